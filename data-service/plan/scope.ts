@@ -1,0 +1,18 @@
+import type { Condition } from './condition.js'
+
+/**
+ * The rows a caller may see: every one, in so many words, or those that meet all conditions. There is no empty scope
+ * that could stand for either.
+ */
+export type RowScope = AllRows | RowsWhere
+
+export interface AllRows {
+  readonly kind: 'all-rows'
+}
+
+export interface RowsWhere {
+  readonly kind: 'rows-where'
+  readonly conditions: readonly [Condition, ...Condition[]]
+}
+
+export const allRows: AllRows = { kind: 'all-rows' }

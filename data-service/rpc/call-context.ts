@@ -1,0 +1,18 @@
+import type { Logger } from 'pino'
+import type { Caller } from '../auth/caller.js'
+
+/** All that a handler knows of its call, whatever transport brought it. Only the interceptors make one. */
+export interface CallContext {
+  readonly caller: Caller
+  /** Request id of the caller, or one made here; in every log line. */
+  readonly requestId: string
+  /** Aborted when the caller goes away or the deadline passes, with a DomainError as its reason. */
+  readonly signal: AbortSignal
+  readonly log: Logger
+}
+
+/** A unary rpc: a plain function of context and request, throwing DomainErrors. */
+export type UnaryHandler<Request, Response> = (context: CallContext, request: Request) => Promise<Response>
+
+/** A server-streaming rpc: messages are pulled, so the transport's back-pressure reaches the database. */
+export type StreamHandler<Request, Response> = (context: CallContext, request: Request) => AsyncIterable<Response>

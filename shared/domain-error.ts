@@ -1,0 +1,47 @@
+import type { ErrorCode } from './error-code.js'
+
+/** Where in the request a fault lies: a query or path parameter, a JSON pointer into the body, or a header. */
+export type FaultPlace =
+  | { readonly in: 'parameter'; readonly name: string }
+  | { readonly in: 'pointer'; readonly name: string }
+  | { readonly in: 'header'; readonly name: string }
+
+/** One thing wrong with a request, in words that say what would be right. */
+export interface Fault {
+  readonly code: ErrorCode
+  readonly detail: string
+  readonly place: FaultPlace
+}
+
+export interface DomainErrorOptions {
+  readonly faults?: readonly Fault[]
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfter?: number
+  /** The distinct reason, for the log alone. */
+  readonly cause?: unknown
+}
+
+/**
+ * The one error type inside. It crosses gRPC intact (shared/rpc-status.ts) and becomes a problem document at the
+ * gateway alone. Everything thrown that is no DomainError is an opaque `internal`.
+ */
+export class DomainError extends Error {
+  override readonly name = 'DomainError'
+  readonly code: ErrorCode
+  readonly faults: readonly Fault[]
+  readonly retryAfter: number | undefined
+
+  constructor(code: ErrorCode, detail: string, options: DomainErrorOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.faults = options.faults ?? []
+    this.retryAfter = options.retryAfter
+  }
+}
+
+/** All faults of a request in one error: it takes the code of the first, and lists them all where there are several. */
+export function refusal(faults: readonly [Fault, ...Fault[]]): DomainError {
+  const [first] = faults
+  const detail = faults.length === 1 ? first.detail : `${faults.length} faults: ${faults.map((f) => f.detail).join(' ')}`
+  return new DomainError(first.code, detail, { faults })
+}
