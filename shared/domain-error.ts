@@ -42,6 +42,8 @@ export class DomainError extends Error {
 /** All faults of a request in one error: it takes the code of the first, and lists them all where there are several. */
 export function refusal(faults: readonly [Fault, ...Fault[]]): DomainError {
   const [first] = faults
-  const detail = faults.length === 1 ? first.detail : `${faults.length} faults: ${faults.map((f) => f.detail).join(' ')}`
+  const others = faults.length - 1
+  const detail =
+    others === 0 ? first.detail : `${first.detail} ${others} more fault${others === 1 ? '' : 's'} in errors.`
   return new DomainError(first.code, detail, { faults })
 }

@@ -50,7 +50,18 @@ export const products = defineEntity({
     'externalId',
     'description'
   ],
-  sortable: ['id', 'name', 'sku', 'categoryId', 'price', 'weightGrams', 'barcode', 'isActive', 'releasedAt', 'externalId'],
+  sortable: [
+    'id',
+    'name',
+    'sku',
+    'categoryId',
+    'price',
+    'weightGrams',
+    'barcode',
+    'isActive',
+    'releasedAt',
+    'externalId'
+  ],
 
   references: {
     category: { to: 'categories', via: 'categoryId' }

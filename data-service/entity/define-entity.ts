@@ -91,7 +91,8 @@ export function defineEntity<
       definition.filterable.map((name) => {
         const field = byName.get(name)?.field ?? joined.find((one) => one.name === name)?.field
         if (field === undefined) throw new TypeError(`${definition.name} has no filterable ${name}`)
-        const narrowed: Readonly<Record<string, readonly OperatorOf<FieldType>[] | undefined>> = definition.operators ?? {}
+        const narrowed: Readonly<Record<string, readonly OperatorOf<FieldType>[] | undefined>> =
+          definition.operators ?? {}
         return [name, narrowed[name] ?? OPERATORS[field.type]]
       })
     ),

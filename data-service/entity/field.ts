@@ -45,7 +45,8 @@ function field<T extends FieldType>(type: T, more: Partial<Field<T, false>> = {}
   }
 }
 
-export const text = (maxLength: number, minLength = 1): Field<'string', false> => field('string', { maxLength, minLength })
+export const text = (maxLength: number, minLength = 1): Field<'string', false> =>
+  field('string', { maxLength, minLength })
 export const freeText = (maxLength = 2000): Field<'string', false> => field('string', { maxLength })
 export const bool = (): Field<'bool', false> => field('bool')
 /** 32 bits, signed. */
@@ -54,7 +55,8 @@ export const int = (range: { min?: number; max?: number } = {}): Field<'int', fa
 /** 64 bits, signed; a string on the wire. */
 export const long = (): Field<'long', false> => field('long')
 /** Exact digits; a string on the wire. */
-export const decimal = (precision: number, scale: number): Field<'decimal', false> => field('decimal', { precision, scale })
+export const decimal = (precision: number, scale: number): Field<'decimal', false> =>
+  field('decimal', { precision, scale })
 /** An amount that is not negative. */
 export const money = (precision: number, scale: number): Field<'decimal', false> =>
   field('decimal', { precision, scale, minimum: '0' })
@@ -62,8 +64,14 @@ export const money = (precision: number, scale: number): Field<'decimal', false>
 export const dateTime = (): Field<'dateTime', false> => field('dateTime')
 export const guid = (): Field<'guid', false> => field('guid')
 
-export const optional = <T extends FieldType, H extends boolean>(of: Field<T, H>): Field<T, H> => ({ ...of, nullable: true })
-export const unique = <T extends FieldType, H extends boolean>(of: Field<T, H>): Field<T, H> => ({ ...of, unique: true })
+export const optional = <T extends FieldType, H extends boolean>(of: Field<T, H>): Field<T, H> => ({
+  ...of,
+  nullable: true
+})
+export const unique = <T extends FieldType, H extends boolean>(of: Field<T, H>): Field<T, H> => ({
+  ...of,
+  unique: true
+})
 export const onCreate = <T extends FieldType, H extends boolean>(of: Field<T, H>): Field<T, H> => ({
   ...of,
   writability: 'onCreate'
@@ -72,7 +80,11 @@ export const serverSet = <T extends FieldType, H extends boolean>(of: Field<T, H
   ...of,
   writability: 'never'
 })
-export const hidden = <T extends FieldType>(of: Field<T>): Field<T, true> => ({ ...of, hidden: true, writability: 'never' })
+export const hidden = <T extends FieldType>(of: Field<T>): Field<T, true> => ({
+  ...of,
+  hidden: true,
+  writability: 'never'
+})
 export const defaultTo = <T extends FieldType, H extends boolean>(
   of: Field<T, H>,
   value: string | number | boolean
