@@ -95,9 +95,12 @@ export class SettingsError extends Error {
   }
 }
 
-/** The password of a URL's user information and every query value that names a secret, as `***`. */
+/**
+ * The password of a URL's user information, up to the last `@` since passwords are pasted in unescaped, and every query
+ * value that names a secret, as `***`.
+ */
 export function redactUrl(text: string): string {
   return text
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:/?#@]*):[^/?#]*@/i, '$1:***@')
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:/?#@]*):.*@/is, '$1:***@')
     .replace(/([?&](?:password|sig|secret|token)=)[^&]*/gi, '$1***')
 }

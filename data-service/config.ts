@@ -1,0 +1,109 @@
+import { join } from 'node:path'
+import { SettingsReader, type Environment } from '../shared/settings-reader.js'
+import { parseAddress, parseDatabaseUrl, parseJwksUri, parseLogLevel } from './settings-parsers.js'
+
+/** The settings of the data service (contract.md section 1). Durations in milliseconds. */
+export interface DataServiceConfig {
+  /** host:port; port 0 picks a free one. */
+  readonly address: string
+  readonly dataDir: string
+  readonly logLevel: string
+  /** `sqlite:<file>`, `mysql://…` or `mariadb://…`. */
+  readonly databaseUrl: string
+  readonly reviewsDatabaseUrl: string
+  readonly sampleData: boolean
+  readonly maxPageSize: number
+  readonly maxExportRows: number
+  readonly ownership: OwnershipConfig
+  readonly tokens: TokenConfig
+  readonly idempotency: { readonly retention: number; readonly required: boolean }
+  readonly reflection: boolean
+}
+
+export interface OwnershipConfig {
+  readonly claimType: string
+  readonly parameterName: string
+  /** undefined: the first use of an ownership rule is a configuration error. */
+  readonly bypassRole: string | undefined
+}
+
+export interface TokenConfig {
+  readonly issuer: string
+  readonly audience: string
+  /** undefined: a key of its own, made under the data folder. */
+  readonly privateKeyFile: string | undefined
+  readonly outside: OutsideIssuerConfig | undefined
+  readonly accessTtl: number
+  readonly refreshTtl: number
+  readonly refreshGrace: number
+}
+
+export interface OutsideIssuerConfig {
+  readonly jwksUri: string
+  readonly issuer: string
+  readonly audience: string
+}
+
+const INT32_MAX = 2 ** 31 - 1
+
+/** Reads all settings; throws one SettingsError that lists every fault. `effective` is what `--print-config` prints. */
+export function readConfig(environment: Environment): { config: DataServiceConfig; effective: string } {
+  const reader = new SettingsReader(environment)
+  const address = reader.parsed('DATA_SERVICE_ADDRESS', { fallback: '127.0.0.1:50051', parse: parseAddress })
+  const dataDir = reader.text('DATA_DIR', '.data')
+  const databaseUrl = (name: string, file: string): string =>
+    reader.parsed(name, { fallback: `sqlite:${join(dataDir, file)}`, parse: parseDatabaseUrl })
+  const config: DataServiceConfig = {
+    address,
+    dataDir,
+    logLevel: reader.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
+    databaseUrl: databaseUrl('DATABASE_URL', 'store.sqlite'),
+    reviewsDatabaseUrl: databaseUrl('REVIEWS_DATABASE_URL', 'reviews.sqlite'),
+    sampleData: reader.flag('SAMPLE_DATA', false),
+    maxPageSize: reader.integer('MAX_PAGE_SIZE', { fallback: 500, min: 1, max: INT32_MAX }),
+    maxExportRows: reader.integer('MAX_EXPORT_ROWS', { fallback: 100_000, min: 1, max: INT32_MAX }),
+    ownership: {
+      claimType: reader.text('OWNER_CLAIM_TYPE', 'customer_id'),
+      parameterName: reader.text('OWNER_PARAMETER_NAME', 'id'),
+      bypassRole: reader.optionalText('OWNER_BYPASS_ROLE')
+    },
+    tokens: readTokenConfig(reader),
+    idempotency: {
+      retention: reader.duration('IDEMPOTENCY_RETENTION', '24h'),
+      required: reader.flag('IDEMPOTENCY_REQUIRED', false)
+    },
+    reflection: reader.flag('GRPC_REFLECTION', false)
+  }
+  if (config.databaseUrl === config.reviewsDatabaseUrl) {
+    reader.fault('REVIEWS_DATABASE_URL must be another database than DATABASE_URL.')
+  }
+  reader.finish()
+  return { config, effective: reader.effective() }
+}
+
+function readTokenConfig(reader: SettingsReader): TokenConfig {
+  const issuer = reader.text('JWT_ISSUER', 'uniform-rest')
+  return {
+    issuer,
+    audience: reader.text('JWT_AUDIENCE', 'uniform-rest'),
+    privateKeyFile: reader.optionalText('JWT_PRIVATE_KEY_FILE'),
+    outside: readOutsideIssuer(reader, issuer),
+    accessTtl: reader.duration('ACCESS_TOKEN_TTL', '15m'),
+    refreshTtl: reader.duration('REFRESH_TOKEN_TTL', '7d'),
+    refreshGrace: reader.duration('REFRESH_GRACE', '10s')
+  }
+}
+
+/** All three settings or none: a key may verify only its own issuer's tokens, so the issuer has to be known. */
+function readOutsideIssuer(reader: SettingsReader, ownIssuer: string): OutsideIssuerConfig | undefined {
+  const jwksUri = reader.parsed('JWT_JWKS_URI', { fallback: '', parse: parseJwksUri })
+  const issuer = reader.optionalText('JWT_JWKS_ISSUER')
+  const audience = reader.optionalText('JWT_JWKS_AUDIENCE')
+  if (jwksUri === '' && issuer === undefined && audience === undefined) return undefined
+  if (jwksUri === '' || issuer === undefined || audience === undefined) {
+    reader.fault('JWT_JWKS_URI, JWT_JWKS_ISSUER and JWT_JWKS_AUDIENCE must be set together, or none of them.')
+    return undefined
+  }
+  if (issuer === ownIssuer) reader.fault('JWT_JWKS_ISSUER must differ from JWT_ISSUER, whose tokens another key signs.')
+  return { jwksUri, issuer, audience }
+}

@@ -1,0 +1,28 @@
+const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+/** `127.0.0.1:50051`, `[::1]:0`, `localhost:50051`. */
+export function parseAddress(text: string): string | Error {
+  const [, port = ''] = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):(\d{1,5})$/.exec(text) ?? []
+  return port !== '' && Number(port) <= 65_535 ? text : new Error('must be host:port such as 127.0.0.1:50051')
+}
+
+export function parseDatabaseUrl(text: string): string | Error {
+  const advice = new Error('must be sqlite:<file>, mysql://user:password@host/database or mariadb://…')
+  if (text.startsWith('sqlite:')) return text.length > 'sqlite:'.length ? text : advice
+  if (!/^(?:mysql|mariadb):\/\//.test(text) || !URL.canParse(text)) return advice
+  const { hostname, pathname } = new URL(text)
+  return hostname !== '' && /^\/[^/]+$/.test(pathname) ? text : advice
+}
+
+/** Keys fetched in the clear could be anybody's, so plain http reaches no further than this machine. */
+export function parseJwksUri(text: string): string | Error {
+  if (text === '') return text
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const acceptable = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname))
+  return acceptable ? text : new Error('must be an https: URL (http: for this machine alone)')
+}
+
+export function parseLogLevel(text: string): string | Error {
+  return LOG_LEVELS.includes(text) ? text : new Error(`must be one of ${LOG_LEVELS.join(', ')}`)
+}
