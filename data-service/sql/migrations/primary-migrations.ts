@@ -1,0 +1,8 @@
+import type { Migration } from './migration.js'
+import { createCategories } from './primary/001-categories.js'
+import { createProducts } from './primary/002-products.js'
+import { createCustomers } from './primary/003-customers.js'
+import { createOrders } from './primary/004-orders.js'
+
+/** The schema of the primary store, in order: a new migration is one line at the end. */
+export const primaryMigrations: readonly Migration[] = [createCategories, createProducts, createCustomers, createOrders]

@@ -1,0 +1,22 @@
+import { dateTime, freeText, int, optional, text } from '../../../entity/field.js'
+import { createTables } from '../create-tables.js'
+import type { Migration } from '../migration.js'
+import { table } from '../table.js'
+
+export const createProductReviews: Migration = {
+  name: '001-product-reviews',
+  up: createTables(
+    table('product_reviews', {
+      columns: {
+        id: int(),
+        productId: int(),
+        rating: int(),
+        title: text(200),
+        body: optional(freeText(2000)),
+        authorName: text(200),
+        createdAt: dateTime()
+      },
+      indexed: ['productId']
+    })
+  )
+}
