@@ -1,0 +1,84 @@
+import type { OracleProperty } from './resource.js'
+import type { WireValue } from './wire-value.js'
+
+/** A value in a form that compares exactly: strings folded, all else a number without end. */
+export type Comparable = string | bigint
+
+const INT = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
+const LONG = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
+const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})?)?$/
+
+/** undefined where the text is no value of the type. */
+export function parseOperand(property: OracleProperty, text: string): Comparable | undefined {
+  switch (property.type) {
+    case 'string':
+      return foldCase(text)
+    case 'bool':
+      return text === 'true' ? 1n : text === 'false' ? 0n : undefined
+    case 'int':
+      return within(text, INT)
+    case 'long':
+      return within(text, LONG)
+    case 'decimal':
+      return decimal(text, property.scale)
+    case 'dateTime':
+      return instant(text)
+    case 'guid':
+      return GUID.test(text) ? text.toLowerCase() : undefined
+  }
+}
+
+/** A value of a row in the same form. */
+export function comparable(property: OracleProperty, value: NonNullable<WireValue>): Comparable {
+  if (property.type === 'bool') return value === true ? 1n : 0n
+  const parsed = parseOperand(property, String(value))
+  if (parsed === undefined) throw new Error(`${property.name} holds ${String(value)}, which is no ${property.type}`)
+  return parsed
+}
+
+/** ASCII letters only: beyond them the embedded database folds its own way, and the tests ask for none. */
+export function foldCase(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
+/** Contract section 4: commas split, items are trimmed unless double-quoted, `""` inside quotes is a quote. */
+export function splitList(text: string): string[] | undefined {
+  const items: string[] = []
+  let rest = text
+  for (;;) {
+    const quoted = /^\s*"((?:[^"]|"")*)"\s*(?:,|$)/.exec(rest)
+    const plain = /^([^,"]*)(?:,|$)/.exec(rest)
+    const found = quoted ?? plain
+    if (found === null) return undefined
+    const item = found[1] ?? ''
+    items.push(quoted === null ? item.trim() : item.replaceAll('""', '"'))
+    if (!found[0].endsWith(',')) return items
+    rest = rest.slice(found[0].length)
+  }
+}
+
+function within(text: string, range: { min: bigint; max: bigint }): bigint | undefined {
+  if (!/^-?\d{1,30}$/.test(text)) return undefined
+  const value = BigInt(text)
+  return value >= range.min && value <= range.max ? value : undefined
+}
+
+function decimal(text: string, scale: number): bigint | undefined {
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  if (whole === '' || fraction.length > scale) return undefined
+  return BigInt(`${sign}${whole}${fraction.padEnd(scale, '0')}`)
+}
+
+function instant(text: string): bigint | undefined {
+  const [found, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
+    DATE_TIME.exec(text) ?? []
+  if (found === undefined || !/^\d{0,3}0*$/.test(fraction)) return undefined
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0')
+  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}.${milliseconds}Z`
+  const at = Date.parse(local)
+  if (Number.isNaN(at) || new Date(at).toISOString() !== local) return undefined
+  const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d{2}):(\d{2})$/.exec(zone) ?? []
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1)
+  return BigInt(at - offset)
+}

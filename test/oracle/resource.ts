@@ -1,0 +1,92 @@
+/**
+ * The read surface of the four resources as domain.md and contract.md describe it, written down a second time and by
+ * hand: nothing here comes from the entity files, so that a slip in one of them shows.
+ */
+export type WireType = 'string' | 'bool' | 'int' | 'long' | 'decimal' | 'dateTime' | 'guid'
+
+export interface OracleProperty {
+  readonly name: string
+  readonly type: WireType
+  readonly nullable: boolean
+  readonly scale: number
+  /** Expression in the hand-written SELECT. */
+  readonly sql: string
+  /** Whether `fields` takes it. */
+  readonly selectable: boolean
+}
+
+export interface OracleResource {
+  readonly name: string
+  /** FROM clause of the hand-written SELECT. */
+  readonly from: string
+  readonly properties: readonly OracleProperty[]
+}
+
+interface More {
+  readonly nullable?: boolean
+  readonly scale?: number
+  readonly selectable?: boolean
+}
+
+function property(name: string, type: WireType, more: More & { sql: string }): OracleProperty {
+  return { nullable: false, scale: 0, selectable: true, name, type, ...more }
+}
+
+export const products: OracleResource = {
+  name: 'products',
+  from: 'products t',
+  properties: [
+    property('id', 'int', { sql: 't.id' }),
+    property('name', 'string', { sql: 't.name' }),
+    property('sku', 'string', { sql: 't.sku' }),
+    property('categoryId', 'int', { sql: 't.category_id' }),
+    property('price', 'decimal', { sql: 't.price', scale: 2 }),
+    property('weightGrams', 'int', { sql: 't.weight_grams', nullable: true }),
+    property('barcode', 'long', { sql: 't.barcode', nullable: true }),
+    property('isActive', 'bool', { sql: 't.is_active' }),
+    property('releasedAt', 'dateTime', { sql: 't.released_at', nullable: true }),
+    property('externalId', 'guid', { sql: 't.external_id', nullable: true }),
+    property('description', 'string', { sql: 't.description', nullable: true })
+  ]
+}
+
+export const categories: OracleResource = {
+  name: 'categories',
+  from: 'categories t LEFT JOIN categories p ON p.id = t.parent_id',
+  properties: [
+    property('id', 'int', { sql: 't.id' }),
+    property('name', 'string', { sql: 't.name' }),
+    property('parentId', 'int', { sql: 't.parent_id', nullable: true }),
+    property('slug', 'string', { sql: 't.slug' }),
+    property('parentName', 'string', { sql: 'p.name', nullable: true, selectable: false })
+  ]
+}
+
+export const customers: OracleResource = {
+  name: 'customers',
+  from: 'customers t',
+  properties: [
+    property('id', 'int', { sql: 't.id' }),
+    property('name', 'string', { sql: 't.name' }),
+    property('email', 'string', { sql: 't.email' }),
+    property('phone', 'string', { sql: 't.phone', nullable: true }),
+    property('isSuspended', 'bool', { sql: 't.is_suspended' }),
+    property('createdAt', 'dateTime', { sql: 't.created_at' })
+  ]
+}
+
+export const orders: OracleResource = {
+  name: 'orders',
+  from: 'orders t',
+  properties: [
+    property('id', 'int', { sql: 't.id' }),
+    property('number', 'string', { sql: 't.number' }),
+    property('customerId', 'int', { sql: 't.customer_id' }),
+    property('status', 'string', { sql: 't.status' }),
+    property('total', 'decimal', { sql: 't.total', scale: 2 }),
+    property('placedAt', 'dateTime', { sql: 't.placed_at' }),
+    property('paidAt', 'dateTime', { sql: 't.paid_at', nullable: true }),
+    property('deliveredAt', 'dateTime', { sql: 't.delivered_at', nullable: true }),
+    property('trackingCode', 'string', { sql: 't.tracking_code', nullable: true })
+  ]
+}
