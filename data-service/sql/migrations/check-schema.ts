@@ -1,0 +1,76 @@
+import type { Sequelize } from 'sequelize'
+import type { Entity, StoreName } from '../../entity/entity.js'
+import { readActualSchema, type ActualSchema } from './actual-schema.js'
+
+/**
+ * Holds the entity files against the tables of one store: every column exists, every child is found by its root's id
+ * and every sortable property has an index for each direction. Throws one Error that lists all that is missing.
+ */
+export async function checkSchema(
+  sequelize: Sequelize,
+  store: StoreName,
+  entities: readonly Entity[]
+): Promise<void> {
+  const mistakes = schemaMistakes(await readActualSchema(sequelize), store, entities)
+  if (mistakes.length === 0) return
+  throw new Error(`The tables do not suit the entities:\n${mistakes.map((mistake) => `- ${mistake}`).join('\n')}`)
+}
+
+/** What is missing, a sentence each. */
+export function schemaMistakes(schema: ActualSchema, store: StoreName, entities: readonly Entity[]): string[] {
+  return entities.flatMap((entity) => [
+    ...(store === 'primary' ? [...missingColumns(schema, entity), ...missingOrders(schema, entity, entities)] : []),
+    ...missingInChildren(schema, store, entity)
+  ])
+}
+
+interface Columned {
+  readonly name: string
+  readonly table: string
+  readonly columns: readonly { readonly column: string }[]
+}
+
+function missingColumns(schema: ActualSchema, { name, table, columns }: Columned, more: readonly string[] = []): string[] {
+  const actual = schema.columns.get(table)
+  if (actual === undefined) return [`${name}: there is no table ${table}; a migration must create it`]
+  return [...columns.map(({ column }) => column), 'row_version', ...more]
+    .filter((column) => !actual.has(column))
+    .map((column) => `${name}: the table ${table} has no column ${column}; a migration must add it`)
+}
+
+function missingInChildren(schema: ActualSchema, store: StoreName, entity: Entity): string[] {
+  return entity.children
+    .filter((children) => children.store === store)
+    .flatMap(({ name, table, foreignKey, columns }) => {
+      const full = `${entity.name}.${name}`
+      const missing = missingColumns(schema, { name: full, table, columns }, [foreignKey])
+      if (missing.length > 0 || schema.orders.has(`${table}.${foreignKey} ASC`)) return missing
+      return [`${full}: no index leads with ${table}.${foreignKey}; name it under partOf or indexed in a migration`]
+    })
+}
+
+function missingOrders(schema: ActualSchema, entity: Entity, entities: readonly Entity[]): string[] {
+  return [...entity.sortable].flatMap((property) => {
+    const place = sortedColumn(entity, property, entities)
+    if (place === undefined) return [`${entity.name}: nothing tells which column the sortable ${property} is`]
+    if (place.endsWith('.id')) return []
+    const table = place.slice(0, place.indexOf('.'))
+    return ['ASC', 'DESC']
+      .filter((direction) => schema.columns.has(table) && !schema.orders.has(`${place} ${direction}`))
+      .map(
+        (direction) =>
+          `${entity.name}: the sortable ${property} has no index (${place} ${direction}, id); ` +
+          'name it under sorted in a migration'
+      )
+  })
+}
+
+/** `table.column` that sorting by the property goes by: of its own table or, joined, of the referenced one. */
+function sortedColumn(entity: Entity, property: string, entities: readonly Entity[]): string | undefined {
+  const own = entity.columns.find(({ name }) => name === property)
+  if (own !== undefined) return `${entity.table}.${own.column}`
+  const joined = entity.joined.find(({ name }) => name === property)
+  const target = entities.find(({ name }) => name === joined?.through.to)
+  const column = target?.columns.find(({ name }) => name === joined?.property)
+  return target === undefined || column === undefined ? undefined : `${target.table}.${column.column}`
+}

@@ -1,0 +1,30 @@
+/** What the two servers call the same order of text: letter case ignored, accents told apart, trailing spaces count. */
+const COLLATIONS = { mariadb: 'utf8mb4_uca1400_nopad_as_ci', mysql: 'utf8mb4_0900_as_ci' } as const
+
+export type MysqlServer = keyof typeof COLLATIONS
+
+/** Faults are errors: no value is cut or rounded into its column unseen, no date is zero. */
+const SQL_MODE = [
+  'STRICT_ALL_TABLES',
+  'NO_ZERO_DATE',
+  'NO_ZERO_IN_DATE',
+  'ERROR_FOR_DIVISION_BY_ZERO',
+  'NO_ENGINE_SUBSTITUTION',
+  'ONLY_FULL_GROUP_BY'
+].join(',')
+
+export function serverOf(version: string): MysqlServer {
+  return /mariadb/i.test(version) ? 'mariadb' : 'mysql'
+}
+
+export function collationOf(server: MysqlServer): string {
+  return COLLATIONS[server]
+}
+
+/** The statements that a new connection starts with. */
+export function sessionStatements(server: MysqlServer): readonly string[] {
+  const collation = collationOf(server)
+  const all = [`SET NAMES utf8mb4 COLLATE ${collation}`, `SET SESSION sql_mode = '${SQL_MODE}', time_zone = '+00:00'`]
+  // From 1000 members on MariaDB makes a table of an `in` list, which loses the type of bound values.
+  return server === 'mariadb' ? [...all, 'SET SESSION in_predicate_conversion_threshold = 0'] : all
+}

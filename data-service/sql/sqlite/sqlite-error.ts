@@ -1,0 +1,36 @@
+/** Primary result codes that somebody tells apart (https://sqlite.org/rescode.html). */
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [5, 'SQLITE_BUSY'],
+  [6, 'SQLITE_LOCKED'],
+  [14, 'SQLITE_CANTOPEN'],
+  [19, 'SQLITE_CONSTRAINT']
+])
+
+/** A snapshot that another writer has overtaken: waiting never helps. */
+const BUSY_SNAPSHOT = 517
+
+/** An error of the embedded database with the `code` that Sequelize and this folder look at. */
+export class SqliteError extends Error {
+  override readonly name = 'SqliteError'
+  readonly code: string
+  /** Extended result code. */
+  readonly errno: number
+
+  constructor(code: string, errno: number, cause: Error) {
+    // Sequelize reads the message of a constraint error, so it stays the driver's.
+    super(`${code}: ${cause.message}`, { cause })
+    this.code = code
+    this.errno = errno
+  }
+}
+
+/** The driver's error as SqliteError; what is no error of the database comes back as it is. */
+export function sqliteError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
+  return new SqliteError(NAMES.get(error.errcode & 0xff) ?? 'SQLITE_ERROR', error.errcode, error)
+}
+
+/** Whether another connection holds a lock that it will let go. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof SqliteError && error.code === 'SQLITE_BUSY' && error.errno !== BUSY_SNAPSHOT
+}

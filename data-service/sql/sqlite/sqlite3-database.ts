@@ -1,0 +1,119 @@
+import { type SqliteParameter, type SqliteParameters, type SqliteValue, SqliteConnection } from './sqlite-connection.js'
+import { untilFree } from './until-free.js'
+import type { WriteQueue } from './write-queue.js'
+
+/** `this` of a callback: Sequelize reads both members, and tells this class by its name. */
+class Statement {
+  lastID = 0
+  changes = 0
+}
+
+type Callback = (this: Statement, error: unknown, rows?: readonly Record<string, unknown>[]) => void
+type Work<Result> = (connection: SqliteConnection, sql: string, parameters: SqliteParameters) => Result
+
+interface Opening {
+  readonly file: string
+  readonly writes: WriteQueue
+  readonly opened: (error: unknown) => void
+}
+
+/**
+ * A `Database` as the `sqlite3` package has it. Statements run in the order given, after the opening; a lock held by
+ * another process is waited for between statements, never inside one. A write transaction (BEGIN IMMEDIATE) waits for
+ * its turn among those of this process.
+ */
+export class Sqlite3Database {
+  readonly filename: string
+  readonly #writes: WriteQueue
+  readonly #connection: Promise<SqliteConnection>
+  #tail: Promise<unknown>
+  #leaveQueue: (() => void) | undefined
+
+  constructor({ file, writes, opened }: Opening) {
+    this.filename = file
+    this.#writes = writes
+    this.#connection = SqliteConnection.open(file)
+    this.#tail = this.#connection.then(
+      () => opened(null),
+      (error: unknown) => opened(error)
+    )
+  }
+
+  serialize(step: () => void): void {
+    step()
+  }
+
+  all(sql: string, ...rest: readonly unknown[]): this {
+    return this.#enqueue(sql, rest, (connection, text, parameters) => ({
+      statement: new Statement(),
+      rows: connection.objects(text, parameters).map(plainRow)
+    }))
+  }
+
+  run(sql: string, ...rest: readonly unknown[]): this {
+    return this.#enqueue(sql, rest, (connection, text, parameters) => {
+      const { changes, lastInsertRowid } = connection.run(text, parameters)
+      return { statement: Object.assign(new Statement(), { changes, lastID: Number(lastInsertRowid) }), rows: [] }
+    })
+  }
+
+  close(closed?: (error: unknown) => void): void {
+    this.#tail = this.#tail.then(async () => {
+      try {
+        const connection = await this.#connection
+        connection.close()
+        closed?.(null)
+      } catch (error) {
+        closed?.(error)
+      } finally {
+        this.#leaveQueue?.()
+      }
+    })
+  }
+
+  #enqueue(
+    sql: string,
+    rest: readonly unknown[],
+    work: Work<{ statement: Statement; rows: readonly Record<string, unknown>[] }>
+  ): this {
+    const callback = rest.findLast(isCallback)
+    const parameters = rest.find(isParameters) ?? []
+    this.#tail = this.#tail.then(async () => {
+      try {
+        const { statement, rows } = await this.#inTurn(sql, (connection) => work(connection, sql, parameters))
+        callback?.call(statement, null, rows)
+      } catch (error) {
+        callback?.call(new Statement(), error)
+      }
+    })
+    return this
+  }
+
+  async #inTurn<Result>(sql: string, work: (connection: SqliteConnection) => Result): Promise<Result> {
+    const connection = await this.#connection
+    if (/^\s*BEGIN\s+(IMMEDIATE|EXCLUSIVE)/i.test(sql)) this.#leaveQueue = await this.#writes.enter()
+    try {
+      return await untilFree(() => work(connection))
+    } finally {
+      if (!connection.inTransaction) this.#leaveQueue?.()
+    }
+  }
+}
+
+function isCallback(argument: unknown): argument is Callback {
+  return typeof argument === 'function'
+}
+
+function isParameters(argument: unknown): argument is Record<string, SqliteParameter> {
+  return typeof argument === 'object' && argument !== null
+}
+
+function plainRow(row: Readonly<Record<string, SqliteValue>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainValue(value)]))
+}
+
+/** Integers that a number holds exactly as number, others as their digits. */
+function plainValue(value: SqliteValue): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString()
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
+}
