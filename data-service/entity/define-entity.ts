@@ -1,9 +1,11 @@
 import type { ReadAccess, ReadOperation } from './access.js'
 import type { Children, Column, Computed, Entity, Joined, Reference, StoreName } from './entity.js'
-import type { Field, FieldType } from './field.js'
+import { text, type Field, type FieldType } from './field.js'
 import { OPERATORS, type OperatorOf } from './operator.js'
-import type { Value } from './value.js'
+import type { ReadOverrides } from './read-overrides.js'
 import { snakeCase } from './snake-case.js'
+import { suggestion } from './suggestion.js'
+import type { Value } from './value.js'
 
 type Fields = Readonly<Record<string, Field>> & { readonly id: Field<'int' | 'long' | 'guid', false> }
 type VisibleName<F> = { [K in keyof F]: F[K] extends { hidden: true } ? never : K }[keyof F] & string
@@ -54,20 +56,28 @@ export interface EntityDefinition<
     /** Single reads that differ, `{ get: ownedById }`. */
     readonly reads?: Readonly<Partial<Record<ReadOperation, ReadAccess<NameOfType<F, 'int' | 'long'>>>>>
   }
+  /** Single reads done in the entity's own way; the others stay as they are. */
+  readonly overrides?: ReadOverrides
 }
 
-/** Makes an entity of its definition. What types cannot see is found by checkCatalogue at start. */
+/** Makes an entity of its definition. It never throws: checkCatalogue reports the mistakes of all entities at once. */
 export function defineEntity<
   const F extends Fields,
   const R extends Readonly<Record<string, ReferenceDefinition<F>>> = Record<never, ReferenceDefinition<F>>,
   const J extends Readonly<Record<string, JoinedDefinition<R>>> = Record<never, JoinedDefinition<R>>
 >(definition: EntityDefinition<F, R, J>): Entity {
+  const mistakes: string[] = []
   const columns = columnsOf(definition.fields)
-  const byName = new Map(columns.map((column) => [column.name, column]))
   const column = (name: string): Column => {
-    const found = byName.get(name)
-    if (found === undefined) throw new TypeError(`${definition.name} has no field ${name}`)
-    return found
+    const found = columns.find((one) => one.name === name)
+    if (found !== undefined) return found
+    mistakes.push(
+      `\`${name}\` is not a field.${suggestion(
+        name,
+        columns.map((one) => one.name)
+      )}`
+    )
+    return standIn(name)
   }
   const references: Reference[] = Object.entries(definition.references ?? {}).map(([name, { to, via }]) => ({
     name,
@@ -76,8 +86,11 @@ export function defineEntity<
   }))
   const joined: Joined[] = Object.entries(definition.joined ?? {}).map(([name, { through, property, field }]) => {
     const reference = references.find((one) => one.name === through)
-    if (reference === undefined) throw new TypeError(`${definition.name}.${name} goes through no reference ${through}`)
-    return { name, through: reference, property, field }
+    if (reference === undefined) {
+      const names = references.map((one) => one.name)
+      mistakes.push(`joined \`${name}\` goes through \`${through}\`, no reference.${suggestion(through, names)}`)
+    }
+    return { name, through: reference ?? { name: through, to: '', via: standIn(through) }, property, field }
   })
   const { read, reads = {} } = definition.access
   return {
@@ -89,19 +102,25 @@ export function defineEntity<
     joined,
     filterable: new Map(
       definition.filterable.map((name) => {
-        const field = byName.get(name)?.field ?? joined.find((one) => one.name === name)?.field
-        if (field === undefined) throw new TypeError(`${definition.name} has no filterable ${name}`)
+        const { type } = (joined.find((one) => one.name === name) ?? column(name)).field
         const narrowed: Readonly<Record<string, readonly OperatorOf<FieldType>[] | undefined>> =
           definition.operators ?? {}
-        return [name, narrowed[name] ?? OPERATORS[field.type]]
+        return [name, narrowed[name] ?? OPERATORS[type]]
       })
     ),
     sortable: new Set(definition.sortable),
     label: column(definition.label),
     references,
     children: childrenOf(definition.children ?? {}),
-    access: { list: read, paged: read, export: read, lookup: read, get: read, ...reads }
+    access: { list: read, paged: read, export: read, lookup: read, get: read, ...reads },
+    overrides: definition.overrides ?? {},
+    mistakes
   }
+}
+
+/** Takes the place of a column that does not exist until the mistake is reported. */
+function standIn(name: string): Column {
+  return { name, column: snakeCase(name), field: text(1) }
 }
 
 function columnsOf(fields: Fields): Column[] {

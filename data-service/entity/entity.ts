@@ -1,6 +1,7 @@
 import type { ReadAccess, ReadOperation } from './access.js'
 import type { Field, FieldType } from './field.js'
 import type { OperatorOf } from './operator.js'
+import type { ReadOverrides } from './read-overrides.js'
 import type { Value } from './value.js'
 
 /** An entity as the service works with it: what `defineEntity` makes of an entity file, names resolved, types erased. */
@@ -21,6 +22,10 @@ export interface Entity {
   readonly references: readonly Reference[]
   readonly children: readonly Children[]
   readonly access: Readonly<Record<ReadOperation, ReadAccess>>
+  /** Single reads done in the entity's own way. */
+  readonly overrides: ReadOverrides
+  /** What the entity file got wrong and its types could not see; checkCatalogue reports it with its own findings. */
+  readonly mistakes: readonly string[]
 }
 
 /** A column of a table and the DTO property it is served as. */

@@ -1,0 +1,30 @@
+import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
+import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
+import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
+import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
+import type { ListRequest__Output } from '../../shared/gen/entity/v1/ListRequest.js'
+import type { ListResponse } from '../../shared/gen/entity/v1/ListResponse.js'
+import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupRequest.js'
+import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
+import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
+import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
+import type { CallContext } from '../rpc/call-context.js'
+
+/**
+ * One read in an entity's own way. `standard` is the read as every entity has it, access rules included: call it with
+ * the request or a changed one, and answer what it answers or something made of it. An override that never calls it
+ * takes the access rules upon itself.
+ */
+export type Override<Request, Response> = (
+  context: CallContext,
+  request: Request,
+  standard: (request: Request) => Response
+) => Response
+
+export interface ReadOverrides {
+  readonly list?: Override<ListRequest__Output, Promise<ListResponse>>
+  readonly paged?: Override<PageRequest__Output, Promise<PageResponse>>
+  readonly lookup?: Override<LookupRequest__Output, Promise<LookupResponse>>
+  readonly get?: Override<GetRequest__Output, Promise<GetResponse>>
+  readonly export?: Override<ExportRequest__Output, AsyncIterable<ExportResponse>>
+}
