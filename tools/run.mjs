@@ -18,6 +18,6 @@ await runCommand(async () => {
     stdio: 'inherit'
   })
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal))
-  const [code] = await once(child, 'close')
-  return typeof code === 'number' ? code : 1
+  await once(child, 'close')
+  return child.exitCode ?? 1
 })

@@ -6,6 +6,9 @@ import { filesUnder, fingerprint } from './fingerprint.mjs'
 import { runProgram } from './run-program.mjs'
 
 const SOURCES = ['shared', 'gateway', 'data-service', 'test', 'bench', 'tsconfig.json', 'package-lock.json']
+const GENERATOR = 'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js'
+const TARGET = '--longs=String --enums=String --defaults --oneofs --grpcLib=@grpc/grpc-js --targetFileExtension=.ts'
+const FOLDERS = '--importFileExtension=.js -I=proto -O=shared/gen'
 const PROTOS = ['entity/v1/entity_service.proto', 'google/rpc/status.proto', 'google/rpc/error_details.proto']
 const GENERATED_STAMP = 'shared/gen/.fingerprint'
 const BUILT_STAMP = 'dist/.fingerprint'
@@ -30,17 +33,13 @@ async function unlessDone(stamp, inputs, make) {
   if (found === undefined) rmSync(join(path, '..'), { recursive: true, force: true })
   mkdirSync(join(path, '..'), { recursive: true })
   await make()
-  writeFileSync(path, fingerprint(inputs))
+  writeFileSync(path, wanted)
 }
 
 async function generateProtoTypes() {
   process.stderr.write('Generating types from proto/ …\n')
-  const code = await runProgram(process.execPath, [
-    'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js',
-    ...['--longs=String', '--enums=String', '--defaults', '--oneofs', '--grpcLib=@grpc/grpc-js'],
-    ...['--targetFileExtension=.ts', '--importFileExtension=.js', '-I=proto', '-O=shared/gen'],
-    ...PROTOS
-  ])
+  const args = [GENERATOR, ...TARGET.split(' '), ...FOLDERS.split(' '), ...PROTOS]
+  const code = await runProgram(process.execPath, args)
   if (code !== 0) throw new Failure('Generating types from proto/ failed: see above.')
 }
 

@@ -7,5 +7,7 @@ export function checkNodeVersion() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const [oldestMajor, oldestMinor] = OLDEST
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return
-  throw new Failure(`Node ${OLDEST.join('.')} or later is needed; this is ${process.versions.node} (${process.execPath}).`)
+  throw new Failure(
+    `Node ${OLDEST.join('.')} or later is needed; this is ${process.versions.node} (${process.execPath}).`
+  )
 }

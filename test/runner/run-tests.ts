@@ -1,0 +1,35 @@
+import { randomInt } from 'node:crypto'
+import { runMocha, type Outcome } from './run-mocha.js'
+import { shuffled } from './shuffle.js'
+import { startDatabaseServer } from './start-database-server.js'
+import { testFiles } from './test-files.js'
+
+/**
+ * Runs the test files whose path holds one of the filters, all without filters, on SQLite and on MariaDB. TEST_SEED
+ * repeats an order. Rejects where there is no database to be had.
+ */
+export async function runTests(filters: readonly string[]): Promise<Outcome> {
+  const files = testFiles(filters)
+  if (files.length === 0) throw new Error(`No test file's path holds ${filters.join(' or ')}.`)
+  const seed = seedOf(process.env['TEST_SEED'])
+  const interrupted = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => interrupted.abort())
+  const server = await startDatabaseServer()
+  try {
+    process.stdout.write(`\n${files.length} test files on SQLite and ${server.description}\n`)
+    process.stdout.write(`Order by TEST_SEED=${seed}\n`)
+    // The files run in processes of their own, which inherit these.
+    Object.assign(process.env, { TEST_MYSQL_URL: server.url, TEST_SEED: String(seed) })
+    const outcome = await runMocha(shuffled(files, seed), interrupted.signal)
+    if (interrupted.signal.aborted) throw new Error('Interrupted.')
+    return outcome
+  } finally {
+    await server.stop()
+  }
+}
+
+function seedOf(text: string | undefined): number {
+  if (text === undefined || text === '') return randomInt(2 ** 31)
+  if (/^\d{1,10}$/.test(text)) return Number(text)
+  throw new Error(`TEST_SEED is a whole number, not ${text}.`)
+}

@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process'
+import { projectRoot } from '../project-root.mjs'
+import { CHECKS } from './checks.mjs'
+
+/**
+ * Runs every check, and shows what the failing ones say.
+ *
+ * @returns {Promise<{ passed: number, failed: number }>}
+ */
+export async function runChecks() {
+  const results = []
+  for (const check of CHECKS) results.push(await holds(check))
+  const passed = results.filter(Boolean).length
+  return { passed, failed: results.length - passed }
+}
+
+/**
+ * @param {(typeof CHECKS)[number]} check
+ * @returns {Promise<boolean>}
+ */
+function holds({ name, args }) {
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd: projectRoot, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      process.stdout.write(error === null ? `  ✔ ${name}\n` : `  ✘ ${name}\n${stdout}${stderr}\n`)
+      resolve(error === null)
+    })
+  })
+}

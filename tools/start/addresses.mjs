@@ -1,0 +1,35 @@
+import { Failure } from '../failure.mjs'
+
+/**
+ * Where the two processes are going to listen, by the settings of contract.md section 1.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function addresses(env) {
+  return {
+    gateway: {
+      host: env['GATEWAY_HOST'] || '127.0.0.1',
+      port: portOf(env['GATEWAY_PORT'] || '3000', 'GATEWAY_PORT'),
+      setting: 'GATEWAY_PORT'
+    },
+    dataService: dataServiceAddress(env['DATA_SERVICE_ADDRESS'] || '127.0.0.1:50051')
+  }
+}
+
+/** @param {string} address */
+function dataServiceAddress(address) {
+  const at = address.lastIndexOf(':')
+  const setting = 'DATA_SERVICE_ADDRESS'
+  const port = portOf(address.slice(at + 1), setting)
+  if (port === 0) throw new Failure(`${setting} needs a port here: the gateway has to know it beforehand.`)
+  return { host: address.slice(0, at).replace(/^\[(.*)\]$/, '$1'), port, setting }
+}
+
+/**
+ * @param {string} text
+ * @param {string} setting
+ */
+function portOf(text, setting) {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new Failure(`${setting} holds no port from 0 to 65535: ${text}.`)
+}

@@ -1,0 +1,45 @@
+const LEVELS = /** @type {const} */ ({ 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' })
+const SHOWN_ELSEWHERE = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'v', 'err'])
+
+/**
+ * A line of pino's JSON for people; null for a line that is none.
+ *
+ * @param {string} line
+ * @returns {Record<string, unknown> | null}
+ */
+export function parseLogLine(line) {
+  if (!line.startsWith('{')) return null
+  try {
+    return /** @type {Record<string, unknown>} */ (JSON.parse(line))
+  } catch {
+    return null
+  }
+}
+
+/**
+ * `12:00:01 gateway       info  listening url=http://127.0.0.1:3000`, an error's stack below it.
+ *
+ * @param {string} source
+ * @param {Record<string, unknown>} entry
+ */
+export function readable(source, entry) {
+  const time = typeof entry['time'] === 'number' ? new Date(entry['time']) : new Date()
+  const level = LEVELS[/** @type {keyof typeof LEVELS} */ (entry['level'])] ?? text(entry['level'])
+  const details = Object.entries(entry)
+    .filter(([key]) => !SHOWN_ELSEWHERE.has(key))
+    .map(([key, value]) => ` ${key}=${text(value)}`)
+  const head = `${time.toTimeString().slice(0, 8)} ${source.padEnd(12)} ${level.padEnd(5)} ${text(entry['msg'])}`
+  return head + details.join('') + stackOf(entry['err'])
+}
+
+/** @param {unknown} error */
+function stackOf(error) {
+  if (typeof error !== 'object' || error === null) return ''
+  const { stack, message } = /** @type {{ stack?: unknown, message?: unknown }} */ (error)
+  return `\n${text(stack ?? message)}`
+}
+
+/** @param {unknown} value */
+function text(value) {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}

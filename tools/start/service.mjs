@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { demoEnvironment } from '../demo-environment.mjs'
+import { projectRoot } from '../project-root.mjs'
+import { parseLogLine, readable } from './log-line.mjs'
+
+const PATIENCE_MS = 10_000
+
+/**
+ * One of the two processes. Its log goes to stdout in readable lines, `onEntry` sees each of them.
+ *
+ * @typedef {{ name: string, ended: Promise<string>, stop: () => Promise<void> }} Service `ended` says how
+ * @param {string} name folder of its main
+ * @param {(entry: Record<string, unknown>) => void} [onEntry]
+ * @returns {Service}
+ */
+export function startService(name, onEntry = () => {}) {
+  const preload = pathToFileURL(join(projectRoot, 'tools/end-with-parent.mjs')).href
+  const main = join(projectRoot, 'dist', name, 'main.js')
+  // Detached: Ctrl-C in the terminal reaches us alone, and we stop the two in order.
+  const child = spawn(process.execPath, ['--enable-source-maps', '--import', preload, main], {
+    cwd: projectRoot,
+    env: demoEnvironment(),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc']
+  })
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue
+    createInterface({ input: stream }).on('line', (line) => {
+      const entry = parseLogLine(line)
+      process.stdout.write(`${entry === null ? line : readable(name, entry)}\n`)
+      if (entry !== null) onEntry(entry)
+    })
+  }
+  /** @type {Promise<string>} */
+  const ended = new Promise((resolve) => {
+    child.once('error', (error) => resolve(`could not be started: ${error.message}`))
+    child.once('close', (code, signal) =>
+      resolve(signal === null ? `ended with code ${code}` : `was ended by ${signal}`)
+    )
+  })
+  return {
+    name,
+    ended,
+    stop: async () => {
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
+      await ended
+      clearTimeout(timer)
+    }
+  }
+}

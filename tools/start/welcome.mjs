@@ -1,0 +1,34 @@
+/**
+ * What a newcomer needs once everything serves.
+ *
+ * @param {{ base: string, dataService: string, withSample: boolean }} facts
+ */
+export function welcome({ base, dataService, withSample }) {
+  return [
+    '',
+    `  REST   ${base}          OpenAPI ${base}/openapi.json`,
+    `  gRPC   ${dataService}`,
+    ...(withSample ? sample(base) : []),
+    '',
+    '  Ctrl-C ends both processes.',
+    '',
+    ''
+  ].join('\n')
+}
+
+/** @param {string} base */
+function sample(base) {
+  return [
+    '',
+    '  Sample accounts, password of each: demo-password',
+    '    admin@example.com    Admin     every row, every permission',
+    '    clerk@example.com    Clerk     products, coupons, customers, suppliers, warehouses, events',
+    '    ada@example.com      Customer  the rows of customer 1',
+    '    ben@example.com      Customer  the rows of customer 2',
+    '    nobody@example.com   Customer  what needs no owner',
+    '',
+    '  Try',
+    `    curl -gi '${base}/products/paged?filters[price].operator=lt&filters[price].value=20&sortColumn=name'`,
+    `    curl -i ${base}/orders/paged -H "Authorization: Bearer $(npm run --silent token -- ada@example.com)"`
+  ]
+}

@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { runChecks } from './check/run-checks.mjs'
+import { runCommand } from './failure.mjs'
+import { prepare } from './prepare/prepare.mjs'
+import { projectRoot } from './project-root.mjs'
+
+// `npm test` runs all there is; `npm test -- <part of a path>…` the checks aside, the test files named so.
+await runCommand(async () => {
+  await prepare()
+  const started = performance.now()
+  const filters = process.argv.slice(2)
+  const checks = filters.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
+  const runner = pathToFileURL(join(projectRoot, 'dist/test/runner/run-tests.js')).href
+  /** @type {typeof import('../test/runner/run-tests.js')} */
+  const { runTests } = await import(runner)
+  const tests = await runTests(filters)
+  const failed = checks.failed + tests.failed
+  process.stdout.write(`\nDone in ${Math.round((performance.now() - started) / 1000)} s.\n`)
+  process.stdout.write(`${checks.passed + tests.passed} passed, ${failed} failed\n`)
+  return failed === 0 ? 0 : 1
+})
