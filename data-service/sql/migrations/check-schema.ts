@@ -6,11 +6,7 @@ import { readActualSchema, type ActualSchema } from './actual-schema.js'
  * Holds the entity files against the tables of one store: every column exists, every child is found by its root's id
  * and every sortable property has an index for each direction. Throws one Error that lists all that is missing.
  */
-export async function checkSchema(
-  sequelize: Sequelize,
-  store: StoreName,
-  entities: readonly Entity[]
-): Promise<void> {
+export async function checkSchema(sequelize: Sequelize, store: StoreName, entities: readonly Entity[]): Promise<void> {
   const mistakes = schemaMistakes(await readActualSchema(sequelize), store, entities)
   if (mistakes.length === 0) return
   throw new Error(`The tables do not suit the entities:\n${mistakes.map((mistake) => `- ${mistake}`).join('\n')}`)
@@ -30,7 +26,11 @@ interface Columned {
   readonly columns: readonly { readonly column: string }[]
 }
 
-function missingColumns(schema: ActualSchema, { name, table, columns }: Columned, more: readonly string[] = []): string[] {
+function missingColumns(
+  schema: ActualSchema,
+  { name, table, columns }: Columned,
+  more: readonly string[] = []
+): string[] {
   const actual = schema.columns.get(table)
   if (actual === undefined) return [`${name}: there is no table ${table}; a migration must create it`]
   return [...columns.map(({ column }) => column), 'row_version', ...more]

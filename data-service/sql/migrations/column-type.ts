@@ -1,8 +1,6 @@
 import type { Field, FieldType } from '../../entity/field.js'
+import { collationOf } from '../mysql/mysql-session.js'
 import type { DatabaseKind } from './database-kind.js'
-
-/** Ignore letter case, tell accents apart, count trailing spaces (contract section 4). */
-const COLLATION = { mariadb: 'utf8mb4_uca1400_nopad_as_ci', mysql: 'utf8mb4_0900_as_ci' }
 
 /** Decimals are whole numbers of their smallest unit on SQLite, which has no exact decimals of its own. */
 const SQLITE_TYPE: Record<FieldType, string> = {
@@ -20,7 +18,7 @@ export function columnType(field: Field, kind: DatabaseKind): string {
   if (kind === 'sqlite') return SQLITE_TYPE[field.type]
   switch (field.type) {
     case 'string':
-      return `VARCHAR(${field.maxLength}) CHARACTER SET utf8mb4 COLLATE ${COLLATION[kind]}`
+      return `VARCHAR(${field.maxLength}) CHARACTER SET utf8mb4 COLLATE ${collationOf(kind)}`
     case 'bool':
       return 'TINYINT(1)'
     case 'int':
