@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import { EVERYTHING, importsOf, PRODUCT, sourceFiles, type SourceFile } from './source-files.js'
+
+/** Imports of the files that the rule names and does not allow, as `file → import`. */
+function violations(files: readonly SourceFile[], allowed: (imported: string, file: SourceFile) => boolean): string[] {
+  return files.flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => !allowed(imported, file))
+      .map((imported) => `${file.path} → ${imported}`)
+  )
+}
+
+const under = (folder: string) => (path: string) => path.startsWith(`${folder}/`)
+
+describe('imports', () => {
+  const product = sourceFiles(...PRODUCT)
+
+  it('are found at all', () => {
+    const files: SourceFile[] = [
+      { path: 'gateway/a.ts', text: "import { x } from '../shared/b.js'\nexport type { y } from './c.js'\n" },
+      { path: 'gateway/d.ts', text: "import 'mysql2/promise'\nconst z = await import('@grpc/grpc-js')\n" }
+    ]
+    expect(files.flatMap(importsOf)).to.deep.equal(['shared/b.ts', 'gateway/c.ts', 'mysql2', '@grpc/grpc-js'])
+    expect(violations(files, (imported) => imported !== 'mysql2')).to.deep.equal(['gateway/d.ts → mysql2'])
+  })
+
+  it('of the gateway never reach the data service', () => {
+    expect(
+      violations(
+        product.filter((f) => under('gateway')(f.path)),
+        (i) => !under('data-service')(i)
+      )
+    ).to.deep.equal([])
+  })
+
+  it('of the data service never reach the gateway', () => {
+    expect(
+      violations(
+        product.filter((f) => under('data-service')(f.path)),
+        (i) => !under('gateway')(i)
+      )
+    ).to.deep.equal([])
+  })
+
+  it('of shared reach neither', () => {
+    const shared = product.filter((f) => under('shared')(f.path))
+    expect(violations(shared, (i) => !under('gateway')(i) && !under('data-service')(i))).to.deep.equal([])
+  })
+
+  it('of the product never reach tests or benchmarks', () => {
+    expect(violations(product, (i) => !under('test')(i) && !under('bench')(i))).to.deep.equal([])
+  })
+
+  const homes: readonly (readonly [packages: readonly string[], home: string])[] = [
+    [['sequelize', 'mysql2', '@photostructure/sqlite', 'umzug'], 'data-service/sql'],
+    [['fastify', 'fastify-plugin', 'csv-stringify'], 'gateway'],
+    [['jsonwebtoken'], 'data-service/auth']
+  ]
+  for (const [packages, home] of homes) {
+    it(`of ${packages.join(', ')} are in ${home} alone`, () => {
+      const elsewhere = product.filter((file) => !under(home)(file.path))
+      expect(violations(elsewhere, (imported) => !packages.includes(imported))).to.deep.equal([])
+    })
+  }
+
+  it('of the plan are pure: neither SQL nor a transport', () => {
+    const plan = product.filter((file) => under('data-service/plan')(file.path))
+    const impure = (imported: string): boolean =>
+      ['data-service/sql', 'data-service/rpc', 'shared/gen'].some((folder) => under(folder)(imported)) ||
+      imported === '@grpc/grpc-js'
+    expect(violations(plan, (imported) => !impure(imported))).to.deep.equal([])
+  })
+
+  it('of an entity file are the vocabulary alone', () => {
+    const entities = product.filter(
+      ({ path }) => under('data-service/entities')(path) && path !== 'data-service/entities/index.ts'
+    )
+    expect(entities).to.not.be.empty
+    expect(violations(entities, under('data-service/entity'))).to.deep.equal([])
+  })
+
+  it('form no circle', () => {
+    const files = sourceFiles(...EVERYTHING)
+    const graph = new Map(files.map((file) => [file.path, importsOf(file)]))
+    expect(circles(graph)).to.deep.equal([])
+  })
+
+  it('that form a circle are found', () => {
+    const graph = new Map([
+      ['a', ['b']],
+      ['b', ['c']],
+      ['c', ['a']]
+    ])
+    expect(circles(graph)).to.deep.equal(['a → b → c → a'])
+  })
+})
+
+/** Each way that leads back to where it began, found depth first. */
+function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (file: string, way: readonly string[]): void => {
+    const seen = way.indexOf(file)
+    if (seen >= 0) found.push([...way.slice(seen), file].join(' → '))
+    if (seen >= 0 || done.has(file)) return
+    for (const next of graph.get(file) ?? []) visit(next, [...way, file])
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file, [])
+  return found
+}

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
+import { outputRoot, packageRoot } from './package-root.js'
+
+const STOP_MS = 15_000
+
+/** A line of a process's log; what was no JSON comes as `{ text }`. */
+export type LogEntry = Readonly<Record<string, unknown>>
+
+/** A running process of the service. */
+export interface ServiceProcess {
+  readonly pid: number
+  /** All it logged so far, in order. */
+  logs(): readonly LogEntry[]
+  /** The first entry, past or to come, that meets the condition. Rejects, with the log, when the process ends first. */
+  logged(condition: (entry: LogEntry) => boolean): Promise<LogEntry>
+  /** Its exit code, null after a signal, once it has ended. */
+  readonly ended: Promise<number | null>
+  /** Asks it to stop as `npm start` does, and waits until it has. Rejects when it had to be killed. */
+  stop(): Promise<number | null>
+  /** Ends it without a chance to react. */
+  kill(): Promise<void>
+}
+
+/**
+ * Starts a compiled module, from the build that the test is part of, in a process with this environment and no other
+ * variables but PATH. It ends with the process that started it, whatever becomes of that.
+ */
+export function startProcess(module: string, env: Readonly<Record<string, string>>): ServiceProcess {
+  const preload = pathToFileURL(join(packageRoot, 'tools/end-with-parent.mjs')).href
+  const child = spawn(process.execPath, ['--enable-source-maps', '--import', preload, join(outputRoot, module)], {
+    cwd: packageRoot,
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc']
+  })
+  const entries: LogEntry[] = []
+  const watchers = new Set<() => void>()
+  for (const input of [child.stdout, child.stderr]) {
+    if (input === null) throw new TypeError('Both streams are pipes')
+    createInterface({ input }).on('line', (line) => {
+      entries.push(parse(line))
+      for (const watch of watchers) watch()
+    })
+  }
+  const ended = once(child, 'close').then(() => child.exitCode)
+
+  const logged: ServiceProcess['logged'] = (condition) =>
+    new Promise((resolve, reject) => {
+      const watch = (): void => {
+        const found = entries.find(condition)
+        if (found === undefined) return
+        watchers.delete(watch)
+        resolve(found)
+      }
+      watchers.add(watch)
+      watch()
+      const tooLate = (): void => reject(new Error(`${module} ended before it logged that.\n${tail(entries)}`))
+      ended.then(tooLate, reject)
+    })
+
+  return {
+    pid: child.pid ?? 0,
+    logs: () => entries,
+    logged,
+    ended,
+    async stop() {
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      const code = await ended
+      clearTimeout(timer)
+      if (child.signalCode === 'SIGKILL') throw new Error(`${module} did not stop on SIGTERM.\n${tail(entries)}`)
+      return code
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    }
+  }
+}
+
+function parse(line: string): LogEntry {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? { ...value } : { text: line }
+  } catch {
+    return { text: line }
+  }
+}
+
+function tail(entries: readonly LogEntry[]): string {
+  return entries
+    .slice(-20)
+    .map((entry) => JSON.stringify(entry))
+    .join('\n')
+}

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { outputRoot } from './package-root.js'
+import { startProcess, type LogEntry, type ServiceProcess } from './service-process.js'
+
+export interface StackOptions {
+  /** Of freshDatabase, or any other two URLs. */
+  readonly database: { readonly url: string; readonly reviewsUrl: string }
+  /** Settings of both processes, before those chosen here. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A real data service and a real gateway in front of it. */
+export interface Stack extends AsyncDisposable {
+  /** Of the gateway, without a slash at the end. */
+  readonly url: string
+  /** `host:port` of the data service. */
+  readonly dataAddress: string
+  readonly dataService: ServiceProcess
+  readonly gateway: ServiceProcess
+  /** All that both logged so far, `process` naming which. */
+  logs(): readonly LogEntry[]
+  /** An access token of a sample account, as `npm run token` mints it. */
+  token(email: string): Promise<string>
+  /** Stops both, the gateway first, and removes their data folder. The database is the caller's. */
+  stop(): Promise<void>
+}
+
+/** Starts both processes on free ports with a data folder of their own. Resolves when both listen. */
+export async function startStack({ database, env: chosen = {} }: StackOptions): Promise<Stack> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
+  const env = {
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    REVIEWS_DATABASE_URL: database.reviewsUrl,
+    SAMPLE_DATA: 'true',
+    OWNER_BYPASS_ROLE: 'Admin',
+    COOKIE_SECURE: 'false',
+    ...chosen
+  }
+  const processes: ServiceProcess[] = []
+  const stop = async (): Promise<void> => {
+    try {
+      for (const one of processes.splice(0).toReversed()) await one.stop()
+    } finally {
+      await rm(dataDir, { recursive: true, force: true })
+    }
+  }
+  try {
+    const dataService = startProcess('data-service/main.js', { ...env, DATA_SERVICE_ADDRESS: '127.0.0.1:0' })
+    processes.push(dataService)
+    const dataAddress = await listening(dataService, 'address')
+    const gateway = startProcess('gateway/main.js', { GATEWAY_PORT: '0', ...env, DATA_SERVICE_ADDRESS: dataAddress })
+    processes.push(gateway)
+    const url = await listening(gateway, 'url')
+    return {
+      url,
+      dataAddress,
+      dataService,
+      gateway,
+      logs: () => [...named('data-service', dataService), ...named('gateway', gateway)],
+      token: tokenMint(env),
+      stop,
+      [Symbol.asyncDispose]: stop
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The text under `member` of the line a process logs once it serves. */
+export async function listening(service: ServiceProcess, member: 'address' | 'url'): Promise<string> {
+  const entry = await service.logged((one) => one['msg'] === 'listening' && typeof one[member] === 'string')
+  return String(entry[member]).replace(/\/$/, '')
+}
+
+function named(process: string, { logs }: ServiceProcess): LogEntry[] {
+  return logs().map((entry) => ({ process, ...entry }))
+}
+
+function tokenMint(env: Readonly<Record<string, string>>): (email: string) => Promise<string> {
+  const minted = new Map<string, Promise<string>>()
+  return (email) => {
+    const token = minted.get(email) ?? mint(email, env)
+    minted.set(email, token)
+    return token
+  }
+}
+
+async function mint(email: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const module = join(outputRoot, 'data-service/auth/token-main.js')
+  const { stdout } = await promisify(execFile)(process.execPath, [module, email], {
+    env: { PATH: process.env['PATH'], ...env }
+  })
+  return stdout.trim()
+}
