@@ -43,10 +43,10 @@ export interface EntityDefinition<
   readonly computed?: Readonly<Record<string, ComputedDefinition<F>>>
   readonly joined?: J
   /** Properties that `filters[…]` takes: all operators of the type, unless `operators` says fewer. */
-  readonly filterable: readonly (VisibleName<F> | (keyof J & string))[]
+  readonly filterable: readonly (VisibleName<F> | (keyof NoInfer<J> & string))[]
   readonly operators?: { readonly [K in VisibleName<F>]?: readonly OperatorOf<TypeOf<F, K>>[] }
   /** Properties that `sortColumn` takes: each needs an index, which start-up checks. */
-  readonly sortable: readonly (VisibleName<F> | (keyof J & string))[]
+  readonly sortable: readonly (VisibleName<F> | (keyof NoInfer<J> & string))[]
   /** What lookup shows beside the id. */
   readonly label: NameOfType<F, 'string'>
   readonly references?: R

@@ -1,0 +1,108 @@
+import { everyone, ownRows, permission } from '../../data-service/entity/access.js'
+import { defineEntity } from '../../data-service/entity/define-entity.js'
+import { bool, dateTime, decimal, guid, hidden, int, long, text } from '../../data-service/entity/field.js'
+
+// Mistakes in an entity file that do not compile. Each `@ts-expect-error` is a test: the compiler reports the line when
+// what follows compiles after all.
+const fields = {
+  id: int(),
+  name: text(200),
+  isOpen: bool(),
+  count: int(),
+  size: long(),
+  price: decimal(10, 2),
+  startsAt: dateTime(),
+  code: guid(),
+  riskNote: hidden(text(200)),
+  secretOwner: hidden(int())
+}
+const references = { owner: { to: 'customers', via: 'count' } } as const
+const joined = { ownerName: { through: 'owner', property: 'name', field: text(200) } } as const
+const base = { name: 'things', description: 'Things.', fields, label: 'name' } as const
+const things = { ...base, filterable: ['id', 'name'], sortable: ['id', 'name'], access: { read: everyone } } as const
+
+/** What the mistakes below are variations of: all of this compiles. */
+export const sound = [
+  defineEntity(things),
+  defineEntity({ ...things, references, joined, filterable: ['ownerName'], sortable: ['ownerName'] }),
+  defineEntity({ ...things, operators: { name: ['contains', 'in'], isOpen: ['is'], startsAt: ['is after'] } }),
+  defineEntity({ ...things, computed: { title: { type: 'string', from: ['name', 'count'], value: (name) => name } } }),
+  defineEntity({ ...things, access: { read: ownRows('count') } }),
+  defineEntity({ ...things, access: { read: ownRows('size'), reads: { get: everyone } } }),
+  defineEntity({ ...things, access: { read: permission('things:manage') } })
+]
+
+export const operatorsThatDoNotSuitTheType = [
+  // @ts-expect-error a string is not greater than another
+  defineEntity({ ...things, operators: { name: ['greater than'] } }),
+  // @ts-expect-error a bool has no `equals`, its word is `is`
+  defineEntity({ ...things, operators: { isOpen: ['equals'] } }),
+  // @ts-expect-error a number does not contain anything
+  defineEntity({ ...things, operators: { count: ['contains'] } }),
+  // @ts-expect-error nor does a decimal start with anything
+  defineEntity({ ...things, operators: { price: ['starts with'] } }),
+  // @ts-expect-error a point in time is after another, not greater
+  defineEntity({ ...things, operators: { startsAt: ['greater than'] } }),
+  // @ts-expect-error Guids have no order
+  defineEntity({ ...things, operators: { code: ['between'] } }),
+  // @ts-expect-error no such operator
+  defineEntity({ ...things, operators: { name: ['matches'] } }),
+  // @ts-expect-error no such property
+  defineEntity({ ...things, operators: { nmae: ['contains'] } }),
+  // @ts-expect-error a hidden property has none
+  defineEntity({ ...things, operators: { riskNote: ['contains'] } })
+]
+
+export const namesThatAreNone = [
+  // @ts-expect-error no such property
+  defineEntity({ ...things, filterable: ['nmae'] }),
+  // @ts-expect-error a hidden property is not filterable
+  defineEntity({ ...things, filterable: ['riskNote'] }),
+  // @ts-expect-error no such property
+  defineEntity({ ...things, sortable: ['nmae'] }),
+  // @ts-expect-error a hidden property is not sortable
+  defineEntity({ ...things, sortable: ['riskNote'] }),
+  // @ts-expect-error a joined property that is not defined
+  defineEntity({ ...things, references, filterable: ['ownerName'] }),
+  // @ts-expect-error the label is text
+  defineEntity({ ...things, label: 'count' }),
+  // @ts-expect-error and not hidden
+  defineEntity({ ...things, label: 'riskNote' }),
+  // @ts-expect-error a computed property reads no hidden one
+  defineEntity({ ...things, computed: { title: { type: 'string', from: ['riskNote'], value: (note) => note } } })
+]
+
+export const referencesThatLeadNowhere = [
+  // @ts-expect-error a string holds no foreign key
+  defineEntity({ ...things, references: { owner: { to: 'customers', via: 'name' } } }),
+  // @ts-expect-error no such property
+  defineEntity({ ...things, references: { owner: { to: 'customers', via: 'ownerId' } } }),
+  // @ts-expect-error there is no reference to go through
+  defineEntity({ ...things, joined: { x: { through: 'owner', property: 'name', field: text(9) } } }),
+  // @ts-expect-error a joined property goes through a reference
+  defineEntity({ ...things, references, joined: { x: { through: 'nobody', property: 'name', field: text(9) } } })
+]
+
+export const accessThatIsNone = [
+  // @ts-expect-error who may read has to be said
+  defineEntity({ ...base, filterable: ['id'], sortable: ['id'] }),
+  // @ts-expect-error in so many words
+  defineEntity({ ...things, access: {} }),
+  // @ts-expect-error an owner is an integer
+  defineEntity({ ...things, access: { read: ownRows('name') } }),
+  // @ts-expect-error no such property
+  defineEntity({ ...things, access: { read: ownRows('customerId') } }),
+  // @ts-expect-error no such read
+  defineEntity({ ...things, access: { read: everyone, reads: { search: everyone } } }),
+  // @ts-expect-error a permission is `<resource>:<verb>`
+  defineEntity({ ...things, access: { read: permission('manage') } })
+]
+
+export const idsThatAreNone = [
+  // @ts-expect-error every entity has an id
+  defineEntity({ ...things, fields: { name: text(200) } }),
+  // @ts-expect-error an id is an integer or a Guid
+  defineEntity({ ...things, fields: { ...fields, id: text(200) } }),
+  // @ts-expect-error and not hidden
+  defineEntity({ ...things, fields: { ...fields, id: hidden(int()) } })
+]

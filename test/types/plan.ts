@@ -1,0 +1,33 @@
+import type { Entity } from '../../data-service/entity/entity.js'
+import type { GetPlan, ListPlan, PagePlan, Projection } from '../../data-service/plan/read-plan.js'
+import type { ReadStore } from '../../data-service/plan/read-store.js'
+import { allRows } from '../../data-service/plan/scope.js'
+
+// Only data-service/plan makes plans, and only plans become SQL: whoever writes one down elsewhere, scope and all, does
+// not compile without a cast, which reviews look for.
+declare const entity: Entity
+declare const projection: Projection
+declare const store: ReadStore
+const shape = { entity, projection, scope: allRows, references: [], children: [] }
+
+// @ts-expect-error not made by the planner
+export const list: ListPlan = { ...shape, operation: 'list', limit: 1000 }
+// @ts-expect-error not made by the planner
+export const get: GetPlan = { ...shape, operation: 'get', id: 1 }
+const paging = { conditions: [], sort: [], limit: 10, offset: 0, withTotal: true }
+// @ts-expect-error not made by the planner
+export const page: PagePlan = { ...shape, ...paging, operation: 'paged' }
+
+export const unplanned = (signal: AbortSignal): Promise<unknown> =>
+  // @ts-expect-error the store runs plans alone
+  store.get({ ...shape, operation: 'get', id: 1 }, signal)
+
+declare const planned: ListPlan
+/** Control: what the planner made does run. */
+export const run = (signal: AbortSignal): Promise<unknown> => store.list(planned, signal)
+// @ts-expect-error a plan of one operation is none of another
+export const another = (signal: AbortSignal): Promise<unknown> => store.page(planned, signal)
+// @ts-expect-error a scope is one of the two that are spelled out
+export const unscoped: ListPlan['scope'] = {}
+// @ts-expect-error conditions that are none do not stand for every row
+export const everything: ListPlan['scope'] = { kind: 'rows-where', conditions: [] }
