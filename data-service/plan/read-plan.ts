@@ -59,7 +59,7 @@ export type PagePlan = Planned<
   ReadShape & {
     readonly operation: 'paged'
     readonly conditions: readonly Condition[]
-    /** Ends in the id, ascending. */
+    /** Total: ends in the id, ascending where it is not the sort column itself. */
     readonly sort: readonly SortKey[]
     readonly limit: number
     /** Rows before the page; at most 2^53-1, beyond which every page is past the end. */

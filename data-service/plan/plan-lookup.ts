@@ -1,0 +1,32 @@
+import type { Resource } from './catalogue.js'
+import type { Condition } from './condition.js'
+import { FaultList } from './fault-list.js'
+import { isTooLong, MAX_VALUE_CHARACTERS } from './parse-conditions.js'
+import { planned, refuseUnplaced, UNPAGED_LIMIT, type PlanningCall, type Unplaced } from './planning.js'
+import { readAccess } from './read-access.js'
+import type { LookupPlan } from './read-plan.js'
+
+export interface LookupTexts {
+  readonly resource: string
+  readonly search?: string
+  readonly unplaced: Unplaced | null
+}
+
+export function planLookup(request: LookupTexts, { planning, caller }: PlanningCall): LookupPlan {
+  const resource = planning.catalogue.resource(request.resource)
+  const { scope } = readAccess({ resource, operation: 'lookup' }, caller, planning.ownership)
+  const faults = new FaultList()
+  const conditions = parseSearch(request.search, resource, faults)
+  refuseUnplaced(request.unplaced, faults)
+  faults.finish()
+  return planned({ operation: 'lookup', entity: resource.entity, scope, conditions, limit: UNPAGED_LIMIT })
+}
+
+function parseSearch(search: string | undefined, { entity }: Resource, faults: FaultList): readonly Condition[] {
+  if (search === undefined || search.trim() === '') return []
+  if (isTooLong(search)) {
+    faults.add('filter.too-many', 'search', `search has at most ${MAX_VALUE_CHARACTERS} characters.`)
+    return []
+  }
+  return [{ path: { through: null, column: entity.label }, comparison: 'contains', operands: [search] }]
+}
