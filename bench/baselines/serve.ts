@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import { fastify, type FastifyInstance } from 'fastify'
+
+/** Settings that both baselines take from the environment. */
+export interface BaselineSettings {
+  readonly databaseUrl: string
+  readonly databaseConnections: number
+  readonly maxExportRows: number
+}
+
+export function baselineSettings(): BaselineSettings {
+  const { DATABASE_URL, DATABASE_CONNECTIONS = '10', MAX_EXPORT_ROWS = '100000' } = process.env
+  if (DATABASE_URL === undefined) throw new Error('DATABASE_URL is not set.')
+  return {
+    databaseUrl: DATABASE_URL,
+    databaseConnections: Number(DATABASE_CONNECTIONS),
+    maxExportRows: Number(MAX_EXPORT_ROWS)
+  }
+}
+
+/** An app with the headers every entity response carries (contract.md section 2). */
+export function createApp(): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id']
+      return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID()
+    }
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('cache-control', 'no-store')
+    reply.header('api-supported-versions', '1.0')
+    reply.header('x-request-id', request.id)
+    done()
+  })
+  return app
+}
+
+/** Listens on a free loopback port and says where, as the system's own processes do; SIGTERM ends it. */
+export async function serve(app: FastifyInstance): Promise<void> {
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  process.stdout.write(`${JSON.stringify({ msg: 'listening', url })}\n`)
+  process.once('SIGTERM', () => {
+    app.close().catch((error: unknown) => {
+      process.stderr.write(`${String(error)}\n`)
+      process.exitCode = 1
+    })
+  })
+}

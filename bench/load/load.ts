@@ -1,0 +1,22 @@
+/** What one round sends. */
+export interface Load {
+  readonly origin: string
+  /** Each connection has one request under way at a time, and takes the next path when its answer is complete. */
+  readonly connections: number
+  readonly paths: readonly string[]
+  /** No request starts after this; those under way are waited for. */
+  readonly seconds: number
+}
+
+/** What came back. */
+export interface LoadResult {
+  /** From the first request to the last answer. */
+  readonly elapsedSeconds: number
+  /** Of every request, from its first byte out to its last byte in. */
+  readonly latenciesMs: readonly number[]
+  readonly bodyBytes: number
+  /** Answers other than 200. */
+  readonly refused: number
+  /** CPU of the generator itself, so that a reader sees how much of the machine it took. */
+  readonly generatorCpuSeconds: number
+}
