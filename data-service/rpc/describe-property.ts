@@ -1,0 +1,60 @@
+import type { Property } from '../../shared/gen/entity/v1/Property.js'
+import type { Column } from '../entity/entity.js'
+import type { Resource } from '../plan/catalogue.js'
+import type { ShapedProperty } from '../plan/read-plan.js'
+
+/** A property of a resource in the catalogue's words; undefined for navigations. */
+export function describeProperty(property: ShapedProperty, resource: Resource): Property | undefined {
+  switch (property.kind) {
+    case 'column':
+      return {
+        ...describeColumn(property.column),
+        ...queryable(property.column.name, resource),
+        selectable: true
+      }
+    case 'joined': {
+      const { name, field } = property.joined
+      return {
+        ...describeColumn({ ...property.column, name, field }),
+        ...queryable(name, resource),
+        setOnCreate: false,
+        setOnUpdate: false
+      }
+    }
+    case 'computed': {
+      const { name, type, nullable } = property.computed
+      return { name, type, nullable }
+    }
+    case 'rowVersion':
+      return { ...rowVersion, selectable: true }
+    case 'reference':
+    case 'children':
+      return undefined
+  }
+}
+
+/** Every row of a root or a child has one. */
+export const rowVersion: Property = { name: 'rowVersion', type: 'bytes' }
+
+export function describeColumn({ name, field }: Column): Property {
+  const { type, nullable, writability } = field
+  return {
+    name,
+    type,
+    nullable,
+    maxLength: type === 'string' ? field.maxLength : 0,
+    precision: type === 'decimal' ? field.precision : 0,
+    scale: type === 'decimal' ? field.scale : 0,
+    setOnCreate: writability !== 'never',
+    setOnUpdate: writability === 'always'
+  }
+}
+
+function queryable(name: string, resource: Resource): Pick<Property, 'filterable' | 'sortable' | 'operators'> {
+  const filterable = resource.filterable.get(name.toLowerCase())
+  return {
+    filterable: filterable !== undefined,
+    sortable: resource.sortable.has(name.toLowerCase()),
+    operators: [...(filterable?.operators ?? [])]
+  }
+}

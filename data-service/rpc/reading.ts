@@ -1,0 +1,8 @@
+import type { Planning } from '../plan/planning.js'
+import type { ReadStore } from '../plan/read-store.js'
+
+/** What the read handlers work on. */
+export interface Reading {
+  readonly planning: Planning
+  readonly store: ReadStore
+}
