@@ -1,0 +1,67 @@
+import { expect } from 'chai'
+import { describeApi } from './api-store.js'
+import { productItem } from './fixture.js'
+import { json } from './http-call.js'
+
+describeApi('methods and routes', (store) => {
+  for (const path of ['/products', '/products/paged?pageSize=3', '/products/lookup', '/products/1']) {
+    it(`answers HEAD ${path} as GET without a body`, async () => {
+      const get = await store.call(path)
+      const head = await store.call(path, { method: 'HEAD' })
+      expect(head.status).to.equal(get.status)
+      expect(head.bytes).to.have.length(0)
+      const same = ({ date: _date, 'x-request-id': _id, ...headers }: typeof get.headers): object => headers
+      expect(same(head.headers)).to.deep.equal(same(get.headers))
+    })
+  }
+
+  it('has no HEAD on export', async () => {
+    const answer = await store.call('/products/export', { method: 'HEAD' })
+    expect(answer.status).to.equal(405)
+    expect(answer.bytes).to.have.length(0)
+  })
+
+  it('answers HEAD of what is absent with 404 and no body', async () => {
+    const answer = await store.call('/products/999', { method: 'HEAD' })
+    expect(answer.status).to.equal(404)
+    expect(answer.bytes).to.have.length(0)
+  })
+
+  const WRONG: readonly (readonly [method: string, path: string])[] = [
+    ['PATCH', '/products'],
+    ['PATCH', '/products/1'],
+    ['POST', '/products/1'],
+    ['PUT', '/products'],
+    ['POST', '/products/paged'],
+    ['DELETE', '/products/lookup'],
+    ['PUT', '/products/export'],
+    ['PATCH', '/openapi.json']
+  ]
+  for (const [method, path] of WRONG) {
+    it(`answers ${method} ${path} with 405 and Allow`, async () => {
+      const answer = await store.call(path, { method })
+      store.problem(answer, { status: 405, code: 'method.not-allowed' })
+      const allowed = String(answer.headers['allow']).split(/, ?/)
+      expect(allowed).to.include('GET').and.not.include(method)
+    })
+  }
+
+  for (const path of ['/nope', '/nope/1', '/products/1/nope/more', '/', '/products/', '/Products', '//products']) {
+    it(`answers ${path} with 404`, async () => {
+      store.problem(await store.call(path), { status: 404, code: 'route.not-found' })
+    })
+  }
+
+  it('reads the id from a percent-encoded path', async () => {
+    expect(json(await store.call('/products/%31'))).to.deep.equal(productItem(1))
+  })
+
+  it('wants no body of a GET and ignores one', async () => {
+    const answer = await store.call('/products/1', {
+      headers: { 'content-type': 'text/plain', 'content-length': '2' },
+      body: 'hi'
+    })
+    expect([200, 400, 415]).to.include(answer.status)
+    if (answer.status === 200) expect(json(answer)).to.deep.equal(productItem(1))
+  })
+})

@@ -1,0 +1,80 @@
+import { createConnection, type Connection } from 'mysql2/promise'
+
+export interface LoggedStatement {
+  readonly thread: number
+  /** `Query`, `Prepare`, `Execute`, … */
+  readonly command: string
+  readonly text: string
+}
+
+/**
+ * MariaDB's own general log of one database, the judge that the contract names. Log users take turns by a lock of the
+ * server, since the switch is global; lines of other databases' connections are left out.
+ */
+export class StatementLog {
+  readonly #connection: Connection
+  readonly #database: string
+  readonly #before: Readonly<Record<string, unknown>>
+
+  private constructor(connection: Connection, database: string, before: Readonly<Record<string, unknown>>) {
+    this.#connection = connection
+    this.#database = database
+    this.#before = before
+  }
+
+  static async open(databaseUrl: string): Promise<StatementLog> {
+    const url = new URL(databaseUrl.replace(/^mariadb:/, 'mysql:'))
+    const database = url.pathname.slice(1)
+    url.pathname = '/'
+    const root = process.env['TEST_MYSQL_URL']
+    const connection = await createConnection({
+      uri: (root ?? url.href).replace(/^mariadb:/, 'mysql:'),
+      dateStrings: true
+    })
+    await connection.query("SELECT GET_LOCK('uniform-rest-general-log', 300)")
+    const [rows] = await connection.query('SELECT @@global.general_log AS on_, @@global.log_output AS output')
+    await connection.query("SET GLOBAL log_output = 'TABLE'")
+    await connection.query('SET GLOBAL general_log = 1')
+    const [before = {}] = rows as Record<string, unknown>[]
+    return new StatementLog(connection, database, before)
+  }
+
+  /** What the server was told by the connections of a database, its own unless another is named, while `work` ran. */
+  async during(work: () => Promise<unknown>, database = this.#database): Promise<LoggedStatement[]> {
+    const [[start]] = (await this.#connection.query('SELECT NOW(6) AS at')) as unknown as [[{ at: string }]]
+    const threads = await this.#threads(database)
+    await work()
+    for (const thread of await this.#threads(database)) threads.add(thread)
+    const [rows] = await this.#connection.query(
+      'SELECT thread_id AS thread, command_type AS command, CAST(argument AS CHAR) AS text FROM mysql.general_log WHERE event_time >= ?',
+      [start.at]
+    )
+    // The statement above names the columns.
+    const lines = rows as LoggedStatement[]
+    for (const { thread, command, text } of lines) {
+      if (command === 'Connect' && text.includes(` on ${database} `)) threads.add(Number(thread))
+    }
+    return lines.filter(({ thread }) => threads.has(Number(thread)))
+  }
+
+  async close(): Promise<void> {
+    if (Number(this.#before['on_']) === 0) await this.#connection.query('SET GLOBAL general_log = 0')
+    await this.#connection.query('SET GLOBAL log_output = ?', [String(this.#before['output'])])
+    await this.#connection.end()
+  }
+
+  async #threads(database: string): Promise<Set<number>> {
+    const [rows] = await this.#connection.query('SELECT id FROM information_schema.processlist WHERE db = ?', [
+      database
+    ])
+    return new Set((rows as { id: number }[]).map(({ id }) => Number(id)))
+  }
+}
+
+/** Lines that ran something: not the pool's own connecting, pinging and closing. */
+export function statements(lines: readonly LoggedStatement[]): LoggedStatement[] {
+  return lines.filter(({ command, text }) => {
+    if (!['Query', 'Prepare', 'Execute'].includes(command)) return false
+    return !/^(SET |SELECT (VERSION\(\)|1)\b)/i.test(text)
+  })
+}

@@ -1,0 +1,72 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import { createConnection, type Connection } from 'mysql2/promise'
+import { sortKey, matchKey } from '../../data-service/sql/sqlite/sort-key.js'
+import type { RawValue } from './wire-value.js'
+
+export type SqlParameter = string | number | bigint | Buffer | null
+export type RawRow = Readonly<Record<string, RawValue>>
+
+/** A database as a test touches it: by hand-written SQL, past everything that is tested. */
+export interface TestDatabase {
+  readonly kind: 'sqlite' | 'mysql'
+  /** `?` stands for a parameter on both databases. */
+  run(sql: string, parameters?: readonly SqlParameter[]): Promise<RawRow[]>
+  close(): Promise<void>
+}
+
+/** Opens what `DATABASE_URL` would name. */
+export async function openTestDatabase(url: string): Promise<TestDatabase> {
+  return url.startsWith('sqlite:') ? openSqlite(url.slice('sqlite:'.length)) : openMariadb(url)
+}
+
+/** Opens, works, closes. */
+export async function withTestDatabase<T>(url: string, work: (database: TestDatabase) => Promise<T>): Promise<T> {
+  const database = await openTestDatabase(url)
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+function openSqlite(file: string): TestDatabase {
+  const database = new DatabaseSync(file, { timeout: 20_000 })
+  // The indexes of text columns are built on these functions, so any writer has to have them.
+  database.function('sort_key', { deterministic: true }, (text: unknown) =>
+    typeof text === 'string' ? sortKey(text) : text
+  )
+  database.function('match_key', { deterministic: true }, (text: unknown) =>
+    typeof text === 'string' ? matchKey(text) : text
+  )
+  const run: TestDatabase['run'] = (sql, parameters = []) => {
+    const statement = database.prepare(sql)
+    statement.setReadBigInts(true)
+    // The statements of the tests select texts, numbers and nulls alone.
+    return Promise.resolve(statement.all(...parameters) as RawRow[])
+  }
+  return {
+    kind: 'sqlite',
+    run,
+    close: () => {
+      database.close()
+      return Promise.resolve()
+    }
+  }
+}
+
+async function openMariadb(url: string): Promise<TestDatabase> {
+  const connection: Connection = await createConnection({
+    uri: url.replace(/^mariadb:/, 'mysql:'),
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    dateStrings: true,
+    timezone: '+00:00',
+    charset: 'utf8mb4'
+  })
+  const run: TestDatabase['run'] = async (sql, parameters = []) => {
+    const texts = parameters.map((one) => (typeof one === 'bigint' ? one.toString() : one))
+    const [rows] = await connection.query(sql, texts)
+    return Array.isArray(rows) ? (rows as RawRow[]) : []
+  }
+  return { kind: 'mysql', run, close: () => connection.end() }
+}
