@@ -2,7 +2,7 @@ import mysql2, { type Connection as MysqlConnection } from 'mysql2'
 import { type Options, QueryTypes, Sequelize, Transaction } from 'sequelize'
 import type { DatabaseSettings, MysqlSettings, SqliteSettings } from './database-url.js'
 import { driverOptions } from './mysql/mysql-options.js'
-import { collationOf, serverOf, sessionStatements } from './mysql/mysql-session.js'
+import { collationOf, prepareSession, serverOf } from './mysql/mysql-session.js'
 import { sqlite3Module } from './sqlite/sqlite3-module.js'
 
 /** A database and the Sequelize instance that reaches it. */
@@ -72,12 +72,4 @@ function mysql(settings: MysqlSettings): Sequelize {
     }
   })
   return sequelize
-}
-
-/** Gives a new connection the service's collation, strictness and time zone. */
-export async function prepareSession(connection: MysqlConnection): Promise<void> {
-  const session = connection.promise()
-  const [rows] = await session.query('SELECT VERSION() AS version')
-  const server = serverOf(JSON.stringify(rows))
-  for (const statement of sessionStatements(server)) await session.query(statement)
 }

@@ -1,3 +1,5 @@
+import type { Connection } from 'mysql2'
+
 /** What the two servers call the same order of text: letter case ignored, accents told apart, trailing spaces count. */
 const COLLATIONS = { mariadb: 'utf8mb4_uca1400_nopad_as_ci', mysql: 'utf8mb4_0900_as_ci' } as const
 
@@ -22,9 +24,17 @@ export function collationOf(server: MysqlServer): string {
 }
 
 /** The statements that a new connection starts with. */
-export function sessionStatements(server: MysqlServer): readonly string[] {
+function sessionStatements(server: MysqlServer): readonly string[] {
   const collation = collationOf(server)
   const all = [`SET NAMES utf8mb4 COLLATE ${collation}`, `SET SESSION sql_mode = '${SQL_MODE}', time_zone = '+00:00'`]
   // From 1000 members on MariaDB makes a table of an `in` list, which loses the type of bound values.
   return server === 'mariadb' ? [...all, 'SET SESSION in_predicate_conversion_threshold = 0'] : all
+}
+
+/** Gives a new connection the service's collation, strictness and time zone. */
+export async function prepareSession(connection: Connection): Promise<void> {
+  const session = connection.promise()
+  const [rows] = await session.query('SELECT VERSION() AS version')
+  const server = serverOf(JSON.stringify(rows))
+  for (const statement of sessionStatements(server)) await session.query(statement)
 }

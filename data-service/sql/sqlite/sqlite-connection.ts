@@ -26,8 +26,9 @@ interface Mode {
 const STATEMENTS_KEPT = 256
 
 /**
- * One connection to the embedded database, in WAL mode, with foreign keys on and the functions `sort_key(text)` and
- * `match_key(text)` that every comparison of text goes through. Its methods run to the end before they return, and
+ * One connection to the embedded database, in WAL mode, with foreign keys on and the functions that every
+ * comparison of text goes through: `sort_key(text)`, and `text_contains`, `text_starts_with` and `text_ends_with` of
+ * (text, match key of the operand), which answer 1 or 0. Its methods run to the end before they return, and
  * throw SqliteError, SQLITE_BUSY at once when another connection holds the lock: callers wait with `untilFree`.
  */
 export class SqliteConnection {
@@ -36,8 +37,10 @@ export class SqliteConnection {
 
   private constructor(file: string) {
     this.#database = attempt(() => new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true }))
-    this.#database.function('sort_key', { deterministic: true }, ofText(sortKey))
-    this.#database.function('match_key', { deterministic: true }, ofText(matchKey))
+    this.#define('sort_key', sortKey)
+    this.#define('text_contains', (text, key) => Number(matchKey(text).includes(key)))
+    this.#define('text_starts_with', (text, key) => Number(matchKey(text).startsWith(key)))
+    this.#define('text_ends_with', (text, key) => Number(matchKey(text).endsWith(key)))
   }
 
   static async open(file: string): Promise<SqliteConnection> {
@@ -85,6 +88,15 @@ export class SqliteConnection {
     if (this.#database.isOpen) attempt(() => this.#database.close())
   }
 
+  /** A pure function of text that is null for null. Its declared length is its number of arguments in SQL. */
+  #define(name: string, of: ((text: string) => string) | ((text: string, key: string) => number)): void {
+    const ofTexts =
+      of.length === 1
+        ? (text: unknown) => (typeof text === 'string' ? of(text, '') : null)
+        : (text: unknown, key: unknown) => (typeof text === 'string' && typeof key === 'string' ? of(text, key) : null)
+    this.#database.function(name, { deterministic: true }, ofTexts)
+  }
+
   #prepared(sql: string, mode: Mode): StatementSyncInstance {
     const key = `${mode.exact ? 'e' : '-'}${mode.arrays ? 'a' : '-'}${sql}`
     return this.#statements.get(key, () =>
@@ -104,10 +116,6 @@ function attempt<Result>(step: () => Result): Result {
   } catch (error) {
     throw sqliteError(error)
   }
-}
-
-function ofText(key: (text: string) => string): (value: unknown) => unknown {
-  return (value) => (typeof value === 'string' ? key(value) : value)
 }
 
 function bound(parameters: SqliteParameters): unknown[] {

@@ -1,0 +1,107 @@
+import type { Value } from '../entity/value.js'
+import type { Path, SortKey } from '../plan/condition.js'
+import type { RowCondition } from './conditions.js'
+
+/** The next rows of a walk: the conditions of its place, the order to read them in, and how many. */
+export interface Step {
+  readonly conditions: readonly RowCondition[]
+  readonly sort: readonly SortKey[]
+  readonly limit: number
+}
+
+type Row = readonly Value[]
+
+interface WalkOver {
+  /** Ends in the id; has one key before it or none. */
+  readonly sort: readonly SortKey[]
+  readonly id: Path
+  readonly read: (step: Step) => Promise<readonly Row[]>
+  readonly valueOf: (path: Path) => (row: Row) => Value
+}
+
+/** Rows without a value, rows that share the last one's value, rows beyond it. */
+type Phase = 'nulls' | 'ties' | 'beyond'
+
+/**
+ * The way through all rows in order of one column and the id. Each step is one range of the index (column, id): a
+ * comparison of both at once, or an OR, would make the databases read a run of equal values from its start for every
+ * batch.
+ */
+export class ExportWalk {
+  readonly #over: WalkOver
+  readonly #key: SortKey
+  readonly #byId: boolean
+  /** Whether rows may have no value; they come first ascending and last descending. */
+  readonly #hasNulls: boolean
+  #phase: Phase | 'done'
+  #last: Row | undefined
+
+  constructor(over: WalkOver) {
+    const { sort, id } = over
+    const [key = { path: id, descending: false }] = sort
+    this.#over = over
+    this.#key = key
+    this.#byId = key.path.through === null && key.path.column === id.column
+    this.#hasNulls = key.path.through !== null || key.path.column.field.nullable
+    this.#phase = this.#hasNulls && !key.descending ? 'nulls' : 'beyond'
+  }
+
+  /** The next rows, fewer than `limit` only at the end. */
+  async next(limit: number): Promise<Row[]> {
+    const rows: Row[] = []
+    while (this.#phase !== 'done' && rows.length < limit) {
+      const wanted = limit - rows.length
+      const found = await this.#over.read({ ...this.#place(this.#phase), limit: wanted })
+      rows.push(...found)
+      this.#last = found.at(-1) ?? this.#last
+      this.#turn(this.#phase, found.length < wanted)
+    }
+    return rows
+  }
+
+  #turn(phase: Phase, exhausted: boolean): void {
+    const { descending } = this.#key
+    if (phase === 'beyond' && !exhausted) this.#phase = this.#byId ? 'beyond' : 'ties'
+    else if (phase === 'ties' && exhausted) this.#phase = 'beyond'
+    else if (phase === 'nulls' && exhausted) this.#begin(descending ? 'done' : 'beyond')
+    else if (phase === 'beyond') this.#begin(this.#hasNulls && descending ? 'nulls' : 'done')
+  }
+
+  /** A phase that no earlier row bounds. */
+  #begin(phase: Phase | 'done'): void {
+    this.#phase = phase
+    this.#last = undefined
+  }
+
+  #place(phase: Phase): Omit<Step, 'limit'> {
+    const { path, descending } = this.#key
+    const byId: SortKey = { path: this.#over.id, descending: false }
+    switch (phase) {
+      case 'nulls':
+        return { conditions: [bare(path, 'isNull'), ...this.#after(byId)], sort: [byId] }
+      case 'ties':
+        return { conditions: [...this.#compared(path, 'equals'), ...this.#after(byId)], sort: [byId] }
+      case 'beyond':
+        return {
+          conditions: this.#last === undefined && this.#hasNulls ? [bare(path, 'isNotNull')] : this.#after(this.#key),
+          sort: this.#byId ? [this.#key] : [{ path, descending }, byId]
+        }
+    }
+  }
+
+  #after({ path, descending }: SortKey): RowCondition[] {
+    return this.#compared(path, descending ? 'lessThan' : 'greaterThan')
+  }
+
+  /** A comparison with the last row, if there is one. */
+  #compared(path: Path, comparison: 'equals' | 'lessThan' | 'greaterThan'): RowCondition[] {
+    if (this.#last === undefined) return []
+    const value = this.#over.valueOf(path)(this.#last)
+    if (value === null || typeof value === 'object') throw new TypeError('A walk stands at a row without a value')
+    return [{ path, comparison, operands: [value] }]
+  }
+}
+
+function bare(path: Path, comparison: 'isNull' | 'isNotNull'): RowCondition {
+  return { path, comparison, operands: [] }
+}

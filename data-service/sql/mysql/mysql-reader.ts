@@ -1,0 +1,139 @@
+import type { Connection } from 'mysql2'
+import type { Sequelize } from 'sequelize'
+import type { Value } from '../../entity/value.js'
+import { beforeAbort } from '../before-abort.js'
+import type { BoundValues } from '../conditions.js'
+import type { MysqlSettings } from '../database-url.js'
+import type { Reader, ReadSession, Snapshot } from '../reader.js'
+import { Slots } from '../slots.js'
+import type { Statement } from '../statement.js'
+import { unreachable } from '../unreachable.js'
+import { openConnection } from './mysql-connection.js'
+import { MysqlWork } from './mysql-work.js'
+
+/** Exports last as long as their readers take, so they get connections beside the pool, and so many at a time. */
+const SNAPSHOTS = 8
+
+interface ReaderOf {
+  readonly sequelize: Sequelize
+  readonly settings: MysqlSettings
+  /** The database's name in errors. */
+  readonly what: string
+}
+
+/** Reads of MySQL and MariaDB, as prepared statements on the connections of Sequelize's pool. */
+export class MysqlReader implements Reader {
+  readonly #of: ReaderOf
+  readonly #slots = new Slots(SNAPSHOTS)
+  /** What goes on after its caller has gone: stopping statements, taking connections back. */
+  readonly #endings = new Set<Promise<void>>()
+
+  constructor(of: ReaderOf) {
+    this.#of = of
+  }
+
+  async read<Result>(signal: AbortSignal, work: (session: ReadSession) => Promise<Result>): Promise<Result> {
+    try {
+      const connection = await this.#acquire(signal)
+      const session = new MysqlWork({ connection, settings: this.#of.settings, signal })
+      try {
+        return await work(session)
+      } finally {
+        this.#giveBack(connection, session.stopped)
+      }
+    } catch (error) {
+      throw unreachable(error, this.#of.what)
+    }
+  }
+
+  async snapshot(signal: AbortSignal): Promise<Snapshot> {
+    const free = await this.#slots.take(signal)
+    try {
+      const connection = await openConnection(this.#of.settings)
+      const snapshot = new MysqlSnapshot(connection, { ...this.#of, signal }, free)
+      await snapshot.begin()
+      return snapshot
+    } catch (error) {
+      free()
+      throw unreachable(error, this.#of.what)
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#endings)
+  }
+
+  async #acquire(signal: AbortSignal): Promise<Connection> {
+    signal.throwIfAborted()
+    const manager = this.#of.sequelize.connectionManager
+    // The mysql dialect's connections are those of the module it was given (connect.ts).
+    const waiting = manager.getConnection({ type: 'read' }) as Promise<Connection>
+    try {
+      return await beforeAbort(waiting, signal)
+    } catch (error) {
+      // The pool keeps its place in the line: what comes then goes straight back.
+      if (signal.aborted) this.#later(waiting.then((connection) => manager.releaseConnection(connection)))
+      throw error
+    }
+  }
+
+  #giveBack(connection: Connection, stopped: Promise<void> | undefined): void {
+    const manager = this.#of.sequelize.connectionManager
+    if (stopped === undefined) manager.releaseConnection(connection)
+    else this.#later(stopped.then(() => manager.destroyConnection(connection)))
+  }
+
+  #later(work: Promise<void>): void {
+    const ending = work
+      .catch(() => undefined)
+      .then(() => {
+        this.#endings.delete(ending)
+      })
+    this.#endings.add(ending)
+  }
+}
+
+class MysqlSnapshot implements Snapshot {
+  readonly #connection: Connection
+  readonly #work: MysqlWork
+  readonly #what: string
+  readonly #free: () => void
+
+  constructor(connection: Connection, of: Omit<ReaderOf, 'sequelize'> & { signal: AbortSignal }, free: () => void) {
+    this.#connection = connection
+    this.#work = new MysqlWork({ connection, settings: of.settings, signal: of.signal })
+    this.#what = of.what
+    this.#free = free
+  }
+
+  async begin(): Promise<void> {
+    try {
+      const session = this.#connection.promise()
+      await session.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+      await session.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
+    } catch (error) {
+      this.#connection.destroy()
+      throw error
+    }
+  }
+
+  async run(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    try {
+      return await this.#work.run(statement, values)
+    } catch (error) {
+      throw unreachable(error, this.#what)
+    }
+  }
+
+  async close(): Promise<void> {
+    try {
+      if (this.#work.stopped !== undefined) await this.#work.stopped
+      else await this.#connection.promise().end()
+    } catch {
+      // Lost already.
+    } finally {
+      this.#connection.destroy()
+      this.#free()
+    }
+  }
+}

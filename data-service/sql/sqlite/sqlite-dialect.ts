@@ -1,0 +1,71 @@
+import type { Field, FieldType } from '../../entity/field.js'
+import type { Operand, Value } from '../../entity/value.js'
+import { type BoundValue, type SqlDialect, undecodable } from '../dialect.js'
+import { matchKey, sortKey } from './sort-key.js'
+
+const MATCH_FUNCTIONS = {
+  contains: 'text_contains',
+  startsWith: 'text_starts_with',
+  endsWith: 'text_ends_with'
+} as const
+
+/** The embedded database: text is compared by its sort key, decimals are integers in units of their last digit. */
+export const sqliteDialect: SqlDialect = {
+  keyFunction: (type) => (type === 'string' ? 'sort_key' : undefined),
+  operand: (name) => `$${name}`,
+  bind: boundOperand,
+  matchFunction: (match) => MATCH_FUNCTIONS[match],
+  bindMatch: (operand) => matchKey(operand),
+  decode: (type, scale) => (raw) => (raw === null ? null : decoded(type, scale, raw))
+}
+
+function boundOperand(operand: Operand, { type, scale }: Field): BoundValue {
+  switch (type) {
+    case 'string':
+      return sortKey(String(operand))
+    case 'bool':
+      return operand === true ? 1n : 0n
+    case 'int':
+    case 'long':
+      return BigInt(String(operand))
+    case 'decimal':
+      return unitsOf(String(operand), scale)
+    case 'dateTime':
+    case 'guid':
+      return String(operand)
+  }
+}
+
+/** `-19.90` with scale 2 as -1990. What 64 bits cannot hold, no column holds either: the nearest end stands for it. */
+export function unitsOf(decimal: string, scale: number): bigint {
+  const [whole = '', fraction = ''] = decimal.split('.')
+  const units = BigInt(whole + fraction.padEnd(scale, '0'))
+  return BigInt.asIntN(64, units) === units ? units : units < 0n ? -(1n << 63n) : (1n << 63n) - 1n
+}
+
+/** -1990 with scale 2 as `-19.90`. */
+export function decimalOf(units: bigint, scale: number): string {
+  const sign = units < 0n ? '-' : ''
+  const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0')
+  return scale === 0 ? sign + digits : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+}
+
+function decoded(type: FieldType, scale: number, raw: unknown): Value {
+  switch (type) {
+    case 'bool':
+      return Number(raw) !== 0
+    case 'int':
+      return Number(raw)
+    case 'long':
+      if (typeof raw !== 'bigint') throw undecodable(type, raw)
+      return raw.toString()
+    case 'decimal':
+      if (typeof raw !== 'bigint') throw undecodable(type, raw)
+      return decimalOf(raw, scale)
+    case 'string':
+    case 'dateTime':
+    case 'guid':
+      if (typeof raw !== 'string') throw undecodable(type, raw)
+      return raw
+  }
+}
