@@ -1,8 +1,12 @@
+const CHOSEN = { SAMPLE_DATA: 'true', OWNER_BYPASS_ROLE: 'Admin', COOKIE_SECURE: 'false' }
+
 /**
- * The settings that `npm start` and the commands beside it choose for a first look; the user's own come before them.
+ * The environment with what `npm start` and the commands beside it choose for a first look. The user's own settings come
+ * before these; a blank one counts as unset, as everywhere.
  *
  * @returns {NodeJS.ProcessEnv}
  */
 export function demoEnvironment() {
-  return { SAMPLE_DATA: 'true', OWNER_BYPASS_ROLE: 'Admin', COOKIE_SECURE: 'false', ...process.env }
+  const set = Object.entries(process.env).filter(([, value]) => value !== '')
+  return { ...CHOSEN, ...Object.fromEntries(set) }
 }

@@ -2,16 +2,16 @@
 export class Failure extends Error {}
 
 /**
- * Runs a command's main function: its answer is the exit code.
+ * Runs a command's main function: its answer is the exit code. What is still open does not keep the command alive.
  *
  * @param {() => Promise<number>} main
  */
 export async function runCommand(main) {
   try {
-    process.exitCode = await main()
+    process.exit(await main())
   } catch (error) {
     process.stderr.write(`${error instanceof Failure ? error.message : describe(error)}\n`)
-    process.exitCode = 1
+    process.exit(1)
   }
 }
 

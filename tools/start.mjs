@@ -2,6 +2,7 @@ import { addresses } from './start/addresses.mjs'
 import { checkFree } from './start/ports.mjs'
 import { demoEnvironment } from './demo-environment.mjs'
 import { runCommand } from './failure.mjs'
+import { interruption } from './interruption.mjs'
 import { healthy } from './start/healthy.mjs'
 import { prepare } from './prepare/prepare.mjs'
 import { startService } from './start/service.mjs'
@@ -52,10 +53,3 @@ await runCommand(async () => {
   await welcomed
   return fault === undefined ? 0 : 1
 })
-
-/** Resolves on the first Ctrl-C or SIGTERM. Later ones change nothing: stopping is under way. */
-function interruption() {
-  return new Promise((resolve) => {
-    for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(signal, resolve)
-  })
-}

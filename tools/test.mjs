@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { runChecks } from './check/run-checks.mjs'
-import { runCommand } from './failure.mjs'
+import { Failure, runCommand } from './failure.mjs'
+import { interruption } from './interruption.mjs'
 import { prepare } from './prepare/prepare.mjs'
 import { projectRoot } from './project-root.mjs'
 
@@ -12,9 +13,10 @@ await runCommand(async () => {
   const filters = process.argv.slice(2)
   const checks = filters.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
   const runner = pathToFileURL(join(projectRoot, 'dist/test/runner/run-tests.js')).href
-  /** @type {typeof import('../test/runner/run-tests.js')} */
-  const { runTests } = await import(runner)
-  const tests = await runTests(filters)
+  const { runTests } = /** @type {typeof import('../test/runner/run-tests.js')} */ (await import(runner))
+  const interrupted = new AbortController()
+  void interruption().then(() => interrupted.abort(new Failure('Interrupted.')))
+  const tests = await runTests(filters, interrupted.signal)
   const failed = checks.failed + tests.failed
   process.stdout.write(`\nDone in ${Math.round((performance.now() - started) / 1000)} s.\n`)
   process.stdout.write(`${checks.passed + tests.passed} passed, ${failed} failed\n`)

@@ -78,8 +78,8 @@ export async function listening(service: ServiceProcess, member: 'address' | 'ur
   return String(entry[member]).replace(/\/$/, '')
 }
 
-function named(process: string, { logs }: ServiceProcess): LogEntry[] {
-  return logs().map((entry) => ({ process, ...entry }))
+function named(process: string, service: ServiceProcess): LogEntry[] {
+  return service.logs().map((entry) => ({ process, ...entry }))
 }
 
 function tokenMint(env: Readonly<Record<string, string>>): (email: string) => Promise<string> {

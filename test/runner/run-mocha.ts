@@ -1,6 +1,7 @@
 import Mocha from 'mocha'
 
 const TIMEOUT_MS = 30_000
+const JOBS = 2
 
 /** How many tests ended how. */
 export interface Outcome {
@@ -8,22 +9,19 @@ export interface Outcome {
   readonly failed: number
 }
 
-/** Runs test files, two at a time, each in a process that has no other. A skipped test is a failed one. */
+/**
+ * Runs test files, two at a time, each in a process that no other file shares at the same time. A skipped test is a
+ * failed one. Rejects when the signal aborts.
+ */
 export async function runMocha(files: readonly string[], signal: AbortSignal): Promise<Outcome> {
-  const mocha = new Mocha({
-    parallel: true,
-    jobs: 2,
-    timeout: TIMEOUT_MS,
-    reporter: 'spec',
-    forbidOnly: true,
-    forbidPending: true
-  })
+  const mocha = new Mocha({ parallel: true, jobs: JOBS, timeout: TIMEOUT_MS, forbidOnly: true, forbidPending: true })
   for (const file of files) mocha.addFile(file)
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    signal.throwIfAborted()
     const runner = mocha.run((failures) => {
       const { passes = 0, pending = 0 } = runner.stats ?? {}
       resolve({ passed: passes, failed: failures + pending })
     })
-    signal.addEventListener('abort', () => runner.abort(), { once: true })
   })
 }

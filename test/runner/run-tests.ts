@@ -6,23 +6,19 @@ import { testFiles } from './test-files.js'
 
 /**
  * Runs the test files whose path holds one of the filters, all without filters, on SQLite and on MariaDB. TEST_SEED
- * repeats an order. Rejects where there is no database to be had.
+ * repeats an order. Rejects where there is no database to be had, and when the signal aborts.
  */
-export async function runTests(filters: readonly string[]): Promise<Outcome> {
+export async function runTests(filters: readonly string[], signal: AbortSignal): Promise<Outcome> {
   const files = testFiles(filters)
   if (files.length === 0) throw new Error(`No test file's path holds ${filters.join(' or ')}.`)
   const seed = seedOf(process.env['TEST_SEED'])
-  const interrupted = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => interrupted.abort())
   const server = await startDatabaseServer()
   try {
     process.stdout.write(`\n${files.length} test files on SQLite and ${server.description}\n`)
     process.stdout.write(`Order by TEST_SEED=${seed}\n`)
     // The files run in processes of their own, which inherit these.
     Object.assign(process.env, { TEST_MYSQL_URL: server.url, TEST_SEED: String(seed) })
-    const outcome = await runMocha(shuffled(files, seed), interrupted.signal)
-    if (interrupted.signal.aborted) throw new Error('Interrupted.')
-    return outcome
+    return await runMocha(shuffled(files, seed), signal)
   } finally {
     await server.stop()
   }

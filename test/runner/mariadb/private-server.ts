@@ -8,10 +8,11 @@ import type { GuardMessage } from './guard.js'
 export async function startPrivateServer(): Promise<DatabaseServer> {
   // Detached: Ctrl-C in the terminal must not reach the guard or the server before we are done with them.
   const guard = fork(fileURLToPath(new URL('guard.js', import.meta.url)), { detached: true })
-  const ended = once(guard, 'close')
+  // Not `close`, which does not come after a disconnect from this side.
+  const ended = once(guard, 'exit')
   const message = await new Promise<GuardMessage>((resolve) => {
     guard.once('message', (received) => resolve(received as GuardMessage)) // from guard.ts, nobody else has the channel
-    guard.once('close', () => resolve({ error: `the guard process ended with code ${guard.exitCode}` }))
+    guard.once('exit', () => resolve({ error: `the guard process ended with code ${guard.exitCode}` }))
   })
   if ('error' in message) {
     await ended

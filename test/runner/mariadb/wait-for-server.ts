@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { RowDataPacket } from 'mysql2'
 import { createConnection } from 'mysql2/promise'
 
 /** Resolves with the server's version when it lets us in. Rejects with the last refusal when the signal aborts. */
@@ -17,9 +18,8 @@ export async function waitForServer(url: string, signal: AbortSignal): Promise<s
 export async function versionOf(url: string): Promise<string> {
   const connection = await createConnection({ uri: url, connectTimeout: 5_000 })
   try {
-    const [[row]] =
-      await connection.query<[{ version: string } & import('mysql2').RowDataPacket]>('SELECT VERSION() AS version')
-    return row.version
+    const [rows] = await connection.query<({ version: string } & RowDataPacket)[]>('SELECT VERSION() AS version')
+    return rows[0]?.version ?? ''
   } finally {
     await connection.end()
   }
