@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** Headers of the CSV export (contract.md section 4). */
+/** Headers of the CSV export. */
 export function setExportHeaders(reply: FastifyReply, rowLimit: number): void {
   const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
   reply.header('content-type', 'text/csv; charset=utf-8')

@@ -43,4 +43,4 @@ app.get('/products/export', (_request, reply) => {
 })
 
 app.addHook('onClose', () => pool.end())
-await serve(app)
+await serve(app, settings.port)

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PageRequest } from './page-request.js'
 
-/** `X-Pagination`, `X-Total-Count` and `Link` (contract.md section 4). */
+/** `X-Pagination`, `X-Total-Count` and `Link`. */
 export function setPagingHeaders(request: FastifyRequest, reply: FastifyReply, found: PageRequest & { total: number }) {
   const { pageSize, pageNumber: currentPage, total: totalCount } = found
   const totalPages = Math.ceil(totalCount / pageSize)

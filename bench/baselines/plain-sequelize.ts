@@ -65,4 +65,4 @@ app.get('/products/export', (_request, reply) => {
 })
 
 app.addHook('onClose', () => sequelize.close())
-await serve(app)
+await serve(app, settings.port)

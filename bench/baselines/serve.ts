@@ -3,22 +3,24 @@ import { fastify, type FastifyInstance } from 'fastify'
 
 /** Settings that both baselines take from the environment. */
 export interface BaselineSettings {
+  readonly port: number
   readonly databaseUrl: string
   readonly databaseConnections: number
   readonly maxExportRows: number
 }
 
 export function baselineSettings(): BaselineSettings {
-  const { DATABASE_URL, DATABASE_CONNECTIONS = '10', MAX_EXPORT_ROWS = '100000' } = process.env
+  const { PORT = '0', DATABASE_URL, DATABASE_CONNECTIONS = '10', MAX_EXPORT_ROWS = '100000' } = process.env
   if (DATABASE_URL === undefined) throw new Error('DATABASE_URL is not set.')
   return {
+    port: Number(PORT),
     databaseUrl: DATABASE_URL,
     databaseConnections: Number(DATABASE_CONNECTIONS),
     maxExportRows: Number(MAX_EXPORT_ROWS)
   }
 }
 
-/** An app with the headers every entity response carries (contract.md section 2). */
+/** An app with the headers that every entity response carries. */
 export function createApp(): FastifyInstance {
   const app = fastify({
     logger: false,
@@ -31,15 +33,15 @@ export function createApp(): FastifyInstance {
     reply.header('cache-control', 'no-store')
     reply.header('api-supported-versions', '1.0')
     reply.header('x-request-id', request.id)
+    reply.header('x-content-type-options', 'nosniff')
     done()
   })
   return app
 }
 
-/** Listens on a free loopback port and says where, as the system's own processes do; SIGTERM ends it. */
-export async function serve(app: FastifyInstance): Promise<void> {
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  process.stdout.write(`${JSON.stringify({ msg: 'listening', url })}\n`)
+/** Listens on loopback until SIGTERM. */
+export async function serve(app: FastifyInstance, port: number): Promise<void> {
+  await app.listen({ host: '127.0.0.1', port })
   process.once('SIGTERM', () => {
     app.close().catch((error: unknown) => {
       process.stderr.write(`${String(error)}\n`)

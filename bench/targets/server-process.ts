@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** How to start a server that says on stdout, as one JSON line, where it listens. */
+/** How to start a server process. */
 export interface ServerProgram {
   /** Compiled module, from the output folder: `gateway/main.js`. */
   readonly module: string
@@ -12,25 +12,31 @@ export interface ServerProgram {
 }
 
 export interface ServerProcess {
+  readonly name: string
   readonly pid: number
-  /** What it said it listens on: an URL or `host:port`. */
-  readonly address: string
+  hasEnded(): boolean
   /** SIGTERM, and the end of the process. */
   stop(): Promise<void>
 }
 
-/** Rejects with what the server wrote when it ends before it listens. */
-export async function startServer(program: ServerProgram): Promise<ServerProcess> {
-  const path = fileURLToPath(new URL(`../../${program.module}`, import.meta.url))
-  const child = spawn(process.execPath, [...program.nodeOptions, path], {
-    env: { ...process.env, ...program.env },
-    stdio: ['ignore', 'pipe', 'inherit']
+const PATIENCE_MS = 30_000
+const POLL_MS = 50
+
+/** Starts a server; what it says goes to stderr. */
+export function startServer({ module, env, nodeOptions }: ServerProgram): ServerProcess {
+  const path = fileURLToPath(new URL(`../../${module}`, import.meta.url))
+  // Ends with us, however we end.
+  const preload = new URL('../../../tools/end-with-parent.mjs', import.meta.url).href
+  const child = spawn(process.execPath, [...nodeOptions, '--import', preload, path], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', process.stderr, process.stderr, 'ipc']
   })
   const ended = once(child, 'close')
-  const { address, pid } = await listening(child, program.module)
+  if (child.pid === undefined) throw new Error(`${module} did not start.`)
   return {
-    address,
-    pid,
+    name: module,
+    pid: child.pid,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     async stop() {
       child.kill('SIGTERM')
       await ended
@@ -38,25 +44,16 @@ export async function startServer(program: ServerProgram): Promise<ServerProcess
   }
 }
 
-async function listening(child: ChildProcess, name: string): Promise<{ address: string; pid: number }> {
-  if (child.stdout === null || child.pid === undefined) throw new Error(`${name} did not start.`)
-  const said: string[] = []
-  // Read to the end of the process, or it would block on a full pipe.
-  const lines = createInterface({ input: child.stdout })
-  const found = new Promise<string>((resolve, reject) => {
-    lines.on('line', (line) => {
-      const address = listeningAddress(line)
-      if (address !== undefined) resolve(address)
-      else if (said.length < 50) said.push(line)
-    })
-    child.once('close', () => reject(new Error(`${name} ended before it listened.\n${said.join('\n')}`)))
-  })
-  return { address: await found, pid: child.pid }
-}
-
-function listeningAddress(line: string): string | undefined {
-  if (!line.includes('"listening"')) return undefined
-  const { msg, url, address } = JSON.parse(line) as Record<string, unknown> // a pino line is an object
-  const where = url ?? address
-  return msg === 'listening' && typeof where === 'string' ? where : undefined
+/** Resolves when `GET /products/1` is 200. Rejects when a process ends before that, or it takes too long. */
+export async function untilServing(origin: string, processes: readonly ServerProcess[]): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    const answer = await fetch(`${origin}/products/1`).catch(() => undefined)
+    await answer?.body?.cancel()
+    if (answer?.status === 200) return
+    const ended = processes.find((one) => one.hasEnded())
+    if (ended !== undefined) throw new Error(`${ended.name} ended before it served.`)
+    if (performance.now() > deadline) throw new Error(`${origin} answers ${answer?.status ?? 'nothing'}.`)
+    await pause(POLL_MS)
+  }
 }

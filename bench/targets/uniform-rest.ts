@@ -1,41 +1,38 @@
-import { startServer } from './server-process.js'
+import { freePort } from '../../test/runner/free-port.js'
+import { startServer, untilServing, type ServerProcess } from './server-process.js'
 import type { Target } from './target.js'
 
-/** This system: both of its processes. */
 export const uniformRest: Target = {
   name: 'uniform-rest',
   description: 'This system: gateway and data service, two processes together',
 
   async start({ databaseUrl, dataDir, maxExportRows, nodeOptions }) {
-    const env = { DATA_DIR: dataDir, LOG_LEVEL: 'info' }
-    const dataService = await startServer({
-      module: 'data-service/main.js',
-      nodeOptions,
-      env: {
-        ...env,
-        DATABASE_URL: databaseUrl,
-        DATA_SERVICE_ADDRESS: '127.0.0.1:0',
-        MAX_EXPORT_ROWS: String(maxExportRows),
-        SAMPLE_DATA: 'false'
-      }
-    })
-    try {
-      const gateway = await startServer({
-        module: 'gateway/main.js',
+    const port = await freePort()
+    const origin = `http://127.0.0.1:${port}`
+    const env = {
+      DATA_DIR: dataDir,
+      DATA_SERVICE_ADDRESS: `127.0.0.1:${await freePort()}`,
+      // No line a request, since the others write none either.
+      LOG_LEVEL: 'warn'
+    }
+    const processes: ServerProcess[] = []
+    const stop = async (): Promise<void> => {
+      for (const one of processes.toReversed()) await one.stop()
+    }
+    processes.push(
+      startServer({
+        module: 'data-service/main.js',
         nodeOptions,
-        env: { ...env, DATA_SERVICE_ADDRESS: dataService.address, GATEWAY_PORT: '0', PUBLIC_BASE_URL: '' }
-      })
-      return {
-        origin: gateway.address,
-        pids: [gateway.pid, dataService.pid],
-        async stop() {
-          await gateway.stop()
-          await dataService.stop()
-        }
-      }
+        env: { ...env, DATABASE_URL: databaseUrl, MAX_EXPORT_ROWS: String(maxExportRows), SAMPLE_DATA: 'false' }
+      }),
+      startServer({ module: 'gateway/main.js', nodeOptions, env: { ...env, GATEWAY_PORT: String(port) } })
+    )
+    try {
+      await untilServing(origin, processes)
     } catch (error) {
-      await dataService.stop()
+      await stop()
       throw error
     }
+    return { origin, pids: processes.map(({ pid }) => pid), stop }
   }
 }
