@@ -1,0 +1,54 @@
+import { entities } from '../../../data-service/entities/index.js'
+import type { Entity } from '../../../data-service/entity/entity.js'
+import { connect } from '../../../data-service/sql/connect.js'
+import { createReadStore, type SqlReadStore } from '../../../data-service/sql/create-read-store.js'
+import { parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
+import { migrate } from '../../../data-service/sql/migrations/migrate.js'
+import { primaryMigrations } from '../../../data-service/sql/migrations/primary-migrations.js'
+import { secondMigrations } from '../../../data-service/sql/migrations/second-migrations.js'
+import { createLogger } from '../../../shared/logger.js'
+import { type DatabaseKind, freshDatabase } from '../../harness/database.js'
+import { openTestDatabase, type TestDatabase } from '../../oracle/test-database.js'
+
+/** A read store over two migrated databases, and both by hand-written SQL. */
+export interface FreshReadStore {
+  readonly kind: DatabaseKind
+  readonly url: string
+  readonly store: SqlReadStore
+  readonly primary: TestDatabase
+  readonly second: TestDatabase
+  dispose(): Promise<void>
+}
+
+export async function freshReadStore(kind: DatabaseKind): Promise<FreshReadStore> {
+  const { url, reviewsUrl, dispose } = await freshDatabase(kind)
+  const databases = { primary: connect(parseDatabaseUrl(url)), second: connect(parseDatabaseUrl(reviewsUrl)) }
+  const log = createLogger({ name: 'test', level: 'silent' })
+  await migrate(databases.primary.sequelize, primaryMigrations, log)
+  await migrate(databases.second.sequelize, secondMigrations, log)
+  const store = createReadStore(databases, entities)
+  const primary = await openTestDatabase(url)
+  const second = await openTestDatabase(reviewsUrl)
+  return {
+    kind,
+    url,
+    store,
+    primary,
+    second,
+    dispose: async () => {
+      await store.close()
+      await primary.close()
+      await second.close()
+      await dispose()
+    }
+  }
+}
+
+export function entity(name: string): Entity {
+  const found = entities.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`No entity ${name}`)
+  return found
+}
+
+/** A signal that nobody aborts. */
+export const never: AbortSignal = new AbortController().signal

@@ -1,0 +1,117 @@
+import type { Column, Entity, Reference } from '../../../data-service/entity/entity.js'
+import type { Comparison } from '../../../data-service/entity/operator.js'
+import type { Operand } from '../../../data-service/entity/value.js'
+import type { Condition, Path, SortKey } from '../../../data-service/plan/condition.js'
+import type {
+  ExportPlan,
+  GetPlan,
+  ListPlan,
+  LookupPlan,
+  PagePlan,
+  Planned,
+  Projection,
+  Selected
+} from '../../../data-service/plan/read-plan.js'
+import { allRows } from '../../../data-service/plan/scope.js'
+
+type Shape<Plan> = Plan extends Planned<infer S> ? S : never
+
+/** The one place of the tests that takes a shape for a plan: what stands before SQL is not under test here. */
+function planned<Plan>(shape: Shape<Plan>): Plan {
+  return shape as unknown as Plan
+}
+
+export function column(entity: Entity, name: string): Column {
+  const found = entity.columns.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`${entity.name} has no ${name}`)
+  return found
+}
+
+export function path(entity: Entity, name: string): Path {
+  return { through: null, column: column(entity, name) }
+}
+
+export function throughPath(entity: Entity, through: string, target: Entity, name: string): Path {
+  return { through: reference(entity, through), column: column(target, name) }
+}
+
+export function reference(entity: Entity, name: string): Reference {
+  const found = entity.references.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`${entity.name} has no ${name}`)
+  return found
+}
+
+export function condition(of: Path, comparison: Comparison, ...operands: readonly Operand[]): Condition {
+  return { path: of, comparison, operands }
+}
+
+/** The columns of these names, as a projection. */
+export function projection(entity: Entity, names: readonly string[]): Projection {
+  const selected = names.map((name): Selected => {
+    if (name === 'rowVersion') return { kind: 'rowVersion' }
+    return { kind: 'column', column: column(entity, name) }
+  })
+  return { key: names.join(), selected, shown: [] }
+}
+
+export function everything(entity: Entity): Projection {
+  return projection(entity, [...entity.columns.map(({ name }) => name), 'rowVersion'])
+}
+
+/** Sorted by a path, then by id. */
+export function sortedBy(entity: Entity, by: Path, descending: boolean): SortKey[] {
+  const id = path(entity, 'id')
+  return by.column === id.column && by.through === null
+    ? [{ path: by, descending }]
+    : [
+        { path: by, descending },
+        { path: id, descending: false }
+      ]
+}
+
+const base = (entity: Entity) => ({
+  entity,
+  projection: projection(entity, ['id']),
+  scope: allRows,
+  references: [],
+  children: []
+})
+
+type Over<Plan> = Partial<Omit<Shape<Plan>, 'operation' | 'entity'>>
+
+export function listPlan(entity: Entity, over: Over<ListPlan> = {}): ListPlan {
+  return planned<ListPlan>({ ...base(entity), operation: 'list', limit: 1000, ...over })
+}
+
+export function pagePlan(entity: Entity, over: Over<PagePlan> = {}): PagePlan {
+  return planned<PagePlan>({
+    ...base(entity),
+    operation: 'paged',
+    conditions: [],
+    sort: sortedBy(entity, path(entity, 'id'), false),
+    limit: 1000,
+    offset: 0,
+    withTotal: true,
+    ...over
+  })
+}
+
+export function getPlan(entity: Entity, id: Operand, over: Over<GetPlan> = {}): GetPlan {
+  return planned<GetPlan>({ ...base(entity), operation: 'get', id, ...over })
+}
+
+export function exportPlan(entity: Entity, over: Over<ExportPlan> = {}): ExportPlan {
+  const { references: _references, children: _children, ...rest } = base(entity)
+  return planned<ExportPlan>({
+    ...rest,
+    operation: 'export',
+    conditions: [],
+    sort: sortedBy(entity, path(entity, 'id'), false),
+    limit: 1_000_000,
+    ...over
+  })
+}
+
+export function lookupPlan(entity: Entity, over: Over<LookupPlan> = {}): LookupPlan {
+  return planned<LookupPlan>({ entity, scope: allRows, operation: 'lookup', conditions: [], limit: 1000, ...over })
+}
