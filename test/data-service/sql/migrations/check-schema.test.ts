@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import { everyone } from '../../../../data-service/entity/access.js'
+import { defineEntity } from '../../../../data-service/entity/define-entity.js'
+import { int, serverSet, text } from '../../../../data-service/entity/field.js'
+import { entities } from '../../../../data-service/entities/index.js'
+import { checkSchema } from '../../../../data-service/sql/migrations/check-schema.js'
+import { eachDatabase } from '../../../harness/database.js'
+import { freshStores, type FreshStores } from './fresh-stores.js'
+
+const unmigrated = defineEntity({
+  name: 'gift-cards',
+  description: 'Has no table.',
+  fields: { id: serverSet(int()), code: text(64) },
+  label: 'code',
+  filterable: ['code'],
+  sortable: ['code'],
+  access: { read: everyone }
+})
+
+eachDatabase((kind) => {
+  describe(`schema check on ${kind}`, () => {
+    let stores: FreshStores
+    before(async () => {
+      stores = await freshStores(kind)
+      await stores.migrate()
+    })
+    after(() => stores.dispose())
+
+    const drop = (index: string, table: string): Promise<unknown> =>
+      stores.primary.query(kind === 'sqlite' ? `DROP INDEX ${index}` : `DROP INDEX ${index} ON ${table}`)
+
+    const message = async (store: 'primary' | 'second'): Promise<string> => {
+      try {
+        await checkSchema(stores[store], store, [...entities, unmigrated])
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error)
+      }
+      return 'no mistakes'
+    }
+
+    it('names every mistake at once', async () => {
+      await drop('products_name', 'products')
+      await drop('products_price_desc', 'products')
+      await drop('categories_name', 'categories')
+      await stores.primary.query('ALTER TABLE customers DROP COLUMN risk_note')
+      await stores.primary.query('DROP TABLE order_lines')
+      expect((await message('primary')).split('\n').toSorted()).to.deep.equal([
+        '- categories: the sortable name has no index (categories.name ASC, id); name it under sorted in a migration',
+        '- categories: the sortable parentName has no index (categories.name ASC, id); name it under sorted in a migration',
+        '- customers: the table customers has no column risk_note; a migration must add it',
+        '- gift-cards: there is no table gift_cards; a migration must create it',
+        '- orders.lines: there is no table order_lines; a migration must create it',
+        '- products: the sortable name has no index (products.name ASC, id); name it under sorted in a migration',
+        '- products: the sortable price has no index (products.price DESC, id); name it under sorted in a migration',
+        'The tables do not suit the entities:'
+      ])
+    })
+
+    it('looks at each store by itself', async () => {
+      expect(await message('second')).to.equal('no mistakes')
+      await stores.second.query(
+        kind === 'sqlite'
+          ? 'DROP INDEX product_reviews_product_id'
+          : 'DROP INDEX product_reviews_product_id ON product_reviews'
+      )
+      expect(await message('second')).to.match(/products\.reviews: no index leads with product_reviews\.product_id/)
+    })
+  })
+})

@@ -1,0 +1,127 @@
+import { expect } from 'chai'
+import { QueryTypes } from 'sequelize'
+import { entities } from '../../../../data-service/entities/index.js'
+import { checkSchema } from '../../../../data-service/sql/migrations/check-schema.js'
+import { eachDatabase } from '../../../harness/database.js'
+import { startProcess } from '../../../harness/service-process.js'
+import { freshStores, type FreshStores } from './fresh-stores.js'
+
+const VERSION = "X'0102030405060708'"
+
+async function rejection(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise
+  } catch (error) {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  }
+  return 'none'
+}
+
+eachDatabase((kind) => {
+  describe(`migrations on ${kind}`, () => {
+    let stores: FreshStores
+    const run = (sql: string): Promise<unknown> => stores.primary.query(sql)
+    const select = (sql: string): Promise<object[]> => stores.primary.query(sql, { type: QueryTypes.SELECT })
+    const addCategory = (name: string): Promise<unknown> =>
+      run(`INSERT INTO categories (name, slug, row_version) VALUES ('${name}', '${name}', ${VERSION})`)
+    const catalogue = async (): Promise<object[]> =>
+      kind === 'sqlite'
+        ? await select('SELECT name, sql FROM sqlite_master ORDER BY name')
+        : [
+            ...(await select(
+              `SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, COLLATION_NAME FROM information_schema.COLUMNS
+              WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1, 2`
+            )),
+            ...(await select(
+              `SELECT TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX, COLUMN_NAME, COLLATION FROM information_schema.STATISTICS
+              WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1, 2, 3`
+            ))
+          ]
+
+    before(async () => {
+      stores = await freshStores(kind)
+      await stores.migrate()
+    })
+    after(() => stores.dispose())
+
+    it('make the tables that the entities need', async () => {
+      await checkSchema(stores.primary, 'primary', entities)
+      await checkSchema(stores.second, 'second', entities)
+    })
+
+    it('change nothing the second time', async () => {
+      const first = await catalogue()
+      await stores.migrate()
+      expect(await catalogue()).to.deep.equal(first)
+      expect(await select('SELECT name FROM schema_migrations ORDER BY name')).to.deep.equal(
+        ['001-categories', '002-products', '003-customers', '004-orders'].map((name) => ({ name }))
+      )
+    })
+
+    it('run again from their start after they were cut off', async () => {
+      const first = await catalogue()
+      await run("DELETE FROM schema_migrations WHERE name = '002-products'")
+      await run('DROP TABLE order_lines')
+      await run('DROP TABLE product_variants')
+      await run("DELETE FROM schema_migrations WHERE name = '004-orders'")
+      await stores.migrate()
+      expect(await catalogue()).to.have.deep.members(first)
+    })
+
+    it('keep strings unique whatever the letter case, but not without accents or trailing spaces', async () => {
+      await addCategory('Case')
+      expect(await rejection(addCategory('cASE'))).to.match(/UniqueConstraint/)
+      await addCategory('Casé')
+      expect(await rejection(addCategory('CASÉ'))).to.match(/UniqueConstraint/)
+      await addCategory('case ')
+    })
+
+    it('never give an id twice', async () => {
+      await addCategory('first')
+      const [first] = await select('SELECT MAX(id) AS id FROM categories')
+      await run("DELETE FROM categories WHERE name = 'first'")
+      await addCategory('after it')
+      const [next] = await select('SELECT MAX(id) AS id FROM categories')
+      expect(next).to.not.deep.equal(first)
+    })
+
+    it('refuse a row without a version', async () => {
+      const insert = "INSERT INTO categories (name, slug, row_version) VALUES ('none', 'none', NULL)"
+      expect(await rejection(run(insert))).to.not.equal('none')
+    })
+
+    it('delete children with their root and refuse to delete what is referred to', async () => {
+      await addCategory('parent')
+      await run(
+        `INSERT INTO products (name, sku, category_id, price, is_active, row_version)
+        SELECT 'p', 'p', id, 100, 1, ${VERSION} FROM categories WHERE name = 'parent'`
+      )
+      await run(
+        `INSERT INTO product_variants (product_id, name, sku, price, stock, row_version)
+        SELECT id, 'v', 'v', 100, 1, ${VERSION} FROM products`
+      )
+      const refused = await rejection(run("DELETE FROM categories WHERE name = 'parent'"))
+      expect(refused).to.match(/foreign key/i)
+      await run('DELETE FROM products')
+      expect(await select('SELECT id FROM product_variants')).to.deep.equal([])
+    })
+  })
+
+  describe(`processes that start at the same moment on ${kind}`, () => {
+    it('migrate and load the sample store once between them', async () => {
+      const stores = await freshStores(kind)
+      try {
+        const started = [1, 2, 3].map(() => startProcess('data-service/sql/sample/main.js', stores.urls))
+        expect(await Promise.all(started.map(({ ended }) => ended))).to.deep.equal([0, 0, 0])
+        const messages = started.flatMap((process) =>
+          process.logs().flatMap(({ msg }) => (msg === undefined ? [] : [msg]))
+        )
+        expect(messages.toSorted()).to.deep.equal(['Loaded the sample store', ...Array<string>(5).fill('Migrated')])
+        const [row] = await stores.primary.query('SELECT COUNT(*) AS count FROM products', { type: QueryTypes.SELECT })
+        expect(Number(Object(row).count)).to.equal(2000)
+      } finally {
+        await stores.dispose()
+      }
+    })
+  })
+})

@@ -1,0 +1,25 @@
+import { expect } from 'chai'
+import { parseOrders } from '../../../../data-service/sql/sample/parse-orders.js'
+
+describe('flags of npm run sample', () => {
+  it('are loaded in the order in which rows refer to each other', () => {
+    expect(parseOrders(['--orders', '5', '--products=1000000'])).to.deep.equal([
+      { resource: 'products', count: 1_000_000 },
+      { resource: 'orders', count: 5 }
+    ])
+    expect(parseOrders([])).to.deep.equal([])
+  })
+
+  for (const flags of [
+    ['--product', '1'],
+    ['--products'],
+    ['--products', '1e3'],
+    ['--products', '0'],
+    ['--products', '-1'],
+    ['5']
+  ]) {
+    it(`refuse ${flags.join(' ')} and say what would be right`, () => {
+      expect(() => parseOrders(flags)).to.throw(/Usage: .*\[--products <count>\]/)
+    })
+  }
+})
