@@ -26,6 +26,8 @@ export async function runBench(
   const database = await createBenchDatabase(options.products)
   const running: NamedTarget[] = []
   const generator = new Generator()
+  // The rest follows: without a generator the run fails and everything is cleared away.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => generator.stop())
   try {
     say(`Loaded in ${Math.round((performance.now() - started) / 1000)} s on ${database.server}`)
     for (const target of targets) running.push(await start(target, { options, database }))

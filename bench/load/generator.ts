@@ -13,7 +13,8 @@ export class Generator {
   async run(load: Load): Promise<LoadResult> {
     const child = this.#child
     return new Promise((resolve, reject) => {
-      const onExit = (): void => reject(new Error('The load generator ended.'))
+      const onExit = (): void => reject(new Error('The load generator was stopped.'))
+      if (!child.connected) return onExit()
       child.once('exit', onExit)
       child.once('message', (answer) => {
         child.off('exit', onExit)
@@ -25,7 +26,8 @@ export class Generator {
     })
   }
 
+  /** A run under way rejects. */
   stop(): void {
-    this.#child.disconnect()
+    if (this.#child.connected) this.#child.disconnect()
   }
 }
