@@ -10,12 +10,17 @@ export async function runCommand(main) {
   try {
     process.exit(await main())
   } catch (error) {
-    process.stderr.write(`${error instanceof Failure ? error.message : describe(error)}\n`)
+    process.stderr.write(`${describe(error)}\n`)
     process.exit(1)
   }
 }
 
-/** @param {unknown} error */
-function describe(error) {
+/**
+ * What to show of an error: the words of a Failure, the stack of anything else.
+ *
+ * @param {unknown} error
+ */
+export function describe(error) {
+  if (error instanceof Failure) return error.message
   return error instanceof Error && error.stack !== undefined ? error.stack : String(error)
 }
