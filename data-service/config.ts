@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { SettingsReader, type Environment } from '../shared/settings-reader.js'
-import { parseAddress, parseDatabaseUrl, parseJwksUri, parseLogLevel } from './settings-parsers.js'
+import { checkDatabaseUrl, parseAddress, parseJwksUri, parseLogLevel } from './settings-parsers.js'
 
 /** The settings of the data service (contract.md section 1). Durations in milliseconds. */
 export interface DataServiceConfig {
@@ -52,7 +52,7 @@ export function readConfig(environment: Environment): { config: DataServiceConfi
   const address = reader.parsed('DATA_SERVICE_ADDRESS', { fallback: '127.0.0.1:50051', parse: parseAddress })
   const dataDir = reader.text('DATA_DIR', '.data')
   const databaseUrl = (name: string, file: string): string =>
-    reader.parsed(name, { fallback: `sqlite:${join(dataDir, file)}`, parse: parseDatabaseUrl })
+    reader.parsed(name, { fallback: `sqlite:${join(dataDir, file)}`, parse: checkDatabaseUrl })
   const config: DataServiceConfig = {
     address,
     dataDir,

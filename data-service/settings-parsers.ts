@@ -1,3 +1,5 @@
+import { parseDatabaseUrl } from './sql/database-url.js'
+
 const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
@@ -7,12 +9,14 @@ export function parseAddress(text: string): string | Error {
   return port !== '' && Number(port) <= 65_535 ? text : new Error('must be host:port such as 127.0.0.1:50051')
 }
 
-export function parseDatabaseUrl(text: string): string | Error {
-  const advice = new Error('must be sqlite:<file>, mysql://user:password@host/database or mariadb://…')
-  if (text.startsWith('sqlite:')) return text.length > 'sqlite:'.length ? text : advice
-  if (!/^(?:mysql|mariadb):\/\//.test(text) || !URL.canParse(text)) return advice
-  const { hostname, pathname } = new URL(text)
-  return hostname !== '' && /^\/[^/]+$/.test(pathname) ? text : advice
+/** The URL as it is, for what opens the database to parse again. */
+export function checkDatabaseUrl(text: string): string | Error {
+  try {
+    parseDatabaseUrl(text)
+    return text
+  } catch (error) {
+    return error instanceof Error ? error : new Error('cannot be understood')
+  }
 }
 
 /** Keys fetched in the clear could be anybody's, so plain http reaches no further than this machine. */

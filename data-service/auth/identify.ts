@@ -1,0 +1,33 @@
+import { DomainError } from '../../shared/domain-error.js'
+import { anonymous, type Caller } from './caller.js'
+import { callerOfClaims } from './caller-of-claims.js'
+import type { Issuer } from './issuer.js'
+import { TokenRefused, verifyToken } from './verify-token.js'
+
+/** Finds out who calls from the values of `authorization` metadata; throws `auth.invalid-token`. */
+export type Identify = (authorization: readonly string[]) => Promise<Caller>
+
+/** `bearer` in any letter case (RFC 9110 section 11.1), then token68 (RFC 6750 section 2.1). */
+const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i
+
+/** A token that was sent has to hold, on public reads too; with none sent the caller is anonymous. */
+export function identifyBy(
+  issuers: readonly Issuer[],
+  how: { readonly ownerClaimType: string; readonly now: () => number }
+): Identify {
+  return async (authorization) => {
+    const [value, ...others] = authorization
+    if (value === undefined) return anonymous
+    const token = others.length === 0 ? BEARER.exec(value)?.[1] : undefined
+    if (token === undefined) throw refused(new TokenRefused('authorization is not one bearer token'))
+    try {
+      return callerOfClaims(await verifyToken(token, issuers, how.now), how.ownerClaimType)
+    } catch (error) {
+      throw error instanceof TokenRefused ? refused(error) : error
+    }
+  }
+}
+
+function refused(reason: TokenRefused): DomainError {
+  return new DomainError('auth.invalid-token', 'The access token is not valid, or not any more.', { cause: reason })
+}

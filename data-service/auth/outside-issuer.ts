@@ -1,0 +1,58 @@
+import { DomainError } from '../../shared/domain-error.js'
+import type { OutsideIssuerConfig } from '../config.js'
+import { fetchJwks } from './fetch-jwks.js'
+import type { Issuer } from './issuer.js'
+import type { VerificationKey } from './verification-key.js'
+
+/** Milliseconds. A withdrawn key is forgotten after FRESH; with the issuer down its keys serve on until STALE. */
+const FRESH = 10 * 60_000
+const STALE = 24 * 60 * 60_000
+/** Tokens with made-up key ids must not become requests to the issuer. */
+const COOL_DOWN = 30_000
+
+/** An issuer whose keys are published at a URL: cached, and fetched again, not too often, for an unknown key id. */
+export function outsideIssuer(
+  config: OutsideIssuerConfig,
+  how: {
+    readonly now: () => number
+    readonly fetchKeys?: (uri: string) => Promise<ReadonlyMap<string, VerificationKey>>
+  }
+): Issuer {
+  const { now, fetchKeys = fetchJwks } = how
+  let keys: ReadonlyMap<string, VerificationKey> | undefined
+  let fetchedAt = -Infinity
+  let triedAt = -Infinity
+  let failure: unknown
+  let fetching: Promise<void> | undefined
+
+  const refresh = async (): Promise<void> => {
+    triedAt = now()
+    try {
+      keys = await fetchKeys(config.jwksUri)
+      fetchedAt = now()
+      failure = undefined
+    } catch (error) {
+      failure = error
+      if (now() - fetchedAt > STALE) keys = undefined
+    } finally {
+      fetching = undefined
+    }
+  }
+  return {
+    issuer: config.issuer,
+    audience: config.audience,
+    async key(kid) {
+      const needed = keys?.has(kid) !== true || now() - fetchedAt > FRESH
+      if (needed && (fetching !== undefined || now() - triedAt >= COOL_DOWN)) await (fetching ??= refresh())
+      if (keys !== undefined) return keys.get(kid)
+      throw new DomainError(
+        'upstream.unavailable',
+        'The keys that verify this token cannot be fetched at the moment.',
+        {
+          retryAfter: COOL_DOWN / 1000,
+          cause: failure
+        }
+      )
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import jwt, { type JwtHeader, type JwtPayload } from 'jsonwebtoken'
+import type { Issuer } from './issuer.js'
+
+/** The claims of a token that holds. */
+export type Claims = JwtPayload & { readonly iss: string; readonly sub: string; readonly exp: number }
+
+/** Why a token was refused, for the log alone. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused'
+}
+
+/**
+ * Checks signature, algorithm, `iss`, `aud`, `exp` (required), `nbf`, `kid` and `sub`. Throws TokenRefused, or
+ * `upstream.unavailable` where an outside issuer's keys cannot be had. `now` in milliseconds.
+ */
+export async function verifyToken(token: string, issuers: readonly Issuer[], now: () => number): Promise<Claims> {
+  const { header, issuer: claimed } = unverified(token)
+  const issuer = issuers.find((one) => one.issuer === claimed)
+  if (issuer === undefined) throw new TokenRefused('unknown issuer')
+  if (typeof header.kid !== 'string') throw new TokenRefused('no key id')
+  // RFC 7515 section 4.1.11: what is marked critical and not understood must be refused, and nothing is understood.
+  if (header.crit !== undefined) throw new TokenRefused('critical header parameters')
+  const key = await issuer.key(header.kid)
+  if (key === undefined) throw new TokenRefused('unknown key id')
+  const claims = verified(() =>
+    jwt.verify(token, key.key, {
+      algorithms: [key.algorithm],
+      issuer: issuer.issuer,
+      audience: issuer.audience,
+      clockTimestamp: Math.floor(now() / 1000)
+    })
+  )
+  // jsonwebtoken takes a token without `exp` for one that never expires.
+  if (typeof claims === 'string' || typeof claims.exp !== 'number') throw new TokenRefused('no expiry')
+  if (typeof claims.sub !== 'string' || claims.sub === '') throw new TokenRefused('no subject')
+  return { ...claims, iss: issuer.issuer, sub: claims.sub, exp: claims.exp }
+}
+
+/** What a token says of itself, to find the key that can tell whether it is true. */
+function unverified(token: string): { header: JwtHeader; issuer: unknown } {
+  const decoded = verified(() => jwt.decode(token, { complete: true }))
+  // Claims may be any JSON at all, null included, whatever the types say.
+  const payload: unknown = decoded?.payload
+  if (decoded === null || typeof payload !== 'object' || payload === null || !('iss' in payload)) {
+    throw new TokenRefused('not a JWT with an issuer')
+  }
+  return { header: decoded.header, issuer: payload.iss }
+}
+
+function verified<T>(verify: () => T): T {
+  try {
+    return verify()
+  } catch (error) {
+    throw new TokenRefused(error instanceof Error ? error.message : 'not verified', { cause: error })
+  }
+}

@@ -1,0 +1,37 @@
+import type { EntityServiceHandlers } from '../shared/gen/entity/v1/EntityService.js'
+import type { ExportRequest__Output } from '../shared/gen/entity/v1/ExportRequest.js'
+import { intercept, type Interceptors } from './interceptors/intercept.js'
+import { interceptStream } from './interceptors/intercept-stream.js'
+import { streamCall } from './interceptors/stream-call.js'
+import { unaryCall } from './interceptors/unary-call.js'
+import type { CallContext, UnaryHandler } from './rpc/call-context.js'
+import { describeCatalogue } from './rpc/describe.js'
+import { readHandlers } from './rpc/read-handlers.js'
+import type { Reading } from './rpc/reading.js'
+
+/** EntityService for grpc-js: every handler behind its interceptors. */
+export function entityService(reading: Reading, interceptors: Interceptors): EntityServiceHandlers {
+  const handlers = readHandlers(reading)
+  const described = describeCatalogue(reading.planning.catalogue)
+  const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>, exempt = false) =>
+    unaryCall<Request, Response>(intercept(handler, { rpc, exempt }, interceptors))
+  return {
+    Describe: unary('Describe', (_: CallContext, _request: object) => Promise.resolve(described), true),
+    List: unary('List', handlers.list),
+    Page: unary('Page', handlers.page),
+    Lookup: unary('Lookup', handlers.lookup),
+    Get: unary('Get', handlers.get),
+    Export: streamCall(
+      interceptStream(
+        handlers.export,
+        { rpc: 'Export', bounded: (request) => idleTimeout(request) !== undefined },
+        interceptors
+      ),
+      idleTimeout
+    )
+  }
+}
+
+function idleTimeout({ idleTimeoutMs }: ExportRequest__Output): number | undefined {
+  return idleTimeoutMs > 0 ? idleTimeoutMs : undefined
+}

@@ -1,0 +1,37 @@
+import type { Logger } from 'pino'
+import { DomainError } from '../../shared/domain-error.js'
+import type { ErrorCode } from '../../shared/error-code.js'
+
+/** What the service has to mend, not the caller. */
+const OURS: readonly ErrorCode[] = ['internal', 'configuration', 'upstream.unavailable', 'upstream.bad-gateway']
+
+/**
+ * A DomainError as it is; anything else, stopped work aside, is `internal` with fixed words, and the log has the rest
+ * under the request's id. A distinct cause is logged once, here.
+ */
+export function toDomainError(
+  error: unknown,
+  { signal, log }: { readonly signal: AbortSignal; readonly log: Logger }
+): DomainError {
+  const reason: unknown = signal.aborted ? signal.reason : undefined
+  if (reason instanceof DomainError) {
+    log.debug({ code: reason.code }, 'call stopped')
+    return reason
+  }
+  if (!(error instanceof DomainError)) {
+    log.error({ err: error }, 'call failed unforeseen')
+    return new DomainError(
+      'internal',
+      'Something went wrong in the data service. Its log says more under the request id.'
+    )
+  }
+  const { code, cause } = error
+  if (OURS.includes(code)) log.error({ code, err: cause ?? error }, 'call failed')
+  else if (cause !== undefined) log.info({ code, reason: messageOf(cause) }, 'call refused')
+  else log.debug({ code, detail: error.message }, 'call refused')
+  return error
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

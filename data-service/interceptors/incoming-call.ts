@@ -1,0 +1,11 @@
+/** A call as its transport hands it over: everything the interceptors judge, nothing of the transport's own. */
+export interface IncomingCall {
+  /** Every value of `authorization` metadata. */
+  readonly authorization: readonly string[]
+  readonly requestId: string | undefined
+  readonly traceparent: string | undefined
+  /** Milliseconds since the epoch; Infinity for none. */
+  readonly deadline: number
+  /** Aborted by the transport with a DomainError as its reason. */
+  readonly signal: AbortSignal
+}

@@ -1,0 +1,48 @@
+import type { Logger } from 'pino'
+import { anonymous } from '../auth/caller.js'
+import type { Identify } from '../auth/identify.js'
+import type { CallContext } from '../rpc/call-context.js'
+import { requireDeadline } from './deadline.js'
+import { toDomainError } from './errors.js'
+import type { IncomingCall } from './incoming-call.js'
+
+export interface Interceptors {
+  readonly identify: Identify
+  readonly log: Logger
+  readonly newRequestId: () => string
+}
+
+/** A handler with every rule around it that holds for all calls. It rejects with DomainErrors alone. */
+export type Intercepted<Request, Response> = (call: IncomingCall, request: Request) => Promise<Response>
+
+export interface Rules<Request> {
+  /** For the log. */
+  readonly rpc: string
+  /** Describe alone is answered without asking who calls. */
+  readonly exempt?: boolean
+  /** Whether the request itself bounds the call's time, in place of a deadline. */
+  readonly bounded?: (request: Request) => boolean
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/** Puts errors, deadline and caller around a handler, in this order; there is no other way to one. */
+export function intercept<Request, Response>(
+  handler: (context: CallContext, request: Request) => Response | Promise<Response>,
+  rules: Rules<Request>,
+  { identify, log, newRequestId }: Interceptors
+): Intercepted<Request, Response> {
+  return async (call, request) => {
+    const { signal, traceparent } = call
+    const requestId = REQUEST_ID.test(call.requestId ?? '') ? (call.requestId ?? '') : newRequestId()
+    const callLog = log.child({ requestId, rpc: rules.rpc, ...(traceparent === undefined ? {} : { traceparent }) })
+    try {
+      if (rules.bounded?.(request) !== true) requireDeadline(call)
+      const caller = rules.exempt === true ? anonymous : await identify(call.authorization)
+      signal.throwIfAborted()
+      return await handler({ caller, requestId, signal, log: callLog }, request)
+    } catch (error) {
+      throw toDomainError(error, { signal, log: callLog })
+    }
+  }
+}

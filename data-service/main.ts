@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createLogger } from '../shared/logger.js'
+import { SettingsError } from '../shared/settings-reader.js'
+import { readIdentify } from './auth/read-identify.js'
+import { PERMISSIONS } from './auth/roles.js'
+import { readConfig } from './config.js'
+import { entities } from './entities/index.js'
+import { CatalogueError, checkCatalogue } from './entity/check-catalogue.js'
+import { openStores } from './open-stores.js'
+import { makeCatalogue } from './plan/catalogue.js'
+import { buildDataService } from './server.js'
+
+/** Milliseconds that calls under way get to finish. */
+const DRAIN_PATIENCE = 10_000
+
+async function main(): Promise<void> {
+  const { config, effective } = readConfig(process.env)
+  if (process.argv.includes('--print-config')) {
+    process.stdout.write(`${effective}\n`)
+    return
+  }
+  checkCatalogue(entities, PERMISSIONS)
+  const stopping = new AbortController()
+  const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+  const log = createLogger({ name: 'data-service', level: config.logLevel })
+  if (config.sampleData) {
+    log.warn('SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public')
+  }
+  const identify = await readIdentify(config)
+  const store = await openStores(config, entities, { log, stopping: stopping.signal })
+  const { ownership, maxPageSize, maxExportRows } = config
+  const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }
+  const service = buildDataService({
+    reading: { planning, store },
+    interceptors: { identify, log, newRequestId: randomUUID },
+    reflection: config.reflection
+  })
+  const port = await service.listen(config.address)
+  log.info({ address: config.address.replace(/\d+$/, String(port)) }, 'listening')
+
+  const [signal] = await stopped
+  log.info({ signal }, 'stopping')
+  stopping.abort()
+  await service.drain(DRAIN_PATIENCE)
+  await store.close()
+  log.info('stopped')
+}
+
+try {
+  await main()
+  process.exitCode = 0
+} catch (error) {
+  const told = error instanceof SettingsError || error instanceof CatalogueError
+  process.stderr.write(
+    `${error instanceof Error ? ((told ? undefined : error.stack) ?? error.message) : String(error)}\n`
+  )
+  process.exit(1)
+}

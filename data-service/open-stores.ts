@@ -1,0 +1,70 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { DataServiceConfig } from './config.js'
+import type { Entity } from './entity/entity.js'
+import { connect, type Database } from './sql/connect.js'
+import { createReadStore, type SqlReadStore } from './sql/create-read-store.js'
+import { parseDatabaseUrl } from './sql/database-url.js'
+import { checkSchema } from './sql/migrations/check-schema.js'
+import { migrate } from './sql/migrations/migrate.js'
+import { primaryMigrations } from './sql/migrations/primary-migrations.js'
+import { secondMigrations } from './sql/migrations/second-migrations.js'
+import { loadSample } from './sql/sample/load-sample.js'
+
+const RETRY_SECOND_STORE = 5000
+
+/**
+ * Migrates, loads the sample store where it is asked for, and checks tables and indexes against the entities. The
+ * second store may be down: it is brought up to date as soon as it can be reached, and nothing else waits for it.
+ */
+export async function openStores(
+  config: DataServiceConfig,
+  entities: readonly Entity[],
+  how: { readonly log: Logger; readonly stopping: AbortSignal }
+): Promise<SqlReadStore> {
+  const { log, stopping } = how
+  const primary = await open(config.databaseUrl)
+  const second = await open(config.reviewsDatabaseUrl)
+  await migrate(primary.sequelize, primaryMigrations, log)
+  await checkSchema(primary.sequelize, 'primary', entities)
+  const prepareSecond = async (): Promise<void> => {
+    await migrate(second.sequelize, secondMigrations, log)
+    await checkSchema(second.sequelize, 'second', entities)
+    if (config.sampleData && (await loadSample(primary.sequelize, second.sequelize))) log.info('sample store loaded')
+  }
+  try {
+    await prepareSecond()
+  } catch (error) {
+    if (!isUnreachable(error)) throw error
+    log.error({ err: error }, 'second store not reached: what includes its children is answered 503 until it is')
+    void retry(prepareSecond, { log, stopping })
+  }
+  return createReadStore({ primary, second }, entities)
+}
+
+async function open(url: string): Promise<Database> {
+  const settings = parseDatabaseUrl(url)
+  if (settings.kind === 'sqlite') await mkdir(dirname(settings.file), { recursive: true })
+  return connect(settings)
+}
+
+/** Until it succeeds or the process stops; never rejects. */
+async function retry(work: () => Promise<void>, how: { log: Logger; stopping: AbortSignal }): Promise<void> {
+  while (!how.stopping.aborted) {
+    try {
+      await delay(RETRY_SECOND_STORE, undefined, { signal: how.stopping, ref: false })
+      await work()
+      how.log.info('second store ready')
+      return
+    } catch (error) {
+      if (!how.stopping.aborted) how.log.warn({ err: error }, 'second store still not ready')
+    }
+  }
+}
+
+/** Sequelize's own names for a server that is not there, refuses or does not answer. */
+function isUnreachable(error: unknown): boolean {
+  return error instanceof Error && /^Sequelize(?:Connection|Host|Access|Invalid)/.test(error.name)
+}

@@ -1,0 +1,64 @@
+import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { ReflectionService } from '@grpc/reflection'
+import { HealthImplementation } from 'grpc-health-check'
+import type { ProtoGrpcType } from '../shared/gen/entity_service.js'
+import { loadProto } from '../shared/load-proto.js'
+import { entityService } from './entity-service.js'
+import type { Interceptors } from './interceptors/intercept.js'
+import type { Reading } from './rpc/reading.js'
+
+export interface DataServiceParts {
+  readonly reading: Reading
+  readonly interceptors: Interceptors
+  readonly reflection: boolean
+}
+
+export interface DataService {
+  /** Listens at host:port and answers with the port taken, which matters for port 0. */
+  listen(address: string): Promise<number>
+  /** Takes no new call, waits for those under way, and breaks off what is left after `patience` milliseconds. */
+  drain(patience: number): Promise<void>
+}
+
+/** Requests are texts of at most 64 KiB and bodies of at most 1 MiB (contract.md section 2). */
+const MAX_REQUEST_BYTES = 2 * 1024 * 1024
+const SERVICES = ['', 'entity.v1.EntityService']
+
+/** Puts the service together and starts nothing. */
+export function buildDataService({ reading, interceptors, reflection }: DataServiceParts): DataService {
+  const { definition, types } = loadProto('entity/v1/entity_service.proto')
+  // What proto-loader made of the file that the types were generated from.
+  const { entity } = types as unknown as ProtoGrpcType
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
+    'grpc.max_send_message_length': -1,
+    'grpc.keepalive_time_ms': 30_000,
+    'grpc.keepalive_timeout_ms': 10_000
+  })
+  server.addService(entity.v1.EntityService.service, entityService(reading, interceptors))
+  const health = new HealthImplementation(Object.fromEntries(SERVICES.map((name) => [name, 'NOT_SERVING'])))
+  health.addToServer(server)
+  if (reflection) new ReflectionService(definition).addToServer(server)
+  const setHealth = (status: 'SERVING' | 'NOT_SERVING'): void => {
+    for (const name of SERVICES) health.setStatus(name, status)
+  }
+
+  return {
+    async listen(address) {
+      const port = await new Promise<number>((resolve, reject) => {
+        server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
+          if (error === null) resolve(bound)
+          else reject(error)
+        })
+      })
+      setHealth('SERVING')
+      return port
+    },
+    async drain(patience) {
+      setHealth('NOT_SERVING')
+      const timer = setTimeout(() => server.forceShutdown(), patience)
+      await new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+      clearTimeout(timer)
+    }
+  }
+}
