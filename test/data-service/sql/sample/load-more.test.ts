@@ -51,15 +51,15 @@ eachDatabase((kind) => {
     })
 
     it('leave room to rows that are added meanwhile', async () => {
-      const loading = loadMore(stores.primary, { resource: 'customers', count: 12_000 }, quiet)
+      const added: Promise<unknown>[] = []
       const insert =
         "INSERT INTO customers (name, email, is_suspended, created_at, row_version) VALUES ('m', $email, 0, $at, $version)"
-      for (let index = 0; index < 5; index++) {
-        const bind = { email: `m${index}@example.com`, at: '2026-01-01 00:00:00.000', version: Buffer.alloc(8) }
-        await stores.primary.query(insert, { bind, type: QueryTypes.INSERT })
-      }
-      await loading
-      expect(await count('customers')).to.equal(30 + 12_000 + 5)
+      await loadMore(stores.primary, { resource: 'customers', count: 12_000 }, (loaded) => {
+        const bind = { email: `m${loaded}@example.com`, at: '2026-01-01 00:00:00.000', version: Buffer.alloc(8) }
+        added.push(stores.primary.query(insert, { bind, type: QueryTypes.INSERT }))
+      })
+      await Promise.all(added)
+      expect(await count('customers')).to.equal(30 + 12_000 + added.length)
     })
 
     it('tell how far they are', async () => {
