@@ -1,13 +1,22 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { eachDatabase, freshDatabase, type DatabaseKind, type FreshDatabase } from '../harness/database.js'
 import { startStack, type Stack } from '../harness/stack.js'
 import { expectProblem, type ExpectedProblem, type Problem } from './expect-problem.js'
 import { insertFixture } from './fixture.js'
 import { call, type Answer, type CallOptions } from './http-call.js'
 
+interface Running {
+  readonly database: FreshDatabase
+  readonly stack: Stack
+  readonly dataDir: string
+}
+
 /** A running gateway and data service over a database of their own. */
 export class ApiStore {
   readonly kind: DatabaseKind
-  #running: { readonly database: FreshDatabase; readonly stack: Stack } | undefined
+  #running: Running | undefined
 
   constructor(kind: DatabaseKind) {
     this.kind = kind
@@ -21,6 +30,11 @@ export class ApiStore {
     return this.#get().database
   }
 
+  /** DATA_DIR of both processes. */
+  get dataDir(): string {
+    return this.#get().dataDir
+  }
+
   get url(): string {
     return this.stack.url
   }
@@ -31,18 +45,22 @@ export class ApiStore {
 
   async start(options: ApiOptions): Promise<void> {
     const database = await freshDatabase(this.kind)
+    const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
     const stack = await startStack({
       database,
-      env: { SAMPLE_DATA: String(options.rows === 'sample'), ...options.env?.(database) }
+      env: { DATA_DIR: dataDir, SAMPLE_DATA: String(options.rows === 'sample'), ...options.env?.(database) }
     })
-    this.#running = { database, stack }
+    this.#running = { database, stack, dataDir }
     if (options.rows === undefined) await insertFixture({ database: database.url, reviews: database.reviewsUrl })
   }
 
   async stop(): Promise<void> {
-    await this.#running?.stack.stop()
-    await this.#running?.database.dispose()
+    const running = this.#running
+    if (running === undefined) return
     this.#running = undefined
+    await running.stack.stop()
+    await running.database.dispose()
+    await rm(running.dataDir, { recursive: true, force: true })
   }
 
   call(target: string, options: CallOptions = {}): Promise<Answer> {
@@ -58,7 +76,7 @@ export class ApiStore {
     return expectProblem(answer, { ...expected, base: this.url })
   }
 
-  #get(): { readonly database: FreshDatabase; readonly stack: Stack } {
+  #get(): Running {
     if (this.#running === undefined) throw new Error('The stack runs within tests and hooks alone')
     return this.#running
   }

@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { once } from 'node:events'
+import { expect } from 'chai'
+import { open } from '../harness/http.js'
+import { insertRows, TABLES, type NewRow } from '../oracle/insert-rows.js'
+import { openTestDatabase, withTestDatabase } from '../oracle/test-database.js'
+import { describeApi } from './api-store.js'
+import { parseCsv, values } from './csv.js'
+
+const ROWS = 20_000
+const FIRST = 1_000_000
+
+/** Rows whose id is even stay throughout; the odd ones come and go. */
+const row = (id: number): NewRow => ({
+  id,
+  name: `Row ${id}`,
+  sku: `ROW-${id}`,
+  categoryId: 1,
+  price: `${id % 100}.00`,
+  isActive: true,
+  description: 'x'.repeat(400)
+})
+
+describeApi('an export under way', (store) => {
+  before(function () {
+    this.timeout(120_000)
+    return withTestDatabase(store.databaseUrl, (database) =>
+      insertRows(
+        database,
+        TABLES.products,
+        Array.from({ length: ROWS }, (_, n) => row(FIRST + 2 * n))
+      )
+    )
+  })
+
+  for (const sort of ['', '&sortColumn=price&sortDirection=desc']) {
+    it(`has neither gap nor duplicate while rows come and go${sort}`, async function () {
+      this.timeout(120_000)
+      const writer = await openTestDatabase(store.databaseUrl)
+      let writing = true
+      let written = 0
+      const write = async (): Promise<void> => {
+        while (writing) {
+          const id = FIRST + 1 + 2 * ((written * 7919) % ROWS)
+          await insertRows(writer, TABLES.products, [row(id)])
+          await writer.run('DELETE FROM products WHERE id = ?', [id])
+          written++
+          await sleep(1)
+        }
+      }
+      const response = await open(`${store.url}/products/export?fields=id,price,description&bom=false${sort}`)
+      const chunks: Buffer[] = []
+      const writes = write()
+      try {
+        for await (const chunk of response as AsyncIterable<Buffer>) {
+          chunks.push(chunk)
+          // A slow reader: the export lasts while the writer works.
+          if (chunks.length % 20 === 0) await sleep(2)
+        }
+      } finally {
+        writing = false
+        await writes
+        await writer.close()
+      }
+      expect(written).to.be.greaterThan(0)
+      const ids = parseCsv(Buffer.concat(chunks).toString('utf8'))
+        .slice(1)
+        .map((cells) => Number(values(cells)[0]))
+      expect(new Set(ids).size).to.equal(ids.length)
+      const throughout = ids.filter((id) => id >= FIRST && id % 2 === 0)
+      expect(throughout).to.have.length(ROWS)
+      if (sort === '') expect(throughout).to.deep.equal(throughout.toSorted((a, b) => a - b))
+    })
+  }
+
+  if (store.kind === 'mysql') {
+    it('stops its query within a second of the client going away', async function () {
+      this.timeout(60_000)
+      const watcher = await openTestDatabase(store.databaseUrl)
+      const locker = await openTestDatabase(store.databaseUrl)
+      try {
+        const [me] = await watcher.run('SELECT CONNECTION_ID() AS id')
+        const [other] = await locker.run('SELECT CONNECTION_ID() AS id')
+        const running = async (): Promise<number> => {
+          const rows = await watcher.run(
+            "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND command <> 'Sleep' AND id NOT IN (?, ?)",
+            [Number(me?.['id']), Number(other?.['id'])]
+          )
+          return rows.length
+        }
+        // A statement that waits for a table lock runs for as long as this test wants it to.
+        await locker.run('LOCK TABLES products WRITE, categories WRITE')
+        const leaving = new AbortController()
+        const answer = open(`${store.url}/products/export`, { signal: leaving.signal }).catch(() => undefined)
+        await until(async () => (await running()) > 0, 10_000, 'the query runs')
+        leaving.abort()
+        await answer
+        await until(async () => (await running()) === 0, 1000, 'the query is gone')
+        await locker.run('UNLOCK TABLES')
+      } finally {
+        await locker.close()
+        await watcher.close()
+      }
+    })
+
+    it('keeps no snapshot open after the client went away in the middle', async () => {
+      const response = await open(`${store.url}/products/export`)
+      await once(response, 'data')
+      response.destroy()
+      await withTestDatabase(store.databaseUrl, (watcher) =>
+        until(
+          async () => {
+            const open = await watcher.run(
+              `SELECT t.trx_id FROM information_schema.innodb_trx t
+               JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE p.db = DATABASE()`
+            )
+            return open.length === 0
+          },
+          1000,
+          'the transaction is over'
+        )
+      )
+    })
+  }
+
+  it('serves on after clients went away', async () => {
+    for (let n = 0; n < 5; n++) {
+      const response = await open(`${store.url}/products/export`)
+      await once(response, 'data')
+      response.destroy()
+    }
+    expect((await store.call('/products/1')).status).to.equal(200)
+    const whole = await store.call('/products/export?fields=id&bom=false')
+    expect(parseCsv(whole.text).length).to.equal(1 + 12 + ROWS)
+  })
+})
+
+async function until(condition: () => Promise<boolean>, withinMs: number, what: string): Promise<void> {
+  const end = performance.now() + withinMs
+  for (;;) {
+    if (await condition()) return
+    if (performance.now() > end) throw new Error(`Not so within ${withinMs} ms: ${what}`)
+    await sleep(20)
+  }
+}

@@ -1,0 +1,101 @@
+import { credentials, Metadata, type Client, type ServiceError, type status } from '@grpc/grpc-js'
+import { loadProto } from '../../shared/load-proto.js'
+import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
+import { decodeDetails, type RpcDetails } from '../../shared/rpc-details.js'
+
+/** A failed call as an internal service sees it. */
+export interface RpcFailure {
+  readonly status: status
+  readonly message: string
+  readonly details: RpcDetails
+  readonly detailBytes: number
+}
+
+export interface RpcOptions {
+  readonly token?: string
+  /** Milliseconds; null for none. */
+  readonly deadline?: number | null
+}
+
+// The package that these types were generated from.
+const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
+
+export type Method = 'List' | 'Page' | 'Lookup' | 'Get' | 'Describe'
+
+/** Calls the data service as an internal service would, past the gateway. */
+export class GrpcCaller {
+  readonly #client: Client & InstanceType<typeof entity.v1.EntityService>
+
+  constructor(address: string) {
+    this.#client = new entity.v1.EntityService(address, credentials.createInsecure())
+  }
+
+  /** The answer, or how it failed. */
+  unary(method: Method, request: object, options: RpcOptions = {}): Promise<object | RpcFailure> {
+    return new Promise((resolve, reject) => {
+      const done = (error: ServiceError | null, value?: object): void => {
+        try {
+          resolve(error === null ? (value ?? {}) : failureOf(error))
+        } catch (cause) {
+          reject(cause)
+        }
+      }
+      const [metadata, settings] = [metadataOf(options), callOptions(options)]
+      switch (method) {
+        case 'List':
+          return void this.#client.List(request, metadata, settings, done)
+        case 'Page':
+          return void this.#client.Page(request, metadata, settings, done)
+        case 'Lookup':
+          return void this.#client.Lookup(request, metadata, settings, done)
+        case 'Get':
+          return void this.#client.Get(request, metadata, settings, done)
+        case 'Describe':
+          return void this.#client.Describe(request, metadata, settings, done)
+      }
+    })
+  }
+
+  /** Every message of an export, or how it failed. */
+  export(request: object, options: RpcOptions = {}): Promise<object[] | RpcFailure> {
+    return new Promise((resolve, reject) => {
+      const messages: object[] = []
+      const call = this.#client.Export(request, metadataOf(options), callOptions(options))
+      call.on('data', (message: object) => messages.push(message))
+      call.on('end', () => resolve(messages))
+      call.on('error', (error: ServiceError) => {
+        try {
+          resolve(failureOf(error))
+        } catch (cause) {
+          reject(cause)
+        }
+      })
+    })
+  }
+
+  close(): void {
+    this.#client.close()
+  }
+}
+
+export function isFailure(answer: object): answer is RpcFailure {
+  return 'detailBytes' in answer
+}
+
+/** Throws where the details are not the typed ones that the contract promises. */
+function failureOf(error: ServiceError): RpcFailure {
+  const [encoded] = error.metadata.get('grpc-status-details-bin')
+  const decoded = Buffer.isBuffer(encoded) ? decodeDetails(encoded) : undefined
+  if (!Buffer.isBuffer(encoded) || decoded === undefined) throw error
+  return { status: error.code, message: error.details, details: decoded.info, detailBytes: encoded.length }
+}
+
+function metadataOf({ token }: RpcOptions): Metadata {
+  const metadata = new Metadata()
+  if (token !== undefined) metadata.set('authorization', `Bearer ${token}`)
+  return metadata
+}
+
+function callOptions({ deadline = 10_000 }: RpcOptions): { deadline?: number } {
+  return deadline === null ? {} : { deadline: Date.now() + deadline }
+}

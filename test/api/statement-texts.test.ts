@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import { DATABASE_KINDS } from '../harness/database.js'
+import { ApiStore } from './api-store.js'
+import { filter } from './http-call.js'
+import { StatementLog, type LoggedStatement } from './statement-log.js'
+
+const VALUES = 1000
+/** So many at a time, so that several connections of the pool prepare for themselves. */
+const AT_ONCE = 8
+
+describe('statement texts in the log of MariaDB', function () {
+  this.timeout(180_000)
+  const kind = DATABASE_KINDS.find((one) => one !== 'sqlite')
+  if (kind === undefined) throw new Error('no database server among the kinds')
+  const store = new ApiStore(kind)
+  let log: StatementLog
+
+  before(async () => {
+    await store.start({})
+    log = await StatementLog.open(store.databaseUrl)
+  })
+  after(async () => {
+    await log.close()
+    await store.stop()
+  })
+
+  const run = async (targets: readonly string[]): Promise<LoggedStatement[]> =>
+    log.during(async () => {
+      const waiting = [...targets]
+      const work = async (): Promise<void> => {
+        for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
+          const answer = await store.call(target)
+          expect(answer.status, `${target} ${answer.text.slice(0, 300)}`).to.equal(200)
+        }
+      }
+      await Promise.all(Array.from({ length: AT_ONCE }, work))
+    })
+  const prepared = (lines: readonly LoggedStatement[]): Set<string> =>
+    new Set(lines.filter(({ command }) => command === 'Prepare').map(({ text }) => text))
+  const queried = (lines: readonly LoggedStatement[]): string[] =>
+    lines.filter(({ command }) => command === 'Query').map(({ text }) => text)
+  const numbers = (count: number, from = 0): number[] => Array.from({ length: count }, (_, n) => from + n)
+
+  it(`are one for ${VALUES} distinct filter values, none of which a Query line holds`, async () => {
+    const lines = await run(
+      numbers(VALUES).map(
+        (n) => `/products/paged?includeTotal=false&fields=id&${filter('name', 'equals', `value${n}x`)}`
+      )
+    )
+    expect([...prepared(lines)]).to.have.length(1)
+    expect(lines.filter(({ command }) => command === 'Execute')).to.have.length.at.least(VALUES)
+    expect(queried(lines).filter((text) => /value\d+x/.test(text))).to.deep.equal([])
+  })
+
+  it('are two with the total, the page and its count', async () => {
+    const lines = await run(
+      numbers(50).map((n) => `/products/paged?fields=id,sku&${filter('price', 'gte', `${n}.25`)}`)
+    )
+    expect(prepared(lines).size).to.equal(2)
+    expect(queried(lines).filter((text) => text.includes('.25'))).to.deep.equal([])
+  })
+
+  it('are the same for all page numbers and sizes', async () => {
+    const lines = await run(
+      numbers(200, 1).map((n) => `/products/paged?includeTotal=false&fields=id,name&pageNumber=${n}&pageSize=${n}`)
+    )
+    expect([...prepared(lines)]).to.have.length(1)
+  })
+
+  it('are the same for `in` lengths within a power of two', async () => {
+    const target = (length: number): string =>
+      `/products/paged?includeTotal=false&fields=id,price&${filter('id', 'in', numbers(length, 5000).join(','))}`
+    expect(prepared(await run(numbers(64, 65).map(target))).size).to.equal(1)
+    expect(prepared(await run(numbers(200, 1).map(target))).size).to.be.at.most(9)
+  })
+
+  const SHAPES: readonly (readonly [what: string, target: (n: number) => string])[] = [
+    ['by-id reads', (n) => `/products/${(n % 12) + 1}?fields=id,sku,price`],
+    ['lookup searches', (n) => `/products/lookup?search=value${n}x`],
+    [
+      'text fragments',
+      (n) => `/products/paged?includeTotal=false&fields=sku&${filter('name', 'contains', `value${n}x`)}`
+    ],
+    [
+      'dates',
+      (n) =>
+        `/products/paged?includeTotal=false&fields=sku&${filter('releasedAt', 'is after', new Date(n * 1e9).toISOString())}`
+    ],
+    ['longs', (n) => `/products/paged?includeTotal=false&fields=sku&${filter('barcode', 'gt', `900719925474099${n}`)}`],
+    [
+      'filter keys in another order',
+      (n) =>
+        n % 2 === 0
+          ? `/products/paged?includeTotal=false&fields=name&${filter('id', 'gt', '1')}&${filter('price', 'gt', '1')}`
+          : `/products/paged?includeTotal=false&fields=name&${filter('ID', 'GT', '2')}&${filter('Price', 'greaterThan', '3')}`
+    ]
+  ]
+  for (const [what, target] of SHAPES) {
+    it(`are one for all ${what}`, async () => {
+      const lines = await run(numbers(40).map(target))
+      expect([...prepared(lines)]).to.have.length(1)
+      expect(queried(lines).filter((text) => /value\d+x/.test(text))).to.deep.equal([])
+    })
+  }
+
+  it('hold no value in exports either', async () => {
+    const lines = await run(numbers(20).map((n) => `/products/export?${filter('name', 'ne', `value${n}x`)}`))
+    expect(queried(lines).filter((text) => /value\d+x/.test(text))).to.deep.equal([])
+    expect(prepared(lines).size).to.be.at.most(3)
+  })
+})

@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import { eachDatabase } from '../harness/database.js'
+import { ApiStore } from '../api/api-store.js'
+import { insertRows, TABLES, type NewRow } from '../oracle/insert-rows.js'
+import { openTestDatabase } from '../oracle/test-database.js'
+import { measuredExport } from './measured-export.js'
+import { peakMemory } from './memory-of.js'
+
+/** `npm run soak` sets a million; a run of all tests makes do with fewer, and judges no times. */
+const ROWS = Number(process.env['SOAK_ROWS'] ?? 20_000)
+const TENTH = Math.floor(ROWS / 10)
+const BATCH = 50_000
+
+eachDatabase((kind) => {
+  describe(`an export of ${ROWS} rows on ${kind}`, function () {
+    this.timeout(30_000 + ROWS)
+    const store = new ApiStore(kind)
+
+    before(async () => {
+      await store.start({ rows: 'none', env: () => ({ MAX_EXPORT_ROWS: String(ROWS) }) })
+      const database = await openTestDatabase(store.databaseUrl)
+      try {
+        await insertRows(database, TABLES.categories, [{ id: 1, name: 'All', parentId: null, slug: 'all' }])
+        for (let start = 0; start < ROWS; start += BATCH) {
+          const count = Math.min(BATCH, ROWS - start)
+          await insertRows(
+            database,
+            TABLES.products,
+            Array.from({ length: count }, (_, n) => product(start + n + 1))
+          )
+        }
+      } finally {
+        await database.close()
+      }
+    })
+    after(() => store.stop())
+
+    it('is whole, in order and without a marker', async () => {
+      const { gateway, dataService } = store.stack
+      const peaks = (): string =>
+        `gateway ${peakMemory(gateway.pid) ?? '?'} MiB, data service ${peakMemory(dataService.pid) ?? '?'} MiB`
+      const target = `${store.url}/products/export?bom=false`
+      const few = await measuredExport(`${target}&filters[id].operator=lte&filters[id].value=${TENTH}`)
+      const atFew = peaks()
+      const all = await measuredExport(target)
+      process.stdout.write(
+        `      ${TENTH} rows in ${few.seconds.toFixed(2)} s (peak ${atFew}), ` +
+          `${ROWS} rows in ${all.seconds.toFixed(2)} s (peak ${peaks()}), ratio ${(all.seconds / few.seconds).toFixed(1)}\n`
+      )
+      expect(few).to.include({ rows: TENTH, consecutive: true })
+      expect(all).to.include({ rows: ROWS, consecutive: true })
+      expect(all.last).to.match(new RegExp(`^${ROWS},`))
+    })
+
+    it('is whole when sorted by another column', async () => {
+      const answer = await measuredExport(`${store.url}/products/export?bom=false&fields=id&sortColumn=price`)
+      expect(answer.rows).to.equal(ROWS)
+    })
+  })
+})
+
+function product(id: number): NewRow {
+  return {
+    id,
+    name: `Product ${id}`,
+    sku: `P-${id}`,
+    categoryId: 1,
+    price: `${id % 1000}.${String(id % 100).padStart(2, '0')}`,
+    weightGrams: id % 7 === 0 ? null : id % 5000,
+    barcode: String(4_000_000_000_000 + id),
+    isActive: id % 3 !== 0,
+    releasedAt: '2026-01-31T08:00:00.000Z',
+    description: `Made to last, number ${id} of many.`
+  }
+}
