@@ -11,12 +11,13 @@ export type Expression = ReturnType<typeof col> | ReturnType<typeof fn>
 export type BoundValues = Record<string, BoundValue>
 
 /**
- * A condition as this folder knows it: those of plans, and whether there is a value at all, which for strings is not
- * `isEmpty`.
+ * A condition as this folder knows it: those of plans, and those of an export's place in a run of rows that share a
+ * value. `inRun` is equality and `inRunOfNulls` the lack of a value, both to be read on from an id; unlike `isEmpty`
+ * the latter two know no empty string.
  */
 export interface RowCondition {
   readonly path: Path
-  readonly comparison: Comparison | 'isNull' | 'isNotNull'
+  readonly comparison: Comparison | 'inRun' | 'inRunOfNulls' | 'isNotNull'
   readonly operands: readonly Operand[]
 }
 
@@ -88,8 +89,10 @@ function whereOne(condition: RowCondition, name: string, context: TextContext): 
       return where(key, Op.in, literal(`(${operands.join(', ') || 'NULL'})`))
     case 'between':
       return where(key, Op.between, literal(operands.join(' AND ')))
-    case 'isNull':
-      return isNull(key)
+    case 'inRun':
+      return inRun(key, literal(operands.join()), context)
+    case 'inRunOfNulls':
+      return inRunOfNulls(key, context)
     case 'isNotNull':
       return isNotNull(key)
     case 'isEmpty':
@@ -128,6 +131,18 @@ function orNull(negative: WhereOptions, path: Path, key: Expression): WhereOptio
 
 function isNull(key: Expression): WhereOptions {
   return where(key, Op.is, literal('NULL'))
+}
+
+/** For an equality MySQL and MariaDB read the whole run; for a range they begin at the id. */
+function inRun(key: Expression, operand: ReturnType<typeof literal>, { dialect }: TextContext): WhereOptions {
+  return dialect.runsAsRanges
+    ? { [Op.and]: [where(key, Op.gte, operand), where(key, Op.lte, operand)] }
+    : where(key, Op.eq, operand)
+}
+
+/** For IS NULL they do the same; hidden in a function, it leaves them the primary key, which begins at the id too. */
+function inRunOfNulls(key: Expression, { dialect }: TextContext): WhereOptions {
+  return dialect.runsAsRanges ? where(fn('ISNULL', key), Op.eq, literal('1')) : isNull(key)
 }
 
 function isNotNull(key: Expression): WhereOptions {

@@ -17,6 +17,8 @@ export interface SqlDialect {
   /** A function of (column, operand) that answers 1 or 0; where there is none, LIKE does it. */
   readonly matchFunction: (match: TextMatch) => string | undefined
   readonly bindMatch: (operand: string, match: TextMatch) => BoundValue
+  /** Whether the optimizer reads on inside a run of equal values only when the run is written as a range. */
+  readonly runsAsRanges: boolean
   readonly decode: (type: FieldType, scale: number) => (raw: unknown) => Value
 }
 

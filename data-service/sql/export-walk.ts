@@ -78,9 +78,12 @@ export class ExportWalk {
     const byId: SortKey = { path: this.#over.id, descending: false }
     switch (phase) {
       case 'nulls':
-        return { conditions: [bare(path, 'isNull'), ...this.#after(byId)], sort: [byId] }
+        return { conditions: [bare(path, 'inRunOfNulls'), ...this.#after(byId)], sort: [byId] }
       case 'ties':
-        return { conditions: [...this.#compared(path, 'equals'), ...this.#after(byId)], sort: [byId] }
+        return {
+          conditions: [...this.#compared(path, 'inRun'), ...this.#after(byId)],
+          sort: [{ path, descending: false }, byId]
+        }
       case 'beyond':
         return {
           conditions: this.#last === undefined && this.#hasNulls ? [bare(path, 'isNotNull')] : this.#after(this.#key),
@@ -94,7 +97,7 @@ export class ExportWalk {
   }
 
   /** A comparison with the last row, if there is one. */
-  #compared(path: Path, comparison: 'equals' | 'lessThan' | 'greaterThan'): RowCondition[] {
+  #compared(path: Path, comparison: 'inRun' | 'lessThan' | 'greaterThan'): RowCondition[] {
     if (this.#last === undefined) return []
     const value = this.#over.valueOf(path)(this.#last)
     if (value === null || typeof value === 'object') throw new TypeError('A walk stands at a row without a value')
@@ -102,6 +105,6 @@ export class ExportWalk {
   }
 }
 
-function bare(path: Path, comparison: 'isNull' | 'isNotNull'): RowCondition {
+function bare(path: Path, comparison: 'inRunOfNulls' | 'isNotNull'): RowCondition {
   return { path, comparison, operands: [] }
 }

@@ -9,6 +9,7 @@ export const mysqlDialect: SqlDialect = {
   bind: boundOperand,
   matchFunction: () => undefined,
   bindMatch: likePattern,
+  runsAsRanges: true,
   decode: (type) => (raw) => (raw === null ? null : decoded(type, raw))
 }
 

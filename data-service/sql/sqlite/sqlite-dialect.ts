@@ -16,6 +16,7 @@ export const sqliteDialect: SqlDialect = {
   bind: boundOperand,
   matchFunction: (match) => MATCH_FUNCTIONS[match],
   bindMatch: (operand) => matchKey(operand),
+  runsAsRanges: false,
   decode: (type, scale) => (raw) => (raw === null ? null : decoded(type, scale, raw))
 }
 
