@@ -21,7 +21,7 @@ export function createTable(table: Table, kind: DatabaseKind): string[] {
     ...[...table.columns].map(([property, field]) => columnDefinition(property, field, kind)),
     `\`row_version\` ${rowVersionType(kind)} NOT NULL`
   ]
-  const foreignKeys = table.foreignKeys.map((key) => foreignKeyDefinition(table, key))
+  const foreignKeys = table.foreignKeys.map((key) => foreignKeyDefinition(table, key, kind))
   const indexes = indexesOf(table, kind)
   if (kind === 'sqlite') {
     return [
@@ -49,10 +49,12 @@ function columnDefinition(property: string, field: Field, kind: DatabaseKind): s
   return numbered ? `${definition} AUTO_INCREMENT` : definition
 }
 
-function foreignKeyDefinition(table: Table, { from, to, onDelete }: ForeignKey): string {
+function foreignKeyDefinition(table: Table, { from, to, onDelete }: ForeignKey, kind: DatabaseKind): string {
   const column = snakeCase(from)
+  // SQLite reports RESTRICT as a failed trigger, NO ACTION, which refuses just the same, as the foreign key it is.
+  const action = kind === 'sqlite' && onDelete === 'RESTRICT' ? 'NO ACTION' : onDelete
   return (
     `CONSTRAINT \`${table.name}_${column}_fk\` FOREIGN KEY (\`${column}\`) ` +
-    `REFERENCES \`${to}\` (\`id\`) ON DELETE ${onDelete}`
+    `REFERENCES \`${to}\` (\`id\`) ON DELETE ${action}`
   )
 }

@@ -8,13 +8,16 @@ export interface ReadTable {
   readonly columns: readonly { readonly name: string; readonly column: string; readonly field: Field }[]
 }
 
+/** What the drivers give, as connect sets them up. */
+type Stored = string | number | null
+
 export type StoredRow = Readonly<Record<string, Value>>
 
 /** All rows of a table in order of id, in the values that every database has alike, with `rowVersion` in hex. */
 export async function storedRows(sequelize: Sequelize, { table, columns }: ReadTable): Promise<StoredRow[]> {
   const sqlite = sequelize.getDialect() === 'sqlite'
   const names = columns.map(({ column }) => column).join(', ')
-  const rows = await sequelize.query<Readonly<Record<string, unknown>>>(
+  const rows = await sequelize.query<Readonly<Record<string, Stored>>>(
     `SELECT ${names}, LOWER(HEX(row_version)) AS row_version FROM ${table} ORDER BY id`,
     { type: QueryTypes.SELECT }
   )
@@ -24,8 +27,8 @@ export async function storedRows(sequelize: Sequelize, { table, columns }: ReadT
   }))
 }
 
-function valueOf(field: Field, raw: unknown, sqlite: boolean): Value {
-  if (raw === null) return null
+function valueOf(field: Field, raw: Stored | undefined, sqlite: boolean): Value {
+  if (raw === null || raw === undefined) return null
   switch (field.type) {
     case 'bool':
       return Number(raw) === 1
