@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { Logger } from '../shared/logger.js'
+import type { Catalogue } from './catalogue.js'
+import type { GatewayConfig } from './config.js'
+import type { DataClient } from './data-calls.js'
+import { entityReads } from './entity-routes/entity-reads.js'
+import { MAX_BODY_BYTES } from './headers/body-size.js'
+import { MAX_HEAD_BYTES } from './headers/request-head.js'
+import { requestIdOf } from './headers/request-id.js'
+import { MalformedHttp } from './malformed-http.js'
+import { originForm } from './origin-form.js'
+import { docsPage } from './plugins/docs-page.js'
+import { health } from './plugins/health.js'
+import { openApi } from './plugins/openapi.js'
+import { problemPages } from './plugins/problem-pages.js'
+import { problemResponses } from './plugins/problem-responses.js'
+import { requestIdentity } from './plugins/request-identity.js'
+import { requestLimits } from './plugins/request-limits.js'
+import { requestLog } from './plugins/request-log.js'
+import { responseSafety } from './plugins/response-safety.js'
+import { PublicAddress } from './public-address.js'
+import { knowEveryMethod } from './refuse-other-methods.js'
+import { ProblemSender } from './send-problem.js'
+
+export interface GatewayParts {
+  readonly config: GatewayConfig
+  readonly data: DataClient
+  readonly catalogue: Catalogue
+  readonly log: Logger
+  readonly address?: PublicAddress
+  readonly now?: () => Date
+  readonly newRequestId?: () => string
+}
+
+/** Milliseconds in which a request must have arrived in full. */
+const REQUEST_TIMEOUT = 60_000
+
+/**
+ * The parser's own limit stands well above the contract's, so that what is too long is told apart and answered like any
+ * other refusal (plugins/request-limits.ts).
+ */
+const PARSER_HEAD_BYTES = 4 * MAX_HEAD_BYTES
+
+/** The gateway, not yet listening. Hooks run in the order of the registrations. */
+export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance> {
+  const { config, data, catalogue, log, now = () => new Date(), newRequestId = randomUUID } = parts
+  const address = parts.address ?? new PublicAddress(config)
+  const problems = new ProblemSender(address, log)
+  const malformed = new MalformedHttp({ address, log, newRequestId })
+  const loggerInstance: FastifyBaseLogger = log
+  const app = Fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: () => loggerInstance,
+    genReqId: (raw) => requestIdOf(raw.headers['x-request-id'], newRequestId),
+    trustProxy: (remote: string) => config.trustedProxies.trusts(remote),
+    rewriteUrl: (raw) => originForm(raw.url ?? '/'),
+    frameworkErrors: (error, request, reply) => void problems.send(error, request, reply),
+    clientErrorHandler: malformed.onClientError,
+    return503OnClosing: false,
+    requestTimeout: REQUEST_TIMEOUT,
+    bodyLimit: MAX_BODY_BYTES,
+    http: { maxHeaderSize: PARSER_HEAD_BYTES, requireHostHeader: false },
+    routerOptions: { maxParamLength: PARSER_HEAD_BYTES, querystringParser: () => ({}) }
+  })
+  app.server.maxHeadersCount = 0
+  malformed.attach(app.server)
+  knowEveryMethod(app)
+  app.removeContentTypeParser('text/plain')
+
+  await app.register(requestIdentity)
+  await app.register(requestLog, { log })
+  await app.register(responseSafety)
+  await app.register(requestLimits)
+  await app.register(problemResponses, { problems })
+  await app.register(
+    async (prefixed) => {
+      await prefixed.register(health, { data })
+      await prefixed.register(problemPages)
+      await prefixed.register(openApi, { catalogue, address })
+      await prefixed.register(docsPage, { catalogue, address })
+      await prefixed.register(entityReads, { data, catalogue, address, now })
+    },
+    { prefix: address.prefix }
+  )
+  return app
+}

@@ -1,0 +1,66 @@
+import { SettingsReader, type Environment } from '../shared/settings-reader.js'
+import { parsePublicBaseUrl, type PublicBaseUrl } from './settings/public-base-url.js'
+import { parseServiceUrl } from './settings/service-url.js'
+import { TrustedProxies } from './settings/trusted-proxies.js'
+
+/** Settings of the gateway, contract.md section 1. */
+export interface GatewayConfig {
+  readonly host: string
+  readonly port: number
+  /** undefined: derived from the listener. */
+  readonly publicBaseUrl: PublicBaseUrl | undefined
+  readonly dataServiceAddress: string
+  readonly dataDir: string
+  readonly logLevel: string
+  readonly keyRingBlobUri: string | undefined
+  readonly keyRingKeyUri: string | undefined
+  readonly rendererUrl: string | undefined
+  readonly cookieSecure: boolean
+  readonly trustedProxies: TrustedProxies
+}
+
+const LOG_LEVELS: readonly string[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+/** Throws one SettingsError with every fault. `effective` is what `--print-config` prints. */
+export function readGatewayConfig(environment: Environment): { config: GatewayConfig; effective: string } {
+  const settings = new SettingsReader(environment)
+  const config: GatewayConfig = {
+    host: settings.text('GATEWAY_HOST', '127.0.0.1'),
+    port: settings.integer('GATEWAY_PORT', { fallback: 3000, min: 0, max: 65_535 }),
+    publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) }),
+    dataServiceAddress: settings.parsed('DATA_SERVICE_ADDRESS', { fallback: '127.0.0.1:50051', parse: parseAddress }),
+    dataDir: settings.text('DATA_DIR', '.data'),
+    logLevel: settings.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
+    keyRingBlobUri: settings.parsed('DATA_PROTECTION_BLOB_STORAGE_URI', {
+      fallback: '',
+      parse: unlessBlank((text) => parseServiceUrl(text, ['file:', 'https:']))
+    }),
+    keyRingKeyUri: settings.parsed('DATA_PROTECTION_KEY_VAULT_KEY_URI', {
+      fallback: '',
+      parse: unlessBlank((text) => parseServiceUrl(text, ['https:']))
+    }),
+    rendererUrl: settings.parsed('RENDERER_URL', {
+      fallback: '',
+      parse: unlessBlank((text) => parseServiceUrl(text, ['http:', 'https:']))
+    }),
+    cookieSecure: settings.flag('COOKIE_SECURE', true),
+    trustedProxies: settings.parsed('TRUSTED_PROXIES', { fallback: '', parse: (text) => TrustedProxies.parse(text) })
+  }
+  settings.finish()
+  return { config, effective: settings.effective() }
+}
+
+function unlessBlank<T>(parse: (text: string) => T | Error): (text: string) => T | Error | undefined {
+  return (text) => (text === '' ? undefined : parse(text))
+}
+
+function parseAddress(text: string): string | Error {
+  const [, port = ''] = /^(?:\[[0-9a-f:.]+\]|[^\s:/[\]]+):(\d{1,5})$/i.exec(text) ?? []
+  return port !== '' && Number(port) >= 1 && Number(port) <= 65_535
+    ? text
+    : new Error('must be host:port, such as 127.0.0.1:50051 or [::1]:50051')
+}
+
+function parseLogLevel(text: string): string | Error {
+  return LOG_LEVELS.includes(text) ? text : new Error(`must be one of ${LOG_LEVELS.join(', ')}`)
+}

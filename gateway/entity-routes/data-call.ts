@@ -1,0 +1,16 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { DataCall } from '../data-calls.js'
+
+/** What a call takes over from its request. It is cancelled when the client goes away before it has its answer. */
+export function dataCall(request: FastifyRequest, reply: FastifyReply): DataCall {
+  const abandoned = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) abandoned.abort()
+  })
+  return {
+    authorization: request.headers.authorization,
+    requestId: request.id,
+    traceparent: request.traceparent,
+    signal: abandoned.signal
+  }
+}

@@ -1,0 +1,45 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Selection, Shape, Unplaced } from '../data-calls.js'
+import { ignoredParameters } from '../headers/ignored-parameters.js'
+import { prefersStrict } from '../headers/prefer.js'
+import { queryOf } from '../headers/query-parameters.js'
+import { ROUTE_PARAMETERS, type ReadOperation } from '../headers/route-parameters.js'
+import { routeQuery, type RouteQuery } from '../headers/route-query.js'
+
+/** A query with what the transport could not place, ready for the data service. */
+export interface ReadQuery {
+  readonly values: RouteQuery['values']
+  readonly filters: RouteQuery['filters']
+  readonly unplaced: Unplaced
+}
+
+/**
+ * Reads the query of an operation. What it does not know is named in `X-Ignored-Parameters`, or under
+ * `Prefer: handling=strict` handed on to be refused together with every other fault.
+ */
+export function readQuery(operation: ReadOperation, request: FastifyRequest, reply: FastifyReply): ReadQuery {
+  const { values, filters, ignored, refused } = routeQuery(queryOf(request.url), ROUTE_PARAMETERS[operation])
+  const strict = prefersStrict(request.headers['prefer']?.toString())
+  if (strict) reply.header('preference-applied', 'handling=strict')
+  else {
+    const header = ignoredParameters(ignored)
+    if (header !== undefined) reply.header('x-ignored-parameters', header)
+  }
+  return { values, filters, unplaced: { parameters: strict ? [...ignored, ...refused] : [...refused] } }
+}
+
+export function shapeOf({ values }: ReadQuery): Shape {
+  return {
+    ...(values.fields === undefined ? {} : { fields: values.fields }),
+    ...(values.includeFKs === undefined ? {} : { includeFks: values.includeFKs }),
+    ...(values.includeChildren === undefined ? {} : { includeChildren: values.includeChildren })
+  }
+}
+
+export function selectionOf({ values, filters }: ReadQuery): Selection {
+  return {
+    filters: [...filters],
+    ...(values.sortColumn === undefined ? {} : { sortColumn: values.sortColumn }),
+    ...(values.sortDirection === undefined ? {} : { sortDirection: values.sortDirection })
+  }
+}

@@ -1,0 +1,73 @@
+import type { ServerResponse } from 'node:http'
+import { DomainError } from '../../shared/domain-error.js'
+import type { CsvBatch } from './csv-batch.js'
+import type { OpenedExport } from './open-export.js'
+
+/** Milliseconds without progress, on the side of the data service or of the client, after which an export is given up. */
+export const EXPORT_IDLE_TIMEOUT = 60_000
+
+/**
+ * Writes an export to its client, pulling the next batch only when the client has taken the last one. A failure on the
+ * way becomes a remark as the last row, and then the connection is broken off, so that nobody takes the file for whole.
+ * Answers that failure; never rejects.
+ */
+export async function writeExport(
+  response: ServerResponse,
+  { header, parts }: OpenedExport,
+  { csv, bom }: { readonly csv: CsvBatch; readonly bom: boolean }
+): Promise<unknown> {
+  let rows = 0
+  let complete = false
+  response.on('timeout', () => response.destroy())
+  try {
+    await write(response, csv.header(header.columns, bom))
+    for await (const part of parts) {
+      if (part.rows) {
+        await write(response, csv.rows(part.rows.json))
+        rows += part.rows.count
+      } else if (part.end) {
+        if (part.end.truncated) await write(response, csv.remark(`# export truncated at ${part.end.count} rows`))
+        complete = true
+      }
+    }
+    if (complete) {
+      response.end()
+      return undefined
+    }
+    throw new DomainError('upstream.bad-gateway', 'The export stopped without saying that it was complete.')
+  } catch (error) {
+    await breakOff(response, csv.remark(`# export incomplete after ${rows} rows`))
+    return error
+  }
+}
+
+/** Resolves when there is room for more. Rejects when the client is gone or takes nothing for too long. */
+async function write(response: ServerResponse, text: string): Promise<void> {
+  if (response.destroyed) throw gone()
+  if (response.write(text)) return
+  response.setTimeout(EXPORT_IDLE_TIMEOUT)
+  await new Promise<void>((resolve, reject) => {
+    const settle = (settled: () => void): void => {
+      response.off('drain', onDrain).off('close', onClose)
+      settled()
+    }
+    const onDrain = (): void => settle(resolve)
+    const onClose = (): void => settle(() => reject(gone()))
+    response.on('drain', onDrain).on('close', onClose)
+  })
+  response.setTimeout(0)
+}
+
+async function breakOff(response: ServerResponse, remark: string): Promise<void> {
+  if (!response.destroyed) {
+    await new Promise<void>((resolve) => {
+      response.once('close', resolve)
+      response.write(remark, () => resolve())
+    })
+  }
+  response.destroy()
+}
+
+function gone(): Error {
+  return new Error('The client went away.')
+}

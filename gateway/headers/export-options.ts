@@ -1,0 +1,28 @@
+import { refusal, type Fault } from '../../shared/domain-error.js'
+import type { RouteQuery } from './route-query.js'
+
+/** How the CSV of an export is written. */
+export interface ExportOptions {
+  readonly bom: boolean
+  readonly escapeFormulas: boolean
+}
+
+/** `bom` and `escapeFormulas` are the gateway's own, so it judges them. Throws `request.malformed`. */
+export function exportOptions(values: RouteQuery['values']): ExportOptions {
+  const faults: Fault[] = []
+  const flag = (name: 'bom' | 'escapeFormulas'): boolean => {
+    const text = values[name] ?? 'true'
+    if (text !== 'true' && text !== 'false') {
+      faults.push({
+        code: 'request.malformed',
+        detail: `The parameter ${name} must be true or false, once.`,
+        place: { in: 'parameter', name }
+      })
+    }
+    return text === 'true'
+  }
+  const options = { bom: flag('bom'), escapeFormulas: flag('escapeFormulas') }
+  const [first, ...others] = faults
+  if (first !== undefined) throw refusal([first, ...others])
+  return options
+}

@@ -1,0 +1,58 @@
+/** A link of the `Link` header (RFC 8288). */
+export interface PageLink {
+  readonly rel: 'first' | 'prev' | 'next' | 'last'
+  /** Decimal digits. */
+  readonly pageNumber: string
+  /** undefined keeps the one of the request. */
+  readonly pageSize?: string
+}
+
+/**
+ * Node and many proxies take 16 KiB of response headers, and each link repeats the query. Beyond this the links that
+ * can be worked out from the others are left out first.
+ */
+const MAX_BYTES = 12 * 1024
+const BY_WORTH: readonly PageLink['rel'][] = ['next', 'prev', 'first', 'last']
+const PAGE_NUMBER = /^page(?:number)?$/i
+const PAGE_SIZE = /^pagesize$/i
+
+/**
+ * The value of `Link`: absolute links to pages of a route that keep every other parameter of the query as it was sent.
+ * undefined where there is none.
+ */
+export function pageLinks(url: string, query: string, links: readonly PageLink[]): string | undefined {
+  const written = new Map(links.map((link) => [link.rel, `<${linkTo(url, query, link)}>; rel="${link.rel}"`]))
+  let room = MAX_BYTES
+  for (const rel of BY_WORTH) {
+    const size = (written.get(rel)?.length ?? 0) + 2
+    if (size > room) written.delete(rel)
+    else room -= size
+  }
+  return written.size === 0 ? undefined : [...written.values()].join(', ')
+}
+
+function linkTo(url: string, query: string, link: PageLink): string {
+  const kept = query.split('&').filter((piece) => {
+    const name = nameOf(piece)
+    return piece !== '' && !PAGE_NUMBER.test(name) && !(link.pageSize !== undefined && PAGE_SIZE.test(name))
+  })
+  if (link.pageSize !== undefined) kept.push(`pageSize=${link.pageSize}`)
+  kept.push(`pageNumber=${link.pageNumber}`)
+  return `${url}?${kept.map(headerSafe).join('&')}`
+}
+
+function nameOf(piece: string): string {
+  const name = piece.split('=', 1)[0] ?? ''
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/** Escapes what may stand in a request target but not in a URI reference, so nothing ends the link or the header early. */
+function headerSafe(piece: string): string {
+  return piece.replace(/[^!$&'()*+,\-./0-9:;=?@A-Z[\]_a-z~%]/g, (character) =>
+    [...Buffer.from(character, 'latin1')].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+  )
+}

@@ -1,0 +1,51 @@
+import { createLogger } from '../shared/logger.js'
+import { SettingsError } from '../shared/settings-reader.js'
+import { buildGateway } from './app.js'
+import { Catalogue } from './catalogue.js'
+import { readGatewayConfig, type GatewayConfig } from './config.js'
+import { GrpcDataClient } from './data-client.js'
+import { PublicAddress } from './public-address.js'
+
+/** Milliseconds that requests under way get when the process is asked to end. */
+const CLOSING_TIME = 10_000
+
+async function serve(config: GatewayConfig): Promise<void> {
+  const log = createLogger({ name: 'gateway', level: config.logLevel })
+  const stopping = new AbortController()
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort())
+
+  const data = new GrpcDataClient(config.dataServiceAddress)
+  try {
+    log.info({ address: config.dataServiceAddress }, 'asking the data service for its catalogue')
+    const catalogue = await Catalogue.open(data, log, stopping.signal)
+    const address = new PublicAddress(config)
+    const app = await buildGateway({ config, data, catalogue, log, address })
+    await app.listen({ host: config.host === 'localhost' ? '127.0.0.1' : config.host, port: config.port })
+    log.info({ url: address.listening(app), publicBaseUrl: address.base }, 'listening')
+    await aborted(stopping.signal)
+    log.info('closing')
+    setTimeout(() => app.server.closeAllConnections(), CLOSING_TIME).unref()
+    await app.close()
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error
+  } finally {
+    data.close()
+  }
+  log.info('closed')
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+try {
+  const { config, effective } = readGatewayConfig(process.env)
+  if (process.argv.includes('--print-config')) process.stdout.write(`${effective}\n`)
+  else await serve(config)
+} catch (error) {
+  process.stderr.write(`${error instanceof SettingsError ? error.message : `Cannot start: ${String(error)}`}\n`)
+  process.exitCode = 1
+}

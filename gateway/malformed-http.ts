@@ -1,0 +1,108 @@
+import { STATUS_CODES, type IncomingMessage, type ServerResponse, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { DomainError } from '../shared/domain-error.js'
+import type { Logger } from '../shared/logger.js'
+import { pathOf } from './headers/query-parameters.js'
+import { toProblem, type Problem } from './problem-details.js'
+import type { PublicAddress } from './public-address.js'
+
+/** Node's parser errors; Fastify's type for them describes `rawPacket` as its JSON. */
+interface ParserError extends Error {
+  readonly code?: string
+  readonly rawPacket?: unknown
+}
+
+/** Milliseconds a refused connection may stay half open, so that its sender can read the answer before a reset. */
+const LINGER = 2000
+
+/** Answers what never becomes a request: bytes that are no HTTP, heads far too long, expectations, CONNECT. */
+export class MalformedHttp {
+  readonly #address: PublicAddress
+  readonly #log: Logger
+  readonly #newRequestId: () => string
+  readonly #latest = new WeakMap<Socket, ServerResponse>()
+  readonly #refused = new WeakSet<Socket>()
+
+  constructor(tools: { address: PublicAddress; log: Logger; newRequestId: () => string }) {
+    this.#address = tools.address
+    this.#log = tools.log
+    this.#newRequestId = tools.newRequestId
+  }
+
+  attach(server: Server): void {
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      this.#latest.set(request.socket, response)
+    })
+    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      const error = new DomainError('request.malformed', 'The header Expect may only say 100-continue.')
+      const problem = this.#problem(error, pathOf(request.url ?? '/'))
+      response.writeHead(problem.status, { ...problem.headers, connection: 'close' }).end(problem.body)
+    })
+    server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+      this.#refuse(socket, new DomainError('request.malformed', 'CONNECT is not served here.'), '/')
+    })
+  }
+
+  /** Fastify's `clientErrorHandler`. */
+  readonly onClientError = (error: ParserError, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    if (this.#refused.has(socket)) return
+    this.#refused.add(socket)
+    const refusal = refusalOf(error)
+    const path = pathIn(packetOf(error))
+    const running = this.#latest.get(socket)
+    if (running === undefined || running.writableFinished) this.#refuse(socket, refusal, path)
+    else if (running.req.complete) running.once('close', () => this.#refuse(socket, refusal, path))
+    else if (running.headersSent) socket.destroy()
+    else this.#refuse(socket, refusal, path)
+  }
+
+  #refuse(socket: Socket, error: DomainError, path: string): void {
+    if (!socket.writable) return
+    const { status, headers, body } = this.#problem(error, path)
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      `content-length: ${body.length}`,
+      'connection: close'
+    ]
+    socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]))
+    setTimeout(() => socket.destroy(), LINGER).unref()
+  }
+
+  #problem(error: DomainError, path: string): Problem {
+    const requestId = this.#newRequestId()
+    const problem = toProblem(error, { base: this.#address.base, path, requestId })
+    this.#log.info({ requestId, status: problem.status, code: error.code }, 'malformed HTTP')
+    return { ...problem, headers: { ...problem.headers, 'x-request-id': requestId } }
+  }
+}
+
+function refusalOf(error: ParserError): DomainError {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new DomainError('request.malformed', 'The request did not arrive in full in time.')
+  }
+  if (error.code !== 'HPE_HEADER_OVERFLOW') {
+    return new DomainError('request.malformed', 'The request is not well-formed HTTP/1.1.')
+  }
+  return stillInTarget(packetOf(error))
+    ? new DomainError('uri.too-long', 'The request target is longer than 64 KiB.')
+    : new DomainError('headers.too-large', 'The request line and headers are longer than 64 KiB together.')
+}
+
+/** Far past the limit the parser tells only its last packet: one without a line end or a space is a target going on. */
+function stillInTarget(packet: string): boolean {
+  return !/[\r\n]| .* |: /.test(packet)
+}
+
+function packetOf({ rawPacket }: ParserError): string {
+  return Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : ''
+}
+
+function pathIn(packet: string): string {
+  const [, target = '/'] = /^[A-Z]+ (\/[\x21-\x7e]{0,2000}) HTTP\/1\.[01]\r?\n/.exec(packet) ?? []
+  return pathOf(target)
+}

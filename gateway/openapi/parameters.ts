@@ -1,0 +1,98 @@
+import type { Resource } from '../data-calls.js'
+import type { ParameterName } from '../headers/route-query.js'
+import { ROUTE_PARAMETERS, type ReadOperation } from '../headers/route-parameters.js'
+
+const FLAG = { type: 'boolean', default: false } as const
+const ON_FLAG = { type: 'boolean', default: true } as const
+const FROM_ONE = { type: 'string', pattern: '^[0-9]+$' } as const
+
+/** Every parameter of an operation: those of its route, its filters and the headers that all take. */
+export function operationParameters(resource: Resource, operation: ReadOperation): object[] {
+  const { names, filters } = ROUTE_PARAMETERS[operation]
+  return [
+    ...names.map((name) => queryParameter(resource, name)),
+    ...(filters ? filterParameters(resource) : []),
+    ...HEADER_PARAMETERS
+  ]
+}
+
+const HEADER_PARAMETERS: readonly object[] = [
+  {
+    name: 'api-version',
+    in: 'header',
+    description: 'The version to be served with.',
+    schema: { type: 'string', enum: ['1', '1.0'] }
+  },
+  {
+    name: 'Prefer',
+    in: 'header',
+    description: 'handling=strict refuses unknown parameters instead of ignoring them (RFC 7240).',
+    schema: { type: 'string' }
+  },
+  {
+    name: 'X-Request-Id',
+    in: 'header',
+    description: 'Kept in the answer and in the logs.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' }
+  },
+  { name: 'traceparent', in: 'header', description: 'W3C Trace Context.', schema: { type: 'string' } }
+]
+
+function queryParameter(resource: Resource, name: ParameterName): object {
+  return { name, in: 'query', ...descriptions(resource)[name] }
+}
+
+function descriptions(
+  resource: Resource
+): Readonly<Record<ParameterName, { readonly description: string; readonly schema: object }>> {
+  const selectable = resource.properties.filter((property) => property.selectable).map(({ name }) => name)
+  const sortable = resource.properties.filter((property) => property.sortable).map(({ name }) => name)
+  return {
+    fields: {
+      description: `Comma-separated names of the properties to answer, of: ${selectable.join(', ')}. All by default.`,
+      schema: { type: 'string' }
+    },
+    includeFKs: { description: 'Loads the rows that foreign keys point at.', schema: FLAG },
+    includeChildren: { description: 'Loads the children of each row.', schema: FLAG },
+    sortColumn: {
+      description:
+        'The property to order by; the id is always the last key. Nulls come first ascending, last descending.',
+      schema: sortable.length === 0 ? { type: 'string' } : { type: 'string', enum: sortable }
+    },
+    sortDirection: {
+      description: 'In any letter case.',
+      schema: { type: 'string', enum: ['asc', 'desc', 'ascending', 'descending'], default: 'ascending' }
+    },
+    pageSize: { description: 'Rows a page, 10 by default, clamped to the maximum.', schema: FROM_ONE },
+    pageNumber: { description: 'The page, from 1. `page` is an alias; send one of the two.', schema: FROM_ONE },
+    includeTotal: { description: 'Whether to count all rows that match.', schema: ON_FLAG },
+    search: { description: 'Keeps names that contain it.', schema: { type: 'string' } },
+    bom: { description: 'Whether the file begins with a UTF-8 byte order mark.', schema: ON_FLAG },
+    escapeFormulas: {
+      description: "Whether text cells that would read as formulas get a leading '.",
+      schema: ON_FLAG
+    }
+  }
+}
+
+/** Two for each property. They repeat: the n-th operator goes with the n-th value, and a half is dropped. */
+function filterParameters(resource: Resource): object[] {
+  return resource.properties
+    .filter(({ filterable }) => filterable)
+    .flatMap(({ name, type, operators }) => [
+      {
+        name: `filters[${name}].operator`,
+        in: 'query',
+        description: `Repeatable. In any letter case; spaces, _ and - make no difference. One of: ${operators.join(', ')}.`,
+        explode: true,
+        schema: { type: 'array', items: { type: 'string' } }
+      },
+      {
+        name: `filters[${name}].value`,
+        in: 'query',
+        description: `Repeatable. Parsed as ${type}. Takes comma-separated items with \`in\` and \`between\`.`,
+        explode: true,
+        schema: { type: 'array', items: { type: 'string' } }
+      }
+    ])
+}
