@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { Failure } from './failure.js'
 import { runMocha, type Outcome } from './run-mocha.js'
 import { shuffled } from './shuffle.js'
 import { startDatabaseServer } from './start-database-server.js'
@@ -10,7 +11,7 @@ import { testFiles } from './test-files.js'
  */
 export async function runTests(filters: readonly string[], signal: AbortSignal): Promise<Outcome> {
   const files = testFiles(filters)
-  if (files.length === 0) throw new Error(`No test file's path holds ${filters.join(' or ')}.`)
+  if (files.length === 0) throw new Failure(`No test file's path holds ${filters.join(' or ')}.`)
   const seed = seedOf(process.env['TEST_SEED'])
   const server = await startDatabaseServer()
   try {
@@ -27,5 +28,5 @@ export async function runTests(filters: readonly string[], signal: AbortSignal):
 function seedOf(text: string | undefined): number {
   if (text === undefined || text === '') return randomInt(2 ** 31)
   if (/^\d{1,10}$/.test(text)) return Number(text)
-  throw new Error(`TEST_SEED is a whole number, not ${text}.`)
+  throw new Failure(`TEST_SEED is a whole number, not ${text}.`)
 }

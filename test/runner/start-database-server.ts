@@ -1,4 +1,5 @@
 import type { DatabaseServer } from './database-server.js'
+import { Failure } from './failure.js'
 import { hasContainerEngine, startContainer } from './mariadb/container.js'
 import { installMariadb } from './mariadb/install-mariadb.js'
 import { startPrivateServer } from './mariadb/private-server.js'
@@ -11,12 +12,20 @@ import { versionOf } from './mariadb/wait-for-server.js'
  */
 export async function startDatabaseServer(): Promise<DatabaseServer> {
   const given = process.env['TEST_MYSQL_URL']
-  if (given) return { url: given, description: `TEST_MYSQL_URL, ${await versionOf(given)}`, stop: async () => {} }
+  if (given) return givenServer(given)
   if (findMariadb() !== undefined) return startPrivateServer()
   if ((await installMariadb()) && findMariadb() !== undefined) return startPrivateServer()
   if (await hasContainerEngine()) return startContainer()
-  throw new Error(
+  throw new Failure(
     'The tests need MariaDB or MySQL, and skip neither: set TEST_MYSQL_URL to a server where databases may be made ' +
       '(mysql://user:password@host:3306), or install the package mariadb-server, or start a container engine.'
   )
+}
+
+async function givenServer(url: string): Promise<DatabaseServer> {
+  try {
+    return { url, description: `the server of TEST_MYSQL_URL, ${await versionOf(url)}`, stop: async () => {} }
+  } catch (error) {
+    throw new Failure(`The server of TEST_MYSQL_URL does not let us in: ${String(error)}.`)
+  }
 }

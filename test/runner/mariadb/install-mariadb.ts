@@ -10,7 +10,7 @@ export async function installMariadb(): Promise<boolean> {
   await aptGet(elevation, ['-qq', 'update'])
   // Its exit code does not matter: on a machine without an init system the package is in place all the same when
   // starting its service fails, and the caller looks for the programs themselves.
-  await aptGet(elevation, ['-qq', '-y', 'install', '--no-install-recommends', 'mariadb-server'])
+  await aptGet(elevation, ['-qq', '-y', '-o=Dpkg::Use-Pty=0', 'install', '--no-install-recommends', 'mariadb-server'])
   return true
 }
 

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { DatabaseServer } from '../database-server.js'
+import { Failure } from '../failure.js'
 import type { GuardMessage } from './guard.js'
 
 /** Starts a MariaDB of our own on a free loopback port with a data folder of its own, in care of a guard process. */
@@ -16,7 +17,7 @@ export async function startPrivateServer(): Promise<DatabaseServer> {
   })
   if ('error' in message) {
     await ended
-    throw new Error(`A private MariaDB did not start: ${message.error}`)
+    throw new Failure(`A private MariaDB did not start: ${message.error}`)
   }
   return {
     url: message.url,
