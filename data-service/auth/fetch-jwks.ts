@@ -12,7 +12,10 @@ export async function fetchJwks(uri: string): Promise<ReadonlyMap<string, Verifi
     redirect: 'error',
     signal: AbortSignal.timeout(TIME_OUT)
   })
-  if (!response.ok) throw new Error(`the key set answered ${response.status}`)
+  if (!response.ok) {
+    await response.body?.cancel()
+    throw new Error(`the key set answered ${response.status}`)
+  }
   const set: unknown = JSON.parse(await boundedText(response))
   if (!isRecord(set) || !Array.isArray(set['keys'])) throw new Error('the key set has no keys')
   const members: readonly unknown[] = set['keys']

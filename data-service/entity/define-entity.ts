@@ -123,9 +123,10 @@ function standIn(name: string): Column {
   return { name, column: snakeCase(name), field: text(1) }
 }
 
-function columnsOf(fields: Fields): Column[] {
-  const { id, ...others } = fields
-  return Object.entries({ id, ...others }).map(([name, field]) => ({ name, column: snakeCase(name), field }))
+/** The id first, wherever the entity file says it. */
+function columnsOf(fields: Readonly<Record<string, Field>>): Column[] {
+  const columns = Object.entries(fields).map(([name, field]) => ({ name, column: snakeCase(name), field }))
+  return [...columns.filter(({ name }) => name === 'id'), ...columns.filter(({ name }) => name !== 'id')]
 }
 
 function computedOf<F>(

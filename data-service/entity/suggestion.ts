@@ -9,7 +9,7 @@ export function suggestion(name: string, candidates: Iterable<string>): string {
     const distance = editDistance(wanted, candidate.toLowerCase())
     if (distance < (best?.distance ?? Infinity)) best = { candidate, distance }
   }
-  const tolerated = Math.max(1, Math.floor(wanted.length / 3))
+  const tolerated = Math.max(wanted.length > 3 ? 2 : 1, Math.floor(wanted.length / 3))
   return best !== undefined && best.distance <= tolerated ? ` Did you mean "${best.candidate}"?` : ''
 }
 

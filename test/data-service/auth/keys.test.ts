@@ -1,0 +1,152 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { fetchJwks } from '../../../data-service/auth/fetch-jwks.js'
+import { outsideIssuer } from '../../../data-service/auth/outside-issuer.js'
+import { loadSigningKey } from '../../../data-service/auth/signing-key.js'
+import type { VerificationKey } from '../../../data-service/auth/verification-key.js'
+
+describe('loadSigningKey', () => {
+  let dataDir: string
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'keys-'))
+  })
+  afterEach(() => rm(dataDir, { recursive: true }))
+
+  it('makes one key, readable by its owner alone, however many start at once', async () => {
+    const folder = join(dataDir, 'new')
+    const keys = await Promise.all(
+      Array.from({ length: 8 }, () => loadSigningKey({ file: undefined, dataDir: folder }))
+    )
+    expect(new Set(keys.map(({ kid }) => kid)).size).to.equal(1)
+    expect((await loadSigningKey({ file: undefined, dataDir: folder })).kid).to.equal(keys[0]?.kid)
+    const files = await readdir(folder)
+    expect(files).to.have.length(1)
+    expect((await stat(join(folder, files[0] ?? ''))).mode & 0o777).to.equal(0o600)
+  })
+
+  it('takes a given EC P-256 or RSA key and says what else is wrong', async () => {
+    const file = join(dataDir, 'key.pem')
+    const put = (key: {
+      privateKey: { export(o: { type: 'pkcs8'; format: 'pem' }): string | Buffer }
+    }): Promise<void> => writeFile(file, key.privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    const load = (): Promise<string> =>
+      loadSigningKey({ file, dataDir }).then(
+        ({ algorithm }) => algorithm,
+        (error: Error) => error.message
+      )
+    expect(await load()).to.match(/cannot be read \(ENOENT\)/)
+    await writeFile(file, 'nonsense')
+    expect(await load()).to.match(/holds no private key/)
+    await put(generateKeyPairSync('ec', { namedCurve: 'P-384' }))
+    expect(await load()).to.match(/EC P-256 key or an RSA key/)
+    await put(generateKeyPairSync('rsa', { modulusLength: 1024 }))
+    expect(await load()).to.match(/at least 2048 bits/)
+    await put(generateKeyPairSync('rsa', { modulusLength: 2048 }))
+    expect(await load()).to.equal('RS256')
+    await put(generateKeyPairSync('ec', { namedCurve: 'P-256' }))
+    expect(await load()).to.equal('ES256')
+  })
+})
+
+describe('outsideIssuer', () => {
+  const config = { jwksUri: 'https://keys.example', issuer: 'i', audience: 'a' }
+  const key = {
+    kid: 'k',
+    algorithm: 'ES256',
+    key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
+  } as const
+
+  it('fetches once for many, again for unknown key ids but not more often than every 30 seconds', async () => {
+    let now = 0
+    let fetches = 0
+    const keys = new Map<string, VerificationKey>([['k', key]])
+    const issuer = outsideIssuer(config, {
+      now: () => now,
+      fetchKeys: () => Promise.resolve(new Map([...keys, [`n${++fetches}`, key]]))
+    })
+    expect(await Promise.all([issuer.key('k'), issuer.key('k'), issuer.key('k')])).to.deep.equal([key, key, key])
+    expect(fetches).to.equal(1)
+    for (let i = 0; i < 10; i++) expect(await issuer.key(`made-up-${i}`)).to.equal(undefined)
+    expect(fetches).to.equal(1)
+    now = 30_000
+    expect(await issuer.key('n2')).to.equal(key)
+    expect(fetches).to.equal(2)
+    expect(await issuer.key('n1')).to.equal(undefined)
+    now += 11 * 60_000
+    await issuer.key('k')
+    expect(fetches).to.equal(3)
+  })
+
+  it('keeps serving with known keys while the issuer is down, for a day', async () => {
+    let now = 0
+    let down = false
+    const fetchKeys = (): Promise<Map<string, VerificationKey>> =>
+      down ? Promise.reject(new Error('down')) : Promise.resolve(new Map([['k', key]]))
+    const issuer = outsideIssuer(config, { now: () => now, fetchKeys })
+    await issuer.key('k')
+    down = true
+    now = 60 * 60_000
+    expect(await issuer.key('k')).to.equal(key)
+    now = 25 * 60 * 60_000
+    const error: unknown = await issuer.key('k').catch((reason: unknown) => reason)
+    expect(error).to.include({ code: 'upstream.unavailable', retryAfter: 30 })
+    down = false
+    now += 31_000
+    expect(await issuer.key('k')).to.equal(key)
+  })
+})
+
+describe('fetchJwks', () => {
+  let server: Server
+  let answer: { status: number; body: string }
+  let uri: string
+  before(async () => {
+    server = createServer((_request, response) => response.writeHead(answer.status).end(answer.body))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    // A TCP server's address is never a pipe's name.
+    uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  })
+  after(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  it('keeps signature keys that are strong enough, by key id', async () => {
+    const jwk = (options: object, key = generateKeyPairSync('ec', { namedCurve: 'P-256' })): object => ({
+      ...key.publicKey.export({ format: 'jwk' }),
+      ...options
+    })
+    const keys = [
+      jwk({ kid: 'good', use: 'sig', alg: 'ES256' }),
+      jwk({ kid: 'plain' }),
+      jwk({ kid: 'encrypting', use: 'enc' }),
+      jwk({ kid: 'other', alg: 'RS256' }),
+      jwk({ kid: 'curve' }, generateKeyPairSync('ec', { namedCurve: 'P-384' })),
+      jwk({}),
+      { kid: 'secret', kty: 'oct', k: 'AAAA' },
+      { kid: 'broken', kty: 'EC' },
+      null
+    ]
+    answer = { status: 200, body: JSON.stringify({ keys }) }
+    expect([...(await fetchJwks(uri)).keys()]).to.deep.equal(['good', 'plain'])
+  })
+
+  it('refuses failures, floods and what is no key set', async () => {
+    for (const bad of [
+      { status: 500, body: '{"keys":[]}' },
+      { status: 302, body: '' },
+      { status: 200, body: '[]' },
+      { status: 200, body: 'x' },
+      { status: 200, body: `{"keys":[],"x":"${'x'.repeat(300_000)}"}` }
+    ]) {
+      answer = bad
+      const outcome = await fetchJwks(uri).catch(() => 'refused')
+      expect(outcome, bad.body.slice(0, 20)).to.equal('refused')
+    }
+  })
+})

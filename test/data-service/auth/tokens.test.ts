@@ -1,0 +1,122 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { expect } from 'chai'
+import jwt, { type JwtHeader, type SignOptions } from 'jsonwebtoken'
+import type { Authenticated, Caller } from '../../../data-service/auth/caller.js'
+import { identifyBy } from '../../../data-service/auth/identify.js'
+import { ownIssuer, type Issuer } from '../../../data-service/auth/issuer.js'
+import { algorithmOf, thumbprint, type VerificationKey } from '../../../data-service/auth/verification-key.js'
+import { DomainError } from '../../../shared/domain-error.js'
+
+interface Pair extends VerificationKey {
+  readonly privateKey: KeyObject
+}
+
+function pair(privateKey: KeyObject): Pair {
+  const key = createPublicKey(privateKey)
+  const algorithm = algorithmOf(key)
+  if (algorithm === undefined) throw new Error('unfit key')
+  return { kid: thumbprint(key), algorithm, key, privateKey }
+}
+
+const own = pair(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
+const outside = pair(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey)
+const NOW = 1_800_000_000
+const issuers: readonly Issuer[] = [
+  ownIssuer({ issuer: 'own', audience: 'store' }, own),
+  ownIssuer({ issuer: 'outside', audience: 'other' }, outside)
+]
+const identify = identifyBy(issuers, { ownerClaimType: 'customer_id', now: () => NOW * 1000 })
+
+const claims = { iss: 'own', aud: 'store', sub: 'u', iat: NOW, exp: NOW + 60 }
+const sign = (payload: object, by: Pair = own, options: SignOptions = {}): string =>
+  jwt.sign(payload, by.privateKey, { algorithm: by.algorithm, keyid: by.kid, ...options })
+const bearer = (payload: object): Promise<Caller> => identify([`Bearer ${sign({ ...claims, ...payload })}`])
+const caller = async (payload: object): Promise<Authenticated> => {
+  const found = await bearer(payload)
+  if (found.kind !== 'authenticated') throw new Error('anonymous')
+  return found
+}
+
+async function refusal(...authorization: string[]): Promise<string> {
+  const error: unknown = await identify(authorization).catch((reason: unknown) => reason)
+  return error instanceof DomainError ? error.code : 'accepted'
+}
+
+describe('identifyBy', () => {
+  it('takes nobody for anonymous, and a bearer token of either issuer for its subject', async () => {
+    expect(await identify([])).to.deep.equal({ kind: 'anonymous' })
+    expect(await caller({})).to.include({ issuer: 'own', subject: 'u', owner: null })
+    const token = sign({ ...claims, iss: 'outside', aud: ['x', 'other'] }, outside)
+    expect(await identify([`bearer ${token}`])).to.include({ issuer: 'outside', subject: 'u' })
+  })
+
+  it('refuses what is no single bearer token', async () => {
+    const token = sign(claims)
+    for (const value of ['', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer ${token} x`, `Bearer a.b.c`]) {
+      expect(await refusal(value), value).to.equal('auth.invalid-token')
+    }
+    expect(await refusal(`Bearer ${token}`, `Bearer ${token}`)).to.equal('auth.invalid-token')
+  })
+
+  it('refuses a wrong issuer, audience, time, key id or subject', async () => {
+    const { exp: _exp, ...endless } = claims
+    const { sub: _sub, ...nobody } = claims
+    const tokens = {
+      issuer: sign({ ...claims, iss: 'x' }),
+      audience: sign({ ...claims, aud: 'other' }),
+      expired: sign({ ...claims, exp: NOW - 1 }),
+      early: sign({ ...claims, nbf: NOW + 5 }),
+      endless: sign(endless),
+      nobody: sign(nobody),
+      kid: sign(claims, own, { keyid: 'x' }),
+      keyless: jwt.sign(claims, own.privateKey, { algorithm: 'ES256' }),
+      critical: sign(claims, own, { header: { alg: 'ES256', crit: ['x'] } satisfies JwtHeader & { crit: string[] } })
+    }
+    expect(await refusal(`Bearer ${sign(claims)}`)).to.equal('accepted')
+    for (const [what, token] of Object.entries(tokens)) {
+      expect(await refusal(`Bearer ${token}`), what).to.equal('auth.invalid-token')
+    }
+  })
+
+  it('refuses any other algorithm, and a key for another issuer', async () => {
+    const unsigned = jwt.sign(claims, '', { algorithm: 'none', keyid: own.kid })
+    const secret = own.key.export({ type: 'spki', format: 'pem' })
+    const symmetric = jwt.sign(claims, secret, { algorithm: 'HS256', keyid: own.kid })
+    const impostor = pair(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
+    const forged = sign(claims, impostor, { keyid: own.kid })
+    const crossed = sign(claims, outside)
+    const altered = sign(claims).replace(/.{4}$/, 'AAAA')
+    for (const token of [unsigned, symmetric, forged, crossed, altered]) {
+      expect(await refusal(`Bearer ${token}`)).to.equal('auth.invalid-token')
+    }
+  })
+
+  it('survives claims that are no object', async () => {
+    const part = (text: string): string => Buffer.from(text).toString('base64url')
+    for (const payload of ['null', '1', '"x"', '[]', '{', '']) {
+      expect(await refusal(`Bearer ${part('{"alg":"ES256","typ":"JWT"}')}.${part(payload)}.AAAA`)).to.equal(
+        'auth.invalid-token'
+      )
+    }
+  })
+
+  it('reads owners as 64-bit integers and takes anything else for missing', async () => {
+    const owner = async (claim: unknown): Promise<bigint | null> => (await caller({ customer_id: claim })).owner
+    expect(await owner(42)).to.equal(42n)
+    expect(await owner('-042')).to.equal(-42n)
+    expect(await owner('9223372036854775807')).to.equal(2n ** 63n - 1n)
+    expect(await owner(Number.MAX_SAFE_INTEGER)).to.equal(2n ** 53n - 1n)
+    for (const claim of [2 ** 53, 1.5, '', '+1', ' 1', '1e3', '9223372036854775808', true, null, [1], { a: 1 }]) {
+      expect(await owner(claim), JSON.stringify(claim)).to.equal(null)
+    }
+  })
+
+  it('reads roles and permissions', async () => {
+    expect((await caller({ role: 'Clerk' })).permissions).to.include('products:manage')
+    const both = await caller({ role: ['clerk', 'Guest', 7], permissions: ['x:y', 3] })
+    expect(both.roles).to.deep.equal(['clerk', 'Guest'])
+    expect(both.permissions).to.include('x:y').and.include('products:manage').and.not.include('orders:manage')
+    expect((await caller({ role: 'Admin' })).permissions).to.include('audit:read')
+    expect((await caller({ permissions: 'x:y' })).permissions.size).to.equal(0)
+  })
+})

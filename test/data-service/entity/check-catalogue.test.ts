@@ -1,0 +1,155 @@
+import { expect } from 'chai'
+import { PERMISSIONS } from '../../../data-service/auth/roles.js'
+import { entities } from '../../../data-service/entities/index.js'
+import { everyone } from '../../../data-service/entity/access.js'
+import { CatalogueError, checkCatalogue } from '../../../data-service/entity/check-catalogue.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import type { Entity } from '../../../data-service/entity/entity.js'
+import { decimal, guid, hidden, int, long, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { exampleEntities } from '../plan/example-entities.js'
+
+function mistakes(...checked: Entity[]): readonly string[] {
+  try {
+    checkCatalogue(checked, PERMISSIONS)
+    return []
+  } catch (error) {
+    if (error instanceof CatalogueError) return error.mistakes
+    throw error
+  }
+}
+
+const sound = defineEntity({
+  name: 'things',
+  description: 'Sound.',
+  fields: { id: serverSet(int()), name: text(10), otherId: optional(int()), secret: hidden(text(10)), amount: long() },
+  label: 'name',
+  filterable: ['id', 'name'],
+  sortable: ['id'],
+  references: { other: { to: 'things', via: 'otherId' } },
+  access: { read: everyone }
+})
+
+/** An entity file that got round its types, as a careless cast or plain JavaScript does. */
+const careless = (definition: object): Entity =>
+  defineEntity({
+    name: 'others',
+    description: '',
+    fields: { id: int(), name: text(5), code: guid(), secret: hidden(text(5)) },
+    label: 'name',
+    filterable: [],
+    sortable: [],
+    access: { read: everyone },
+    ...definition
+  } as unknown as Parameters<typeof defineEntity>[0])
+
+describe('checkCatalogue', () => {
+  it('passes every entity that is served, and sound ones', () => {
+    expect(mistakes(...entities)).to.deep.equal([])
+    expect(mistakes(...exampleEntities)).to.deep.equal([])
+    expect(mistakes(sound)).to.deep.equal([])
+  })
+
+  it('reports the mistakes of all entities at once, with suggestions', () => {
+    const found = mistakes(
+      careless({ name: 'Bad Name', filterable: ['nmae', 'secret'], label: 'cod' }),
+      careless({ table: 'x', references: { thing: { to: 'thingz', via: 'code' } }, sortable: ['naem'] }),
+      sound
+    )
+    expect(found).to.include.members([
+      'Bad Name: the name must be kebab-case such as `stock-items`.',
+      'Bad Name: `nmae` is not a field. Did you mean "name"?',
+      'Bad Name: filterable names the hidden `secret`.',
+      'Bad Name: `cod` is not a field. Did you mean "code"?',
+      'others: reference `thing` leads to `thingz`, no resource. Did you mean "things"?',
+      'others: sortable names `naem`, which is not a field. Did you mean "name"?'
+    ])
+  })
+
+  const cases: Record<string, [definition: object, mistake: RegExp]> = {
+    'two resources of a name': [{ name: 'things', table: 'x' }, /two resources of this name/],
+    'a path of the gateway': [{ name: 'auth' }, /gateway keeps/],
+    'a table used twice': [{ table: 'things' }, /table `things` is that of others/],
+    'key types that differ': [
+      { references: { thing: { to: 'things', via: 'code' } } },
+      /`code` is guid, but the id of `things` is int/
+    ],
+    'names that differ in case alone': [
+      { fields: { id: int(), name: text(1), Name: text(1) } },
+      /`Name` clashes with `name`/
+    ],
+    'a clash with the row version': [
+      { fields: { id: int(), name: text(1), rowversion: text(1) } },
+      /clashes with `rowVersion`/
+    ],
+    'a name that is not camelCase': [{ fields: { id: int(), name: text(1), a_b: text(1) } }, /`a_b` must be camelCase/],
+    'two names for one column': [
+      { fields: { id: int(), name: text(1), aB: int(), a_b: int() } },
+      /share the column `a_b`/
+    ],
+    'an id that may be null': [{ fields: { id: optional(int()), name: text(1) } }, /`id` must be a visible/],
+    'a text of no length': [{ fields: { id: int(), name: text(0) } }, /needs a maximum length/],
+    'too many digits': [{ fields: { id: int(), name: text(1), p: decimal(19, 2) } }, /precision 19/],
+    'more scale than digits': [{ fields: { id: int(), name: text(1), p: decimal(2, 3) } }, /scale 3/],
+    'a reference without a target for its joined property': [
+      {
+        joined: { x: { through: 'thingg', property: 'name', field: text(10) } },
+        references: { thing: { to: 'things', via: 'id' } }
+      },
+      /goes through `thingg`, no reference. Did you mean "thing"/
+    ],
+    'a joined property the target has not': [
+      {
+        joined: { x: { through: 'thing', property: 'secret', field: text(10) } },
+        references: { thing: { to: 'things', via: 'id' } }
+      },
+      /`secret` is not a field of `things`/
+    ],
+    'a joined property of another type': [
+      {
+        joined: { x: { through: 'thing', property: 'name', field: text(11) } },
+        references: { thing: { to: 'things', via: 'id' } }
+      },
+      /is string\(11\), but `things.name` is string\(10\)/
+    ],
+    'a joined property that may be null': [
+      {
+        joined: { x: { through: 'thing', property: 'name', field: text(10) } },
+        fields: { id: int(), name: text(1), t: optional(int()) },
+        references: { thing: { to: 'things', via: 't' } }
+      },
+      /must be optional/
+    ],
+    'an operator of another type': [
+      { filterable: ['name'], operators: { name: ['between'] } },
+      /`between` is no operator of string/
+    ],
+    'a filter without operators': [{ filterable: ['name'], operators: { name: [] } }, /left without an operator/],
+    'a label that is no text': [{ label: 'code' }, /label `code` must be a visible string/],
+    'a computed property of hidden ones': [
+      { computed: { c: { type: 'string', from: ['secret'], value: () => '' } } },
+      /show the hidden `secret`/
+    ],
+    'an unknown permission': [
+      { access: { read: { kind: 'permission', permission: 'product:manage' } } },
+      /Did you mean "products:manage"/
+    ],
+    'an owner that is no number': [
+      { access: { read: { kind: 'ownRows', property: 'code' } } },
+      /`code` must be int or long, not guid/
+    ],
+    'an owner that is no field': [
+      { access: { read: { kind: 'ownRows', property: 'nam' } } },
+      /owner `nam` is not a field. Did you mean "name"/
+    ],
+    'no word about access': [{ access: {} }, /access says nothing/],
+    'a child without an id': [
+      { children: { c: { table: 'c', foreignKey: 'otherId', fields: { name: text(1) } } } },
+      /children `c`: `id` must be/
+    ]
+  }
+  for (const [what, [definition, mistake]] of Object.entries(cases)) {
+    it(`reports ${what}`, () => {
+      expect(mistakes(careless(definition), sound).join('\n')).to.match(mistake)
+    })
+  }
+})

@@ -1,0 +1,233 @@
+import { expect } from 'chai'
+import type { Caller } from '../../../data-service/auth/caller.js'
+import { anonymous } from '../../../data-service/auth/caller.js'
+import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import { planExport } from '../../../data-service/plan/plan-export.js'
+import { planGet } from '../../../data-service/plan/plan-get.js'
+import { continuationPageSize, planList } from '../../../data-service/plan/plan-list.js'
+import { planLookup } from '../../../data-service/plan/plan-lookup.js'
+import { planPage } from '../../../data-service/plan/plan-page.js'
+import type { PlanningCall } from '../../../data-service/plan/planning.js'
+import { propertyName } from '../../../data-service/plan/property-name.js'
+import type { Projection } from '../../../data-service/plan/read-plan.js'
+import { exampleCatalogue, exampleEntities } from './example-entities.js'
+import { errorOf, faultsOf } from './faults-of.js'
+
+const planning = {
+  catalogue: exampleCatalogue,
+  ownership: { bypassRole: 'Admin' },
+  maxPageSize: 300,
+  maxExportRows: 5000
+}
+const by = (caller: Caller): PlanningCall => ({ planning, caller })
+const anyone = by(anonymous)
+const owning = (owner: bigint | null, ...roles: string[]): PlanningCall =>
+  by({ kind: 'authenticated', issuer: 'i', subject: 's', roles, permissions: new Set(), owner })
+const nothing = { shape: null, unplaced: null, selection: null }
+const shown = ({ shown: properties }: Projection): string[] => properties.map(propertyName)
+
+describe('planPage', () => {
+  const paging = (texts: object): readonly unknown[] => {
+    const { plan, paging: parsed } = planPage({ resource: 'things', ...nothing, ...texts }, anyone)
+    return [parsed.pageNumber, plan.limit, plan.offset, plan.withTotal]
+  }
+
+  it('takes pages of any number, clamps their size and caps the offset', () => {
+    expect(paging({})).to.deep.equal([1n, 10, 0, true])
+    expect(paging({ pageNumber: '003', pageSize: '9999999999', includeTotal: 'false' })).to.deep.equal([
+      3n,
+      300,
+      600,
+      false
+    ])
+    const huge = '9'.repeat(5000)
+    expect(paging({ pageNumber: huge })).to.deep.equal([BigInt(huge), 10, Number.MAX_SAFE_INTEGER, true])
+  })
+
+  it('refuses every other text as a page', () => {
+    for (const text of ['', '0', '-1', '1.0', '1e1', '+1', ' 1', '1,2', '٣']) {
+      const work = (): unknown => paging({ pageNumber: text, pageSize: text })
+      expect(faultsOf(work), text).to.deep.equal(['paging.invalid pageNumber', 'paging.invalid pageSize'])
+    }
+  })
+
+  it('ends every order in the id, ascending', () => {
+    const order = (texts: object): readonly unknown[] =>
+      planPage({ resource: 'things', ...nothing, selection: { filters: [], ...texts } }, anyone).plan.sort.map(
+        ({ path, descending }) => `${path.through?.name ?? ''}.${path.column.name}${descending ? ' desc' : ''}`
+      )
+    expect(order({})).to.deep.equal(['.id'])
+    expect(order({ sortDirection: 'DESC' })).to.deep.equal(['.id desc'])
+    expect(order({ sortColumn: 'TITLE', sortDirection: 'Descending' })).to.deep.equal(['.title desc', '.id'])
+    expect(order({ sortColumn: 'makerName' })).to.deep.equal(['maker.name', '.id'])
+    expect(faultsOf(() => order({ sortColumn: 'price', sortDirection: '' }))).to.deep.equal([
+      'sort.property.unknown sortColumn',
+      'sort.direction.invalid sortDirection'
+    ])
+    expect(faultsOf(() => order({ sortColumn: 'secret' }))).to.deep.equal(['sort.property.unknown sortColumn'])
+  })
+
+  it('gathers the faults of all parameters in one refusal', () => {
+    const request = {
+      resource: 'things',
+      selection: { filters: [{ property: 'x', operator: 'eq', value: '' }], sortColumn: 'y' },
+      pageSize: '0',
+      shape: { fields: 'banner,makerName,secret,maker,zz', includeFks: 'TRUE' },
+      unplaced: { parameters: ['q'] }
+    }
+    expect(faultsOf(() => planPage(request, anyone))).to.deep.equal([
+      'filter.property.unknown filters[x]',
+      'sort.property.unknown sortColumn',
+      'paging.invalid pageSize',
+      'include.invalid includeFKs',
+      ...Array<string>(5).fill('fields.invalid fields'),
+      'parameter.unknown q'
+    ])
+  })
+})
+
+describe('planList', () => {
+  it('shows columns, computed, joined, row version, references, children, and never what is hidden', () => {
+    const { projection, references, children, limit } = planList(
+      { resource: 'things', shape: { fields: ' ', includeFks: 'true', includeChildren: 'true' }, unplaced: null },
+      anyone
+    )
+    const columns = ['id', 'title', 'makerId', 'price', 'serial', 'sold', 'madeAt', 'code']
+    expect(shown(projection)).to.deep.equal([...columns, 'banner', 'makerName', 'rowVersion', 'maker', 'parts'])
+    expect(projection.selected.some((one) => one.kind === 'column' && one.column.field.hidden)).to.equal(false)
+    expect(references.map(({ scope }) => scope)).to.deep.equal([null])
+    expect(children).to.have.length(1)
+    expect(limit).to.equal(1000)
+  })
+
+  it('continues on a page size that divides the limit', () => {
+    expect([1000, 5000, 999, 500, 300, 7, 1].map(continuationPageSize)).to.deep.equal([1000, 1000, 500, 500, 250, 5, 1])
+  })
+
+  it('shows asked fields once, in the order asked, and loads navigations that are among them alone', () => {
+    const shape = { fields: ' Title,ID,parts, title,', includeFks: 'true', includeChildren: 'true' }
+    const plan = planList({ resource: 'things', shape, unplaced: null }, anyone)
+    expect(shown(plan.projection)).to.deep.equal(['title', 'id', 'parts'])
+    expect(plan.references).to.deep.equal([])
+    expect(plan.children.map(({ children }) => children.name)).to.deep.equal(['parts'])
+  })
+})
+
+describe('field sets', () => {
+  const catalogue = exampleCatalogue
+  it('select the same columns whatever the order asked', () => {
+    const { projections, properties } = catalogue.resource('tickets')
+    const [label, owner] = [properties.get('label'), properties.get('ownerid')]
+    if (label === undefined || owner === undefined) throw new Error('no such properties')
+    const one = projections.of([label, owner])
+    const other = projections.of([owner, label])
+    expect(other.key).to.equal(one.key)
+    expect(shown(other)).to.deep.equal(['ownerId', 'label'])
+    expect(projections.of([owner, label])).to.equal(other)
+    expect(one.selected).to.have.length(3)
+  })
+
+  it('are remembered up to 512; beyond, all columns are selected and the shown are trimmed', () => {
+    const { projections, properties } = makeCatalogue(exampleEntities).resource('things')
+    const all = [...properties.values()].filter(({ kind }) => kind !== 'computed' && kind !== 'joined')
+    const whole = projections.whole({ references: false, children: false })
+    const sets = Array.from({ length: 600 }, (_, mask) =>
+      all.filter((_property, bit) => ((mask + 1) & (1 << bit)) !== 0)
+    )
+    for (const [index, asked] of sets.entries()) {
+      const projection = projections.of(asked)
+      expect(shown(projection)).to.deep.equal(asked.map(propertyName))
+      expect(projection.key === whole.key, String(index)).to.equal(index >= 512)
+    }
+    expect(projections.of(sets[2] ?? []).selected).to.have.length(2)
+  })
+})
+
+describe('planGet', () => {
+  it('takes ids of their type and refuses the rest', () => {
+    const id = (text: string): unknown =>
+      planGet({ resource: 'things', id: text, shape: null, unplaced: null }, anyone).id
+    expect(id('042')).to.equal(42)
+    for (const text of ['', '+1', '1.0', 'x', '2147483648', '0'.repeat(101), "1' OR '1'='1"]) {
+      expect(errorOf(() => id(text)).code, text).to.equal('id.invalid')
+    }
+  })
+
+  it('reads by owner: the id of the route must be the claim', () => {
+    const get = (id: string, call: PlanningCall): unknown => {
+      const plan = planGet({ resource: 'makers', id, shape: null, unplaced: null }, call)
+      return [plan.id, plan.scope.kind]
+    }
+    expect(get('007', owning(7n))).to.deep.equal([7, 'rows-where'])
+    expect(get('8', owning(7n, 'aDMIN'))).to.deep.equal([8, 'all-rows'])
+    for (const id of ['8', 'x', '+7', ' 7', '7.0', '']) {
+      expect(errorOf(() => get(id, owning(7n))).code, id).to.equal('ownership.denied')
+    }
+    expect(errorOf(() => get('7', owning(null))).code).to.equal('ownership.denied')
+    expect(errorOf(() => get('x', owning(null, 'Admin'))).code).to.equal('id.invalid')
+    expect(errorOf(() => get('7', anyone)).code).to.equal('auth.required')
+  })
+
+  it('refuses who may not before it looks at what is asked', () => {
+    const bad = { resource: 'makers', id: 'x', shape: { fields: 'zz' }, unplaced: { parameters: ['q'] } }
+    expect(errorOf(() => planGet(bad, owning(7n))).code).to.equal('ownership.denied')
+    expect(errorOf(() => planList({ ...bad }, owning(7n))).code).to.equal('capability.denied')
+  })
+})
+
+describe('row scope', () => {
+  const scope = (call: PlanningCall): unknown => {
+    const planned = planList({ resource: 'tickets', shape: null, unplaced: null }, call).scope
+    return planned.kind === 'all-rows' ? 'all' : planned.conditions.map(({ operands }) => operands[0])
+  }
+
+  it('is the own rows of an owner and all rows for the bypass role', () => {
+    expect(scope(owning(7n))).to.deep.equal([7])
+    expect(scope(owning(null, 'Guest', 'ADMIN'))).to.equal('all')
+    expect(errorOf(() => scope(owning(null, 'Guest'))).code).to.equal('ownership.denied')
+    expect(errorOf(() => scope(anyone)).code).to.equal('auth.required')
+  })
+
+  it('matches nothing for an owner beyond the column', () => {
+    expect(scope(owning(2n ** 40n))).to.deep.equal([2 ** 31])
+  })
+
+  it('fails as a configuration error on first use without a bypass role, and not before', () => {
+    const call = { planning: { ...planning, ownership: { bypassRole: undefined } }, caller: owning(7n).caller }
+    expect(errorOf(() => scope(call)).code).to.equal('configuration')
+    expect(planList({ resource: 'things', shape: null, unplaced: null }, call).scope.kind).to.equal('all-rows')
+  })
+
+  it('of a reference is what the caller could read by id', () => {
+    const scoped = (call: PlanningCall): unknown =>
+      planList({ resource: 'things', shape: { includeFks: 'true' }, unplaced: null }, call).references[0]?.scope
+    expect(scoped(anyone)).to.equal(null)
+    expect(scoped(owning(null))).to.equal(null)
+    expect(scoped(owning(null, 'admin'))).to.deep.equal({ kind: 'all-rows' })
+    expect(scoped(owning(3n))).to.have.nested.property('conditions[0].operands[0]', 3)
+  })
+})
+
+describe('planExport', () => {
+  const plan = (fields?: string): string[] =>
+    shown(
+      planExport({ resource: 'things', ...nothing, ...(fields === undefined ? {} : { fields }) }, anyone).projection
+    )
+
+  it('leaves byte arrays and navigations out', () => {
+    expect(plan()).to.include.members(['banner', 'makerName']).and.not.include.members(['rowVersion', 'maker', 'parts'])
+    expect(plan('price,ID')).to.deep.equal(['price', 'id'])
+    expect(faultsOf(() => plan('rowVersion,maker,parts,banner'))).to.have.length(4)
+  })
+})
+
+describe('planLookup', () => {
+  it('searches the label, and all of it for a blank search', () => {
+    const conditions = (search?: string): unknown =>
+      planLookup({ resource: 'things', unplaced: null, ...(search === undefined ? {} : { search }) }, anyone).conditions
+    expect(conditions()).to.deep.equal([])
+    expect(conditions(' ')).to.deep.equal([])
+    expect(conditions(' a')).to.have.nested.property('[0].operands[0]', ' a')
+    expect(faultsOf(() => conditions('x'.repeat(4097)))).to.deep.equal(['filter.too-many search'])
+  })
+})
