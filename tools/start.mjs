@@ -1,12 +1,15 @@
-import { addresses } from './start/addresses.mjs'
-import { checkFree } from './start/ports.mjs'
 import { demoEnvironment } from './demo-environment.mjs'
 import { runCommand } from './failure.mjs'
 import { interruption } from './interruption.mjs'
-import { healthy } from './start/healthy.mjs'
 import { prepare } from './prepare/prepare.mjs'
+import { accepting } from './start/accepting.mjs'
+import { addresses, localBase } from './start/addresses.mjs'
+import { healthy } from './start/healthy.mjs'
+import { checkFree } from './start/ports.mjs'
 import { startService } from './start/service.mjs'
 import { welcome } from './start/welcome.mjs'
+
+/** @typedef {import('./start/service.mjs').Service} Service */
 
 await runCommand(async () => {
   await prepare()
@@ -14,42 +17,40 @@ await runCommand(async () => {
   const { gateway: http, dataService: grpc } = addresses(env)
   await checkFree(http)
   await checkFree(grpc)
-  const interrupted = interruption()
 
-  /** @type {string | undefined} */
-  let url =
-    http.port === 0 ? undefined : `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}`
-  const dataService = startService('data-service')
-  const gateway = startService('gateway', (entry) => {
-    if (entry['msg'] === 'listening' && typeof entry['url'] === 'string') url = entry['url']
+  /** @type {Service[]} */
+  const running = []
+  const ending = new AbortController()
+  /** @type {Promise<string | undefined>} what went wrong; nothing did on Ctrl-C */
+  const end = new Promise((resolve) => {
+    void interruption().then(() => resolve(undefined))
+    void serve().catch((/** @type {unknown} */ error) => ending.signal.aborted || resolve(String(error)))
+
+    async function serve() {
+      add(startService('data-service'))
+      // Only then the gateway: it would wait too, but say so in many lines.
+      await accepting(grpc, ending.signal)
+      let base = http.port === 0 ? undefined : localBase(http, env['PUBLIC_BASE_URL'])
+      const onEntry = (/** @type {Record<string, unknown>} */ entry) => {
+        if (entry['msg'] === 'listening' && typeof entry['url'] === 'string') base = entry['url']
+      }
+      add(startService('gateway', onEntry))
+      const serving = await healthy(() => base, ending.signal)
+      const withSample = env['SAMPLE_DATA'] === 'true'
+      process.stdout.write(welcome({ base: serving, dataService: `${grpc.host}:${grpc.port}`, withSample }))
+    }
+
+    /** @param {Service} service */
+    function add(service) {
+      // The gateway comes first when they are stopped: it finishes what is under way, and needs the data service for it.
+      running.unshift(service)
+      void service.ended.then((how) => resolve(`The ${service.name} ${how}: see its log above.`))
+    }
   })
-  const prefix = env['PUBLIC_BASE_URL'] ? new URL(env['PUBLIC_BASE_URL']).pathname.replace(/\/+$/, '') : ''
-  const waiting = new AbortController()
-  const welcomed = healthy(() => (url === undefined ? undefined : url + prefix), waiting.signal)
-    .then((base) =>
-      process.stdout.write(
-        welcome({
-          base: env['PUBLIC_BASE_URL']?.replace(/\/+$/, '') || base,
-          dataService: `${grpc.host}:${grpc.port}`,
-          withSample: env['SAMPLE_DATA'] === 'true'
-        })
-      )
-    )
-    .catch((/** @type {unknown} */ error) => {
-      if (!waiting.signal.aborted) throw error
-    })
 
-  const services = [gateway, dataService]
-  const fault = await Promise.race([
-    interrupted.then(() => undefined),
-    ...services.map(
-      async ({ name, ended }) => `The ${name} ${await ended}; see its log above. Stopping the other process.`
-    )
-  ])
-  waiting.abort()
+  const fault = await end
+  ending.abort()
   if (fault !== undefined) process.stderr.write(`${fault}\n`)
-  // The gateway first: it finishes what is under way, for which it needs the data service.
-  for (const service of services) await service.stop()
-  await welcomed
+  for (const service of running) await service.stop()
   return fault === undefined ? 0 : 1
 })

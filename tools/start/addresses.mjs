@@ -33,3 +33,15 @@ function portOf(text, setting) {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
   throw new Failure(`${setting} holds no port from 0 to 65535: ${text}.`)
 }
+
+/**
+ * The gateway's base for a curl on this machine.
+ *
+ * @param {{ host: string, port: number }} address
+ * @param {string | undefined} publicBase its path prefixes every route
+ */
+export function localBase({ host, port }, publicBase) {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  const path = publicBase !== undefined && URL.canParse(publicBase) ? new URL(publicBase).pathname : ''
+  return `http://${name}:${port}${path.replace(/\/+$/, '')}`
+}
