@@ -10,7 +10,10 @@ import { readHandlers } from './rpc/read-handlers.js'
 import type { Reading } from './rpc/reading.js'
 
 /** EntityService for grpc-js: every handler behind its interceptors. */
-export function entityService(reading: Reading, interceptors: Interceptors): EntityServiceHandlers {
+export function entityService(
+  reading: Reading,
+  interceptors: Interceptors
+): Pick<EntityServiceHandlers, 'Describe' | 'List' | 'Page' | 'Lookup' | 'Get' | 'Export'> {
   const handlers = readHandlers(reading)
   const described = describeCatalogue(reading.planning.catalogue)
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>, exempt = false) =>
