@@ -3,7 +3,7 @@ import type { Logger } from '../shared/logger.js'
 import type { CatalogueAnswer, DataClient, Resource } from './data-calls.js'
 
 const FIRST_DELAY = 100
-const LONGEST_DELAY = 5000
+const LONGEST_DELAY = 1000
 
 /** What there is to know of every resource, at one moment. */
 export interface CatalogueSnapshot {

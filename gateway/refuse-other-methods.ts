@@ -29,7 +29,7 @@ export function refuseOtherMethods(
     path.before?.(request, reply)
     checkBodySize(request.headers['content-length'])
     reply.header('allow', allow)
-    throw new DomainError('method.not-allowed', `${request.method} is not allowed here, but ${allow} is.`)
+    throw new DomainError('method.not-allowed', `${request.method} is not allowed here. Allowed: ${allow}.`)
   }
   app.route({
     method: SERVABLE.filter((method) => !path.allow.includes(method)),

@@ -25,8 +25,9 @@ export function admit(
 export function knownResource(catalogue: Catalogue, operation: ReadOperation): Hook {
   return (request, reply) => {
     // Both parametric routes and their refusals are registered under `/:resource`.
-    const { resource } = request.params as { resource: string }
-    if (catalogue.find(resource)?.operations.includes(operation) !== true) {
+    const { resource, id } = request.params as { resource: string; id?: string }
+    // `/products/` matches the by-id path with an empty id, which is no path of ours.
+    if (id === '' || catalogue.find(resource)?.operations.includes(operation) !== true) {
       throw new DomainError('route.not-found', 'There is nothing at this path.')
     }
     reply.header('api-supported-versions', SUPPORTED_VERSIONS)

@@ -1,0 +1,97 @@
+import { expect } from 'chai'
+import { readGatewayConfig } from '../../gateway/config.js'
+
+describe('settings of the gateway', () => {
+  it('have the defaults of the contract', () => {
+    const { config, effective } = readGatewayConfig({})
+    expect(config).to.deep.include({
+      host: '127.0.0.1',
+      port: 3000,
+      publicBaseUrl: undefined,
+      dataServiceAddress: '127.0.0.1:50051',
+      dataDir: '.data',
+      logLevel: 'info',
+      cookieSecure: true,
+      rendererUrl: undefined
+    })
+    expect(effective.split('\n').map((line) => line.split('=')[0])).to.deep.equal([
+      'GATEWAY_HOST',
+      'GATEWAY_PORT',
+      'PUBLIC_BASE_URL',
+      'DATA_SERVICE_ADDRESS',
+      'DATA_DIR',
+      'LOG_LEVEL',
+      'DATA_PROTECTION_BLOB_STORAGE_URI',
+      'DATA_PROTECTION_KEY_VAULT_KEY_URI',
+      'RENDERER_URL',
+      'COOKIE_SECURE',
+      'TRUSTED_PROXIES'
+    ])
+  })
+
+  it('report every fault at once', () => {
+    expect(() =>
+      readGatewayConfig({
+        GATEWAY_PORT: '70000',
+        PUBLIC_BASE_URL: '/api',
+        DATA_SERVICE_ADDRESS: 'nowhere',
+        LOG_LEVEL: 'loud',
+        DATA_PROTECTION_BLOB_STORAGE_URI: 'ftp://x',
+        DATA_PROTECTION_KEY_VAULT_KEY_URI: 'http://vault.example/k',
+        RENDERER_URL: 'x',
+        COOKIE_SECURE: 'yes',
+        TRUSTED_PROXIES: '10.0.0.0/33'
+      })
+    )
+      .to.throw()
+      .with.property('message')
+      .that.satisfies(
+        (text: string) => text.startsWith('Cannot start: 9 settings are wrong.') && text.includes('COOKIE_SECURE')
+      )
+  })
+
+  const BASES: readonly (readonly [text: string, origin: string, path: string])[] = [
+    ['https://shop.example', 'https://shop.example', ''],
+    ['https://shop.example/', 'https://shop.example', ''],
+    ['HTTP://Shop.example:8080/api/v1/', 'http://shop.example:8080', '/api/v1']
+  ]
+  for (const [text, origin, path] of BASES) {
+    it(`PUBLIC_BASE_URL=${text}`, () => {
+      expect(readGatewayConfig({ PUBLIC_BASE_URL: text }).config.publicBaseUrl).to.deep.equal({ origin, path })
+    })
+  }
+  for (const text of [
+    'shop.example',
+    'ftp://x',
+    'http://x/?a',
+    'http://x/#a',
+    'http://u:p@x',
+    'http://x/:a',
+    'http://x/a//b',
+    'http://x/*'
+  ]) {
+    it(`PUBLIC_BASE_URL=${text} is refused`, () => {
+      expect(() => readGatewayConfig({ PUBLIC_BASE_URL: text })).to.throw(/PUBLIC_BASE_URL must/)
+    })
+  }
+
+  it('trust single addresses and ranges, IPv4 within IPv6 too', () => {
+    const { trustedProxies } = readGatewayConfig({ TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8' }).config
+    const trusted = [
+      '10.1.2.3',
+      '::ffff:10.1.2.3',
+      '192.0.2.7',
+      'fd00::1',
+      '192.0.2.8',
+      '11.0.0.1',
+      '::1',
+      'x',
+      undefined
+    ]
+    expect(trusted.filter((address) => trustedProxies.trusts(address))).to.deep.equal(trusted.slice(0, 4))
+  })
+
+  it('trust nobody by default', () => {
+    expect(readGatewayConfig({}).config.trustedProxies.trusts('127.0.0.1')).to.equal(false)
+  })
+})

@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import { pageLinks } from '../../../gateway/headers/page-links.js'
+import { paginationOf } from '../../../gateway/headers/pagination.js'
+
+const page = (currentPage: string, totalCount: string | undefined, hasNext: boolean): ReturnType<typeof paginationOf> =>
+  paginationOf({ pageSize: 10, currentPage, totalCount, hasNext })
+
+describe('X-Pagination', () => {
+  it('of a page in the middle', () => {
+    expect(page('2', '25', true)).to.deep.equal({
+      json: '{"totalCount":25,"pageSize":10,"currentPage":2,"totalPages":3,"hasPrevious":true,"hasNext":true}',
+      totalCount: '25',
+      previous: '1',
+      next: '3',
+      last: '3'
+    })
+  })
+  it('of the only page', () => {
+    expect(page('1', '10', false)).to.deep.include({ previous: undefined, next: undefined, last: '1' })
+  })
+  it('of an empty result has no last page', () => {
+    expect(page('1', '0', false)).to.deep.include({
+      json: '{"totalCount":0,"pageSize":10,"currentPage":1,"totalPages":0,"hasPrevious":false,"hasNext":false}',
+      previous: undefined,
+      last: undefined
+    })
+    expect(page('7', '0', false)).to.deep.include({ previous: undefined, last: undefined })
+  })
+  it('past the end goes back to the last page, in exact digits', () => {
+    const far = '123456789012345678901234567890'
+    const answer = page(far, '25', false)
+    expect(answer.previous).to.equal('3')
+    expect(answer.json).to.include(`"currentPage":${far},`).and.include('"hasPrevious":true')
+  })
+  it('just past the end goes back one page', () => expect(page('4', '25', false).previous).to.equal('3'))
+  it('without a count leaves the totals out', () => {
+    expect(page('3', undefined, true)).to.deep.equal({
+      json: '{"pageSize":10,"currentPage":3,"hasPrevious":true,"hasNext":true}',
+      totalCount: undefined,
+      previous: '2',
+      next: '4',
+      last: undefined
+    })
+  })
+  it('keeps counts beyond a double', () => {
+    expect(page('1', '9007199254740993', true).json).to.include('"totalCount":9007199254740993,')
+  })
+})
+
+describe('Link', () => {
+  const url = 'https://x.example/products/paged'
+  it('keeps every other parameter as it was sent', () => {
+    expect(
+      pageLinks(url, 'a=%20&page=3&PageNumber=4&b&pagenumber=5&%70age=6&pageSize=7', [{ rel: 'next', pageNumber: '9' }])
+    ).to.equal(`<${url}?a=%20&b&pageSize=7&pageNumber=9>; rel="next"`)
+  })
+  it('replaces the page size where it is told to', () => {
+    expect(pageLinks(url, 'PAGESIZE=7', [{ rel: 'next', pageNumber: '3', pageSize: '500' }])).to.equal(
+      `<${url}?pageSize=500&pageNumber=3>; rel="next"`
+    )
+  })
+  it('lets nothing end the link early', () => {
+    expect(pageLinks(url, 'a=<>"\u00e9 ,', [{ rel: 'first', pageNumber: '1' }])).to.equal(
+      `<${url}?a=%3C%3E%22%E9%20,&pageNumber=1>; rel="first"`
+    )
+  })
+  it('is bounded, and gives up last and first before next and prev', () => {
+    const link = pageLinks(
+      url,
+      `a=${'x'.repeat(5000)}`,
+      (['first', 'prev', 'next', 'last'] as const).map((rel) => ({ rel, pageNumber: '2' }))
+    )
+    expect(link?.match(/rel="\w+"/g)).to.deep.equal(['rel="prev"', 'rel="next"'])
+    expect(pageLinks(url, `a=${'x'.repeat(50_000)}`, [{ rel: 'next', pageNumber: '2' }])).to.equal(undefined)
+  })
+})

@@ -1,0 +1,95 @@
+import { expect } from 'chai'
+import { ROUTE_PARAMETERS, type ReadOperation } from '../../../gateway/headers/route-parameters.js'
+import { routeQuery } from '../../../gateway/headers/route-query.js'
+
+const read = (operation: ReadOperation, query: string): ReturnType<typeof routeQuery> =>
+  routeQuery(query, ROUTE_PARAMETERS[operation])
+
+describe('the query of a route', () => {
+  const KNOWN: readonly (readonly [ReadOperation, query: string, values: object])[] = [
+    [
+      'list',
+      'fields=id,name&includeFKs=true&includeChildren=false',
+      { fields: 'id,name', includeFKs: 'true', includeChildren: 'false' }
+    ],
+    ['list', 'FIELDS=id&INCLUDEfks=x', { fields: 'id', includeFKs: 'x' }],
+    ['paged', 'pageSize=5&pageNumber=2&includeTotal=false', { pageSize: '5', pageNumber: '2', includeTotal: 'false' }],
+    ['paged', 'page=3', { pageNumber: '3' }],
+    ['paged', 'page=3&pageNumber=4', { pageNumber: '3,4' }],
+    ['paged', 'pageSize=1&pageSize=1', { pageSize: '1,1' }],
+    ['paged', 'pageSize=', { pageSize: '' }],
+    ['paged', 'fields=a&fields=b', { fields: 'a,b' }],
+    [
+      'export',
+      'bom=false&escapeFormulas=true&sortColumn=a&sortDirection=DESC',
+      { bom: 'false', escapeFormulas: 'true', sortColumn: 'a', sortDirection: 'DESC' }
+    ],
+    ['lookup', 'search=a+b', { search: 'a b' }],
+    ['get', 'fields=%20id%20', { fields: ' id ' }]
+  ]
+  for (const [operation, query, values] of KNOWN) {
+    it(`of ${operation} knows ${query}`, () => {
+      expect(read(operation, query)).to.deep.equal({ values, filters: [], ignored: [], refused: [] })
+    })
+  }
+
+  const IGNORED: readonly (readonly [ReadOperation, query: string, names: readonly string[]])[] = [
+    ['list', 'pageSize=1&sortColumn=a&search=x', ['pageSize', 'sortColumn', 'search']],
+    ['list', 'filters[a].operator=eq&filters[a].value=1', ['filters[a].operator', 'filters[a].value']],
+    ['lookup', 'fields=a&filters[a].value=1', ['fields', 'filters[a].value']],
+    ['get', 'bom=true&x=1&x=2', ['bom', 'x']],
+    ['export', 'pageSize=1&includeFKs=true&includeTotal=true', ['pageSize', 'includeFKs', 'includeTotal']],
+    [
+      'paged',
+      'search=1&filters[a]=1&filters[a].op=1&filter[a].value=1',
+      ['search', 'filters[a]', 'filters[a].op', 'filter[a].value']
+    ],
+    ['paged', '__proto__=1&constructor=2', ['__proto__', 'constructor']]
+  ]
+  for (const [operation, query, names] of IGNORED) {
+    it(`of ${operation} ignores ${query}`, () => {
+      expect(read(operation, query)).to.deep.equal({ values: {}, filters: [], ignored: names, refused: [] })
+    })
+  }
+
+  it('of an export refuses includeChildren, as it was written', () => {
+    expect(read('export', 'INCLUDECHILDREN=false')).to.deep.include({ ignored: [], refused: ['INCLUDECHILDREN'] })
+  })
+})
+
+describe('filters', () => {
+  const TABLE: readonly (readonly [
+    query: string,
+    filters: readonly (readonly [string, string, string])[],
+    ignored: readonly string[]
+  ])[] = [
+    ['filters[name].operator=eq&filters[name].value=x', [['name', 'eq', 'x']], []],
+    ['FILTERS[Name].OPERATOR=eq&filters[nAME].Value=x', [['Name', 'eq', 'x']], []],
+    ['filters%5Bname%5D.operator=eq&filters%5bname%5d.value=a%2Cb', [['name', 'eq', 'a,b']], []],
+    ['filters[a].value=1&filters[a].operator=eq', [['a', 'eq', '1']], []],
+    ['filters[a].operator=eq&filters[a].value=', [['a', 'eq', '']], []],
+    ['filters[a].operator=eq&filters[a].value', [['a', 'eq', '']], []],
+    ['filters[a].operator=&filters[a].value=1', [['a', '', '1']], []],
+    ['filters[a].operator=eq', [], ['filters[a].operator']],
+    ['filters[nope].value=1', [], ['filters[nope].value']],
+    [
+      'filters[a].operator=gt&filters[a].operator=lt&filters[a].value=1&filters[a].value=9',
+      [
+        ['a', 'gt', '1'],
+        ['a', 'lt', '9']
+      ],
+      []
+    ],
+    ['filters[a].operator=gt&filters[A].operator=lt&filters[a].value=1', [['a', 'gt', '1']], ['filters[A].operator']],
+    ['filters[a].operator=gt&filters[b].value=1', [], ['filters[a].operator', 'filters[b].value']],
+    ['filters[].operator=eq&filters[].value=1', [['', 'eq', '1']], []],
+    ['filters[a b].operator=eq&filters[a b].value=1', [['a b', 'eq', '1']], []]
+  ]
+  for (const [query, filters, ignored] of TABLE) {
+    it(`read ${query}`, () => {
+      const answer = read('paged', query)
+      expect(answer.filters.map(({ property, operator, value }) => [property, operator, value])).to.deep.equal(filters)
+      expect(answer.ignored).to.deep.equal(ignored)
+    })
+  }
+})

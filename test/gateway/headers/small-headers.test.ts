@@ -1,0 +1,161 @@
+import { expect } from 'chai'
+import { checkApiVersion } from '../../../gateway/headers/api-version.js'
+import { attachmentName } from '../../../gateway/headers/attachment-name.js'
+import { checkBodySize } from '../../../gateway/headers/body-size.js'
+import { entityTag } from '../../../gateway/headers/entity-tag.js'
+import { exportOptions } from '../../../gateway/headers/export-options.js'
+import { forwardedOrigin } from '../../../gateway/headers/forwarded-origin.js'
+import { ignoredParameters } from '../../../gateway/headers/ignored-parameters.js'
+import { prefersStrict } from '../../../gateway/headers/prefer.js'
+import { requestIdOf } from '../../../gateway/headers/request-id.js'
+import { continueTrace } from '../../../gateway/headers/trace-parent.js'
+
+describe('Prefer', () => {
+  const STRICT = [
+    'handling=strict',
+    'HANDLING=STRICT',
+    'handling = "strict"',
+    'handling="str\\ict"',
+    'respond-async, handling=strict',
+    'wait=10,handling=strict;foo=bar',
+    'x="a,b", handling=strict',
+    ', ,handling=strict',
+    'handling=strict, handling=lenient'
+  ]
+  for (const header of STRICT) it(`${header} is strict`, () => expect(prefersStrict(header)).to.equal(true))
+
+  const LENIENT = [
+    undefined,
+    '',
+    'handling',
+    'handling=lenient',
+    'handling=lenient, handling=strict',
+    'strict',
+    'handling=strictly',
+    'x="handling=strict"',
+    'x="a, handling=strict"',
+    'foo; handling=strict',
+    'nohandling=strict'
+  ]
+  for (const header of LENIENT) it(`${header} is not`, () => expect(prefersStrict(header)).to.equal(false))
+})
+
+describe('X-Ignored-Parameters', () => {
+  it('is absent where nothing was ignored', () => expect(ignoredParameters([])).to.equal(undefined))
+  it('percent-encodes names', () => {
+    expect(ignoredParameters(['a', 'filters[x].value', 'é,\r\n'])).to.equal('a,filters%5Bx%5D.value,%C3%A9%2C%0D%0A')
+  })
+  it('holds 20 names at most', () => {
+    const names = Array.from({ length: 30 }, (_, index) => `n${index}`)
+    expect(ignoredParameters(names)?.split(',')).to.deep.equal(names.slice(0, 20))
+  })
+  it('holds 2 KB at most, and no part of a name', () => {
+    expect(ignoredParameters(['a'.repeat(2000), 'b'.repeat(100), 'c'])).to.equal(`${'a'.repeat(2000)},c`)
+    expect(ignoredParameters(['€'.repeat(1000)])).to.equal(undefined)
+  })
+})
+
+describe('traceparent', () => {
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const next = (header: string | undefined): string | undefined => continueTrace(header, () => 'b7ad6b7169203331')
+
+  it('stays in the trace with a span of its own', () => {
+    expect(next(`00-${trace}-00f067aa0ba902b7-01`)).to.equal(`00-${trace}-b7ad6b7169203331-01`)
+    expect(next(`cc-${trace}-00f067aa0ba902b7-00-later`)).to.equal(`00-${trace}-b7ad6b7169203331-00`)
+  })
+  for (const header of [
+    undefined,
+    '',
+    'nonsense',
+    `ff-${trace}-00f067aa0ba902b7-01`,
+    `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+    `00-${trace}-${'0'.repeat(16)}-01`,
+    `00-${trace.toUpperCase()}-00f067aa0ba902b7-01`,
+    `00-${trace}-00f067aa0ba902b7-01-more`
+  ]) {
+    it(`ignores ${header}`, () => expect(next(header)).to.equal(undefined))
+  }
+})
+
+describe('X-Request-Id', () => {
+  const id = (header: string | string[] | undefined): string => requestIdOf(header, () => 'new')
+  for (const header of ['a', 'A.b_c-9', 'x'.repeat(128)])
+    it(`keeps ${header}`, () => expect(id(header)).to.equal(header))
+  for (const header of [undefined, '', 'a b', 'a,b', 'é', 'x'.repeat(129), ['a', 'b']]) {
+    it(`replaces ${String(header)}`, () => expect(id(header)).to.equal('new'))
+  }
+})
+
+describe('api-version', () => {
+  for (const header of [undefined, '1', '1.0']) {
+    it(`takes ${header}`, () => expect(() => checkApiVersion(header)).to.not.throw())
+  }
+  for (const header of ['', '2', '1.1', '01', 'v1', '1, 1', ['1', '1']]) {
+    it(`refuses ${String(header)}`, () => {
+      expect(() => checkApiVersion(header))
+        .to.throw()
+        .with.property('code', 'version.unsupported')
+    })
+  }
+})
+
+describe('Content-Length', () => {
+  for (const length of [undefined, '0', '1048576', 'x']) {
+    it(`takes ${length}`, () => expect(() => checkBodySize(length)).to.not.throw())
+  }
+  it('refuses a byte more than 1 MiB', () => {
+    expect(() => checkBodySize('1048577'))
+      .to.throw()
+      .with.property('code', 'body.too-large')
+  })
+})
+
+describe('ETag', () => {
+  it('is the row version as a weak tag', () => {
+    expect(entityTag(Buffer.from([0xfb, 0xff, 0, 1, 2, 3, 4, 5]))).to.equal('W/"+/8AAQIDBAU="')
+  })
+  it('is absent for the empty version', () => expect(entityTag(Buffer.alloc(0))).to.equal(undefined))
+})
+
+describe('Content-Disposition', () => {
+  it('names resource and time', () => {
+    expect(attachmentName('stock-items', new Date('2031-02-03T04:05:06.789Z'))).to.equal(
+      'attachment; filename="stock-items-20310203T040506Z.csv"'
+    )
+  })
+})
+
+describe('bom and escapeFormulas', () => {
+  it('are on unless switched off', () => {
+    expect(exportOptions({})).to.deep.equal({ bom: true, escapeFormulas: true })
+    expect(exportOptions({ bom: 'false', escapeFormulas: 'true' })).to.deep.equal({ bom: false, escapeFormulas: true })
+  })
+  it('are refused together', () => {
+    expect(() => exportOptions({ bom: 'FALSE', escapeFormulas: '' }))
+      .to.throw()
+      .that.deep.include({ code: 'request.malformed' })
+      .and.has.property('faults')
+      .with.lengthOf(2)
+  })
+  it('are refused when repeated', () => {
+    expect(() => exportOptions({ bom: 'true,true' }))
+      .to.throw()
+      .with.property('code', 'request.malformed')
+  })
+})
+
+describe('X-Forwarded-*', () => {
+  const origin = (proto?: string, host?: string): string => forwardedOrigin({ proto, host }, 'http://127.0.0.1:3000')
+  it('gives scheme and host', () => expect(origin('https', 'Shop.example')).to.equal('https://shop.example'))
+  it('gives either alone', () => {
+    expect(origin('https')).to.equal('https://127.0.0.1:3000')
+    expect(origin(undefined, 'shop.example:8443')).to.equal('http://shop.example:8443')
+  })
+  it('counts what the nearest proxy wrote', () => {
+    expect(origin('http, https', 'evil.example, shop.example')).to.equal('https://shop.example')
+  })
+  it('is ignored where it is neither', () => {
+    expect(origin('javascript', 'a/b')).to.equal('http://127.0.0.1:3000')
+    expect(origin('https', 'a"><b')).to.equal('https://127.0.0.1:3000')
+  })
+})
