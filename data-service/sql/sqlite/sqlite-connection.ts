@@ -35,16 +35,23 @@ export class SqliteConnection {
   readonly #database: InstanceType<typeof DatabaseSync>
   readonly #statements = new LruCache<string, StatementSyncInstance>(STATEMENTS_KEPT)
 
-  private constructor(file: string) {
-    this.#database = attempt(() => new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true }))
+  private constructor(file: string, readOnly: boolean) {
+    const options = { readOnly, timeout: 0, enableForeignKeyConstraints: true }
+    this.#database = attempt(() => new DatabaseSync(file, options))
     this.#define('sort_key', sortKey)
     this.#define('text_contains', (text, key) => Number(matchKey(text).includes(key)))
     this.#define('text_starts_with', (text, key) => Number(matchKey(text).startsWith(key)))
     this.#define('text_ends_with', (text, key) => Number(matchKey(text).endsWith(key)))
   }
 
+  /** For reading alone: a file that is not there is SQLITE_CANTOPEN, not made. */
+  static openReadOnly(file: string): SqliteConnection {
+    return new SqliteConnection(file, true)
+  }
+
+  /** For reading and writing: a file that is not there is made. */
   static async open(file: string): Promise<SqliteConnection> {
-    const connection = new SqliteConnection(file)
+    const connection = new SqliteConnection(file, false)
     try {
       await untilFree(() => connection.execute('PRAGMA journal_mode = WAL'))
       connection.execute('PRAGMA synchronous = NORMAL')

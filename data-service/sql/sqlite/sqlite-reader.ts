@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Value } from '../../entity/value.js'
 import type { BoundValues } from '../conditions.js'
@@ -16,7 +14,7 @@ import { untilFree } from './until-free.js'
 export class SqliteReader implements Reader {
   readonly #file: string
   readonly #what: string
-  #shared: Promise<SqliteConnection> | undefined
+  #shared: SqliteConnection | undefined
   readonly #snapshots = new Set<SqliteSnapshot>()
 
   constructor(file: string, what: string) {
@@ -27,17 +25,21 @@ export class SqliteReader implements Reader {
   async read<Result>(signal: AbortSignal, work: (session: ReadSession) => Promise<Result>): Promise<Result> {
     try {
       signal.throwIfAborted()
-      const connection = await this.#connection()
+      const connection = this.#connection()
       return await work({ run: (statement, values) => rowsOf(connection, { statement, values, signal }) })
     } catch (error) {
       throw unreachable(error, this.#what)
     }
   }
 
-  async snapshot(signal: AbortSignal): Promise<Snapshot> {
+  snapshot(signal: AbortSignal): Promise<Snapshot> {
+    return Promise.resolve().then(() => this.#snapshot(signal))
+  }
+
+  #snapshot(signal: AbortSignal): Snapshot {
     try {
       signal.throwIfAborted()
-      const connection = await this.#open()
+      const connection = SqliteConnection.openReadOnly(this.#file)
       const snapshot = new SqliteSnapshot({
         connection,
         signal,
@@ -55,25 +57,14 @@ export class SqliteReader implements Reader {
 
   async close(): Promise<void> {
     for (const snapshot of this.#snapshots) await snapshot.close()
-    const shared = await this.#shared?.catch(() => undefined)
-    shared?.close()
+    this.#shared?.close()
     this.#shared = undefined
   }
 
-  /** A failed opening is not kept: the file may be there the next time. */
-  #connection(): Promise<SqliteConnection> {
-    this.#shared ??= this.#open().catch((error: unknown) => {
-      this.#shared = undefined
-      throw error
-    })
+  /** Opened by the first read that finds the file. */
+  #connection(): SqliteConnection {
+    this.#shared ??= SqliteConnection.openReadOnly(this.#file)
     return this.#shared
-  }
-
-  async #open(): Promise<SqliteConnection> {
-    await mkdir(dirname(this.#file), { recursive: true })
-    const connection = await SqliteConnection.open(this.#file)
-    connection.execute('PRAGMA query_only = ON')
-    return connection
   }
 }
 

@@ -1,0 +1,131 @@
+import { expect } from 'chai'
+import type { Value } from '../../../data-service/entity/value.js'
+import type { ExportPlan } from '../../../data-service/plan/read-plan.js'
+import { eachDatabase } from '../../harness/database.js'
+import { insertRows, TABLES } from '../../oracle/insert-rows.js'
+import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
+import { condition, exportPlan, pagePlan, path, projection, sortedBy, throughPath } from './plan-by-hand.js'
+
+const products = entity('products')
+const categories = entity('categories')
+const ROWS = 2345
+
+eachDatabase((kind) => {
+  describe(`exports on ${kind}`, () => {
+    let fresh: FreshReadStore
+
+    before(async function () {
+      this.timeout(30_000)
+      fresh = await freshReadStore(kind)
+      await insertRows(fresh.primary, TABLES.categories, [
+        { id: 1, name: 'b', slug: '1', parentId: null },
+        { id: 2, name: 'a', slug: '2', parentId: 1 },
+        { id: 3, name: 'c', slug: '3', parentId: 1 }
+      ])
+      await insertRows(
+        fresh.primary,
+        TABLES.products,
+        Array.from({ length: ROWS }, (_, index) => ({
+          id: index + 1,
+          name: ['Tea', 'tea', 'TEA ', 'é', '', '-', '100%'][index % 7] ?? '',
+          sku: `S-${(index * 31) % ROWS}`,
+          categoryId: 1,
+          price: index < 1500 ? '5.00' : ((index % 400) - 200).toFixed(2),
+          weightGrams: index % 3 === 0 ? null : index % 5,
+          barcode: index < 1200 ? null : String(9007199254740993n + BigInt(index % 4)),
+          isActive: true,
+          releasedAt: index % 2 === 0 ? null : `2026-01-01T00:00:00.${String(index % 10).padStart(3, '0')}Z`,
+          externalId: index % 2 === 0 ? null : `0f8fad5b-d9cb-469f-a165-${String(index % 50).padStart(12, '0')}`
+        }))
+      )
+    })
+
+    after(() => fresh.dispose())
+
+    async function exported(plan: ExportPlan): Promise<{ rows: (readonly Value[])[]; truncated: boolean | undefined }> {
+      const rows: (readonly Value[])[] = []
+      let truncated: boolean | undefined
+      for await (const batch of fresh.store.export(plan, never)) {
+        expect(truncated, 'a batch after the last').to.equal(undefined)
+        expect(batch.rows.length).to.be.at.most(1000)
+        rows.push(...batch.rows)
+        truncated = batch.end?.truncated
+      }
+      return { rows, truncated }
+    }
+
+    for (const name of products.sortable) {
+      for (const descending of [false, true]) {
+        it(`gives every row once in the order of a page, by ${name} ${descending ? 'descending' : 'ascending'}`, async () => {
+          const sort = sortedBy(products, path(products, name), descending)
+          const { rows, truncated } = await exported(exportPlan(products, { sort }))
+          const page = await fresh.store.page(pagePlan(products, { sort, limit: 5000, withTotal: false }), never)
+          expect(rows.map(([id]) => id)).to.deep.equal(page.rows.map(({ values }) => values[0]))
+          expect(rows).to.have.length(ROWS)
+          expect(truncated).to.equal(false)
+        })
+      }
+    }
+
+    it('gives the rows of filter and scope, in the columns asked for', async () => {
+      const plan = exportPlan(products, {
+        projection: projection(products, ['price', 'id']),
+        conditions: [condition(path(products, 'weightGrams'), 'equals', 4)],
+        scope: { kind: 'rows-where', conditions: [condition(path(products, 'id'), 'lessThan', 16)] },
+        sort: sortedBy(products, path(products, 'sku'), true)
+      })
+      expect((await exported(plan)).rows).to.deep.equal([
+        ['5.00', 15],
+        ['5.00', 5]
+      ])
+    })
+
+    it('goes by a column of a referenced row', async () => {
+      const parentName = throughPath(categories, 'parent', categories, 'name')
+      const order = async (descending: boolean): Promise<unknown[]> =>
+        (await exported(exportPlan(categories, { sort: sortedBy(categories, parentName, descending) }))).rows.flat()
+      expect(await order(false)).to.deep.equal([1, 2, 3])
+      expect(await order(true)).to.deep.equal([2, 3, 1])
+    })
+
+    it('stops at the limit, and tells rows left out from none', async () => {
+      for (const limit of [1, 999, 1000, 1001, 2000, ROWS - 1]) {
+        const { rows, truncated } = await exported(exportPlan(products, { limit }))
+        expect([rows.length, truncated]).to.deep.equal([limit, true])
+      }
+      expect((await exported(exportPlan(products, { limit: ROWS }))).truncated).to.equal(false)
+    })
+
+    it('sees one state of the database, whatever is written meanwhile', async () => {
+      const seen: Value[] = []
+      for await (const { rows } of fresh.store.export(exportPlan(products), never)) {
+        if (seen.length === 0) {
+          await fresh.primary.run('DELETE FROM products WHERE id = 2000')
+          await fresh.primary.run('UPDATE products SET id = 99999 WHERE id = 2001')
+        }
+        seen.push(...rows.map(([id = null]) => id))
+      }
+      expect(seen).to.deep.equal(Array.from({ length: ROWS }, (_, index) => index + 1))
+      const after = await exported(exportPlan(products))
+      expect(after.rows).to.have.length(ROWS - 1)
+    })
+
+    it('lets go of its snapshot when the loop is left', async () => {
+      for (let round = 0; round < 12; round++) {
+        for await (const { rows } of fresh.store.export(exportPlan(products), never)) {
+          expect(rows).to.have.length(1000)
+          break
+        }
+      }
+    })
+
+    it('rejects with the reason of its signal', async () => {
+      const aborting = new AbortController()
+      const gone = new Error('gone')
+      const reading = async (): Promise<void> => {
+        for await (const _ of fresh.store.export(exportPlan(products), aborting.signal)) aborting.abort(gone)
+      }
+      expect(await reading().catch((error: unknown) => error)).to.equal(gone)
+    })
+  })
+})
