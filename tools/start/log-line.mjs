@@ -1,4 +1,3 @@
-const LEVELS = /** @type {const} */ ({ 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' })
 const SHOWN_ELSEWHERE = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'v', 'err'])
 
 /**
@@ -23,8 +22,9 @@ export function parseLogLine(line) {
  * @param {Record<string, unknown>} entry
  */
 export function readable(source, entry) {
-  const time = typeof entry['time'] === 'number' ? new Date(entry['time']) : new Date()
-  const level = LEVELS[/** @type {keyof typeof LEVELS} */ (entry['level'])] ?? text(entry['level'])
+  const { time: logged } = entry
+  const time = typeof logged === 'number' || typeof logged === 'string' ? new Date(logged) : new Date()
+  const level = text(entry['level'])
   const details = Object.entries(entry)
     .filter(([key]) => !SHOWN_ELSEWHERE.has(key))
     .map(([key, value]) => ` ${key}=${text(value)}`)
