@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   const port = await service.listen(config.address)
   log.info({ address: config.address.replace(/\d+$/, String(port)) }, 'listening')
 
-  const [signal] = await stopped
+  const [signal]: unknown[] = await stopped
   log.info({ signal }, 'stopping')
   stopping.abort()
   await service.drain(DRAIN_PATIENCE)

@@ -35,7 +35,7 @@ export function buildDataService({ reading, interceptors, reflection }: DataServ
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000
   })
-  server.addService(entity.v1.EntityService.service, entityService(reading, interceptors))
+  server.addService(entity.v1.EntityService.service, { ...entityService(reading, interceptors) })
   const health = new HealthImplementation(Object.fromEntries(SERVICES.map((name) => [name, 'NOT_SERVING'])))
   health.addToServer(server)
   if (reflection) new ReflectionService(definition).addToServer(server)

@@ -30,7 +30,8 @@ export async function fetchJwks(uri: string): Promise<ReadonlyMap<string, Verifi
 async function boundedText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response.body ?? []) {
+  const body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = response.body ?? []
+  for await (const chunk of body) {
     size += chunk.length
     if (size > MAX_BYTES) throw new Error(`the key set is larger than ${MAX_BYTES} bytes`)
     chunks.push(chunk)

@@ -1,4 +1,4 @@
-import { Metadata, type ServerUnaryCall, type ServerWritableStream } from '@grpc/grpc-js'
+import type { Metadata, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
 import { callerGone, timeOut } from './deadline.js'
 import type { IncomingCall } from './incoming-call.js'
 

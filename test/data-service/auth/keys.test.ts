@@ -37,7 +37,7 @@ describe('loadSigningKey', () => {
     const load = (): Promise<string> =>
       loadSigningKey({ file, dataDir }).then(
         ({ algorithm }) => algorithm,
-        (error: Error) => error.message
+        (error: unknown) => (error instanceof Error ? error.message : 'no error')
       )
     expect(await load()).to.match(/cannot be read \(ENOENT\)/)
     await writeFile(file, 'nonsense')

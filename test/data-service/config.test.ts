@@ -1,0 +1,71 @@
+import { expect } from 'chai'
+import { readConfig } from '../../data-service/config.js'
+import { SettingsError } from '../../shared/settings-reader.js'
+
+function faults(environment: Record<string, string>): string {
+  try {
+    readConfig(environment)
+    return ''
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message
+    throw error
+  }
+}
+
+describe('settings of the data service', () => {
+  it('have the defaults of the contract', () => {
+    const { config } = readConfig({})
+    expect(config).to.deep.include({
+      address: '127.0.0.1:50051',
+      databaseUrl: 'sqlite:.data/store.sqlite',
+      reviewsDatabaseUrl: 'sqlite:.data/reviews.sqlite',
+      sampleData: false,
+      maxPageSize: 500,
+      maxExportRows: 100_000,
+      ownership: { claimType: 'customer_id', parameterName: 'id', bypassRole: undefined },
+      idempotency: { retention: 86_400_000, required: false }
+    })
+    expect(config.tokens).to.include({ accessTtl: 900_000, refreshTtl: 604_800_000, refreshGrace: 10_000 })
+    expect(readConfig({ DATA_DIR: '/x', DATABASE_URL: ' ' }).config.databaseUrl).to.equal('sqlite:/x/store.sqlite')
+  })
+
+  it('are refused all at once', () => {
+    const message = faults({
+      DATA_SERVICE_ADDRESS: 'localhost',
+      DATABASE_URL: 'postgres://h/d',
+      REVIEWS_DATABASE_URL: 'sqlite:',
+      SAMPLE_DATA: 'yes',
+      MAX_PAGE_SIZE: '0',
+      MAX_EXPORT_ROWS: '-5',
+      LOG_LEVEL: 'loud',
+      ACCESS_TOKEN_TTL: '15',
+      JWT_JWKS_URI: 'http://elsewhere.example/keys',
+      IDEMPOTENCY_REQUIRED: '1'
+    })
+    expect(message).to.match(/^Cannot start: 10 settings are wrong\./)
+    for (const name of ['DATA_SERVICE_ADDRESS', 'REVIEWS_DATABASE_URL', 'MAX_EXPORT_ROWS', 'JWT_JWKS_URI']) {
+      expect(message).to.contain(`- ${name} `)
+    }
+  })
+
+  it('name an outside issuer in full or not at all, and never as themselves', () => {
+    const outside = { JWT_JWKS_URI: 'http://127.0.0.1:9/keys', JWT_JWKS_ISSUER: 'them', JWT_JWKS_AUDIENCE: 'us' }
+    expect(readConfig(outside).config.tokens.outside).to.deep.equal({
+      jwksUri: 'http://127.0.0.1:9/keys',
+      issuer: 'them',
+      audience: 'us'
+    })
+    expect(faults({ JWT_JWKS_URI: outside.JWT_JWKS_URI })).to.match(/must be set together/)
+    expect(faults({ ...outside, JWT_JWKS_ISSUER: 'uniform-rest' })).to.match(/must differ from JWT_ISSUER/)
+  })
+
+  it('are printed without passwords, in faults too', () => {
+    const url = 'mysql://me:pass%40word@host/db'
+    const { effective } = readConfig({ DATABASE_URL: url, REVIEWS_DATABASE_URL: `${url}2` })
+    expect(effective).to.contain('DATABASE_URL=mysql://me:***@host/db\n')
+    for (const secret of ['hun/ter', 'a@b', 'a#b', 'a?b']) {
+      const message = faults({ DATABASE_URL: `mysql://me:${secret}@host` })
+      expect(message, secret).to.contain('DATABASE_URL').and.not.contain(secret)
+    }
+  })
+})

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { ServiceError } from '@grpc/grpc-js'
+import { DomainError } from '../../../shared/domain-error.js'
+import type { ExportResponse__Output } from '../../../shared/gen/entity/v1/ExportResponse.js'
+import { fromRpcStatus } from '../../../shared/rpc-status.js'
+import type { RunningService } from './running-service.js'
+import { answer, failure, metadata, runService, soon } from './running-service.js'
+
+const hang = (signal: AbortSignal): Promise<void> =>
+  delay(60_000, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted())
+
+describe('calls', () => {
+  let service: RunningService
+  beforeEach(async () => {
+    service = await runService()
+    service.store.rows = [{ id: 1, title: 'x', rowVersion: Buffer.alloc(8) }]
+  })
+  afterEach(() => service.stop())
+
+  const list =
+    (values: Record<string, string> = {}, options: object = soon()) =>
+    (done: (e: ServiceError | null) => void) =>
+      service.client.list({ resource: 'tickets' }, metadata(values), options, done)
+  const exported = async (request: object, options: object = {}): Promise<ExportResponse__Output[] | DomainError> => {
+    const parts: ExportResponse__Output[] = []
+    try {
+      for await (const part of service.client.export({ resource: 'things', ...request }, metadata(), options)) {
+        // The stream of this rpc holds nothing else.
+        parts.push(part as ExportResponse__Output)
+      }
+      return parts
+    } catch (error) {
+      // What grpc-js raises on a stream.
+      return fromRpcStatus(error as ServiceError)
+    }
+  }
+
+  it('need a deadline', async () => {
+    expect((await failure(list({ authorization: 'owner 1' }, {}))).code).to.equal('request.malformed')
+    expect(await exported({})).to.have.property('code', 'request.malformed')
+    expect(await exported({}, soon())).to.have.length(3)
+  })
+
+  it('identify their caller before anything else', async () => {
+    expect((await failure(list())).code).to.equal('auth.required')
+    expect((await failure(list({ authorization: 'nonsense' }))).code).to.equal('auth.invalid-token')
+    expect(service.logs.filter(({ reason }) => reason === 'test reason')).to.have.length(1)
+    expect(JSON.stringify(service.logs)).to.not.contain('nonsense')
+    await answer(list({ authorization: 'owner 1' }))
+  })
+
+  it('keep a fit request id and trace in the log, and make an id otherwise', async () => {
+    await failure(list({ 'x-request-id': 'A.b_c-1', traceparent: '00-1-2-01' }))
+    expect(service.logs.at(-1)).to.include({ requestId: 'A.b_c-1', traceparent: '00-1-2-01', rpc: 'List' })
+    await failure(list({ 'x-request-id': 'a b' }))
+    expect(service.logs.at(-1)).to.include({ requestId: 'made-here' })
+  })
+
+  it('turn whatever is unforeseen into an opaque internal error, logged under the request id', async () => {
+    service.store.before = () => Promise.reject(new Error('SELECT secret FROM table'))
+    const error = await failure(list({ authorization: 'owner 1', 'x-request-id': 'r1' }))
+    expect(error.code).to.equal('internal')
+    expect(error.message).to.not.contain('secret')
+    const logged = service.logs.find(({ level }) => level === 50)
+    expect(logged).to.include({ requestId: 'r1' }).and.have.nested.property('err.stack')
+  })
+
+  it('abort the work when the deadline passes or the caller cancels', async () => {
+    const reasons: unknown[] = []
+    let started = (): void => undefined
+    service.store.before = async (signal) => {
+      signal.addEventListener('abort', () => reasons.push(signal.reason))
+      started()
+      await hang(signal)
+    }
+    const late = await failure(list({ authorization: 'owner 1' }, { deadline: Date.now() + 50 }))
+    expect(late.code).to.equal('upstream.timeout')
+    await new Promise<void>((resolve) => {
+      const call = list({ authorization: 'owner 1' })(() => undefined)
+      started = () => {
+        call.cancel()
+        resolve()
+      }
+    })
+    while (reasons.length < 2) await delay(5)
+    for (const reason of reasons) expect(reason).to.be.instanceOf(DomainError)
+  })
+
+  describe('of an export', () => {
+    it('send the header, rows as arrays, and the end', async () => {
+      service.store.batches = 2
+      const parts = await exported({ idleTimeoutMs: 5000, fields: 'title,id' })
+      if (parts instanceof DomainError) throw parts
+      expect(parts.map(({ part }) => part)).to.deep.equal(['header', 'rows', 'rows', 'end'])
+      expect(parts[0]?.header?.columns.map(({ name }) => name)).to.deep.equal(['title', 'id'])
+      expect(parts[0]?.header?.rowLimit).to.equal(100)
+      expect(parts[1]?.rows?.json.toString()).to.equal('[["x",1]]')
+      expect(parts[3]?.end).to.deep.equal({ count: 2, truncated: false })
+    })
+
+    it('fail plainly before the first row, and with a status after it', async () => {
+      service.store.before = () => Promise.reject(new DomainError('upstream.unavailable', 'Down.', { retryAfter: 1 }))
+      expect(await exported({ idleTimeoutMs: 5000 })).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+      expect(await exported({ idleTimeoutMs: 5000, fields: 'nope' })).to.include({ code: 'fields.invalid' })
+    })
+
+    it('give up after the idle time without a row', async () => {
+      service.store.before = hang
+      expect(await exported({ idleTimeoutMs: 30 })).to.include({ code: 'upstream.timeout' })
+      expect(service.store.exportsOpen).to.equal(0)
+    })
+
+    it('draw no batches for a reader that does not read, and end with it', async () => {
+      service.store.rows = Array.from({ length: 100 }, (_, id) => ({ id, title: 'x'.repeat(10_000) }))
+      service.store.batches = 1000
+      const call = service.client.export({ resource: 'things', idleTimeoutMs: 60_000, fields: 'id,title' }, metadata())
+      call.on('error', () => undefined)
+      // grpc-js holds a stream back from its first message on.
+      await call[Symbol.asyncIterator]().next()
+      let seen = -1
+      while (seen !== service.store.batchesTaken) {
+        seen = service.store.batchesTaken
+        await delay(100)
+      }
+      expect(seen).to.be.below(100)
+      call.cancel()
+      while (service.store.exportsOpen > 0) await delay(5)
+    })
+  })
+})

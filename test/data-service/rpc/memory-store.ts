@@ -1,0 +1,70 @@
+import type { Value } from '../../../data-service/entity/value.js'
+import { selectedName } from '../../../data-service/plan/projection.js'
+import type { Projection } from '../../../data-service/plan/read-plan.js'
+import type { ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/read-store.js'
+
+export type MemoryRow = Readonly<Record<string, Value>>
+
+/** Answers every read with the same rows: what is tested here is what stands around the store. */
+export class MemoryStore implements ReadStore {
+  rows: readonly MemoryRow[] = []
+  referenced: MemoryRow = {}
+  children: readonly (readonly Value[])[] = []
+  /** Runs before each answer and each batch; throw here to fail, or wait on the signal to hang. */
+  before: (signal: AbortSignal) => Promise<void> = () => Promise.resolve()
+  batches = 1
+  batchesTaken = 0
+  exportsOpen = 0
+
+  async list({ projection, references }: Parameters<ReadStore['list']>[0], signal: AbortSignal) {
+    await this.before(signal)
+    const rows = this.rows.map((row) => this.#load(row, projection, references[0]?.projection))
+    return { rows, truncated: true }
+  }
+
+  async page(plan: Parameters<ReadStore['page']>[0], signal: AbortSignal) {
+    await this.before(signal)
+    const rows = this.rows.map((row) => this.#load(row, plan.projection))
+    return { rows, total: plan.withTotal ? rows.length : undefined, hasNext: false }
+  }
+
+  async get({ projection, id }: Parameters<ReadStore['get']>[0], signal: AbortSignal) {
+    await this.before(signal)
+    const row = this.rows.find((one) => one['id'] === id)
+    return row && this.#load(row, projection)
+  }
+
+  async lookup(_plan: Parameters<ReadStore['lookup']>[0], signal: AbortSignal) {
+    await this.before(signal)
+    return { items: this.rows.map((row) => ({ id: row['id'] ?? null, name: row['title'] ?? null })), truncated: false }
+  }
+
+  async *export({ projection }: Parameters<ReadStore['export']>[0], signal: AbortSignal): AsyncGenerator<ExportBatch> {
+    this.exportsOpen++
+    try {
+      for (let batch = 1; batch <= this.batches; batch++) {
+        await this.before(signal)
+        this.batchesTaken++
+        const rows = this.rows.map((row) => valuesOf(row, projection))
+        yield { rows, end: batch === this.batches ? { truncated: false } : undefined }
+      }
+    } finally {
+      this.exportsOpen--
+    }
+  }
+
+  #load(row: MemoryRow, projection: Projection, referenced?: Projection): LoadedRow {
+    const nested = referenced && { ...emptyRow, values: valuesOf(this.referenced, referenced) }
+    return {
+      values: valuesOf(row, projection),
+      references: new Map(nested ? [['maker', nested]] : []),
+      children: new Map([['parts', this.children]])
+    }
+  }
+}
+
+const emptyRow = { references: new Map<string, LoadedRow | null>(), children: new Map<string, never[]>() }
+
+function valuesOf(row: MemoryRow, { selected }: Projection): Value[] {
+  return selected.map((one) => row[selectedName(one)] ?? null)
+}

@@ -1,0 +1,102 @@
+import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { pino } from 'pino'
+import { anonymous, type Authenticated } from '../../../data-service/auth/caller.js'
+import type { Entity } from '../../../data-service/entity/entity.js'
+import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import { buildDataService } from '../../../data-service/server.js'
+import { DomainError } from '../../../shared/domain-error.js'
+import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
+import type { EntityServiceClient } from '../../../shared/gen/entity/v1/EntityService.js'
+import { loadProto } from '../../../shared/load-proto.js'
+import { fromRpcStatus } from '../../../shared/rpc-status.js'
+import { exampleEntities } from '../plan/example-entities.js'
+import { MemoryStore } from './memory-store.js'
+
+export type Answered<Response> = (error: ServiceError | null, response?: Response) => void
+type Log = Record<string, unknown>
+
+/** A data service over a MemoryStore on a free port. Authorization metadata is `owner <digits>` or refused. */
+export interface RunningService {
+  readonly store: MemoryStore
+  readonly client: EntityServiceClient
+  readonly logs: Log[]
+  stop(): Promise<void>
+}
+
+export async function runService(entities: readonly Entity[] = exampleEntities): Promise<RunningService> {
+  const store = new MemoryStore()
+  const logs: Log[] = []
+  const log = pino({ level: 'debug' }, { write: (line) => void logs.push(JSON.parse(line) as Log) })
+  const service = buildDataService({
+    reading: {
+      planning: {
+        catalogue: makeCatalogue(entities),
+        ownership: { bypassRole: 'Admin' },
+        maxPageSize: 500,
+        maxExportRows: 100
+      },
+      store
+    },
+    interceptors: { identify, log, newRequestId: () => 'made-here' },
+    reflection: true
+  })
+  const port = await service.listen('127.0.0.1:0')
+  // What proto-loader made of the file that the types were generated from.
+  const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
+  const client = new entity.v1.EntityService(`127.0.0.1:${port}`, credentials.createInsecure())
+  return {
+    store,
+    client,
+    logs,
+    stop: async () => {
+      client.close()
+      await service.drain(1000)
+    }
+  }
+}
+
+function identify([token]: readonly string[]): Promise<Authenticated | typeof anonymous> {
+  if (token === undefined) return Promise.resolve(anonymous)
+  const [, digits] = /^owner (\d+)$/.exec(token) ?? []
+  if (digits === undefined) {
+    return Promise.reject(new DomainError('auth.invalid-token', 'Bad token.', { cause: new Error('test reason') }))
+  }
+  const roles: string[] = []
+  return Promise.resolve({
+    kind: 'authenticated',
+    issuer: 'i',
+    subject: 's',
+    roles,
+    permissions: new Set(),
+    owner: BigInt(digits)
+  })
+}
+
+export const soon = (): { deadline: number } => ({ deadline: Date.now() + 10_000 })
+
+export function metadata(values: Readonly<Record<string, string>> = {}): Metadata {
+  const made = new Metadata()
+  for (const [name, value] of Object.entries(values)) made.set(name, value)
+  return made
+}
+
+/** The answer of a unary call. */
+export function answer<Response>(call: (answered: Answered<Response>) => unknown): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    call((error, response) => {
+      if (error === null && response !== undefined) resolve(response)
+      else reject(error ?? new Error('neither answer nor error'))
+    })
+  })
+}
+
+/** The DomainError that a unary call fails with. */
+export function failure(call: (answered: Answered<unknown>) => unknown): Promise<DomainError> {
+  return answer(call).then(
+    () => {
+      throw new Error('answered')
+    },
+    // What grpc-js fails calls with.
+    (error: unknown) => fromRpcStatus(error as ServiceError)
+  )
+}
