@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   }
   checkCatalogue(entities, PERMISSIONS)
   const stopping = new AbortController()
-  const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+  const stopped: Promise<readonly unknown[]> = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
   const log = createLogger({ name: 'data-service', level: config.logLevel })
   if (config.sampleData) {
     log.warn('SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public')
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   const port = await service.listen(config.address)
   log.info({ address: config.address.replace(/\d+$/, String(port)) }, 'listening')
 
-  const [signal]: unknown[] = await stopped
+  const [signal] = await stopped
   log.info({ signal }, 'stopping')
   stopping.abort()
   await service.drain(DRAIN_PATIENCE)

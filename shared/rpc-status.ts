@@ -45,7 +45,7 @@ export function fromRpcStatus(error: ServiceError): DomainError {
 
 function faultsOf(info: RpcDetails): Fault[] {
   return info.violations.flatMap(({ field, description, reason }) => {
-    const [prefix = '', name = ''] = splitOnce(field)
+    const [prefix, name] = splitOnce(field)
     const place = (['parameter', 'pointer', 'header'] as const).find((one) => PLACES[one] === prefix)
     return place !== undefined && isErrorCode(reason)
       ? [{ code: reason, detail: description, place: { in: place, name } }]
