@@ -1,0 +1,185 @@
+import { once } from 'node:events'
+import {
+  Metadata,
+  Server,
+  ServerCredentials,
+  status,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData
+} from '@grpc/grpc-js'
+import { expect } from 'chai'
+import type { DataCall } from '../../gateway/data-calls.js'
+import { GrpcDataClient } from '../../gateway/data-client.js'
+import { DomainError } from '../../shared/domain-error.js'
+import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
+import { loadProto } from '../../shared/load-proto.js'
+import { toRpcStatus } from '../../shared/rpc-status.js'
+
+type Unary = (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => void
+type Streaming = (call: ServerWritableStream<unknown, unknown>) => void
+
+describe('the data client', () => {
+  let server: Server
+  let client: GrpcDataClient
+  let port: number
+  let onGet: Unary
+  let onExport: Streaming
+
+  const serve = async (at: number): Promise<number> => {
+    server = new Server()
+    // The definition loaded here is what the generated types describe.
+    const types = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
+    server.addService(types.entity.v1.EntityService.service, {
+      Describe: ((_call, answer) => answer(null, { digest: 'd' })) satisfies Unary,
+      Get: ((call, answer) => onGet(call, answer)) satisfies Unary,
+      Export: ((call) => onExport(call)) satisfies Streaming
+    })
+    return new Promise((resolve, reject) => {
+      server.bindAsync(`127.0.0.1:${at}`, ServerCredentials.createInsecure(), (error, bound) =>
+        error === null ? resolve(bound) : reject(error)
+      )
+    })
+  }
+  beforeEach(async () => {
+    port = await serve(0)
+    client = new GrpcDataClient(`127.0.0.1:${port}`)
+  })
+  afterEach(() => {
+    client.close()
+    server.forceShutdown()
+  })
+
+  const call = (more: Partial<DataCall> = {}): DataCall => ({
+    authorization: undefined,
+    requestId: 'r1',
+    traceparent: undefined,
+    signal: new AbortController().signal,
+    ...more
+  })
+  const codeOf = async (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => 'no failure',
+      (error: unknown) => (error instanceof DomainError ? error.code : error)
+    )
+  const drain = async (parts: AsyncIterable<unknown>): Promise<void> => {
+    for await (const part of parts) void part
+  }
+
+  it('forwards token, request id and trace, with a deadline', async () => {
+    let seen: { metadata: Metadata; deadline: number } | undefined
+    onGet = (got, answer) => {
+      seen = { metadata: got.metadata, deadline: Number(got.getDeadline()) }
+      answer(null, { record: { json: Buffer.from('{}') } })
+    }
+    const before = Date.now()
+    const { record } = await client.get(call({ authorization: 'Bearer a', traceparent: 't' }), {
+      resource: 'x',
+      id: '1'
+    })
+    expect(record?.json.toString()).to.equal('{}')
+    expect(seen?.metadata.getMap()).to.include({ authorization: 'Bearer a', 'x-request-id': 'r1', traceparent: 't' })
+    expect(seen?.deadline).to.be.within(before + 5000, before + 11_000)
+  })
+
+  it('gives back the DomainError that was thrown there', async () => {
+    const thrown = new DomainError('fields.invalid', 'No such field.')
+    onGet = (_got, answer) => answer(toRpcStatus(thrown))
+    const error: unknown = await client.get(call(), {}).catch((caught: unknown) => caught)
+    expect(error).to.be.instanceOf(DomainError).and.include({ code: 'fields.invalid', message: 'No such field.' })
+  })
+
+  it('asks once more where the transport failed, and only then', async () => {
+    let calls = 0
+    onGet = (_got, answer) => {
+      calls += 1
+      if (calls === 1) answer({ code: status.UNAVAILABLE, details: 'going away' })
+      else answer(null, { record: { json: Buffer.from('{}') } })
+    }
+    await client.get(call(), {})
+    expect(calls).to.equal(2)
+
+    calls = 0
+    onGet = (_got, answer) => {
+      calls += 1
+      answer({ code: status.UNAVAILABLE, details: 'away' })
+    }
+    expect(await codeOf(client.get(call(), {}))).to.equal('upstream.unavailable')
+    expect(calls).to.equal(2)
+
+    calls = 0
+    onGet = (_got, answer) => {
+      calls += 1
+      answer(toRpcStatus(new DomainError('upstream.unavailable', 'The second store is away.')))
+    }
+    expect(await codeOf(client.get(call(), {}))).to.equal('upstream.unavailable')
+    expect(calls).to.equal(1)
+  })
+
+  it('cancels a call that nobody waits for', async () => {
+    const abandoned = new AbortController()
+    const cancelled = new Promise<void>((resolve) => {
+      onGet = (got) => {
+        got.on('cancelled', resolve)
+        abandoned.abort()
+      }
+    })
+    const failure = codeOf(client.get(call({ signal: abandoned.signal }), {}))
+    await cancelled
+    expect(await failure).to.equal('upstream.bad-gateway')
+  })
+
+  it('refuses a token that cannot be carried as an invalid one, without a call', async () => {
+    let calls = 0
+    onGet = () => void (calls += 1)
+    for (const authorization of ['Bearer é', 'Bearer a\tb', `Bearer ${'a'.repeat(9000)}`]) {
+      expect(await codeOf(client.get(call({ authorization }), {}))).to.equal('auth.invalid-token')
+      expect(await codeOf(drain(client.export(call({ authorization }), {})))).to.equal('auth.invalid-token')
+    }
+    expect(calls).to.equal(0)
+  })
+
+  it('cancels an export that is left', async () => {
+    const cancelled = new Promise<void>((resolve) => {
+      onExport = (got) => {
+        got.on('cancelled', resolve)
+        got.write({ header: { rowLimit: 7 } })
+      }
+    })
+    for await (const part of client.export(call(), { idleTimeoutMs: 5000 })) {
+      expect(part.header?.rowLimit).to.equal(7)
+      break
+    }
+    await cancelled
+  })
+
+  it('gives an export up when nothing comes any more', async () => {
+    onExport = (got) => void got.write({ header: { rowLimit: 7 } })
+    expect(await codeOf(drain(client.export(call(), { idleTimeoutMs: 50 })))).to.equal('upstream.timeout')
+  })
+
+  it('fails an export with what failed it there, after the parts before', async () => {
+    onExport = (got) => {
+      got.write({ header: { rowLimit: 7 } })
+      got.emit('error', toRpcStatus(new DomainError('conflict', 'x')))
+    }
+    let parts = 0
+    const reading = (async () => {
+      for await (const part of client.export(call(), {})) parts += part.header ? 1 : 0
+    })()
+    expect(await codeOf(reading)).to.equal('conflict')
+    expect(parts).to.equal(1)
+  })
+
+  it('tells when a connection comes into being, and again after it was lost', async () => {
+    const connections = new EventTarget()
+    client.onConnected(() => connections.dispatchEvent(new Event('connected')))
+    await once(connections, 'connected')
+    expect(client.isReachable()).to.equal(true)
+    server.forceShutdown()
+    const again = once(connections, 'connected')
+    await serve(port)
+    await again
+    expect((await client.describe(new AbortController().signal)).digest).to.equal('d')
+  })
+})

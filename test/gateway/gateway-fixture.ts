@@ -1,0 +1,53 @@
+import { Writable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { buildGateway } from '../../gateway/app.js'
+import { Catalogue } from '../../gateway/catalogue.js'
+import { readGatewayConfig } from '../../gateway/config.js'
+import { createLogger } from '../../shared/logger.js'
+import { FakeDataClient } from './fake-data-client.js'
+
+/** A gateway before a data service in memory. */
+export interface GatewayFixture {
+  readonly app: FastifyInstance
+  readonly data: FakeDataClient
+  readonly catalogue: Catalogue
+  /** Every log line so far. */
+  readonly lines: Record<string, unknown>[]
+  close(): Promise<void>
+}
+
+export const NOW = new Date('2031-02-03T04:05:06.789Z')
+
+export async function startGateway(environment: Readonly<Record<string, string>> = {}): Promise<GatewayFixture> {
+  const { config } = readGatewayConfig({ GATEWAY_PORT: '0', ...environment })
+  const lines: Record<string, unknown>[] = []
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      // pino writes an object a line.
+      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>)
+      done()
+    }
+  })
+  const log = createLogger({ name: 'gateway', level: 'debug', destination })
+  const data = new FakeDataClient()
+  const stopping = new AbortController()
+  const catalogue = await Catalogue.open(data, log, stopping.signal)
+  const app = await buildGateway({ config, data, catalogue, log, now: () => NOW })
+  await app.ready()
+  return {
+    app,
+    data,
+    catalogue,
+    lines,
+    async close() {
+      stopping.abort()
+      await app.close()
+    }
+  }
+}
+
+/** Listens on a free port of the loopback and answers the origin. */
+export async function listen({ app }: GatewayFixture): Promise<string> {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return app.listeningOrigin
+}

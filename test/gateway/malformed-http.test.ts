@@ -1,0 +1,100 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect } from 'chai'
+import { exchange } from '../harness/http.js'
+import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
+
+const KIB_64 = 64 * 1024
+const HEAD = 'Host: x\r\nConnection: close\r\n'
+
+describe('malformed HTTP', () => {
+  let gateway: GatewayFixture
+  let url: string
+  before(async () => {
+    gateway = await startGateway()
+    url = await listen(gateway)
+  })
+  after(() => gateway.close())
+
+  const answerTo = async (bytes: string): Promise<{ status: number; head: string; body: string }> => {
+    const [head = '', ...rest] = (await exchange(url, Buffer.from(bytes, 'latin1'))).split('\r\n\r\n')
+    return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body: rest.join('\r\n\r\n') }
+  }
+
+  const BROKEN: readonly (readonly [why: string, bytes: string])[] = [
+    ['no HTTP', 'hello\r\n\r\n'],
+    ['a method with a dot', 'GE.T /products HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a bare CR in a header', `GET /products HTTP/1.1\r\n${HEAD}X: a\rb\r\n\r\n`],
+    ['a NUL in a header', `GET /products HTTP/1.1\r\n${HEAD}X: \0\r\n\r\n`],
+    ['a folded header', `GET /products HTTP/1.1\r\n${HEAD}X: a\r\n b\r\n\0\r\n`],
+    ['no Host', 'GET /products HTTP/1.1\r\n\r\n'],
+    ['two Hosts', 'GET /products HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
+    ['a Host with a space', 'GET /products HTTP/1.1\r\nHost: a b\r\n\r\n'],
+    ['a Host with a path', 'GET /products HTTP/1.1\r\nHost: a/b\r\n\r\n'],
+    ['an unknown expectation', `GET /products HTTP/1.1\r\n${HEAD}Expect: tea\r\nConnection: close\r\n\r\n`],
+    ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a fragment', `GET /products#top HTTP/1.1\r\n${HEAD}\r\n`],
+    ['a byte beyond ASCII in the target', `GET /products?a=\u00e9 HTTP/1.1\r\n${HEAD}\r\n`],
+    ['two lengths', `POST /products HTTP/1.1\r\n${HEAD}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`],
+    ['length and chunks', `POST /products HTTP/1.1\r\n${HEAD}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`]
+  ]
+  for (const [why, bytes] of BROKEN) {
+    it(`${why} is answered with a problem document`, async () => {
+      const { status, head, body } = await answerTo(bytes)
+      expect(status, head).to.equal(400)
+      expect(head).to.include('content-type: application/problem+json').and.include('connection: close')
+      expect(body).to.include('"code":"request.malformed"').and.include('"requestId":"')
+    })
+  }
+
+  const filled = (before: string, after: string, length: number): string =>
+    before + 'a'.repeat(length - before.length - after.length) + after
+  const target = (length: number): string => filled('/products?x=', '', length)
+  const headed = (length: number): string => filled(`GET /products HTTP/1.1\r\n${HEAD}X: `, '\r\n\r\n', length)
+
+  it('a head of 64 KiB is served and one byte more is 431', async () => {
+    expect((await answerTo(headed(KIB_64))).status).to.equal(200)
+    const { status, body } = await answerTo(headed(KIB_64 + 1))
+    expect(status).to.equal(431)
+    expect(body).to.include('"code":"headers.too-large"')
+  })
+
+  it('a target of 64 KiB leaves no room for headers, and one byte more is 414', async () => {
+    expect((await answerTo(`GET ${target(KIB_64)} HTTP/1.1\r\n${HEAD}\r\n`)).status).to.equal(431)
+    const { status, body } = await answerTo(`GET ${target(KIB_64 + 1)} HTTP/1.1\r\n${HEAD}\r\n`)
+    expect(status).to.equal(414)
+    expect(body).to.include('"code":"uri.too-long"').and.include('"instance":"/products"')
+  })
+
+  it('heads far over the limit are told apart as well', async () => {
+    expect((await answerTo(`GET ${target(600_000)} HTTP/1.1\r\n${HEAD}\r\n`)).status).to.equal(414)
+    const many = `GET /products HTTP/1.1\r\n${HEAD}${'X-Some: thing\r\n'.repeat(40_000)}\r\n`
+    expect((await answerTo(many)).status).to.equal(431)
+  })
+
+  it('more headers than Node counts by default are all seen', async () => {
+    const many = 'X: a\r\n'.repeat(5000)
+    await answerTo(`GET /products/1 HTTP/1.1\r\n${many}${HEAD}Authorization: Bearer last\r\n\r\n`)
+    expect(gateway.data.calls.at(-1)?.call.authorization).to.equal('Bearer last')
+  })
+
+  it('absolute form and HTTP/1.0 without Host are served', async () => {
+    expect((await answerTo(`GET http://y/products/1 HTTP/1.1\r\n${HEAD}\r\n`)).status).to.equal(200)
+    expect((await answerTo('GET /products/1 HTTP/1.0\r\n\r\n')).status).to.equal(200)
+  })
+
+  it('garbage after a request leaves that request its answer', async () => {
+    const all = await exchange(url, 'GET /products/1 HTTP/1.1\r\nHost: x\r\n\r\ngarbage\r\n\r\n')
+    expect(all.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 400'])
+  })
+
+  it('a client that goes away mid-request ends nothing', async () => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
+    await once(socket, 'connect')
+    socket.write('GET /products HTTP/1.1\r\nHo')
+    socket.resetAndDestroy()
+    await once(socket, 'close')
+    expect((await answerTo(`GET /products/1 HTTP/1.1\r\n${HEAD}\r\n`)).status).to.equal(200)
+  })
+})

@@ -1,0 +1,197 @@
+import { METHODS } from 'node:http'
+import { expect } from 'chai'
+import type { InjectOptions } from 'fastify'
+import { DomainError } from '../../shared/domain-error.js'
+import { startGateway, type GatewayFixture } from './gateway-fixture.js'
+
+describe('routes', () => {
+  let gateway: GatewayFixture
+  before(async () => {
+    gateway = await startGateway()
+  })
+  after(() => gateway.close())
+
+  const ALLOWED: readonly (readonly [url: string, allow: string])[] = [
+    ['/products', 'GET, HEAD'],
+    ['/products/paged', 'GET, HEAD'],
+    ['/products/export', 'GET'],
+    ['/products/lookup', 'GET, HEAD'],
+    ['/products/1', 'GET, HEAD'],
+    ['/health', 'GET, HEAD'],
+    ['/openapi.json', 'GET, HEAD'],
+    ['/docs', 'GET, HEAD'],
+    ['/problems/conflict', 'GET, HEAD']
+  ]
+  for (const [url, allow] of ALLOWED) {
+    it(`${url} takes ${allow} and no other method`, async () => {
+      const others = METHODS.filter((method) => method !== 'CONNECT' && !allow.split(', ').includes(method))
+      for (const method of others) {
+        // The injector's types know fewer methods than the parser.
+        const answer = await gateway.app.inject({ method: method as NonNullable<InjectOptions['method']>, url })
+        expect(answer.statusCode, method).to.equal(405)
+        expect(answer.headers.allow, method).to.equal(allow)
+        if (method !== 'HEAD') expect(answer.json(), method).to.include({ code: 'method.not-allowed' })
+      }
+    })
+  }
+
+  for (const url of [
+    '/',
+    '/nope',
+    '/nope/1',
+    '/products/',
+    '/products/1/',
+    '/products/1/2/3',
+    '/Products',
+    '//',
+    '/health/',
+    '/problems/nope',
+    '/problems/'
+  ]) {
+    it(`${url} is nothing`, async () => {
+      for (const method of ['GET', 'POST', 'DELETE'] as const) {
+        if (method !== 'GET' && url.startsWith('/problems/')) continue
+        const answer = await gateway.app.inject({ method, url, payload: method === 'POST' ? '{' : '' })
+        expect(answer.statusCode, method).to.equal(404)
+        expect(answer.headers['content-type']).to.equal('application/problem+json')
+        expect(answer.json()).to.include({ code: 'route.not-found', instance: url })
+      }
+    })
+  }
+
+  it('refuses a body over 1 MiB, and reads none before it refuses the method', async () => {
+    const post = (payload: string) =>
+      gateway.app.inject({ method: 'POST', url: '/products', payload, headers: { 'content-type': 'application/json' } })
+    expect((await post('{'.repeat(1024 * 1024 + 1))).json()).to.include({ status: 413, code: 'body.too-large' })
+    expect((await post('{'.repeat(1024 * 1024))).json()).to.include({ status: 405, code: 'method.not-allowed' })
+  })
+
+  it('answers bad percent-encoding of path and query', async () => {
+    for (const url of ['/products/%', '/products/%zz', '/products/%ff', '/products?x=%', '/products/paged?%ff=1']) {
+      const answer = await gateway.app.inject(url)
+      expect(answer.json(), url).to.include({ status: 400, code: 'request.malformed', instance: url.split('?')[0] })
+      expect(answer.headers, url).to.include({ 'x-content-type-options': 'nosniff' })
+      expect(answer.headers['x-request-id'], url).to.equal(answer.json().requestId)
+    }
+  })
+
+  it('serves a page for each problem type', async () => {
+    const answer = await gateway.app.inject('/problems/filter.too-many')
+    expect(answer.headers['content-type']).to.equal('text/html; charset=utf-8')
+    expect(answer.body).to.include('<code>filter.too-many</code>')
+  })
+
+  it('lists the resources for people', async () => {
+    expect((await gateway.app.inject('/docs')).body)
+      .to.include('/products')
+      .and.include('What the store sells.')
+  })
+
+  it('is healthy only with a data service', async () => {
+    expect((await gateway.app.inject('/health')).json()).to.deep.equal({ status: 'ok' })
+    gateway.data.reachable = false
+    const answer = await gateway.app.inject('/health')
+    gateway.data.reachable = true
+    expect(answer.json()).to.include({ status: 503, code: 'upstream.unavailable' })
+    expect(answer.headers['retry-after']).to.equal('1')
+  })
+})
+
+describe('failures', () => {
+  let gateway: GatewayFixture
+  beforeEach(async () => {
+    gateway = await startGateway()
+  })
+  afterEach(() => gateway.close())
+
+  const failing = (error: Error) => {
+    gateway.data.answerGet = () => {
+      throw error
+    }
+    return gateway.app.inject('/products/1?secret=1')
+  }
+
+  it('that nobody foresaw are opaque outside and whole in the log', async () => {
+    const answer = await failing(new TypeError('SELECT secret FROM hidden_table'))
+    expect(answer.statusCode).to.equal(500)
+    const problem = answer.json()
+    expect(problem).to.have.all.keys('type', 'title', 'status', 'detail', 'instance', 'code', 'requestId')
+    expect(answer.body).to.not.match(/SELECT|TypeError|hidden/)
+    const line = gateway.lines.find(({ msg }) => msg === 'unforeseen failure')
+    expect(line).to.include({ requestId: problem.requestId, level: 'error' })
+    expect(JSON.stringify(line)).to.include('hidden_table').and.include('stack')
+  })
+
+  it('that carry an HTTP status by chance are opaque too', async () => {
+    const answer = await failing(Object.assign(new Error('driver text'), { statusCode: 404, code: 'ER_X' }))
+    expect(answer.json()).to.include({ status: 500, code: 'internal' })
+  })
+
+  it('of configuration tell nothing', async () => {
+    const answer = await failing(new DomainError('configuration', 'OWNER_BYPASS_ROLE is not set.'))
+    expect(answer.json()).to.include({ status: 500, code: 'configuration' })
+    expect(answer.body).to.not.include('OWNER_BYPASS_ROLE')
+  })
+
+  it('of authentication say how to authenticate', async () => {
+    const header = async (error: Error): Promise<unknown> => (await failing(error)).headers['www-authenticate']
+    expect(await header(new DomainError('auth.required', 'x'))).to.equal('Bearer')
+    expect(await header(new DomainError('auth.invalid-token', 'x'))).to.equal('Bearer error="invalid_token"')
+  })
+
+  it('that pass say when to come back', async () => {
+    const answer = await failing(new DomainError('upstream.unavailable', 'x', { retryAfter: 2.2 }))
+    expect(answer.statusCode).to.equal(503)
+    expect(answer.headers['retry-after']).to.equal('3')
+  })
+
+  it('name the path and not the query, in the answer and in the log', async () => {
+    const answer = await failing(new DomainError('not-found', 'x'))
+    expect(answer.json().instance).to.equal('/products/1')
+    expect(JSON.stringify(gateway.lines)).to.not.include('secret')
+  })
+})
+
+describe('under a public base URL', () => {
+  let gateway: GatewayFixture
+  before(async () => {
+    gateway = await startGateway({ PUBLIC_BASE_URL: 'https://shop.example/api/', TRUSTED_PROXIES: '127.0.0.0/8' })
+  })
+  after(() => gateway.close())
+
+  it('its path prefixes every route', async () => {
+    for (const path of ['/products', '/health', '/docs', '/openapi.json', '/problems/conflict']) {
+      expect((await gateway.app.inject(`/api${path}`)).statusCode, path).to.equal(200)
+      expect((await gateway.app.inject(path)).statusCode, path).to.equal(404)
+    }
+  })
+
+  it('every link begins with it, whatever a proxy says', async () => {
+    const headers = { 'x-forwarded-host': 'other.example', 'x-forwarded-proto': 'http', host: 'evil.example' }
+    const page = await gateway.app.inject({ url: '/api/products/paged', headers })
+    expect(page.headers.link).to.match(/^<https:\/\/shop\.example\/api\/products\/paged\?pageNumber=1>/)
+    const missing = await gateway.app.inject({ url: '/products', headers })
+    expect(missing.json().type).to.equal('https://shop.example/api/problems/route.not-found')
+  })
+})
+
+describe('X-Forwarded-*', () => {
+  const linkWith = async (environment: Record<string, string>): Promise<unknown> => {
+    const gateway = await startGateway(environment)
+    try {
+      const headers = { 'x-forwarded-host': 'shop.example', 'x-forwarded-proto': 'https', host: 'evil.example' }
+      return (await gateway.app.inject({ url: '/products/paged', headers })).headers.link
+    } finally {
+      await gateway.close()
+    }
+  }
+
+  it('are believed from a trusted proxy', async () => {
+    expect(await linkWith({ TRUSTED_PROXIES: '127.0.0.1' })).to.match(/^<https:\/\/shop\.example\/products/)
+  })
+
+  it('are nobody else’s to send, and Host never counts', async () => {
+    expect(await linkWith({ TRUSTED_PROXIES: '10.0.0.0/8' })).to.match(/^<http:\/\/127\.0\.0\.1:0\/products/)
+    expect(await linkWith({})).to.match(/^<http:\/\/127\.0\.0\.1:0\/products/)
+  })
+})
