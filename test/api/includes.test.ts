@@ -150,7 +150,8 @@ describeApi('includes', (store) => {
         ]
         try {
           const counted: number[][] = []
-          for (const size of [1, 10, 100, 200]) {
+          // A page that reaches the end may know its total without counting, so none here does.
+          for (const size of [1, 10, 100, 199]) {
             await store.call(target(size))
             const executed = (database?: string): Promise<number> =>
               main

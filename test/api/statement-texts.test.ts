@@ -54,10 +54,10 @@ describe('statement texts in the log of MariaDB', function () {
 
   it('are two with the total, the page and its count', async () => {
     const lines = await run(
-      numbers(50).map((n) => `/products/paged?fields=id,sku&${filter('price', 'gte', `${n}.25`)}`)
+      numbers(50).map((n) => `/products/paged?fields=id,sku&pageSize=2&${filter('price', 'gte', `0.${n + 10}`)}`)
     )
     expect(prepared(lines).size).to.equal(2)
-    expect(queried(lines).filter((text) => text.includes('.25'))).to.deep.equal([])
+    expect(queried(lines).filter((text) => /0\.\d\d/.test(text))).to.deep.equal([])
   })
 
   it('are the same for all page numbers and sizes', async () => {
