@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import {
-  Metadata,
+  type Metadata,
   Server,
   ServerCredentials,
   status,
