@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
+import { shortened } from './shortened.js'
 
 /** What google.rpc details say of an error (https://google.aip.dev/193). */
 export interface RpcDetails {
@@ -17,7 +18,9 @@ export interface Violation {
 }
 
 /** Clients built on C-core lose the whole status when details pass 8 KiB of metadata (contract.md section 7). */
-const MAX_DETAILS_BYTES = 6 * 1024
+const MAX_DETAILS_BYTES = 5 * 1024
+/** Characters; four bytes each at most. */
+const MAX_MESSAGE = 1000
 const DOMAIN = 'uniform-rest'
 const PREFIX = 'type.googleapis.com/google.rpc.'
 
@@ -30,16 +33,12 @@ const ErrorInfo = root.lookupType('google.rpc.ErrorInfo')
 const BadRequest = root.lookupType('google.rpc.BadRequest')
 const RetryInfo = root.lookupType('google.rpc.RetryInfo')
 
-/** Serializes at most 6 KiB: faults that do not fit are counted in ErrorInfo metadata `moreFaults`. */
+/** Serializes at most 5 KiB: faults that do not fit are counted in ErrorInfo metadata `moreFaults`. */
 export function encodeDetails(code: number, message: string, details: RpcDetails): Buffer {
   for (let kept = details.violations.length; ; kept = Math.floor(kept / 2)) {
-    const encoded = encode(code, kept < details.violations.length ? shortened(message) : message, { details, kept })
+    const encoded = encode(code, shortened(message, MAX_MESSAGE), { details, kept })
     if (encoded.length <= MAX_DETAILS_BYTES || kept === 0) return encoded
   }
-}
-
-function shortened(message: string): string {
-  return message.length <= 1000 ? message : `${message.slice(0, 1000)}…`
 }
 
 function encode(code: number, message: string, what: { details: RpcDetails; kept: number }): Buffer {

@@ -3,6 +3,7 @@ import { DomainError, type Fault } from './domain-error.js'
 import { isErrorCode, type ErrorCode } from './error-code.js'
 import { GRPC_STATUS } from './grpc-status-of.js'
 import { decodeDetails, encodeDetails, type RpcDetails } from './rpc-details.js'
+import { shortened } from './shortened.js'
 
 const DETAILS_KEY = 'grpc-status-details-bin'
 const PLACES: Readonly<Record<Fault['place']['in'], string>> = { parameter: 'query', pointer: 'body', header: 'header' }
@@ -23,7 +24,8 @@ export function toRpcStatus(error: DomainError): StatusObject {
       retryAfter: error.retryAfter
     })
   )
-  return { code, details: error.message, metadata }
+  // grpc-message is for people and percent-encoded: the whole text is in the details.
+  return { code, details: shortened(error.message, 100), metadata }
 }
 
 /** Back to the same DomainError. A status of the transport itself, without details, becomes its nearest code. */

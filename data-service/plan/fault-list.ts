@@ -1,5 +1,6 @@
 import { refusal, type Fault } from '../../shared/domain-error.js'
 import type { ErrorCode } from '../../shared/error-code.js'
+import { shortened } from '../../shared/shortened.js'
 
 const MAX_ECHO = 100
 
@@ -8,7 +9,7 @@ export class FaultList {
   readonly #faults: Fault[] = []
 
   add(code: ErrorCode, parameter: string, detail: string): void {
-    this.#faults.push({ code, detail, place: { in: 'parameter', name: shortened(parameter) } })
+    this.#faults.push({ code, detail, place: { in: 'parameter', name: shortened(parameter, MAX_ECHO) } })
   }
 
   /** Throws one DomainError with all faults, if there are any. */
@@ -20,13 +21,5 @@ export class FaultList {
 
 /** Client text for a fault's detail: in quotes and never long. */
 export function quoted(text: string): string {
-  return JSON.stringify(shortened(text))
-}
-
-function shortened(text: string): string {
-  if (text.length <= MAX_ECHO) return text
-  // By code points: half a surrogate pair is no text.
-  return `${Array.from(text.slice(0, 2 * MAX_ECHO))
-    .slice(0, MAX_ECHO)
-    .join('')}…`
+  return JSON.stringify(shortened(text, MAX_ECHO))
 }

@@ -21,6 +21,7 @@ export interface RunningService {
   readonly client: EntityServiceClient
   readonly logs: Log[]
   stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export async function runService(entities: readonly Entity[] = exampleEntities): Promise<RunningService> {
@@ -44,15 +45,11 @@ export async function runService(entities: readonly Entity[] = exampleEntities):
   // What proto-loader made of the file that the types were generated from.
   const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
   const client = new entity.v1.EntityService(`127.0.0.1:${port}`, credentials.createInsecure())
-  return {
-    store,
-    client,
-    logs,
-    stop: async () => {
-      client.close()
-      await service.drain(1000)
-    }
+  const stop = async (): Promise<void> => {
+    client.close()
+    await service.drain(1000)
   }
+  return { store, client, logs, stop, [Symbol.asyncDispose]: stop }
 }
 
 function identify([token]: readonly string[]): Promise<Authenticated | typeof anonymous> {

@@ -1,0 +1,51 @@
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { startProcess, type ServiceProcess } from '../harness/service-process.js'
+
+describe('the data service process', function () {
+  this.timeout(30_000)
+  let dataDir: string
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'main-'))
+  })
+  afterEach(() => rm(dataDir, { recursive: true, force: true }))
+
+  const start = (environment: Record<string, string> = {}): ServiceProcess =>
+    startProcess('data-service/main.js', { DATA_DIR: dataDir, DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...environment })
+  const told = (service: ServiceProcess): string => JSON.stringify(service.logs())
+
+  it('says where it listens, warns of sample accounts, and ends with 0 on SIGTERM', async () => {
+    const service = start({ SAMPLE_DATA: 'true' })
+    const { address } = await service.logged((entry) => entry['msg'] === 'listening')
+    expect(address).to.match(/^127\.0\.0\.1:[1-9]\d*$/)
+    expect(service.logs().some(({ level, msg }) => level === 'warn' && /sample accounts/.test(String(msg)))).to.equal(
+      true
+    )
+    expect(await service.stop()).to.equal(0)
+  })
+
+  it('does not start with a wrong setting or a taken port, and says why', async () => {
+    const wrong = start({ MAX_PAGE_SIZE: '0', LOG_LEVEL: 'x' })
+    expect(await wrong.ended).to.equal(1)
+    expect(told(wrong)).to.contain('2 settings are wrong')
+    const holder = createServer()
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
+    // A TCP server's address is never a pipe's name.
+    const { port } = holder.address() as AddressInfo
+    const late = start({ DATA_SERVICE_ADDRESS: `127.0.0.1:${port}` })
+    expect(await late.ended).to.equal(1)
+    expect(told(late)).to.contain('EADDRINUSE')
+    await new Promise((resolve) => holder.close(resolve))
+  })
+
+  it('serves while the second store is down', async () => {
+    const service = start({ REVIEWS_DATABASE_URL: 'mysql://nobody:secret@127.0.0.1:9/reviews' })
+    await service.logged((entry) => entry['msg'] === 'listening')
+    expect(told(service)).to.contain('second store not reached').and.not.contain('secret')
+    expect(await service.stop()).to.equal(0)
+  })
+})

@@ -1,0 +1,53 @@
+import { Metadata, status, type ServiceError } from '@grpc/grpc-js'
+import { expect } from 'chai'
+import { DomainError, refusal, type Fault } from '../../shared/domain-error.js'
+import { ERROR_CODES } from '../../shared/error-code.js'
+import { GRPC_STATUS } from '../../shared/grpc-status-of.js'
+import { fromRpcStatus, toRpcStatus } from '../../shared/rpc-status.js'
+
+const across = (error: DomainError): DomainError =>
+  fromRpcStatus(Object.assign(new Error('from the wire'), toRpcStatus(error)))
+
+const fault = (name: string, place: Fault['place']['in'] = 'parameter'): Fault => ({
+  code: 'fields.invalid',
+  detail: `"${name}" is not a field: ключ, 鍵.`,
+  place: { in: place, name }
+})
+
+describe('a DomainError across gRPC', () => {
+  it('keeps every code under its canonical status', () => {
+    for (const code of ERROR_CODES) {
+      const error = new DomainError(code, 'Détail.')
+      expect(toRpcStatus(error).code, code).to.equal(GRPC_STATUS[code])
+      expect(across(error)).to.include({ code, message: 'Détail.' })
+    }
+  })
+
+  it('keeps faults, places and the time to retry', () => {
+    const faults = [fault('a:b'), fault('/x', 'pointer'), fault('If-Match', 'header')]
+    const error = new DomainError('fields.invalid', 'Three.', { faults, retryAfter: 7 })
+    expect(across(error)).to.deep.include({ faults, retryAfter: 7 })
+  })
+
+  it('stays within 6 KiB whatever the faults', () => {
+    const [first, ...others] = Array.from({ length: 5000 }, (_, index) => fault(`name-${index}`))
+    if (first === undefined) throw new Error('no faults')
+    const encoded = toRpcStatus(refusal([first, ...others]))
+    const [bytes] = encoded.metadata.get('grpc-status-details-bin')
+    expect(Buffer.isBuffer(bytes) && bytes.length).to.be.within(500, 6 * 1024)
+    expect(across(refusal([first, ...others])).faults.length).to.be.greaterThan(10)
+    const long = new DomainError('internal', 'x'.repeat(20_000))
+    expect(across(long).message).to.equal(`${'x'.repeat(1000)}…`)
+    const emoji = toRpcStatus(new DomainError('internal', '😀'.repeat(20_000)))
+    expect(encodeURI(emoji.details)).to.have.length.below(2000)
+  })
+
+  it('makes the nearest code of a status that the transport itself gave', () => {
+    const bare = (code: status): DomainError =>
+      // All that fromRpcStatus looks at.
+      fromRpcStatus(Object.assign(new Error('x'), { code, details: '', metadata: new Metadata() }) as ServiceError)
+    expect(bare(status.UNAVAILABLE)).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+    expect(bare(status.DEADLINE_EXCEEDED).code).to.equal('upstream.timeout')
+    expect(bare(status.UNIMPLEMENTED).code).to.equal('upstream.bad-gateway')
+  })
+})
