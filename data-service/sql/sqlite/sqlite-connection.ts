@@ -16,6 +16,13 @@ export interface SqliteChanges {
   readonly lastInsertRowid: number | bigint
 }
 
+export interface SqliteOutcome {
+  readonly rows: readonly Readonly<Record<string, SqliteValue>>[]
+  readonly changes: SqliteChanges
+}
+
+const NO_CHANGES: SqliteChanges = { changes: 0, lastInsertRowid: 0 }
+
 interface Mode {
   /** Integers as bigint, where they may pass 2^53. */
   readonly exact: boolean
@@ -75,18 +82,17 @@ export class SqliteConnection {
   /** Rows as arrays, in the order of the statement's columns. */
   rows(sql: string, parameters: readonly SqliteParameter[], exact: boolean): SqliteValue[][] {
     const statement = this.#prepared(sql, { exact, arrays: true })
-    return attempt(() => statement.all(...parameters.map(bindable)))
+    // The driver's types say any; setReturnArrays made each row an array.
+    return attempt(() => statement.all(...parameters.map(bindable)) as SqliteValue[][])
   }
 
-  /** Rows as objects by column name, integers as bigint. */
-  objects(sql: string, parameters: SqliteParameters): Record<string, SqliteValue>[] {
+  /** Runs any statement: rows, if it answers any, as objects by column name with integers as bigint. */
+  run(sql: string, parameters: SqliteParameters): SqliteOutcome {
     const statement = this.#prepared(sql, { exact: true, arrays: false })
-    return attempt(() => statement.all(...bound(parameters)))
-  }
-
-  run(sql: string, parameters: SqliteParameters): SqliteChanges {
-    const statement = this.#prepared(sql, { exact: true, arrays: false })
-    return attempt(() => statement.run(...bound(parameters)))
+    return attempt(() => {
+      if (statement.columns().length > 0) return { rows: statement.all(...bound(parameters)), changes: NO_CHANGES }
+      return { rows: [], changes: statement.run(...bound(parameters)) }
+    })
   }
 
   /** Rolls back what is open. Closing twice is harmless. */

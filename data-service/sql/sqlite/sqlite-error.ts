@@ -6,6 +6,9 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [19, 'SQLITE_CONSTRAINT']
 ])
 
+/** SQLITE_ERROR. */
+const UNKNOWN_CODE = 1
+
 /** A snapshot that another writer has overtaken: waiting never helps. */
 const BUSY_SNAPSHOT = 517
 
@@ -24,10 +27,22 @@ export class SqliteError extends Error {
   }
 }
 
+/** What the driver leaves of an error in a statement that answers rows: its message, but no result code. */
+const CODES_BY_MESSAGE: readonly (readonly [RegExp, number])[] = [
+  [/^database is locked/, 5],
+  [/^database table is locked/, 6],
+  [/unable to open database file/, 14],
+  [/constraint failed/, 19]
+]
+
 /** The driver's error as SqliteError; what is no error of the database comes back as it is. */
 export function sqliteError(error: unknown): unknown {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
-  return new SqliteError(NAMES.get(error.errcode & 0xff) ?? 'SQLITE_ERROR', error.errcode, error)
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return error
+  const errno =
+    'errcode' in error && typeof error.errcode === 'number'
+      ? error.errcode
+      : (CODES_BY_MESSAGE.find(([message]) => message.test(error.message))?.[1] ?? UNKNOWN_CODE)
+  return new SqliteError(NAMES.get(errno & 0xff) ?? 'SQLITE_ERROR', errno, error)
 }
 
 /** Whether another connection holds a lock that it will let go. */

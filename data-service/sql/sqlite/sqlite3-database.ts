@@ -4,12 +4,22 @@ import type { WriteQueue } from './write-queue.js'
 
 /** `this` of a callback: Sequelize reads both members, and tells this class by its name. */
 class Statement {
-  lastID = 0
-  changes = 0
+  readonly lastID: number
+  readonly changes: number
+
+  constructor(lastID: number, changes: number) {
+    this.lastID = lastID
+    this.changes = changes
+  }
 }
 
 type Callback = (this: Statement, error: unknown, rows?: readonly Record<string, unknown>[]) => void
-type Work<Result> = (connection: SqliteConnection, sql: string, parameters: SqliteParameters) => Result
+
+interface Outcome {
+  readonly statement: Statement
+  readonly error: unknown
+  readonly rows: readonly Record<string, unknown>[]
+}
 
 interface Opening {
   readonly file: string
@@ -44,17 +54,11 @@ export class Sqlite3Database {
   }
 
   all(sql: string, ...rest: readonly unknown[]): this {
-    return this.#enqueue(sql, rest, (connection, text, parameters) => ({
-      statement: new Statement(),
-      rows: connection.objects(text, parameters).map(plainRow)
-    }))
+    return this.#enqueue(sql, rest)
   }
 
   run(sql: string, ...rest: readonly unknown[]): this {
-    return this.#enqueue(sql, rest, (connection, text, parameters) => {
-      const { changes, lastInsertRowid } = connection.run(text, parameters)
-      return { statement: Object.assign(new Statement(), { changes, lastID: Number(lastInsertRowid) }), rows: [] }
-    })
+    return this.#enqueue(sql, rest)
   }
 
   close(closed?: (error: unknown) => void): void {
@@ -71,22 +75,24 @@ export class Sqlite3Database {
     })
   }
 
-  #enqueue(
-    sql: string,
-    rest: readonly unknown[],
-    work: Work<{ statement: Statement; rows: readonly Record<string, unknown>[] }>
-  ): this {
+  #enqueue(sql: string, rest: readonly unknown[]): this {
     const callback = rest.findLast(isCallback)
     const parameters = rest.find(isParameters) ?? []
     this.#tail = this.#tail.then(async () => {
-      try {
-        const { statement, rows } = await this.#inTurn(sql, (connection) => work(connection, sql, parameters))
-        callback?.call(statement, null, rows)
-      } catch (error) {
-        callback?.call(new Statement(), error)
-      }
+      const { statement, error, rows } = await this.#outcome(sql, parameters)
+      callback?.call(statement, error, rows)
     })
     return this
+  }
+
+  async #outcome(sql: string, parameters: SqliteParameters): Promise<Outcome> {
+    try {
+      const { rows, changes } = await this.#inTurn(sql, (connection) => connection.run(sql, parameters))
+      const statement = new Statement(Number(changes.lastInsertRowid), changes.changes)
+      return { statement, error: null, rows: rows.map(plainRow) }
+    } catch (error) {
+      return { statement: new Statement(0, 0), error, rows: [] }
+    }
   }
 
   async #inTurn<Result>(sql: string, work: (connection: SqliteConnection) => Result): Promise<Result> {

@@ -3,6 +3,7 @@ import type { Value } from '../../../data-service/entity/value.js'
 import type { ExportPlan } from '../../../data-service/plan/read-plan.js'
 import { eachDatabase } from '../../harness/database.js'
 import { insertRows, TABLES } from '../../oracle/insert-rows.js'
+import { drain } from './drain.js'
 import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
 import { condition, exportPlan, pagePlan, path, projection, sortedBy, throughPath } from './plan-by-hand.js'
 
@@ -122,10 +123,8 @@ eachDatabase((kind) => {
     it('rejects with the reason of its signal', async () => {
       const aborting = new AbortController()
       const gone = new Error('gone')
-      const reading = async (): Promise<void> => {
-        for await (const _ of fresh.store.export(exportPlan(products), aborting.signal)) aborting.abort(gone)
-      }
-      expect(await reading().catch((error: unknown) => error)).to.equal(gone)
+      const reading = drain(fresh.store.export(exportPlan(products), aborting.signal), () => aborting.abort(gone))
+      expect(await reading.catch((error: unknown) => error)).to.equal(gone)
     })
   })
 })

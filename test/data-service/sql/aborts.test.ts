@@ -1,0 +1,97 @@
+import { expect } from 'chai'
+import { createConnection, type Connection } from 'mysql2/promise'
+import { setMaxListeners } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
+import { drain } from './drain.js'
+import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
+import { exportPlan, listPlan } from './plan-by-hand.js'
+
+const categories = entity('categories')
+const GONE = new Error('gone')
+
+/** A statement hangs for as long as another connection holds the table. */
+describe('aborted reads on mysql', function () {
+  this.timeout(20_000)
+  let fresh: FreshReadStore
+  let holder: Connection
+
+  beforeEach(async () => {
+    fresh = await freshReadStore('mysql')
+    holder = await createConnection({ uri: fresh.url })
+    await fresh.store.list(listPlan(categories), never)
+    await holder.query('LOCK TABLES categories WRITE')
+  })
+
+  afterEach(async () => {
+    await holder.end()
+    await fresh.dispose()
+  })
+
+  async function running(): Promise<number> {
+    const [rows] = await holder.query(
+      "SELECT 1 FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'SELECT `categories`%'"
+    )
+    return Array.isArray(rows) ? rows.length : 0
+  }
+
+  async function until(count: number): Promise<void> {
+    while ((await running()) !== count) await wait(5)
+  }
+
+  const outcome = (reading: Promise<unknown>): Promise<unknown> => reading.catch((error: unknown) => error)
+
+  it('are stopped in the database and reject with the reason', async () => {
+    const aborting = new AbortController()
+    const reading = outcome(fresh.store.list(listPlan(categories), aborting.signal))
+    await until(1)
+    aborting.abort(GONE)
+    expect(await reading).to.equal(GONE)
+    await until(0)
+  })
+
+  it('leave the pool whole: as many again can run, and run right', async () => {
+    for (let round = 0; round < 3; round++) {
+      const aborting = new AbortController()
+      setMaxListeners(20, aborting.signal)
+      const readings = Array.from({ length: 10 }, () =>
+        outcome(fresh.store.list(listPlan(categories), aborting.signal))
+      )
+      await until(10)
+      aborting.abort(GONE)
+      expect(await Promise.all(readings)).to.deep.equal(readings.map(() => GONE))
+      await until(0)
+    }
+    await holder.query('UNLOCK TABLES')
+    const lists = await Promise.all(Array.from({ length: 20 }, () => fresh.store.list(listPlan(categories), never)))
+    expect(lists.every(({ rows }) => rows.length === 0)).to.equal(true)
+  })
+
+  it('give up waiting for a connection', async () => {
+    const hanging = new AbortController()
+    setMaxListeners(20, hanging.signal)
+    const readings = Array.from({ length: 10 }, () => outcome(fresh.store.list(listPlan(categories), hanging.signal)))
+    await until(10)
+    const waiting = new AbortController()
+    const waiter = outcome(fresh.store.list(listPlan(categories), waiting.signal))
+    waiting.abort(GONE)
+    expect(await waiter).to.equal(GONE)
+    hanging.abort(GONE)
+    await Promise.all(readings)
+    await holder.query('UNLOCK TABLES')
+    expect((await fresh.store.list(listPlan(categories), never)).rows).to.deep.equal([])
+  })
+
+  it('stop an export too, and close its connection', async () => {
+    const aborting = new AbortController()
+    const reading = drain(fresh.store.export(exportPlan(categories), aborting.signal))
+    await until(1)
+    aborting.abort(GONE)
+    expect(await outcome(reading)).to.equal(GONE)
+    await until(0)
+  })
+
+  it('send nothing when the signal was aborted before', async () => {
+    expect(await outcome(fresh.store.list(listPlan(categories), AbortSignal.abort(GONE)))).to.equal(GONE)
+    expect(await running()).to.equal(0)
+  })
+})

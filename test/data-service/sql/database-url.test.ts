@@ -1,0 +1,40 @@
+import { expect } from 'chai'
+import { parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
+
+describe('database URLs', () => {
+  it('name a file', () => {
+    expect(parseDatabaseUrl('sqlite:.data/store.sqlite')).to.deep.equal({ kind: 'sqlite', file: '.data/store.sqlite' })
+    expect(parseDatabaseUrl('sqlite:/var/a b.sqlite')).to.deep.equal({ kind: 'sqlite', file: '/var/a b.sqlite' })
+  })
+
+  it('name a server, its parts percent-decoded', () => {
+    const settings = { kind: 'mysql', host: 'db', port: 3306, user: 'me', password: 'p@:/%', database: 'shop' }
+    expect(parseDatabaseUrl('mysql://me:p%40%3A%2F%25@db/shop')).to.deep.equal(settings)
+    expect(parseDatabaseUrl('mariadb://me:p%40%3A%2F%25@db:3307/shop?ssl=true')).to.deep.equal({
+      ...settings,
+      port: 3307,
+      ssl: true
+    })
+    expect(parseDatabaseUrl('mysql://root@[::1]/shop')).to.include({ host: '::1', user: 'root', password: '' })
+  })
+
+  for (const [url, message] of [
+    ['', /sqlite:<file>/],
+    ['postgres://me:secret@db/shop', /must be sqlite:<file>/],
+    ['sqlite:', /names no file/],
+    ['sqlite::memory:', /must name a file/],
+    ['mysql://me:secret@db', /must name one database/],
+    ['mysql://me:secret@db/shop/more', /must name one database/],
+    ['mysql://me:secret@db:99999/shop', /no valid URL/],
+    ['mysql://me:secret%@db/shop', /%25/],
+    ['mysql://me:secret@db/shop?ssl=maybe', /ssl/],
+    ['mysql://me:secret@db/shop?charset=x', /unknown parameter charset/]
+  ] as const) {
+    it(`refuse ${url === '' ? 'nothing' : url.replace('secret', '…')}, saying what would be right and no password`, () => {
+      expect(() => parseDatabaseUrl(url))
+        .to.throw(Error, message)
+        .with.property('message')
+        .that.does.not.include('secret')
+    })
+  }
+})

@@ -1,0 +1,96 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import { expect } from 'chai'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UniqueConstraintError } from 'sequelize'
+import { connect, type Database } from '../../../../data-service/sql/connect.js'
+
+describe('writes to the embedded database', () => {
+  let folder: string
+  let file: string
+  let one: Database
+  let other: Database
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'writes-'))
+    file = join(folder, 'deep', 'store.sqlite')
+    one = connect({ kind: 'sqlite', file })
+    other = connect({ kind: 'sqlite', file })
+    await one.sequelize.query('CREATE TABLE counters (id INTEGER PRIMARY KEY, name TEXT, value INTEGER NOT NULL)')
+    await one.sequelize.query('CREATE UNIQUE INDEX counters_name ON counters (sort_key(name))')
+    await one.sequelize.query("INSERT INTO counters VALUES (1, 'a', 0)")
+  })
+
+  afterEach(async () => {
+    await Promise.all([one.sequelize.close(), other.sequelize.close()])
+    await rm(folder, { recursive: true })
+  })
+
+  /** Reads, then writes what it read plus one: lost unless the transaction is alone from its first statement. */
+  function increment({ sequelize }: Database): Promise<void> {
+    return sequelize.transaction(async (transaction) => {
+      const [rows] = await sequelize.query('SELECT value FROM counters WHERE id = 1', { transaction })
+      const [row] = rows as { value: number }[]
+      await sequelize.query('UPDATE counters SET value = $value WHERE id = 1', {
+        bind: { value: (row?.value ?? 0) + 1 },
+        transaction
+      })
+    })
+  }
+
+  async function value(): Promise<unknown> {
+    const [rows] = await one.sequelize.query('SELECT value FROM counters WHERE id = 1')
+    return (rows as { value: number }[])[0]?.value
+  }
+
+  it('lose nothing, in one process and between two', async function () {
+    this.timeout(20_000)
+    await Promise.all(Array.from({ length: 50 }, (_, index) => increment(index % 2 === 0 ? one : other)))
+    expect(await value()).to.equal(50)
+  })
+
+  it('wait for another process without holding up this one', async () => {
+    const outside = new DatabaseSync(file)
+    outside.function('sort_key', { deterministic: true }, (text: unknown) => text)
+    outside.exec('BEGIN IMMEDIATE')
+    let done = false
+    const writing = increment(one).then(() => {
+      done = true
+    })
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 1))
+    expect(done).to.equal(false)
+    outside.exec('COMMIT')
+    await writing
+    outside.close()
+    expect(await value()).to.equal(1)
+  })
+
+  it('leave the queue when they fail', async () => {
+    const failing = one.sequelize.transaction(async (transaction) => {
+      await one.sequelize.query('UPDATE counters SET value = 99', { transaction })
+      throw new Error('changed my mind')
+    })
+    expect(await failing.catch((error: unknown) => error)).to.have.property('message', 'changed my mind')
+    await increment(one)
+    expect(await value()).to.equal(1)
+  })
+
+  it('tell a unique violation, letter case ignored', async () => {
+    const twice = one.sequelize.query("INSERT INTO counters VALUES (2, 'A', 0)")
+    expect(await twice.catch((error: unknown) => error)).to.be.instanceOf(UniqueConstraintError)
+  })
+
+  it('keep integers of 64 bits, bytes and nulls, and refuse text that the driver would cut', async () => {
+    const { sequelize } = one
+    await sequelize.query('CREATE TABLE things (id INTEGER PRIMARY KEY, big INTEGER, bytes BLOB, name TEXT) STRICT')
+    const bind = { id: 1, big: 9007199254740993n, bytes: Buffer.from([0, 255]), name: null }
+    await sequelize.query('INSERT INTO things VALUES ($id, $big, $bytes, $name)', { bind })
+    const [rows] = await sequelize.query('SELECT * FROM things')
+    expect(rows).to.deep.equal([{ id: 1, big: '9007199254740993', bytes: Buffer.from([0, 255]), name: null }])
+    const cut = sequelize.query('UPDATE things SET name = $name', { bind: { name: 'a\0b' } })
+    expect(await cut.catch((error: unknown) => error))
+      .to.have.property('message')
+      .that.includes('U+0000')
+  })
+})

@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { entities } from '../../../data-service/entities/index.js'
+import { connect } from '../../../data-service/sql/connect.js'
+import { createReadStore } from '../../../data-service/sql/create-read-store.js'
+import { parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
+import { DomainError } from '../../../shared/domain-error.js'
+import { eachDatabase } from '../../harness/database.js'
+import { insertRows, TABLES } from '../../oracle/insert-rows.js'
+import { freePort } from '../../runner/free-port.js'
+import { drain } from './drain.js'
+import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
+import { exportPlan, listPlan } from './plan-by-hand.js'
+
+const products = entity('products')
+const children = products.children.map((one) => ({ children: one }))
+
+eachDatabase((kind) => {
+  describe(`a database that cannot be reached, ${kind}`, () => {
+    let fresh: FreshReadStore
+    let folder: string
+    let nowhere: string
+
+    before(async function () {
+      this.timeout(20_000)
+      fresh = await freshReadStore(kind)
+      await insertRows(fresh.primary, TABLES.categories, [{ id: 1, name: 'All', parentId: null, slug: 'all' }])
+      await insertRows(fresh.primary, TABLES.products, [
+        { id: 1, name: 'a', sku: 'a', categoryId: 1, price: '1.00', isActive: true }
+      ])
+      folder = await mkdtemp(join(tmpdir(), 'unreachable-'))
+      nowhere =
+        kind === 'sqlite'
+          ? `sqlite:${join(folder, 'missing.sqlite')}`
+          : `mysql://root@127.0.0.1:${await freePort()}/none`
+    })
+
+    after(async () => {
+      await fresh.dispose()
+      await rm(folder, { recursive: true })
+    })
+
+    async function refusal(reading: () => Promise<unknown>): Promise<DomainError> {
+      const error: unknown = await reading().catch((reason: unknown) => reason)
+      if (!(error instanceof DomainError)) throw new Error('It was no DomainError', { cause: error })
+      return error
+    }
+
+    it('as the second store fails what asks for its children, and nothing else', async () => {
+      const store = createReadStore(
+        { primary: connect(parseDatabaseUrl(fresh.url)), second: connect(parseDatabaseUrl(nowhere)) },
+        entities
+      )
+      try {
+        expect((await store.list(listPlan(products), never)).rows).to.have.length(1)
+        const error = await refusal(() => store.list(listPlan(products, { children }), never))
+        expect(error).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+        expect(error.cause).to.be.instanceOf(Error)
+        expect(error.message).to.not.match(/127\.0\.0\.1|missing|none/)
+        expect((await store.list(listPlan(products), never)).rows).to.have.length(1)
+      } finally {
+        await store.close()
+      }
+    })
+
+    it('as the primary fails every read', async () => {
+      const store = createReadStore(
+        { primary: connect(parseDatabaseUrl(nowhere)), second: connect(parseDatabaseUrl(nowhere)) },
+        entities
+      )
+      try {
+        expect((await refusal(() => store.list(listPlan(products), never))).code).to.equal('upstream.unavailable')
+        const exporting = (): Promise<void> => drain(store.export(exportPlan(products), never))
+        expect((await refusal(exporting)).code).to.equal('upstream.unavailable')
+      } finally {
+        await store.close()
+      }
+    })
+  })
+})
