@@ -1,4 +1,4 @@
-import { Metadata, status, type ServiceError } from '@grpc/grpc-js'
+import { Metadata, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { DomainError, refusal, type Fault } from '../../shared/domain-error.js'
 import { ERROR_CODES } from '../../shared/error-code.js'
@@ -44,8 +44,7 @@ describe('a DomainError across gRPC', () => {
 
   it('makes the nearest code of a status that the transport itself gave', () => {
     const bare = (code: status): DomainError =>
-      // All that fromRpcStatus looks at.
-      fromRpcStatus(Object.assign(new Error('x'), { code, details: '', metadata: new Metadata() }) as ServiceError)
+      fromRpcStatus(Object.assign(new Error('x'), { code, details: '', metadata: new Metadata() }))
     expect(bare(status.UNAVAILABLE)).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
     expect(bare(status.DEADLINE_EXCEEDED).code).to.equal('upstream.timeout')
     expect(bare(status.UNIMPLEMENTED).code).to.equal('upstream.bad-gateway')
