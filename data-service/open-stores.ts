@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { DomainError } from '../shared/domain-error.js'
 import type { DataServiceConfig } from './config.js'
 import type { Entity } from './entity/entity.js'
 import { connect, type Database } from './sql/connect.js'
@@ -12,6 +13,7 @@ import { migrate } from './sql/migrations/migrate.js'
 import { primaryMigrations } from './sql/migrations/primary-migrations.js'
 import { secondMigrations } from './sql/migrations/second-migrations.js'
 import { loadSample } from './sql/sample/load-sample.js'
+import { unreachable } from './sql/unreachable.js'
 
 const RETRY_SECOND_STORE = 5000
 
@@ -37,7 +39,7 @@ export async function openStores(
   try {
     await prepareSecond()
   } catch (error) {
-    if (!isUnreachable(error)) throw error
+    if (!(unreachable(error, 'The second database') instanceof DomainError)) throw error
     log.error({ err: error }, 'second store not reached: what includes its children is answered 503 until it is')
     void retry(prepareSecond, { log, stopping })
   }
@@ -62,9 +64,4 @@ async function retry(work: () => Promise<void>, how: { log: Logger; stopping: Ab
       if (!how.stopping.aborted) how.log.warn({ err: error }, 'second store still not ready')
     }
   }
-}
-
-/** Sequelize's own names for a server that is not there, refuses or does not answer. */
-function isUnreachable(error: unknown): boolean {
-  return error instanceof Error && /^Sequelize(?:Connection|Host|Access|Invalid)/.test(error.name)
 }
