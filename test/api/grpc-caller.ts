@@ -33,13 +33,7 @@ export class GrpcCaller {
   /** The answer, or how it failed. */
   unary(method: Method, request: object, options: RpcOptions = {}): Promise<object | RpcFailure> {
     return new Promise((resolve, reject) => {
-      const done = (error: ServiceError | null, value?: object): void => {
-        try {
-          resolve(error === null ? (value ?? {}) : failureOf(error))
-        } catch (cause) {
-          reject(cause)
-        }
-      }
+      const done = (error: ServiceError | null, value?: object): void => settle({ error, value }, resolve, reject)
       const [metadata, settings] = [metadataOf(options), callOptions(options)]
       switch (method) {
         case 'List':
@@ -56,20 +50,14 @@ export class GrpcCaller {
     })
   }
 
-  /** Every message of an export, or how it failed. */
-  export(request: object, options: RpcOptions = {}): Promise<object[] | RpcFailure> {
+  /** An array of every message of an export, or how it failed. */
+  export(request: object, options: RpcOptions = {}): Promise<object> {
     return new Promise((resolve, reject) => {
       const messages: object[] = []
       const call = this.#client.Export(request, metadataOf(options), callOptions(options))
       call.on('data', (message: object) => messages.push(message))
       call.on('end', () => resolve(messages))
-      call.on('error', (error: ServiceError) => {
-        try {
-          resolve(failureOf(error))
-        } catch (cause) {
-          reject(cause)
-        }
-      })
+      call.on('error', (error: ServiceError) => settle({ error }, resolve, reject))
     })
   }
 
@@ -82,11 +70,23 @@ export function isFailure(answer: object): answer is RpcFailure {
   return 'detailBytes' in answer
 }
 
-/** Throws where the details are not the typed ones that the contract promises. */
-function failureOf(error: ServiceError): RpcFailure {
+function settle(
+  outcome: { readonly error: ServiceError | null; readonly value?: object | undefined },
+  resolve: (answer: object | RpcFailure) => void,
+  reject: (error: ServiceError) => void
+): void {
+  const { error, value = {} } = outcome
+  if (error === null) return resolve(value)
+  const failure = failureOf(error)
+  if (failure === undefined) reject(error)
+  else resolve(failure)
+}
+
+/** undefined where the details are not the typed ones that the contract promises: such an error fails the test. */
+function failureOf(error: ServiceError): RpcFailure | undefined {
   const [encoded] = error.metadata.get('grpc-status-details-bin')
   const decoded = Buffer.isBuffer(encoded) ? decodeDetails(encoded) : undefined
-  if (!Buffer.isBuffer(encoded) || decoded === undefined) throw error
+  if (!Buffer.isBuffer(encoded) || decoded === undefined) return undefined
   return { status: error.code, message: error.details, details: decoded.info, detailBytes: encoded.length }
 }
 

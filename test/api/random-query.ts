@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { operatorWords } from '../oracle/condition.js'
 import type { NewRow } from '../oracle/insert-rows.js'
 import type { OracleQuery } from '../oracle/read-oracle.js'
-import { products, type OracleProperty } from '../oracle/resource.js'
+import type { OracleProperty, OracleResource } from '../oracle/resource.js'
 
 const COUNT = 300
 const PRINTABLE = ' !"#$%&\'()*+,-./0123456789:;<=>?@ABCDEFGHIJabcdefghij[\\]^_`{|}~'
@@ -40,9 +40,25 @@ export const randomProducts: fc.Arbitrary<NewRow[]> = fc
   .array(product, { minLength: COUNT, maxLength: COUNT })
   .map((rows) => rows.map((row, n) => ({ ...row, id: n + 1, sku: `sku-${n}` })))
 
+/** Orders of customers 1 to 3. */
+export const randomOrders: fc.Arbitrary<NewRow[]> = fc
+  .array(
+    fc.record({
+      customerId: fc.constantFrom(1, 2, 3),
+      status: fc.constantFrom('placed', 'paid', 'Paid', 'shipped'),
+      total: money,
+      placedAt: dateTime,
+      paidAt: optional(dateTime),
+      deliveredAt: optional(dateTime),
+      trackingCode: optional(text(LETTERS, 4))
+    }),
+    { minLength: COUNT, maxLength: COUNT }
+  )
+  .map((rows) => rows.map((row, n) => ({ ...row, id: n + 1, number: `o-${n}` })))
+
 /** Queries that mostly fit, with values out of the rows, and now and then do not. */
-export function anyQuery(rows: readonly NewRow[]): fc.Arbitrary<OracleQuery> {
-  const property = fc.constantFrom(...products.properties)
+export function anyQuery(resource: OracleResource, rows: readonly NewRow[]): fc.Arbitrary<OracleQuery> {
+  const property = fc.constantFrom(...resource.properties)
   const condition = property.chain((chosen) =>
     fc.record({
       property: fc.constantFrom(chosen.name, chosen.name.toLowerCase()),
