@@ -17,7 +17,7 @@ import { problemPages } from './plugins/problem-pages.js'
 import { problemResponses } from './plugins/problem-responses.js'
 import { requestIdentity } from './plugins/request-identity.js'
 import { requestLimits } from './plugins/request-limits.js'
-import { requestLog } from './plugins/request-log.js'
+import { logWhenDone, requestLog } from './plugins/request-log.js'
 import { responseSafety } from './plugins/response-safety.js'
 import { PublicAddress } from './public-address.js'
 import { knowEveryMethod } from './refuse-other-methods.js'
@@ -56,7 +56,10 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id'], newRequestId),
     trustProxy: (remote: string) => config.trustedProxies.trusts(remote),
     rewriteUrl: (raw) => originForm(raw.url ?? '/'),
-    frameworkErrors: (error, request, reply) => void problems.send(error, request, reply),
+    frameworkErrors: (error, request, reply) => {
+      logWhenDone(log, request, reply)
+      problems.send(error, request, reply)
+    },
     clientErrorHandler: malformed.onClientError,
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT,

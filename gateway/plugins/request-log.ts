@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Logger } from '../../shared/logger.js'
 import { pathOf } from '../headers/query-parameters.js'
@@ -6,20 +7,25 @@ import { pathOf } from '../headers/query-parameters.js'
 export const requestLog = fp<{ log: Logger }>(
   async (app, { log }) => {
     app.addHook('onRequest', (request, reply, done) => {
-      const started = performance.now()
-      reply.raw.once('close', () => {
-        const line = {
-          requestId: request.id,
-          method: request.method,
-          path: pathOf(request.originalUrl),
-          status: reply.raw.statusCode,
-          durationMs: Math.round((performance.now() - started) * 1000) / 1000
-        }
-        if (reply.raw.writableFinished) log.info(line, 'request')
-        else log.info({ ...line, aborted: true }, 'request')
-      })
+      logWhenDone(log, request, reply)
       done()
     })
   },
   { name: 'request-log', dependencies: ['request-identity'], fastify: '5.x' }
 )
+
+/** For requests that are refused before any hook, too. */
+export function logWhenDone(log: Logger, request: FastifyRequest, { raw }: FastifyReply): void {
+  const started = performance.now()
+  raw.once('close', () => {
+    const line = {
+      requestId: request.id,
+      method: request.method,
+      path: pathOf(request.originalUrl),
+      status: raw.statusCode,
+      durationMs: Math.round((performance.now() - started) * 1000) / 1000
+    }
+    if (raw.writableFinished) log.info(line, 'request')
+    else log.info({ ...line, aborted: true }, 'request')
+  })
+}

@@ -84,6 +84,20 @@ describe('malformed HTTP', () => {
     expect((await answerTo('GET /products/1 HTTP/1.0\r\n\r\n')).status).to.equal(200)
   })
 
+  it('every request leaves one line, its query and its secrets left out', async () => {
+    const from = gateway.lines.length
+    const secrets = 'Authorization: Bearer tell-tale\r\nCookie: a=tell-tale\r\n'
+    await answerTo(`GET /products/1?x=tell-tale HTTP/1.1\r\n${HEAD}${secrets}\r\n`)
+    await answerTo(`GET /products/%zz?x=tell-tale HTTP/1.1\r\n${HEAD}${secrets}\r\n`)
+    const lines = gateway.lines.slice(from)
+    expect(lines.map(({ msg, method, path, status }) => [msg, method, path, status])).to.deep.equal([
+      ['request', 'GET', '/products/1', 200],
+      ['request', 'GET', '/products/%zz', 400]
+    ])
+    expect(lines[0]).to.include.keys('requestId', 'durationMs')
+    expect(JSON.stringify(lines)).to.not.include('tell-tale')
+  })
+
   it('garbage after a request leaves that request its answer', async () => {
     const all = await exchange(url, 'GET /products/1 HTTP/1.1\r\nHost: x\r\n\r\ngarbage\r\n\r\n')
     expect(all.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 400'])
