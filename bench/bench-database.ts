@@ -19,7 +19,7 @@ export interface BenchDatabase {
 export async function createBenchDatabase(products: number): Promise<BenchDatabase> {
   const given = process.env['BENCH_MYSQL_URL']
   const server = given
-    ? { url: given, description: 'BENCH_MYSQL_URL', stop: () => Promise.resolve() }
+    ? { url: given, description: 'server of BENCH_MYSQL_URL', stop: () => Promise.resolve() }
     : await startDatabaseServer()
   const name = `uniform_rest_bench_${process.pid}`
   const url = new URL(server.url)
@@ -67,7 +67,7 @@ async function inspect(url: string, description: string) {
     // Fresh statistics, or the first plans would be made without any.
     await connection.query('ANALYZE TABLE products')
     return {
-      server: `${server.version} (${description})`,
+      server: description.includes(server.version) ? description : `${server.version} (${description})`,
       categories: categories.map(({ category }) => category),
       pid: localPid(server.pidFile)
     }

@@ -28,6 +28,7 @@ interface Round {
   readonly peakMemoryMiB: number
 }
 
+/** At most; half a round where that is shorter. */
 const WARM_UP_SECONDS = 2
 
 /**
@@ -37,7 +38,7 @@ const WARM_UP_SECONDS = 2
 export async function measureRounds(bench: Bench, workload: Workload, connections: number): Promise<Measurement[]> {
   const rounds = new Map<NamedTarget, Round[]>()
   for (const target of bench.targets) {
-    const seconds = Math.min(bench.seconds, WARM_UP_SECONDS)
+    const seconds = Math.min(bench.seconds / 2, WARM_UP_SECONDS)
     await bench.generator.run({ origin: target.origin, connections, paths: workload.paths, seconds })
     rounds.set(target, [])
   }
