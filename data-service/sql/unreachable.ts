@@ -1,14 +1,10 @@
-import { ConnectionError } from 'sequelize'
+import { BaseError, ConnectionError } from 'sequelize'
 import { DomainError } from '../../shared/domain-error.js'
 
 const RETRY_AFTER_S = 1
 
-/**
- * Errors of the driver, the server or the file that say the database cannot be reached just now. Each of these may go
- * away by itself; every other error is a fault of this service and stays what it is.
- */
-const UNREACHABLE: ReadonlySet<string> = new Set([
-  // The connection was refused, cut or never made.
+/** Errors of the network and of the file that say the database cannot be reached just now, and may go by themselves. */
+const CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -18,21 +14,23 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'PROTOCOL_CONNECTION_LOST',
-  // 1040, 1203 and 1226: the server takes no more connections.
-  'ER_CON_COUNT_ERROR',
-  'ER_TOO_MANY_USER_CONNECTIONS',
-  'ER_USER_LIMIT_REACHED',
-  // 1053 and 1927: the server is going down, or an operator ended the connection.
-  'ER_SERVER_SHUTDOWN',
-  'ER_CONNECTION_KILLED',
-  // 1047: a Galera node that is not part of the cluster.
-  'ER_UNKNOWN_COM_ERROR',
   // The file cannot be opened, or another process held its lock for too long.
   'SQLITE_CANTOPEN',
   'SQLITE_BUSY'
 ])
 
-/** The error as the service's callers are to see it. `what` names the database to them. */
+/** The same of a MySQL or MariaDB server. */
+const SERVER_ERRORS: ReadonlySet<number> = new Set([
+  1040, // ER_CON_COUNT_ERROR: it takes no more connections
+  1047, // ER_UNKNOWN_COM_ERROR: a Galera node outside of its cluster
+  1053, // ER_SERVER_SHUTDOWN
+  1203, // ER_TOO_MANY_USER_CONNECTIONS
+  1226, // ER_USER_LIMIT_REACHED
+  1927, // ER_CONNECTION_KILLED: an operator ended the connection
+  4031 // ER_CLIENT_INTERACTION_TIMEOUT: the server ended it for being idle
+])
+
+/** The error as the service's callers are to see it: what is not of these kinds is a fault, and stays what it is. `what` names the database to them. */
 export function unreachable(error: unknown, what: string): unknown {
   if (error instanceof DomainError || !saysUnreachable(error)) return error
   return new DomainError('upstream.unavailable', `${what} cannot be reached. Try again.`, {
@@ -42,7 +40,12 @@ export function unreachable(error: unknown, what: string): unknown {
 }
 
 function saysUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
   // Failing to connect, whatever the reason, and no free connection within the pool's limit.
   if (error instanceof ConnectionError) return true
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && UNREACHABLE.has(error.code)
+  // The driver's word for a connection that is of no more use.
+  if ('fatal' in error && error.fatal === true) return true
+  if ('code' in error && typeof error.code === 'string' && CODES.has(error.code)) return true
+  if ('errno' in error && typeof error.errno === 'number' && SERVER_ERRORS.has(error.errno)) return true
+  return error instanceof BaseError && 'parent' in error && saysUnreachable(error.parent)
 }

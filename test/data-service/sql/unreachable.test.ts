@@ -80,3 +80,32 @@ eachDatabase((kind) => {
     })
   })
 })
+
+describe('connections that an operator kills', function () {
+  this.timeout(20_000)
+  let fresh: FreshReadStore
+
+  before(async () => {
+    fresh = await freshReadStore('mysql')
+  })
+
+  after(() => fresh.dispose())
+
+  async function kill(): Promise<void> {
+    const others = 'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()'
+    for (const { id } of await fresh.primary.run(others)) await fresh.primary.run(`KILL CONNECTION ${String(id)}`)
+  }
+
+  it('are unavailable for what runs on them, and replaced for what comes next', async () => {
+    await fresh.store.list(listPlan(products), never)
+    await fresh.primary.run('LOCK TABLES products WRITE')
+    const reading = fresh.store.list(listPlan(products), never).catch((error: unknown) => error)
+    const hanging =
+      "SELECT 1 AS one FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'SELECT `prod%'"
+    while ((await fresh.primary.run(hanging)).length === 0) await new Promise(setImmediate)
+    await kill()
+    expect(await reading).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+    await fresh.primary.run('UNLOCK TABLES')
+    expect((await fresh.store.list(listPlan(products), never)).rows).to.deep.equal([])
+  })
+})
