@@ -1,6 +1,9 @@
-import { everyone } from '../entity/access.js'
+import { everyone, permission } from '../entity/access.js'
+import type { LookUp } from '../entity/action.js'
 import { defineEntity } from '../entity/define-entity.js'
-import { int, optional, serverSet, text, unique } from '../entity/field.js'
+import { int, optional, serverSet, stated, text, unique } from '../entity/field.js'
+import { intOf } from '../entity/looked-up.js'
+import { refuse, type StateRefusal } from '../entity/refuse.js'
 
 export const categories = defineEntity({
   name: 'categories',
@@ -24,5 +27,26 @@ export const categories = defineEntity({
     parent: { to: 'categories', via: 'parentId' }
   },
 
-  access: { read: everyone }
+  access: { read: everyone, write: permission('products:manage') },
+  writes: ['create', 'update', 'delete'],
+  updates: async ({ root, input, lookUp }) => (await circle(root.id, input.parentId, lookUp)) ?? {},
+
+  actions: (action) => ({
+    move: action({
+      description: 'Puts the category, and all below it, under another; null makes it a top one.',
+      input: { parentId: stated(optional(int())) },
+      change: async ({ root, input, lookUp }) =>
+        (await circle(root.id, input.parentId, lookUp)) ?? { set: { parentId: input.parentId } }
+    })
+  })
 })
+
+/** Refuses a parent that lies below the category or is the category itself: the tree would become a circle. */
+async function circle(id: number, parentId: number | null, lookUp: LookUp): Promise<StateRefusal | undefined> {
+  for (let above = parentId; above !== null;) {
+    if (above === id) return refuse.state(`Category ${parentId} lies below category ${id}, which cannot move there.`)
+    const row = (await lookUp('categories', [above])).get(above)
+    above = row === undefined ? null : intOf(row, 'parentId')
+  }
+  return undefined
+}

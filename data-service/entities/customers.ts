@@ -1,6 +1,9 @@
 import { ownedById, permission } from '../entity/access.js'
 import { defineEntity } from '../entity/define-entity.js'
 import { bool, dateTime, freeText, hidden, int, optional, serverSet, text, unique } from '../entity/field.js'
+import { refuse } from '../entity/refuse.js'
+
+const address = { line1: text(200), city: text(200), postalCode: text(40), country: text(64) }
 
 export const customers = defineEntity({
   name: 'customers',
@@ -21,22 +24,43 @@ export const customers = defineEntity({
   sortable: ['id', 'name', 'email', 'phone', 'isSuspended', 'createdAt'],
 
   children: {
-    addresses: {
-      table: 'customer_addresses',
-      foreignKey: 'customerId',
-      fields: {
-        id: serverSet(int()),
-        line1: text(200),
-        city: text(200),
-        postalCode: text(40),
-        country: text(64)
-      }
-    }
+    addresses: { table: 'customer_addresses', foreignKey: 'customerId', fields: { id: serverSet(int()), ...address } }
   },
 
   access: {
     read: permission('customers:manage'),
     // A customer reads the one row that is theirs; the id of the route is the owner.
-    reads: { get: ownedById }
-  }
+    reads: { get: ownedById },
+    write: permission('customers:manage')
+  },
+  writes: ['create', 'update', 'delete'],
+  creates: {
+    children: { addresses: { min: 0 } },
+    prepare: ({ now }) => ({ values: { isSuspended: false, createdAt: now } })
+  },
+
+  actions: (action) => ({
+    'change-address': action({
+      description: 'Replaces the address named by addressId, or adds one where none is named.',
+      input: { addressId: optional(int()), ...address },
+      loads: ['addresses'],
+      change({ children, input: { addressId, ...set } }) {
+        if (addressId === null) return { children: { addresses: { insert: [set] } } }
+        if (!children.addresses.some(({ id }) => id === addressId)) {
+          return refuse.input('/addressId', 'The customer has no such address.')
+        }
+        return { children: { addresses: { update: [{ id: addressId, set }] } } }
+      }
+    }),
+    suspend: action({
+      description: 'Bars the customer.',
+      when: { isSuspended: [false] },
+      change: () => ({ set: { isSuspended: true } })
+    }),
+    reinstate: action({
+      description: 'Lifts a suspension.',
+      when: { isSuspended: [true] },
+      change: () => ({ set: { isSuspended: false } })
+    })
+  })
 })

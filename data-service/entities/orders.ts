@@ -1,6 +1,9 @@
 import { ownRows } from '../entity/access.js'
+import { fitsDigits, sumOf } from '../entity/amount.js'
 import { defineEntity } from '../entity/define-entity.js'
-import { dateTime, int, money, onCreate, optional, serverSet, text, unique } from '../entity/field.js'
+import { dateTime, freeText, int, money, onCreate, optional, serverSet, text, unique } from '../entity/field.js'
+import { refuse } from '../entity/refuse.js'
+import { pricedLines } from './order-lines.js'
 
 export const orders = defineEntity({
   name: 'orders',
@@ -15,7 +18,7 @@ export const orders = defineEntity({
     placedAt: serverSet(dateTime()),
     paidAt: serverSet(optional(dateTime())),
     deliveredAt: serverSet(optional(dateTime())),
-    trackingCode: serverSet(optional(text(64)))
+    trackingCode: optional(text(64))
   },
 
   label: 'number',
@@ -39,5 +42,58 @@ export const orders = defineEntity({
     }
   },
 
-  access: { read: ownRows('customerId') }
+  access: { read: ownRows('customerId'), write: ownRows('customerId') },
+  writes: ['create', 'delete'],
+  creates: {
+    children: { lines: { min: 1 } },
+    async prepare({ children, lookUp, now, newCode }) {
+      const lines = await pricedLines(children.lines, lookUp)
+      if ('refusal' in lines) return lines
+      const total = sumOf(
+        lines.map(({ amount }) => amount),
+        2
+      )
+      if (!fitsDigits(total, 12))
+        return refuse.input('/lines', `The lines add up to ${total}, more than an order holds.`)
+      return {
+        values: { number: `O-${newCode()}`, status: 'placed', total, placedAt: now },
+        children: { lines: lines.map(({ amount: _, ...line }) => line) }
+      }
+    }
+  },
+
+  // placed → paid → shipped → delivered; cancelled from placed or paid.
+  actions: (action) => ({
+    pay: action({
+      description: 'Marks the order as paid.',
+      when: { status: ['placed'] },
+      change: ({ now }) => ({ set: { status: 'paid', paidAt: now } })
+    }),
+    ship: action({
+      description: 'Hands the order to a carrier.',
+      permission: 'orders:manage',
+      when: { status: ['paid'] },
+      input: { trackingCode: text(64) },
+      change: ({ input }) => ({ set: { status: 'shipped', trackingCode: input.trackingCode } })
+    }),
+    'update-shipment': action({
+      description: 'Corrects the tracking code of an order on its way.',
+      permission: 'orders:manage',
+      when: { status: ['shipped'] },
+      input: { trackingCode: text(64) },
+      change: ({ input }) => ({ set: { trackingCode: input.trackingCode } })
+    }),
+    deliver: action({
+      description: 'Marks the order as delivered.',
+      permission: 'orders:manage',
+      when: { status: ['shipped'] },
+      change: ({ now }) => ({ set: { status: 'delivered', deliveredAt: now } })
+    }),
+    cancel: action({
+      description: 'Calls the order off; it has not been shipped yet.',
+      when: { status: ['placed', 'paid'] },
+      input: { reason: optional(freeText()) },
+      change: () => ({ set: { status: 'cancelled' } })
+    })
+  })
 })

@@ -1,4 +1,4 @@
-import { everyone } from '../entity/access.js'
+import { everyone, permission } from '../entity/access.js'
 import { defineEntity } from '../entity/define-entity.js'
 import {
   bool,
@@ -14,6 +14,10 @@ import {
   text,
   unique
 } from '../entity/field.js'
+import { refuse } from '../entity/refuse.js'
+
+const MOST_STOCK = 2_147_483_647
+const variant = { name: text(200), sku: unique(text(64)), price: money(10, 2), stock: int({ min: 0 }) }
 
 export const products = defineEntity({
   name: 'products',
@@ -67,17 +71,7 @@ export const products = defineEntity({
     category: { to: 'categories', via: 'categoryId' }
   },
   children: {
-    variants: {
-      table: 'product_variants',
-      foreignKey: 'productId',
-      fields: {
-        id: serverSet(int()),
-        name: text(200),
-        sku: unique(text(64)),
-        price: money(10, 2),
-        stock: int({ min: 0 })
-      }
-    },
+    variants: { table: 'product_variants', foreignKey: 'productId', fields: { id: serverSet(int()), ...variant } },
     reviews: {
       table: 'product_reviews',
       foreignKey: 'productId',
@@ -93,5 +87,57 @@ export const products = defineEntity({
     }
   },
 
-  access: { read: everyone }
+  access: { read: everyone, write: permission('products:manage') },
+  writes: ['create', 'update', 'delete'],
+
+  actions: (action) => ({
+    publish: action({
+      description: 'Puts the product on sale.',
+      when: { isActive: [false] },
+      change: () => ({ set: { isActive: true } })
+    }),
+    unpublish: action({
+      description: 'Takes the product off sale.',
+      when: { isActive: [true] },
+      change: () => ({ set: { isActive: false } })
+    }),
+    'change-category': action({
+      description: 'Sorts the product into another category.',
+      input: { categoryId: int() },
+      change: ({ input }) => ({ set: { categoryId: input.categoryId } })
+    }),
+    'add-variant': action({
+      description: 'Adds a variant.',
+      input: variant,
+      change: ({ input }) => ({ children: { variants: { insert: [input] } } })
+    }),
+    'remove-variant': action({
+      description: 'Removes a variant that was never ordered.',
+      input: { variantId: int() },
+      loads: ['variants'],
+      change: ({ children, input: { variantId } }) =>
+        children.variants.some(({ id }) => id === variantId)
+          ? { children: { variants: { remove: [variantId] } } }
+          : refuse.input('/variantId', 'The product has no such variant.')
+    }),
+    'change-variant-price': action({
+      description: 'Sets the price of a variant.',
+      input: { variantId: int(), price: money(10, 2) },
+      child: { children: 'variants', id: 'variantId', version: 'variantRowVersion' },
+      change: ({ child, input: { price } }) => ({
+        children: { variants: { update: [{ id: child.id, set: { price } }] } }
+      })
+    }),
+    'adjust-variant-stock': action({
+      description: 'Adds delta, which may be negative, to the stock of a variant.',
+      input: { variantId: int(), delta: int() },
+      child: { children: 'variants', id: 'variantId', version: 'variantRowVersion' },
+      change({ child, input: { delta } }) {
+        const stock = child.stock + delta
+        if (stock < 0) return refuse.state(`The variant has ${child.stock} in stock; it cannot lose ${-delta}.`)
+        if (stock > MOST_STOCK) return refuse.input('/delta', `The stock of a variant is at most ${MOST_STOCK}.`)
+        return { children: { variants: { update: [{ id: child.id, set: { stock } }] } } }
+      }
+    })
+  })
 })

@@ -39,6 +39,8 @@ export interface ActionCall {
   readonly root: NamedValues
   /** Those of `loads`, by navigation name, in order of id. */
   readonly children: Readonly<Record<string, readonly NamedValues[]>>
+  /** The child whose version the body carried. */
+  readonly child: NamedValues | undefined
   readonly input: NamedValues
   readonly lookUp: LookUp
   /** `2026-01-31T08:00:00.000Z`. */
@@ -48,7 +50,7 @@ export interface ActionCall {
 }
 
 /** What the creation of a row knows: the body's values and children, as validated. */
-export interface CreationCall extends Omit<ActionCall, 'root' | 'children'> {
+export interface CreationCall extends Omit<ActionCall, 'root' | 'children' | 'child'> {
   readonly children: Readonly<Record<string, readonly NamedValues[]>>
 }
 

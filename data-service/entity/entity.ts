@@ -1,8 +1,11 @@
 import type { ReadAccess, ReadOperation } from './access.js'
+import type { Action, ActionCall, Outcome } from './action.js'
+import type { Creation } from './creation.js'
 import type { Field, FieldType } from './field.js'
 import type { OperatorOf } from './operator.js'
-import type { ReadOverrides } from './read-overrides.js'
+import type { Overrides } from './overrides.js'
 import type { Value } from './value.js'
+import type { WriteAccess, WriteOperation } from './write-access.js'
 
 /** An entity as the service works with it: what `defineEntity` makes of an entity file, names resolved, types erased. */
 export interface Entity {
@@ -22,8 +25,17 @@ export interface Entity {
   readonly references: readonly Reference[]
   readonly children: readonly Children[]
   readonly access: Readonly<Record<ReadOperation, ReadAccess>>
-  /** Single reads done in the entity's own way. */
-  readonly overrides: ReadOverrides
+  /** Writes it has besides its actions. */
+  readonly writes: ReadonlySet<WriteOperation>
+  /** undefined for a resource without writes and actions. */
+  readonly writeAccess: WriteAccess | undefined
+  readonly creation: Creation
+  /** What a PUT does or refuses besides setting the body's members. */
+  readonly updateRule: ((call: ActionCall) => Outcome | Promise<Outcome>) | undefined
+  /** In the order of the entity file. */
+  readonly actions: ReadonlyMap<string, Action>
+  /** Single reads and writes done in the entity's own way. */
+  readonly overrides: Overrides
   /** What the entity file got wrong and its types could not see; checkCatalogue reports it with its own findings. */
   readonly mistakes: readonly string[]
 }

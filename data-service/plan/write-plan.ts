@@ -76,7 +76,10 @@ export type ChildPlan = Planned<
     }
 >
 
-/** Rows of a resource, or of a child collection of one, by id: what an action may look up. No more than 1000. */
+/**
+ * Rows of a resource, or of a child collection of one, by id: what an action may look up. No more than 1000. They stay
+ * as they are for the rest of the transaction. A child's values also have `rootId`, the id of its root.
+ */
 export type FindPlan = Planned<{
   readonly entity: Entity
   readonly children: Children | null

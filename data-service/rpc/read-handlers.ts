@@ -8,7 +8,7 @@ import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupReq
 import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
 import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
 import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
-import type { ReadOverrides, Override } from '../entity/read-overrides.js'
+import type { Override, Overrides } from '../entity/overrides.js'
 import type { CallContext, StreamHandler, UnaryHandler } from './call-context.js'
 import { exportRows } from './export.js'
 import { get } from './get.js'
@@ -29,7 +29,7 @@ export interface ReadHandlers {
 export function readHandlers(reading: Reading): ReadHandlers {
   const overridable = <Request extends { readonly resource: string }, Response>(
     standard: (reading: Reading, context: CallContext, request: Request) => Response,
-    pick: (overrides: ReadOverrides) => Override<Request, Response> | undefined
+    pick: (overrides: Overrides) => Override<Request, Response> | undefined
   ): ((context: CallContext, request: Request) => Response) => {
     return (context, request) => {
       const run = (chosen: Request): Response => standard(reading, context, chosen)

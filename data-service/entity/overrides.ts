@@ -1,3 +1,9 @@
+import type { ActRequest__Output } from '../../shared/gen/entity/v1/ActRequest.js'
+import type { ActResponse } from '../../shared/gen/entity/v1/ActResponse.js'
+import type { CreateRequest__Output } from '../../shared/gen/entity/v1/CreateRequest.js'
+import type { CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
+import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteRequest.js'
+import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
 import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
@@ -8,12 +14,14 @@ import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupReq
 import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
 import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
 import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
+import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
+import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import type { CallContext } from '../rpc/call-context.js'
 
 /**
- * One read in an entity's own way. `standard` is the read as every entity has it, access rules included: call it with
- * the request or a changed one, and answer what it answers or something made of it. An override that never calls it
- * takes the access rules upon itself.
+ * One read or write in an entity's own way. `standard` is the operation as every entity has it, access rules included:
+ * call it with the request or a changed one, and answer what it answers or something made of it. An override that never
+ * calls it takes the access rules upon itself.
  */
 export type Override<Request, Response> = (
   context: CallContext,
@@ -21,10 +29,14 @@ export type Override<Request, Response> = (
   standard: (request: Request) => Response
 ) => Response
 
-export interface ReadOverrides {
+export interface Overrides {
   readonly list?: Override<ListRequest__Output, Promise<ListResponse>>
   readonly paged?: Override<PageRequest__Output, Promise<PageResponse>>
   readonly lookup?: Override<LookupRequest__Output, Promise<LookupResponse>>
   readonly get?: Override<GetRequest__Output, Promise<GetResponse>>
   readonly export?: Override<ExportRequest__Output, AsyncIterable<ExportResponse>>
+  readonly create?: Override<CreateRequest__Output, Promise<CreateResponse>>
+  readonly update?: Override<UpdateRequest__Output, Promise<UpdateResponse>>
+  readonly delete?: Override<DeleteRequest__Output, Promise<DeleteResponse>>
+  readonly act?: Override<ActRequest__Output, Promise<ActResponse>>
 }

@@ -1,0 +1,24 @@
+import { permission } from '../entity/access.js'
+import { defineEntity } from '../entity/define-entity.js'
+import { dateTime, long, serverSet, text } from '../entity/field.js'
+
+export const auditEntries = defineEntity({
+  name: 'audit-entries',
+  description: 'Who wrote what and when; every write leaves one in its own transaction.',
+
+  fields: {
+    id: serverSet(long()),
+    at: serverSet(dateTime()),
+    /** Issuer and subject of the access token. */
+    subject: serverSet(text(255)),
+    resource: serverSet(text(64)),
+    rowId: serverSet(text(64)),
+    action: serverSet(text(64))
+  },
+
+  label: 'action',
+  filterable: ['id', 'at', 'subject', 'resource', 'rowId', 'action'],
+  sortable: ['id', 'at', 'subject', 'resource', 'rowId', 'action'],
+
+  access: { read: permission('audit:read') }
+})

@@ -1,0 +1,212 @@
+import { everyone, ownRows, permission } from '../../data-service/entity/access.js'
+import { defineEntity } from '../../data-service/entity/define-entity.js'
+import {
+  bool,
+  defaultTo,
+  hidden,
+  int,
+  money,
+  onCreate,
+  optional,
+  serverSet,
+  text
+} from '../../data-service/entity/field.js'
+import { refuse } from '../../data-service/entity/refuse.js'
+
+// Mistakes in the writes of an entity file that do not compile, each beside what does.
+const things = {
+  name: 'things',
+  description: 'Things.',
+  fields: {
+    id: serverSet(int()),
+    name: text(200),
+    ownerId: onCreate(int()),
+    note: optional(text(200)),
+    status: serverSet(text(32)),
+    total: serverSet(money(12, 2)),
+    seenAt: serverSet(optional(text(30))),
+    isOpen: bool(),
+    riskNote: hidden(optional(text(200)))
+  },
+  label: 'name',
+  filterable: ['id'],
+  sortable: ['id'],
+  children: {
+    parts: {
+      table: 'thing_parts',
+      foreignKey: 'thingId',
+      fields: { id: serverSet(int()), size: int(), label: optional(text(10)), price: serverSet(money(10, 2)) }
+    },
+    views: { table: 'thing_views', foreignKey: 'thingId', store: 'second', fields: { id: serverSet(int()) } }
+  },
+  access: { read: everyone, write: ownRows('ownerId') }
+} as const
+const part = { size: 1, price: '1.00' }
+
+/** What the mistakes below are variations of: all of this compiles. */
+export const sound = [
+  defineEntity({ ...things, writes: ['create', 'update', 'delete'] }),
+  defineEntity({ ...things, access: { read: everyone, write: permission('things:manage') } }),
+  defineEntity({
+    ...things,
+    creates: {
+      children: { parts: { min: 1 } },
+      prepare: ({ input, children }) =>
+        input.name === children.parts[0]?.label
+          ? refuse.state('No.')
+          : {
+              values: { status: 'new', total: '0.00', riskNote: null },
+              children: { parts: children.parts.map((one) => ({ ...one, price: '1.00' })) }
+            }
+    }
+  }),
+  defineEntity({ ...things, updates: ({ root, input }) => (root.ownerId === 1 && input.isOpen ? {} : { set: {} }) }),
+  defineEntity({
+    ...things,
+    actions: (action) => ({
+      close: action({
+        description: 'Closes.',
+        permission: 'things:manage',
+        when: { status: ['new', 'used'], isOpen: [true] },
+        input: { reason: optional(text(9)), partId: int() },
+        child: { children: 'parts', id: 'partId', version: 'partRowVersion' },
+        change: ({ root, input, child }) => ({
+          set: { status: input.reason ?? root.name, seenAt: null },
+          children: { parts: { update: [{ id: child.id, set: { size: child.size + 1 } }], insert: [part] } }
+        })
+      }),
+      clear: action({
+        description: 'Clears.',
+        loads: ['parts'],
+        change: async ({ children }) => ({ children: { parts: { remove: children.parts.map(({ id }) => id) } } })
+      })
+    })
+  })
+]
+
+export const writesThatAreNone = [
+  // @ts-expect-error no such write
+  defineEntity({ ...things, writes: ['upsert'] }),
+  // @ts-expect-error writing is never for everyone
+  defineEntity({ ...things, access: { read: everyone, write: everyone } }),
+  // @ts-expect-error an owner is an integer
+  defineEntity({ ...things, access: { read: everyone, write: ownRows('name') } }),
+  // @ts-expect-error a default of another type
+  defineEntity({ ...things, fields: { ...things.fields, isOpen: defaultTo(bool(), 1) } })
+]
+
+export const creationsThatDoNotFit = [
+  // @ts-expect-error no such children
+  defineEntity({ ...things, creates: { children: { prats: { min: 1 } } } }),
+  // @ts-expect-error children of the second store are no part of the transaction
+  defineEntity({ ...things, creates: { children: { views: { min: 1 } } } }),
+  // @ts-expect-error the total is not set
+  defineEntity({ ...things, creates: { prepare: () => ({ values: { status: 'new' } }) } }),
+  // @ts-expect-error nor may it be null
+  defineEntity({ ...things, creates: { prepare: () => ({ values: { status: 'new', total: null } }) } }),
+  defineEntity({
+    ...things,
+    // @ts-expect-error the body never holds a status
+    creates: { prepare: ({ input }) => ({ values: { status: input.status, total: '1.00' } }) }
+  }),
+  defineEntity({
+    ...things,
+    creates: {
+      children: { parts: { min: 1 } },
+      // @ts-expect-error the price of a part is not set
+      prepare: ({ children }) => ({ values: { status: 'new', total: '0.00' }, children: { parts: children.parts } })
+    }
+  })
+]
+
+export const actionsThatDoNotFit = [
+  defineEntity({
+    ...things,
+    // @ts-expect-error no such column
+    actions: (action) => ({ x: action({ description: '', when: { stauts: ['a'] }, change }) })
+  }),
+  // @ts-expect-error a status is text
+  defineEntity({ ...things, actions: (action) => ({ x: action({ description: '', when: { status: [1] }, change }) }) }),
+  // @ts-expect-error a permission is `<resource>:<verb>`
+  defineEntity({ ...things, actions: (action) => ({ x: action({ description: '', permission: 'manage', change }) }) }),
+  // @ts-expect-error no such children
+  defineEntity({ ...things, actions: (action) => ({ x: action({ description: '', loads: ['prats'], change }) }) }),
+  // @ts-expect-error children of the second store cannot be put under lock
+  defineEntity({ ...things, actions: (action) => ({ x: action({ description: '', loads: ['views'], change }) }) }),
+  // @ts-expect-error what is not made by `action` is none
+  defineEntity({ ...things, actions: () => ({ x: { description: '', change } }) }),
+  defineEntity({
+    ...things,
+    actions: (action) => ({
+      x: action({
+        description: '',
+        input: { partId: int() },
+        // @ts-expect-error the id of the child is a member of the body
+        child: { children: 'parts', id: 'prat', version: 'partRowVersion' },
+        change
+      })
+    })
+  }),
+  defineEntity({
+    ...things,
+    actions: (action) => ({
+      x: action({
+        description: '',
+        input: { partId: int() },
+        // @ts-expect-error its version is named for what it is
+        child: { children: 'parts', id: 'partId', version: 'version' },
+        change
+      })
+    })
+  }),
+  defineEntity({
+    ...things,
+    // @ts-expect-error no such member
+    actions: (action) => ({ x: action({ description: '', change: ({ input }) => ({ set: { note: input.note } }) }) })
+  }),
+  defineEntity({
+    ...things,
+    // @ts-expect-error no such column
+    actions: (action) => ({ x: action({ description: '', change: ({ now }) => ({ set: { stauts: now } }) }) })
+  }),
+  defineEntity({
+    ...things,
+    // @ts-expect-error a status is never null
+    actions: (action) => ({ x: action({ description: '', change: () => ({ set: { status: null } }) }) })
+  }),
+  defineEntity({
+    ...things,
+    actions: (action) => ({
+      // @ts-expect-error a name is text
+      x: action({ description: '', input: { name: int() }, change: ({ input }) => ({ set: input }) })
+    })
+  }),
+  defineEntity({
+    ...things,
+    // @ts-expect-error nobody sets an id
+    actions: (action) => ({ x: action({ description: '', change: () => ({ set: { id: 7 } }) }) })
+  }),
+  defineEntity({
+    ...things,
+    actions: (action) => ({
+      // @ts-expect-error children that are not loaded cannot be removed
+      x: action({ description: '', change: () => ({ children: { parts: { remove: [1] } } }) })
+    })
+  }),
+  defineEntity({
+    ...things,
+    actions: (action) => ({
+      // @ts-expect-error a part has a price
+      x: action({ description: '', change: () => ({ children: { parts: { insert: [{ size: 1 }] } } }) })
+    })
+  }),
+  defineEntity({
+    ...things,
+    // @ts-expect-error there is no child of whose version the body would tell
+    actions: (action) => ({ x: action({ description: '', change: ({ child }) => ({ set: { name: String(child) } }) }) })
+  })
+]
+
+function change(): object {
+  return {}
+}
