@@ -17,9 +17,17 @@ export interface DomainErrorOptions {
   readonly faults?: readonly Fault[]
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number
+  /** Of a `conflict`: whether the write was guarded by a precondition, which makes it 412 in place of 409. */
+  readonly guarded?: boolean
+  /** What an action says of a conflict that it built itself: kept in the problem document. */
+  readonly title?: string
+  readonly members?: ProblemMembers
   /** The distinct reason, for the log alone. */
   readonly cause?: unknown
 }
+
+/** Further members of a problem document (RFC 9457 section 3.2). */
+export type ProblemMembers = Readonly<Record<string, string | number | boolean>>
 
 /**
  * The one error type inside. It crosses gRPC intact (shared/rpc-status.ts) and becomes a problem document at the
@@ -30,12 +38,18 @@ export class DomainError extends Error {
   readonly code: ErrorCode
   readonly faults: readonly Fault[]
   readonly retryAfter: number | undefined
+  readonly guarded: boolean
+  readonly title: string | undefined
+  readonly members: ProblemMembers
 
   constructor(code: ErrorCode, detail: string, options: DomainErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.faults = options.faults ?? []
     this.retryAfter = options.retryAfter
+    this.guarded = options.guarded ?? false
+    this.title = options.title
+    this.members = options.members ?? {}
   }
 }
 

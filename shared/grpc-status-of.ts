@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js'
+import type { DomainError } from './domain-error.js'
 import type { ErrorCode } from './error-code.js'
 
 /** The canonical gRPC status of every error code. A code without one does not compile. */
@@ -47,4 +48,9 @@ export const GRPC_STATUS: Readonly<Record<ErrorCode, status>> = {
   'upstream.bad-gateway': status.UNAVAILABLE,
   'upstream.unavailable': status.UNAVAILABLE,
   'upstream.timeout': status.DEADLINE_EXCEEDED
+}
+
+/** A conflict of a guarded write is a failed precondition: the three causes of it are not told apart (contract.md section 5). */
+export function grpcStatusOf({ code, guarded }: DomainError): status {
+  return code === 'conflict' && guarded ? status.FAILED_PRECONDITION : GRPC_STATUS[code]
 }

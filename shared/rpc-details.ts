@@ -9,6 +9,8 @@ export interface RpcDetails {
   readonly violations: readonly Violation[]
   /** Seconds. */
   readonly retryAfter: number | undefined
+  /** Metadata of ErrorInfo: texts by name. */
+  readonly metadata: Readonly<Record<string, string>>
 }
 
 export interface Violation {
@@ -48,7 +50,7 @@ function encode(code: number, message: string, what: { details: RpcDetails; kept
     pack('ErrorInfo', ErrorInfo, {
       reason: details.reason,
       domain: DOMAIN,
-      metadata: more > 0 ? { moreFaults: String(more) } : {}
+      metadata: more > 0 ? { ...details.metadata, moreFaults: String(more) } : details.metadata
     })
   ]
   if (kept > 0) parts.push(pack('BadRequest', BadRequest, { fieldViolations: details.violations.slice(0, kept) }))
@@ -71,12 +73,13 @@ export function decodeDetails(bytes: Buffer): { message: string; info: RpcDetail
       // The descriptor loaded beside this module gives the shape.
       return any && (type.toObject(type.decode(any.value), { defaults: true, longs: Number }) as T)
     }
-    const info = find<{ reason: string }>('ErrorInfo', ErrorInfo)
+    const info = find<{ reason: string; metadata: Readonly<Record<string, string>> }>('ErrorInfo', ErrorInfo)
     if (info === undefined) return undefined
     return {
       message: parsed.message,
       info: {
         reason: info.reason,
+        metadata: info.metadata,
         violations: find<{ fieldViolations: Violation[] }>('BadRequest', BadRequest)?.fieldViolations ?? [],
         retryAfter: find<{ retryDelay: { seconds: number } }>('RetryInfo', RetryInfo)?.retryDelay.seconds
       }

@@ -1,7 +1,8 @@
 import { Metadata, status, type ServiceError, type StatusObject } from '@grpc/grpc-js'
+import { conflictMetadata, conflictOf } from './conflict-metadata.js'
 import { DomainError, type Fault } from './domain-error.js'
 import { isErrorCode, type ErrorCode } from './error-code.js'
-import { GRPC_STATUS } from './grpc-status-of.js'
+import { grpcStatusOf } from './grpc-status-of.js'
 import { decodeDetails, encodeDetails, type RpcDetails } from './rpc-details.js'
 import { shortened } from './shortened.js'
 
@@ -10,7 +11,7 @@ const PLACES: Readonly<Record<Fault['place']['in'], string>> = { parameter: 'que
 
 /** A DomainError as a gRPC status with google.rpc details (AIP-193). */
 export function toRpcStatus(error: DomainError): StatusObject {
-  const code = GRPC_STATUS[error.code]
+  const code = grpcStatusOf(error)
   const metadata = new Metadata()
   metadata.set(
     DETAILS_KEY,
@@ -21,7 +22,8 @@ export function toRpcStatus(error: DomainError): StatusObject {
         description: detail,
         reason
       })),
-      retryAfter: error.retryAfter
+      retryAfter: error.retryAfter,
+      metadata: conflictMetadata(error)
     })
   )
   // grpc-message is for people and percent-encoded: the whole text is in the details.
@@ -41,6 +43,7 @@ export function fromRpcStatus(error: ServiceError): DomainError {
   const { message, info } = details
   return new DomainError(details.info.reason, message, {
     faults: faultsOf(info),
+    ...conflictOf(info.metadata),
     ...(info.retryAfter === undefined ? {} : { retryAfter: info.retryAfter })
   })
 }
