@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describeApi } from './api-store.js'
 import { BAD_FILTERS, BAD_PAGING, BAD_QUERIES } from './bad-queries.js'
-import { filter } from './http-call.js'
+import { filter, json } from './http-call.js'
 import { StatementLog, statements } from './statement-log.js'
 
 describeApi('refusals', (store) => {
@@ -53,6 +53,22 @@ describeApi('refusals', (store) => {
       ]
     })
     expect(problem.errors).to.have.length(9)
+  })
+
+  it('come in the order syntax, who, may, content', async () => {
+    const version = { 'api-version': '2' }
+    const refused = async (target: string, headers = {}, method = 'GET'): Promise<string> => {
+      const answer = await store.call(target, { method, headers })
+      return `${answer.status} ${String((json(answer) as { code?: unknown }).code)}`
+    }
+    expect(await refused('/nope', version)).to.equal('404 route.not-found')
+    expect(await refused('/orders', version, 'PATCH')).to.equal('405 method.not-allowed')
+    expect(await refused('/orders/paged?pageSize=0', version)).to.equal('400 version.unsupported')
+    expect(await refused('/orders/paged?pageSize=0')).to.equal('401 auth.required')
+    expect(await refused('/products/paged?pageSize=0', { authorization: 'Bearer x' })).to.equal(
+      '401 auth.invalid-token'
+    )
+    expect(await refused('/customers/x')).to.equal('401 auth.required')
   })
 
   if (store.kind === 'mysql') {

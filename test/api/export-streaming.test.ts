@@ -80,33 +80,60 @@ describeApi('an export under way', (store) => {
   }
 
   if (store.kind === 'mysql') {
-    it('stops its query within a second of the client going away', async function () {
-      this.timeout(60_000)
-      const watcher = await openTestDatabase(store.databaseUrl)
-      const locker = await openTestDatabase(store.databaseUrl)
-      try {
-        const [me] = await watcher.run('SELECT CONNECTION_ID() AS id')
-        const [other] = await locker.run('SELECT CONNECTION_ID() AS id')
-        const running = async (): Promise<number> => {
-          const rows = await watcher.run(
-            "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND command <> 'Sleep' AND id NOT IN (?, ?)",
-            [Number(me?.['id']), Number(other?.['id'])]
-          )
-          return rows.length
+    for (const route of ['export', 'paged?sortColumn=price', 'lookup', '1', '']) {
+      it(`stops the query of /products/${route} within a second of the client going away`, async function () {
+        this.timeout(60_000)
+        const watcher = await openTestDatabase(store.databaseUrl)
+        const locker = await openTestDatabase(store.databaseUrl)
+        try {
+          const running = async (): Promise<number> => {
+            const rows = await watcher.run(
+              `SELECT id FROM information_schema.processlist
+               WHERE db = DATABASE() AND command <> 'Sleep' AND id <> CONNECTION_ID()`
+            )
+            return rows.length
+          }
+          // A statement that waits for a table lock runs for as long as this test wants it to.
+          await locker.run('LOCK TABLES products WRITE, categories WRITE')
+          const leaving = new AbortController()
+          const target = `${store.url}/products${route === '' ? '' : `/${route}`}`
+          const answer = open(target, { signal: leaving.signal }).catch(() => undefined)
+          await until(async () => (await running()) > 0, 10_000, 'the query runs')
+          leaving.abort()
+          await answer
+          await until(async () => (await running()) === 0, 1000, 'the query is gone')
+          await locker.run('UNLOCK TABLES')
+        } finally {
+          await locker.close()
+          await watcher.close()
         }
-        // A statement that waits for a table lock runs for as long as this test wants it to.
-        await locker.run('LOCK TABLES products WRITE, categories WRITE')
-        const leaving = new AbortController()
-        const answer = open(`${store.url}/products/export`, { signal: leaving.signal }).catch(() => undefined)
-        await until(async () => (await running()) > 0, 10_000, 'the query runs')
-        leaving.abort()
-        await answer
-        await until(async () => (await running()) === 0, 1000, 'the query is gone')
-        await locker.run('UNLOCK TABLES')
-      } finally {
-        await locker.close()
-        await watcher.close()
-      }
+      })
+    }
+
+    it('says that it is incomplete and breaks off when its connection is lost in the middle', async () => {
+      const response = await open(`${store.url}/products/export?bom=false`)
+      const chunks: Buffer[] = []
+      const outcome = await (async () => {
+        for await (const chunk of response as AsyncIterable<Buffer>) {
+          chunks.push(chunk)
+          if (chunks.length > 1) continue
+          await withTestDatabase(store.databaseUrl, async (killer) => {
+            const open = await killer.run(
+              `SELECT p.id FROM information_schema.innodb_trx t
+               JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE p.db = DATABASE()`
+            )
+            expect(open).not.to.be.empty
+            for (const { id } of open) await killer.run(`KILL ${String(id)}`)
+          })
+        }
+        return 'ended'
+      })().catch(() => 'broken off')
+      const lines = Buffer.concat(chunks).toString('utf8').split('\r\n')
+      expect(lines.at(-2)).to.match(/^# export incomplete after \d+ rows,+$/)
+      const [, rows] = /after (\d+) rows/.exec(lines.at(-2) ?? '') ?? []
+      expect(Number(rows)).to.equal(parseCsv(Buffer.concat(chunks).toString('utf8')).length - 2)
+      expect(outcome).to.equal('broken off')
+      expect(response.complete).to.equal(false)
     })
 
     it('keeps no snapshot open after the client went away in the middle', async () => {
