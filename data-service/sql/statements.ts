@@ -38,13 +38,14 @@ export interface ChildrenShape {
   readonly conditions: readonly RowCondition[]
 }
 
-const TEXTS_KEPT = 2000
+/** Characters of text and key: many thousand statements, or some dozen of the longest that a caller can ask for. */
+const TEXT_KEPT = 16_000_000
 
 /** The statements of one database, each shape compiled once. The cache is bounded, since callers choose shapes. */
 export class Statements {
   readonly #models: RowModels
   readonly #dialect: SqlDialect
-  readonly #compiled = new LruCache<string, Statement>(TEXTS_KEPT)
+  readonly #compiled = new LruCache<string, Statement>(TEXT_KEPT, (key, { sql }) => key.length + sql.length)
 
   constructor(models: RowModels, dialect: SqlDialect) {
     this.#models = models

@@ -1,12 +1,28 @@
 import { type Connection, createConnection } from 'mysql2'
 import { ConnectionError } from 'sequelize'
 import type { MysqlSettings } from '../database-url.js'
+import type { BoundValue } from '../dialect.js'
 import type { Statement } from '../statement.js'
 import { connectionOptions } from './mysql-options.js'
 import { prepareSession } from './mysql-session.js'
 
+/** The server's memory holds every prepared statement of every connection: longer ones are closed after use. */
+const LONGEST_KEPT = 32_768
+
 /** Opens a connection outside the pool, with the same session as those inside. Throws Sequelize's ConnectionError. */
 export async function openConnection(settings: MysqlSettings): Promise<Connection> {
+  const connection = await openBareConnection(settings)
+  try {
+    await prepareSession(connection)
+    return connection
+  } catch (error) {
+    connection.destroy()
+    throw error
+  }
+}
+
+/** The same without the session. */
+export async function openBareConnection(settings: MysqlSettings): Promise<Connection> {
   const connection = createConnection(connectionOptions(settings))
   // A connection lost while idle shows in its next statement; without a listener it would end the process.
   connection.on('error', () => undefined)
@@ -14,7 +30,6 @@ export async function openConnection(settings: MysqlSettings): Promise<Connectio
     await new Promise<void>((resolve, reject) => {
       connection.connect((error) => (error === null ? resolve() : reject(error)))
     })
-    await prepareSession(connection)
     return connection
   } catch (error) {
     connection.destroy()
@@ -22,17 +37,26 @@ export async function openConnection(settings: MysqlSettings): Promise<Connectio
   }
 }
 
-/** Runs a prepared statement: its text is prepared once a connection, values travel beside it. */
-export function execute(
+/** Runs a prepared SELECT: its text is prepared once a connection, values travel beside it. */
+export async function execute(
   connection: Connection,
   { sql }: Statement,
-  values: readonly (string | bigint)[]
+  values: readonly BoundValue[]
 ): Promise<readonly (readonly unknown[])[]> {
-  return new Promise((resolve, reject) => {
-    connection.execute({ sql, values: [...values], rowsAsArray: true }, (error, rows) => {
-      if (error !== null) reject(error)
-      else if (Array.isArray(rows)) resolve(rows.filter((row) => Array.isArray(row)))
-      else reject(new TypeError('A SELECT answered no rows'))
-    })
+  const text = { sql, rowsAsArray: true }
+  const rows = await new Promise<unknown>((resolve, reject) => {
+    connection.execute({ ...text, values: [...values] }, (error, result) =>
+      error === null ? resolve(result) : reject(error)
+    )
   })
+  if (sql.length > LONGEST_KEPT) unprepare(connection, text)
+  if (!Array.isArray(rows)) throw new TypeError('A SELECT answered no rows')
+  // rowsAsArray makes each row an array.
+  return rows as unknown[][]
+}
+
+/** The driver finds a statement by its text and options, though its types know of the text alone. */
+function unprepare(connection: Connection, text: { readonly sql: string; readonly rowsAsArray: boolean }): void {
+  const driver = connection as unknown as { unprepare(statement: typeof text): unknown }
+  driver.unprepare(text)
 }

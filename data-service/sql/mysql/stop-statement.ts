@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Connection } from 'mysql2'
 import type { MysqlSettings } from '../database-url.js'
-import { openConnection } from './mysql-connection.js'
+import { openBareConnection } from './mysql-connection.js'
 
 const PATIENCE_MS = 5000
 
@@ -19,7 +19,7 @@ export async function stopStatement(
     () => undefined
   )
   try {
-    const side = await openConnection(settings)
+    const side = await openBareConnection(settings)
     try {
       await side.promise().query(`KILL QUERY ${connection.threadId}`)
     } finally {

@@ -30,7 +30,8 @@ interface Mode {
   readonly arrays: boolean
 }
 
-const STATEMENTS_KEPT = 256
+/** Characters of statements kept prepared. */
+const TEXT_KEPT = 1_000_000
 
 /**
  * One connection to the embedded database, in WAL mode, with foreign keys on and the functions that every
@@ -40,7 +41,7 @@ const STATEMENTS_KEPT = 256
  */
 export class SqliteConnection {
   readonly #database: InstanceType<typeof DatabaseSync>
-  readonly #statements = new LruCache<string, StatementSyncInstance>(STATEMENTS_KEPT)
+  readonly #statements = new LruCache<string, StatementSyncInstance>(TEXT_KEPT, (sql) => sql.length)
 
   private constructor(file: string, readOnly: boolean) {
     const options = { readOnly, timeout: 0, enableForeignKeyConstraints: true }

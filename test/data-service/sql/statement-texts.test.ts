@@ -85,6 +85,27 @@ describe('statements, as the server logs them', function () {
     expect(texts(lines)).to.have.length(7)
   })
 
+  it('stay prepared, but for the longest', async () => {
+    const read = (length: number): Promise<unknown> => {
+      const ids = Array.from({ length }, (_, index) => index + 1)
+      return fresh.store.page(
+        pagePlan(products, { conditions: [condition(path(products, 'id'), 'in', ...ids)] }),
+        never
+      )
+    }
+    const long = await log.during(async () => {
+      await read(4096)
+      await read(4096)
+    })
+    expect(long.filter(({ command }) => command === 'Prepare')).to.have.length(2)
+    expect(long.filter(({ command }) => command === 'Close stmt')).to.have.length(2)
+    const short = await log.during(async () => {
+      await read(1024)
+      await read(1024)
+    })
+    expect(short.filter(({ command }) => command === 'Prepare')).to.have.length(1)
+  })
+
   it('hold no star, name their columns, and prepare everything', async () => {
     const scope = { kind: 'rows-where', conditions: [condition(path(products, 'categoryId'), 'equals', 1)] } as const
     const lines = statements(
