@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { entities } from '../../../data-service/entities/index.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { connect } from '../../../data-service/sql/connect.js'
@@ -50,5 +51,6 @@ export function entity(name: string): Entity {
   return found
 }
 
-/** A signal that nobody aborts. */
+/** A signal that nobody aborts, for any number of reads at a time. */
 export const never: AbortSignal = new AbortController().signal
+setMaxListeners(0, never)
