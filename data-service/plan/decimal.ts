@@ -27,8 +27,13 @@ export function fitDecimal(value: Decimal, { precision, scale }: Field, rounding
   return format(fitted > beyond ? beyond : fitted < -beyond ? -beyond : fitted, scale)
 }
 
+/** The digits of a value at a scale no smaller than its own. */
+export function rescaled({ unscaled, scale }: Decimal, to: number): bigint {
+  return unscaled * 10n ** BigInt(to - scale)
+}
+
 function rescale(value: Decimal, scale: number, rounding: Rounding): bigint | undefined {
-  if (value.scale <= scale) return value.unscaled * 10n ** BigInt(scale - value.scale)
+  if (value.scale <= scale) return rescaled(value, scale)
   const divisor = 10n ** BigInt(value.scale - scale)
   const truncated = value.unscaled / divisor
   const remainder = value.unscaled % divisor

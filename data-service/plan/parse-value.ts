@@ -3,8 +3,8 @@ import type { Operand } from '../entity/value.js'
 import { parseDateTime } from './parse-date-time.js'
 import { parseDecimal } from './decimal.js'
 
-const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const RANGES = {
+export const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+export const RANGES = {
   int: { min: -(2n ** 31n), max: 2n ** 31n - 1n },
   long: { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 } as const

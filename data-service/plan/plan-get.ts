@@ -1,7 +1,5 @@
-import type { Field } from '../entity/field.js'
-import type { Operand } from '../entity/value.js'
-import { FaultList, quoted } from './fault-list.js'
-import { expected, parseValue } from './parse-value.js'
+import { FaultList } from './fault-list.js'
+import { parseId } from './parse-id.js'
 import { parseShape, type ShapeTexts } from './parse-shape.js'
 import { planShape } from './plan-shape.js'
 import { planned, refuseUnplaced, type PlanningCall, type Unplaced } from './planning.js'
@@ -14,9 +12,6 @@ export interface GetTexts {
   readonly shape: ShapeTexts | null
   readonly unplaced: Unplaced | null
 }
-
-/** No id of any type needs more; leading zeros included. */
-const MAX_ID_CHARACTERS = 100
 
 export function planGet(request: GetTexts, { planning, caller }: PlanningCall): GetPlan {
   const { catalogue, ownership } = planning
@@ -34,12 +29,4 @@ export function planGet(request: GetTexts, { planning, caller }: PlanningCall): 
     ...planShape(shape, { resource, catalogue, referenceScope: (target) => referenceScope(target, caller, ownership) }),
     id
   })
-}
-
-function parseId(text: string, field: Field, faults: FaultList): Operand {
-  const wellFormed = text.length <= MAX_ID_CHARACTERS && !text.startsWith('+')
-  const id = wellFormed ? parseValue(text, field) : undefined
-  if (id !== undefined) return id
-  faults.add('id.invalid', 'id', `${quoted(text)} is no id here: it must be ${expected(field)}.`)
-  return ''
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../auth/caller.js'
 import type { Catalogue } from './catalogue.js'
 import type { FaultList } from './fault-list.js'
 import type { Planned } from './read-plan.js'
-import type { OwnershipPolicy } from './read-access.js'
+import type { OwnershipPolicy } from './ownership.js'
 
 /** What the planning functions work with: the catalogue and the limits of this service. */
 export interface Planning {

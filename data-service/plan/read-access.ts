@@ -1,23 +1,15 @@
-import type { Authenticated, Caller } from '../auth/caller.js'
-import type { ReadAccess, ReadOperation } from '../entity/access.js'
-import type { Column } from '../entity/entity.js'
-import type { Operand } from '../entity/value.js'
+import type { Caller } from '../auth/caller.js'
+import type { ReadOperation } from '../entity/access.js'
 import { DomainError } from '../../shared/domain-error.js'
 import type { Resource } from './catalogue.js'
+import { anotherOwner, bypasses, noOwner, ownedRows, type OwnershipPolicy } from './ownership.js'
 import { allRows, type RowScope } from './scope.js'
-
-export interface OwnershipPolicy {
-  /** undefined: every use of an ownership rule is a configuration error. */
-  readonly bypassRole: string | undefined
-}
 
 /** What a caller may read of a resource. `id` is the id to use, where the owner filter settled it. */
 export interface Granted {
   readonly scope: RowScope
   readonly id?: string
 }
-
-const INT_MAX = 2n ** 31n - 1n
 
 /**
  * Who may read which rows: the one place that says so. Refuses with `auth.required`, `capability.denied` or
@@ -37,7 +29,7 @@ export function readAccess(
     throw new DomainError('capability.denied', `This needs the permission ${access.permission}.`)
   }
   if (bypasses(caller, policy)) return { scope: allRows }
-  if (caller.owner === null) throw new DomainError('ownership.denied', 'The access token names no owner.')
+  if (caller.owner === null) throw noOwner()
   if (access.kind === 'ownedById') requireOwn(call.id, caller.owner)
   const scope = ownedRows(resource, access, caller.owner)
   return access.kind === 'ownedById' ? { scope, id: caller.owner.toString() } : { scope }
@@ -53,41 +45,7 @@ export function referenceScope(target: Resource, caller: Caller, policy: Ownersh
   return caller.owner === null ? null : ownedRows(target, access, caller.owner)
 }
 
-function bypasses(caller: Authenticated, { bypassRole }: OwnershipPolicy): boolean {
-  if (bypassRole === undefined) {
-    throw new DomainError('configuration', 'The service is not configured for this request.', {
-      cause: new Error('OWNER_BYPASS_ROLE is not set, and an ownership rule was used.')
-    })
-  }
-  const wanted = bypassRole.toLowerCase()
-  return caller.roles.some((role) => role.toLowerCase() === wanted)
-}
-
 /** The owner filter of source.md, where the owner parameter is the id of the route; absent or no integer is refused. */
 function requireOwn(parameter: string | undefined, owner: bigint): void {
-  if (parameter === undefined || !/^-?\d{1,100}$/.test(parameter) || BigInt(parameter) !== owner) {
-    throw new DomainError('ownership.denied', 'This belongs to another owner.')
-  }
-}
-
-function ownedRows(
-  resource: Resource,
-  access: Extract<ReadAccess, { kind: 'ownRows' | 'ownedById' }>,
-  owner: bigint
-): RowScope {
-  const name = access.kind === 'ownedById' ? resource.id.name : access.property
-  const column = resource.entity.columns.find((one) => one.name === name)
-  if (column === undefined) throw new TypeError(`${resource.entity.name} has no ${name}`)
-  const condition = {
-    path: { through: null, column },
-    comparison: 'equals',
-    operands: [asOperand(owner, column)]
-  } as const
-  return { kind: 'rows-where', conditions: [condition] }
-}
-
-/** An owner beyond the column's 32 bits owns nothing there: one above the greatest int equals none. */
-function asOperand(owner: bigint, { field }: Column): Operand {
-  if (field.type !== 'int') return owner.toString()
-  return Number(owner > INT_MAX || owner < -INT_MAX - 1n ? INT_MAX + 1n : owner)
+  if (parameter === undefined || !/^-?\d{1,100}$/.test(parameter) || BigInt(parameter) !== owner) throw anotherOwner()
 }
