@@ -2,7 +2,7 @@ import type { Field, FieldType } from '../entity/field.js'
 import type { Operand, Value } from '../entity/value.js'
 
 /** What is sent beside a statement's text. Numbers travel as digits or bigint, never as a double. */
-export type BoundValue = string | bigint
+export type BoundValue = string | bigint | Buffer | null
 
 /** Comparisons that look inside a text. */
 export type TextMatch = 'contains' | 'startsWith' | 'endsWith'

@@ -2,6 +2,9 @@ import { type BelongsTo, literal, type Sequelize, type WhereOptions } from 'sequ
 import type { Expression } from './conditions.js'
 import type { RowModel } from './row-models.js'
 
+/** For changing the rows, or for keeping them as they are. */
+export type Lock = 'UPDATE' | 'SHARE'
+
 export interface SelectShape {
   readonly sequelize: Sequelize
   readonly model: RowModel
@@ -11,6 +14,8 @@ export interface SelectShape {
   readonly joins: readonly BelongsTo[]
   readonly where: WhereOptions
   readonly order: readonly (readonly [Expression, 'ASC' | 'DESC'])[]
+  /** Rows to lock until the transaction ends; the embedded database, which has one writer, locks none. */
+  readonly lock?: Lock
   /** Names of the bound limit and offset. */
   readonly limit?: 'limit'
   readonly offset?: 'offset'
@@ -23,7 +28,7 @@ interface SelectGenerator {
 
 /** Text of a SELECT, with `$name` wherever a value goes. */
 export function selectText(shape: SelectShape): string {
-  const { sequelize, model, joins, limit, offset } = shape
+  const { sequelize, model, joins, lock, limit, offset } = shape
   // The class behind getQueryInterface() has had this method through all of Sequelize 6; a test compiles every shape.
   const generator = sequelize.getQueryInterface().queryGenerator as SelectGenerator
   const options = {
@@ -34,6 +39,7 @@ export function selectText(shape: SelectShape): string {
     subQuery: false,
     // Columns of joined rows stand among `attributes`.
     includeIgnoreAttributes: false,
+    ...(lock === undefined ? {} : { lock }),
     ...(limit === undefined ? {} : { limit: literal(`$${limit}`) }),
     ...(offset === undefined ? {} : { offset: literal(`$${offset}`) })
   }

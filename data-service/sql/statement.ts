@@ -3,12 +3,16 @@ import type { Value } from '../entity/value.js'
 import type { BoundValue, SqlDialect } from './dialect.js'
 import type { BoundValues } from './conditions.js'
 
-/** A SELECT of one shape: compiled once, run with any values. */
-export interface Statement {
-  /** Text with `?` for every value. */
+/** The text of one shape of statement: compiled once, run with any values. */
+export interface StatementText {
+  /** With `?` for every value. */
   readonly sql: string
   /** Names of the values in the order of the text. */
   readonly binds: readonly string[]
+}
+
+/** A SELECT. */
+export interface Statement extends StatementText {
   readonly decode: readonly ((raw: unknown) => Value)[]
   /** Whether a column may hold integers beyond 2^53. */
   readonly exact: boolean
@@ -17,23 +21,27 @@ export interface Statement {
 /** A column that a statement selects, or the row version. */
 export type SelectedField = Field | 'rowVersion'
 
-/** Makes a statement of text with `$name` placeholders; the generator's trailing semicolon goes. */
+/** Makes a statement of text with `$name` placeholders. */
 export function statement(text: string, fields: readonly SelectedField[], dialect: SqlDialect): Statement {
-  const binds: string[] = []
-  const sql = text.replace(/;$/, '').replace(/\$(\w+)/g, (_, name: string) => {
-    binds.push(name)
-    return '?'
-  })
   return {
-    sql,
-    binds,
+    ...statementText(text),
     decode: fields.map((field) => (field === 'rowVersion' ? bytes : dialect.decode(field.type, field.scale))),
     exact: fields.some((field) => field !== 'rowVersion' && (field.type === 'long' || field.type === 'decimal'))
   }
 }
 
+/** Takes the `$name` placeholders out of a text; the generator's trailing semicolon goes. */
+export function statementText(text: string): StatementText {
+  const binds: string[] = []
+  const sql = text.replace(/;$/, '').replace(/\$(\w+)/g, (_, name: string) => {
+    binds.push(name)
+    return '?'
+  })
+  return { sql, binds }
+}
+
 /** The values in the order of the statement's text. */
-export function valuesOf({ binds }: Statement, values: BoundValues): BoundValue[] {
+export function valuesOf({ binds }: StatementText, values: BoundValues): BoundValue[] {
   return binds.map((name) => {
     const value = values[name]
     if (value === undefined) throw new TypeError(`No value is bound to ${name}`)
@@ -45,7 +53,8 @@ export function decodeRow({ decode }: Statement, raw: readonly unknown[]): Value
   return decode.map((one, index) => one(raw[index]))
 }
 
-function bytes(raw: unknown): Buffer {
-  if (!(raw instanceof Uint8Array)) throw new TypeError(`A row version is a ${typeof raw}`)
+/** A column of bytes as Buffer. */
+export function bytes(raw: unknown): Buffer {
+  if (!(raw instanceof Uint8Array)) throw new TypeError(`A column of bytes holds a ${typeof raw}`)
   return Buffer.isBuffer(raw) ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
 }

@@ -15,7 +15,7 @@ import {
 import type { SqlDialect } from './dialect.js'
 import { LruCache } from './lru-cache.js'
 import type { RowModels } from './row-models.js'
-import { aliasOf, selectText } from './select-text.js'
+import { aliasOf, type Lock, selectText } from './select-text.js'
 import { type SelectedField, type Statement, statement } from './statement.js'
 
 /** A column to select: of the row, of a row it refers to, or its version. */
@@ -30,12 +30,14 @@ export interface RowsShape {
   readonly conditions: readonly RowCondition[]
   readonly sort: readonly SortKey[]
   readonly cut: 'whole' | 'limit' | 'limit and offset'
+  readonly lock?: Lock
 }
 
 export interface ChildrenShape {
   readonly owner: Entity
   readonly children: Children
   readonly conditions: readonly RowCondition[]
+  readonly lock?: Lock
 }
 
 /** Characters of text and key: many thousand statements, or some dozen of the longest that a caller can ask for. */
@@ -53,9 +55,9 @@ export class Statements {
   }
 
   rows(shape: RowsShape): Statement {
-    const { entity, selectedKey, conditions, sort, cut } = shape
+    const { entity, selectedKey, conditions, sort, cut, lock } = shape
     const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending}`).join()
-    const key = ['rows', entity.name, selectedKey, shapeOf(conditions), order, cut].join('|')
+    const key = ['rows', entity.name, selectedKey, shapeOf(conditions), order, cut, lock].join('|')
     return this.#compiled.get(key, () => this.#compileRows(shape))
   }
 
@@ -66,11 +68,11 @@ export class Statements {
 
   /** Children by owner: the owner's id, the child's columns, its row version; in order of owner and id. */
   children(shape: ChildrenShape): Statement {
-    const key = ['children', shape.children.table, shapeOf(shape.conditions)].join('|')
+    const key = ['children', shape.children.table, shapeOf(shape.conditions), shape.lock].join('|')
     return this.#compiled.get(key, () => this.#compileChildren(shape))
   }
 
-  #compileRows({ entity, selected, conditions, sort, cut }: RowsShape): Statement {
+  #compileRows({ entity, selected, conditions, sort, cut, lock }: RowsShape): Statement {
     const model = this.#models.of(entity)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
     const paths = [...selected, ...conditions.map(({ path }) => path), ...sort.map(({ path }) => path)]
@@ -81,6 +83,7 @@ export class Statements {
       joins: joinedBy(paths).map((reference) => this.#models.association(entity, reference)),
       where: whereAll(conditions, context),
       order: sort.map(({ path, descending }) => [keyOf(path, context), descending ? 'DESC' : 'ASC']),
+      ...(lock === undefined ? {} : { lock }),
       ...(cut === 'whole' ? {} : { limit: 'limit' }),
       ...(cut === 'limit and offset' ? { offset: 'offset' } : {})
     })
@@ -100,7 +103,7 @@ export class Statements {
     return statement(text, [int()], this.#dialect)
   }
 
-  #compileChildren({ owner, children, conditions }: ChildrenShape): Statement {
+  #compileChildren({ owner, children, conditions, lock }: ChildrenShape): Statement {
     const model = this.#models.ofChildren(children)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
     const foreignKey = { through: null, column: ownerColumn(owner, children) }
@@ -112,7 +115,8 @@ export class Statements {
       columns: selected.map((column, index) => [selectedColumn(column, context), `c${index}`]),
       joins: [],
       where: whereAll(conditions, context),
-      order: [foreignKey, ...columns.slice(0, 1)].map((path) => [keyOf(path, context), 'ASC'])
+      order: [foreignKey, ...columns.slice(0, 1)].map((path) => [keyOf(path, context), 'ASC']),
+      ...(lock === undefined ? {} : { lock })
     })
     return statement(text, selected.map(fieldOf), this.#dialect)
   }
@@ -123,7 +127,7 @@ export function ownerColumn(owner: Entity, { foreignKey }: Children): Column {
   return { name: foreignKey, column: foreignKey, field: idColumn(owner).field }
 }
 
-export function idColumn({ name, columns: [id] }: Entity): Column {
+export function idColumn({ name, columns: [id] }: Pick<Entity, 'name' | 'columns'>): Column {
   if (id === undefined) throw new TypeError(`${name} has no id`)
   return id
 }

@@ -3,6 +3,15 @@ import { createCategories } from './primary/001-categories.js'
 import { createProducts } from './primary/002-products.js'
 import { createCustomers } from './primary/003-customers.js'
 import { createOrders } from './primary/004-orders.js'
+import { createIdempotencyKeys } from './primary/005-idempotency-keys.js'
+import { createAuditEntries } from './primary/006-audit-entries.js'
 
 /** The schema of the primary store, in order: a new migration is one line at the end. */
-export const primaryMigrations: readonly Migration[] = [createCategories, createProducts, createCustomers, createOrders]
+export const primaryMigrations: readonly Migration[] = [
+  createCategories,
+  createProducts,
+  createCustomers,
+  createOrders,
+  createIdempotencyKeys,
+  createAuditEntries
+]

@@ -1,8 +1,8 @@
-import { type Connection, createConnection } from 'mysql2'
+import { type Connection, createConnection, type ResultSetHeader } from 'mysql2'
 import { ConnectionError } from 'sequelize'
 import type { MysqlSettings } from '../database-url.js'
 import type { BoundValue } from '../dialect.js'
-import type { Statement } from '../statement.js'
+import type { Statement, StatementText } from '../statement.js'
 import { connectionOptions } from './mysql-options.js'
 import { prepareSession } from './mysql-session.js'
 
@@ -53,6 +53,20 @@ export async function execute(
   if (!Array.isArray(rows)) throw new TypeError('A SELECT answered no rows')
   // rowsAsArray makes each row an array.
   return rows as unknown[][]
+}
+
+/** Runs a prepared statement that changes rows. */
+export function executeChange(
+  connection: Connection,
+  { sql }: StatementText,
+  values: readonly BoundValue[]
+): Promise<ResultSetHeader> {
+  return new Promise((resolve, reject) => {
+    connection.execute<ResultSetHeader>({ sql, values: [...values] }, (error, header) => {
+      if (error === null) resolve(header)
+      else reject(error)
+    })
+  })
 }
 
 /** The driver finds a statement by its text and options, though its types know of the text alone. */

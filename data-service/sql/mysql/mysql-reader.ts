@@ -1,7 +1,6 @@
 import type { Connection } from 'mysql2'
 import type { Sequelize } from 'sequelize'
 import type { Value } from '../../entity/value.js'
-import { beforeAbort } from '../before-abort.js'
 import type { BoundValues } from '../conditions.js'
 import type { MysqlSettings } from '../database-url.js'
 import type { Reader, ReadSession, Snapshot } from '../reader.js'
@@ -9,6 +8,7 @@ import { Slots } from '../slots.js'
 import type { Statement } from '../statement.js'
 import { unreachable } from '../unreachable.js'
 import { openConnection } from './mysql-connection.js'
+import { MysqlPool } from './mysql-pool.js'
 import { MysqlWork } from './mysql-work.js'
 
 /** Exports last as long as their readers take, so they get connections beside the pool, and so many at a time. */
@@ -25,21 +25,21 @@ interface ReaderOf {
 export class MysqlReader implements Reader {
   readonly #of: ReaderOf
   readonly #slots = new Slots(SNAPSHOTS)
-  /** What goes on after its caller has gone: stopping statements, taking connections back. */
-  readonly #endings = new Set<Promise<void>>()
+  readonly #pool: MysqlPool
 
   constructor(of: ReaderOf) {
     this.#of = of
+    this.#pool = new MysqlPool(of.sequelize)
   }
 
   async read<Result>(signal: AbortSignal, work: (session: ReadSession) => Promise<Result>): Promise<Result> {
     try {
-      const connection = await this.#acquire(signal)
+      const connection = await this.#pool.acquire(signal)
       const session = new MysqlWork({ connection, settings: this.#of.settings, signal })
       try {
         return await work(session)
       } finally {
-        this.#giveBack(connection, session.stopped)
+        this.#pool.giveBack(connection, session.stopped)
       }
     } catch (error) {
       throw unreachable(error, this.#of.what)
@@ -60,36 +60,7 @@ export class MysqlReader implements Reader {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#endings)
-  }
-
-  async #acquire(signal: AbortSignal): Promise<Connection> {
-    signal.throwIfAborted()
-    const manager = this.#of.sequelize.connectionManager
-    // The mysql dialect's connections are those of the module it was given (connect.ts).
-    const waiting = manager.getConnection({ type: 'read' }) as Promise<Connection>
-    try {
-      return await beforeAbort(waiting, signal)
-    } catch (error) {
-      // The pool keeps its place in the line: what comes then goes straight back.
-      if (signal.aborted) this.#later(waiting.then((connection) => manager.releaseConnection(connection)))
-      throw error
-    }
-  }
-
-  #giveBack(connection: Connection, stopped: Promise<void> | undefined): void {
-    const manager = this.#of.sequelize.connectionManager
-    if (stopped === undefined) manager.releaseConnection(connection)
-    else this.#later(stopped.then(() => manager.destroyConnection(connection)))
-  }
-
-  #later(work: Promise<void>): void {
-    const ending = work
-      .catch(() => undefined)
-      .then(() => {
-        this.#endings.delete(ending)
-      })
-    this.#endings.add(ending)
+    await this.#pool.settle()
   }
 }
 

@@ -26,7 +26,12 @@ export function collationOf(server: MysqlServer): string {
 /** The statements that a new connection starts with. */
 function sessionStatements(server: MysqlServer): readonly string[] {
   const collation = collationOf(server)
-  const all = [`SET NAMES utf8mb4 COLLATE ${collation}`, `SET SESSION sql_mode = '${SQL_MODE}', time_zone = '+00:00'`]
+  const all = [
+    `SET NAMES utf8mb4 COLLATE ${collation}`,
+    `SET SESSION sql_mode = '${SQL_MODE}', time_zone = '+00:00'`,
+    // A write that waited for a lock goes on with what the other one made of the row, and no gaps are locked.
+    'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'
+  ]
   // From 1000 members on MariaDB makes a table of an `in` list, which loses the type of bound values.
   return server === 'mariadb' ? [...all, 'SET SESSION in_predicate_conversion_threshold = 0'] : all
 }

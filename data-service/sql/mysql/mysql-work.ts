@@ -1,11 +1,11 @@
-import type { Connection } from 'mysql2'
+import type { Connection, ResultSetHeader } from 'mysql2'
 import type { Value } from '../../entity/value.js'
 import { beforeAbort } from '../before-abort.js'
 import type { BoundValues } from '../conditions.js'
 import type { MysqlSettings } from '../database-url.js'
 import type { ReadSession } from '../reader.js'
-import { decodeRow, type Statement, valuesOf } from '../statement.js'
-import { execute } from './mysql-connection.js'
+import { decodeRow, type Statement, type StatementText, valuesOf } from '../statement.js'
+import { execute, executeChange } from './mysql-connection.js'
 import { stopStatement } from './stop-statement.js'
 
 interface WorkOn {
@@ -33,11 +33,20 @@ export class MysqlWork implements ReadSession {
   }
 
   async run(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    const rows = await this.#stoppable(() => execute(this.#connection, statement, valuesOf(statement, values)))
+    return rows.map((row) => decodeRow(statement, row))
+  }
+
+  /** Runs a statement that changes rows. */
+  change(text: StatementText, values: BoundValues): Promise<ResultSetHeader> {
+    return this.#stoppable(() => executeChange(this.#connection, text, valuesOf(text, values)))
+  }
+
+  async #stoppable<Result>(send: () => Promise<Result>): Promise<Result> {
     this.#signal.throwIfAborted()
-    const running = execute(this.#connection, statement, valuesOf(statement, values))
+    const running = send()
     try {
-      const rows = await beforeAbort(running, this.#signal)
-      return rows.map((row) => decodeRow(statement, row))
+      return await beforeAbort(running, this.#signal)
     } catch (error) {
       if (this.#signal.aborted) this.#stopped = stopStatement(this.#connection, this.#settings, running)
       throw error

@@ -2,6 +2,8 @@ import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
 import { entities } from '../../../../data-service/entities/index.js'
 import { checkSchema } from '../../../../data-service/sql/migrations/check-schema.js'
+import { primaryMigrations } from '../../../../data-service/sql/migrations/primary-migrations.js'
+import { secondMigrations } from '../../../../data-service/sql/migrations/second-migrations.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { startProcess } from '../../../harness/service-process.js'
 import { freshStores, type FreshStores } from './fresh-stores.js'
@@ -54,7 +56,7 @@ eachDatabase((kind) => {
       await stores.migrate()
       expect(await catalogue()).to.deep.equal(first)
       expect(await select('SELECT name FROM schema_migrations ORDER BY name')).to.deep.equal(
-        ['001-categories', '002-products', '003-customers', '004-orders'].map((name) => ({ name }))
+        primaryMigrations.map(({ name }) => ({ name }))
       )
     })
 
@@ -113,10 +115,11 @@ eachDatabase((kind) => {
       try {
         const started = [1, 2, 3].map(() => startProcess('data-service/sql/sample/main.js', stores.urls))
         expect(await Promise.all(started.map(({ ended }) => ended))).to.deep.equal([0, 0, 0])
+        const migrations = primaryMigrations.length + secondMigrations.length
         const messages = started.flatMap((process) =>
           process.logs().flatMap(({ msg }) => (typeof msg === 'string' ? [msg] : []))
         )
-        expect(messages.toSorted()).to.deep.equal(['Loaded the sample store', ...Array<string>(5).fill('Migrated')])
+        expect(messages.toSorted()).to.deep.equal(['Loaded the sample store', ...Array<string>(migrations).fill('Migrated')])
         const counted = await stores.primary.query<{ count: unknown }>('SELECT COUNT(*) AS count FROM products', {
           type: QueryTypes.SELECT
         })

@@ -1,0 +1,122 @@
+import type { Connection } from 'mysql2'
+import type { Sequelize } from 'sequelize'
+import type { Value } from '../../entity/value.js'
+import type { BoundValues } from '../conditions.js'
+import type { MysqlSettings } from '../database-url.js'
+import { MysqlPool } from '../mysql/mysql-pool.js'
+import { type MysqlServer, serverOf } from '../mysql/mysql-session.js'
+import { MysqlWork } from '../mysql/mysql-work.js'
+import type { Statement, StatementText } from '../statement.js'
+import type { Beginning, Changed, OpenTransaction, Transactions } from './transactions.js'
+
+interface TransactionsOf {
+  readonly sequelize: Sequelize
+  readonly settings: MysqlSettings
+}
+
+/** Transactions of MySQL and MariaDB on the connections of Sequelize's pool, READ COMMITTED as their session says. */
+export class MysqlTransactions implements Transactions {
+  readonly #settings: MysqlSettings
+  readonly #pool: MysqlPool
+  #server: Promise<MysqlServer> | undefined
+
+  constructor({ sequelize, settings }: TransactionsOf) {
+    this.#settings = settings
+    this.#pool = new MysqlPool(sequelize)
+  }
+
+  async begin({ signal }: Beginning): Promise<OpenTransaction> {
+    const connection = await this.#pool.acquire(signal)
+    try {
+      await connection.promise().query('START TRANSACTION')
+    } catch (error) {
+      this.#pool.discard(connection)
+      throw error
+    }
+    const work = new MysqlWork({ connection, settings: this.#settings, signal })
+    return new MysqlTransaction({ connection, work, pool: this.#pool, server: () => this.#serverBehind(connection) })
+  }
+
+  close(): Promise<void> {
+    return this.#pool.settle()
+  }
+
+  #serverBehind(connection: Connection): Promise<MysqlServer> {
+    this.#server ??= askServer(connection).catch((error: unknown) => {
+      this.#server = undefined
+      throw error
+    })
+    return this.#server
+  }
+}
+
+interface TransactionOf {
+  readonly connection: Connection
+  readonly work: MysqlWork
+  readonly pool: MysqlPool
+  readonly server: () => Promise<MysqlServer>
+}
+
+class MysqlTransaction implements OpenTransaction {
+  readonly #of: TransactionOf
+
+  constructor(of: TransactionOf) {
+    this.#of = of
+  }
+
+  run(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    return this.#of.work.run(statement, values)
+  }
+
+  async change(text: StatementText, values: BoundValues): Promise<Changed> {
+    const { affectedRows, insertId } = await this.#of.work.change(text, values)
+    return { rows: Number(affectedRows), insertedId: insertId }
+  }
+
+  async changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed> {
+    if ((await this.#of.server()) === 'mariadb') {
+      const sql = `SET STATEMENT innodb_lock_wait_timeout = ${seconds} FOR ${text.sql}`
+      return await this.change({ ...text, sql }, values)
+    }
+    const session = this.#of.connection.promise()
+    await session.query(
+      `SET @lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = ${seconds}`
+    )
+    try {
+      return await this.change(text, values)
+    } finally {
+      // A connection whose statement is being stopped is closed, with its settings.
+      if (this.#of.work.stopped === undefined) {
+        await session.query('SET SESSION innodb_lock_wait_timeout = @lock_wait')
+      }
+    }
+  }
+
+  async commit(): Promise<void> {
+    const { connection, pool } = this.#of
+    try {
+      // As text: a prepared COMMIT may hide from its caller that Galera had given the transaction up (MDEV-35446).
+      await connection.promise().query('COMMIT')
+    } catch (error) {
+      await this.rollback()
+      throw error
+    }
+    pool.giveBack(connection)
+  }
+
+  async rollback(): Promise<void> {
+    const { connection, work, pool } = this.#of
+    if (work.stopped !== undefined) return pool.giveBack(connection, work.stopped)
+    try {
+      await connection.promise().query('ROLLBACK')
+      pool.giveBack(connection)
+    } catch {
+      pool.discard(connection)
+    }
+  }
+}
+
+async function askServer(connection: Connection): Promise<MysqlServer> {
+  const [rows] = await connection.promise().query('SELECT VERSION() AS version')
+  return serverOf(JSON.stringify(rows))
+}

@@ -1,0 +1,127 @@
+import type { Children, Entity } from '../../entity/entity.js'
+import { firstRowVersion } from '../../entity/row-version.js'
+import type { Operand } from '../../entity/value.js'
+import type { GetPlan } from '../../plan/read-plan.js'
+import type { LoadedRow } from '../../plan/read-store.js'
+import type { ChildPlan, DeletePlan, FindPlan, InsertPlan, LockPlan, UpdatePlan } from '../../plan/write-plan.js'
+import type { AuditEntry, KeptAnswer, KeyClaim, LockedRow, StoredRow, UnitOfWork } from '../../plan/write-store.js'
+import type { RowCondition } from '../conditions.js'
+import type { SqlDialect } from '../dialect.js'
+import { scopeConditions } from '../navigations.js'
+import { own } from '../selection.js'
+import { idColumn, ownerColumn } from '../statements.js'
+import { AUDIT_TABLE, auditValues } from './audit-table.js'
+import type { IdempotencyKeys } from './idempotency-keys.js'
+import type { RowWriter } from './row-writer.js'
+import { assertPrimary, type StoredRows } from './stored-rows.js'
+import type { WorkTransaction } from './work-transaction.js'
+
+/** What the units of work of one database share. */
+export interface UnitParts {
+  readonly rows: StoredRows
+  readonly writer: RowWriter
+  readonly keys: IdempotencyKeys
+  readonly dialect: SqlDialect
+  readonly ownerOf: (children: Children) => Entity
+  readonly randomBytes: (size: number) => Buffer
+}
+
+/** The statements of one transaction. */
+export class SqlUnitOfWork implements UnitOfWork {
+  readonly #transaction: WorkTransaction
+  readonly #parts: UnitParts
+  #key: 'none' | 'claimed' | 'taken' | 'answered' = 'none'
+
+  constructor(transaction: WorkTransaction, parts: UnitParts) {
+    this.#transaction = transaction
+    this.#parts = parts
+  }
+
+  /** Whether a key tells the next transaction what became of this one. */
+  get hasKey(): boolean {
+    return this.#key !== 'none'
+  }
+
+  /** Called before the COMMIT. A key without an answer would make every retry do the work again. */
+  assertComplete(): void {
+    if (this.#key === 'taken') throw new TypeError('A key was claimed and no answer kept under it')
+  }
+
+  async claimKey(claim: KeyClaim): Promise<KeptAnswer | undefined> {
+    this.#key = 'claimed'
+    const kept = await this.#parts.keys.claim(this.#transaction, claim)
+    if (kept === undefined) this.#key = 'taken'
+    return kept
+  }
+
+  async keepAnswer(claim: KeyClaim, answer: Buffer): Promise<void> {
+    await this.#parts.keys.keep(this.#transaction, claim, answer)
+    this.#key = 'answered'
+  }
+
+  lock(plan: LockPlan): Promise<LockedRow | undefined> {
+    return this.#parts.rows.lock(this.#transaction, plan)
+  }
+
+  async insert({ entity, values, version, children }: InsertPlan): Promise<Operand> {
+    const { writer, dialect } = this.#parts
+    const id = idColumn(entity)
+    const { insertedId } = await writer.insertOne(this.#transaction, entity.table, { values, version })
+    const newId = values.get(id) ?? dialect.decode(id.field.type, id.field.scale)(insertedId)
+    if (newId === null || Buffer.isBuffer(newId)) throw new TypeError(`A new row of ${entity.name} has no id`)
+    for (const { children: collection, rows } of children) {
+      assertPrimary(collection)
+      const foreignKey = ownerColumn(entity, collection)
+      const owned = rows.map((row) => ({ ...row, values: new Map([...row.values, [foreignKey, newId]]) }))
+      await writer.insertAll(this.#transaction, collection.table, owned)
+    }
+    return newId
+  }
+
+  update({ entity, id, scope, expected, required, values, version }: UpdatePlan): Promise<boolean> {
+    const conditions = [...idIs(entity, id), ...scopeConditions(scope), ...required]
+    const matched = { table: entity.table, conditions, expected }
+    return this.#parts.writer.update(this.#transaction, matched, { values, version })
+  }
+
+  /** The database deletes the children with their root, by the foreign keys of the migrations. */
+  delete({ entity, id, scope, expected }: DeletePlan): Promise<boolean> {
+    const conditions = [...idIs(entity, id), ...scopeConditions(scope)]
+    return this.#parts.writer.delete(this.#transaction, { table: entity.table, conditions, expected })
+  }
+
+  async writeChild(plan: ChildPlan): Promise<boolean> {
+    const { children, rootId } = plan
+    const { writer, ownerOf } = this.#parts
+    assertPrimary(children)
+    const { table } = children
+    const foreignKey = ownerColumn(ownerOf(children), children)
+    if (plan.kind === 'insert') {
+      const values = new Map([...plan.row.values, [foreignKey, rootId]])
+      await writer.insertOne(this.#transaction, table, { ...plan.row, values })
+      return true
+    }
+    const ofRoot: RowCondition = { path: own(foreignKey), comparison: 'equals', operands: [rootId] }
+    const matched = { table, conditions: [...idIs(children, plan.id), ofRoot], expected: plan.expected }
+    return plan.kind === 'update'
+      ? await writer.update(this.#transaction, matched, plan)
+      : await writer.delete(this.#transaction, matched)
+  }
+
+  find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
+    return this.#parts.rows.find(this.#transaction, plan)
+  }
+
+  get(plan: GetPlan): Promise<LoadedRow | undefined> {
+    return this.#parts.rows.get(this.#transaction, plan)
+  }
+
+  async audit(entry: AuditEntry): Promise<void> {
+    const version = firstRowVersion(this.#parts.randomBytes)
+    await this.#parts.writer.insertOne(this.#transaction, AUDIT_TABLE, { values: auditValues(entry), version })
+  }
+}
+
+function idIs(rows: Parameters<typeof idColumn>[0], id: Operand): RowCondition[] {
+  return [{ path: own(idColumn(rows)), comparison: 'equals', operands: [id] }]
+}

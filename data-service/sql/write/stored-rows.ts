@@ -1,0 +1,112 @@
+import type { Children, Entity } from '../../entity/entity.js'
+import type { RowVersion } from '../../entity/row-version.js'
+import type { Value } from '../../entity/value.js'
+import type { GetPlan } from '../../plan/read-plan.js'
+import type { LoadedRow } from '../../plan/read-store.js'
+import type { FindPlan, LockPlan } from '../../plan/write-plan.js'
+import type { LockedRow, StoredRow } from '../../plan/write-store.js'
+import { boundValues, type RowCondition } from '../conditions.js'
+import { LoadedPage } from '../loaded-page.js'
+import { scopeConditions, type Source } from '../navigations.js'
+import type { ReadSession } from '../reader.js'
+import { own } from '../selection.js'
+import type { Lock } from '../select-text.js'
+import { idColumn, ownerColumn } from '../statements.js'
+
+/** Most ids of one look-up. */
+const IDS_AT_ONCE = 1000
+
+/** The reads of a transaction. Rows that are changed or looked up stay as they are until it ends. */
+export class StoredRows {
+  readonly #source: Source
+  readonly #ownerOf: (children: Children) => Entity
+
+  constructor(source: Source, ownerOf: (children: Children) => Entity) {
+    this.#source = source
+    this.#ownerOf = ownerOf
+  }
+
+  async lock(session: ReadSession, { entity, id, scope, children }: LockPlan): Promise<LockedRow | undefined> {
+    const [row] = await this.#roots(session, entity, {
+      conditions: [{ path: own(idColumn(entity)), comparison: 'equals', operands: [id] }, ...scopeConditions(scope)],
+      lock: 'UPDATE'
+    })
+    if (row === undefined) return undefined
+    const found = new Map<string, readonly StoredRow[]>()
+    for (const one of children) {
+      const ofRoot = { path: own(ownerColumn(entity, one)), comparison: 'equals', operands: [id] } as const
+      found.set(one.name, await this.#children(session, one, { conditions: [ofRoot], lock: 'UPDATE' }))
+    }
+    return { ...row, children: found }
+  }
+
+  async find(session: ReadSession, { entity, children, ids }: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
+    if (ids.length > IDS_AT_ONCE) throw new RangeError(`No more than ${IDS_AT_ONCE} rows are looked up at once`)
+    if (ids.length === 0) return new Map()
+    const id = idColumn(children ?? entity)
+    const among = { conditions: [{ path: own(id), comparison: 'in', operands: ids }], lock: 'SHARE' } as const
+    const rows =
+      children === null ? await this.#roots(session, entity, among) : await this.#children(session, children, among)
+    return new Map(rows.map((row) => [String(row.values.get(id.name)), row]))
+  }
+
+  /** As a read by id, with the eyes of this transaction. */
+  async get(session: ReadSession, plan: GetPlan): Promise<LoadedRow | undefined> {
+    for (const { children } of plan.children) assertPrimary(children)
+    const byId: RowCondition = { path: own(idColumn(plan.entity)), comparison: 'equals', operands: [plan.id] }
+    const cut = { conditions: [byId, ...scopeConditions(plan.scope)], sort: [] }
+    const page = await LoadedPage.load(session, this.#source, { plan, cut })
+    await page.loadReferences(session, this.#source)
+    await page.loadChildren(session, this.#source, plan.children)
+    return page.rows()[0]
+  }
+
+  async #roots(session: ReadSession, entity: Entity, { conditions, lock }: Wanted): Promise<StoredRow[]> {
+    const { statements, dialect } = this.#source
+    const statement = statements.rows({
+      entity,
+      selected: [...entity.columns.map(own), 'rowVersion'],
+      selectedKey: 'stored',
+      conditions,
+      sort: [],
+      cut: 'whole',
+      lock
+    })
+    const rows = await session.run(statement, boundValues(conditions, dialect))
+    const names = entity.columns.map(({ name }) => name)
+    return rows.map((row) => storedRow(names, row))
+  }
+
+  /** The root's id comes with them under the property name of their foreign key. */
+  async #children(session: ReadSession, children: Children, { conditions, lock }: Wanted): Promise<StoredRow[]> {
+    assertPrimary(children)
+    const { statements, dialect } = this.#source
+    const statement = statements.children({ owner: this.#ownerOf(children), children, conditions, lock })
+    const rows = await session.run(statement, boundValues(conditions, dialect))
+    const names = [camelCase(children.foreignKey), ...children.columns.map(({ name }) => name)]
+    return rows.map((row) => storedRow(names, row))
+  }
+}
+
+interface Wanted {
+  readonly conditions: readonly RowCondition[]
+  readonly lock: Lock
+}
+
+/** Children of the other database are no part of this one's transactions. */
+export function assertPrimary({ name, store }: Children): void {
+  if (store !== 'primary') throw new TypeError(`${name} are kept in another database than the transaction's`)
+}
+
+function storedRow(names: readonly string[], row: readonly Value[]): StoredRow {
+  const version = row[names.length]
+  if (!Buffer.isBuffer(version)) throw new TypeError('A row came without its version')
+  const values = new Map(names.map((name, index): [string, Value] => [name, row[index] ?? null]))
+  // The column holds what this service wrote as a version, and nothing else.
+  return { values, version: version as RowVersion }
+}
+
+/** `product_id` as `productId`. */
+function camelCase(column: string): string {
+  return column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
