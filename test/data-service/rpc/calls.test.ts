@@ -10,6 +10,15 @@ import { answer, failure, metadata, runService, soon } from './running-service.j
 const hang = (signal: AbortSignal): Promise<void> =>
   delay(60_000, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted())
 
+/** Looks again every `interval` milliseconds; fails after 100 looks, so that a failing test ends. */
+async function until(condition: () => boolean, interval = 10): Promise<void> {
+  for (let looks = 0; looks < 100; looks++) {
+    if (condition()) return
+    await delay(interval)
+  }
+  throw new Error('it never came to that')
+}
+
 describe('calls', () => {
   let service: RunningService
   beforeEach(async () => {
@@ -83,7 +92,7 @@ describe('calls', () => {
         resolve()
       }
     })
-    while (reasons.length < 2) await delay(5)
+    await until(() => reasons.length === 2)
     for (const reason of reasons) expect(reason).to.be.instanceOf(DomainError)
   })
 
@@ -119,13 +128,10 @@ describe('calls', () => {
       // grpc-js holds a stream back from its first message on.
       await call[Symbol.asyncIterator]().next()
       let seen = -1
-      while (seen !== service.store.batchesTaken) {
-        seen = service.store.batchesTaken
-        await delay(100)
-      }
+      await until(() => seen === (seen = service.store.batchesTaken), 100)
       expect(seen).to.be.below(100)
       call.cancel()
-      while (service.store.exportsOpen > 0) await delay(5)
+      await until(() => service.store.exportsOpen === 0)
     })
   })
 })
