@@ -1,9 +1,9 @@
-import { DomainError } from '../../shared/domain-error.js'
 import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
 import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
 import { planGet } from '../plan/plan-get.js'
 import type { CallContext } from './call-context.js'
 import { recordEncoder } from './encode-record.js'
+import { notFound } from './not-found.js'
 import type { Reading } from './reading.js'
 
 export async function get(
@@ -13,7 +13,6 @@ export async function get(
 ): Promise<GetResponse> {
   const plan = planGet(request, { planning, caller })
   const row = await store.get(plan, signal)
-  // The same words for an absent row and for one outside of the scope: which it is must not show.
-  if (row === undefined) throw new DomainError('not-found', 'There is no such row.')
+  if (row === undefined) throw notFound()
   return { record: recordEncoder(plan)(row) }
 }

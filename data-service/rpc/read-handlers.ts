@@ -8,12 +8,12 @@ import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupReq
 import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
 import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
 import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
-import type { Override, Overrides } from '../entity/overrides.js'
-import type { CallContext, StreamHandler, UnaryHandler } from './call-context.js'
+import type { StreamHandler, UnaryHandler } from './call-context.js'
 import { exportRows } from './export.js'
 import { get } from './get.js'
 import { list } from './list.js'
 import { lookup } from './lookup.js'
+import { overridable } from './overridable.js'
 import { page } from './page.js'
 import type { Reading } from './reading.js'
 
@@ -27,21 +27,11 @@ export interface ReadHandlers {
 
 /** The reads of every resource, each entity's overrides in place of the standard ones. */
 export function readHandlers(reading: Reading): ReadHandlers {
-  const overridable = <Request extends { readonly resource: string }, Response>(
-    standard: (reading: Reading, context: CallContext, request: Request) => Response,
-    pick: (overrides: Overrides) => Override<Request, Response> | undefined
-  ): ((context: CallContext, request: Request) => Response) => {
-    return (context, request) => {
-      const run = (chosen: Request): Response => standard(reading, context, chosen)
-      const override = pick(reading.planning.catalogue.resource(request.resource).entity.overrides)
-      return override === undefined ? run(request) : override(context, request, run)
-    }
-  }
   return {
-    list: overridable(list, (overrides) => overrides.list),
-    page: overridable(page, (overrides) => overrides.paged),
-    lookup: overridable(lookup, (overrides) => overrides.lookup),
-    get: overridable(get, (overrides) => overrides.get),
-    export: overridable(exportRows, (overrides) => overrides.export)
+    list: overridable(reading, list, (overrides) => overrides.list),
+    page: overridable(reading, page, (overrides) => overrides.paged),
+    lookup: overridable(reading, lookup, (overrides) => overrides.lookup),
+    get: overridable(reading, get, (overrides) => overrides.get),
+    export: overridable(reading, exportRows, (overrides) => overrides.export)
   }
 }

@@ -1,0 +1,35 @@
+import type { LookUp, NamedValues } from '../entity/action.js'
+import type { Children, Entity } from '../entity/entity.js'
+import type { Operand } from '../entity/value.js'
+import type { Catalogue } from '../plan/catalogue.js'
+import { planFind } from '../plan/plan-write.js'
+import type { UnitOfWork } from '../plan/write-store.js'
+
+const MOST_IDS = 1000
+
+/** Rows for an action to look at, read within its transaction. */
+export function lookUpIn(unit: UnitOfWork, catalogue: Catalogue): LookUp {
+  return async (rows, ids) => {
+    const { entity, children } = target(rows, catalogue)
+    const distinct = [...new Set(ids)]
+    const found = new Map<Operand, NamedValues>()
+    for (let from = 0; from < distinct.length; from += MOST_IDS) {
+      const part = distinct.slice(from, from + MOST_IDS)
+      const stored = await unit.find(planFind(entity, children, part))
+      for (const id of part) {
+        const row = stored.get(String(id))
+        if (row !== undefined) found.set(id, Object.fromEntries(row.values))
+      }
+    }
+    return found
+  }
+}
+
+/** `products` or `products.variants`. */
+function target(rows: string, catalogue: Catalogue): { entity: Entity; children: Children | null } {
+  const [resource = '', name] = rows.split('.')
+  const { entity } = catalogue.resource(resource)
+  const children = entity.children.find((one) => one.name === name) ?? null
+  if (name !== undefined && children === null) throw new TypeError(`${resource} has no ${name}`)
+  return { entity, children }
+}
