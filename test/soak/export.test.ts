@@ -10,6 +10,8 @@ import { peakMemory } from './memory-of.js'
 const ROWS = Number(process.env['SOAK_ROWS'] ?? 20_000)
 const TENTH = Math.floor(ROWS / 10)
 const BATCH = 50_000
+/** MiB of both processes: the rows of the full size are more than a hundred, kept anywhere several times that. */
+const MAX_GROWTH = 100
 
 eachDatabase((kind) => {
   describe(`an export of ${ROWS} rows on ${kind}`, function () {
@@ -39,14 +41,18 @@ eachDatabase((kind) => {
       const { gateway, dataService } = store.stack
       const peaks = (): string =>
         `gateway ${peakMemory(gateway.pid) ?? '?'} MiB, data service ${peakMemory(dataService.pid) ?? '?'} MiB`
+      const total = (): number => (peakMemory(gateway.pid) ?? 0) + (peakMemory(dataService.pid) ?? 0)
       const target = `${store.url}/products/export?bom=false`
       const few = await measuredExport(`${target}&filters[id].operator=lte&filters[id].value=${TENTH}`)
       const atFew = peaks()
+      const before = total()
       const all = await measuredExport(target)
       process.stdout.write(
         `      ${TENTH} rows in ${few.seconds.toFixed(2)} s (peak ${atFew}), ` +
           `${ROWS} rows in ${all.seconds.toFixed(2)} s (peak ${peaks()}), ratio ${(all.seconds / few.seconds).toFixed(1)}\n`
       )
+      const growth = total() - before
+      expect(growth, 'MiB more for ten times the rows').to.be.below(MAX_GROWTH)
       expect(few).to.include({ rows: TENTH, consecutive: true })
       expect(all).to.include({ rows: ROWS, consecutive: true })
       expect(all.last).to.match(new RegExp(`^${ROWS},`))
