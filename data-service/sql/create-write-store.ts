@@ -33,7 +33,6 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
   const transactions = transactionsOf(database)
   const attempts = { transactions, what: 'The database', random: chance.random }
   const parts = unitParts(database, entities, chance)
-  const never = new AbortController().signal
   return {
     transaction: async (signal, work) => {
       let unit: SqlUnitOfWork | undefined
@@ -48,7 +47,7 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
       })
     },
     purgeKeys: (now, most) =>
-      attempt(attempts, never, {
+      attempt(attempts, new AbortController().signal, {
         run: (transaction) => parts.keys.purge(transaction, now, most),
         isRepeatable: () => true
       }),

@@ -98,7 +98,7 @@ export class IdempotencyKeys {
     const end = performance.now() + WAIT_MS
     for (;;) {
       try {
-        return await transaction.tryFirst(Math.max(1, end - performance.now()), this.#take, values)
+        return await transaction.tryFirst(Math.max(1, Math.ceil(end - performance.now())), this.#take, values)
       } catch (error) {
         const trouble = troubleOf(error)
         if (trouble === 'lock-wait' || (trouble === 'deadlock' && performance.now() > end)) throw inFlight(error)

@@ -15,6 +15,8 @@ const MYSQL: ReadonlyMap<number, Trouble> = new Map([
   [1205, 'lock-wait'],
   // The row was changed after this transaction's snapshot (innodb_snapshot_isolation).
   [1020, 'lost-race'],
+  // Stopped from outside, by an operator or on behalf of a replicated transaction; it is rolled back whole then.
+  [1317, 'lost-race'],
   // Duplicate key.
   [1062, 'violation'],
   [1586, 'violation'],

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import { entities } from '../../../../data-service/entities/index.js'
+import type { Entity } from '../../../../data-service/entity/entity.js'
+import { connect, type Database } from '../../../../data-service/sql/connect.js'
+import { createWriteStore, type SqlWriteStore } from '../../../../data-service/sql/create-write-store.js'
+import { parseDatabaseUrl } from '../../../../data-service/sql/database-url.js'
+import { migrate } from '../../../../data-service/sql/migrations/migrate.js'
+import { primaryMigrations } from '../../../../data-service/sql/migrations/primary-migrations.js'
+import { createLogger } from '../../../../shared/logger.js'
+import { type DatabaseKind, freshDatabase } from '../../../harness/database.js'
+import { openTestDatabase, type TestDatabase } from '../../../oracle/test-database.js'
+
+/** A write store over a migrated database, a second one as another process would have it, and hand-written SQL. */
+export interface FreshWriteStore {
+  readonly url: string
+  readonly database: Database
+  readonly store: SqlWriteStore
+  readonly other: SqlWriteStore
+  readonly byHand: TestDatabase
+  dispose(): Promise<void>
+}
+
+export async function freshWriteStore(kind: DatabaseKind): Promise<FreshWriteStore> {
+  const { url, dispose } = await freshDatabase(kind)
+  const database = connect(parseDatabaseUrl(url))
+  await migrate(database.sequelize, primaryMigrations, createLogger({ name: 'test', level: 'silent' }))
+  const first = writeStoreOver(database)
+  const second = writeStoreAt(url)
+  const byHand = await openTestDatabase(url)
+  return {
+    url,
+    database,
+    store: first,
+    other: second.store,
+    byHand,
+    dispose: async () => {
+      await first.close()
+      await database.sequelize.close()
+      await second.close()
+      await byHand.close()
+      await dispose()
+    }
+  }
+}
+
+/** A store with connections of its own. */
+export function writeStoreAt(url: string): {
+  readonly database: Database
+  readonly store: SqlWriteStore
+  close(): Promise<void>
+} {
+  const database = connect(parseDatabaseUrl(url))
+  const store = writeStoreOver(database)
+  return {
+    database,
+    store,
+    close: async () => {
+      await store.close()
+      await database.sequelize.close()
+    }
+  }
+}
+
+function writeStoreOver(database: Database): SqlWriteStore {
+  return createWriteStore(database, entities, { random: Math.random, randomBytes })
+}
+
+export function entity(name: string): Entity {
+  const found = entities.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`No entity ${name}`)
+  return found
+}
+
+/** A signal that nobody aborts. */
+export const never: AbortSignal = new AbortController().signal
+// Many transactions at a time listen to it.
+setMaxListeners(0, never)

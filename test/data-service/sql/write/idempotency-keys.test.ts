@@ -1,0 +1,186 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { expect } from 'chai'
+import type { KeptAnswer, KeyClaim, UnitOfWork } from '../../../../data-service/plan/write-store.js'
+import { eachDatabase } from '../../../harness/database.js'
+import { failure } from './failure.js'
+import { entity, freshWriteStore, type FreshWriteStore, never } from './fresh-write-store.js'
+import { insertPlan, lockPlan } from './write-plan-by-hand.js'
+
+const categories = entity('categories')
+
+const NOW = Date.UTC(2026, 0, 31)
+const HOUR = 3_600_000
+
+const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
+const claim = (key: string, more: Partial<KeyClaim> = {}): KeyClaim => ({
+  keyHash: hash(key),
+  fingerprint: hash('body'),
+  now: NOW,
+  expiresAt: NOW + HOUR,
+  ...more
+})
+
+eachDatabase((kind) => {
+  describe(`idempotency keys on ${kind}`, () => {
+    let fresh: FreshWriteStore
+    before(async () => {
+      fresh = await freshWriteStore(kind)
+    })
+    after(() => fresh.dispose())
+    beforeEach(async () => {
+      await fresh.byHand.run('DELETE FROM idempotency_keys')
+      await fresh.byHand.run('DELETE FROM categories')
+    })
+
+    /** What a create does: the answer is the row's id. */
+    const create = (unit: UnitOfWork, of: KeyClaim, slug = 'leaf'): Promise<string> => answered(unit, of, slug)
+    async function answered(unit: UnitOfWork, of: KeyClaim, slug: string): Promise<string> {
+      const kept = await unit.claimKey(of)
+      if (kept !== undefined) return `replayed ${kept.answer.toString()}`
+      const id = String(await unit.insert(insertPlan(categories, { name: slug, slug })))
+      await unit.keepAnswer(of, Buffer.from(id))
+      return id
+    }
+    const rows = async (): Promise<number> => (await fresh.byHand.run('SELECT id FROM categories')).length
+
+    it('keep an answer to the byte with its fingerprint', async () => {
+      const answer = randomBytes(100_000)
+      const of = claim('k')
+      const take = (unit: UnitOfWork): Promise<KeptAnswer | undefined> =>
+        unit.claimKey({ ...of, fingerprint: hash('b') })
+      await fresh.store.transaction(never, async (unit) => {
+        expect(await unit.claimKey(of)).to.equal(undefined)
+        await unit.keepAnswer(of, answer)
+      })
+      for (const store of [fresh.store, fresh.other]) {
+        expect(await store.transaction(never, take)).to.deep.equal({ fingerprint: of.fingerprint, answer })
+      }
+    })
+
+    it('are free again after a rollback', async () => {
+      const refused = new Error('422')
+      const first = fresh.store.transaction(never, async (unit) => {
+        await create(unit, claim('k'))
+        throw refused
+      })
+      expect(await failure(first)).to.equal(refused)
+      expect(await fresh.other.transaction(never, (unit) => create(unit, claim('k')))).to.match(/^\d+$/)
+      expect(await rows()).to.equal(1)
+    })
+
+    it('give one row and one answer to twenty at once, through two processes', async () => {
+      const stores = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? fresh.store : fresh.other))
+      const answers = await Promise.all(
+        stores.map((store) => store.transaction(never, (unit) => create(unit, claim('k'))))
+      )
+      const [own = '', ...others] = answers.filter((answer) => !answer.startsWith('replayed'))
+      expect(others).to.deep.equal([])
+      expect(new Set(answers)).to.deep.equal(new Set([own, `replayed ${own}`]))
+      expect(await rows()).to.equal(1)
+    })
+
+    it('let each of twenty at once have its own refusal', async () => {
+      const refused = new Error('400')
+      const stores = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? fresh.store : fresh.other))
+      const errors = await Promise.all(
+        stores.map((store) =>
+          failure(
+            store.transaction(never, async (unit) => {
+              await create(unit, claim('k'))
+              throw refused
+            })
+          )
+        )
+      )
+      expect(new Set(errors)).to.deep.equal(new Set([refused]))
+      expect(await rows()).to.equal(0)
+    })
+
+    it('are in flight while another holds them, after two seconds', async () => {
+      let release = (): void => undefined
+      const released = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      let held = (): void => undefined
+      const holding = new Promise<void>((resolve) => {
+        held = resolve
+      })
+      const first = fresh.store.transaction(never, async (unit) => {
+        const id = await create(unit, claim('k'))
+        held()
+        await released
+        return id
+      })
+      await holding
+      const began = performance.now()
+      const errors = await Promise.all(
+        [fresh.store, fresh.other].map((store) => failure(store.transaction(never, (unit) => create(unit, claim('k')))))
+      )
+      for (const error of errors) expect(error).to.include({ code: 'idempotency.in-flight', retryAfter: 1 })
+      expect(performance.now() - began).to.be.greaterThan(1900)
+      release()
+      const id = await first
+      expect(await fresh.other.transaction(never, (unit) => create(unit, claim('k')))).to.equal(`replayed ${id}`)
+      const [wait] = kind === 'sqlite' ? [] : await fresh.byHand.run('SELECT @@global.innodb_lock_wait_timeout AS s')
+      if (wait !== undefined && fresh.database.kind === 'mysql') {
+        const [sessions] = await fresh.database.sequelize.query('SELECT @@session.innodb_lock_wait_timeout AS s')
+        expect(sessions).to.deep.equal([{ s: String(wait['s']) }])
+      }
+    })
+
+    it('are taken over by one alone once they expired', async () => {
+      await fresh.store.transaction(never, (unit) => create(unit, claim('k'), 'old'))
+      const later = claim('k', { now: NOW + HOUR, expiresAt: NOW + 2 * HOUR, fingerprint: hash('other') })
+      const answers = await Promise.all(
+        [fresh.store, fresh.other, fresh.store, fresh.other].map((store) =>
+          store.transaction(never, (unit) => create(unit, later, 'new'))
+        )
+      )
+      expect(answers.filter((answer) => !answer.startsWith('replayed'))).to.have.length(1)
+      expect(await rows()).to.equal(2)
+      const kept = await fresh.store.transaction(never, (unit) => unit.claimKey({ ...later, now: NOW + 2 * HOUR - 1 }))
+      expect(kept?.fingerprint).to.deep.equal(hash('other'))
+    })
+
+    it('must come first, and must get their answer', async () => {
+      const late = fresh.store.transaction(never, async (unit) => {
+        await unit.lock(lockPlan(categories, 1))
+        return await unit.claimKey(claim('k'))
+      })
+      expect(String(await failure(late))).to.contain('first statement')
+      const silent = fresh.store.transaction(never, (unit) => unit.claimKey(claim('k')))
+      expect(String(await failure(silent))).to.contain('no answer')
+      expect(await fresh.byHand.run('SELECT key_hash FROM idempotency_keys')).to.have.length(0)
+    })
+
+    it('are purged by their expiry, the oldest first, so many at a time', async () => {
+      for (const [index, key] of ['a', 'b', 'c', 'd', 'e'].entries()) {
+        await fresh.store.transaction(never, (unit) =>
+          create(unit, claim(key, { expiresAt: NOW + index }), `slug-${key}`)
+        )
+      }
+      const left = async (): Promise<number> =>
+        (await fresh.byHand.run('SELECT expires_at FROM idempotency_keys')).length
+      expect(await fresh.store.purgeKeys(NOW + 3, 3)).to.equal(3)
+      expect(await left()).to.equal(2)
+      expect(await fresh.store.purgeKeys(NOW + 3, 3)).to.equal(1)
+      expect(await fresh.store.purgeKeys(NOW + 3, 3)).to.equal(0)
+      const [last] = await fresh.byHand.run('SELECT expires_at FROM idempotency_keys')
+      expect(Number(last?.['expires_at'])).to.equal(NOW + 4)
+    })
+
+    it('are not purged while they are taken over', async () => {
+      await fresh.store.transaction(never, (unit) => create(unit, claim('k')))
+      const later = claim('k', { now: NOW + HOUR, expiresAt: NOW + 2 * HOUR })
+      let purging: Promise<number> = Promise.resolve(-1)
+      await fresh.store.transaction(never, async (unit) => {
+        await unit.claimKey(later)
+        purging = fresh.other.purgeKeys(NOW + HOUR, 10)
+        await unit.keepAnswer(later, Buffer.from('new'))
+      })
+      expect(await purging).to.equal(0)
+      const kept = await fresh.store.transaction(never, (unit) => unit.claimKey(later))
+      expect(kept?.answer.toString()).to.equal('new')
+    })
+  })
+})

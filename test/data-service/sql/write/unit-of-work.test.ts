@@ -1,0 +1,283 @@
+import { expect } from 'chai'
+import type { UnitOfWork } from '../../../../data-service/plan/write-store.js'
+import { createReadStore } from '../../../../data-service/sql/create-read-store.js'
+import { connect } from '../../../../data-service/sql/connect.js'
+import { parseDatabaseUrl } from '../../../../data-service/sql/database-url.js'
+import { entities } from '../../../../data-service/entities/index.js'
+import { eachDatabase } from '../../../harness/database.js'
+import { condition, everything, getPlan, path } from '../plan-by-hand.js'
+import { failure } from './failure.js'
+import { entity, freshWriteStore, type FreshWriteStore, never } from './fresh-write-store.js'
+import {
+  anyVersion,
+  assign,
+  childPlan,
+  children,
+  deletePlan,
+  findPlan,
+  insertPlan,
+  lockPlan,
+  newChild,
+  updatePlan,
+  version
+} from './write-plan-by-hand.js'
+
+const categories = entity('categories')
+const products = entity('products')
+const customers = entity('customers')
+const orders = entity('orders')
+const variants = children(products, 'variants')
+const lines = children(orders, 'lines')
+
+const TEA = {
+  name: 'Tea “Ω” = ',
+  sku: 'T-1',
+  categoryId: 1,
+  price: '19.90',
+  weightGrams: null,
+  barcode: '9007199254740993',
+  isActive: true,
+  releasedAt: '2026-01-31T08:00:00.120Z',
+  externalId: '0f8fad5b-d9cb-469f-a165-70867728950e',
+  description: ''
+}
+
+eachDatabase((kind) => {
+  describe(`a unit of work on ${kind}`, () => {
+    let fresh: FreshWriteStore
+    const work = <Result>(of: (unit: UnitOfWork) => Promise<Result>): Promise<Result> =>
+      fresh.store.transaction(never, of)
+    const names = async (): Promise<unknown[]> =>
+      (await fresh.byHand.run('SELECT name FROM categories ORDER BY id')).map(({ name }) => name)
+
+    beforeEach(async () => {
+      fresh = await freshWriteStore(kind)
+      await work((unit) => unit.insert(insertPlan(categories, { name: 'Root', parentId: null, slug: 'root' })))
+    })
+
+    afterEach(() => fresh.dispose())
+
+    it('stores every type to the digit, with children in the order given, and numbers them', async () => {
+      const rows = Array.from({ length: 13 }, (_, index) =>
+        newChild(variants, { name: `v${index}`, sku: `T-1-${index}`, price: '0.05', stock: index }, index + 1)
+      )
+      const { id, locked, seen } = await work(async (unit) => {
+        const newId = await unit.insert(insertPlan(products, TEA, { children: [{ children: variants, rows }] }))
+        return {
+          id: newId,
+          locked: await unit.lock(lockPlan(products, newId, { children: [variants] })),
+          seen: await unit.get(getPlan(products, newId, { projection: everything(products) }))
+        }
+      })
+      expect(id).to.equal(1)
+      expect(Object.fromEntries(locked?.values ?? [])).to.deep.equal({ id: 1, ...TEA })
+      expect(locked?.version).to.deep.equal(version(1))
+      const found = locked?.children.get('variants') ?? []
+      expect(found.map(({ values }) => values.get('stock'))).to.deep.equal(rows.map((_, index) => index))
+      expect(Object.fromEntries(found[12]?.values ?? [])).to.deep.equal({
+        id: 13,
+        productId: 1,
+        name: 'v12',
+        sku: 'T-1-12',
+        price: '0.05',
+        stock: 12
+      })
+      expect(found[12]?.version).to.deep.equal(version(13))
+      const reads = createReadStore(
+        { primary: connect(parseDatabaseUrl(fresh.url)), second: connect(parseDatabaseUrl(fresh.url)) },
+        entities
+      )
+      try {
+        expect(await reads.get(getPlan(products, 1, { projection: everything(products) }), never)).to.deep.equal(seen)
+      } finally {
+        await reads.close()
+      }
+    })
+
+    it('locks with hidden columns, and nothing outside the scope', async () => {
+      const values = { name: 'Ada', email: 'a@b.c', isSuspended: false, createdAt: '2026-01-01T00:00:00.000Z' }
+      await work((unit) => unit.insert(insertPlan(customers, { ...values, riskNote: 'late' })))
+      const locked = (name: string) =>
+        work((unit) =>
+          unit.lock(
+            lockPlan(customers, 1, {
+              scope: { kind: 'rows-where', conditions: [condition(path(customers, 'name'), 'equals', name)] }
+            })
+          )
+        )
+      expect((await locked('ada'))?.values.get('riskNote')).to.equal('late')
+      expect(await locked('Ben')).to.equal(undefined)
+      expect(await work((unit) => unit.lock(lockPlan(customers, 2)))).to.equal(undefined)
+    })
+
+    it('updates a row that meets id, scope, version and state alone, and always its version', async () => {
+      const root = path(categories, 'slug')
+      const misses = [
+        updatePlan(categories, 2, { name: 'No' }),
+        updatePlan(categories, 1, { name: 'No' }, { expected: [version(3)] }),
+        updatePlan(categories, 1, { name: 'No' }, { expected: [anyVersion(Buffer.alloc(1))] }),
+        updatePlan(categories, 1, { name: 'No' }, { expected: [anyVersion(Buffer.alloc(9)), version(9), version(8)] }),
+        updatePlan(categories, 1, { name: 'No' }, { required: [condition(root, 'in', 'leaf', 'twig', 'bud')] }),
+        updatePlan(
+          categories,
+          1,
+          { name: 'No' },
+          { scope: { kind: 'rows-where', conditions: [condition(root, 'equals', 'leaf')] } }
+        )
+      ]
+      for (const plan of misses) expect(await work((unit) => unit.update(plan))).to.equal(false)
+      expect(await names()).to.deep.equal(['Root'])
+      const hit = updatePlan(categories, 1, { name: 'New' }, { expected: [version(7), version(8), version(1)] })
+      expect(await work((unit) => unit.update(hit))).to.equal(true)
+      expect(await work((unit) => unit.update(hit))).to.equal(false)
+      const same = updatePlan(categories, 1, {}, { expected: [version(2)], version: version(3) })
+      expect(await work((unit) => unit.update(same))).to.equal(true)
+      const row = await work((unit) => unit.lock(lockPlan(categories, 1)))
+      expect(row?.version).to.deep.equal(version(3))
+      expect(row?.values.get('name')).to.equal('New')
+    })
+
+    it('writes children of their root alone', async () => {
+      const rows = [newChild(variants, { name: 'big', sku: 'B', price: '1.00', stock: 1 })]
+      await work((unit) => unit.insert(insertPlan(products, TEA, { children: [{ children: variants, rows }] })))
+      const of = { children: variants, rootId: 1 } as const
+      const expected = [version(1)] as const
+      const change = {
+        ...of,
+        id: 1,
+        expected,
+        values: assign(variants, { stock: 5 }),
+        version: version(2)
+      }
+      const write = (plan: Parameters<typeof childPlan>[0]) => work((unit) => unit.writeChild(childPlan(plan)))
+      expect(await write({ ...change, kind: 'update', rootId: 2 } as const)).to.equal(false)
+      expect(await write({ ...change, kind: 'update' } as const)).to.equal(true)
+      expect(await write({ ...change, kind: 'update' } as const)).to.equal(false)
+      const small = newChild(variants, { name: 'small', sku: 'S', price: '1.00', stock: 0 })
+      expect(await write({ ...of, kind: 'insert', row: small })).to.equal(true)
+      expect(await write({ ...of, kind: 'delete', id: 1, expected: [version(1)] })).to.equal(false)
+      expect(await write({ ...of, kind: 'delete', id: 1, expected: [version(2)] })).to.equal(true)
+      const left = await work((unit) => unit.lock(lockPlan(products, 1, { children: [variants] })))
+      expect(left?.children.get('variants')?.map(({ values }) => values.get('name'))).to.deep.equal(['small'])
+    })
+
+    it('finds rows and children by id', async () => {
+      const rows = ['a', 'b', 'c'].map((name) => newChild(variants, { name, sku: name, price: '1.00', stock: 1 }))
+      await work((unit) => unit.insert(insertPlan(products, TEA, { children: [{ children: variants, rows }] })))
+      const found = await work((unit) => unit.find(findPlan(products, [3, 1, 2])))
+      expect([...found.keys()]).to.deep.equal(['1'])
+      expect(found.get('1')?.values.get('barcode')).to.equal(TEA.barcode)
+      const some = await work((unit) => unit.find(findPlan(products, [1, 3, 9], variants)))
+      expect([...some.keys()].toSorted()).to.deep.equal(['1', '3'])
+      expect(some.get('3')?.values.get('productId')).to.equal(1)
+      expect((await work((unit) => unit.find(findPlan(products, [])))).size).to.equal(0)
+      const tooMany = Array.from({ length: 1001 }, (_, index) => index)
+      expect(await failure(work((unit) => unit.find(findPlan(products, tooMany))))).to.be.instanceOf(RangeError)
+    })
+
+    it('deletes a root with its children, of the version expected', async () => {
+      const rows = [newChild(variants, { name: 'big', sku: 'B', price: '1.00', stock: 1 })]
+      await work((unit) => unit.insert(insertPlan(products, TEA, { children: [{ children: variants, rows }] })))
+      const stale = deletePlan(products, 1, { expected: [version(2)] })
+      expect(await work((unit) => unit.delete(stale))).to.equal(false)
+      expect(await work((unit) => unit.delete(deletePlan(products, 1)))).to.equal(true)
+      expect(await work((unit) => unit.delete(deletePlan(products, 1)))).to.equal(false)
+      expect(await fresh.byHand.run('SELECT id FROM product_variants')).to.deep.equal([])
+    })
+
+    it('calls unique and foreign keys a conflict at once, with the cause for the log alone', async () => {
+      await work((unit) => unit.insert(insertPlan(products, TEA)))
+      const order = { number: 'O-1', customerId: 9, status: 'placed', total: '1.00', placedAt: TEA.releasedAt }
+      const line = newChild(lines, { productId: 9, variantId: null, quantity: 1, unitPrice: '1.00' })
+      const broken: ((unit: UnitOfWork) => Promise<unknown>)[] = [
+        (unit) => unit.insert(insertPlan(products, TEA)),
+        (unit) => unit.insert(insertPlan(categories, { name: 'ROOT', slug: 'other' })),
+        (unit) => unit.insert(insertPlan(orders, order)),
+        (unit) => unit.writeChild(childPlan({ kind: 'insert', children: lines, rootId: 1, row: line })),
+        (unit) => unit.update(updatePlan(products, 1, { categoryId: 9 })),
+        (unit) => unit.delete(deletePlan(categories, 1))
+      ]
+      for (const one of broken) {
+        let tries = 0
+        const error = await failure(
+          work((unit) => {
+            tries += 1
+            return one(unit)
+          })
+        )
+        expect(error).to.include({
+          name: 'DomainError',
+          code: 'conflict',
+          message: 'A data conflict occurred. Please retry or contact support.'
+        })
+        expect(error).to.have.property('cause').that.is.instanceOf(Error)
+        expect(tries).to.equal(1)
+      }
+    })
+
+    it('leaves an audit entry', async () => {
+      const at = '2026-01-31T08:00:00.120Z'
+      const entry = { at, subject: 'issuer ada', resource: 'products', rowId: '1', action: 'publish' }
+      await work((unit) => unit.audit(entry))
+      const [row] = await fresh.byHand.run('SELECT id, at, subject, resource, row_id, action FROM audit_entries')
+      expect({
+        ...row,
+        id: Number(row?.['id']),
+        at: String(row?.['at']).replace(' ', 'T').replace('Z', '')
+      }).to.deep.equal({
+        id: 1,
+        at: at.replace('Z', ''),
+        subject: 'issuer ada',
+        resource: 'products',
+        row_id: '1',
+        action: 'publish'
+      })
+    })
+
+    it('leaves nothing behind when its work throws, which is passed on', async () => {
+      const reason = new Error('changed my mind')
+      const error = await failure(
+        work(async (unit) => {
+          await unit.insert(insertPlan(categories, { name: 'Leaf', slug: 'leaf' }))
+          throw reason
+        })
+      )
+      expect(error).to.equal(reason)
+      expect(await names()).to.deep.equal(['Root'])
+    })
+
+    it('commits nothing after a statement that failed, though its work went on', async () => {
+      const error = await failure(
+        work(async (unit) => {
+          await unit.insert(insertPlan(categories, { name: 'Leaf', slug: 'leaf' }))
+          await unit.insert(insertPlan(categories, { name: 'Leaf', slug: 'leaf' })).catch(() => undefined)
+          await unit.insert(insertPlan(categories, { name: 'Twig', slug: 'twig' })).catch(() => undefined)
+        })
+      )
+      expect(error).to.include({ code: 'conflict' })
+      expect(await names()).to.deep.equal(['Root'])
+    })
+
+    it('commits nothing while a statement was not waited for, and takes none after its end', async () => {
+      let leaked: UnitOfWork | undefined
+      let forgotten: Promise<unknown> = Promise.resolve()
+      const leaf = insertPlan(categories, { name: 'Leaf', slug: 'leaf' })
+      const error = await failure(
+        work((unit) => {
+          leaked = unit
+          forgotten = unit.insert(leaf).catch(() => undefined)
+          return Promise.resolve()
+        })
+      )
+      await forgotten
+      expect(String(error)).to.contain('not waited for')
+      expect(await names()).to.deep.equal(['Root'])
+      await work((unit) => {
+        leaked = unit
+        return unit.lock(lockPlan(categories, 1))
+      })
+      expect(String(await failure(leaked?.insert(leaf) ?? Promise.resolve()))).to.contain('once its transaction ended')
+      expect(await names()).to.deep.equal(['Root'])
+    })
+  })
+})

@@ -1,0 +1,98 @@
+import type { Children, Column, Entity } from '../../../../data-service/entity/entity.js'
+import { asRowVersion, type RowVersion } from '../../../../data-service/entity/row-version.js'
+import type { Operand, Value } from '../../../../data-service/entity/value.js'
+import type { Planned } from '../../../../data-service/plan/read-plan.js'
+import { allRows } from '../../../../data-service/plan/scope.js'
+import type {
+  Assignments,
+  ChildPlan,
+  DeletePlan,
+  FindPlan,
+  InsertPlan,
+  LockPlan,
+  NewChild,
+  UpdatePlan
+} from '../../../../data-service/plan/write-plan.js'
+
+type Shape<Plan> = Plan extends Planned<infer S> ? S : never
+
+/** The one place of these tests that takes a shape for a plan: what stands before SQL is not under test here. */
+function planned<Plan>(shape: Shape<Plan>): Plan {
+  return shape as unknown as Plan
+}
+
+/** A version of eight bytes that ends in a number. */
+export function version(number: number): RowVersion {
+  return anyVersion(Buffer.from(number.toString(16).padStart(16, '0'), 'hex'))
+}
+
+export function anyVersion(bytes: Buffer): RowVersion {
+  const made = asRowVersion(bytes)
+  if (made === undefined) throw new Error('No version is empty')
+  return made
+}
+
+export function children(entity: Entity, name: string): Children {
+  const found = entity.children.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`${entity.name} has no ${name}`)
+  return found
+}
+
+export function assign(
+  of: { readonly columns: readonly Column[] },
+  values: Readonly<Record<string, Value>>
+): Assignments {
+  return new Map(
+    Object.entries(values).map(([name, value]) => {
+      const column = of.columns.find((one) => one.name === name)
+      if (column === undefined) throw new Error(`No column ${name}`)
+      return [column, value]
+    })
+  )
+}
+
+export function newChild(of: Children, values: Readonly<Record<string, Value>>, number = 1): NewChild {
+  return { values: assign(of, values), version: version(number) }
+}
+
+export function insertPlan(
+  entity: Entity,
+  values: Readonly<Record<string, Value>>,
+  more: Partial<Shape<InsertPlan>> = {}
+): InsertPlan {
+  return planned<InsertPlan>({ entity, values: assign(entity, values), version: version(1), children: [], ...more })
+}
+
+export function lockPlan(entity: Entity, id: Operand, more: Partial<Shape<LockPlan>> = {}): LockPlan {
+  return planned<LockPlan>({ entity, id, scope: allRows, children: [], ...more })
+}
+
+export function updatePlan(
+  entity: Entity,
+  id: Operand,
+  values: Readonly<Record<string, Value>>,
+  more: Partial<Shape<UpdatePlan>> = {}
+): UpdatePlan {
+  return planned<UpdatePlan>({
+    entity,
+    id,
+    scope: allRows,
+    expected: [version(1)],
+    required: [],
+    values: assign(entity, values),
+    version: version(2),
+    ...more
+  })
+}
+
+export function deletePlan(entity: Entity, id: Operand, more: Partial<Shape<DeletePlan>> = {}): DeletePlan {
+  return planned<DeletePlan>({ entity, id, scope: allRows, expected: 'unconditional', ...more })
+}
+
+export function childPlan(shape: Shape<ChildPlan>): ChildPlan {
+  return planned<ChildPlan>(shape)
+}
+
+export function findPlan(entity: Entity, ids: readonly Operand[], of: Children | null = null): FindPlan {
+  return planned<FindPlan>({ entity, children: of, ids })
+}
