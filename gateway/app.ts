@@ -5,6 +5,8 @@ import type { Catalogue } from './catalogue.js'
 import type { GatewayConfig } from './config.js'
 import type { DataClient } from './data-calls.js'
 import { entityReads } from './entity-routes/entity-reads.js'
+import { entityRefusals } from './entity-routes/entity-refusals.js'
+import { entityWrites } from './entity-routes/entity-writes.js'
 import { MAX_BODY_BYTES } from './headers/body-size.js'
 import { MAX_HEAD_BYTES } from './headers/request-head.js'
 import { requestIdOf } from './headers/request-id.js'
@@ -84,6 +86,8 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
       await prefixed.register(openApi, { catalogue, address })
       await prefixed.register(docsPage, { catalogue, address })
       await prefixed.register(entityReads, { data, catalogue, address, now })
+      await prefixed.register(entityWrites, { data, catalogue, address, now })
+      await prefixed.register(entityRefusals, { catalogue })
     },
     { prefix: address.prefix }
   )

@@ -1,3 +1,8 @@
+import type { ActRequest as ActMessage } from '../shared/gen/entity/v1/ActRequest.js'
+import type { ActResponse__Output } from '../shared/gen/entity/v1/ActResponse.js'
+import type { CreateRequest as CreateMessage } from '../shared/gen/entity/v1/CreateRequest.js'
+import type { CreateResponse__Output } from '../shared/gen/entity/v1/CreateResponse.js'
+import type { DeleteRequest as DeleteMessage } from '../shared/gen/entity/v1/DeleteRequest.js'
 import type { DescribeResponse__Output } from '../shared/gen/entity/v1/DescribeResponse.js'
 import type { ExportRequest as ExportMessage } from '../shared/gen/entity/v1/ExportRequest.js'
 import type { ExportResponse__Output } from '../shared/gen/entity/v1/ExportResponse.js'
@@ -9,8 +14,12 @@ import type { LookupRequest as LookupMessage } from '../shared/gen/entity/v1/Loo
 import type { LookupResponse__Output } from '../shared/gen/entity/v1/LookupResponse.js'
 import type { PageRequest as PageMessage } from '../shared/gen/entity/v1/PageRequest.js'
 import type { PageResponse__Output } from '../shared/gen/entity/v1/PageResponse.js'
+import type { UpdateRequest as UpdateMessage } from '../shared/gen/entity/v1/UpdateRequest.js'
+import type { UpdateResponse__Output } from '../shared/gen/entity/v1/UpdateResponse.js'
 
+export type { Action__Output as Action } from '../shared/gen/entity/v1/Action.js'
 export type { Navigation__Output as Navigation } from '../shared/gen/entity/v1/Navigation.js'
+export type { Precondition } from '../shared/gen/entity/v1/Precondition.js'
 export type { Property__Output as Property } from '../shared/gen/entity/v1/Property.js'
 export type { Record__Output as EntityRecord } from '../shared/gen/entity/v1/Record.js'
 export type { Resource__Output as Resource } from '../shared/gen/entity/v1/Resource.js'
@@ -18,6 +27,11 @@ export type { Selection } from '../shared/gen/entity/v1/Selection.js'
 export type { Shape } from '../shared/gen/entity/v1/Shape.js'
 export type { Unplaced } from '../shared/gen/entity/v1/Unplaced.js'
 export type {
+  ActMessage,
+  ActResponse__Output as ActAnswer,
+  CreateMessage,
+  CreateResponse__Output as CreateAnswer,
+  DeleteMessage,
   DescribeResponse__Output as CatalogueAnswer,
   ExportMessage,
   ExportResponse__Output as ExportPart,
@@ -28,7 +42,9 @@ export type {
   LookupMessage,
   LookupResponse__Output as LookupAnswer,
   PageMessage,
-  PageResponse__Output as PageAnswer
+  PageResponse__Output as PageAnswer,
+  UpdateMessage,
+  UpdateResponse__Output as UpdateAnswer
 }
 
 /** What a call takes over from its HTTP request. */
@@ -53,6 +69,11 @@ export interface DataClient {
   get(call: DataCall, request: GetMessage): Promise<GetResponse__Output>
   /** Parts are pulled; leaving the iteration cancels the rpc. */
   export(call: DataCall, request: ExportMessage): AsyncIterable<ExportResponse__Output>
+  /** Writes are sent once, whatever becomes of them. */
+  create(call: DataCall, request: CreateMessage): Promise<CreateResponse__Output>
+  update(call: DataCall, request: UpdateMessage): Promise<UpdateResponse__Output>
+  delete(call: DataCall, request: DeleteMessage): Promise<void>
+  act(call: DataCall, request: ActMessage): Promise<ActResponse__Output>
   /** Whether there is a connection at this moment. */
   isReachable(): boolean
   /** Calls the listener each time a connection comes into being. */

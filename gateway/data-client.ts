@@ -76,6 +76,22 @@ export class GrpcDataClient implements DataClient {
     })
   }
 
+  create(call: DataCall, request: Data.CreateMessage): Promise<Data.CreateAnswer> {
+    return this.#write(call, request, (...args) => this.#client.create(...args))
+  }
+
+  update(call: DataCall, request: Data.UpdateMessage): Promise<Data.UpdateAnswer> {
+    return this.#write(call, request, (...args) => this.#client.update(...args))
+  }
+
+  async delete(call: DataCall, request: Data.DeleteMessage): Promise<void> {
+    await this.#write(call, request, (...args) => this.#client.delete(...args))
+  }
+
+  act(call: DataCall, request: Data.ActMessage): Promise<Data.ActAnswer> {
+    return this.#write(call, request, (...args) => this.#client.act(...args))
+  }
+
   isReachable(): boolean {
     return !this.#closed && this.#client.getChannel().getConnectivityState(true) === connectivityState.READY
   }
@@ -110,6 +126,17 @@ export class GrpcDataClient implements DataClient {
         if (isTransportFailure(error) && !call.signal.aborted) return once()
         throw error
       })
+    } catch (error) {
+      throw domainErrorOf(error)
+    }
+  }
+
+  /** No repetition: a write whose answer is lost may have happened. */
+  async #write<Request, Answer>(call: DataCall, request: Request, start: StartUnary<Request, Answer>): Promise<Answer> {
+    const metadata = callMetadata(call)
+    const deadline = Date.now() + CALL_DEADLINE
+    try {
+      return await unary(call.signal, (callback) => start(request, metadata, { deadline }, callback))
     } catch (error) {
       throw domainErrorOf(error)
     }

@@ -34,6 +34,10 @@ export function domainErrorFromFastify(error: unknown): DomainError | undefined 
   const meaning = MEANINGS[error.code]
   if (meaning !== undefined) return new DomainError(meaning.code, meaning.detail, { cause: error })
   const status = 'statusCode' in error ? Number(error.statusCode) : 500
+  // Fastify gives the error of a body that breaks off the status 400.
+  if (error.code === 'ECONNRESET' && status === 400) {
+    return new DomainError('request.malformed', 'The body broke off.', { cause: error })
+  }
   return error.code.startsWith('FST_') && status >= 400 && status < 500
     ? new DomainError('request.malformed', 'The request could not be understood.', { cause: error })
     : undefined

@@ -60,6 +60,17 @@ const FIXED_DETAILS: Partial<Readonly<Record<ErrorCode, string>>> = {
   configuration: 'The service is not configured for this request. The details are in the log under the request id.'
 }
 
+const RESERVED: ReadonlySet<string> = new Set([
+  'type',
+  'title',
+  'status',
+  'detail',
+  'instance',
+  'code',
+  'requestId',
+  'errors'
+])
+
 /** Where a problem happened. */
 export interface ProblemPlace {
   /** Public base URL without a slash at its end. */
@@ -78,16 +89,17 @@ export interface Problem {
 
 export function toProblem(error: DomainError, place: ProblemPlace): Problem {
   const { code } = error
-  const { status, title } = PROBLEM_KINDS[code]
+  const status = statusOf(error)
   const document = {
     type: `${place.base}/problems/${code}`,
-    title,
+    title: error.title ?? PROBLEM_KINDS[code].title,
     status,
     detail: FIXED_DETAILS[code] ?? error.message,
     instance: place.path,
     code,
     requestId: place.requestId,
-    ...(error.faults.length > 1 && FIXED_DETAILS[code] === undefined ? { errors: error.faults.map(errorEntry) } : {})
+    ...(error.faults.length > 1 && FIXED_DETAILS[code] === undefined ? { errors: error.faults.map(errorEntry) } : {}),
+    ...ownMembers(error)
   }
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json',
@@ -98,6 +110,16 @@ export function toProblem(error: DomainError, place: ProblemPlace): Problem {
   if (error.retryAfter !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfter)))
   else if (code === 'upstream.unavailable') headers['retry-after'] = '1'
   return { status, headers, body: Buffer.from(JSON.stringify(document)) }
+}
+
+/** What would be 409 on an unguarded write is a failed precondition on a guarded one, and says the same otherwise. */
+function statusOf({ code, guarded }: DomainError): number {
+  return code === 'conflict' && guarded ? 412 : PROBLEM_KINDS[code].status
+}
+
+/** An error's own members cannot stand in for ours (contract.md section 7). */
+function ownMembers({ members }: DomainError): object {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !RESERVED.has(name)))
 }
 
 function errorEntry({ code, detail, place }: Fault): object {

@@ -1,7 +1,6 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../shared/domain-error.js'
-import { checkBodySize } from './headers/body-size.js'
 
 /** Node hands CONNECT to a listener of its own. */
 const SERVABLE = METHODS.filter((method) => method !== 'CONNECT')
@@ -19,22 +18,31 @@ export function refuseOtherMethods(
   app: FastifyInstance,
   path: {
     readonly url: string
-    readonly allow: readonly string[]
-    /** Runs first, so that an unknown resource stays 404. */
-    readonly before?: (request: FastifyRequest, reply: FastifyReply) => void
+    /** Methods that have a route of their own at the path. */
+    readonly routed: readonly string[]
+    /** What to say in `Allow` where that depends on the request; throws where the path is none after all. */
+    readonly allowed?: (request: FastifyRequest, reply: FastifyReply) => readonly string[]
   }
 ): void {
-  const allow = path.allow.join(', ')
+  const { url, routed, allowed = () => routed } = path
   const refuse = (request: FastifyRequest, reply: FastifyReply): never => {
-    path.before?.(request, reply)
-    checkBodySize(request.headers['content-length'])
-    reply.header('allow', allow)
-    throw new DomainError('method.not-allowed', `${request.method} is not allowed here. Allowed: ${allow}.`)
+    throw methodNotAllowed(request, reply, allowed(request, reply))
   }
   app.route({
-    method: SERVABLE.filter((method) => !path.allow.includes(method)),
-    url: path.url,
+    method: SERVABLE.filter((method) => !routed.includes(method)),
+    url,
     onRequest: refuse,
     handler: refuse
   })
+}
+
+/** Sets `Allow`. */
+export function methodNotAllowed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  allowed: readonly string[]
+): DomainError {
+  const allow = allowed.join(', ')
+  reply.header('allow', allow)
+  return new DomainError('method.not-allowed', `${request.method} is not allowed here. Allowed: ${allow}.`)
 }

@@ -1,36 +1,57 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/domain-error.js'
 import type { Catalogue } from '../catalogue.js'
 import { checkApiVersion, SUPPORTED_VERSIONS } from '../headers/api-version.js'
-import { checkBodySize } from '../headers/body-size.js'
-import type { ReadOperation } from '../headers/route-parameters.js'
+import { methodNotAllowed, refuseOtherMethods } from '../refuse-other-methods.js'
+import { allowedMethods, routedMethods, type EntityPath } from './entity-path.js'
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => void
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
 
-/** What stands before every operation of a resource, as an `onRequest` hook: 404 route, then 413, then version. */
-export function admit(
+/**
+ * What stands before every operation of a resource, as options of its route: 404 and 405 at once, the version once the
+ * body is read. What is between them in the order of refusals is plugins/request-limits.ts and checkJsonRequest.
+ */
+export function admission(
   catalogue: Catalogue,
-  operation: ReadOperation
-): (...args: [...Parameters<Hook>, () => void]) => void {
-  const known = knownResource(catalogue, operation)
-  return (request, reply, done) => {
-    known(request, reply)
-    checkBodySize(request.headers['content-length'])
-    checkApiVersion(request.headers['api-version'])
-    done()
+  path: EntityPath
+): { readonly onRequest: Hook; readonly preValidation: Hook[] } {
+  return {
+    onRequest: (request, reply, done) => {
+      const allowed = allowedAt(catalogue, path, { request, reply })
+      if (!allowed.includes(request.method)) throw methodNotAllowed(request, reply, allowed)
+      done()
+    },
+    preValidation: [checkVersion]
   }
 }
 
-/** Sets the headers of every entity response; throws `route.not-found` unless the resource serves the operation. */
-export function knownResource(catalogue: Catalogue, operation: ReadOperation): Hook {
-  return (request, reply) => {
-    // Both parametric routes and their refusals are registered under `/:resource`.
-    const { resource, id } = request.params as { resource: string; id?: string }
-    // `/products/` matches the by-id path with an empty id, which is no path of ours.
-    if (id === '' || catalogue.find(resource)?.operations.includes(operation) !== true) {
-      throw new DomainError('route.not-found', 'There is nothing at this path.')
-    }
-    reply.header('api-supported-versions', SUPPORTED_VERSIONS)
-    reply.header('cache-control', 'no-store')
-  }
+/** Answers every method that no operation of the path has: 404 where the resource has no such path, else 405. */
+export function refuseOthersAt(app: FastifyInstance, catalogue: Catalogue, path: EntityPath): void {
+  refuseOtherMethods(app, {
+    url: path.url,
+    routed: routedMethods(path),
+    allowed: (request, reply) => allowedAt(catalogue, path, { request, reply })
+  })
+}
+
+/** Sets the headers of every entity response; throws `route.not-found` unless the resource has the path. */
+function allowedAt(
+  catalogue: Catalogue,
+  path: EntityPath,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply }
+): readonly string[] {
+  // Every entity path has the first, and those below a row have the others.
+  const { resource: name, id, action } = request.params as { resource: string; id?: string; action?: string }
+  const resource = catalogue.find(name)
+  const allowed = resource === undefined ? [] : allowedMethods(path, resource, action)
+  // `/products/` matches the path of a row with an empty id, which is no path of ours.
+  if (id === '' || allowed.length === 0) throw new DomainError('route.not-found', 'There is nothing at this path.')
+  reply.header('api-supported-versions', SUPPORTED_VERSIONS)
+  reply.header('cache-control', 'no-store')
+  return allowed
+}
+
+const checkVersion: Hook = (request, _reply, done) => {
+  checkApiVersion(request.headers['api-version'])
+  done()
 }

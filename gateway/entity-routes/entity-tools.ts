@@ -14,3 +14,7 @@ export interface EntityTools {
 export interface ResourceParams {
   readonly resource: string
 }
+
+export interface RowParams extends ResourceParams {
+  readonly id: string
+}

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { attachmentName } from '../headers/attachment-name.js'
 import { exportOptions } from '../headers/export-options.js'
-import { refuseOtherMethods } from '../refuse-other-methods.js'
-import { admit, knownResource } from './admit.js'
+import { admission } from './admit.js'
 import { CsvBatch } from './csv-batch.js'
 import { dataCall } from './data-call.js'
+import { EXPORT_PATH } from './entity-path.js'
 import type { EntityTools, ResourceParams } from './entity-tools.js'
 import { openExport } from './open-export.js'
 import { readQuery, selectionOf } from './read-query.js'
@@ -12,11 +12,9 @@ import { EXPORT_IDLE_TIMEOUT, writeExport } from './write-export.js'
 
 /** `GET /{resource}/export`: every row that matches as CSV, streamed. */
 export function exportRoute(app: FastifyInstance, { data, catalogue, now }: EntityTools): void {
-  const url = '/:resource/export'
-  refuseOtherMethods(app, { url, allow: ['GET'], before: knownResource(catalogue, 'export') })
   app.get<{ Params: ResourceParams }>(
-    url,
-    { onRequest: admit(catalogue, 'export'), exposeHeadRoute: false },
+    EXPORT_PATH.url,
+    { ...admission(catalogue, EXPORT_PATH), exposeHeadRoute: false },
     async (request, reply) => {
       const { resource } = request.params
       const query = readQuery('export', request, reply)

@@ -2,18 +2,16 @@ import type { FastifyInstance } from 'fastify'
 import { pageLinks, type PageLink } from '../headers/page-links.js'
 import { paginationOf, type Pagination } from '../headers/pagination.js'
 import { queryOf } from '../headers/query-parameters.js'
-import { refuseOtherMethods } from '../refuse-other-methods.js'
-import { admit, knownResource } from './admit.js'
+import { admission } from './admit.js'
 import { dataCall } from './data-call.js'
+import { PAGED_PATH } from './entity-path.js'
 import type { EntityTools, ResourceParams } from './entity-tools.js'
 import { readQuery, selectionOf, shapeOf } from './read-query.js'
 import { JSON_TYPE, recordArray } from './record-array.js'
 
 /** `GET /{resource}/paged`: a filtered, sorted page with its place among the others. */
 export function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityTools): void {
-  const url = '/:resource/paged'
-  refuseOtherMethods(app, { url, allow: ['GET', 'HEAD'], before: knownResource(catalogue, 'paged') })
-  app.get<{ Params: ResourceParams }>(url, { onRequest: admit(catalogue, 'paged') }, async (request, reply) => {
+  app.get<{ Params: ResourceParams }>(PAGED_PATH.url, admission(catalogue, PAGED_PATH), async (request, reply) => {
     const { resource } = request.params
     const query = readQuery('paged', request, reply)
     const { pageNumber, pageSize, includeTotal } = query.values

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Selection, Shape, Unplaced } from '../data-calls.js'
-import { ignoredParameters } from '../headers/ignored-parameters.js'
-import { prefersStrict } from '../headers/prefer.js'
 import { queryOf } from '../headers/query-parameters.js'
 import { ROUTE_PARAMETERS, type ReadOperation } from '../headers/route-parameters.js'
 import { routeQuery, type RouteQuery } from '../headers/route-query.js'
+import { unknownParameters } from './unknown-parameters.js'
 
 /** A query with what the transport could not place, ready for the data service. */
 export interface ReadQuery {
@@ -18,14 +17,9 @@ export interface ReadQuery {
  * `Prefer: handling=strict` handed on to be refused together with every other fault.
  */
 export function readQuery(operation: ReadOperation, request: FastifyRequest, reply: FastifyReply): ReadQuery {
-  const { values, filters, ignored, refused } = routeQuery(queryOf(request.url), ROUTE_PARAMETERS[operation])
-  const strict = prefersStrict(request.headers['prefer']?.toString())
-  if (strict) reply.header('preference-applied', 'handling=strict')
-  else {
-    const header = ignoredParameters(ignored)
-    if (header !== undefined) reply.header('x-ignored-parameters', header)
-  }
-  return { values, filters, unplaced: { parameters: strict ? [...ignored, ...refused] : [...refused] } }
+  const query = routeQuery(queryOf(request.url), ROUTE_PARAMETERS[operation])
+  const { unplaced } = unknownParameters(query, request, reply)
+  return { values: query.values, filters: query.filters, unplaced }
 }
 
 export function shapeOf({ values }: ReadQuery): Shape {

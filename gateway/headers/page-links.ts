@@ -38,7 +38,7 @@ function linkTo(url: string, query: string, link: PageLink): string {
   })
   if (link.pageSize !== undefined) kept.push(`pageSize=${link.pageSize}`)
   kept.push(`pageNumber=${link.pageNumber}`)
-  return `${url}?${kept.map(headerSafe).join('&')}`
+  return `${url}?${kept.map(escaped).join('&')}`
 }
 
 function nameOf(piece: string): string {
@@ -50,9 +50,9 @@ function nameOf(piece: string): string {
   }
 }
 
-/** Escapes what may stand in a request target but not in a URI reference, so nothing ends the link or the header early. */
-function headerSafe(piece: string): string {
-  return piece.replace(/[^!$&'()*+,\-./0-9:;=?@A-Z[\]_a-z~%]/g, (character) =>
+/** Escapes what request targets are sent with although no query may hold it raw (RFC 3986 section 3.4), `[` above all. */
+function escaped(piece: string): string {
+  return piece.replace(/[^!$&'()*+,\-./0-9:;=?@A-Z_a-z~%]/g, (character) =>
     [...Buffer.from(character, 'latin1')].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
   )
 }

@@ -16,17 +16,22 @@ export const MAX_HEAD_BYTES = 64 * 1024
 /** RFC 3986 section 3.2: a registered name or address, or an IP literal, and a port. Empty is a valid Host. */
 const HOST = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=%]*|\[[0-9A-Za-z:.%]+\])(?::\d{0,5})?$/
 
-/** Throws `uri.too-long`, `headers.too-large` or `request.malformed`. */
-export function checkRequestHead(head: RequestHead): void {
-  const { target, rawHeaders } = head
-  if (target.length > MAX_HEAD_BYTES) throw new DomainError('uri.too-long', 'The request target is longer than 64 KiB.')
+/** Throws `uri.too-long` or `headers.too-large`. */
+export function checkRequestHeadSize(head: RequestHead): void {
+  if (head.target.length > MAX_HEAD_BYTES) {
+    throw new DomainError('uri.too-long', 'The request target is longer than 64 KiB.')
+  }
   if (headBytes(head) > MAX_HEAD_BYTES) {
     throw new DomainError('headers.too-large', 'The request line and headers are longer than 64 KiB together.')
   }
+}
+
+/** Throws `request.malformed`. */
+export function checkRequestHead({ target, rawHeaders, httpVersion }: RequestHead): void {
   if (target.includes('#')) throw malformed('The request target must not hold a fragment: write a literal # as %23.')
   const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]))
   if (hosts.length > 1) throw malformed('The header Host must be sent once.')
-  if (hosts.length === 0 && head.httpVersion === '1.1') throw malformed('The header Host is missing.')
+  if (hosts.length === 0 && httpVersion === '1.1') throw malformed('The header Host is missing.')
   if (!HOST.test(hosts[0] ?? '')) throw malformed('The header Host is not a host name with an optional port.')
 }
 

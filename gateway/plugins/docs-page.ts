@@ -9,7 +9,7 @@ import { refuseOtherMethods } from '../refuse-other-methods.js'
 export const docsPage = fp<{ catalogue: Catalogue; address: PublicAddress }>(
   async (app, { catalogue, address }) => {
     const url = '/docs'
-    refuseOtherMethods(app, { url, allow: ['GET', 'HEAD'] })
+    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) =>
       reply.headers(HTML_HEADERS).send(overview([...catalogue.current.resources.values()], address.baseFor(request)))
     )

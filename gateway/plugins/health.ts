@@ -7,7 +7,7 @@ import { refuseOtherMethods } from '../refuse-other-methods.js'
 export const health = fp<{ data: DataClient }>(
   async (app, { data }) => {
     const url = '/health'
-    refuseOtherMethods(app, { url, allow: ['GET', 'HEAD'] })
+    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (_request, reply) => {
       if (!data.isReachable()) {
         throw new DomainError('upstream.unavailable', 'The data service cannot be reached at the moment.')

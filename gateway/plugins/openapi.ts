@@ -9,7 +9,7 @@ export const openApi = fp<{ catalogue: Catalogue; address: PublicAddress }>(
   async (app, { catalogue, address }) => {
     const url = '/openapi.json'
     let written = { key: '', text: '' }
-    refuseOtherMethods(app, { url, allow: ['GET', 'HEAD'] })
+    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
       const base = address.baseFor(request)
       const { digest, resources } = catalogue.current

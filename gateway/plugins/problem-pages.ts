@@ -10,7 +10,7 @@ import { refuseOtherMethods } from '../refuse-other-methods.js'
 export const problemPages = fp(
   async (app) => {
     const url = '/problems/:code'
-    refuseOtherMethods(app, { url, allow: ['GET', 'HEAD'] })
+    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get<{ Params: { code: string } }>(url, async (request, reply) => {
       const { code } = request.params
       if (!isErrorCode(code)) throw new DomainError('route.not-found', 'There is no problem of this name.')

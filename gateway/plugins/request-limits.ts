@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import fp from 'fastify-plugin'
-import { checkRequestHead } from '../headers/request-head.js'
+import { checkBodySize } from '../headers/body-size.js'
+import { checkRequestHead, checkRequestHeadSize } from '../headers/request-head.js'
 
 /**
  * Refuses request heads that the parser lets through and the contract or RFC 9112 does not, and trusts no further
- * request of their connection.
+ * request of their connection. Sizes come after `onRequest`, where routes say 404 and 405 (contract.md section 2).
  */
 export const requestLimits = fp(
   async (app) => {
@@ -15,6 +16,16 @@ export const requestLimits = fp(
         reply.header('connection', 'close')
         throw error
       }
+      done()
+    })
+    app.addHook('preParsing', (request, reply, _payload, done) => {
+      try {
+        checkRequestHeadSize(headOf(request.raw, request.originalUrl))
+      } catch (error) {
+        reply.header('connection', 'close')
+        throw error
+      }
+      checkBodySize(request.headers['content-length'])
       done()
     })
   },

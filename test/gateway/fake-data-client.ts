@@ -1,7 +1,13 @@
 import type {
+  ActAnswer,
+  ActMessage,
+  Action,
   CatalogueAnswer,
+  CreateAnswer,
+  CreateMessage,
   DataCall,
   DataClient,
+  DeleteMessage,
   EntityRecord,
   ExportMessage,
   ExportPart,
@@ -14,7 +20,9 @@ import type {
   PageAnswer,
   PageMessage,
   Property,
-  Resource
+  Resource,
+  UpdateAnswer,
+  UpdateMessage
 } from '../../gateway/data-calls.js'
 
 /** A call as the gateway made it. */
@@ -46,6 +54,10 @@ export class FakeDataClient implements DataClient {
   answerGet: () => Promise<GetAnswer> | GetAnswer = () => ({ record: record('{"id":1}', 'AQIDBAUGBwg=') })
   answerExport: (call: DataCall) => AsyncIterable<ExportPart> = () =>
     parts(exportHeader(), { end: { count: 0, truncated: false } })
+  answerCreate: () => Promise<CreateAnswer> | CreateAnswer = () => ({ ...written(), id: '7' })
+  answerUpdate: () => Promise<UpdateAnswer> | UpdateAnswer = () => written()
+  answerDelete: () => Promise<void> | void = () => {}
+  answerAct: () => Promise<ActAnswer> | ActAnswer = () => written()
 
   readonly #listeners: (() => void)[] = []
 
@@ -79,6 +91,26 @@ export class FakeDataClient implements DataClient {
     return this.answerExport(call)
   }
 
+  async create(call: DataCall, request: CreateMessage): Promise<CreateAnswer> {
+    this.calls.push({ rpc: 'create', call, request })
+    return this.answerCreate()
+  }
+
+  async update(call: DataCall, request: UpdateMessage): Promise<UpdateAnswer> {
+    this.calls.push({ rpc: 'update', call, request })
+    return this.answerUpdate()
+  }
+
+  async delete(call: DataCall, request: DeleteMessage): Promise<void> {
+    this.calls.push({ rpc: 'delete', call, request })
+    return this.answerDelete()
+  }
+
+  async act(call: DataCall, request: ActMessage): Promise<ActAnswer> {
+    this.calls.push({ rpc: 'act', call, request })
+    return this.answerAct()
+  }
+
   isReachable(): boolean {
     return this.reachable
   }
@@ -99,6 +131,11 @@ export function record(json: string, rowVersion = ''): EntityRecord {
   return { json: Buffer.from(json), rowVersion: Buffer.from(rowVersion, 'base64') }
 }
 
+/** What a write answers. */
+export function written(more: Partial<UpdateAnswer> = {}): UpdateAnswer {
+  return { record: record('{"id":7}', 'AQIDBAUGBwg='), ignoredMembers: [], replayed: false, ...more }
+}
+
 export function property(name: string, type: string, more: Partial<Property> = {}): Property {
   return {
     name,
@@ -117,18 +154,25 @@ export function property(name: string, type: string, more: Partial<Property> = {
   }
 }
 
+const SET = { setOnCreate: true, setOnUpdate: true }
+const VARIANT = [property('id', 'int'), property('stock', 'int', SET)]
+
+export function action(name: string, more: Partial<Action> = {}): Action {
+  return { name, description: 'Does it.', input: [], childPrecondition: '', ...more }
+}
+
 export function products(more: Partial<Resource> = {}): Resource {
   return {
     name: 'products',
     description: 'What the store sells.',
     publicReads: true,
-    operations: ['list', 'paged', 'export', 'lookup', 'get'],
+    operations: ['list', 'paged', 'export', 'lookup', 'get', 'create', 'update', 'delete'],
     label: 'name',
     properties: [
       property('id', 'int'),
-      property('name', 'string', { maxLength: 200 }),
-      property('price', 'decimal', { precision: 10, scale: 2 }),
-      property('barcode', 'long', { nullable: true }),
+      property('name', 'string', { maxLength: 200, ...SET }),
+      property('price', 'decimal', { precision: 10, scale: 2, ...SET }),
+      property('barcode', 'long', { nullable: true, ...SET }),
       property('releasedAt', 'dateTime', { nullable: true }),
       property('externalId', 'guid', { nullable: true }),
       property('isActive', 'bool'),
@@ -136,9 +180,9 @@ export function products(more: Partial<Resource> = {}): Resource {
     ],
     navigations: [
       { name: 'category', kind: 'NAVIGATION_KIND_REFERENCE', resource: 'products', properties: [] },
-      { name: 'variants', kind: 'NAVIGATION_KIND_CHILDREN', resource: '', properties: [property('id', 'int')] }
+      { name: 'variants', kind: 'NAVIGATION_KIND_CHILDREN', resource: '', properties: VARIANT }
     ],
-    actions: [],
+    actions: [action('publish'), action('rename', { input: [property('name', 'string')] })],
     createdChildren: [],
     ...more
   }

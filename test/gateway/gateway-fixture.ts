@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildGateway } from '../../gateway/app.js'
 import { Catalogue } from '../../gateway/catalogue.js'
 import { readGatewayConfig } from '../../gateway/config.js'
+import type { Resource } from '../../gateway/data-calls.js'
 import { createLogger } from '../../shared/logger.js'
 import { FakeDataClient } from './fake-data-client.js'
 
@@ -18,7 +19,10 @@ export interface GatewayFixture {
 
 export const NOW = new Date('2031-02-03T04:05:06.789Z')
 
-export async function startGateway(environment: Readonly<Record<string, string>> = {}): Promise<GatewayFixture> {
+export async function startGateway(
+  environment: Readonly<Record<string, string>> = {},
+  resources?: Resource[]
+): Promise<GatewayFixture> {
   const { config } = readGatewayConfig({ GATEWAY_PORT: '0', ...environment })
   const lines: Record<string, unknown>[] = []
   const destination = new Writable({
@@ -30,6 +34,7 @@ export async function startGateway(environment: Readonly<Record<string, string>>
   })
   const log = createLogger({ name: 'gateway', level: 'debug', destination })
   const data = new FakeDataClient()
+  if (resources !== undefined) data.catalogue = { digest: '1', resources }
   const stopping = new AbortController()
   const catalogue = await Catalogue.open(data, log, stopping.signal)
   const app = await buildGateway({ config, data, catalogue, log, now: () => NOW })

@@ -2,21 +2,31 @@ import { METHODS } from 'node:http'
 import { expect } from 'chai'
 import type { InjectOptions } from 'fastify'
 import { DomainError } from '../../shared/domain-error.js'
+import { products } from './fake-data-client.js'
 import { startGateway, type GatewayFixture } from './gateway-fixture.js'
 
 describe('routes', () => {
   let gateway: GatewayFixture
   before(async () => {
-    gateway = await startGateway()
+    gateway = await startGateway({}, [
+      products(),
+      products({ name: 'readings', operations: ['list', 'get'], actions: [] }),
+      products({ name: 'inbox', operations: ['create', 'delete'], actions: [] })
+    ])
   })
   after(() => gateway.close())
 
   const ALLOWED: readonly (readonly [url: string, allow: string])[] = [
-    ['/products', 'GET, HEAD'],
+    ['/products', 'GET, HEAD, POST'],
     ['/products/paged', 'GET, HEAD'],
     ['/products/export', 'GET'],
     ['/products/lookup', 'GET, HEAD'],
-    ['/products/1', 'GET, HEAD'],
+    ['/products/1', 'GET, HEAD, PUT, DELETE'],
+    ['/products/1/publish', 'PUT'],
+    ['/readings', 'GET, HEAD'],
+    ['/readings/1', 'GET, HEAD'],
+    ['/inbox', 'POST'],
+    ['/inbox/1', 'DELETE'],
     ['/health', 'GET, HEAD'],
     ['/openapi.json', 'GET, HEAD'],
     ['/docs', 'GET, HEAD'],
@@ -42,6 +52,12 @@ describe('routes', () => {
     '/products/',
     '/products/1/',
     '/products/1/2/3',
+    '/products/1/nope',
+    '/products/1/Publish',
+    '/products/1/publish/',
+    '/readings/1/publish',
+    '/nope/1/publish',
+    '/inbox/paged',
     '/Products',
     '//',
     '/health/',
@@ -59,11 +75,42 @@ describe('routes', () => {
     })
   }
 
-  it('refuses a body over 1 MiB, and reads none before it refuses the method', async () => {
-    const post = (payload: string) =>
-      gateway.app.inject({ method: 'POST', url: '/products', payload, headers: { 'content-type': 'application/json' } })
-    expect((await post('{'.repeat(1024 * 1024 + 1))).json()).to.include({ status: 413, code: 'body.too-large' })
-    expect((await post('{'.repeat(1024 * 1024))).json()).to.include({ status: 405, code: 'method.not-allowed' })
+  it('refuses in the order of the contract', async () => {
+    const long = `?x=${'a'.repeat(64 * 1024)}`
+    const large = '{'.repeat(1024 * 1024 + 1)
+    const text = { 'content-type': 'text/plain', 'api-version': '9', 'idempotency-key': 'a b' }
+    const json = { ...text, 'content-type': 'application/json' }
+    const many = { ...text, 'x-many': 'a'.repeat(64 * 1024) }
+    const ORDER: readonly (readonly [code: string, sent: InjectOptions])[] = [
+      ['route.not-found', { method: 'POST', url: `/nope${long}`, payload: large, headers: text }],
+      ['method.not-allowed', { method: 'PATCH', url: `/products${long}`, payload: large, headers: text }],
+      ['uri.too-long', { method: 'POST', url: `/products${long}`, payload: large, headers: text }],
+      ['headers.too-large', { method: 'POST', url: '/products', payload: large, headers: many }],
+      ['body.too-large', { method: 'POST', url: '/products', payload: large, headers: text }],
+      ['media-type.unsupported', { method: 'POST', url: '/products', payload: '{', headers: text }],
+      ['body.malformed', { method: 'POST', url: '/products', payload: '{', headers: json }],
+      ['version.unsupported', { method: 'POST', url: '/products', payload: '{}', headers: json }],
+      [
+        'idempotency.key.invalid',
+        { method: 'POST', url: '/products', payload: '{}', headers: { ...json, 'api-version': '1' } }
+      ]
+    ]
+    for (const [code, sent] of ORDER) expect((await gateway.app.inject(sent)).json()).to.include({ code })
+    expect(gateway.data.calls).to.be.empty
+  })
+
+  it('takes a body of 1 MiB and refuses a byte more, on a read as well', async () => {
+    const put = (length: number) =>
+      gateway.app.inject({
+        method: 'PUT',
+        url: '/products/1/publish',
+        payload: `{"x":"${'a'.repeat(length - 8)}"}`,
+        headers: { 'content-type': 'application/json' }
+      })
+    expect((await put(1024 * 1024)).statusCode).to.equal(200)
+    expect((await put(1024 * 1024 + 1)).json()).to.include({ status: 413, code: 'body.too-large' })
+    const get = await gateway.app.inject({ url: '/products', headers: { 'content-length': '1048577' } })
+    expect(get.json()).to.include({ status: 413, code: 'body.too-large' })
   })
 
   it('answers bad percent-encoding of path and query', async () => {

@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify'
+import { admission } from './admit.js'
+import { bodyOf, jsonOnly, wellFormed } from './check-json-request.js'
+import { COLLECTION_PATH } from './entity-path.js'
+import type { EntityTools, ResourceParams } from './entity-tools.js'
+import { sendWritten } from './send-written.js'
+import { writeCall, writeOptions } from './write-options.js'
+
+/** `POST /{resource}`: a new row. */
+export function createRoute(app: FastifyInstance, { data, catalogue, address }: EntityTools): void {
+  const { onRequest, preValidation } = admission(catalogue, COLLECTION_PATH)
+  app.post<{ Params: ResourceParams }>(
+    COLLECTION_PATH.url,
+    { onRequest, preParsing: jsonOnly, preValidation: [wellFormed, ...preValidation] },
+    async (request, reply) => {
+      const { resource } = request.params
+      const options = writeOptions(request, reply)
+      const answer = await data.create(writeCall(request), {
+        resource,
+        body: bodyOf(request),
+        ...options.key,
+        strict: options.strict,
+        unplaced: options.unplaced
+      })
+      reply.code(201).header('location', `${address.baseFor(request)}/${resource}/${encodeURIComponent(answer.id)}`)
+      return sendWritten(reply, answer, options)
+    }
+  )
+}

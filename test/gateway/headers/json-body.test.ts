@@ -1,0 +1,78 @@
+import { expect } from 'chai'
+import { checkJsonBody } from '../../../gateway/headers/json-body.js'
+import { checkJsonMediaType } from '../../../gateway/headers/json-media-type.js'
+
+describe('the media type of a body', () => {
+  const length = { 'content-length': '2' }
+  const SUPPORTED: readonly Parameters<typeof checkJsonMediaType>[0][] = [
+    { 'content-type': 'application/json', ...length },
+    { 'content-type': 'APPLICATION/Json', ...length },
+    { 'content-type': 'application/json; charset=utf-8', ...length },
+    { 'content-type': 'application/json ;charset="x"', ...length },
+    { 'content-type': 'application/json;', ...length },
+    { 'content-type': 'application/json', 'content-encoding': 'Identity', ...length },
+    {},
+    { 'content-length': '0' },
+    { 'content-type': 'application/json' }
+  ]
+  for (const headers of SUPPORTED) {
+    it(`takes ${JSON.stringify(headers)}`, () => expect(() => checkJsonMediaType(headers)).to.not.throw())
+  }
+
+  const UNSUPPORTED: readonly Parameters<typeof checkJsonMediaType>[0][] = [
+    length,
+    { 'transfer-encoding': 'chunked' },
+    { 'content-type': '', ...length },
+    { 'content-type': 'application/merge-patch+json', ...length },
+    { 'content-type': 'application/json+x', ...length },
+    { 'content-type': 'application/jsonx', ...length },
+    { 'content-type': 'application/json, text/plain', ...length },
+    { 'content-type': 'application/x-www-form-urlencoded', ...length },
+    { 'content-type': 'text/json', ...length },
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'application/json', 'content-encoding': 'gzip', ...length }
+  ]
+  for (const headers of UNSUPPORTED) {
+    it(`refuses ${JSON.stringify(headers)}`, () => {
+      expect(() => checkJsonMediaType(headers))
+        .to.throw()
+        .with.property('code', 'media-type.unsupported')
+    })
+  }
+})
+
+describe('a body', () => {
+  for (const text of ['{}', ' {"a":[1e400,"é\\ud800"]}\n', '[]', '1', 'null', '"x"', '{"__proto__":{"a":1}}']) {
+    it(`${text} is JSON`, () => {
+      checkJsonBody(Buffer.from(text))
+      expect({}).to.not.have.property('a')
+    })
+  }
+  it('may be as deep as it is long', () => {
+    checkJsonBody(Buffer.from('['.repeat(500_000) + ']'.repeat(500_000)))
+  })
+
+  const MALFORMED: readonly (readonly [why: string, body: Buffer])[] = [
+    ['nothing', Buffer.alloc(0)],
+    ['a space', Buffer.from(' ')],
+    ['an open brace', Buffer.from('{')],
+    ['single quotes', Buffer.from("{'a':1}")],
+    ['a comma too many', Buffer.from('{"a":1,}')],
+    ['a comment', Buffer.from('{}//')],
+    ['NaN', Buffer.from('NaN')],
+    ['two values', Buffer.from('{}{}')],
+    ['a control character', Buffer.from('"\n"')],
+    ['a no-break space', Buffer.from('{\u00a0}')],
+    ['a byte order mark', Buffer.from('\ufeff{}')],
+    ['Latin-1', Buffer.from('"é"', 'latin1')],
+    ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+    ['UTF-16', Buffer.from('{}', 'utf16le')]
+  ]
+  for (const [why, body] of MALFORMED) {
+    it(`of ${why} is malformed`, () => {
+      expect(() => checkJsonBody(body))
+        .to.throw()
+        .with.property('code', 'body.malformed')
+    })
+  }
+})
