@@ -8,13 +8,16 @@ import type { CallContext, UnaryHandler } from './rpc/call-context.js'
 import { describeCatalogue } from './rpc/describe.js'
 import { readHandlers } from './rpc/read-handlers.js'
 import type { Reading } from './rpc/reading.js'
+import { writeHandlers } from './rpc/write-handlers.js'
+import type { Writing } from './rpc/writing.js'
 
 /** EntityService for grpc-js: every handler behind its interceptors. */
 export function entityService(
-  reading: Reading,
+  { reading, writing }: { readonly reading: Reading; readonly writing: Writing },
   interceptors: Interceptors
-): Pick<EntityServiceHandlers, 'Describe' | 'List' | 'Page' | 'Lookup' | 'Get' | 'Export'> {
+): EntityServiceHandlers {
   const handlers = readHandlers(reading)
+  const writes = writeHandlers(writing)
   const described = describeCatalogue(reading.planning.catalogue)
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>, exempt = false) =>
     unaryCall<Request, Response>(intercept(handler, { rpc, exempt }, interceptors))
@@ -31,7 +34,11 @@ export function entityService(
         interceptors
       ),
       idleTimeout
-    )
+    ),
+    Create: unary('Create', writes.create),
+    Update: unary('Update', writes.update),
+    Delete: unary('Delete', writes.delete),
+    Act: unary('Act', writes.act)
   }
 }
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createLogger } from '../shared/logger.js'
 import { SettingsError } from '../shared/settings-reader.js'
@@ -9,6 +9,7 @@ import { entities } from './entities/index.js'
 import { CatalogueError, checkCatalogue } from './entity/check-catalogue.js'
 import { openStores } from './open-stores.js'
 import { makeCatalogue } from './plan/catalogue.js'
+import { purgeKeys } from './purge-keys.js'
 import { buildDataService } from './server.js'
 
 /** Milliseconds that calls under way get to finish. */
@@ -28,22 +29,32 @@ async function main(): Promise<void> {
     log.warn('SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public')
   }
   const identify = await readIdentify(config)
-  const store = await openStores(config, entities, { log, stopping: stopping.signal })
+  const stores = await openStores(config, entities, { log, stopping: stopping.signal })
   const { ownership, maxPageSize, maxExportRows } = config
   const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }
   const service = buildDataService({
-    reading: { planning, store },
+    reading: { planning, store: stores.read },
+    writing: {
+      planning,
+      store: stores.write,
+      idempotency: config.idempotency,
+      now: Date.now,
+      randomBytes,
+      newGuid: randomUUID
+    },
     interceptors: { identify, log, newRequestId: randomUUID },
     reflection: config.reflection
   })
   const port = await service.listen(config.address)
+  const purging = purgeKeys(stores.write, { now: Date.now, log, stopping: stopping.signal })
   log.info({ address: config.address.replace(/\d+$/, String(port)) }, 'listening')
 
   const [signal] = await stopped
   log.info({ signal }, 'stopping')
   stopping.abort()
   await service.drain(DRAIN_PATIENCE)
-  await store.close()
+  await purging
+  await stores.close()
   log.info('stopped')
 }
 

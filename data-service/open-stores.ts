@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -5,8 +6,11 @@ import type { Logger } from 'pino'
 import { DomainError } from '../shared/domain-error.js'
 import type { DataServiceConfig } from './config.js'
 import type { Entity } from './entity/entity.js'
+import type { ReadStore } from './plan/read-store.js'
+import type { WriteStore } from './plan/write-store.js'
 import { connect, type Database } from './sql/connect.js'
-import { createReadStore, type SqlReadStore } from './sql/create-read-store.js'
+import { createReadStore } from './sql/create-read-store.js'
+import { createWriteStore } from './sql/create-write-store.js'
 import { parseDatabaseUrl } from './sql/database-url.js'
 import { checkSchema } from './sql/migrations/check-schema.js'
 import { migrate } from './sql/migrations/migrate.js'
@@ -17,6 +21,12 @@ import { unreachable } from './sql/unreachable.js'
 
 const RETRY_SECOND_STORE = 5000
 
+export interface OpenStores {
+  readonly read: ReadStore
+  readonly write: WriteStore
+  close(): Promise<void>
+}
+
 /**
  * Migrates, loads the sample store where it is asked for, and checks tables and indexes against the entities. The
  * second store may be down: it is brought up to date as soon as it can be reached, and nothing else waits for it.
@@ -25,7 +35,7 @@ export async function openStores(
   config: DataServiceConfig,
   entities: readonly Entity[],
   how: { readonly log: Logger; readonly stopping: AbortSignal }
-): Promise<SqlReadStore> {
+): Promise<OpenStores> {
   const { log, stopping } = how
   const primary = await open(config.databaseUrl)
   const second = await open(config.reviewsDatabaseUrl)
@@ -43,7 +53,16 @@ export async function openStores(
     log.error({ err: error }, 'second store not reached: what includes its children is answered 503 until it is')
     void retry(prepareSecond, { log, stopping })
   }
-  return createReadStore({ primary, second }, entities)
+  const read = createReadStore({ primary, second }, entities)
+  const write = createWriteStore(primary, entities, { random: Math.random, randomBytes })
+  return {
+    read,
+    write,
+    close: async () => {
+      await write.close()
+      await read.close()
+    }
+  }
 }
 
 async function open(url: string): Promise<Database> {

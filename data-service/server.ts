@@ -6,9 +6,11 @@ import { loadProto } from '../shared/load-proto.js'
 import { entityService } from './entity-service.js'
 import type { Interceptors } from './interceptors/intercept.js'
 import type { Reading } from './rpc/reading.js'
+import type { Writing } from './rpc/writing.js'
 
 export interface DataServiceParts {
   readonly reading: Reading
+  readonly writing: Writing
   readonly interceptors: Interceptors
   readonly reflection: boolean
 }
@@ -25,7 +27,7 @@ const MAX_REQUEST_BYTES = 2 * 1024 * 1024
 const SERVICES = ['', 'entity.v1.EntityService']
 
 /** Puts the service together and starts nothing. */
-export function buildDataService({ reading, interceptors, reflection }: DataServiceParts): DataService {
+export function buildDataService({ reading, writing, interceptors, reflection }: DataServiceParts): DataService {
   const { definition, types } = loadProto('entity/v1/entity_service.proto')
   // What proto-loader made of the file that the types were generated from.
   const { entity } = types as unknown as ProtoGrpcType
@@ -35,7 +37,7 @@ export function buildDataService({ reading, interceptors, reflection }: DataServ
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000
   })
-  server.addService(entity.v1.EntityService.service, { ...entityService(reading, interceptors) })
+  server.addService(entity.v1.EntityService.service, { ...entityService({ reading, writing }, interceptors) })
   const health = new HealthImplementation(Object.fromEntries(SERVICES.map((name) => [name, 'NOT_SERVING'])))
   health.addToServer(server)
   if (reflection) new ReflectionService(definition).addToServer(server)

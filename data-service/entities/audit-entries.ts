@@ -10,7 +10,7 @@ export const auditEntries = defineEntity({
     id: serverSet(long()),
     at: serverSet(dateTime()),
     /** Issuer and subject of the access token. */
-    subject: serverSet(text(255)),
+    subject: serverSet(text(512)),
     resource: serverSet(text(64)),
     rowId: serverSet(text(64)),
     action: serverSet(text(64))

@@ -30,7 +30,7 @@ export async function pricedLines(lines: readonly WantedLine[], lookUp: LookUp):
     const product = products.get(line.productId)
     if (product === undefined) return refuse.input(`/lines/${index}/productId`, 'There is no such product.')
     const variant = line.variantId === null ? undefined : variants.get(line.variantId)
-    if (line.variantId !== null && (variant === undefined || intOf(variant, 'rootId') !== line.productId)) {
+    if (line.variantId !== null && (variant === undefined || intOf(variant, 'productId') !== line.productId)) {
       return refuse.input(`/lines/${index}/variantId`, 'The product has no such variant.')
     }
     const unitPrice = textOf(variant ?? product, 'price')

@@ -20,12 +20,14 @@ export function accessMistakes(entity: Entity, permissions: readonly string[]): 
   })
 }
 
-function permissionMistakes(name: string, permissions: readonly string[]): string[] {
+/** A permission that no role has. */
+export function permissionMistakes(name: string, permissions: readonly string[]): string[] {
   if (permissions.includes(name)) return []
   return [`permission \`${name}\` is given to no role in auth/roles.ts.${suggestion(name, permissions)}`]
 }
 
-function ownerMistakes({ columns }: Entity, property: string): string[] {
+/** An owner property that cannot hold an owner. */
+export function ownerMistakes({ columns }: Entity, property: string): string[] {
   const owner = columns.find((one) => one.name === property)
   if (owner === undefined) {
     const near = suggestion(

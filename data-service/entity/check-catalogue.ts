@@ -1,8 +1,10 @@
 import { accessMistakes } from './check-access.js'
+import { actionMistakes } from './check-actions.js'
 import { fieldMistakes } from './check-fields.js'
 import { namingMistakes } from './check-names.js'
 import { navigationMistakes } from './check-navigations.js'
 import { queryMistakes } from './check-queries.js'
+import { writeMistakes } from './check-writes.js'
 import type { Entity } from './entity.js'
 
 /** Throws one CatalogueError with every mistake of every entity, each with a suggestion where one is near. */
@@ -14,7 +16,9 @@ export function checkCatalogue(entities: readonly Entity[], permissions: readonl
       ...fieldMistakes(entity),
       ...navigationMistakes(entity, entities),
       ...queryMistakes(entity),
-      ...accessMistakes(entity, permissions)
+      ...accessMistakes(entity, permissions),
+      ...writeMistakes(entity, permissions),
+      ...actionMistakes(entity, permissions)
     ]
     mistakes.push(...new Set(own.map((mistake) => `${entity.name}: ${mistake}`)))
   }

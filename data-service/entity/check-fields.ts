@@ -10,7 +10,8 @@ const MAX_PRECISION = 18
 export function fieldMistakes(entity: Entity): string[] {
   const { columns, computed, joined, references, children } = entity
   return [
-    ...clashes([...columns, ...computed, ...joined, ...references, ...children].map((one) => one.name)),
+    ...nameMistakes([...columns, ...computed, ...joined, ...references, ...children].map((one) => one.name)),
+    ...idMistakes(columns),
     ...columnMistakes(columns),
     ...computed.flatMap(({ name, from }) =>
       from
@@ -18,14 +19,17 @@ export function fieldMistakes(entity: Entity): string[] {
         .map((source) => `computed \`${name}\` would show the hidden \`${source.name}\`.`)
     ),
     ...children.flatMap((child) =>
-      [...clashes(child.columns.map((one) => one.name)), ...columnMistakes(child.columns)].map(
-        (mistake) => `children \`${child.name}\`: ${mistake}`
-      )
+      [
+        ...nameMistakes(child.columns.map((one) => one.name)),
+        ...idMistakes(child.columns),
+        ...columnMistakes(child.columns)
+      ].map((mistake) => `children \`${child.name}\`: ${mistake}`)
     )
   ]
 }
 
-function clashes(names: readonly string[]): string[] {
+/** Names that are not camelCase, or the same but for case. */
+export function nameMistakes(names: readonly string[]): string[] {
   const seen = new Map([['rowversion', 'rowVersion']])
   const mistakes: string[] = []
   for (const name of names) {
@@ -37,12 +41,14 @@ function clashes(names: readonly string[]): string[] {
   return mistakes
 }
 
-function columnMistakes(columns: readonly Column[]): string[] {
-  const [id] = columns
+function idMistakes([id]: readonly Column[]): string[] {
+  const sound = id?.name === 'id' && KEY_TYPES.includes(id.field.type) && !id.field.nullable && !id.field.hidden
+  return sound ? [] : [`\`id\` must be a visible int, long or guid that is never null.`]
+}
+
+/** Mistakes in what columns hold, and in their names in the database. */
+export function columnMistakes(columns: readonly Column[]): string[] {
   const mistakes: string[] = []
-  if (id?.name !== 'id' || !KEY_TYPES.includes(id.field.type) || id.field.nullable || id.field.hidden) {
-    mistakes.push(`\`id\` must be a visible int, long or guid that is never null.`)
-  }
   const named = new Map([['row_version', 'rowVersion']])
   for (const { name, column, field } of columns) {
     const other = named.get(column)

@@ -78,7 +78,8 @@ export type ChildPlan = Planned<
 
 /**
  * Rows of a resource, or of a child collection of one, by id: what an action may look up. No more than 1000. They stay
- * as they are for the rest of the transaction. A child's values also have `rootId`, the id of its root.
+ * as they are for the rest of the transaction. A child's values also hold
+ * the id of its root, under the name of the foreign key, `productId`.
  */
 export type FindPlan = Planned<{
   readonly entity: Entity

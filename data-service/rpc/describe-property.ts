@@ -9,6 +9,7 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
     case 'column':
       return {
         ...describeColumn(property.column),
+        ...settable(property.column, resource),
         ...queryable(property.column.name, resource),
         selectable: true
       }
@@ -16,9 +17,7 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
       const { name, field } = property.joined
       return {
         ...describeColumn({ ...property.column, name, field }),
-        ...queryable(name, resource),
-        setOnCreate: false,
-        setOnUpdate: false
+        ...queryable(name, resource)
       }
     }
     case 'computed': {
@@ -37,17 +36,31 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
 export const rowVersion: Property = { name: 'rowVersion', type: 'bytes' }
 
 export function describeColumn({ name, field }: Column): Property {
-  const { type, nullable, writability } = field
+  const { type, nullable } = field
   return {
     name,
     type,
     nullable,
     maxLength: type === 'string' ? field.maxLength : 0,
     precision: type === 'decimal' ? field.precision : 0,
-    scale: type === 'decimal' ? field.scale : 0,
-    setOnCreate: writability !== 'never',
-    setOnUpdate: writability === 'always'
+    scale: type === 'decimal' ? field.scale : 0
   }
+}
+
+/** A child's column; children are set with their root's creation alone. */
+export function describeChildColumn(column: Column, created: boolean): Property {
+  return { ...describeColumn(column), setOnCreate: created && isSettable(column), setOnUpdate: false }
+}
+
+function settable(column: Column, { entity }: Resource): Pick<Property, 'setOnCreate' | 'setOnUpdate'> {
+  return {
+    setOnCreate: entity.writes.has('create') && isSettable(column),
+    setOnUpdate: entity.writes.has('update') && isSettable(column) && column.field.writability === 'always'
+  }
+}
+
+function isSettable({ name, field }: Column): boolean {
+  return name !== 'id' && field.writability !== 'never'
 }
 
 function queryable(name: string, resource: Resource): Pick<Property, 'filterable' | 'sortable' | 'operators'> {

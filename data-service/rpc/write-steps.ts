@@ -13,7 +13,7 @@ import { newCode } from './new-code.js'
 import type { Writing } from './writing.js'
 
 /** Room that the column has. */
-const LONGEST_SUBJECT = 255
+const LONGEST_SUBJECT = 512
 
 /** The steps that writes share, within one transaction. `now` is one moment for all of them. */
 export class WriteSteps {

@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from 'node:crypto'
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { pino } from 'pino'
 import { anonymous, type Authenticated } from '../../../data-service/auth/caller.js'
@@ -11,6 +12,7 @@ import { loadProto } from '../../../shared/load-proto.js'
 import { fromRpcStatus } from '../../../shared/rpc-status.js'
 import { exampleEntities } from '../plan/example-entities.js'
 import { MemoryStore } from './memory-store.js'
+import { MemoryWriteStore } from './memory-write-store.js'
 
 export type Answered<Response> = (error: ServiceError | null, response?: Response) => void
 type Log = Record<string, unknown>
@@ -28,15 +30,21 @@ export async function runService(entities: readonly Entity[] = exampleEntities):
   const store = new MemoryStore()
   const logs: Log[] = []
   const log = pino({ level: 'debug' }, { write: (line) => void logs.push(JSON.parse(line) as Log) })
+  const planning = {
+    catalogue: makeCatalogue(entities),
+    ownership: { bypassRole: 'Admin' },
+    maxPageSize: 500,
+    maxExportRows: 100
+  }
   const service = buildDataService({
-    reading: {
-      planning: {
-        catalogue: makeCatalogue(entities),
-        ownership: { bypassRole: 'Admin' },
-        maxPageSize: 500,
-        maxExportRows: 100
-      },
-      store
+    reading: { planning, store },
+    writing: {
+      planning,
+      store: new MemoryWriteStore(),
+      idempotency: { retention: 1000, required: false },
+      now: Date.now,
+      randomBytes,
+      newGuid: randomUUID
     },
     interceptors: { identify, log, newRequestId: () => 'made-here' },
     reflection: true
