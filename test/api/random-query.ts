@@ -101,6 +101,10 @@ function operand(property: OracleProperty, rows: readonly NewRow[]): fc.Arbitrar
       )
       .filter(fitsAnyOperator)
   }
+  if (property.type === 'decimal') {
+    const between = fc.integer({ min: -10, max: 100_010 }).map((thousandths) => (thousandths / 1000).toFixed(3))
+    return fc.oneof(one, listOf(one), between, listOf(between), fc.constantFrom('9'.repeat(70), `-${'9'.repeat(70)}.9`))
+  }
   return fc.oneof(one, listOf(one))
 }
 

@@ -6,6 +6,7 @@ export type Comparable = string | bigint
 
 const INT = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
 const LONG = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
+const FRACTION_DIGITS = 40
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})?)?$/
 
@@ -21,7 +22,7 @@ export function parseOperand(property: OracleProperty, text: string): Comparable
     case 'long':
       return within(text, LONG)
     case 'decimal':
-      return decimal(text, property.scale)
+      return decimal(text)
     case 'dateTime':
       return instant(text)
     case 'guid':
@@ -64,10 +65,11 @@ function within(text: string, range: { min: bigint; max: bigint }): bigint | und
   return value >= range.min && value <= range.max ? value : undefined
 }
 
-function decimal(text: string, scale: number): bigint | undefined {
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
-  if (whole === '' || fraction.length > scale) return undefined
-  return BigInt(`${sign}${whole}${fraction.padEnd(scale, '0')}`)
+/** Exact, in units far below the smallest of any column. */
+function decimal(text: string): bigint | undefined {
+  const [, sign = '', whole = '', fraction = ''] = /^([+-]?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  if (whole === '' || fraction.length > FRACTION_DIGITS) return undefined
+  return BigInt(`${sign === '-' ? '-' : ''}${whole}${fraction.padEnd(FRACTION_DIGITS, '0')}`)
 }
 
 function instant(text: string): bigint | undefined {
