@@ -13,19 +13,20 @@ describe('statement texts in the log of MariaDB', function () {
   const kind = DATABASE_KINDS.find((one) => one !== 'sqlite')
   if (kind === undefined) throw new Error('no database server among the kinds')
   const store = new ApiStore(kind)
-  let log: StatementLog
+  let log: StatementLog | undefined
 
   before(async () => {
     await store.start({})
     log = await StatementLog.open(store.databaseUrl)
   })
   after(async () => {
-    await log.close()
+    await log?.close()
     await store.stop()
   })
 
-  const run = async (targets: readonly string[]): Promise<LoggedStatement[]> =>
-    log.during(async () => {
+  const run = async (targets: readonly string[]): Promise<LoggedStatement[]> => {
+    if (log === undefined) throw new Error('the log is open within tests alone')
+    return log.during(async () => {
       const waiting = [...targets]
       const work = async (): Promise<void> => {
         for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
@@ -35,6 +36,7 @@ describe('statement texts in the log of MariaDB', function () {
       }
       await Promise.all(Array.from({ length: AT_ONCE }, work))
     })
+  }
   const prepared = (lines: readonly LoggedStatement[]): Set<string> =>
     new Set(lines.filter(({ command }) => command === 'Prepare').map(({ text }) => text))
   const queried = (lines: readonly LoggedStatement[]): string[] =>
@@ -86,6 +88,17 @@ describe('statement texts in the log of MariaDB', function () {
       (n) =>
         `/products/paged?includeTotal=false&fields=sku&${filter('releasedAt', 'is after', new Date(n * 1e9).toISOString())}`
     ],
+    ...['equals', 'not equals', 'greater than', 'less than or equal', 'in', 'between'].map(
+      (operator) =>
+        [
+          `decimals by ${operator}, of any scale and size`,
+          (n: number): string => {
+            const value = ['5.50', '5.499', '0', '-1.5', '9'.repeat(70), '99999999.99', '99999999.995'][n % 7] ?? ''
+            const list = operator === 'in' ? `${value},1` : operator === 'between' ? `${value},${value}` : value
+            return `/products/paged?includeTotal=false&fields=sku&${filter('price', operator, list)}`
+          }
+        ] as const
+    ),
     ['longs', (n) => `/products/paged?includeTotal=false&fields=sku&${filter('barcode', 'gt', `900719925474099${n}`)}`],
     [
       'filter keys in another order',
