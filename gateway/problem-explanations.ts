@@ -15,7 +15,8 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ErrorCode, ProblemExplanation
   },
   'body.malformed': {
     meaning: 'The body is no JSON.',
-    remedy: 'The body does not parse as JSON, or is empty where one is needed. Send one JSON object in UTF-8.'
+    remedy:
+      'The body does not parse as JSON, or is empty where one is needed. Send one JSON object in UTF-8, without a byte order mark.'
   },
   'body.invalid': {
     meaning: 'A member of the body is missing or not allowed.',
@@ -153,7 +154,7 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ErrorCode, ProblemExplanation
   },
   'media-type.unsupported': {
     meaning: 'The body is of another media type.',
-    remedy: '`Content-Type: application/json`.'
+    remedy: 'Send `Content-Type: application/json` and no `Content-Encoding`.'
   },
   'idempotency.key.reused': {
     meaning: 'The key was used for another request.',

@@ -16,7 +16,8 @@ export function operationParameters(resource: Resource, operation: ReadOperation
   ]
 }
 
-const HEADER_PARAMETERS: readonly object[] = [
+/** Headers that every operation takes. */
+export const HEADER_PARAMETERS: readonly object[] = [
   {
     name: 'api-version',
     in: 'header',
@@ -26,7 +27,7 @@ const HEADER_PARAMETERS: readonly object[] = [
   {
     name: 'Prefer',
     in: 'header',
-    description: 'handling=strict refuses unknown parameters instead of ignoring them (RFC 7240).',
+    description: 'handling=strict refuses unknown parameters and members instead of ignoring them (RFC 7240).',
     schema: { type: 'string' }
   },
   {
@@ -37,6 +38,31 @@ const HEADER_PARAMETERS: readonly object[] = [
   },
   { name: 'traceparent', in: 'header', description: 'W3C Trace Context.', schema: { type: 'string' } }
 ]
+
+const IF_MATCH = {
+  name: 'If-Match',
+  in: 'header',
+  description: 'The `ETag` that the row was last read or written with, or a list of them. `*` is no version.',
+  required: true,
+  schema: { type: 'string', examples: ['W/"AQIDBAUGBwg="'] }
+} as const
+
+/** Headers that writes take besides. */
+export const WRITE_HEADER_PARAMETERS = {
+  ifMatch: IF_MATCH,
+  optionalIfMatch: {
+    ...IF_MATCH,
+    required: false,
+    description: 'Where it is sent, the row must still have this version; `*` asks that it exists.'
+  },
+  idempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'A key of your choice for this request and its retries: 1 to 255 visible ASCII characters, bare or as a quoted string.',
+    schema: { type: 'string', minLength: 1 }
+  }
+} as const
 
 function queryParameter(resource: Resource, name: ParameterName): object {
   return { name, in: 'query', ...descriptions(resource)[name] }

@@ -11,6 +11,35 @@ export function propertySchema(property: Property): object {
   return property.nullable ? { ...schema, type: [schema.type, 'null'] } : schema
 }
 
+/** The schema of a member of a request, which may be written in more ways than an answer is (contract.md section 3). */
+export function inputSchema(property: Property): object {
+  const { type: kind, nullable } = property
+  const schema = inputValueSchema(property)
+  const types = [
+    schema.type,
+    ...(kind === 'long' || kind === 'decimal' ? ['number'] : []),
+    ...(nullable ? ['null'] : [])
+  ]
+  return { ...schema, type: types.length === 1 ? schema.type : types }
+}
+
+function inputValueSchema(property: Property): ValueSchema {
+  switch (property.type) {
+    case 'decimal':
+      return { type: 'string', pattern: '^-?[0-9]+(\\.[0-9]+)?$', description: decimalAdvice(property) }
+    case 'long':
+      return { ...valueSchema(property), description: 'A string of digits; a number within ±(2^53−1) is taken too.' }
+    case 'dateTime':
+      return { type: 'string', format: 'date-time', description: 'RFC 3339 with any offset, at most milliseconds.' }
+    default:
+      return valueSchema(property)
+  }
+}
+
+function decimalAdvice({ precision, scale }: Property): string {
+  return `At most ${precision} digits, ${scale} of them after the point. A number of up to 15 digits is taken too.`
+}
+
 /** The schema of a value that is there, as in a path. */
 export function valueSchema(property: Property): ValueSchema {
   switch (property.type) {

@@ -1,7 +1,9 @@
 import type { Navigation, Property, Resource } from '../data-calls.js'
+import { isChildren } from './is-children.js'
 import { propertySchema, valueSchema } from './property-schema.js'
+import { writeSchemas } from './write-schemas.js'
 
-/** The schemas of a resource: its row, its children, its lookup. */
+/** The schemas of a resource: its row, its children, its lookup, what its writes take. */
 export function resourceSchemas(resource: Resource): Readonly<Record<string, object>> {
   const { name, navigations, properties } = resource
   const row = {
@@ -16,12 +18,9 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, obj
   return {
     [name]: row,
     ...Object.fromEntries(children.map((child) => [childName(name, child), childSchema(child)])),
-    [`${name}.lookup`]: lookupSchema(properties)
+    [`${name}.lookup`]: lookupSchema(properties),
+    ...writeSchemas(resource)
   }
-}
-
-export function isChildren({ kind }: Navigation): boolean {
-  return kind === 'NAVIGATION_KIND_CHILDREN'
 }
 
 function navigationSchema(resource: string, navigation: Navigation): object {

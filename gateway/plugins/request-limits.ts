@@ -18,7 +18,7 @@ export const requestLimits = fp(
       }
       done()
     })
-    app.addHook('preParsing', (request, reply, _payload, done) => {
+    app.addHook('preParsing', (request, reply, ...[, done]) => {
       try {
         checkRequestHeadSize(headOf(request.raw, request.originalUrl))
       } catch (error) {

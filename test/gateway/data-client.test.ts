@@ -24,6 +24,7 @@ describe('the data client', () => {
   let client: GrpcDataClient
   let port: number
   let onGet: Unary
+  let onWrite: Unary
   let onExport: Streaming
 
   const serve = async (at: number): Promise<number> => {
@@ -33,6 +34,10 @@ describe('the data client', () => {
     server.addService(types.entity.v1.EntityService.service, {
       Describe: ((_call, answer) => answer(null, { digest: 'd' })) satisfies Unary,
       Get: ((call, answer) => onGet(call, answer)) satisfies Unary,
+      Create: ((call, answer) => onWrite(call, answer)) satisfies Unary,
+      Update: ((call, answer) => onWrite(call, answer)) satisfies Unary,
+      Delete: ((call, answer) => onWrite(call, answer)) satisfies Unary,
+      Act: ((call, answer) => onWrite(call, answer)) satisfies Unary,
       Export: ((call) => onExport(call)) satisfies Streaming
     })
     return new Promise((resolve, reject) => {
@@ -114,6 +119,42 @@ describe('the data client', () => {
     }
     expect(await codeOf(client.get(call(), {}))).to.equal('upstream.unavailable')
     expect(calls).to.equal(1)
+  })
+
+  it('never sends a write twice', async () => {
+    const writes: readonly (() => Promise<unknown>)[] = [
+      () => client.create(call(), {}),
+      () => client.update(call(), {}),
+      () => client.delete(call(), {}),
+      () => client.act(call(), {})
+    ]
+    for (const write of writes) {
+      let calls = 0
+      onWrite = (_got, answer) => {
+        calls += 1
+        answer({ code: status.UNAVAILABLE, details: 'going away' })
+      }
+      expect(await codeOf(write())).to.equal('upstream.unavailable')
+      expect(calls).to.equal(1)
+    }
+  })
+
+  it('carries a write over, its deadline included, and what refused it back', async () => {
+    let deadline = 0
+    onWrite = (got, answer) => {
+      deadline = Number(got.getDeadline())
+      answer(null, { record: { json: Buffer.from('{}'), rowVersion: Buffer.from([1]) }, replayed: true })
+    }
+    const before = Date.now()
+    const answer = await client.act(call(), { body: Buffer.from('{}') })
+    expect(answer).to.deep.include({ replayed: true, ignoredMembers: [] })
+    expect(answer.record?.rowVersion).to.deep.equal(Buffer.from([1]))
+    expect(deadline).to.be.within(before + 5000, before + 11_000)
+
+    onWrite = (_got, refuse) =>
+      refuse(toRpcStatus(new DomainError('conflict', 'Built.', { guarded: true, title: 'T', members: { a: 1 } })))
+    const error: unknown = await client.act(call(), {}).catch((caught: unknown) => caught)
+    expect(error).to.deep.include({ code: 'conflict', guarded: true, title: 'T', members: { a: 1 } })
   })
 
   it('cancels a call that nobody waits for', async () => {

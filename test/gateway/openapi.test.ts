@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { openApiDocument } from '../../gateway/openapi/document.js'
-import { products, property } from './fake-data-client.js'
+import { action, products, property } from './fake-data-client.js'
 
 /** The document as JSON brings it over, and a look at what is in it. */
 function documentOf(...resources: Parameters<typeof openApiDocument>[0]): Record<string, unknown> {
@@ -40,9 +40,11 @@ describe('the OpenAPI document', () => {
       '/products/paged',
       '/products/export',
       '/products/lookup',
-      '/products/{id}'
+      '/products/{id}',
+      '/products/{id}/publish',
+      '/products/{id}/rename'
     )
-    expect(documentOf(products({ operations: ['lookup'] }))['paths']).to.have.all.keys('/products/lookup')
+    expect(documentOf(products({ operations: ['lookup'], actions: [] }))['paths']).to.have.all.keys('/products/lookup')
   })
 
   it('tells each type as it is on the wire', () => {
@@ -74,5 +76,85 @@ describe('the OpenAPI document', () => {
       inside(documentOf(products({ publicReads })), 'paths', '/products', 'get', 'security')
     expect(security(true)).to.deep.equal([{}, { bearer: [] }])
     expect(security(false)).to.deep.equal([{ bearer: [] }])
+  })
+
+  it('has the methods that a resource serves and no others', () => {
+    const methods = (path: string, ...operations: string[]): string[] =>
+      Object.keys(inside(documentOf(products({ operations, actions: [] })), 'paths', path) ?? {})
+    expect(methods('/products', 'list', 'create')).to.deep.equal(['get', 'post'])
+    expect(methods('/products', 'create')).to.deep.equal(['post'])
+    expect(methods('/products/{id}', 'get', 'update', 'delete')).to.deep.equal(['get', 'put', 'delete'])
+    expect(methods('/products/{id}', 'delete')).to.deep.equal(['delete'])
+  })
+
+  it('requires If-Match of every PUT and a token of every write', () => {
+    const paths = documentOf(products())['paths'] as Record<string, Record<string, Record<string, unknown>>>
+    for (const [path, item] of Object.entries(paths)) {
+      for (const [method, operation] of Object.entries(item)) {
+        if (method === 'get') continue
+        expect(operation['security'], path).to.deep.equal([{ bearer: [] }])
+        const headers = new Map(
+          (operation['parameters'] as { name: string; required?: boolean }[]).map(({ name, required }) => [
+            name,
+            required === true
+          ])
+        )
+        expect(headers.get('If-Match'), `${method} ${path}`).to.equal(method === 'post' ? undefined : method === 'put')
+        expect(headers.has('Idempotency-Key'), `${method} ${path}`).to.equal(method !== 'delete')
+        const statuses = Object.keys(operation['responses'] as object)
+        expect(statuses, path).to.include.members(['400', '401', '403', 'default'])
+        if (method === 'put') {
+          expect(statuses, path).to.include.members(['200', '404', '409', '412', '413', '415', '422', '428'])
+        }
+      }
+    }
+  })
+
+  it('takes of a client what it may set, and no row version', () => {
+    const resource = products({ createdChildren: ['variants'] })
+    const schemas = inside(documentOf(resource), 'components', 'schemas')
+    expect(inside(schemas, 'products.create', 'properties')).to.have.all.keys('name', 'price', 'barcode', 'variants')
+    expect(inside(schemas, 'products.create', 'properties', 'variants', 'items', 'properties')).to.have.all.keys(
+      'stock'
+    )
+    expect(inside(schemas, 'products.update')).to.deep.equal({
+      type: 'object',
+      required: ['name', 'price'],
+      properties: {
+        name: { type: 'string', maxLength: 200 },
+        price: {
+          type: ['string', 'number'],
+          pattern: '^-?[0-9]+(\\.[0-9]+)?$',
+          description: 'At most 10 digits, 2 of them after the point. A number of up to 15 digits is taken too.'
+        },
+        barcode: {
+          type: ['string', 'number', 'null'],
+          pattern: '^-?[0-9]{1,19}$',
+          description: 'A string of digits; a number within ±(2^53−1) is taken too.'
+        }
+      }
+    })
+  })
+
+  it('takes the input of an action, the version of its child included', () => {
+    const input = [property('variantId', 'int'), property('reason', 'string', { nullable: true })]
+    const actions = [action('sell', { input, childPrecondition: 'variantRowVersion' }), action('stop')]
+    const document = documentOf(products({ actions }))
+    const schemas = inside(document, 'components', 'schemas')
+    expect(inside(schemas, 'products.sell.input', 'required')).to.deep.equal(['variantId', 'variantRowVersion'])
+    expect(inside(schemas, 'products.sell.input', 'properties')).to.have.all.keys(
+      'variantId',
+      'reason',
+      'variantRowVersion'
+    )
+    expect(inside(document, 'paths', '/products/{id}/sell', 'put', 'requestBody', 'required')).to.equal(true)
+    expect(inside(document, 'paths', '/products/{id}/stop', 'put', 'requestBody', 'required')).to.equal(false)
+  })
+
+  it('names each operation differently', () => {
+    const text = JSON.stringify(documentOf(products(), products({ name: 'stock-items' })))
+    const ids = Array.from(text.matchAll(/"operationId":"([^"]+)"/g), ([, id]) => id)
+    expect(new Set(ids).size).to.equal(ids.length)
+    expect(ids).to.include.members(['createProducts', 'updateStockItems', 'renameProducts'])
   })
 })

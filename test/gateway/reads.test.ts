@@ -192,7 +192,10 @@ describe('reads', () => {
 
   it('picks up a changed catalogue when the data service comes back', async () => {
     expect((await gateway.app.inject('/stock-items')).statusCode).to.equal(404)
-    gateway.data.catalogue = { digest: '2', resources: [products({ name: 'stock-items', operations: ['list'] })] }
+    gateway.data.catalogue = {
+      digest: '2',
+      resources: [products({ name: 'stock-items', operations: ['list'], actions: [] })]
+    }
     gateway.data.connect()
     await new Promise(setImmediate)
     expect((await gateway.app.inject('/stock-items')).statusCode).to.equal(200)

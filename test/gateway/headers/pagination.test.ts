@@ -64,6 +64,12 @@ describe('Link', () => {
       `<${url}?a=%3C%3E%22%E9%20,&pageNumber=1>; rel="first"`
     )
   })
+  it('holds no character that a query may not, and leaves the rest as sent', () => {
+    const query = "filters[name].value=a|b^`{}\\&x=%5b!$'()*+,;:@/?-._~"
+    expect(pageLinks(url, query, [{ rel: 'first', pageNumber: '1' }])).to.equal(
+      `<${url}?filters%5Bname%5D.value=a%7Cb%5E%60%7B%7D%5C&x=%5b!$'()*+,;:@/?-._~&pageNumber=1>; rel="first"`
+    )
+  })
   it('is bounded, and gives up last and first before next and prev', () => {
     const link = pageLinks(
       url,
