@@ -44,6 +44,7 @@ export const categories = defineEntity({
 /** Refuses a parent that lies below the category or is the category itself: the tree would become a circle. */
 async function circle(id: number, parentId: number | null, lookUp: LookUp): Promise<StateRefusal | undefined> {
   for (let above = parentId; above !== null;) {
+    if (parentId === id) return refuse.state(`Category ${id} cannot be its own parent.`)
     if (above === id) return refuse.state(`Category ${parentId} lies below category ${id}, which cannot move there.`)
     const row = (await lookUp('categories', [above])).get(above)
     above = row === undefined ? null : intOf(row, 'parentId')

@@ -22,7 +22,8 @@ export class BodyFindings {
   }
 
   ignore(pointer: string): void {
-    if (this.#strict) this.faults.addAt(pointer, 'This request takes no such member.', 'parameter.unknown')
+    if (this.#strict)
+      this.faults.addAt(pointer, `${nameOf(pointer)} is no member that this request takes.`, 'parameter.unknown')
     else if (this.#ignored.length < MOST_NAMES) this.#ignored.push(nameOf(pointer))
   }
 }

@@ -1,0 +1,131 @@
+import type { Logger } from 'pino'
+import { anonymous, type Authenticated, type Caller } from '../../../data-service/auth/caller.js'
+import type { Entity } from '../../../data-service/entity/entity.js'
+import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import { writeHandlers, type WriteHandlers } from '../../../data-service/rpc/write-handlers.js'
+import type { Writing } from '../../../data-service/rpc/writing.js'
+import { DomainError } from '../../../shared/domain-error.js'
+import type { CreateResponse } from '../../../shared/gen/entity/v1/CreateResponse.js'
+import { MemoryWriteStore } from './memory-write-store.js'
+
+type Requests = { readonly [K in keyof WriteHandlers]: Parameters<WriteHandlers[K]>[1] }
+/** A request with JSON in place of bytes, and tags in place of a precondition. */
+type Short<Request> = Partial<Omit<Request, 'body' | 'precondition'>> & {
+  readonly resource: string
+  readonly body?: unknown
+  readonly tags?: readonly (Buffer | undefined)[]
+  readonly precondition?: 'ANY' | 'MALFORMED'
+}
+
+export const manager = caller({ permissions: ['things:manage', 'products:manage', 'orders:manage'] })
+export const bypass = caller({ roles: ['ADMIN'] })
+export const owner = (id: bigint | null, permissions: readonly string[] = []): Authenticated =>
+  caller({ owner: id, permissions })
+
+export function caller(
+  of: {
+    readonly subject?: string
+    readonly roles?: readonly string[]
+    readonly permissions?: readonly string[]
+    readonly owner?: bigint | null
+  } = {}
+): Authenticated {
+  const { subject = 'somebody', roles = [], permissions = [], owner = null } = of
+  return { kind: 'authenticated', issuer: 'issuer', subject, roles, permissions: new Set(permissions), owner }
+}
+
+/** The write handlers over rows in memory. */
+export class WriteHarness {
+  readonly store = new MemoryWriteStore()
+  now = Date.UTC(2026, 0, 31, 8)
+  readonly #handlers: WriteHandlers
+
+  constructor(
+    entities: readonly Entity[],
+    options: { readonly keyRequired?: boolean; readonly bypassRole?: string | undefined } = {}
+  ) {
+    const writing: Writing = {
+      planning: {
+        catalogue: makeCatalogue(entities),
+        ownership: { bypassRole: 'bypassRole' in options ? options.bypassRole : 'Admin' },
+        maxPageSize: 500,
+        maxExportRows: 100
+      },
+      store: this.store,
+      idempotency: { retention: 1000, required: options.keyRequired ?? false },
+      now: () => this.now,
+      randomBytes: (size) => Buffer.alloc(size, 1),
+      newGuid: () => '6f9619ff-8b86-d011-b42d-00c04fc964ff'
+    }
+    this.#handlers = writeHandlers(writing)
+  }
+
+  async create(request: Short<Requests['create']>, by: Caller = manager): Promise<Answer> {
+    return answerOf(await this.#handlers.create(contextOf(by), { ...defaults, ...wire(request) }))
+  }
+
+  async update(request: Short<Requests['update']>, by: Caller = manager): Promise<Answer> {
+    return answerOf(await this.#handlers.update(contextOf(by), { ...defaults, id: '1', ...wire(request) }))
+  }
+
+  async act(action: string, request: Short<Requests['act']>, by: Caller = manager): Promise<Answer> {
+    return answerOf(await this.#handlers.act(contextOf(by), { ...defaults, id: '1', action, ...wire(request) }))
+  }
+
+  async remove(request: Short<Requests['delete']>, by: Caller = manager): Promise<void> {
+    await this.#handlers.delete(contextOf(by), { ...defaults, id: '1', ...wire(request) })
+  }
+}
+
+export interface Answer {
+  readonly json: string
+  readonly record: Readonly<Record<string, unknown>>
+  readonly version: Buffer
+  readonly id: string
+  readonly ignored: readonly string[]
+  readonly replayed: boolean
+}
+
+/** The DomainError that a call fails with. */
+export async function refusalOf(call: Promise<unknown>): Promise<DomainError> {
+  try {
+    await call
+  } catch (error) {
+    if (error instanceof DomainError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+/** `code place` of every fault, or the code alone where it names no place. */
+export async function faultsIn(call: Promise<unknown>): Promise<string[]> {
+  const { code, faults } = await refusalOf(call)
+  return faults.length === 0 ? [code] : faults.map((one) => `${one.code} ${one.place.name}`)
+}
+
+export { anonymous }
+
+const defaults = { resource: '', body: Buffer.alloc(0), strict: false, unplaced: null, precondition: null }
+
+function wire({ body, tags, precondition, ...rest }: Short<object>): object & { readonly resource: string } {
+  const kind = precondition ?? (tags === undefined ? undefined : 'TAGS')
+  return {
+    ...rest,
+    ...(body === undefined ? {} : { body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }),
+    ...(kind === undefined ? {} : { precondition: { kind: `PRECONDITION_KIND_${kind}`, versions: tags ?? [] } })
+  }
+}
+
+function answerOf({ record, id, ignoredMembers = [], replayed = false }: CreateResponse): Answer {
+  const { json, rowVersion } = record ?? {}
+  if (!Buffer.isBuffer(json) || !Buffer.isBuffer(rowVersion)) throw new Error('no record')
+  const text = json.toString()
+  // What the encoder writes of a row.
+  const parsed = JSON.parse(text) as Record<string, unknown>
+  return { json: text, record: parsed, version: rowVersion, id: id ?? '', ignored: ignoredMembers, replayed }
+}
+
+function contextOf(by: Caller): Parameters<WriteHandlers['create']>[0] {
+  // No handler of a write logs.
+  return { caller: by, requestId: 'r', signal: new AbortController().signal, log: {} as Logger }
+}
