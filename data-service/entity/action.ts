@@ -1,5 +1,5 @@
 import type { Permission } from './access.js'
-import type { Children, Column } from './entity.js'
+import type { Children, Column } from './column.js'
 import type { Refusal } from './refuse.js'
 import type { Operand, Value } from './value.js'
 

@@ -1,5 +1,5 @@
 import type { CreationCall, NamedValues, NewRoot } from './action.js'
-import type { Children } from './entity.js'
+import type { Children } from './column.js'
 import type { ChildFields, ChildName, NewRowOf, RowOf, SetByService, SetOnCreate } from './field-types.js'
 import type { Refusal } from './refuse.js'
 

@@ -1,5 +1,5 @@
 import type { Field, FieldType, ValueOfType, Writability } from './field.js'
-import type { StoreName } from './entity.js'
+import type { StoreName } from './column.js'
 
 /** What the fields of an entity file tell the compiler. */
 export type Fields = Readonly<Record<string, Field>> & { readonly id: Field<'int' | 'long' | 'guid', false> }

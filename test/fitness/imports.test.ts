@@ -71,12 +71,17 @@ describe('imports', () => {
     expect(violations(plan, (imported) => !impure(imported))).to.deep.equal([])
   })
 
-  it('of an entity file are the vocabulary alone', () => {
-    const entities = product.filter(
+  it('of an entity file are the vocabulary and what lies beside it, no other entity', () => {
+    const files = product.filter(
       ({ path }) => under('data-service/entities')(path) && path !== 'data-service/entities/index.ts'
     )
+    const entities = files.filter(({ text }) => text.includes('defineEntity(')).map(({ path }) => path)
     expect(entities).to.not.be.empty
-    expect(violations(entities, under('data-service/entity'))).to.deep.equal([])
+    const beside = (imported: string): boolean =>
+      under('data-service/entities')(imported) && !entities.includes(imported) && !imported.endsWith('/index.ts')
+    expect(violations(files, (imported) => under('data-service/entity')(imported) || beside(imported))).to.deep.equal(
+      []
+    )
   })
 
   it('form no circle', () => {

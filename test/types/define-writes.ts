@@ -107,7 +107,7 @@ export const creationsThatDoNotFit = [
   defineEntity({
     ...things,
     // @ts-expect-error the body never holds a status
-    creates: { prepare: ({ input }) => ({ values: { status: input.status, total: '1.00' } }) }
+    creates: { prepare: ({ input }) => (input.status === '' ? refuse.state('No.') : refuse.state('Nor.')) }
   }),
   defineEntity({
     ...things,
@@ -161,8 +161,10 @@ export const actionsThatDoNotFit = [
   }),
   defineEntity({
     ...things,
-    // @ts-expect-error no such member
-    actions: (action) => ({ x: action({ description: '', change: ({ input }) => ({ set: { note: input.note } }) }) })
+    actions: (action) => ({
+      // @ts-expect-error no such member
+      x: action({ description: '', change: ({ input }) => (input.note === '' ? {} : refuse.state('')) })
+    })
   }),
   defineEntity({
     ...things,

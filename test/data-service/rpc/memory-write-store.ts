@@ -211,7 +211,10 @@ function inScope(row: MemoryRow, scope: RowScope): boolean {
 }
 
 function meets({ values }: MemoryRow, conditions: readonly Condition[]): boolean {
-  return conditions.every(({ path, operands }) => operands.some((one) => one === values.get(path.column.name)))
+  return conditions.every(({ path, comparison, operands }) => {
+    const among = comparison === 'in' ? operands : operands.slice(0, 1)
+    return among.some((one) => one === values.get(path.column.name))
+  })
 }
 
 function copyOf({ roots, keys, audits }: State): State {

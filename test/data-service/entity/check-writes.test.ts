@@ -1,0 +1,122 @@
+import { expect } from 'chai'
+import { PERMISSIONS } from '../../../data-service/auth/roles.js'
+import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
+import { CatalogueError, checkCatalogue } from '../../../data-service/entity/check-catalogue.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { guid, hidden, int, onCreate, optional, serverSet, text } from '../../../data-service/entity/field.js'
+
+type Action = (definition: object) => unknown
+
+/** What is said of an entity file that got round its types. */
+function mistakes(definition: object): string {
+  const entity = defineEntity({
+    name: 'things',
+    description: '',
+    fields: { id: serverSet(int()), name: text(5), ownerId: onCreate(int()), status: optional(serverSet(text(5))) },
+    label: 'name',
+    filterable: [],
+    sortable: [],
+    children: {
+      parts: { table: 'parts', foreignKey: 'thingId', fields: { id: serverSet(int()), size: int() } },
+      views: { table: 'views', foreignKey: 'thingId', store: 'second', fields: { id: serverSet(int()) } }
+    },
+    access: { read: everyone, write: ownRows('ownerId') },
+    writes: ['create', 'update', 'delete'],
+    ...definition
+  } as unknown as Parameters<typeof defineEntity>[0])
+  try {
+    checkCatalogue([entity], [...PERMISSIONS])
+    return ''
+  } catch (error) {
+    if (error instanceof CatalogueError) return error.mistakes.join('\n')
+    throw error
+  }
+}
+
+const change = (): object => ({})
+const acting = (name: string, definition: object): object => ({
+  actions: (action: Action) => ({ [name]: action({ description: 'Acts.', change, ...definition }) })
+})
+const partId = { input: { partId: int() } }
+const part = { children: 'parts', id: 'partId', version: 'partRowVersion' }
+
+describe('checkCatalogue of writes', () => {
+  it('passes what is sound', () => {
+    expect(mistakes({})).to.equal('')
+    expect(mistakes(acting('resize', { ...partId, child: part, when: { status: ['a'] }, loads: ['parts'] }))).to.equal(
+      ''
+    )
+    expect(mistakes({ writes: undefined, access: { read: everyone } })).to.equal('')
+  })
+
+  const cases: Record<string, [definition: object, mistake: RegExp]> = {
+    'a write that is none': [{ writes: ['upsert'] }, /`upsert` is no write/],
+    'writes that nobody may do': [{ access: { read: everyone } }, /says nothing of its writes/],
+    'actions that nobody may do': [
+      { writes: [], access: { read: everyone }, ...acting('x', {}) },
+      /says nothing of its writes/
+    ],
+    'writes for everyone': [{ access: { read: everyone, write: everyone } }, /must be permission\(…\) or ownRows\(…\)/],
+    'an unknown permission': [
+      { access: { read: everyone, write: permission('product:manage') } },
+      /`product:manage` is given to no role.*Did you mean "products:manage"/
+    ],
+    'an owner that is no field': [{ access: { read: everyone, write: ownRows('nam') } }, /owner `nam` is not a field/],
+    'an owner that a PUT can change': [
+      { fields: { id: int(), name: text(5), ownerId: int(), status: text(1) } },
+      /would give the row away/
+    ],
+    'an owner that nobody can name': [
+      { fields: { id: int(), name: text(5), ownerId: serverSet(int()), status: text(1) } },
+      /has to name one/
+    ],
+    'a column that nobody sets': [
+      { fields: { id: int(), name: text(5), ownerId: onCreate(int()), status: serverSet(text(5)) } },
+      /`status` is set by no request/
+    ],
+    'a hidden column that nobody sets': [
+      { fields: { id: int(), name: text(5), ownerId: onCreate(int()), risk: hidden(text(5)) } },
+      /`risk` is set by no request/
+    ],
+    'a creation without create': [{ writes: ['delete'], creates: { prepare: change } }, /creates without `create`/],
+    'a rule without update': [{ writes: ['create'], updates: change }, /updates without `update`/],
+    'created children that are none': [
+      { creates: { children: { prats: { min: 1 } } } },
+      /`prats` is not a child collection. Did you mean "parts"/
+    ],
+    'created children of the second store': [{ creates: { children: { views: { min: 0 } } } }, /another store/],
+    'a number of children that is none': [{ creates: { children: { parts: { min: 1.5 } } } }, /min from 0 to 1000/],
+    'an action in camelCase': [acting('changePrice', {}), /`changePrice`: the name must be kebab-case/],
+    'an action named as a read': [acting('paged', {}), /that of a read/],
+    'an action with an unknown permission': [acting('x', { permission: 'things:manage' }), /`x`: permission/],
+    'a state of a column that is none': [acting('x', { when: { stauts: ['a'] } }), /`stauts` is not a field/],
+    'a state of another type': [acting('x', { when: { status: [1] } }), /`status` is string and never 1/],
+    'a state that is none': [acting('x', { when: { status: [] } }), /none of anything/],
+    'an input that is no text': [acting('x', { input: { a: text(0) } }), /`a` needs a maximum length/],
+    'an input in another case': [acting('x', { input: { a_b: int() } }), /`a_b` must be camelCase/],
+    'a token for an input': [acting('x', { input: { rowVersion: text(9) } }), /`rowVersion`/],
+    'a token of a child for an input': [
+      acting('x', { input: { partRowVersion: text(9) } }),
+      /`partRowVersion` would be a concurrency token/
+    ],
+    'an input that nobody can send': [acting('x', { input: { a: hidden(int()) } }), /nobody could send/],
+    'children to load that are none': [acting('x', { loads: ['prats'] }), /`prats` is not a child collection/],
+    'children to load from the second store': [acting('x', { loads: ['views'] }), /cannot be put under lock/],
+    'a child whose id is no input': [acting('x', { child: part }), /`partId` is no input/],
+    'a child whose id has another type': [
+      acting('x', { input: { partId: guid() }, child: part }),
+      /`partId` is guid, but the id of `parts` is int/
+    ],
+    'a child whose id may be null': [
+      acting('x', { input: { partId: optional(int()) }, child: part }),
+      /`partId` may not be null/
+    ],
+    'a version that is called something else': [
+      acting('x', { ...partId, child: { ...part, version: 'rowVersion' } }),
+      /must be called `partRowVersion`/
+    ]
+  }
+  for (const [what, [definition, mistake]] of Object.entries(cases)) {
+    it(`reports ${what}`, () => expect(mistakes(definition)).to.match(mistake))
+  }
+})

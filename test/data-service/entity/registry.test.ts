@@ -1,0 +1,97 @@
+import { expect } from 'chai'
+import { entities } from '../../../data-service/entities/index.js'
+import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import { describeCatalogue } from '../../../data-service/rpc/describe.js'
+import type { Resource } from '../../../shared/gen/entity/v1/Resource.js'
+
+const resources = describeCatalogue(makeCatalogue(entities)).resources ?? []
+const resource = (name: string): Resource => resources.find((one) => one.name === name) ?? {}
+const settable = (name: string, when: 'setOnCreate' | 'setOnUpdate'): (string | undefined)[] =>
+  (resource(name).properties ?? []).filter((one) => one[when]).map((one) => one.name)
+const TOKEN = /rowversion|etag|concurrency|token/i
+
+describe('registry', () => {
+  // source.md, "Create and update requests": the precondition travels in If-Match alone.
+  it('has no update request that carries a concurrency token', () => {
+    const carried = resources.flatMap(({ name = '', properties = [], actions = [] }) => [
+      ...properties
+        .filter((one) => one.setOnUpdate && (TOKEN.test(one.name ?? '') || one.type === 'bytes'))
+        .map((one) => `${name}.${one.name}`),
+      ...actions.flatMap(({ name: action, input = [] }) =>
+        input
+          .filter((one) => TOKEN.test(one.name ?? '') || one.type === 'bytes')
+          .map((one) => `${name}/${action}.${one.name}`)
+      )
+    ])
+    expect(carried).to.deep.equal([])
+  })
+
+  it('has child preconditions where an action is conditioned on a child, and names them for it', () => {
+    const guarded = resources.flatMap(({ name, actions = [] }) =>
+      actions.filter((one) => one.childPrecondition !== '').map((one) => `${name}/${one.name} ${one.childPrecondition}`)
+    )
+    expect(guarded).to.include.members([
+      'products/change-variant-price variantRowVersion',
+      'products/adjust-variant-stock variantRowVersion'
+    ])
+    expect(guarded.filter((one) => !/ [a-z][A-Za-z]*RowVersion$/.test(one))).to.deep.equal([])
+  })
+
+  // domain.md, "What a request may set".
+  const NEVER = ['id', 'rowVersion', 'number', 'status', 'total', 'isSuspended', 'reserved', 'riskNote']
+  const DATES = ['releasedAt', 'startsAt', 'endsAt', 'expectedAt', 'renewsAt']
+  const CREATE_ONLY = ['customerId', 'userId', 'orderId', 'supplierId', 'warehouseId']
+
+  it('lets no request set what the service sets', () => {
+    const set = resources.flatMap(({ name, properties = [] }) =>
+      properties
+        .filter((one) => one.setOnCreate || one.setOnUpdate)
+        .map((one) => one.name ?? '')
+        .filter((one) => NEVER.includes(one) || (one.endsWith('At') && !DATES.includes(one)))
+        .map((one) => `${name}.${one}`)
+    )
+    expect(set).to.deep.equal([])
+  })
+
+  it('lets no PUT set what is set on create alone', () => {
+    for (const { name = '' } of resources) {
+      expect(settable(name, 'setOnUpdate').filter((one) => CREATE_ONLY.includes(one ?? ''))).to.deep.equal([])
+    }
+  })
+
+  it('sets what is left on create and PUT', () => {
+    const product = ['name', 'sku', 'categoryId', 'price', 'weightGrams', 'barcode', 'isActive', 'releasedAt']
+    expect(settable('products', 'setOnCreate')).to.deep.equal([...product, 'externalId', 'description'])
+    expect(settable('products', 'setOnUpdate')).to.deep.equal(settable('products', 'setOnCreate'))
+    expect(settable('categories', 'setOnUpdate')).to.deep.equal(['name', 'parentId', 'slug'])
+    expect(settable('customers', 'setOnUpdate')).to.deep.equal(['name', 'email', 'phone'])
+    expect(settable('orders', 'setOnCreate')).to.deep.equal(['customerId', 'trackingCode'])
+    expect(settable('orders', 'setOnUpdate')).to.deep.equal([])
+  })
+
+  it('tells operations, actions and created children', () => {
+    const writes = (name: string) => resource(name).operations?.slice(5)
+    expect(writes('products')).to.deep.equal(['create', 'update', 'delete'])
+    expect(writes('orders')).to.deep.equal(['create', 'delete'])
+    expect(writes('audit-entries')).to.deep.equal([])
+    expect(resource('orders').createdChildren).to.deep.equal(['lines'])
+    expect(resource('customers').createdChildren).to.deep.equal(['addresses'])
+    expect(resource('products').createdChildren).to.deep.equal([])
+    const actions = (name: string) => resource(name).actions?.map((one) => one.name)
+    expect(actions('orders')).to.deep.equal(['pay', 'ship', 'update-shipment', 'deliver', 'cancel'])
+    expect(actions('categories')).to.deep.equal(['move'])
+    const [lines] = resource('orders').navigations?.filter((one) => one.name === 'lines') ?? []
+    const set = lines?.properties?.filter((one) => one.setOnCreate).map((one) => one.name)
+    expect(set).to.deep.equal(['productId', 'variantId', 'quantity'])
+  })
+
+  it('has another digest with another action', () => {
+    const [first, ...others] = entities
+    const changed = { ...first, actions: new Map() } as (typeof entities)[number]
+    const orders = others.find((one) => one.name === 'orders')
+    const without = entities.map((one) => (one === orders ? { ...one, actions: changed.actions } : one))
+    const digest = (of: typeof entities) => describeCatalogue(makeCatalogue(of)).digest
+    expect(digest(without)).not.to.equal(digest(entities))
+    expect(digest([...entities])).to.equal(digest(entities))
+  })
+})

@@ -1,0 +1,42 @@
+import type { Entity } from '../../data-service/entity/entity.js'
+import type { RowVersion } from '../../data-service/entity/row-version.js'
+import { planDelete } from '../../data-service/plan/plan-write.js'
+import { allRows } from '../../data-service/plan/scope.js'
+import type { ChildPlan, DeletePlan, InsertPlan, UpdatePlan } from '../../data-service/plan/write-plan.js'
+import type { UnitOfWork } from '../../data-service/plan/write-store.js'
+
+// source.md, "Guarded writes": a null token is never accepted by the persistence layer, and there is no value that means
+// "skip the check".
+declare const entity: Entity
+declare const version: RowVersion
+declare const unit: UnitOfWork
+declare const update: UpdatePlan
+const values = new Map()
+const shape = { entity, id: 1, scope: allRows, required: [], values, version }
+
+// @ts-expect-error not made by the planner
+export const unplanned: UpdatePlan = { ...shape, expected: [version] }
+// @ts-expect-error nor is a new row
+export const insert: InsertPlan = { entity, values, version, children: [] }
+
+// @ts-expect-error no version is none that is expected
+export const none: UpdatePlan['expected'] = []
+// @ts-expect-error null is no version
+export const nothing: UpdatePlan['expected'] = [null]
+// @ts-expect-error nor are bytes that nobody looked at
+export const bytes: UpdatePlan['expected'] = [Buffer.alloc(8)]
+// @ts-expect-error an update is never unconditional
+export const unconditional: UpdatePlan['expected'] = 'unconditional'
+// @ts-expect-error nor is one of a child
+export const child: Extract<ChildPlan, { kind: 'update' }>['expected'] = 'unconditional'
+// @ts-expect-error nor is the removal of a child
+export const removed: Extract<ChildPlan, { kind: 'delete' }>['expected'] = []
+// @ts-expect-error a delete says so in so many words
+export const silent = planDelete(entity, { id: 1, scope: allRows })
+// @ts-expect-error whose rows they are is never left out
+export const unscoped = planDelete(entity, { id: 1, expected: 'unconditional' })
+
+/** Controls: what is planned does run, and what is meant can be said. */
+export const run = (): Promise<boolean> => unit.update(update)
+export const known: UpdatePlan['expected'] = [version]
+export const spelledOut: DeletePlan = planDelete(entity, { id: 1, scope: allRows, expected: 'unconditional' })
