@@ -1,0 +1,80 @@
+import { expect } from 'chai'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { packageRoot } from '../harness/package-root.js'
+import { freePort } from '../runner/free-port.js'
+import { comparable, readmeExamples } from './readme-examples.js'
+
+const examples = readmeExamples()
+const own = new Set(['npm start', 'npm test'])
+const SEPARATOR = '\u0001'
+
+describe('README', function () {
+  this.timeout(120_000)
+  let store: ChildProcess
+  let environment: NodeJS.ProcessEnv
+  let printed: string[]
+  const data = mkdtempSync(join(tmpdir(), 'readme-'))
+
+  before(async () => {
+    const [http, grpc] = [await freePort(), await freePort()]
+    const { PATH, HOME } = process.env
+    environment = {
+      PATH,
+      HOME,
+      DATA_DIR: data,
+      GATEWAY_PORT: String(http),
+      DATA_SERVICE_ADDRESS: `127.0.0.1:${grpc}`
+    }
+    store = spawn('npm', ['start'], { cwd: packageRoot, env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
+    await printedBy(store, 'Ctrl-C ends both processes.')
+    // One shell for all, so that a variable set by one block is there in the next.
+    const script = examples
+      .filter(({ command }) => !own.has(command))
+      .map(({ command }) => command.replaceAll('http://127.0.0.1:3000', `http://127.0.0.1:${http}`))
+      .join(`\nprintf '${SEPARATOR}'\n`)
+    const shell = spawn('bash', ['-c', script], {
+      cwd: packageRoot,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
+    const chunks: Buffer[] = []
+    shell.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+    await once(shell, 'close')
+    printed = Buffer.concat(chunks).toString('utf8').split(SEPARATOR)
+  })
+
+  after(() => rmSync(data, { recursive: true, force: true }))
+
+  it('names the two commands that need nothing else', () => {
+    expect(examples.map(({ command }) => command)).to.include.members([...own])
+  })
+
+  for (const [index, { command, output }] of examples.filter((one) => !own.has(one.command)).entries()) {
+    const [title = ''] = command.split('\n')
+    it(`prints what it says: ${title}`, () => {
+      if (output === undefined) expect(printed[index] ?? 'nothing').to.not.match(/error/i)
+      else expect(comparable(printed[index] ?? '')).to.equal(comparable(output))
+    })
+  }
+
+  it('ends cleanly on Ctrl-C', async () => {
+    store.kill('SIGINT')
+    const [code] = (await once(store, 'close')) as [number | null]
+    expect(code).to.equal(0)
+  })
+})
+
+async function printedBy(child: ChildProcess, text: string): Promise<void> {
+  let seen = ''
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      seen += chunk.toString('utf8')
+      if (seen.includes(text)) resolve()
+    })
+    child.once('close', () => reject(new Error(`npm start ended:\n${seen}`)))
+  })
+}
