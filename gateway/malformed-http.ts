@@ -10,6 +10,8 @@ import type { PublicAddress } from './public-address.js'
 interface ParserError extends Error {
   readonly code?: string
   readonly rawPacket?: unknown
+  /** Bytes of it that were well-formed. */
+  readonly bytesParsed?: unknown
 }
 
 /** Milliseconds a refused connection may stay half open, so that its sender can read the answer before a reset. */
@@ -85,6 +87,12 @@ function refusalOf(error: ParserError): DomainError {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new DomainError('request.malformed', 'The request did not arrive in full in time.')
   }
+  if (error.code === 'HPE_INVALID_HEADER_TOKEN' && /\nidempotency-key:[^\n]*$/i.test(parsedOf(error))) {
+    return new DomainError(
+      'idempotency.key.invalid',
+      'The header Idempotency-Key must be 1 to 255 visible ASCII characters.'
+    )
+  }
   if (error.code !== 'HPE_HEADER_OVERFLOW') {
     return new DomainError('request.malformed', 'The request is not well-formed HTTP/1.1.')
   }
@@ -100,6 +108,11 @@ function stillInTarget(packet: string): boolean {
 
 function packetOf({ rawPacket }: ParserError): string {
   return Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : ''
+}
+
+/** What came before the fault, the line it stands in included. */
+function parsedOf(error: ParserError): string {
+  return typeof error.bytesParsed === 'number' ? packetOf(error).slice(0, error.bytesParsed) : ''
 }
 
 function pathIn(packet: string): string {

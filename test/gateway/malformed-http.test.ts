@@ -48,6 +48,14 @@ describe('malformed HTTP', () => {
     })
   }
 
+  for (const key of ['ab\x01c', '\x01', '"a\x7fb"', 'a\0']) {
+    it(`an Idempotency-Key with a control character, ${JSON.stringify(key)}, is named as what is wrong`, async () => {
+      const { status, body } = await answerTo(`POST /products HTTP/1.1\r\n${HEAD}Idempotency-Key: ${key}\r\n\r\n`)
+      expect(status).to.equal(400)
+      expect(body).to.include('"code":"idempotency.key.invalid"')
+    })
+  }
+
   const filled = (before: string, after: string, length: number): string =>
     before + 'a'.repeat(length - before.length - after.length) + after
   const target = (length: number): string => filled('/products?x=', '', length)
