@@ -3,7 +3,10 @@ import { json, type Answer } from './http-call.js'
 
 export interface ExpectedFault {
   readonly code: string
+  /** Where it lies: one of the three. */
   readonly parameter?: string
+  readonly pointer?: string
+  readonly header?: string
   /** A part of the detail. */
   readonly says?: string
 }
@@ -27,7 +30,7 @@ export interface Problem {
   readonly instance: string
   readonly code: string
   readonly requestId: string
-  readonly errors?: readonly { readonly code: string; readonly detail: string; readonly parameter?: string }[]
+  readonly errors?: readonly (ExpectedFault & { readonly detail: string })[]
 }
 
 const MEMBERS = ['code', 'detail', 'instance', 'requestId', 'status', 'title', 'type']
@@ -64,8 +67,7 @@ function expectFaults(problem: Problem, faults: readonly ExpectedFault[]): void 
   const listed = problem.errors ?? []
   if (faults.length > 1) expect(listed, JSON.stringify(problem)).to.have.length(faults.length)
   if (listed.length > 0) {
-    const shown = listed.map(({ code, parameter }) => ({ code, parameter }))
-    expect(shown).to.have.deep.members(faults.map(({ code, parameter }) => ({ code, parameter })))
+    expect(listed.map(placed)).to.have.deep.members(faults.map(placed))
   }
   for (const { code, says } of faults) {
     if (says === undefined) continue
@@ -76,4 +78,8 @@ function expectFaults(problem: Problem, faults: readonly ExpectedFault[]): void 
       `${says} in ${details.join(' | ')}`
     ).to.equal(true)
   }
+}
+
+function placed({ code, parameter, pointer, header }: ExpectedFault): object {
+  return { code, parameter, pointer, header }
 }

@@ -15,7 +15,9 @@ export interface CallOptions {
   readonly method?: string
   readonly headers?: OutgoingHttpHeaders
   readonly token?: string | undefined
-  readonly body?: string
+  readonly body?: string | Buffer
+  /** On a connection of its own, so that any number run at the same time. */
+  readonly alone?: boolean
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 8 })
@@ -23,11 +25,11 @@ const agent = new Agent({ keepAlive: true, maxSockets: 8 })
 /** One HTTP exchange with the target sent as it stands: no URL is parsed or normalised on the way. */
 export function call(base: string, target: string, options: CallOptions = {}): Promise<Answer> {
   const { hostname, port } = new URL(base)
-  const { method = 'GET', headers = {}, token, body } = options
+  const { method = 'GET', headers = {}, token, body, alone = false } = options
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {
-        agent,
+        agent: alone ? false : agent,
         hostname,
         port,
         method,
