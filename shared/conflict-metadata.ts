@@ -1,17 +1,20 @@
 import type { DomainError, DomainErrorOptions, ProblemMembers } from './domain-error.js'
+import { shortened } from './shortened.js'
 
-/** Room for an action's own words beside the rest of the details (rpc-details.ts). */
-const MAX_MEMBERS_CHARACTERS = 2000
+/** Room beside the rest of the details (rpc-details.ts), in characters and in bytes of JSON. */
+const MAX_TITLE = 100
+export const MAX_MEMBERS_BYTES = 512
 
 type Conflict = Pick<DomainErrorOptions, 'guarded' | 'title' | 'members'>
 
 /** What is particular of a conflict, as ErrorInfo metadata: `guarded`, `title`, and `members` as JSON. */
 export function conflictMetadata({ guarded, title, members }: DomainError): Readonly<Record<string, string>> {
   const json = JSON.stringify(members)
+  const fits = json !== '{}' && Buffer.byteLength(json) <= MAX_MEMBERS_BYTES
   return {
     ...(guarded ? { guarded: 'true' } : {}),
-    ...(title === undefined ? {} : { title: title.slice(0, MAX_MEMBERS_CHARACTERS) }),
-    ...(json === '{}' || json.length > MAX_MEMBERS_CHARACTERS ? {} : { members: json })
+    ...(title === undefined ? {} : { title: shortened(title, MAX_TITLE) }),
+    ...(fits ? { members: json } : {})
   }
 }
 

@@ -23,6 +23,8 @@ export interface Violation {
 const MAX_DETAILS_BYTES = 5 * 1024
 /** Characters; four bytes each at most. */
 const MAX_MESSAGE = 1000
+/** More never fit: a limit on the work, not on the bytes. */
+const MOST_VIOLATIONS = 256
 const DOMAIN = 'uniform-rest'
 const PREFIX = 'type.googleapis.com/google.rpc.'
 
@@ -37,7 +39,7 @@ const RetryInfo = root.lookupType('google.rpc.RetryInfo')
 
 /** Serializes at most 5 KiB: faults that do not fit are counted in ErrorInfo metadata `moreFaults`. */
 export function encodeDetails(code: number, message: string, details: RpcDetails): Buffer {
-  for (let kept = details.violations.length; ; kept = Math.floor(kept / 2)) {
+  for (let kept = Math.min(details.violations.length, MOST_VIOLATIONS); ; kept = Math.floor(kept / 2)) {
     const encoded = encode(code, shortened(message, MAX_MESSAGE), { details, kept })
     if (encoded.length <= MAX_DETAILS_BYTES || kept === 0) return encoded
   }

@@ -20,6 +20,7 @@ export interface ConflictRefusal {
   readonly refusal: 'conflict'
   readonly title: string
   readonly detail: string
+  /** At most 512 bytes as JSON. */
   readonly members: Readonly<Record<string, string | number | boolean>>
 }
 

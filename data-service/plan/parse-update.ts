@@ -38,7 +38,8 @@ function checkId(
   of: { readonly resource: Resource; readonly id: Operand },
   findings: BodyFindings
 ): void {
-  if (!isObject(body) || !Object.hasOwn(body, 'id')) return
+  // A bad id of the path is a fault already.
+  if (of.id === '' || !isObject(body) || !Object.hasOwn(body, 'id')) return
   const named = parseMember(body['id'] ?? null, of.resource.id.field)
   if (named !== of.id) findings.faults.addAt('/id', 'id differs from the id of the path.', 'id.mismatch')
 }

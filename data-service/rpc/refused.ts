@@ -1,4 +1,5 @@
 import type { Refusal } from '../entity/refuse.js'
+import { MAX_MEMBERS_BYTES } from '../../shared/conflict-metadata.js'
 import { DomainError } from '../../shared/domain-error.js'
 
 /** An entity's own no as an error. */
@@ -12,6 +13,9 @@ export function refused(refusal: Refusal): DomainError {
         faults: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: refusal.pointer } }]
       })
     case 'conflict':
+      if (Buffer.byteLength(JSON.stringify(refusal.members)) > MAX_MEMBERS_BYTES) {
+        throw new TypeError(`the members of a conflict have more than ${MAX_MEMBERS_BYTES} bytes`)
+      }
       return new DomainError('conflict', detail, { title: refusal.title, members: refusal.members })
   }
 }

@@ -29,6 +29,22 @@ describe('a DomainError across gRPC', () => {
     expect(across(error)).to.deep.include({ faults, retryAfter: 7 })
   })
 
+  it('keeps what a conflict is, and makes the guarded kind a failed precondition', () => {
+    const guarded = new DomainError('conflict', 'Détail.', { guarded: true })
+    expect(toRpcStatus(guarded).code).to.equal(status.FAILED_PRECONDITION)
+    expect(across(guarded)).to.deep.include({ guarded: true, title: undefined, members: {} })
+    const members = { orderId: 7, name: 'ключ', open: false }
+    const built = new DomainError('conflict', 'x', { guarded: true, title: 'Gebaut – 鍵', members })
+    expect(across(built)).to.deep.include({ guarded: true, title: 'Gebaut – 鍵', members })
+    expect(across(new DomainError('conflict', 'x')).guarded).to.equal(false)
+    const large = new DomainError('conflict', '鍵'.repeat(5000), {
+      title: '😀'.repeat(500),
+      members: { x: 'y'.repeat(500) }
+    })
+    const [bytes] = toRpcStatus(large).metadata.get('grpc-status-details-bin')
+    expect(Buffer.isBuffer(bytes) && bytes.length).to.be.below(6 * 1024)
+  })
+
   it('stays within 6 KiB whatever the faults', () => {
     const [first, ...others] = Array.from({ length: 5000 }, (_, index) => fault(`name-${index}`))
     if (first === undefined) throw new Error('no faults')
