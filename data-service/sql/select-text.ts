@@ -1,8 +1,11 @@
-import { type BelongsTo, literal, type Sequelize, type WhereOptions } from 'sequelize'
+import { type BelongsTo, IndexHints, literal, type Sequelize, type WhereOptions } from 'sequelize'
 import type { Expression } from './conditions.js'
 import type { RowModel } from './row-models.js'
 
-/** For changing the rows, or for keeping them as they are. */
+/** In a small table the optimizer would rather read, and lock, every row. The embedded database takes no hints. */
+const BY_ID = [{ type: IndexHints.FORCE, values: ['PRIMARY'] }]
+
+/** For changing the rows, or for keeping them as they are. Rows to lock are found by their id. */
 export type Lock = 'UPDATE' | 'SHARE'
 
 export interface SelectShape {
@@ -39,7 +42,7 @@ export function selectText(shape: SelectShape): string {
     subQuery: false,
     // Columns of joined rows stand among `attributes`.
     includeIgnoreAttributes: false,
-    ...(lock === undefined ? {} : { lock }),
+    ...(lock === undefined ? {} : { lock, indexHints: BY_ID }),
     ...(limit === undefined ? {} : { limit: literal(`$${limit}`) }),
     ...(offset === undefined ? {} : { offset: literal(`$${offset}`) })
   }

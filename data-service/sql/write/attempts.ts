@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { DomainError } from '../../../shared/domain-error.js'
-import { beforeAbort } from '../before-abort.js'
 import { unreachable } from '../unreachable.js'
 import type { Transactions } from './transactions.js'
 import { troubleOf } from './trouble.js'
@@ -49,7 +48,8 @@ export async function attempt<Result>(
       })
       if (failure !== undefined) throw failure.error
     }
-    await beforeAbort(wait(random() * BACK_OFF_MS * 2 ** tries), signal)
+    // An abort ends the wait, and then the attempts.
+    await wait(random() * BACK_OFF_MS * 2 ** tries, undefined, { signal }).catch(() => undefined)
   }
 }
 

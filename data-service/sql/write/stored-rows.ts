@@ -33,9 +33,10 @@ export class StoredRows {
     })
     if (row === undefined) return undefined
     const found = new Map<string, readonly StoredRow[]>()
+    // Whoever writes children holds their root's lock, so theirs are not needed.
     for (const one of children) {
       const ofRoot = { path: own(ownerColumn(entity, one)), comparison: 'equals', operands: [id] } as const
-      found.set(one.name, await this.#children(session, one, { conditions: [ofRoot], lock: 'UPDATE' }))
+      found.set(one.name, await this.#children(session, one, { conditions: [ofRoot] }))
     }
     return { ...row, children: found }
   }
@@ -70,7 +71,7 @@ export class StoredRows {
       conditions,
       sort: [],
       cut: 'whole',
-      lock
+      ...(lock === undefined ? {} : { lock })
     })
     const rows = await session.run(statement, boundValues(conditions, dialect))
     const names = entity.columns.map(({ name }) => name)
@@ -81,7 +82,12 @@ export class StoredRows {
   async #children(session: ReadSession, children: Children, { conditions, lock }: Wanted): Promise<StoredRow[]> {
     assertPrimary(children)
     const { statements, dialect } = this.#source
-    const statement = statements.children({ owner: this.#ownerOf(children), children, conditions, lock })
+    const statement = statements.children({
+      owner: this.#ownerOf(children),
+      children,
+      conditions,
+      ...(lock === undefined ? {} : { lock })
+    })
     const rows = await session.run(statement, boundValues(conditions, dialect))
     const names = [camelCase(children.foreignKey), ...children.columns.map(({ name }) => name)]
     return rows.map((row) => storedRow(names, row))
@@ -90,7 +96,7 @@ export class StoredRows {
 
 interface Wanted {
   readonly conditions: readonly RowCondition[]
-  readonly lock: Lock
+  readonly lock?: Lock
 }
 
 /** Children of the other database are no part of this one's transactions. */

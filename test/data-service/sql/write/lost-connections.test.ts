@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { expect } from 'chai'
+import type { KeyClaim, UnitOfWork } from '../../../../data-service/plan/write-store.js'
+import { openTestDatabase } from '../../../oracle/test-database.js'
+import { CommitProxy } from './commit-proxy.js'
+import { failure } from './failure.js'
+import { entity, freshWriteStore, type FreshWriteStore, never, writeStoreAt } from './fresh-write-store.js'
+import { insertPlan } from './write-plan-by-hand.js'
+
+const categories = entity('categories')
+
+const KEY: KeyClaim = {
+  keyHash: createHash('sha256').update('key').digest(),
+  fingerprint: createHash('sha256').update('body').digest(),
+  now: 0,
+  expiresAt: 3_600_000
+}
+
+describe('connections lost in a transaction, on mysql', () => {
+  let fresh: FreshWriteStore
+  let proxy: CommitProxy
+  let through: ReturnType<typeof writeStoreAt>
+
+  beforeEach(async () => {
+    fresh = await freshWriteStore('mysql')
+    const between = await CommitProxy.before(fresh.url)
+    proxy = between.proxy
+    through = writeStoreAt(between.url)
+  })
+  afterEach(async () => {
+    await through.close()
+    await proxy.close()
+    await fresh.dispose()
+  })
+
+  const leaf = insertPlan(categories, { name: 'Leaf', slug: 'leaf' })
+  const rows = async (): Promise<number> => (await fresh.byHand.run('SELECT id FROM categories')).length
+  const create = async (unit: UnitOfWork): Promise<string> => {
+    const kept = await unit.claimKey(KEY)
+    if (kept !== undefined) return `replayed ${kept.answer.toString()}`
+    const id = String(await unit.insert(leaf))
+    await unit.keepAnswer(KEY, Buffer.from(id))
+    return id
+  }
+
+  it('before the COMMIT: all of it again', async () => {
+    const killer = await openTestDatabase(fresh.url)
+    let tries = 0
+    await fresh.store.transaction(never, async (unit) => {
+      await unit.insert(leaf)
+      tries += 1
+      if (tries > 1) return
+      const threads = await killer.run(
+        'SELECT id AS thread FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()'
+      )
+      const [own] = await fresh.byHand.run('SELECT CONNECTION_ID() AS thread')
+      const others = threads.map(({ thread }) => Number(thread)).filter((thread) => thread !== Number(own?.['thread']))
+      expect(others).to.not.be.empty
+      for (const thread of others) await killer.run(`KILL ${thread}`)
+      await unit.insert(insertPlan(categories, { name: 'Twig', slug: 'twig' }))
+    })
+    await killer.close()
+    expect(tries).to.equal(2)
+    expect(await rows()).to.equal(1)
+  })
+
+  for (const [fate, kept] of [
+    ['is lost', 0],
+    ['answer is lost', 1]
+  ] as const) {
+    it(`when the COMMIT ${fate}: nobody can tell, and nothing is done again`, async () => {
+      proxy.next(fate)
+      let tries = 0
+      const error = await failure(
+        through.store.transaction(never, (unit) => {
+          tries += 1
+          return unit.insert(leaf)
+        })
+      )
+      expect(error).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+      expect(String(error)).to.contain('may have been made')
+      expect(tries).to.equal(1)
+      expect(await settled()).to.equal(kept)
+    })
+  }
+
+  it('when the COMMIT is lost under a key: done again', async () => {
+    proxy.next('is lost')
+    expect(await through.store.transaction(never, create)).to.match(/^\d+$/)
+    expect(await rows()).to.equal(1)
+  })
+
+  it('when the answer to the COMMIT is lost under a key: the answer it kept', async () => {
+    proxy.next('answer is lost')
+    expect(await through.store.transaction(never, create)).to.equal('replayed 1')
+    expect(await rows()).to.equal(1)
+    expect(proxy.commits).to.equal(2)
+  })
+
+  it('with no server to go on with: unavailable', async () => {
+    const error = await failure(
+      through.store.transaction(never, async (unit) => {
+        await unit.insert(leaf)
+        await proxy.close()
+        await unit.insert(leaf)
+      })
+    )
+    expect(error).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
+    expect(await settled()).to.equal(0)
+    proxy = (await CommitProxy.before(fresh.url)).proxy
+  })
+
+  it('an abort after the COMMIT was sent changes nothing', async () => {
+    proxy.next('answer waits')
+    const caller = new AbortController()
+    const done = through.store.transaction(caller.signal, async (unit) => await unit.insert(leaf))
+    while (proxy.commits === 0) await new Promise((resolve) => setImmediate(resolve))
+    caller.abort(new Error('gone'))
+    proxy.letThrough()
+    expect(await done).to.equal(1)
+    expect(await rows()).to.equal(1)
+  })
+
+  /** Rows once the server has noticed that its client is gone: the lock of a row then is free. */
+  async function settled(): Promise<number> {
+    await fresh.byHand.run('UPDATE categories SET name = name')
+    return await rows()
+  }
+})
