@@ -12,7 +12,8 @@ export type SqliteValue = string | number | bigint | Uint8Array | null
 export type SqliteParameters = readonly SqliteParameter[] | Readonly<Record<string, SqliteParameter>>
 
 export interface SqliteChanges {
-  readonly changes: number
+  /** A bigint where the statement is exact, whatever the driver says. */
+  readonly changes: number | bigint
   readonly lastInsertRowid: number | bigint
 }
 

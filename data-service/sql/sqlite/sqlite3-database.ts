@@ -88,7 +88,7 @@ export class Sqlite3Database {
   async #outcome(sql: string, parameters: SqliteParameters): Promise<Outcome> {
     try {
       const { rows, changes } = await this.#inTurn(sql, (connection) => connection.run(sql, parameters))
-      const statement = new Statement(Number(changes.lastInsertRowid), changes.changes)
+      const statement = new Statement(Number(changes.lastInsertRowid), Number(changes.changes))
       return { statement, error: null, rows: rows.map(plainRow) }
     } catch (error) {
       return { statement: new Statement(0, 0), error, rows: [] }

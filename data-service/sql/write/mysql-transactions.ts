@@ -70,7 +70,7 @@ class MysqlTransaction implements OpenTransaction {
 
   async change(text: StatementText, values: BoundValues): Promise<Changed> {
     const { affectedRows, insertId } = await this.#of.work.change(text, values)
-    return { rows: Number(affectedRows), insertedId: insertId }
+    return { rows: affectedRows, insertedId: insertId }
   }
 
   async changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed> {

@@ -55,7 +55,7 @@ export class WorkTransaction implements WriteSession {
         return await (await this.#open(patience)).changeWithin(seconds, text, values)
       } catch (error) {
         await this.#undo()
-        throw new Tried(error)
+        throw new Tried('A statement that was tried failed', { cause: error })
       }
     })
   }
@@ -102,7 +102,7 @@ export class WorkTransaction implements WriteSession {
       try {
         return await statement()
       } catch (error) {
-        if (error instanceof Tried) throw error.reason
+        if (error instanceof Tried) throw error.cause
         this.#failure = { error }
         throw error
       }
@@ -120,11 +120,7 @@ export class WorkTransaction implements WriteSession {
   }
 }
 
-/** Carries the error of a trial past what notes failures. */
-class Tried {
-  readonly reason: unknown
-
-  constructor(reason: unknown) {
-    this.reason = reason
-  }
+/** Carries the error of a trial, its cause, past what notes failures. */
+class Tried extends Error {
+  override readonly name = 'Tried'
 }
