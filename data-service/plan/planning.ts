@@ -1,6 +1,6 @@
 import type { Caller } from '../auth/caller.js'
 import type { Catalogue } from './catalogue.js'
-import type { FaultList } from './fault-list.js'
+import { quoted, type FaultList } from './fault-list.js'
 import type { Planned } from './read-plan.js'
 import type { OwnershipPolicy } from './ownership.js'
 
@@ -28,7 +28,7 @@ export interface Unplaced {
 /** What the transport could not place is refused with everything else. */
 export function refuseUnplaced(unplaced: Unplaced | null, faults: FaultList): void {
   for (const parameter of unplaced?.parameters ?? []) {
-    faults.add('parameter.unknown', parameter, `This request takes no such parameter.`)
+    faults.add('parameter.unknown', parameter, `${quoted(parameter)} is no parameter of this request.`)
   }
 }
 
