@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { WriteStore } from './plan/write-store.js'
 
+/** Milliseconds between rounds. */
 const EVERY = 60_000
 /** Small, so that no purge holds locks for long. */
 const BATCH = 200
@@ -10,13 +11,13 @@ const BETWEEN_BATCHES = 100
 /** Deletes expired idempotency keys until the process stops. It never rejects and keeps no process alive. */
 export async function purgeKeys(
   store: Pick<WriteStore, 'purgeKeys'>,
-  how: { readonly now: () => number; readonly log: Logger; readonly stopping: AbortSignal }
+  how: { readonly now: () => number; readonly log: Logger; readonly stopping: AbortSignal; readonly every?: number }
 ): Promise<void> {
-  const { now, log, stopping } = how
+  const { now, log, stopping, every = EVERY } = how
   const pause = async (milliseconds: number): Promise<void> => {
     await delay(milliseconds, undefined, { signal: stopping, ref: false }).catch(() => undefined)
   }
-  await pause(EVERY)
+  await pause(every)
   while (!stopping.aborted) {
     let deleted = 0
     try {
@@ -25,6 +26,6 @@ export async function purgeKeys(
     } catch (error) {
       log.warn({ err: error }, 'expired idempotency keys not purged; the next round tries again')
     }
-    await pause(deleted === BATCH ? BETWEEN_BATCHES : EVERY)
+    await pause(deleted === BATCH ? Math.min(every, BETWEEN_BATCHES) : every)
   }
 }
