@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http'
 import type { ApiStore } from '../api-store.js'
 import { call, type Answer, type CallOptions } from '../http-call.js'
 
@@ -8,13 +7,14 @@ export interface Write {
   readonly ifMatch?: string
   readonly key?: string
   /** Further ones, or others in place of those that a write has anyway; undefined leaves one out. */
-  readonly headers?: OutgoingHttpHeaders
+  readonly headers?: Readonly<Record<string, string | string[] | undefined>>
 }
 
-/** `clerk POST /products`: a write of a sample account as an ordinary client sends it. */
+/** `clerk POST /products`: a write of a sample account as an ordinary client sends it; `- POST /products` has no token. */
 export async function send(store: ApiStore, line: string, write: Write = {}): Promise<Answer> {
   const [account = '', method = '', target = ''] = line.split(' ')
-  return store.as(account, target, { method, ...written(write) })
+  const options = { method, ...written(write) }
+  return account === '-' ? store.call(target, options) : store.as(account, target, options)
 }
 
 /** The same with a token and a gateway of one's own choice, on a connection of its own. */
@@ -28,7 +28,7 @@ export function sendTo(
 
 function written({ body: content, ifMatch, key, headers = {} }: Write): CallOptions {
   const body = typeof content === 'object' && !Buffer.isBuffer(content) ? JSON.stringify(content) : content
-  const all: OutgoingHttpHeaders = {
+  const all: Readonly<Record<string, string | string[] | number | undefined>> = {
     // Node sends no length by itself with methods that seldom have a body.
     ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
     ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
@@ -36,7 +36,9 @@ function written({ body: content, ifMatch, key, headers = {} }: Write): CallOpti
     ...headers
   }
   return {
-    headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
+    headers: Object.fromEntries(
+      Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+    ),
     ...(body === undefined ? {} : { body })
   }
 }
