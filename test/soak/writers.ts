@@ -1,0 +1,87 @@
+import { expect } from 'chai'
+import { eachDatabase, freshDatabase, type DatabaseKind, type FreshDatabase } from '../harness/database.js'
+import { startCluster, type Cluster } from '../harness/cluster.js'
+import { expectProblem, type ExpectedProblem } from '../api/expect-problem.js'
+import { insertFixture } from '../api/fixture.js'
+import { call, type Answer } from '../api/http-call.js'
+import { sendTo, type Write } from '../api/writes/send.js'
+
+interface Running {
+  readonly database: FreshDatabase
+  readonly cluster: Cluster
+}
+
+/** Clients of two gateways, each with a data service of its own, over one database that holds the fixture's rows. */
+export class Writers {
+  readonly kind: DatabaseKind
+  #running: Running | undefined
+
+  constructor(kind: DatabaseKind) {
+    this.kind = kind
+  }
+
+  get databaseUrl(): string {
+    return this.#get().database.url
+  }
+
+  async start(): Promise<void> {
+    const database = await freshDatabase(this.kind)
+    const cluster = await startCluster(2, { database, env: { SAMPLE_DATA: 'false' } })
+    this.#running = { database, cluster }
+    await insertFixture({ database: database.url, reviews: database.reviewsUrl })
+  }
+
+  async stop(): Promise<void> {
+    const running = this.#running
+    this.#running = undefined
+    await running?.cluster.stop()
+    await running?.database.dispose()
+  }
+
+  /** `ada POST /orders` by the n-th client: the gateways take turns. */
+  async send(n: number, line: string, write: Write = {}): Promise<Answer> {
+    const [account = '', method = '', target = ''] = line.split(' ')
+    const token = await this.#get().cluster.token(`${account}@example.com`)
+    return sendTo(this.#url(n), { method, target, token }, write)
+  }
+
+  /** A public read. */
+  read(n: number, target: string): Promise<Answer> {
+    return call(this.#url(n), target, { alone: true })
+  }
+
+  /** One problem whichever gateway says it. */
+  problem(answer: Answer, expected: Omit<ExpectedProblem, 'base'>): void {
+    const base = this.#get().cluster.urls.find((url) => answer.text.includes(`"${url}/problems/`))
+    expect(base, answer.text).to.be.a('string')
+    expectProblem(answer, { ...expected, base: String(base) })
+  }
+
+  #url(n: number): string {
+    const { urls } = this.#get().cluster
+    return urls[n % urls.length] ?? ''
+  }
+
+  #get(): Running {
+    if (this.#running === undefined) throw new Error('The cluster runs within tests and hooks alone')
+    return this.#running
+  }
+}
+
+/** A suite on both databases. */
+export function describeWriters(title: string, body: (writers: Writers) => void): void {
+  eachDatabase((kind) => {
+    describe(`${title} on ${kind}`, function () {
+      this.timeout(60_000)
+      const writers = new Writers(kind)
+      before(() => writers.start())
+      after(() => writers.stop())
+      body(writers)
+    })
+  })
+}
+
+/** `count` of them at the same time. */
+export function together<Result>(count: number, one: (n: number) => Promise<Result>): Promise<Result[]> {
+  return Promise.all(Array.from({ length: count }, (_, n) => one(n)))
+}

@@ -1,0 +1,191 @@
+import { expect } from 'chai'
+import type { Answer } from '../api/http-call.js'
+import { count, select } from '../api/writes/stored.js'
+import { etagOf, rowIn } from '../api/writes/send.js'
+import { describeWriters, together, type Writers } from './writers.js'
+
+/** `npm run soak` sets a hundred rounds and a minute; a run of all tests makes do with fewer. */
+const ROUNDS = Number(process.env['SOAK_ROUNDS'] ?? 3)
+const COUNTING_MS = Number(process.env['SOAK_SECONDS'] ?? 0) * 1000
+/** Of each client, however short the time. */
+const FEWEST_INCREMENTS = 5
+
+const product = (sku: string): object => ({ name: 'Raced for', sku, categoryId: 1, price: '1.00', isActive: true })
+
+/** The versions of this service count up in their last bytes. */
+function numberOf(rowVersion: unknown): bigint {
+  return Buffer.from(String(rowVersion), 'base64').readBigUInt64BE()
+}
+
+function only(answers: readonly Answer[], status: number): Answer[] {
+  return answers.filter((answer) => answer.status === status)
+}
+
+describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
+  it('50 PUTs with one tag: one 200, 49 times 412, the version advanced once', async function () {
+    this.timeout(30_000 + ROUNDS * 10_000)
+    const created = await writers.send(0, 'clerk POST /products', { body: product('RACE') })
+    expect(created.status, created.text).to.equal(201)
+    const path = `/products/${String(rowIn(created)['id'])}`
+    let last = created
+    for (let round = 1; round <= ROUNDS; round++) {
+      const answers = await together(50, (n) =>
+        writers.send(n, `clerk PUT ${path}`, {
+          body: { ...product('RACE'), description: `round ${round}, client ${n}` },
+          ifMatch: etagOf(last)
+        })
+      )
+      const [won, ...others] = only(answers, 200)
+      if (won === undefined) throw new Error(answers.map(({ status }) => status).join())
+      expect(others).to.be.empty
+      const lost = only(answers, 412)
+      expect(lost).to.have.length(49)
+      for (const answer of lost) {
+        writers.problem(answer, { status: 412, code: 'conflict', says: 'A data conflict occurred.' })
+      }
+      const client = answers.indexOf(won)
+      expect(rowIn(won)['description']).to.equal(`round ${round}, client ${client}`)
+      for (const reader of [0, 1]) {
+        const read = await writers.read(reader, path)
+        expect(read.bytes).to.deep.equal(won.bytes)
+        expect(etagOf(read)).to.equal(etagOf(won))
+      }
+      expect(numberOf(rowIn(won)['rowVersion'])).to.equal(numberOf(rowIn(last)['rowVersion']) + 1n)
+      last = won
+    }
+    expect(await count(writers, "audit_entries WHERE action = 'update'")).to.equal(ROUNDS)
+  })
+
+  it('20 POSTs with one key: one row, one answer or 409 with Retry-After', async function () {
+    this.timeout(30_000 + ROUNDS * 10_000)
+    for (let round = 1; round <= ROUNDS; round++) {
+      const body = { lines: [{ productId: 1, quantity: round }] }
+      const orders = await count(writers, 'orders')
+      const entries = await count(writers, "audit_entries WHERE resource = 'orders'")
+      const answers = await together(20, (n) => writers.send(n, 'ada POST /orders', { body, key: `round-${round}` }))
+      const made = only(answers, 201)
+      for (const answer of answers.filter((one) => !made.includes(one))) {
+        writers.problem(answer, { status: 409, code: 'idempotency.in-flight' })
+        expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/)
+      }
+      const again = await together(2, (n) => writers.send(n, 'ada POST /orders', { body, key: `round-${round}` }))
+      expectOneAnswer([...made, ...again])
+      expect(again.map(({ headers }) => headers['idempotent-replayed'])).to.deep.equal(['true', 'true'])
+      expect(made.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).to.have.length(1)
+      expect(await count(writers, 'orders')).to.equal(orders + 1)
+      expect(await count(writers, "audit_entries WHERE resource = 'orders'")).to.equal(entries + 1)
+    }
+  })
+
+  it('20 POSTs with one key and as many bodies: one row, and the others are told', async function () {
+    this.timeout(30_000 + ROUNDS * 10_000)
+    for (let round = 1; round <= ROUNDS; round++) {
+      const orders = await count(writers, 'orders')
+      const answers = await together(20, (n) =>
+        writers.send(n, 'ada POST /orders', {
+          body: { lines: [{ productId: 1, quantity: n + 1 }] },
+          key: `bodies-${round}`
+        })
+      )
+      expect(only(answers, 201)).to.have.length(1)
+      for (const answer of answers.filter(({ status }) => status !== 201)) {
+        if (answer.status === 422) writers.problem(answer, { status: 422, code: 'idempotency.key.reused' })
+        else writers.problem(answer, { status: 409, code: 'idempotency.in-flight' })
+      }
+      expect(await count(writers, 'orders')).to.equal(orders + 1)
+    }
+  })
+
+  it('20 POSTs of one unique value: one row, 19 times 409', async function () {
+    this.timeout(30_000 + ROUNDS * 10_000)
+    for (let round = 1; round <= ROUNDS; round++) {
+      const answers = await together(20, (n) =>
+        writers.send(n, 'clerk POST /products', { body: product(`UNIQUE-${round}`), key: `unique-${round}-${n}` })
+      )
+      expect(only(answers, 201)).to.have.length(1)
+      for (const answer of answers.filter(({ status }) => status !== 201)) {
+        writers.problem(answer, { status: 409, code: 'conflict' })
+      }
+      expect(await count(writers, 'products WHERE sku = ?', [`UNIQUE-${round}`])).to.equal(1)
+    }
+  })
+
+  it('two categories moved under each other make no circle', async function () {
+    this.timeout(30_000 + ROUNDS * 10_000)
+    const ids = await Promise.all(
+      ['left', 'right'].map(async (slug) => {
+        const created = await writers.send(0, 'clerk POST /categories', { body: { name: slug, slug } })
+        return Number(rowIn(created)['id'])
+      })
+    )
+    for (let round = 1; round <= ROUNDS; round++) {
+      const tags = await Promise.all(ids.map(async (id) => etagOf(await writers.read(0, `/categories/${id}`))))
+      const answers = await together(2, (n) =>
+        writers.send(n, `clerk PUT /categories/${ids[n] ?? 0}/move`, {
+          body: { parentId: ids[1 - n] },
+          ifMatch: tags[n] ?? ''
+        })
+      )
+      const moved = only(answers, 200)
+      expect(moved.length, answers.map(({ text }) => text).join('\n')).to.be.below(2)
+      for (const answer of answers.filter(({ status }) => status !== 200)) {
+        if (answer.status === 422) writers.problem(answer, { status: 422, code: 'state.invalid' })
+        else writers.problem(answer, { status: 412, code: 'conflict' })
+      }
+      const parents = await select(writers, "SELECT parent_id FROM categories WHERE slug IN ('left', 'right')")
+      expect(parents.filter(({ parent_id: parent }) => parent !== null)).to.have.length(moved.length)
+      for (const answer of moved) {
+        const { id } = rowIn(answer)
+        const back = { body: { parentId: null }, ifMatch: etagOf(answer) }
+        expect((await writers.send(0, `clerk PUT /categories/${String(id)}/move`, back)).status).to.equal(200)
+      }
+    }
+  })
+
+  it('a counter of 8 clients holds every acknowledged increment', async function () {
+    this.timeout(60_000 + COUNTING_MS)
+    const body = { ...product('COUNTER'), weightGrams: 0 }
+    const before = await count(writers, "audit_entries WHERE action = 'update'")
+    const path = `/products/${String(rowIn(await writers.send(0, 'clerk POST /products', { body }))['id'])}`
+    const end = performance.now() + COUNTING_MS
+    const counted = await together(8, async (n) => {
+      let acknowledged = 0
+      let lost = 0
+      while (acknowledged < FEWEST_INCREMENTS || performance.now() < end) {
+        if (await increment(writers, n + acknowledged, path)) acknowledged++
+        else lost++
+      }
+      return { acknowledged, lost }
+    })
+    const acknowledged = counted.reduce((sum, one) => sum + one.acknowledged, 0)
+    const lost = counted.reduce((sum, one) => sum + one.lost, 0)
+    expect(rowIn(await writers.read(0, path))['weightGrams']).to.equal(acknowledged)
+    expect(await count(writers, "audit_entries WHERE action = 'update'")).to.equal(before + acknowledged)
+    expect(lost, 'races lost: without any the clients took turns').to.be.above(0)
+    process.stdout.write(`      ${acknowledged} increments, ${lost} races lost\n`)
+  })
+})
+
+/** Reads, adds one, writes if nobody else did meanwhile. */
+async function increment(writers: Writers, n: number, path: string): Promise<boolean> {
+  const read = await writers.read(n, path)
+  const { displayName: _computed, weightGrams, ...row } = rowIn(read)
+  const put = await writers.send(n + 1, `clerk PUT ${path}`, {
+    body: { ...row, weightGrams: Number(weightGrams) + 1 },
+    ifMatch: etagOf(read)
+  })
+  if (put.status === 200) return true
+  writers.problem(put, { status: 412, code: 'conflict' })
+  return false
+}
+
+/** Status, body, Location and ETag are those of the first. Each gateway names itself in Location. */
+function expectOneAnswer(answers: readonly Answer[]): void {
+  const shown = answers.map(({ status, text, headers }) => ({
+    status,
+    text,
+    etag: headers.etag,
+    path: new URL(String(headers.location)).pathname
+  }))
+  for (const one of shown) expect(one).to.deep.equal(shown[0])
+}
