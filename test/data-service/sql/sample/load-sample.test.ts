@@ -40,6 +40,11 @@ const withoutVersion = ({ rowVersion: _version, ...row }: StoredRow): object => 
 eachDatabase((kind) => {
   describe(`sample store on ${kind}`, () => {
     let stores: FreshStores
+    /** Of the tables that have sample rows, so that an entity without any leaves it as it is. */
+    const digest = async (): Promise<string> =>
+      createHash('sha256')
+        .update(JSON.stringify((await allRows()).filter((rows) => rows.length > 0)))
+        .digest('hex')
     const allRows = async (): Promise<StoredRow[][]> => {
       const all: StoredRow[][] = []
       for (const { store, table } of tables()) all.push(await storedRows(stores[store], table))
@@ -63,10 +68,7 @@ eachDatabase((kind) => {
     })
 
     it('is the same everywhere', async () => {
-      const digest = createHash('sha256')
-        .update(JSON.stringify(await allRows()))
-        .digest('hex')
-      expect(digest).to.equal(DIGEST)
+      expect(await digest()).to.equal(DIGEST)
     })
 
     it('gives each row eight bytes of version, no two of a table alike', async () => {
@@ -91,11 +93,7 @@ eachDatabase((kind) => {
       await stores.primary.query('UPDATE categories SET parent_id = NULL')
       await stores.primary.query('DELETE FROM categories')
       expect(await loadSample(stores.primary, stores.second)).to.equal(true)
-      expect(
-        createHash('sha256')
-          .update(JSON.stringify(await allRows()))
-          .digest('hex')
-      ).to.equal(DIGEST)
+      expect(await digest()).to.equal(DIGEST)
     })
   })
 })
