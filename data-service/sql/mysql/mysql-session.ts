@@ -5,6 +5,12 @@ const COLLATIONS = { mariadb: 'utf8mb4_uca1400_nopad_as_ci', mysql: 'utf8mb4_090
 
 export type MysqlServer = keyof typeof COLLATIONS
 
+/**
+ * Seconds that a statement waits for the lock of a row. Times the tries of a transaction it stays below the deadline of
+ * a call, so that whoever waits in vain hears of a conflict, and not that nobody knows.
+ */
+const LOCK_WAIT = 1
+
 /** Faults are errors: no value is cut or rounded into its column unseen, no date is zero. */
 const SQL_MODE = [
   'STRICT_ALL_TABLES',
@@ -28,7 +34,7 @@ function sessionStatements(server: MysqlServer): readonly string[] {
   const collation = collationOf(server)
   const all = [
     `SET NAMES utf8mb4 COLLATE ${collation}`,
-    `SET SESSION sql_mode = '${SQL_MODE}', time_zone = '+00:00'`,
+    `SET SESSION sql_mode = '${SQL_MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = ${LOCK_WAIT}`,
     // A write that waited for a lock goes on with what the other one made of the row, and no gaps are locked.
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'
   ]

@@ -3,8 +3,8 @@ import type { BoundValues } from '../conditions.js'
 import type { Statement, StatementText } from '../statement.js'
 import type { Changed, OpenTransaction, Transactions, WriteSession } from './transactions.js'
 
-/** For everything but keys: then whoever holds the embedded database is taken for lost. */
-const PATIENCE_MS = 4000
+/** For everything but keys. Times the tries of a transaction it stays below the deadline of a call. */
+const PATIENCE_MS = 1500
 
 /**
  * One try of a piece of work. The transaction begins with its first statement, runs one statement at a time, sends
