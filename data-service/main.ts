@@ -11,6 +11,7 @@ import { openStores } from './open-stores.js'
 import { makeCatalogue } from './plan/catalogue.js'
 import { purgeKeys } from './purge-keys.js'
 import { buildDataService } from './server.js'
+import { orStartError, StartError } from './start-error.js'
 
 /** Milliseconds that calls under way get to finish. */
 const DRAIN_PATIENCE = 10_000
@@ -28,7 +29,11 @@ async function main(): Promise<void> {
   if (config.sampleData) {
     log.warn('SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public')
   }
-  const identify = await readIdentify(config)
+  const identify = await orStartError(
+    readIdentify(config),
+    (why) =>
+      `the signing key cannot be read or made: ${why}. See DATA_DIR (${config.dataDir}) and JWT_PRIVATE_KEY_FILE.`
+  )
   const stores = await openStores(config, entities, { log, stopping: stopping.signal })
   const { ownership, maxPageSize, maxExportRows } = config
   const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }
@@ -45,7 +50,10 @@ async function main(): Promise<void> {
     interceptors: { identify, log, newRequestId: randomUUID },
     reflection: config.reflection
   })
-  const port = await service.listen(config.address)
+  const port = await orStartError(
+    service.listen(config.address),
+    (why) => `cannot listen on DATA_SERVICE_ADDRESS (${config.address}): ${why}.`
+  )
   const purging = purgeKeys(stores.write, { now: Date.now, log, stopping: stopping.signal })
   log.info({ address: config.address.replace(/\d+$/, String(port)) }, 'listening')
 
@@ -62,9 +70,13 @@ try {
   await main()
   process.exitCode = 0
 } catch (error) {
-  const told = error instanceof SettingsError || error instanceof CatalogueError
-  process.stderr.write(
-    `${error instanceof Error ? ((told ? undefined : error.stack) ?? error.message) : String(error)}\n`
-  )
+  process.stderr.write(`${explanation(error)}\n`)
   process.exit(1)
+}
+
+/** What was foreseen says what to do about it; anything else is a defect, and its stack says where. */
+function explanation(error: unknown): string {
+  if (error instanceof StartError) return `Cannot start: ${error.message}`
+  if (error instanceof SettingsError || error instanceof CatalogueError) return error.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

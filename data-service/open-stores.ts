@@ -17,7 +17,9 @@ import { migrate } from './sql/migrations/migrate.js'
 import { primaryMigrations } from './sql/migrations/primary-migrations.js'
 import { secondMigrations } from './sql/migrations/second-migrations.js'
 import { loadSample } from './sql/sample/load-sample.js'
+import { openFailure, type ConfiguredDatabase } from './sql/open-failure.js'
 import { unreachable } from './sql/unreachable.js'
+import { StartError } from './start-error.js'
 
 const RETRY_SECOND_STORE = 5000
 
@@ -37,9 +39,11 @@ export async function openStores(
   how: { readonly log: Logger; readonly stopping: AbortSignal }
 ): Promise<OpenStores> {
   const { log, stopping } = how
-  const primary = await open(config.databaseUrl)
-  const second = await open(config.reviewsDatabaseUrl)
-  await migrate(primary.sequelize, primaryMigrations, log)
+  const main = { setting: 'DATABASE_URL', url: config.databaseUrl }
+  const reviews = { setting: 'REVIEWS_DATABASE_URL', url: config.reviewsDatabaseUrl }
+  const primary = await opening(main, () => open(main.url))
+  const second = await opening(reviews, () => open(reviews.url))
+  await opening(main, () => migrate(primary.sequelize, primaryMigrations, log))
   await checkSchema(primary.sequelize, 'primary', entities)
   const prepareSecond = async (): Promise<void> => {
     await migrate(second.sequelize, secondMigrations, log)
@@ -49,9 +53,10 @@ export async function openStores(
   try {
     await prepareSecond()
   } catch (error) {
-    if (!(unreachable(error, 'The second database') instanceof DomainError)) throw error
-    log.error({ err: error }, 'second store not reached: what includes its children is answered 503 until it is')
-    void retry(prepareSecond, { log, stopping })
+    const failure = openFailure(error, reviews)
+    if (!(unreachable(error, 'The second database') instanceof DomainError)) throw failure
+    log.error(reasonOf(failure), 'second store not reached: what includes its children is answered 503 until it is')
+    void retry(prepareSecond, { log, stopping, database: reviews })
   }
   const read = createReadStore({ primary, second }, entities)
   const write = createWriteStore(primary, entities, { random: Math.random, randomBytes })
@@ -65,14 +70,31 @@ export async function openStores(
   }
 }
 
+/** `work` on a database, which says what is wrong with its setting where it cannot be opened. */
+async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw openFailure(error, database)
+  }
+}
+
 async function open(url: string): Promise<Database> {
   const settings = parseDatabaseUrl(url)
   if (settings.kind === 'sqlite') await mkdir(dirname(settings.file), { recursive: true })
   return connect(settings)
 }
 
+/** What was foreseen needs no stack. */
+function reasonOf(failure: unknown): object {
+  return failure instanceof StartError ? { reason: failure.message } : { err: failure }
+}
+
 /** Until it succeeds or the process stops; never rejects. */
-async function retry(work: () => Promise<void>, how: { log: Logger; stopping: AbortSignal }): Promise<void> {
+async function retry(
+  work: () => Promise<void>,
+  how: { log: Logger; stopping: AbortSignal; database: ConfiguredDatabase }
+): Promise<void> {
   while (!how.stopping.aborted) {
     try {
       await delay(RETRY_SECOND_STORE, undefined, { signal: how.stopping, ref: false })
@@ -80,7 +102,8 @@ async function retry(work: () => Promise<void>, how: { log: Logger; stopping: Ab
       how.log.info('second store ready')
       return
     } catch (error) {
-      if (!how.stopping.aborted) how.log.warn({ err: error }, 'second store still not ready')
+      if (!how.stopping.aborted)
+        how.log.warn(reasonOf(openFailure(error, how.database)), 'second store still not ready')
     }
   }
 }

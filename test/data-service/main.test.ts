@@ -2,9 +2,12 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { startProcess, type ServiceProcess } from '../harness/service-process.js'
+
+const ownFile = fileURLToPath(import.meta.url)
 
 describe('the data service process', function () {
   this.timeout(30_000)
@@ -42,10 +45,42 @@ describe('the data service process', function () {
     await new Promise((resolve) => holder.close(resolve))
   })
 
+  const failures: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
+    [
+      'no server listens for its database',
+      { DATABASE_URL: 'mysql://shop:secret@127.0.0.1:9/shop' },
+      /^Cannot start: DATABASE_URL, mysql:\/\/shop:\*\*\*@127\.0\.0\.1:9\/shop, cannot be opened: no server answers there \(ECONNREFUSED\)\. Start it/
+    ],
+    [
+      'its database would lie below a file',
+      { DATABASE_URL: `sqlite:${ownFile}/x.sqlite` },
+      /DATABASE_URL.+not a directory/
+    ],
+    ['its database is a directory', { DATABASE_URL: `sqlite:${dirname(ownFile)}` }, /DATABASE_URL.+opened for writing/],
+    ['its database is another kind of file', { DATABASE_URL: `sqlite:${ownFile}` }, /DATABASE_URL.+no SQLite database/],
+    ['DATA_DIR is a file', { DATA_DIR: ownFile }, /DATA_DIR/]
+  ]
+  for (const [what, environment, sentence] of failures) {
+    it(`says in one line that ${what}`, async () => {
+      const service = start(environment)
+      expect(await service.ended).to.equal(1)
+      const lines = service.logs().flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
+      expect(lines, told(service)).to.have.length(1)
+      expect(lines[0])
+        .to.match(sentence)
+        .and.match(/^Cannot start: /)
+      expect(told(service)).to.not.contain('secret')
+    })
+  }
+
   it('serves while the second store is down', async () => {
     const service = start({ REVIEWS_DATABASE_URL: 'mysql://nobody:secret@127.0.0.1:9/reviews' })
     await service.logged((entry) => entry['msg'] === 'listening')
-    expect(told(service)).to.contain('second store not reached').and.not.contain('secret')
+    expect(told(service))
+      .to.contain('second store not reached')
+      .and.not.contain('secret')
+      .and.not.contain('node_modules')
+    expect(told(service)).to.contain('REVIEWS_DATABASE_URL')
     expect(await service.stop()).to.equal(0)
   })
 })

@@ -1,16 +1,23 @@
 import type { Sequelize } from 'sequelize'
 import type { Entity, StoreName } from '../../entity/entity.js'
+import { StartError } from '../../start-error.js'
 import { readActualSchema, type ActualSchema } from './actual-schema.js'
 
 /**
  * Holds the entity files against the tables of one store: every column exists, every child is found by its root's id
- * and every sortable property has an index for each direction. Throws one Error that lists all that is missing.
+ * and every sortable property has an index for each direction. Throws one StartError that lists all that is missing.
  */
 export async function checkSchema(sequelize: Sequelize, store: StoreName, entities: readonly Entity[]): Promise<void> {
   const mistakes = schemaMistakes(await readActualSchema(sequelize), store, entities)
   if (mistakes.length === 0) return
-  throw new Error(`The tables do not suit the entities:\n${mistakes.map((mistake) => `- ${mistake}`).join('\n')}`)
+  const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`
+  const where = store === 'primary' ? 'DATABASE_URL' : 'REVIEWS_DATABASE_URL'
+  throw new StartError(`${count} in the tables of ${where}.\n- ${mistakes.join('\n- ')}\n${ADVICE}`)
 }
+
+/** Editing a migration changes nothing where it has run. */
+const ADVICE =
+  'Mend this in a new migration: one that ran is not run again. On a throw-away database delete DATA_DIR instead.'
 
 /** What is missing, a sentence each. */
 export function schemaMistakes(schema: ActualSchema, store: StoreName, entities: readonly Entity[]): string[] {
@@ -32,10 +39,10 @@ function missingColumns(
   more: readonly string[] = []
 ): string[] {
   const actual = schema.columns.get(table)
-  if (actual === undefined) return [`${name}: there is no table ${table}; a migration must create it`]
+  if (actual === undefined) return [`${name}: there is no table ${table}; a new migration must create it`]
   return [...columns.map(({ column }) => column), 'row_version', ...more]
     .filter((column) => !actual.has(column))
-    .map((column) => `${name}: the table ${table} has no column ${column}; a migration must add it`)
+    .map((column) => `${name}: the table ${table} has no column ${column}; a new migration must add it`)
 }
 
 function missingInChildren(schema: ActualSchema, store: StoreName, entity: Entity): string[] {
@@ -45,7 +52,7 @@ function missingInChildren(schema: ActualSchema, store: StoreName, entity: Entit
       const full = `${entity.name}.${name}`
       const missing = missingColumns(schema, { name: full, table, columns }, [foreignKey])
       if (missing.length > 0 || schema.orders.has(`${table}.${foreignKey} ASC`)) return missing
-      return [`${full}: no index leads with ${table}.${foreignKey}; name it under partOf or indexed in a migration`]
+      return [`${full}: no index leads with ${table}.${foreignKey}; name it under partOf or indexed in a new migration`]
     })
 }
 
@@ -60,7 +67,7 @@ function missingOrders(schema: ActualSchema, entity: Entity, entities: readonly 
       .map(
         (direction) =>
           `${entity.name}: the sortable ${property} has no index (${place} ${direction}, id); ` +
-          'name it under sorted in a migration'
+          'name it under sorted in a new migration'
       )
   })
 }

@@ -45,14 +45,15 @@ eachDatabase((kind) => {
       await stores.primary.query('ALTER TABLE customers DROP COLUMN risk_note')
       await stores.primary.query('DROP TABLE order_lines')
       expect((await message('primary')).split('\n').toSorted()).to.deep.equal([
-        '- categories: the sortable name has no index (categories.name ASC, id); name it under sorted in a migration',
-        '- categories: the sortable parentName has no index (categories.name ASC, id); name it under sorted in a migration',
-        '- customers: the table customers has no column risk_note; a migration must add it',
-        '- gift-cards: there is no table gift_cards; a migration must create it',
-        '- orders.lines: there is no table order_lines; a migration must create it',
-        '- products: the sortable name has no index (products.name ASC, id); name it under sorted in a migration',
-        '- products: the sortable price has no index (products.price DESC, id); name it under sorted in a migration',
-        'The tables do not suit the entities:'
+        '- categories: the sortable name has no index (categories.name ASC, id); name it under sorted in a new migration',
+        '- categories: the sortable parentName has no index (categories.name ASC, id); name it under sorted in a new migration',
+        '- customers: the table customers has no column risk_note; a new migration must add it',
+        '- gift-cards: there is no table gift_cards; a new migration must create it',
+        '- orders.lines: there is no table order_lines; a new migration must create it',
+        '- products: the sortable name has no index (products.name ASC, id); name it under sorted in a new migration',
+        '- products: the sortable price has no index (products.price DESC, id); name it under sorted in a new migration',
+        '7 mistakes in the tables of DATABASE_URL.',
+        'Mend this in a new migration: one that ran is not run again. On a throw-away database delete DATA_DIR instead.'
       ])
     })
 
