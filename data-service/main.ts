@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createLogger } from '../shared/logger.js'
+import { ArgumentError, help, readArguments } from '../shared/read-arguments.js'
 import { SettingsError } from '../shared/settings-reader.js'
 import { readIdentify } from './auth/read-identify.js'
 import { PERMISSIONS } from './auth/roles.js'
@@ -17,8 +18,13 @@ import { orStartError, StartError } from './start-error.js'
 const DRAIN_PATIENCE = 10_000
 
 async function main(): Promise<void> {
+  const task = readArguments(process.argv.slice(2))
+  if (task === 'help') {
+    process.stdout.write(help('data-service'))
+    return
+  }
   const { config, effective } = readConfig(process.env)
-  if (process.argv.includes('--print-config')) {
+  if (task === 'print-config') {
     process.stdout.write(`${effective}\n`)
     return
   }
@@ -77,6 +83,7 @@ try {
 /** What was foreseen says what to do about it; anything else is a defect, and its stack says where. */
 function explanation(error: unknown): string {
   if (error instanceof StartError) return `Cannot start: ${error.message}`
-  if (error instanceof SettingsError || error instanceof CatalogueError) return error.message
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (!(error instanceof Error)) return String(error)
+  const foreseen = [ArgumentError, SettingsError, CatalogueError].some((kind) => error instanceof kind)
+  return foreseen ? error.message : (error.stack ?? error.message)
 }

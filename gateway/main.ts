@@ -1,4 +1,5 @@
 import { createLogger } from '../shared/logger.js'
+import { ArgumentError, help, readArguments } from '../shared/read-arguments.js'
 import { SettingsError } from '../shared/settings-reader.js'
 import { buildGateway } from './app.js'
 import { Catalogue } from './catalogue.js'
@@ -41,11 +42,21 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-try {
+async function main(): Promise<void> {
+  const task = readArguments(process.argv.slice(2))
+  if (task === 'help') {
+    process.stdout.write(help('gateway'))
+    return
+  }
   const { config, effective } = readGatewayConfig(process.env)
-  if (process.argv.includes('--print-config')) process.stdout.write(`${effective}\n`)
+  if (task === 'print-config') process.stdout.write(`${effective}\n`)
   else await serve(config)
+}
+
+try {
+  await main()
 } catch (error) {
-  process.stderr.write(`${error instanceof SettingsError ? error.message : `Cannot start: ${String(error)}`}\n`)
+  const told = error instanceof SettingsError || error instanceof ArgumentError
+  process.stderr.write(`${told ? error.message : `Cannot start: ${String(error)}`}\n`)
   process.exitCode = 1
 }

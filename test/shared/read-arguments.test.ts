@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { ArgumentError, readArguments } from '../../shared/read-arguments.js'
+import { outputRoot } from '../harness/package-root.js'
+
+describe('arguments of the processes', function () {
+  this.timeout(20_000)
+
+  it('ask for one task', () => {
+    expect(readArguments([])).to.equal('serve')
+    expect(readArguments(['--print-config'])).to.equal('print-config')
+    expect(readArguments(['--print-config', '--help'])).to.equal('help')
+    for (const wrong of ['--port=1', 'toString', '']) {
+      expect(() => readArguments([wrong])).to.throw(ArgumentError, JSON.stringify(wrong))
+    }
+  })
+
+  for (const main of ['gateway/main.js', 'data-service/main.js']) {
+    // A wrong setting shows that settings are not looked at for help.
+    const run = (argument: string): ReturnType<typeof spawnSync> =>
+      spawnSync(process.execPath, [join(outputRoot, main), argument], { env: { LOG_LEVEL: 'x' }, encoding: 'utf8' })
+
+    it(`${main} --help says where settings are explained`, () => {
+      const { status, stdout } = run('--help')
+      expect(status).to.equal(0)
+      expect(stdout).to.contain('docs/settings.md').and.contain('--print-config')
+    })
+
+    it(`${main} refuses what it does not know`, () => {
+      const { status, stderr } = run('--prot')
+      expect(status).to.equal(1)
+      expect(stderr).to.match(/^Cannot start: there is no argument "--prot".*docs\/settings\.md\.\n$/)
+    })
+  }
+})
