@@ -50,7 +50,8 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
   const address = parts.address ?? new PublicAddress(config)
   const problems = new ProblemSender(address, log)
   const malformed = new MalformedHttp({ address, log, newRequestId })
-  const loggerInstance: FastifyBaseLogger = log
+  // Below a warning Fastify only repeats what main.ts says of the start.
+  const loggerInstance: FastifyBaseLogger = log.isLevelEnabled('info') ? log.child({}, { level: 'warn' }) : log
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),

@@ -6,7 +6,8 @@
 export function welcome({ base, dataService, withSample }) {
   return [
     '',
-    `  REST   ${base}          OpenAPI ${base}/openapi.json`,
+    `  REST   ${base}`,
+    `  Docs   ${base}/docs  and, as OpenAPI, ${base}/openapi.json`,
     `  gRPC   ${dataService}`,
     ...(withSample ? sample(base) : []),
     '',
@@ -20,12 +21,12 @@ export function welcome({ base, dataService, withSample }) {
 function sample(base) {
   return [
     '',
-    '  Sample accounts, password of each: demo-password',
+    '  Sample accounts; npm run token -- <account> prints an access token of one',
     '    admin@example.com    Admin     every row, every permission',
-    '    clerk@example.com    Clerk     products, coupons, customers, suppliers, warehouses, events',
+    '    clerk@example.com    Clerk     writes products and categories, manages customers',
     '    ada@example.com      Customer  the rows of customer 1',
     '    ben@example.com      Customer  the rows of customer 2',
-    '    nobody@example.com   Customer  what needs no owner',
+    '    nobody@example.com   Customer  what is public; owns nothing',
     '',
     '  Try',
     `    curl -gi '${base}/products/paged?filters[price].operator=lt&filters[price].value=20&sortColumn=name'`,
