@@ -6,7 +6,7 @@ import type { Resource } from './catalogue.js'
 import type { Condition } from './condition.js'
 import { fitDecimal, parseDecimal, type Rounding } from './decimal.js'
 import { quoted, type FaultList } from './fault-list.js'
-import { parseOperator } from './parse-operator.js'
+import { aliasesOf, parseOperator } from './parse-operator.js'
 import { expected, parseValue } from './parse-value.js'
 import { splitItems } from './split-items.js'
 
@@ -46,7 +46,9 @@ function parseCondition(filter: FilterTexts, resource: Resource, faults: FaultLi
   const { name, path, field, operators } = filterable
   const operator = parseOperator(filter.operator, field.type)
   if (operator === undefined || !operators.includes(operator)) {
-    const has = `${name} (${field.type}) has ${operators.join(', ')}.`
+    const aliases = aliasesOf(field.type, operators)
+    const short = aliases.length === 0 ? '' : `; in short ${aliases.join(', ')}`
+    const has = `${name} (${field.type}) has ${operators.join(', ')}${short}.`
     const detail = `${quoted(filter.operator)} is no operator of this property: ${has}`
     faults.add('filter.operator.unsupported', `filters[${name}].operator`, detail)
     return undefined

@@ -36,6 +36,11 @@ export function parseOperator(text: string, type: FieldType): Operator | undefin
   return byType.get(type)?.get(folded(text))
 }
 
+/** The short names that stand for operators of the type, but for those it is not to have. */
+export function aliasesOf(type: FieldType, operators: readonly string[]): readonly string[] {
+  return Object.entries(ALIASES[type]).flatMap(([alias, operator]) => (operators.includes(operator) ? [alias] : []))
+}
+
 function folded(text: string): string {
   return text.replace(/[ _-]+/g, '').toLowerCase()
 }

@@ -1,6 +1,7 @@
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { Column } from '../entity/entity.js'
 import type { Resource } from '../plan/catalogue.js'
+import { aliasesOf } from '../plan/parse-operator.js'
 import type { ShapedProperty } from '../plan/read-plan.js'
 
 /** A property of a resource in the catalogue's words; undefined for navigations. */
@@ -49,25 +50,42 @@ export function describeColumn({ name, field }: Column): Property {
 
 /** A child's column; children are set with their root's creation alone. */
 export function describeChildColumn(column: Column, created: boolean): Property {
-  return { ...describeColumn(column), setOnCreate: created && isSettable(column), setOnUpdate: false }
+  const setOnCreate = created && isSettable(column)
+  return { ...describeColumn(column), setOnCreate, requiredOnCreate: setOnCreate && mustBeGiven(column) }
 }
 
-function settable(column: Column, { entity }: Resource): Pick<Property, 'setOnCreate' | 'setOnUpdate'> {
+function settable(
+  column: Column,
+  { entity }: Resource
+): Pick<Property, 'setOnCreate' | 'requiredOnCreate' | 'setOnUpdate'> {
+  const setOnCreate = entity.writes.has('create') && isSettable(column)
+  const { writeAccess } = entity
+  const isOwner = writeAccess?.kind === 'ownRows' && writeAccess.property === column.name
   return {
-    setOnCreate: entity.writes.has('create') && isSettable(column),
+    setOnCreate,
+    requiredOnCreate: setOnCreate && !isOwner && mustBeGiven(column),
     setOnUpdate: entity.writes.has('update') && isSettable(column) && column.field.writability === 'always'
   }
+}
+
+function mustBeGiven({ field }: Column): boolean {
+  return !field.nullable && field.defaultTo === undefined
 }
 
 function isSettable({ name, field }: Column): boolean {
   return name !== 'id' && field.writability !== 'never'
 }
 
-function queryable(name: string, resource: Resource): Pick<Property, 'filterable' | 'sortable' | 'operators'> {
+function queryable(
+  name: string,
+  resource: Resource
+): Pick<Property, 'filterable' | 'sortable' | 'operators' | 'operatorAliases'> {
   const filterable = resource.filterable.get(name.toLowerCase())
+  const operators = filterable?.operators ?? []
   return {
     filterable: filterable !== undefined,
     sortable: resource.sortable.has(name.toLowerCase()),
-    operators: [...(filterable?.operators ?? [])]
+    operators: [...operators],
+    operatorAliases: filterable === undefined ? [] : [...aliasesOf(filterable.field.type, operators)]
   }
 }

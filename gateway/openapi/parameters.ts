@@ -4,7 +4,7 @@ import { ROUTE_PARAMETERS, type ReadOperation } from '../headers/route-parameter
 
 const FLAG = { type: 'boolean', default: false } as const
 const ON_FLAG = { type: 'boolean', default: true } as const
-const FROM_ONE = { type: 'string', pattern: '^[0-9]+$' } as const
+const FROM_ONE = { type: 'integer', minimum: 1 } as const
 
 /** Every parameter of an operation: those of its route, its filters and the headers that all take. */
 export function operationParameters(resource: Resource, operation: ReadOperation): object[] {
@@ -89,8 +89,11 @@ function descriptions(
       description: 'In any letter case.',
       schema: { type: 'string', enum: ['asc', 'desc', 'ascending', 'descending'], default: 'ascending' }
     },
-    pageSize: { description: 'Rows a page, 10 by default, clamped to the maximum.', schema: FROM_ONE },
-    pageNumber: { description: 'The page, from 1. `page` is an alias; send one of the two.', schema: FROM_ONE },
+    pageSize: { description: 'Rows a page, clamped to the maximum.', schema: { ...FROM_ONE, default: 10 } },
+    pageNumber: {
+      description: 'The page, from 1. `page` is an alias; send one of the two.',
+      schema: { ...FROM_ONE, default: 1 }
+    },
     includeTotal: { description: 'Whether to count all rows that match.', schema: ON_FLAG },
     search: { description: 'Keeps names that contain it.', schema: { type: 'string' } },
     bom: { description: 'Whether the file begins with a UTF-8 byte order mark.', schema: ON_FLAG },
@@ -105,11 +108,13 @@ function descriptions(
 function filterParameters(resource: Resource): object[] {
   return resource.properties
     .filter(({ filterable }) => filterable)
-    .flatMap(({ name, type, operators }) => [
+    .flatMap(({ name, type, operators, operatorAliases }) => [
       {
         name: `filters[${name}].operator`,
         in: 'query',
-        description: `Repeatable. In any letter case; spaces, _ and - make no difference. One of: ${operators.join(', ')}.`,
+        description:
+          'Repeatable. In any letter case; spaces, _ and - make no difference. ' +
+          `One of: ${[...operators, ...operatorAliases].join(', ')}.`,
         explode: true,
         schema: { type: 'array', items: { type: 'string' } }
       },

@@ -16,23 +16,31 @@ export function inputSchemaName(resource: string, action: string): string {
   return `${resource}.${action}.input`
 }
 
-/** Which members must be there is not said: some have a default, and an owner comes from the caller. */
 function createSchema({ properties, navigations, createdChildren }: Resource): object {
   const children = navigations.filter((one) => isChildren(one) && createdChildren.includes(one.name))
+  const schema = newObject(properties)
   return {
-    type: 'object',
-    description: 'Members with a default may be left out, and so may those that may be null. Others are ignored.',
+    ...schema,
+    description:
+      'Members with a default may be left out, and so may those that may be null and an owner that the token names. ' +
+      'Others are ignored.',
     properties: {
-      ...members(properties.filter(({ setOnCreate }) => setOnCreate)),
+      ...schema.properties,
       ...Object.fromEntries(children.map((child) => [child.name, childrenSchema(child)]))
     }
   }
 }
 
 function childrenSchema({ properties }: Navigation): object {
+  return { type: 'array', items: newObject(properties) }
+}
+
+function newObject(properties: readonly Property[]): ObjectSchema {
+  const settable = properties.filter(({ setOnCreate }) => setOnCreate)
   return {
-    type: 'array',
-    items: { type: 'object', properties: members(properties.filter(({ setOnCreate }) => setOnCreate)) }
+    type: 'object',
+    required: settable.filter(({ requiredOnCreate }) => requiredOnCreate).map(({ name }) => name),
+    properties: members(settable)
   }
 }
 
@@ -57,11 +65,13 @@ const CHILD_VERSION = {
   description: 'The `rowVersion` that the child was last read with.'
 } as const
 
-function objectOf(properties: readonly Property[]): {
+interface ObjectSchema {
   readonly type: 'object'
   readonly required: readonly string[]
   readonly properties: object
-} {
+}
+
+function objectOf(properties: readonly Property[]): ObjectSchema {
   return {
     type: 'object',
     required: properties.filter(({ nullable }) => !nullable).map(({ name }) => name),

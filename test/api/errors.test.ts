@@ -21,7 +21,7 @@ describeApi('refusals', (store) => {
   it('names the operators the type does have', async () => {
     const answer = await store.call(`/products/paged?${filter('isActive', 'greater than', 'true')}`)
     const { detail } = store.problem(answer, { status: 400, code: 'filter.operator.unsupported' })
-    for (const operator of ['is', 'is empty', 'is not empty']) expect(detail).to.include(operator)
+    for (const operator of ['is', 'is empty', 'is not empty', 'equals', 'eq']) expect(detail).to.include(operator)
   })
 
   it('reports all faults of a request in one answer', async () => {

@@ -150,6 +150,8 @@ export function property(name: string, type: string, more: Partial<Property> = {
     scale: 0,
     setOnCreate: false,
     setOnUpdate: false,
+    requiredOnCreate: false,
+    operatorAliases: ['eq'],
     ...more
   }
 }
@@ -170,7 +172,7 @@ export function products(more: Partial<Resource> = {}): Resource {
     label: 'name',
     properties: [
       property('id', 'int'),
-      property('name', 'string', { maxLength: 200, ...SET }),
+      property('name', 'string', { maxLength: 200, requiredOnCreate: true, ...SET }),
       property('price', 'decimal', { precision: 10, scale: 2, ...SET }),
       property('barcode', 'long', { nullable: true, ...SET }),
       property('releasedAt', 'dateTime', { nullable: true }),

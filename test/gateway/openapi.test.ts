@@ -64,6 +64,25 @@ describe('the OpenAPI document', () => {
     })
   })
 
+  it('takes page numbers and sizes from 1', () => {
+    const parameters = inside(documentOf(products()), 'paths', '/products/paged', 'get', 'parameters')
+    const schemas = new Map(
+      (parameters as { name: string; schema: object }[]).map(({ name, schema }) => [name, schema])
+    )
+    expect(schemas.get('pageSize')).to.deep.equal({ type: 'integer', minimum: 1, default: 10 })
+    expect(schemas.get('pageNumber')).to.deep.equal({ type: 'integer', minimum: 1, default: 1 })
+  })
+
+  it('names the operators of a property with their short names', () => {
+    const operators = ['equals', 'is empty']
+    const resource = products({ properties: [property('id', 'int', { operators, operatorAliases: ['eq'] })] })
+    const parameters = inside(documentOf(resource), 'paths', '/products/paged', 'get', 'parameters')
+    const found = (parameters as { name: string; description: string }[]).find(
+      ({ name }) => name === 'filters[id].operator'
+    )
+    expect(found?.description).to.contain('One of: equals, is empty, eq.')
+  })
+
   it('documents filters of filterable properties alone', () => {
     const hidden = products({ properties: [property('id', 'int'), property('note', 'string', { filterable: false })] })
     const parameters = inside(documentOf(hidden), 'paths', '/products/paged', 'get', 'parameters') as { name: string }[]
@@ -113,6 +132,7 @@ describe('the OpenAPI document', () => {
   it('takes of a client what it may set, and no row version', () => {
     const resource = products({ createdChildren: ['variants'] })
     const schemas = inside(documentOf(resource), 'components', 'schemas')
+    expect(inside(schemas, 'products.create', 'required')).to.deep.equal(['name'])
     expect(inside(schemas, 'products.create', 'properties')).to.have.all.keys('name', 'price', 'barcode', 'variants')
     expect(inside(schemas, 'products.create', 'properties', 'variants', 'items', 'properties')).to.have.all.keys(
       'stock'

@@ -53,6 +53,21 @@ describe('registry', () => {
     expect(set).to.deep.equal([])
   })
 
+  it('tells which members a create request must hold', () => {
+    const required = ({ properties = [] }: Pick<Resource, 'properties'>): (string | undefined)[] =>
+      properties.filter((one) => one.requiredOnCreate).map((one) => one.name)
+    expect(required(resource('products'))).to.deep.equal(['name', 'sku', 'categoryId', 'price'])
+    // The owner comes from the caller's token, and lines are priced by the service.
+    expect(required(resource('orders'))).to.deep.equal([])
+    const lines = resource('orders').navigations?.find(({ name }) => name === 'lines')
+    expect(required(lines ?? {})).to.deep.equal(['productId', 'quantity'])
+  })
+
+  it('tells the short names of the operators that a property has', () => {
+    const price = resource('products').properties?.find(({ name }) => name === 'price')
+    expect(price?.operatorAliases).to.deep.equal(['eq', 'ne', 'gt', 'gte', 'lt', 'lte'])
+  })
+
   it('lets no PUT set what is set on create alone', () => {
     for (const { name = '' } of resources) {
       expect(settable(name, 'setOnUpdate').filter((one) => CREATE_ONLY.includes(one ?? ''))).to.deep.equal([])

@@ -41,7 +41,7 @@ describe('parseConditions', () => {
   it('takes only the operators that the entity leaves', () => {
     expect(one('serial', 'eq', '1')).to.deep.equal(['equals', '1'])
     const error = errorOf(() => parse({ property: 'serial', operator: 'gt', value: '1' }))
-    expect(error.message).to.contain('serial (long) has equals.')
+    expect(error.message).to.contain('serial (long) has equals; in short eq.')
   })
 
   it('parses integers within their type alone, exactly', () => {
