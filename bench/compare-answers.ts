@@ -1,5 +1,3 @@
-import type { Workload } from './workload.js'
-
 /** A target as compared: its name and where it answers. */
 export interface Answering {
   readonly name: string
@@ -9,7 +7,8 @@ export interface Answering {
 /** Headers that no two answers share, or that are the transport's own business. */
 const NOT_COMPARED: ReadonlySet<string> = new Set(['date', 'x-request-id', 'connection', 'keep-alive'])
 
-interface Answer {
+/** As compared. */
+export interface Answer {
   readonly status: number
   readonly headers: string
   readonly body: Buffer
@@ -23,15 +22,14 @@ interface Answer {
  */
 export async function compareAnswers(
   targets: readonly [Answering, ...Answering[]],
-  workloads: readonly Workload[]
+  paths: readonly string[]
 ): Promise<number> {
-  const paths = workloads.flatMap((workload) => workload.paths.slice(0, workload.compared))
   const [first, ...others] = targets
   for (const path of paths) {
-    const expected = await answer(first.origin, path)
+    const expected = await ask(first.origin, path)
     if (expected.status !== 200) throw new Error(`${first.name} answers ${expected.status} to ${path}.`)
     for (const other of others) {
-      const difference = firstDifference(expected, await answer(other.origin, path))
+      const difference = firstDifference(expected, await ask(other.origin, path))
       if (difference !== undefined) {
         throw new Error(`${first.name} and ${other.name} answer ${path} differently: ${difference}`)
       }
@@ -40,8 +38,9 @@ export async function compareAnswers(
   return paths.length
 }
 
-async function answer(origin: string, path: string): Promise<Answer> {
-  const response = await fetch(`${origin}${path}`)
+/** Asks one target. */
+export async function ask(origin: string, path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(`${origin}${path}`, init)
   const headers = [...response.headers]
     .filter(([name]) => !NOT_COMPARED.has(name))
     // Links name the target's own origin, file names the second of the export.
@@ -53,7 +52,8 @@ async function answer(origin: string, path: string): Promise<Answer> {
   }
 }
 
-function firstDifference(left: Answer, right: Answer): string | undefined {
+/** undefined for none. */
+export function firstDifference(left: Answer, right: Answer): string | undefined {
   if (left.status !== right.status) return `status ${left.status} and ${right.status}`
   // Before the headers, of which content-length says less of what differs.
   if (!left.body.equals(right.body)) return bodyDifference(left.body, right.body)

@@ -38,24 +38,12 @@ const WARM_UP_SECONDS = 2
 export async function measureRounds(bench: Bench, workload: Workload, connections: number): Promise<Measurement[]> {
   const rounds = new Map<NamedTarget, Round[]>()
   for (const target of bench.targets) {
-    const seconds = Math.min(bench.seconds / 2, WARM_UP_SECONDS)
-    await bench.generator.run({ origin: target.origin, connections, paths: workload.paths, seconds })
+    await runRound(bench, target, { workload, connections, seconds: Math.min(bench.seconds / 2, WARM_UP_SECONDS) })
     rounds.set(target, [])
   }
   for (let round = 0; round < bench.rounds; round++) {
     for (const [target, measured] of rounds) {
-      const { origin, pids } = target
-      forgetPeaks(pids)
-      const cpuBefore = cpuSeconds(pids)
-      const databaseBefore = cpuOf(bench.databasePid)
-      const load = await bench.generator.run({ origin, connections, paths: workload.paths, seconds: bench.seconds })
-      if (load.refused > 0) throw new Error(`${target.name} refused ${load.refused} requests of ${workload.name}.`)
-      measured.push({
-        load,
-        cpuSeconds: cpuSeconds(pids) - cpuBefore,
-        databaseCpuSeconds: cpuOf(bench.databasePid, databaseBefore),
-        peakMemoryMiB: peakMemoryMiB(pids)
-      })
+      measured.push(await runRound(bench, target, { workload, connections, seconds: bench.seconds }))
     }
   }
   return [...rounds].map(([target, measured]) => ({
@@ -64,6 +52,32 @@ export async function measureRounds(bench: Bench, workload: Workload, connection
     target: target.name,
     ...summary(measured)
   }))
+}
+
+/** One round of one target, with what it wrote checked when the measuring is over. */
+async function runRound(
+  { generator, databasePid }: Bench,
+  { name, origin, pids }: NamedTarget,
+  { workload, connections, seconds }: { workload: Workload; connections: number; seconds: number }
+): Promise<Round> {
+  const { requests, check } = await workload.startRound(connections)
+  forgetPeaks(pids)
+  const cpuBefore = cpuSeconds(pids)
+  const databaseBefore = cpuOf(databasePid)
+  const load = await generator.run({ origin, connections, requests, seconds })
+  const round = {
+    load,
+    cpuSeconds: cpuSeconds(pids) - cpuBefore,
+    databaseCpuSeconds: cpuOf(databasePid, databaseBefore),
+    peakMemoryMiB: peakMemoryMiB(pids)
+  }
+  if (load.refused > 0) {
+    throw new Error(`${name} refused ${load.refused} requests of ${workload.name}, first with ${load.refusal}.`)
+  }
+  await check(load.latenciesMs.length).catch((error: unknown) => {
+    throw new Error(`${name} at ${workload.name}: ${String(error)}`, { cause: error })
+  })
+  return round
 }
 
 function cpuOf(pid: number | undefined, before = 0): number | undefined {

@@ -20,7 +20,7 @@ export const USAGE = `npm run bench -- [options]
   --products <n>    rows of the table (100000)
   --seconds <n>     length of a round (5)
   --rounds <n>      rounds a target (3)
-  --workload <name> by-id, paged or export; repeatable (all)
+  --workload <name> by-id, paged, export, create or update; repeatable (all)
   --target <name>   repeatable (all)
   --out <folder>    where results.json and results.md go (.data/bench)
   --profile         also CPU profiles of the server processes there`

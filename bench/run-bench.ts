@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createBenchDatabase, type BenchDatabase } from './bench-database.js'
-import { compareAnswers } from './compare-answers.js'
 import { Generator } from './load/generator.js'
 import { measureRounds, type NamedTarget } from './measure-rounds.js'
 import type { Measurement } from './measurement.js'
@@ -9,7 +8,12 @@ import type { Options } from './options.js'
 import type { Report } from './report/markdown-report.js'
 import { conditionsOf } from './report/conditions.js'
 import type { Target } from './targets/target.js'
-import { workloads, type Workload } from './workload.js'
+import { readWorkloads } from './read-workloads.js'
+import type { Workload } from './workload.js'
+import { createWriter, type Writer } from './writes/create-writer.js'
+import { WriteLedger } from './writes/write-ledger.js'
+import { createWorkload } from './writes/create-workload.js'
+import { updateWorkload } from './writes/update-workload.js'
 
 /** Connections to the database for every target: what the data service's pool holds. */
 const DATABASE_CONNECTIONS = 10
@@ -23,15 +27,19 @@ export async function runBench(
   const targets = chosen('target', options.targets, candidates)
   const started = performance.now()
   say(`Loading ${options.products} products …`)
+  const writer = await createWriter(options.out)
   const database = await createBenchDatabase(options.products)
+  const ledger = new WriteLedger(database.url)
   const running: NamedTarget[] = []
   const generator = new Generator()
   // The rest follows: without a generator the run fails and everything is cleared away.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => generator.stop())
   try {
     say(`Loaded in ${Math.round((performance.now() - started) / 1000)} s on ${database.server}`)
-    for (const target of targets) running.push(await start(target, { options, database }))
-    const all = workloads({ products: options.products, categories: database.categories })
+    for (const target of targets) running.push(await start(target, { options, database, writer }))
+    const table = { products: options.products, categories: database.categories }
+    const writes = { ...table, token: writer.token, ledger }
+    const all = [...readWorkloads(table), createWorkload(writes), updateWorkload(writes)]
     const measured = chosen('workload', options.workloads, all)
     await compare(running, measured, say)
     const { rounds, seconds } = options
@@ -53,11 +61,15 @@ export async function runBench(
   } finally {
     generator.stop()
     for (const target of running) await target.stop()
+    await ledger.close()
     await database.remove()
   }
 }
 
-async function start(target: Target, run: { options: Options; database: BenchDatabase }): Promise<NamedTarget> {
+async function start(
+  target: Target,
+  run: { options: Options; database: BenchDatabase; writer: Writer }
+): Promise<NamedTarget> {
   const dataDir = join(run.options.out, target.name)
   mkdirSync(dataDir, { recursive: true })
   const running = await target.start({
@@ -65,6 +77,7 @@ async function start(target: Target, run: { options: Options; database: BenchDat
     databaseConnections: DATABASE_CONNECTIONS,
     dataDir,
     maxExportRows: run.options.products,
+    issuer: run.writer.issuer,
     nodeOptions: run.options.profile ? ['--cpu-prof', `--cpu-prof-dir=${dataDir}`] : []
   })
   return { name: target.name, ...running }
@@ -77,8 +90,9 @@ async function compare(
 ): Promise<void> {
   const [first, ...others] = running
   if (first === undefined) throw new Error('No target to measure.')
-  const count = await compareAnswers([first, ...others], measured)
-  say(`${count} answers of ${running.map(({ name }) => name).join(', ')} are the same, byte for byte`)
+  let count = 0
+  for (const workload of measured) count += await workload.compare([first, ...others])
+  say(`${count} answers of ${running.map(({ name }) => name).join(', ')} are the same`)
 }
 
 /** Those named, in their own order; all where none is named. */

@@ -1,3 +1,5 @@
+import { RefusedRequest } from './refused-request.js'
+
 /** One filter of the query string, its names checked. */
 export interface Filter {
   readonly property: string
@@ -16,17 +18,14 @@ export interface PageRequest {
 export type FilterOperator = 'equals' | 'not equals' | 'greater than' | 'less than'
 const OPERATORS: readonly FilterOperator[] = ['equals', 'not equals', 'greater than', 'less than']
 
-class RefusedRequest extends Error {
-  readonly statusCode = 400
-}
-
 /** The part of the paged contract that somebody who writes one endpoint by hand would write. */
 export function readPageRequest(
   query: Readonly<Record<string, unknown>>,
   properties: ReadonlySet<string>
 ): PageRequest {
   const sortColumn = query['sortColumn'] ?? 'id'
-  if (typeof sortColumn !== 'string' || !properties.has(sortColumn)) throw new RefusedRequest('Unknown sort column.')
+  if (typeof sortColumn !== 'string' || !properties.has(sortColumn))
+    throw new RefusedRequest(400, 'Unknown sort column.')
   return {
     filters: readFilters(query, properties),
     sortColumn,
@@ -44,13 +43,13 @@ function readFilters(query: Readonly<Record<string, unknown>>, properties: Reado
     const value = query[`filters[${property}].value`]
     if (typeof value !== 'string') continue
     const operator = OPERATORS.find((each) => each === query[key])
-    if (!properties.has(property) || operator === undefined) throw new RefusedRequest('Unknown filter.')
+    if (!properties.has(property) || operator === undefined) throw new RefusedRequest(400, 'Unknown filter.')
     filters.push({ property, operator, value })
   }
   return filters
 }
 
 function positive(text: unknown): number {
-  if (typeof text !== 'string' || !/^[1-9]\d{0,8}$/.test(text)) throw new RefusedRequest('Not a page.')
+  if (typeof text !== 'string' || !/^[1-9]\d{0,8}$/.test(text)) throw new RefusedRequest(400, 'Not a page.')
   return Number(text)
 }

@@ -6,7 +6,10 @@ import { setPagingHeaders } from './paging-headers.js'
 import { productSchema } from './product-schema.js'
 import { exportProducts } from './plain-sequelize/export-products.js'
 import { defineProduct, Product } from './plain-sequelize/product-model.js'
+import { sequelizeWrites } from './plain-sequelize/product-writes.js'
+import { defineWriteModels } from './plain-sequelize/write-models.js'
 import { baselineSettings, createApp, serve } from './serve.js'
+import { registerWrites } from './writes.js'
 
 // What somebody who follows Sequelize's guide would write: model instances, findByPk, findAndCountAll.
 const settings = baselineSettings()
@@ -18,6 +21,7 @@ const sequelize = new Sequelize(settings.databaseUrl.replace(/^mariadb:/, 'mysql
   timezone: '+00:00'
 })
 defineProduct(sequelize)
+defineWriteModels(sequelize)
 const app = createApp()
 
 // The schemas fix the order of the members; a model's toJSON has its own.
@@ -63,6 +67,8 @@ app.get('/products/export', (_request, reply) => {
   setExportHeaders(reply, settings.maxExportRows)
   return reply.send(Readable.from(exportProducts(sequelize, settings.maxExportRows), { objectMode: false }))
 })
+
+registerWrites(app, settings, sequelizeWrites(sequelize))
 
 app.addHook('onClose', () => sequelize.close())
 await serve(app, settings.port)

@@ -7,16 +7,24 @@ export interface BaselineSettings {
   readonly databaseUrl: string
   readonly databaseConnections: number
   readonly maxExportRows: number
+  readonly tokens: {
+    readonly issuer: string
+    readonly audience: string
+    /** PEM. */
+    readonly publicKey: string
+  }
 }
 
 export function baselineSettings(): BaselineSettings {
   const { PORT = '0', DATABASE_URL, DATABASE_CONNECTIONS = '10', MAX_EXPORT_ROWS = '100000' } = process.env
+  const { JWT_ISSUER = '', JWT_AUDIENCE = '', JWT_PUBLIC_KEY = '' } = process.env
   if (DATABASE_URL === undefined) throw new Error('DATABASE_URL is not set.')
   return {
     port: Number(PORT),
     databaseUrl: DATABASE_URL,
     databaseConnections: Number(DATABASE_CONNECTIONS),
-    maxExportRows: Number(MAX_EXPORT_ROWS)
+    maxExportRows: Number(MAX_EXPORT_ROWS),
+    tokens: { issuer: JWT_ISSUER, audience: JWT_AUDIENCE, publicKey: JWT_PUBLIC_KEY }
   }
 }
 

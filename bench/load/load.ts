@@ -1,9 +1,11 @@
+import type { Requests } from './requests.js'
+
 /** What one round sends. */
 export interface Load {
   readonly origin: string
-  /** Each connection has one request under way at a time, and takes the next path when its answer is complete. */
+  /** Each connection has one request under way at a time, and sends the next when its answer is complete. */
   readonly connections: number
-  readonly paths: readonly string[]
+  readonly requests: Requests
   /** No request starts after this; those under way are waited for. */
   readonly seconds: number
 }
@@ -15,8 +17,10 @@ export interface LoadResult {
   /** Of every request, from its first byte out to its last byte in. */
   readonly latenciesMs: readonly number[]
   readonly bodyBytes: number
-  /** Answers other than 200. */
+  /** Answers with another status than 201 to a create, and 200 to all else. */
   readonly refused: number
+  /** Status line of the first of them. */
+  readonly refusal: string
   /** CPU of the generator itself, so that a reader sees how much of the machine it took. */
   readonly generatorCpuSeconds: number
 }

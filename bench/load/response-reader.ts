@@ -4,12 +4,14 @@ const NOTHING = Buffer.alloc(0)
 
 /**
  * Finds where one HTTP/1.1 response ends in the bytes of a keep-alive connection with one request under way. Far
- * cheaper than a full parser, and it may be: it reads only the answers to its own plain GETs (RFC 9112 section 6:
+ * cheaper than a full parser, and it may be: it reads only the answers to its own requests (RFC 9112 section 6:
  * `Content-Length` or `chunked`, nothing else).
  */
 export class ResponseReader {
   status = 0
   bodyBytes = 0
+  /** Status line and headers. */
+  head = ''
   #held: Buffer = NOTHING
   #state: 'headers' | 'fixed' | 'chunk-size' | 'chunk-data' | 'trailer' = 'headers'
   #left = 0
@@ -42,6 +44,7 @@ export class ResponseReader {
   }
 
   #readHeaders(text: string): void {
+    this.head = text
     this.status = Number(text.slice(9, 12))
     const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1]
     if (length !== undefined) {

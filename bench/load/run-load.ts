@@ -1,26 +1,26 @@
 import { connect } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Load, LoadResult } from './load.js'
+import { type RequestStream, requestStreams } from './request-stream.js'
 import { ResponseReader } from './response-reader.js'
 
 /** Sends one round over keep-alive connections: a closed loop, so latencies hold no queueing in front of the server. */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const { hostname, port, host } = new URL(load.origin)
-  const requests = load.paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`))
+  const streams = requestStreams(load.requests, { host, connections: load.connections })
   const latenciesMs: number[] = []
-  const totals = { bodyBytes: 0, refused: 0, next: 0 }
+  const totals = { bodyBytes: 0, refused: 0, refusal: '' }
   const cpu = process.cpuUsage()
   const started = performance.now()
   const deadline = started + load.seconds * 1000
 
-  const runConnection = (): Promise<void> =>
+  const runConnection = (requests: RequestStream): Promise<void> =>
     new Promise((resolve, reject) => {
       const socket = connect({ host: hostname, port: Number(port), noDelay: true })
       const reader = new ResponseReader()
       let sent = 0
       const send = (): void => {
-        const request = requests[totals.next++ % requests.length]
-        if (request === undefined) throw new Error('A load without paths.')
+        const request = requests.next()
         sent = performance.now()
         socket.write(request)
       }
@@ -29,7 +29,11 @@ export async function runLoad(load: Load): Promise<LoadResult> {
         const now = performance.now()
         latenciesMs.push(now - sent)
         totals.bodyBytes += reader.bodyBytes
-        if (reader.status !== 200) totals.refused++
+        if (reader.status !== requests.status) {
+          totals.refused++
+          totals.refusal ||= reader.head.split('\r\n', 1).join()
+        }
+        requests.answered(reader.head)
         if (now < deadline) return send()
         socket.destroy()
         resolve()
@@ -47,7 +51,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
       socket.on('close', () => reject(new Error('The server closed a connection under load.')))
     })
 
-  await Promise.all(Array.from({ length: load.connections }, runConnection))
+  await Promise.all(streams.map(runConnection))
   const elapsedSeconds = (performance.now() - started) / 1000
   const { user, system } = process.cpuUsage(cpu)
   return {
@@ -55,6 +59,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     latenciesMs,
     bodyBytes: totals.bodyBytes,
     refused: totals.refused,
+    refusal: totals.refusal,
     generatorCpuSeconds: (user + system) / 1e6
   }
 }

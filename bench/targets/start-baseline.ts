@@ -13,7 +13,10 @@ export async function startBaseline(module: string, context: TargetContext): Pro
       PORT: String(port),
       DATABASE_URL: context.databaseUrl,
       DATABASE_CONNECTIONS: String(context.databaseConnections),
-      MAX_EXPORT_ROWS: String(context.maxExportRows)
+      MAX_EXPORT_ROWS: String(context.maxExportRows),
+      JWT_ISSUER: context.issuer.name,
+      JWT_AUDIENCE: context.issuer.audience,
+      JWT_PUBLIC_KEY: context.issuer.publicKey
     }
   })
   try {

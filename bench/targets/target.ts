@@ -1,3 +1,13 @@
+/** Whose tokens a target must verify. */
+export interface TokenIssuer {
+  readonly name: string
+  readonly audience: string
+  /** PEM. */
+  readonly privateKeyFile: string
+  /** PEM. */
+  readonly publicKey: string
+}
+
 /** What a target is given to start with. */
 export interface TargetContext {
   readonly databaseUrl: string
@@ -7,6 +17,7 @@ export interface TargetContext {
   readonly dataDir: string
   /** Ceiling on exported rows. */
   readonly maxExportRows: number
+  readonly issuer: TokenIssuer
   /** More options for node, such as `--cpu-prof`. */
   readonly nodeOptions: readonly string[]
 }

@@ -6,7 +6,7 @@ export const uniformRest: Target = {
   name: 'uniform-rest',
   description: 'This system: gateway and data service, two processes together',
 
-  async start({ databaseUrl, dataDir, maxExportRows, nodeOptions }) {
+  async start({ databaseUrl, dataDir, maxExportRows, issuer, nodeOptions }) {
     const port = await freePort()
     const origin = `http://127.0.0.1:${port}`
     const env = {
@@ -23,7 +23,15 @@ export const uniformRest: Target = {
       startServer({
         module: 'data-service/main.js',
         nodeOptions,
-        env: { ...env, DATABASE_URL: databaseUrl, MAX_EXPORT_ROWS: String(maxExportRows), SAMPLE_DATA: 'false' }
+        env: {
+          ...env,
+          DATABASE_URL: databaseUrl,
+          MAX_EXPORT_ROWS: String(maxExportRows),
+          SAMPLE_DATA: 'false',
+          JWT_ISSUER: issuer.name,
+          JWT_AUDIENCE: issuer.audience,
+          JWT_PRIVATE_KEY_FILE: issuer.privateKeyFile
+        }
       }),
       startServer({ module: 'gateway/main.js', nodeOptions, env: { ...env, GATEWAY_PORT: String(port) } })
     )

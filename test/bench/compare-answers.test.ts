@@ -4,7 +4,7 @@ import { compareAnswers } from '../../bench/compare-answers.js'
 
 type Answer = (response: ServerResponse, origin: string) => void
 
-const WORKLOAD = { name: 'any', description: '', connections: [1], paths: ['/products/1'], compared: 1 }
+const PATHS = ['/products/1']
 
 async function comparing(left: Answer, right: Answer): Promise<number> {
   const servers = [left, right].map((answer) => {
@@ -19,7 +19,7 @@ async function comparing(left: Answer, right: Answer): Promise<number> {
         { name: 'left', origin: a },
         { name: 'right', origin: b }
       ],
-      [WORKLOAD]
+      PATHS
     )
   } finally {
     for (const { server } of servers) server.close().closeAllConnections()

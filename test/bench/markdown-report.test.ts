@@ -4,7 +4,7 @@ import { cpuSeconds } from '../../bench/measure/process-cpu.js'
 import { peakMemoryMiB } from '../../bench/measure/peak-memory.js'
 import type { Measurement } from '../../bench/measurement.js'
 import { markdownReport } from '../../bench/report/markdown-report.js'
-import { workloads } from '../../bench/workload.js'
+import { readWorkloads } from '../../bench/read-workloads.js'
 
 const MEASUREMENT: Measurement = {
   workload: 'by-id',
@@ -55,8 +55,8 @@ describe('report of the bench', () => {
 
   it('asks for the same paths in every run, all of them of rows that are there', () => {
     const table = { products: 50, categories: [3, 7] }
-    const [byId, paged] = workloads(table)
-    expect(workloads(table)[0]?.paths).to.deep.equal(byId?.paths)
+    const [byId, paged] = readWorkloads(table)
+    expect(readWorkloads(table)[0]?.paths).to.deep.equal(byId?.paths)
     const ids = new Set(byId?.paths.map((path) => Number(path.slice('/products/'.length))))
     expect([...ids].toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: 50 }, (_, index) => index + 1))
     const categories = new Set(paged?.paths.map((path) => /categoryId%5D.value=(\d+)/.exec(path)?.[1]))

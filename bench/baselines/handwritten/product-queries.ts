@@ -1,4 +1,4 @@
-import type { Pool, RowDataPacket } from 'mysql2/promise'
+import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import type { Filter, FilterOperator, PageRequest } from '../page-request.js'
 import { isoInstant, PRODUCT_COLUMNS, type VersionedProductRow } from './product-row.js'
 
@@ -25,7 +25,7 @@ const SELECT = `SELECT ${PRODUCT_COLUMNS}, row_version FROM products`
 /** Names a request may filter and sort by. */
 export const PROPERTIES: ReadonlySet<string> = new Set(COLUMNS.keys())
 
-export async function findProduct(pool: Pool, id: number) {
+export async function findProduct(pool: Pool | PoolConnection, id: number) {
   const [[row]] = await pool.execute<VersionedProductRow[]>(`${SELECT} WHERE id = ?`, [id])
   return row === undefined ? undefined : toProduct(row)
 }

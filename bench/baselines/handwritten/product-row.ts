@@ -28,3 +28,8 @@ export function isoInstant(stored: string | null): string | null {
   if (stored === null) return null
   return `${stored.replace(' ', 'T')}${stored.length === 19 ? '.000' : ''}Z`
 }
+
+/** `2026-01-31T08:00:00.123Z` as a DATETIME takes it. */
+export function storedInstant<Instant extends string | null>(iso: Instant): Instant | string {
+  return iso === null ? iso : iso.replace('T', ' ').replace(/Z$/, '')
+}

@@ -1,0 +1,88 @@
+import { type Answer, type Answering, ask, firstDifference } from '../compare-answers.js'
+import { type ProductVersion, type WriteLedger, type Written } from './write-ledger.js'
+import { ROWS_COMPARED } from './write-workload.js'
+
+export interface ComparedWrite {
+  readonly path: string
+  readonly method: 'POST' | 'PUT'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/**
+ * Has every target write the same, one after the other, and throws unless it answers the same but for ids, versions and
+ * keys, and leaves the same behind.
+ *
+ * @returns how many answers were compared for each target
+ */
+export async function compareWrites(
+  targets: readonly [Answering, ...Answering[]],
+  { token, ledger }: { readonly token: string; readonly ledger: WriteLedger },
+  writes: (target: string, rows: readonly ProductVersion[]) => readonly ComparedWrite[]
+): Promise<number> {
+  const [first, ...others] = targets
+  const run = async ({ name, origin }: Answering): Promise<Outcome> => {
+    const mark = await ledger.mark()
+    const answers: Answer[] = []
+    for (const write of writes(name, await ledger.versions(ROWS_COMPARED)))
+      answers.push(await send(origin, token, write))
+    const left = anonymous(await ledger.since(mark))
+    await ledger.forgetProducts(mark)
+    return { answers, left }
+  }
+  const expected = await run(first)
+  const good = expected.answers.filter(({ status }) => status < 300).length
+  if (good < ROWS_COMPARED) throw new Error(`${first.name} refuses writes.`)
+  for (const other of others) {
+    const found = await run(other)
+    for (const [index, answer] of expected.answers.entries()) {
+      const difference = firstDifference(answer, found.answers[index] ?? { status: 0, headers: '', body: Buffer.of() })
+      if (difference !== undefined) throw new Error(`${first.name} and ${other.name} write differently: ${difference}`)
+    }
+    if (found.left !== expected.left) {
+      throw new Error(`${first.name} and ${other.name} leave something else behind:\n${expected.left}\n\n${found.left}`)
+    }
+  }
+  return expected.answers.length
+}
+
+interface Outcome {
+  readonly answers: readonly Answer[]
+  readonly left: string
+}
+
+/** The answer with its id and version made nameless wherever they stand; of a refusal no more than its status. */
+async function send(origin: string, token: string, { path, method, headers, body }: ComparedWrite): Promise<Answer> {
+  const { status, ...answer } = await ask(origin, path, {
+    method,
+    body,
+    headers: { ...headers, authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  })
+  if (status >= 500)
+    throw new Error(`${origin} answers ${status} to ${method} ${path}: ${answer.body.toString('utf8')}`)
+  if (status >= 300) return { status, headers: '', body: Buffer.of() }
+  const text = answer.body.toString('utf8')
+  const { id, rowVersion } = JSON.parse(text) as { id: number; rowVersion: string } // products have them
+  return {
+    status,
+    headers: answer.headers
+      .replace(`content-length: ${answer.body.length}`, 'content-length: <length>')
+      .replace(new RegExp(`/products/${id}$`, 'm'), '/products/<id>')
+      .replace(rowVersion, '<version>'),
+    body: Buffer.from(text.replace(`"id":${id},`, '"id":<id>,').replace(rowVersion, '<version>'))
+  }
+}
+
+/** What was written, without the ids of new rows. */
+function anonymous({ products, keys, entries }: Written): string {
+  const known = entries.map(({ rowId, action, ...entry }) => ({
+    ...entry,
+    action,
+    rowId: action === 'create' ? '' : rowId
+  }))
+  return JSON.stringify(
+    { products, keys, entries: known.toSorted((a, b) => Number(a.rowId) - Number(b.rowId)) },
+    null,
+    1
+  )
+}

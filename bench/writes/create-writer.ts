@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { mintToken } from '../../data-service/auth/mint-token.js'
+import { SAMPLE_ACCOUNTS } from '../../data-service/auth/sample-accounts.js'
+import { loadSigningKey } from '../../data-service/auth/signing-key.js'
+import type { TokenIssuer } from '../targets/target.js'
+
+/** Who sends the writes. */
+export interface Writer {
+  readonly issuer: TokenIssuer
+  /** Of an account that may manage products. */
+  readonly token: string
+}
+
+/** Longer than any run. */
+const TTL_MS = 24 * 60 * 60 * 1000
+
+/** With a signing key under `folder`, made there where it is missing. */
+export async function createWriter(folder: string): Promise<Writer> {
+  const account = SAMPLE_ACCOUNTS.find(({ role }) => role === 'Clerk')
+  if (account === undefined) throw new Error('No sample account is a clerk.')
+  const key = await loadSigningKey({ file: undefined, dataDir: folder })
+  const issuer = {
+    name: 'uniform-rest',
+    audience: 'uniform-rest',
+    privateKeyFile: join(folder, 'signing-key.pem'),
+    publicKey: key.key.export({ type: 'spki', format: 'pem' }).toString()
+  }
+  const token = mintToken(account, {
+    key,
+    issuer: issuer.name,
+    audience: issuer.audience,
+    ownerClaimType: 'customer_id',
+    ttl: TTL_MS,
+    now: Date.now,
+    newId: randomUUID
+  })
+  return { issuer, token }
+}
