@@ -83,7 +83,7 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
   await app.register(
     async (prefixed) => {
       await prefixed.register(health, { data })
-      await prefixed.register(problemPages)
+      await prefixed.register(problemPages, { address })
       await prefixed.register(openApi, { catalogue, address })
       await prefixed.register(docsPage, { catalogue, address })
       await prefixed.register(entityReads, { data, catalogue, address, now })

@@ -25,7 +25,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   },
   FST_ERR_BAD_URL: { code: 'request.malformed', detail: 'The path is not percent-encoded UTF-8.' },
   FST_ERR_MAX_PARAM_LENGTH: { code: 'uri.too-long', detail: 'The request target is longer than 64 KiB.' },
-  FST_ERR_NOT_FOUND: { code: 'route.not-found', detail: 'There is nothing at this path.' }
+  FST_ERR_NOT_FOUND: { code: 'route.not-found', detail: 'There is nothing at this path; /docs shows what there is.' }
 }
 
 /** undefined where the error is no refusal of Fastify's (a fault of ours, then). */

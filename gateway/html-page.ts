@@ -7,9 +7,22 @@ export function htmlPage(title: string, body: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
 <style>
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 48rem; margin: 2rem auto; padding: 0 1rem; }
-code { background: #eee; padding: 0 .2em; }
+html { color-scheme: light dark; }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: break-word; }
+code { background: #8883; padding: 0 .2em; border-radius: .2em; }
+pre { background: #8883; padding: .5rem; border-radius: .2em; white-space: pre-wrap; }
+pre code { background: none; padding: 0; }
+section { border-top: 1px solid #8888; margin-top: 2.5rem; }
+table { border-collapse: collapse; }
 td, th { text-align: left; padding: .2rem 1rem .2rem 0; vertical-align: top; }
+td:last-child, th:last-child { padding-right: 0; }
+h3 { margin-bottom: .2rem; }
+@media (max-width: 40rem) {
+  th { display: none; }
+  tr, td { display: block; }
+  td { padding: 0 0 0 1rem; }
+  td:first-child { padding: .6rem 0 0; }
+}
 </style>
 </head>
 <body>
@@ -35,6 +48,21 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
+}
+
+export function code(text: string): string {
+  return `<code>${escapeHtml(text)}</code>`
+}
+
+export function link(href: string, html: string): string {
+  return `<a href="${escapeHtml(href)}">${html}</a>`
+}
+
+/** Rows of cells, which are HTML; the first row is the head. */
+export function table([head = [], ...rows]: readonly (readonly string[])[]): string {
+  const row = (cells: readonly string[], tag: 'td' | 'th'): string =>
+    `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`
+  return `<table>\n${[row(head, 'th'), ...rows.map((cells) => row(cells, 'td'))].join('\n')}\n</table>`
 }
 
 /** Plain text with `code` between backticks. */

@@ -45,7 +45,8 @@ function allowedAt(
   const resource = catalogue.find(name)
   const allowed = resource === undefined ? [] : allowedMethods(path, resource, action)
   // `/products/` matches the path of a row with an empty id, which is no path of ours.
-  if (id === '' || allowed.length === 0) throw new DomainError('route.not-found', 'There is nothing at this path.')
+  if (id === '' || allowed.length === 0)
+    throw new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
   reply.header('api-supported-versions', SUPPORTED_VERSIONS)
   reply.header('cache-control', 'no-store')
   return allowed

@@ -7,7 +7,8 @@ export const problemResponses = fp<{ problems: ProblemSender }>(
   async (app, { problems }) => {
     app.setErrorHandler((error, request, reply) => problems.send(error, request, reply))
     app.addHook('onRequest', (request, _reply, done) => {
-      if (request.is404) throw new DomainError('route.not-found', 'There is nothing at this path.')
+      if (request.is404)
+        throw new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
       done()
     })
   },

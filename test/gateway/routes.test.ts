@@ -30,6 +30,7 @@ describe('routes', () => {
     ['/health', 'GET, HEAD'],
     ['/openapi.json', 'GET, HEAD'],
     ['/docs', 'GET, HEAD'],
+    ['/problems', 'GET, HEAD'],
     ['/problems/conflict', 'GET, HEAD']
   ]
   for (const [url, allow] of ALLOWED) {

@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import type { Resource } from '../../gateway/data-calls.js'
+import { ERROR_CODES } from '../../shared/error-code.js'
+import { action, products, property } from './fake-data-client.js'
+import { startGateway } from './gateway-fixture.js'
+
+const BASE = 'https://shop.example/api'
+
+async function page(path: string, ...resources: Resource[]): Promise<string> {
+  const gateway = await startGateway({ PUBLIC_BASE_URL: BASE }, resources)
+  try {
+    const answer = await gateway.app.inject(`/api${path}`)
+    expect(answer.statusCode).to.equal(200)
+    expect(answer.headers['content-type']).to.equal('text/html; charset=utf-8')
+    // Nothing is to run in these pages.
+    expect(answer.body).to.not.match(/<script|<[^>]+\son\w+=|href="javascript:/i)
+    return answer.body
+  } finally {
+    await gateway.close()
+  }
+}
+
+describe('GET /docs', () => {
+  it('leads to the list of each resource, the problems and the document for programs', async () => {
+    const html = await page('/docs', products(), products({ name: 'stock-items' }))
+    for (const path of ['/products', '/stock-items', '/products/paged', '/problems', '/openapi.json']) {
+      expect(html, path).to.contain(`href="${BASE}${path}"`)
+    }
+    expect(html).to.contain('href="#stock-items"').and.contain('id="stock-items"')
+  })
+
+  it('shows the routes that are served and no others', async () => {
+    const html = await page('/docs', products({ operations: ['list', 'get'] }))
+    expect(html).to.contain('GET /products/{id}').and.not.contain('POST /products').and.not.contain('/paged?')
+  })
+
+  it('shows fields with their types, operators with their short names, navigations and actions', async () => {
+    const sell = action('sell', { description: 'Sells it.', input: [property('amount', 'int')] })
+    const more = { operators: ['is after'], operatorAliases: ['gt'] }
+    const at = property('soldAt', 'dateTime', { nullable: true, ...more })
+    const html = await page('/docs', products({ actions: [sell], properties: [...products().properties, at] }))
+    expect(html).to.contain('decimal(10,2)').and.contain('dateTime or null').and.contain('create (required)')
+    expect(html).to.match(/dateTime<\/code><\/td><td>[^<]*is after<\/td><td>.*<code>gt<\/code>/)
+    expect(html).to.contain('includeFKs=true').and.contain('includeChildren=true')
+    expect(html).to.contain('Sells it.').and.contain('<code>amount</code> int')
+  })
+
+  it('shows a call for each, with a token where reads need one', async () => {
+    expect(await page('/docs', products())).to.match(/curl -gi &#39;https:\/\/shop.example\/api\/products\/paged\?/)
+    expect(await page('/docs', products())).to.not.contain('$TOKEN')
+    expect(await page('/docs', products({ publicReads: false }))).to.contain('$TOKEN')
+  })
+
+  it('takes texts of the catalogue for texts', async () => {
+    const html = await page('/docs', products({ description: '<b onclick=x></td>' }))
+    expect(html).to.contain('&lt;b').and.not.contain('<b onclick')
+  })
+})
+
+describe('GET /problems', () => {
+  it('leads to every code', async () => {
+    const html = await page('/problems')
+    for (const code of ERROR_CODES) expect(html).to.contain(`href="${BASE}/problems/${code}"`)
+  })
+
+  it('is where each of them leads back to', async () => {
+    expect(await page('/problems/conflict')).to.contain(`href="${BASE}/problems"`)
+  })
+
+  it('and the docs are named where nothing is', async () => {
+    const gateway = await startGateway()
+    const { detail } = (await gateway.app.inject('/')).json<{ detail: string }>()
+    expect(detail).to.contain('/docs')
+    await gateway.close()
+  })
+})
