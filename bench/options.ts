@@ -7,6 +7,8 @@ export interface Options {
   readonly seconds: number
   /** Rounds of each target for each line of the table. */
   readonly rounds: number
+  /** Numbers of connections for every workload instead of its own; empty for its own. */
+  readonly connections: readonly number[]
   /** Only these workloads and targets; empty for all. */
   readonly workloads: readonly string[]
   readonly targets: readonly string[]
@@ -20,6 +22,7 @@ export const USAGE = `npm run bench -- [options]
   --products <n>    rows of the table (100000)
   --seconds <n>     length of a round (5)
   --rounds <n>      rounds a target (3)
+  --connections <n> instead of the workload's own numbers; repeatable
   --workload <name> by-id, paged, export, create or update; repeatable (all)
   --target <name>   repeatable (all)
   --out <folder>    where results.json and results.md go (.data/bench)
@@ -33,6 +36,7 @@ export function readOptions(args: readonly string[]): Options {
       products: { type: 'string', default: '100000' },
       seconds: { type: 'string', default: '5' },
       rounds: { type: 'string', default: '3' },
+      connections: { type: 'string', multiple: true, default: [] },
       workload: { type: 'string', multiple: true, default: [] },
       target: { type: 'string', multiple: true, default: [] },
       out: { type: 'string', default: '.data/bench' },
@@ -41,8 +45,9 @@ export function readOptions(args: readonly string[]): Options {
   })
   return {
     products: positive('products', values.products),
-    seconds: positive('seconds', values.seconds),
+    seconds: duration(values.seconds),
     rounds: positive('rounds', values.rounds),
+    connections: values.connections.map((one) => positive('connections', one)),
     workloads: values.workload,
     targets: values.target,
     out: values.out,
@@ -53,4 +58,9 @@ export function readOptions(args: readonly string[]): Options {
 function positive(name: string, text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`--${name} must be a whole number from 1, not ${text}.`)
   return Number(text)
+}
+
+function duration(text: string): number {
+  if (/^\d{1,4}(\.\d{1,3})?$/.test(text) && Number(text) > 0) return Number(text)
+  throw new Error(`--seconds must be a number above 0, not ${text}.`)
 }

@@ -46,7 +46,7 @@ export async function runBench(
     const bench = { generator, targets: running, rounds, seconds, databasePid: database.pid }
     const measurements: Measurement[] = []
     for (const workload of measured) {
-      for (const connections of workload.connections) {
+      for (const connections of options.connections.length > 0 ? options.connections : workload.connections) {
         say(`${workload.name} at ${connections} connection${connections === 1 ? '' : 's'} …`)
         measurements.push(...(await measureRounds(bench, workload, connections)))
       }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { createPool } from 'mysql2/promise'
+import { createPool } from 'mysql2'
 import { exportProducts } from './handwritten/export-products.js'
 import { handwrittenWrites } from './handwritten/product-writes.js'
 import { findProduct, pageOfProducts, PROPERTIES } from './handwritten/product-queries.js'
@@ -12,7 +12,7 @@ import { registerWrites } from './writes.js'
 
 // What somebody who needs these five endpoints, and nothing else, would write to have them fast.
 const settings = baselineSettings()
-const pool = createPool({
+const connections = createPool({
   uri: settings.databaseUrl,
   connectionLimit: settings.databaseConnections,
   supportBigNumbers: true,
@@ -23,10 +23,11 @@ const pool = createPool({
   flags: ['-FOUND_ROWS']
 })
 // What waits for a lock goes on with what the other one made of the row.
-pool.on('connection', (connection) => {
+connections.on('connection', (connection) => {
   connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED')
   connection.query('SET SESSION innodb_lock_wait_timeout = 2')
 })
+const pool = connections.promise()
 const app = createApp()
 
 const ONE_PRODUCT = { schema: { response: { 200: productSchema } } }

@@ -51,7 +51,7 @@ async function take(claim: Claim, transaction: Transaction): Promise<Idempotency
     if (!(error instanceof UniqueConstraintError)) throw error
   }
   const kept = await IdempotencyKey.findByPk(keyHash, { transaction })
-  if (kept?.answer == null) throw new Error('A key is there without an answer.')
+  if (kept === null || kept.answer === null) throw new Error('A key is there without an answer.')
   if (!kept.fingerprint.equals(fingerprint)) throw new RefusedRequest(422, 'The key was used for another request.')
   const [json, rowVersion, id] = JSON.parse(kept.answer.toString('utf8')) as [string, string, string] // written above
   return { json, rowVersion, id }
