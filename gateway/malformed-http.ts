@@ -15,7 +15,7 @@ interface ParserError extends Error {
 }
 
 /** Milliseconds a refused connection may stay half open, so that its sender can read the answer before a reset. */
-const LINGER = 2000
+const LINGER = 10_000
 
 /** Answers what never becomes a request: bytes that are no HTTP, heads far too long, expectations, CONNECT. */
 export class MalformedHttp {
