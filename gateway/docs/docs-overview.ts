@@ -45,9 +45,10 @@ function operatorRows(resources: readonly Resource[]): string[][] {
     for (const alias of operatorAliases) of.short.add(alias)
     types.set(type, of)
   }
-  return Array.from(types, ([type, { operators, short }]) => [
+  const sorted = [...types].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return sorted.map(([type, { operators, short }]) => [
     code(type),
     escapeHtml([...operators].join(', ')),
     [...short].map(code).join(', ')
-  ]).toSorted()
+  ])
 }
