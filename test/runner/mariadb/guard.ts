@@ -11,8 +11,12 @@ import { findMariadb, type MariadbPrograms } from './programs.js'
 import { asRoot, serverArguments } from './server-arguments.js'
 import { waitForServer } from './wait-for-server.js'
 
-/** What the guard tells its parent, once. */
-export type GuardMessage = { readonly url: string; readonly version: string } | { readonly error: string }
+/** What the guard is told by its parent: end the server by SIGKILL; start it again with its data, at its port. */
+export type GuardOrder = 'kill' | 'restart'
+
+/** What the guard tells its parent: once that the server runs, and of each order that it is done; or what went wrong. */
+export type GuardMessage =
+  { readonly url: string; readonly version: string } | { readonly done: GuardOrder } | { readonly error: string }
 
 const START_MS = 60_000
 const STOP_MS = 20_000
@@ -21,7 +25,9 @@ const STOP_MS = 20_000
 // stopped and its data removed whatever becomes of the parent: its end, Ctrl-C, a crash or SIGKILL.
 const folder = await mkdtemp(join(tmpdir(), 'mariadb-'))
 let server: ChildProcess | undefined
+let restart: () => Promise<unknown> = () => Promise.reject(new Error('The server has not been started yet'))
 const parentGone = once(process, 'disconnect')
+process.on('message', (order) => void obey(order as GuardOrder)) // of private-server.ts, nobody else has the channel
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.disconnect())
 
 try {
@@ -49,21 +55,43 @@ async function start(programs: MariadbPrograms): Promise<GuardMessage> {
     `CREATE USER IF NOT EXISTS 'test'@'%' IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO 'test'@'%' WITH GRANT OPTION;\n`
   )
   const port = await freePort()
-  const child = spawn(
-    programs.server,
-    [...serverArguments({ folder, port }), `--log-error=${join(folder, 'errors')}`],
-    {
-      stdio: 'ignore'
-    }
-  )
+  const url = `mysql://test:${password}@127.0.0.1:${port}`
+  const run = (): Promise<string> => runServer(programs, { port, url })
+  restart = run
+  return { url, version: await run() }
+}
+
+/** Resolves with the version of the server once it lets us in. */
+async function runServer(
+  programs: MariadbPrograms,
+  { port, url }: { readonly port: number; readonly url: string }
+): Promise<string> {
+  const args = [...serverArguments({ folder, port }), `--log-error=${join(folder, 'errors')}`]
+  const child = spawn(programs.server, args, { stdio: 'ignore' })
   server = child
   const ended = once(child, 'close').then(() => {
     throw new Error(`mariadbd ended with code ${child.exitCode}`)
   })
-  const url = `mysql://test:${password}@127.0.0.1:${port}`
   const version = await Promise.race([waitForServer(url, AbortSignal.timeout(START_MS)), ended])
   ended.catch(() => undefined)
-  return { url, version }
+  return version
+}
+
+async function obey(order: GuardOrder): Promise<void> {
+  try {
+    if (order === 'kill') await kill()
+    else await restart()
+    tell({ done: order })
+  } catch (error) {
+    tell({ error: `${String(error)}\n${await errorLog()}` })
+  }
+}
+
+async function kill(): Promise<void> {
+  if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+  const closed = once(server, 'close')
+  server.kill('SIGKILL')
+  await closed
 }
 
 async function stop(): Promise<void> {
