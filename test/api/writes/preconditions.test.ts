@@ -134,7 +134,7 @@ describeApi('If-Match', (store) => {
       status: 422,
       code: 'state.invalid'
     })
-    for (const id of ['x', '1.5', '0x1', '%20', '2147483648', `${'9'.repeat(5000)}`]) {
+    for (const id of ['x', '1.5', '0x1', '%20', '2147483648', '9'.repeat(5000)]) {
       store.problem(await send(store, `clerk PUT /products/${id}`, { body: PUT_BODY, ifMatch: stale }), {
         status: 400,
         code: 'id.invalid'
