@@ -22,8 +22,8 @@ export interface DataService {
   drain(patience: number): Promise<void>
 }
 
-/** Requests are texts of at most 64 KiB and bodies of at most 1 MiB (contract.md section 2). */
-const MAX_REQUEST_BYTES = 2 * 1024 * 1024
+/** Well above the 1 MiB of a body, so that one too large is refused by us, with its details, and not by the transport. */
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024
 const SERVICES = ['', 'entity.v1.EntityService']
 
 /** Puts the service together and starts nothing. */

@@ -28,7 +28,9 @@ export class BodyFindings {
   }
 }
 
+/** The names that the pointer leads through as the caller wrote them. */
 function nameOf(pointer: string): string {
+  const names = pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')
   // Half a surrogate pair is no text.
-  return shortened(pointer.slice(1).replaceAll(/\p{Surrogate}/gu, '\uFFFD'), LONGEST_NAME)
+  return shortened(names.replaceAll(/\p{Surrogate}/gu, '\uFFFD'), LONGEST_NAME)
 }

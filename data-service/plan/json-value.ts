@@ -7,10 +7,15 @@ export interface JsonObject {
   readonly [member: string]: JsonValue
 }
 
+const MAX_BYTES = 1024 * 1024
 const MAX_DEPTH = 100
 
-/** A body as JSON, numbers with all their digits. Throws `body.malformed`, or `body.invalid` for what JSON leaves open. */
+/**
+ * A body as JSON, numbers with all their digits. Throws `body.too-large`, `body.malformed`, or `body.invalid` for what
+ * JSON leaves open.
+ */
 export function parseJson(bytes: Uint8Array): JsonValue {
+  if (bytes.length > MAX_BYTES) throw new DomainError('body.too-large', 'The body is larger than 1 MiB.')
   let value: JsonValue
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

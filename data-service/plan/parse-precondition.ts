@@ -19,7 +19,9 @@ export function requiredVersions(found: PreconditionFound): ExpectedVersions {
 /** As requiredVersions, for a write that may go without: `*` then asks no more than that the row exists. */
 export function optionalVersions(found: PreconditionFound): ExpectedVersions | 'unconditional' {
   const { kind, versions } = found ?? { kind: 'PRECONDITION_KIND_UNSPECIFIED', versions: [] }
-  if (kind === 'PRECONDITION_KIND_UNSPECIFIED' || kind === 'PRECONDITION_KIND_ANY') return 'unconditional'
+  if (kind === 'PRECONDITION_KIND_ANY') return 'unconditional'
+  // Versions without their kind are a guard that its caller forgot to name, not one to do without.
+  if (kind === 'PRECONDITION_KIND_UNSPECIFIED' && versions.length === 0) return 'unconditional'
   const [first, ...others] = kind === 'PRECONDITION_KIND_TAGS' ? versions.map(asRowVersion) : []
   if (first === undefined || !others.every((version): version is RowVersion => version !== undefined)) {
     const detail = 'If-Match must be entity tags as in ETag: W/"<base64>", in double quotes, with commas between them.'

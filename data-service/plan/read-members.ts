@@ -25,7 +25,7 @@ export function readMembers(
 ): Map<Column, Value> {
   const values = new Map<Column, Value>()
   if (!isObject(json)) {
-    findings.faults.addAt(at, at === '' ? 'The body must be a JSON object.' : `${lastOf(at)} must be a JSON object.`)
+    findings.faults.addAt(at, at === '' ? 'The body must be a JSON object.' : `${at.slice(1)} must be a JSON object.`)
     return values
   }
   for (const column of columns) {
@@ -33,7 +33,7 @@ export function readMembers(
     if (value instanceof Error) {
       const { name } = column
       if (column !== lenient || Object.hasOwn(json, name)) {
-        findings.faults.addAt(`${at}/${name}`, `${name} ${value.message}.`)
+        findings.faults.addAt(`${at}/${name}`, `${`${at}/${name}`.slice(1)} ${value.message}.`)
       }
     } else values.set(column, value)
   }
@@ -59,8 +59,4 @@ function readMember(json: JsonObject, { name, field }: Column, defaults: boolean
 /** RFC 6901 section 3. */
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
-}
-
-function lastOf(pointer: string): string {
-  return pointer.slice(pointer.lastIndexOf('/') + 1)
 }

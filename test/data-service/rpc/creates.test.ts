@@ -50,7 +50,7 @@ describe('create', () => {
   it('ignores and names what no request sets', async () => {
     const more = { id: 5, rowVersion: 'x', status: 'old', code: 'c', secret: 'mine', foo: 1, views: [], 'a/b~': 1 }
     const { ignored, record } = await create({ ...more, parts: [{ size: 2, price: '0.01', id: 4, rowVersion: '' }] })
-    const ofRoot = ['id', 'rowVersion', 'status', 'code', 'secret', 'foo', 'views', 'a~1b~0']
+    const ofRoot = ['id', 'rowVersion', 'status', 'code', 'secret', 'foo', 'views', 'a/b~']
     expect(ignored).to.have.members([...ofRoot, 'parts/0/price', 'parts/0/id', 'parts/0/rowVersion'])
     expect(record).to.include({ status: 'new' })
   })

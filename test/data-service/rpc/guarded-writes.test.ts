@@ -30,6 +30,7 @@ describe('guarded writes', () => {
         ['none', { tags: undefined }, 'precondition.required'],
         ['*', { precondition: 'ANY' }, 'precondition.required'],
         ['malformed', { precondition: 'MALFORMED' }, 'precondition.malformed'],
+        ['tags without their kind', { precondition: 'UNSPECIFIED' }, 'precondition.malformed'],
         ['no tag', { tags: [] }, 'precondition.malformed'],
         ['an empty tag', { tags: [Buffer.alloc(0)] }, 'precondition.malformed'],
         ['an empty tag among others', { tags: [other, Buffer.alloc(0)] }, 'precondition.malformed']

@@ -8,7 +8,7 @@ describe('the media type of a body', () => {
     { 'content-type': 'application/json', ...length },
     { 'content-type': 'APPLICATION/Json', ...length },
     { 'content-type': 'application/json; charset=utf-8', ...length },
-    { 'content-type': 'application/json ;charset="x"', ...length },
+    { 'content-type': 'application/json ;charset="UTF-8";x=y', ...length },
     { 'content-type': 'application/json;', ...length },
     { 'content-type': 'application/json', 'content-encoding': 'Identity', ...length },
     {},
@@ -30,6 +30,8 @@ describe('the media type of a body', () => {
     { 'content-type': 'application/x-www-form-urlencoded', ...length },
     { 'content-type': 'text/json', ...length },
     { 'content-type': 'text/plain' },
+    { 'content-type': 'application/json; charset=iso-8859-1', ...length },
+    { 'content-type': 'application/json;charset=', ...length },
     { 'content-type': 'application/json', 'content-encoding': 'gzip', ...length }
   ]
   for (const headers of UNSUPPORTED) {
