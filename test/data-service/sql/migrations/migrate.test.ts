@@ -119,7 +119,10 @@ eachDatabase((kind) => {
         const messages = started.flatMap((process) =>
           process.logs().flatMap(({ msg }) => (typeof msg === 'string' ? [msg] : []))
         )
-        expect(messages.toSorted()).to.deep.equal(['Loaded the sample store', ...Array<string>(migrations).fill('Migrated')])
+        expect(messages.toSorted()).to.deep.equal([
+          'Loaded the sample store',
+          ...Array<string>(migrations).fill('Migrated')
+        ])
         const counted = await stores.primary.query<{ count: unknown }>('SELECT COUNT(*) AS count FROM products', {
           type: QueryTypes.SELECT
         })
