@@ -18,7 +18,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
     async (request, reply) => {
       const { resource } = request.params
       const query = readQuery('export', request, reply)
-      const { bom, escapeFormulas } = exportOptions(query.values)
+      const { bom, escapeFormulas, faults } = exportOptions(query.values)
       const { fields } = query.values
       const call = dataCall(request, reply)
       const parts = data.export(call, {
@@ -28,7 +28,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
         idleTimeoutMs: EXPORT_IDLE_TIMEOUT,
         unplaced: query.unplaced
       })
-      const opened = await openExport(parts)
+      const opened = await openExport(parts, faults)
 
       reply.headers({
         'content-type': 'text/csv; charset=utf-8',

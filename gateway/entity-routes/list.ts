@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { ListAnswer } from '../data-calls.js'
 import { pageLinks } from '../headers/page-links.js'
+import { knownQuery } from '../headers/known-query.js'
 import { queryOf } from '../headers/query-parameters.js'
+import { ROUTE_PARAMETERS } from '../headers/route-parameters.js'
 import { admission } from './admit.js'
 import { dataCall } from './data-call.js'
 import { COLLECTION_PATH } from './entity-path.js'
@@ -33,8 +35,12 @@ export function listRoute(app: FastifyInstance, { data, catalogue, address }: En
   )
 }
 
-/** The page that starts with the first row left out. */
+/**
+ * The page that starts with the first row left out. What the list ignores is left out of it: the paged route would
+ * filter and sort by some of that.
+ */
 function rest(answer: ListAnswer, url: string, query: string): string | undefined {
   const { rowLimit, continuationPageSize: size } = answer
-  return pageLinks(url, query, [{ rel: 'next', pageNumber: String(1 + rowLimit / size), pageSize: String(size) }])
+  const known = knownQuery(query, ROUTE_PARAMETERS.list.names)
+  return pageLinks(url, known, [{ rel: 'next', pageNumber: String(1 + rowLimit / size), pageSize: String(size) }])
 }

@@ -1,4 +1,4 @@
-import { refusal, type Fault } from '../../shared/domain-error.js'
+import type { Fault } from '../../shared/domain-error.js'
 import type { RouteQuery } from './route-query.js'
 
 /** How the CSV of an export is written. */
@@ -7,8 +7,8 @@ export interface ExportOptions {
   readonly escapeFormulas: boolean
 }
 
-/** `bom` and `escapeFormulas` are the gateway's own, so it judges them. Throws `request.malformed`. */
-export function exportOptions(values: RouteQuery['values']): ExportOptions {
+/** `bom` and `escapeFormulas` are the gateway's own, so it judges them: what is wrong is `request.malformed`. */
+export function exportOptions(values: RouteQuery['values']): ExportOptions & { readonly faults: readonly Fault[] } {
   const faults: Fault[] = []
   const flag = (name: 'bom' | 'escapeFormulas'): boolean => {
     const text = values[name] ?? 'true'
@@ -21,8 +21,5 @@ export function exportOptions(values: RouteQuery['values']): ExportOptions {
     }
     return text === 'true'
   }
-  const options = { bom: flag('bom'), escapeFormulas: flag('escapeFormulas') }
-  const [first, ...others] = faults
-  if (first !== undefined) throw refusal([first, ...others])
-  return options
+  return { bom: flag('bom'), escapeFormulas: flag('escapeFormulas'), faults }
 }

@@ -1,3 +1,5 @@
+import { nameOf } from './known-query.js'
+
 /** A link of the `Link` header (RFC 8288). */
 export interface PageLink {
   readonly rel: 'first' | 'prev' | 'next' | 'last'
@@ -39,15 +41,6 @@ function linkTo(url: string, query: string, link: PageLink): string {
   if (link.pageSize !== undefined) kept.push(`pageSize=${link.pageSize}`)
   kept.push(`pageNumber=${link.pageNumber}`)
   return `${url}?${kept.map(escaped).join('&')}`
-}
-
-function nameOf(piece: string): string {
-  const name = piece.split('=', 1)[0] ?? ''
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
 }
 
 /** Escapes what request targets are sent with although no query may hold it raw (RFC 3986 section 3.4), `[` above all. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
 import type { DataCall, ExportPart } from '../../gateway/data-calls.js'
-import { DomainError } from '../../shared/domain-error.js'
+import { DomainError, refusal } from '../../shared/domain-error.js'
 import { exchange, open } from '../harness/http.js'
 import { exportHeader, exportRows, parts, property } from './fake-data-client.js'
 import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
@@ -103,11 +103,21 @@ describe('exports', () => {
     expect(gateway.data.calls[0]?.request).to.deep.include({ unplaced: { parameters: ['includeChildren'] } })
   })
 
-  it('with bad options reach no data service', async () => {
+  it('with bad options are refused after who may, and together with what else is wrong', async () => {
+    exporting(exportHeader(), exportRows([[1, 'a']]), END)
     const answer = await gateway.app.inject('/products/export?bom=no')
     expect(answer.json()).to.include({ status: 400, code: 'request.malformed' })
     expect(answer.json()).to.have.property('detail').that.includes('bom')
-    expect(gateway.data.calls).to.be.empty
+
+    exporting(new DomainError('auth.required', 'This needs an access token.'))
+    expect((await gateway.app.inject('/products/export?bom=no')).json()).to.include({ code: 'auth.required' })
+
+    const detail = 'No such column.'
+    const place = { in: 'parameter', name: 'sortColumn' } as const
+    exporting(refusal([{ code: 'sort.property.unknown', detail, place }]))
+    const both = (await gateway.app.inject('/products/export?bom=no&sortColumn=x')).json<{ errors: object[] }>()
+    expect(both.errors).to.deep.include({ code: 'sort.property.unknown', detail, parameter: 'sortColumn' })
+    expect(both.errors).to.have.lengthOf(2)
   })
 
   it('that fail on the way say so and break off', async () => {

@@ -54,7 +54,7 @@ describe('reads', () => {
       truncated: true,
       continuationPageSize: 250
     })
-    const { headers } = await gateway.app.inject('/products?fields=id')
+    const { headers } = await gateway.app.inject('/products?fields=id&sortColumn=price&filters[a].value=1')
     expect(headers).to.include({
       'x-truncated': 'true',
       link: '<http://127.0.0.1:0/products/paged?fields=id&pageSize=250&pageNumber=5>; rel="next"'

@@ -4,6 +4,7 @@ import { attachmentName } from '../../../gateway/headers/attachment-name.js'
 import { checkBodySize } from '../../../gateway/headers/body-size.js'
 import { entityTag } from '../../../gateway/headers/entity-tag.js'
 import { exportOptions } from '../../../gateway/headers/export-options.js'
+import { knownQuery } from '../../../gateway/headers/known-query.js'
 import { forwardedOrigin } from '../../../gateway/headers/forwarded-origin.js'
 import { ignoredParameters } from '../../../gateway/headers/ignored-parameters.js'
 import { prefersStrict } from '../../../gateway/headers/prefer.js'
@@ -127,20 +128,25 @@ describe('Content-Disposition', () => {
 
 describe('bom and escapeFormulas', () => {
   it('are on unless switched off', () => {
-    expect(exportOptions({})).to.deep.equal({ bom: true, escapeFormulas: true })
-    expect(exportOptions({ bom: 'false', escapeFormulas: 'true' })).to.deep.equal({ bom: false, escapeFormulas: true })
+    expect(exportOptions({})).to.deep.equal({ bom: true, escapeFormulas: true, faults: [] })
+    expect(exportOptions({ bom: 'false' })).to.deep.equal({ bom: false, escapeFormulas: true, faults: [] })
   })
-  it('are refused together', () => {
-    expect(() => exportOptions({ bom: 'FALSE', escapeFormulas: '' }))
-      .to.throw()
-      .that.deep.include({ code: 'request.malformed' })
-      .and.has.property('faults')
-      .with.lengthOf(2)
+  it('have their faults named together', () => {
+    const { faults } = exportOptions({ bom: 'FALSE', escapeFormulas: '' })
+    expect(faults.map(({ code, place }) => [code, place.name])).to.deep.equal([
+      ['request.malformed', 'bom'],
+      ['request.malformed', 'escapeFormulas']
+    ])
   })
-  it('are refused when repeated', () => {
-    expect(() => exportOptions({ bom: 'true,true' }))
-      .to.throw()
-      .with.property('code', 'request.malformed')
+  it('are faulty when repeated', () => {
+    expect(exportOptions({ bom: 'true,true' }).faults).to.have.lengthOf(1)
+  })
+})
+
+describe('the known part of a query', () => {
+  it('keeps its pieces as they were sent', () => {
+    const query = 'Fields=id,%20name&sortColumn=a&filters[a].value=1&&x=1&include%46Ks=true&%zz=1'
+    expect(knownQuery(query, ['fields', 'includeFKs'])).to.equal('Fields=id,%20name&include%46Ks=true')
   })
 })
 
