@@ -1,39 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { openTestDatabase } from '../../oracle/test-database.js'
-import { describeApi, type ApiStore } from '../api-store.js'
+import { describeApi } from '../api-store.js'
 import { PRODUCTS, rowOf, versionOf } from '../fixture.js'
+import { EVERY_KEY, gathered, hold } from './hold.js'
 import { changesNothing, count } from './stored.js'
 import { rowIn, send, tagOf } from './send.js'
 
-/** As another request does that has claimed every key there can be; the embedded database has one lock for all. */
-const KEYS = { mysql: 'SELECT key_hash FROM idempotency_keys FOR UPDATE', sqlite: undefined }
-const PRODUCT = { mysql: 'SELECT id FROM products WHERE id = 1 FOR UPDATE', sqlite: undefined }
-
-interface Lock {
-  release(): Promise<void>
-}
-
-/** Takes a lock on a connection of the test's own. */
-async function lock(store: ApiStore, what: Readonly<Record<'sqlite' | 'mysql', string | undefined>>): Promise<Lock> {
-  const database = await openTestDatabase(store.databaseUrl)
-  await database.run(store.kind === 'sqlite' ? 'BEGIN IMMEDIATE' : 'START TRANSACTION')
-  const statement = what[store.kind]
-  if (statement !== undefined) await database.run(statement)
-  return {
-    async release() {
-      await database.run('ROLLBACK')
-      await database.close()
-    }
-  }
-}
+const PRODUCT = 'SELECT id FROM products WHERE id = 1 FOR UPDATE'
 
 describeApi('a key whose first request is still running', (store) => {
   const write = { body: { lines: [{ productId: 1, quantity: 1 }] }, key: 'first' }
   const ifMatch = tagOf(versionOf(rowOf(PRODUCTS, 1)))
 
   it('is 409 with Retry-After, on guarded writes too, and nothing is written', async () => {
-    const held = await lock(store, KEYS)
+    const held = await hold(store, EVERY_KEY)
     try {
       await changesNothing(store, async () => {
         const answers = await Promise.all([
@@ -54,25 +33,18 @@ describeApi('a key whose first request is still running', (store) => {
   })
 
   it('is waited for', async () => {
-    const held = await lock(store, KEYS)
-    const first = send(store, 'ada POST /orders', { ...write, key: 'waits' })
-    try {
-      // Long enough for it to wait, and short of the two seconds that it does.
-      await Promise.race([first, sleep(300)])
-    } finally {
-      await held.release()
-    }
-    expect((await first).status, (await first).text).to.equal(201)
+    const first = await gathered(store, EVERY_KEY, () => send(store, 'ada POST /orders', { ...write, key: 'waits' }))
+    expect(first.status, first.text).to.equal(201)
     const again = await send(store, 'ada POST /orders', { ...write, key: 'waits' })
-    expect(rowIn(again)).to.deep.equal(rowIn(await first))
+    expect(rowIn(again)).to.deep.equal(rowIn(first))
     expect(again.headers['idempotent-replayed']).to.equal('true')
   })
 })
 
-describeApi('a row that another transaction will not let go', function (store) {
+describeApi('a row that another transaction will not let go', (store) => {
   it('is 412 for guarded writes and 409 for others, once the tries are over', async () => {
     const ifMatch = tagOf(versionOf(rowOf(PRODUCTS, 1)))
-    const held = await lock(store, PRODUCT)
+    const held = await hold(store, PRODUCT)
     try {
       await changesNothing(store, async () => {
         const [guarded, unguarded] = await Promise.all([
