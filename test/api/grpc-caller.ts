@@ -20,7 +20,7 @@ export interface RpcOptions {
 // The package that these types were generated from.
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
 
-export type Method = 'List' | 'Page' | 'Lookup' | 'Get' | 'Describe'
+export type Method = 'List' | 'Page' | 'Lookup' | 'Get' | 'Describe' | 'Create' | 'Update' | 'Delete' | 'Act'
 
 /** Calls the data service as an internal service would, past the gateway. */
 export class GrpcCaller {
@@ -46,6 +46,14 @@ export class GrpcCaller {
           return void this.#client.Get(request, metadata, settings, done)
         case 'Describe':
           return void this.#client.Describe(request, metadata, settings, done)
+        case 'Create':
+          return void this.#client.Create(request, metadata, settings, done)
+        case 'Update':
+          return void this.#client.Update(request, metadata, settings, done)
+        case 'Delete':
+          return void this.#client.Delete(request, metadata, settings, done)
+        case 'Act':
+          return void this.#client.Act(request, metadata, settings, done)
       }
     })
   }
