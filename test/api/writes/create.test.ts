@@ -284,3 +284,23 @@ describeApi('create', (store) => {
     expect(put.status, put.text).to.equal(200)
   })
 })
+
+const BASE = 'https://shop.example/api'
+
+describeApi(
+  'create under PUBLIC_BASE_URL with a path',
+  (store) => {
+    it('gives a Location on the base, and so does its replay', async () => {
+      const write = { body: { lines: [{ productId: 1, quantity: 1 }] }, key: 'based' }
+      const created = await send(store, 'ada POST /api/orders', write)
+      expect(created.status, created.text).to.equal(201)
+      expect(created.headers.location).to.equal(`${BASE}/orders/${String(rowIn(created)['id'])}`)
+      const replay = await send(store, 'ada POST /api/orders', write)
+      expect(replay.headers).to.include({ 'idempotent-replayed': 'true', location: created.headers.location })
+      expect((await store.as('ada', new URL(String(created.headers.location)).pathname)).bytes).to.deep.equal(
+        created.bytes
+      )
+    })
+  },
+  { env: () => ({ PUBLIC_BASE_URL: BASE }) }
+)
