@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DataCall } from '../data-calls.js'
+import { authorizationOf } from '../headers/authorization.js'
 
 /** What a call takes over from its request. It is cancelled when the client goes away before it has its answer. */
 export function dataCall(request: FastifyRequest, reply: FastifyReply): DataCall {
@@ -8,7 +9,7 @@ export function dataCall(request: FastifyRequest, reply: FastifyReply): DataCall
     if (!reply.raw.writableFinished) abandoned.abort()
   })
   return {
-    authorization: request.headers.authorization,
+    authorization: authorizationOf(request.raw.rawHeaders),
     requestId: request.id,
     traceparent: request.traceparent,
     signal: abandoned.signal

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DataCall } from '../data-calls.js'
+import { authorizationOf } from '../headers/authorization.js'
 import { headerLines } from '../headers/header-lines.js'
 import { idempotencyKey } from '../headers/idempotency-key.js'
 import { queryOf } from '../headers/query-parameters.js'
@@ -28,7 +29,7 @@ export function queryOfWrite(request: FastifyRequest, reply: FastifyReply): Unkn
  */
 export function writeCall(request: FastifyRequest): DataCall {
   return {
-    authorization: request.headers.authorization,
+    authorization: authorizationOf(request.raw.rawHeaders),
     requestId: request.id,
     traceparent: request.traceparent,
     signal: new AbortController().signal
