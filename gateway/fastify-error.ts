@@ -1,3 +1,4 @@
+import { BODY_TOO_LARGE } from '../shared/body-limit.js'
 import { DomainError } from '../shared/domain-error.js'
 import type { ErrorCode } from '../shared/error-code.js'
 
@@ -18,7 +19,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: NO_JSON,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: NOT_JSON_TYPE,
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: NOT_JSON_TYPE,
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body.too-large', detail: 'The body is larger than 1 MiB.' },
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body.too-large', detail: BODY_TOO_LARGE },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     code: 'request.malformed',
     detail: 'The body does not have the length that Content-Length announced.'

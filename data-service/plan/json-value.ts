@@ -1,4 +1,5 @@
 import { parse } from 'lossless-json'
+import { checkBodyLength } from '../../shared/body-limit.js'
 import { DomainError } from '../../shared/domain-error.js'
 import { canonicalNumber, JsonNumber } from './json-number.js'
 
@@ -7,7 +8,6 @@ export interface JsonObject {
   readonly [member: string]: JsonValue
 }
 
-const MAX_BYTES = 1024 * 1024
 const MAX_DEPTH = 100
 
 /**
@@ -15,7 +15,7 @@ const MAX_DEPTH = 100
  * JSON leaves open.
  */
 export function parseJson(bytes: Uint8Array): JsonValue {
-  if (bytes.length > MAX_BYTES) throw new DomainError('body.too-large', 'The body is larger than 1 MiB.')
+  checkBodyLength(bytes.length)
   let value: JsonValue
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

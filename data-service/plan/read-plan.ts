@@ -87,5 +87,3 @@ export type LookupPlan = Planned<{
   readonly conditions: readonly Condition[]
   readonly limit: number
 }>
-
-export type ReadPlan = ListPlan | PagePlan | GetPlan | ExportPlan | LookupPlan

@@ -1,8 +1,8 @@
 import mysql2, { type Connection as MysqlConnection } from 'mysql2'
-import { type Options, QueryTypes, Sequelize, Transaction } from 'sequelize'
+import { type Options, Sequelize, Transaction } from 'sequelize'
 import type { DatabaseSettings, MysqlSettings, SqliteSettings } from './database-url.js'
 import { driverOptions } from './mysql/mysql-options.js'
-import { collationOf, prepareSession, serverOf } from './mysql/mysql-session.js'
+import { prepareSession } from './mysql/mysql-session.js'
 import { sqlite3Module } from './sqlite/sqlite3-module.js'
 
 /** A database and the Sequelize instance that reaches it. */
@@ -19,15 +19,6 @@ const POOL = { max: 10, min: 0, idle: 60_000, acquire: 10_000 }
 export function connect(settings: DatabaseSettings): Database {
   if (settings.kind === 'sqlite') return { kind: 'sqlite', settings, sequelize: sqlite(settings) }
   return { kind: 'mysql', settings, sequelize: mysql(settings) }
-}
-
-/** The collation of text columns; on SQLite there is none, `sort_key(column)` stands in its place. */
-export async function textCollation(database: Database): Promise<string | undefined> {
-  if (database.kind === 'sqlite') return undefined
-  const [row] = await database.sequelize.query<{ version: string }>('SELECT VERSION() AS version', {
-    type: QueryTypes.SELECT
-  })
-  return collationOf(serverOf(row?.version ?? ''))
 }
 
 const COMMON: Options = {

@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { admission } from './admit.js'
 import { bodyOf, jsonOnly, wellFormedOrNone } from './check-json-request.js'
+import { writeCall } from './data-call.js'
 import { ACTION_PATH } from './entity-path.js'
 import type { EntityTools, RowParams } from './entity-tools.js'
 import { preconditionOf } from './precondition.js'
 import { sendWritten } from './send-written.js'
-import { writeCall, writeOptions } from './write-options.js'
+import { writeOptions } from './write-options.js'
 
 /** `PUT /{resource}/{id}/{action}`: one of the resource's own actions. */
 export function actRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { admission } from './admit.js'
 import { bodyOf, jsonOnly, wellFormed } from './check-json-request.js'
+import { writeCall } from './data-call.js'
 import { COLLECTION_PATH } from './entity-path.js'
 import type { EntityTools, ResourceParams } from './entity-tools.js'
 import { sendWritten } from './send-written.js'
-import { writeCall, writeOptions } from './write-options.js'
+import { writeOptions } from './write-options.js'
 
 /** `POST /{resource}`: a new row. */
 export function createRoute(app: FastifyInstance, { data, catalogue, address }: EntityTools): void {

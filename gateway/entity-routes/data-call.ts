@@ -8,10 +8,22 @@ export function dataCall(request: FastifyRequest, reply: FastifyReply): DataCall
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) abandoned.abort()
   })
+  return callOf(request, abandoned.signal)
+}
+
+/**
+ * The call of a write. Not cancelled when the client goes away: what was sent was meant, and a retry with the same key
+ * then finds it done, or under way, rather than in doubt.
+ */
+export function writeCall(request: FastifyRequest): DataCall {
+  return callOf(request, new AbortController().signal)
+}
+
+function callOf(request: FastifyRequest, signal: AbortSignal): DataCall {
   return {
     authorization: authorizationOf(request.raw.rawHeaders),
     requestId: request.id,
     traceparent: request.traceparent,
-    signal: abandoned.signal
+    signal
   }
 }

@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { admission } from './admit.js'
 import { bodyOf, jsonOnly, wellFormed } from './check-json-request.js'
+import { writeCall } from './data-call.js'
 import { ROW_PATH } from './entity-path.js'
 import type { EntityTools, RowParams } from './entity-tools.js'
 import { preconditionOf } from './precondition.js'
 import { sendWritten } from './send-written.js'
-import { writeCall, writeOptions } from './write-options.js'
+import { writeOptions } from './write-options.js'
 
 /** `PUT /{resource}/{id}`: what a client may set of a row, replaced. */
 export function updateRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {

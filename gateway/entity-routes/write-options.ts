@@ -1,6 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DataCall } from '../data-calls.js'
-import { authorizationOf } from '../headers/authorization.js'
 import { headerLines } from '../headers/header-lines.js'
 import { idempotencyKey } from '../headers/idempotency-key.js'
 import { queryOf } from '../headers/query-parameters.js'
@@ -21,17 +19,4 @@ export function writeOptions(request: FastifyRequest, reply: FastifyReply): Writ
 
 export function queryOfWrite(request: FastifyRequest, reply: FastifyReply): UnknownParameters {
   return unknownParameters(routeQuery(queryOf(request.url), { names: [], filters: false, refused: [] }), request, reply)
-}
-
-/**
- * What the call of a write takes over from its request. Not cancelled when the client goes away: what was sent was
- * meant, and a retry with the same key then finds it done, or under way, rather than in doubt.
- */
-export function writeCall(request: FastifyRequest): DataCall {
-  return {
-    authorization: authorizationOf(request.raw.rawHeaders),
-    requestId: request.id,
-    traceparent: request.traceparent,
-    signal: new AbortController().signal
-  }
 }

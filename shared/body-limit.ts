@@ -1,0 +1,11 @@
+import { DomainError } from './domain-error.js'
+
+/** Bytes of a request body over either transport, contract.md section 2. */
+export const MAX_BODY_BYTES = 1024 * 1024
+
+export const BODY_TOO_LARGE = 'The body is larger than 1 MiB.'
+
+/** Throws `body.too-large`. */
+export function checkBodyLength(bytes: number): void {
+  if (bytes > MAX_BODY_BYTES) throw new DomainError('body.too-large', BODY_TOO_LARGE)
+}
