@@ -9,7 +9,12 @@ const SOURCES = ['shared', 'gateway', 'data-service', 'test', 'bench', 'tsconfig
 const GENERATOR = 'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js'
 const TARGET = '--longs=String --enums=String --defaults --oneofs --grpcLib=@grpc/grpc-js --targetFileExtension=.ts'
 const FOLDERS = '--importFileExtension=.js -I=proto -O=shared/gen'
-const PROTOS = ['entity/v1/entity_service.proto', 'google/rpc/status.proto', 'google/rpc/error_details.proto']
+const PROTOS = [
+  'entity/v1/entity_service.proto',
+  'auth/v1/auth_service.proto',
+  'google/rpc/status.proto',
+  'google/rpc/error_details.proto'
+]
 const GENERATED_STAMP = 'shared/gen/.fingerprint'
 const BUILT_STAMP = 'dist/.fingerprint'
 
