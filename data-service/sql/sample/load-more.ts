@@ -32,7 +32,7 @@ export async function loadMore(
   if (entity === undefined || makerOf === undefined) {
     throw new Error(`There are no sample rows of ${resource}; there are of ${[...bulkMakers.keys()].join(', ')}`)
   }
-  const make = await makerOf(sequelize)
+  const make = await makerOf(sequelize, count)
   const firstId = await reserveIds(sequelize, entity.table, count)
   for (let done = 0; done < count; done += CHUNK) {
     const first = firstId + done

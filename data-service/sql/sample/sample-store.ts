@@ -1,9 +1,9 @@
+import { idsOf, numbered } from './numbered.js'
 import { sampleCategories } from './sample-categories.js'
 import { customerMaker } from './sample-customers.js'
 import { orderMaker, type Sellable } from './sample-orders.js'
 import { productMaker } from './sample-products.js'
-import type { SampleAggregate, SampleMaker, SampleRow } from './sample-aggregate.js'
-import { SampleRandom } from './sample-random.js'
+import type { SampleAggregate } from './sample-aggregate.js'
 
 const PRODUCTS = 2000
 const CUSTOMERS = 200
@@ -21,24 +21,6 @@ export function sampleStore(): ReadonlyMap<string, readonly SampleAggregate[]> {
     ['customers', customers],
     ['orders', orders]
   ])
-}
-
-/** Aggregates with roots from 1 to `count`, children numbered through all of them. */
-function numbered(resource: string, count: number, make: SampleMaker): SampleAggregate[] {
-  const last = new Map<string, number>()
-  return Array.from({ length: count }, (_, index) => {
-    const { root, children } = make(index + 1, new SampleRandom(resource, index + 1))
-    const withIds = Object.entries(children).map(([name, rows]): [string, SampleRow[]] => {
-      const before = last.get(name) ?? 0
-      last.set(name, before + rows.length)
-      return [name, rows.map((row, position) => ({ ...row, id: before + position + 1 }))]
-    })
-    return { root, children: Object.fromEntries(withIds) }
-  })
-}
-
-function idsOf(aggregates: readonly SampleAggregate[]): number[] {
-  return aggregates.map(({ root }) => Number(root['id']))
 }
 
 /** Every product as it is and every variant of it. */
