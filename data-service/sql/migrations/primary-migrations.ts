@@ -5,6 +5,8 @@ import { createCustomers } from './primary/003-customers.js'
 import { createOrders } from './primary/004-orders.js'
 import { createIdempotencyKeys } from './primary/005-idempotency-keys.js'
 import { createAuditEntries } from './primary/006-audit-entries.js'
+import { createAccounts } from './primary/007-accounts.js'
+import { createSessions } from './primary/008-sessions.js'
 
 /** The schema of the primary store, in order: a new migration is one line at the end. */
 export const primaryMigrations: readonly Migration[] = [
@@ -13,5 +15,7 @@ export const primaryMigrations: readonly Migration[] = [
   createCustomers,
   createOrders,
   createIdempotencyKeys,
-  createAuditEntries
+  createAuditEntries,
+  createAccounts,
+  createSessions
 ]
