@@ -43,6 +43,7 @@ export interface ActionCall {
   readonly child: NamedValues | undefined
   readonly input: NamedValues
   readonly lookUp: LookUp
+  readonly lookUpWhole: LookUpWhole
   /** `2026-01-31T08:00:00.000Z`. */
   readonly now: string
   /** 12 random letters and digits, for numbers that people read out. */
@@ -59,6 +60,15 @@ export interface CreationCall extends Omit<ActionCall, 'root' | 'children' | 'ch
  * Ids without a row are absent from the answer.
  */
 export type LookUp = (rows: string, ids: readonly Operand[]) => Promise<ReadonlyMap<Operand, NamedValues>>
+
+/** One root of any resource with its children of the primary store, under lock until the transaction ends. */
+export type LookUpWhole = (resource: string, id: Operand) => Promise<WholeRow | undefined>
+
+export interface WholeRow {
+  readonly root: NamedValues
+  /** By navigation name, in order of id. */
+  readonly children: Readonly<Record<string, readonly NamedValues[]>>
+}
 
 export type Outcome = Change | Refusal
 

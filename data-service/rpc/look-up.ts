@@ -1,9 +1,10 @@
-import type { LookUp, NamedValues } from '../entity/action.js'
+import type { LookUp, LookUpWhole, NamedValues } from '../entity/action.js'
 import type { Children, Entity } from '../entity/entity.js'
 import type { Operand } from '../entity/value.js'
 import type { Catalogue } from '../plan/catalogue.js'
-import { planFind } from '../plan/plan-write.js'
-import type { UnitOfWork } from '../plan/write-store.js'
+import { planFind, planLock } from '../plan/plan-write.js'
+import { allRows } from '../plan/scope.js'
+import type { StoredRow, UnitOfWork } from '../plan/write-store.js'
 
 const MOST_IDS = 1000
 
@@ -18,10 +19,24 @@ export function lookUpIn(unit: UnitOfWork, catalogue: Catalogue): LookUp {
       const stored = await unit.find(planFind(entity, children, part))
       for (const id of part) {
         const row = stored.get(String(id))
-        if (row !== undefined) found.set(id, Object.fromEntries(row.values))
+        if (row !== undefined) found.set(id, named(row))
       }
     }
     return found
+  }
+}
+
+/** A root with its children for an action to look at; whoever may see it is the action's to judge. */
+export function lookUpWholeIn(unit: UnitOfWork, catalogue: Catalogue): LookUpWhole {
+  return async (resource, id) => {
+    const { entity } = catalogue.resource(resource)
+    const children = entity.children.filter(({ store }) => store === 'primary')
+    const locked = await unit.lock(planLock({ entity, id, scope: allRows, children }))
+    if (locked === undefined) return undefined
+    return {
+      root: named(locked),
+      children: Object.fromEntries(Array.from(locked.children, ([name, rows]) => [name, rows.map(named)]))
+    }
   }
 }
 
@@ -32,4 +47,8 @@ function target(rows: string, catalogue: Catalogue): { entity: Entity; children:
   const children = entity.children.find((one) => one.name === name) ?? null
   if (name !== undefined && children === null) throw new TypeError(`${resource} has no ${name}`)
   return { entity, children }
+}
+
+function named({ values }: StoredRow): NamedValues {
+  return Object.fromEntries(values)
 }

@@ -8,7 +8,7 @@ import type { Writer } from '../plan/write-access.js'
 import type { UnitOfWork } from '../plan/write-store.js'
 import { recordEncoder } from './encode-record.js'
 import type { WriteAnswer } from './kept-answer.js'
-import { lookUpIn } from './look-up.js'
+import { lookUpIn, lookUpWholeIn } from './look-up.js'
 import { newCode } from './new-code.js'
 import type { Writing } from './writing.js'
 
@@ -33,11 +33,17 @@ export class WriteSteps {
   /** What entity files get to work with besides rows. */
   get tools(): {
     readonly lookUp: ReturnType<typeof lookUpIn>
+    readonly lookUpWhole: ReturnType<typeof lookUpWholeIn>
     readonly now: string
     readonly newCode: () => string
   } {
     const { planning, randomBytes } = this.#writing
-    return { lookUp: lookUpIn(this.unit, planning.catalogue), now: this.now, newCode: () => newCode(randomBytes) }
+    return {
+      lookUp: lookUpIn(this.unit, planning.catalogue),
+      lookUpWhole: lookUpWholeIn(this.unit, planning.catalogue),
+      now: this.now,
+      newCode: () => newCode(randomBytes)
+    }
   }
 
   async audit(entity: Entity, id: Operand, action: string): Promise<void> {
@@ -76,6 +82,6 @@ export class WriteSteps {
     if (row === undefined) throw new TypeError('a row that was just written is gone')
     const { json, rowVersion } = recordEncoder(plan)(row)
     if (!Buffer.isBuffer(json) || !Buffer.isBuffer(rowVersion)) throw new TypeError('a row has no version')
-    return { json, rowVersion, id: String(id), ignored }
+    return { json, rowVersion, id: String(id), ignored, location: '' }
   }
 }

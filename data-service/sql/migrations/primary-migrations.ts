@@ -7,6 +7,13 @@ import { createIdempotencyKeys } from './primary/005-idempotency-keys.js'
 import { createAuditEntries } from './primary/006-audit-entries.js'
 import { createAccounts } from './primary/007-accounts.js'
 import { createSessions } from './primary/008-sessions.js'
+import { createCoupons } from './primary/010-coupons.js'
+import { createReturns } from './primary/011-returns.js'
+import { createInvoices } from './primary/012-invoices.js'
+import { createSuppliers } from './primary/013-suppliers.js'
+import { createPurchaseOrders } from './primary/014-purchase-orders.js'
+import { createWarehouses } from './primary/015-warehouses.js'
+import { createStockItems } from './primary/016-stock-items.js'
 
 /** The schema of the primary store, in order: a new migration is one line at the end. */
 export const primaryMigrations: readonly Migration[] = [
@@ -17,5 +24,12 @@ export const primaryMigrations: readonly Migration[] = [
   createIdempotencyKeys,
   createAuditEntries,
   createAccounts,
-  createSessions
+  createSessions,
+  createCoupons,
+  createReturns,
+  createInvoices,
+  createSuppliers,
+  createPurchaseOrders,
+  createWarehouses,
+  createStockItems
 ]

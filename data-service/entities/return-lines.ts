@@ -1,0 +1,35 @@
+import type { NamedValues } from '../entity/action.js'
+import { intOf } from '../entity/looked-up.js'
+import { refuse, type InputRefusal } from '../entity/refuse.js'
+
+/** What goes back: a product as it was ordered, or one of its variants. */
+export interface ReturnLine {
+  readonly productId: number
+  readonly variantId: number | null
+  readonly quantity: number
+}
+
+/** Refuses lines that are not in the order, or that are more together than the order holds of them. */
+export function notInOrder(lines: readonly ReturnLine[], ordered: readonly NamedValues[]): InputRefusal | undefined {
+  const left = new Map<string, number>()
+  for (const line of ordered) {
+    const key = keyOf(intOf(line, 'productId'), intOf(line, 'variantId'))
+    left.set(key, (left.get(key) ?? 0) + (intOf(line, 'quantity') ?? 0))
+  }
+  for (const [index, { productId, variantId, quantity }] of lines.entries()) {
+    const key = keyOf(productId, variantId)
+    const held = left.get(key)
+    if (held === undefined) {
+      return refuse.input(`/lines/${index}/productId`, 'The order has no line of this product and variant.')
+    }
+    if (quantity > held) {
+      return refuse.input(`/lines/${index}/quantity`, `The order holds ${held} of it besides the lines above.`)
+    }
+    left.set(key, held - quantity)
+  }
+  return undefined
+}
+
+function keyOf(productId: number | null, variantId: number | null): string {
+  return `${String(productId)} ${String(variantId)}`
+}

@@ -1,0 +1,85 @@
+import { ownRows } from '../entity/access.js'
+import { defineEntity } from '../entity/define-entity.js'
+import { dateTime, freeText, hidden, int, onCreate, optional, serverSet, text } from '../entity/field.js'
+import { refuse } from '../entity/refuse.js'
+import { customerOrder } from './customer-order.js'
+import { notInOrder } from './return-lines.js'
+
+export const returns = defineEntity({
+  name: 'returns',
+  description: 'What a customer sends back of an order, with its lines.',
+
+  fields: {
+    id: serverSet(int()),
+    orderId: onCreate(int()),
+    customerId: onCreate(int()),
+    reason: freeText(),
+    status: serverSet(text(32)),
+    requestedAt: serverSet(dateTime()),
+    rejectReason: hidden(optional(freeText()))
+  },
+
+  label: 'status',
+  filterable: ['id', 'orderId', 'customerId', 'reason', 'status', 'requestedAt'],
+  sortable: ['id', 'orderId', 'customerId', 'status', 'requestedAt'],
+
+  references: {
+    order: { to: 'orders', via: 'orderId' },
+    customer: { to: 'customers', via: 'customerId' }
+  },
+  children: {
+    lines: {
+      table: 'return_lines',
+      foreignKey: 'returnId',
+      fields: {
+        id: serverSet(int()),
+        productId: int(),
+        variantId: optional(int()),
+        quantity: int({ min: 1, max: 10_000 })
+      }
+    }
+  },
+
+  access: { read: ownRows('customerId'), write: ownRows('customerId') },
+  writes: ['create', 'delete'],
+  creates: {
+    children: { lines: { min: 1 } },
+    // Of an order of the customer's own that was delivered, and no more than it holds.
+    async prepare({ input, children, lookUpWhole, now }) {
+      const found = await customerOrder(input, lookUpWhole)
+      if ('refusal' in found) return found
+      const status = String(found.order['status'])
+      if (status !== 'delivered') return refuse.state(`The order is ${status}; a return needs it to be delivered.`)
+      return notInOrder(children.lines, found.lines) ?? { values: { status: 'requested', requestedAt: now } }
+    }
+  },
+
+  // requested → approved → received → refunded; rejected from requested.
+  actions: (action) => ({
+    approve: action({
+      description: 'Lets the customer send it back.',
+      permission: 'returns:manage',
+      when: { status: ['requested'] },
+      change: () => ({ set: { status: 'approved' } })
+    }),
+    reject: action({
+      description: 'Turns the return down.',
+      permission: 'returns:manage',
+      when: { status: ['requested'] },
+      input: { reason: freeText() },
+      change: ({ input: { reason } }) => ({ set: { status: 'rejected', rejectReason: reason } })
+    }),
+    receive: action({
+      description: 'Marks what was sent back as arrived.',
+      permission: 'returns:manage',
+      when: { status: ['approved'] },
+      change: () => ({ set: { status: 'received' } })
+    }),
+    refund: action({
+      description: 'Marks the customer as paid back.',
+      permission: 'returns:manage',
+      when: { status: ['received'] },
+      change: () => ({ set: { status: 'refunded' } })
+    })
+  })
+})
