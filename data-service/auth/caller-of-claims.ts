@@ -1,6 +1,6 @@
+import type { Claims } from '../../shared/access-token/verify-token.js'
 import type { Authenticated } from './caller.js'
 import { permissionsOf } from './roles.js'
-import type { Claims } from './verify-token.js'
 
 const OWNER_DIGITS = /^-?\d{1,30}$/
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }

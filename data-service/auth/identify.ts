@@ -1,8 +1,8 @@
+import type { Issuer } from '../../shared/access-token/issuer.js'
+import { TokenRefused, verifyToken } from '../../shared/access-token/verify-token.js'
 import { DomainError } from '../../shared/domain-error.js'
-import { anonymous, type Caller } from './caller.js'
 import { callerOfClaims } from './caller-of-claims.js'
-import type { Issuer } from './issuer.js'
-import { TokenRefused, verifyToken } from './verify-token.js'
+import { anonymous, type Caller } from './caller.js'
 
 /** Finds out who calls from the values of `authorization` metadata; throws `auth.invalid-token`. */
 export type Identify = (authorization: readonly string[]) => Promise<Caller>

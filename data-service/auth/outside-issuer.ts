@@ -1,8 +1,8 @@
+import type { Issuer } from '../../shared/access-token/issuer.js'
+import type { VerificationKey } from '../../shared/access-token/verification-key.js'
 import { DomainError } from '../../shared/domain-error.js'
 import type { OutsideIssuerConfig } from '../config.js'
 import { fetchJwks } from './fetch-jwks.js'
-import type { Issuer } from './issuer.js'
-import type { VerificationKey } from './verification-key.js'
 
 /** Milliseconds. A withdrawn key is forgotten after FRESH; with the issuer down its keys serve on until STALE. */
 const FRESH = 10 * 60_000

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto'
 import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { algorithmOf, thumbprint, type VerificationKey } from './verification-key.js'
+import { algorithmOf, thumbprint, type VerificationKey } from '../../shared/access-token/verification-key.js'
 
 /** The key that signs this service's own tokens, with its public half. */
 export interface SigningKey extends VerificationKey {

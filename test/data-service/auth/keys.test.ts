@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import { fetchJwks } from '../../../data-service/auth/fetch-jwks.js'
 import { outsideIssuer } from '../../../data-service/auth/outside-issuer.js'
 import { loadSigningKey } from '../../../data-service/auth/signing-key.js'
-import type { VerificationKey } from '../../../data-service/auth/verification-key.js'
+import type { VerificationKey } from '../../../shared/access-token/verification-key.js'
 
 describe('loadSigningKey', () => {
   let dataDir: string

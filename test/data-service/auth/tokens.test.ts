@@ -3,8 +3,9 @@ import { expect } from 'chai'
 import jwt, { type JwtHeader, type SignOptions } from 'jsonwebtoken'
 import type { Authenticated, Caller } from '../../../data-service/auth/caller.js'
 import { identifyBy } from '../../../data-service/auth/identify.js'
-import { ownIssuer, type Issuer } from '../../../data-service/auth/issuer.js'
-import { algorithmOf, thumbprint, type VerificationKey } from '../../../data-service/auth/verification-key.js'
+import { ownIssuer } from '../../../data-service/auth/issuer.js'
+import type { Issuer } from '../../../shared/access-token/issuer.js'
+import { algorithmOf, thumbprint, type VerificationKey } from '../../../shared/access-token/verification-key.js'
 import { DomainError } from '../../../shared/domain-error.js'
 
 interface Pair extends VerificationKey {
