@@ -18,7 +18,7 @@ export function entityService(
 ): EntityServiceHandlers {
   const handlers = readHandlers(reading)
   const writes = writeHandlers(writing)
-  const described = describeCatalogue(reading.planning.catalogue)
+  const described = describeCatalogue(reading.planning.catalogue, reading.planning.ownership)
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>, exempt = false) =>
     unaryCall<Request, Response>(intercept(handler, { rpc, exempt }, interceptors))
   return {
@@ -27,6 +27,7 @@ export function entityService(
     Page: unary('Page', handlers.page),
     Lookup: unary('Lookup', handlers.lookup),
     Get: unary('Get', handlers.get),
+    Read: unary('Read', handlers.read),
     Export: streamCall(
       interceptStream(
         handlers.export,

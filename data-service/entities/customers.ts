@@ -1,4 +1,4 @@
-import { ownedById, permission } from '../entity/access.js'
+import { ownRows, permission } from '../entity/access.js'
 import { defineEntity } from '../entity/define-entity.js'
 import { bool, dateTime, freeText, hidden, int, optional, serverSet, text, unique } from '../entity/field.js'
 import { refuse } from '../entity/refuse.js'
@@ -29,8 +29,9 @@ export const customers = defineEntity({
 
   access: {
     read: permission('customers:manage'),
-    // A customer reads the one row that is theirs; the id of the route is the owner.
-    reads: { get: ownedById },
+    // A customer reads the one row that is theirs, and the id of the route is the owner: another's is 403.
+    reads: { get: ownRows('id') },
+    ownerFilter: { property: 'id', on: ['get'] },
     write: permission('customers:manage')
   },
   writes: ['create', 'update', 'delete'],

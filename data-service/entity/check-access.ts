@@ -12,11 +12,10 @@ export function accessMistakes(entity: Entity, permissions: readonly string[]): 
     // An entity file that got round its types may say nothing at all.
     const access: ReadAccess | undefined = entity.access[operation]
     if (access === undefined) {
-      return ['access says nothing of its reads: everyone, permission(…), ownRows(…) or ownedById.']
+      return ['access says nothing of its reads: everyone, permission(…) or ownRows(…).']
     }
     if (access.kind === 'permission') return permissionMistakes(access.permission, permissions)
-    if (access.kind === 'ownRows') return ownerMistakes(entity, access.property)
-    return access.kind === 'ownedById' ? ownerMistakes(entity, 'id') : []
+    return access.kind === 'ownRows' ? ownerMistakes(entity, access.property) : []
   })
 }
 

@@ -10,6 +10,7 @@ import type {
 import { text, type Field, type FieldType } from './field.js'
 import type { ChildrenDefinition, Fields } from './field-types.js'
 import { OPERATORS, type OperatorOf } from './operator.js'
+import { resolveFilter, resolveReads, type ReadsPart } from './resolve-reads.js'
 import { finder, resolveWrites, type WritesDefinition } from './resolve-writes.js'
 import { snakeCase } from './snake-case.js'
 import { suggestion } from './suggestion.js'
@@ -31,9 +32,13 @@ export function defineEntity<
     via: column(via)
   }))
   const joined = joinedOf(definition.joined ?? {}, references, mistakes)
-  const { read, reads = {} } = definition.access
-  // The names in it are the entity's own and its functions get the rows that those names stand for.
-  const writes = definition as unknown as WritesDefinition
+  // The names in them are the entity's own and its functions get the rows that those names stand for.
+  const reads = definition as unknown as ReadsPart
+  const writing = resolveWrites(definition as unknown as WritesDefinition, {
+    column,
+    children: finder(children, { what: 'a child collection', standIn: standInChildren, mistakes })
+  })
+  const reading = resolveReads(reads, { column })
   return {
     name: definition.name,
     table: definition.table ?? snakeCase(definition.name),
@@ -53,11 +58,9 @@ export function defineEntity<
     label: column(definition.label),
     references,
     children,
-    access: { list: read, paged: read, export: read, lookup: read, get: read, ...reads },
-    ...resolveWrites(writes, {
-      column,
-      children: finder(children, { what: 'a child collection', standIn: standInChildren, mistakes })
-    }),
+    ...reading,
+    ...writing,
+    ownerFilter: resolveFilter(reads, { ...reading, ...writing }, { column, mistakes }),
     overrides: definition.overrides ?? {},
     mistakes
   }

@@ -1,10 +1,12 @@
-import type { ReadAccess, ReadOperation } from './access.js'
+import type { ReadsDefinition } from './access.js'
 import type { DefineAction, DefinedAction, UpdateRule } from './action-definition.js'
 import type { CreationDefinition } from './creation.js'
+import type { CustomReadDefinition } from './custom-read.js'
 import type { Field, FieldType } from './field.js'
-import type { ChildrenDefinition, Fields, NameOfType, TypeOf, VisibleName } from './field-types.js'
+import type { ChildrenDefinition, Fields, LabelName, NameOfType, TypeOf, VisibleName } from './field-types.js'
 import type { OperatorOf } from './operator.js'
 import type { Overrides } from './overrides.js'
+import type { OwnerFilterDefinition } from './owner-filter.js'
 import type { Value } from './value.js'
 import type { WriteAccess, WriteOperation } from './write-access.js'
 
@@ -51,17 +53,14 @@ export interface EntityDefinition<
   readonly operators?: { readonly [K in VisibleName<F>]?: readonly OperatorOf<TypeOf<F, K>>[] }
   /** Properties that `sortColumn` takes: each needs an index, which start-up checks. */
   readonly sortable: readonly (VisibleName<F> | (keyof NoInfer<J> & string))[]
-  /** What lookup shows beside the id. */
-  readonly label: NameOfType<F, 'string'>
+  /** What lookup shows beside the id, as text: a string, int, long or guid that is never null. */
+  readonly label: LabelName<F>
   readonly references?: R
   readonly children?: C
-  readonly access: {
-    /** Covers every read that has no word of its own in `reads`. */
-    readonly read: ReadAccess<NameOfType<F, 'int' | 'long'>>
-    /** Single reads that differ, `{ get: ownedById }`. */
-    readonly reads?: Readonly<Partial<Record<ReadOperation, ReadAccess<NameOfType<F, 'int' | 'long'>>>>>
+  readonly access: ReadsDefinition<NameOfType<F, 'int' | 'long'>> & {
     /** Needed with `writes` or `actions`. */
     readonly write?: WriteAccess<NameOfType<F, 'int' | 'long'>>
+    readonly ownerFilter?: OwnerFilterDefinition<NameOfType<F, 'int' | 'long'>>
   }
   /** Which of create, update and delete it has; none without it. */
   readonly writes?: readonly WriteOperation[]
@@ -69,6 +68,8 @@ export interface EntityDefinition<
   /** What a PUT refuses or sets besides what the body says. */
   readonly updates?: UpdateRule<NoInfer<F>, NoInfer<C>>
   readonly actions?: (action: DefineAction<NoInfer<F>, NoInfer<C>>) => Readonly<Record<string, DefinedAction>>
+  /** Reads of its own, `GET /{resource}/{name}`. */
+  readonly customReads?: Readonly<Record<string, CustomReadDefinition<NoInfer<F>>>>
   /** Single reads and writes done in the entity's own way; the others stay as they are. */
   readonly overrides?: Overrides
 }

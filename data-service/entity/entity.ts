@@ -2,9 +2,11 @@ import type { ReadAccess, ReadOperation } from './access.js'
 import type { Action, ActionCall, Outcome } from './action.js'
 import type { Children, Column, Computed, Joined, Reference } from './column.js'
 import type { Creation } from './creation.js'
+import type { CustomRead } from './custom-read.js'
 import type { FieldType } from './field.js'
 import type { OperatorOf } from './operator.js'
 import type { Overrides } from './overrides.js'
+import type { OwnerFilter } from './owner-filter.js'
 import type { WriteAccess, WriteOperation } from './write-access.js'
 
 export type { Children, Column, Computed, Joined, Reference, StoreName } from './column.js'
@@ -22,11 +24,14 @@ export interface Entity {
   readonly joined: readonly Joined[]
   readonly filterable: ReadonlyMap<string, readonly OperatorOf<FieldType>[]>
   readonly sortable: ReadonlySet<string>
-  /** The string column that lookup shows. */
+  /** The column that lookup shows. */
   readonly label: Column
   readonly references: readonly Reference[]
   readonly children: readonly Children[]
   readonly access: Readonly<Record<ReadOperation, ReadAccess>>
+  readonly ownerFilter: OwnerFilter | undefined
+  /** In the order of the entity file. */
+  readonly customReads: ReadonlyMap<string, CustomRead>
   /** Writes it has besides its actions. */
   readonly writes: ReadonlySet<WriteOperation>
   /** undefined for a resource without writes and actions. */

@@ -9,6 +9,11 @@ export type NameOfType<F, T extends FieldType> = {
   [K in keyof F]: F[K] extends Field<T, false> ? K : never
 }[keyof F] &
   string
+/** What may stand for a row in a list of names: always there, and read as it is written. */
+export type LabelName<F> = {
+  [K in keyof F]: F[K] extends Field<'string' | 'int' | 'long' | 'guid', false, false> ? K : never
+}[keyof F] &
+  string
 export type TypeOf<F, K extends keyof F> = F[K] extends Field<infer T> ? T : never
 
 /** A value of a column as it is inside (value.ts), null where the column may be null. */

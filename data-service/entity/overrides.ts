@@ -14,6 +14,8 @@ import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupReq
 import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
 import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
 import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
+import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
+import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
 import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import type { CallContext } from '../rpc/call-context.js'
@@ -35,6 +37,8 @@ export interface Overrides {
   readonly lookup?: Override<LookupRequest__Output, Promise<LookupResponse>>
   readonly get?: Override<GetRequest__Output, Promise<GetResponse>>
   readonly export?: Override<ExportRequest__Output, AsyncIterable<ExportResponse>>
+  /** All custom reads. */
+  readonly read?: Override<ReadRequest__Output, Promise<ReadResponse>>
   readonly create?: Override<CreateRequest__Output, Promise<CreateResponse>>
   readonly update?: Override<UpdateRequest__Output, Promise<UpdateResponse>>
   readonly delete?: Override<DeleteRequest__Output, Promise<DeleteResponse>>

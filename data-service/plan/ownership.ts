@@ -1,5 +1,5 @@
 import type { Authenticated } from '../auth/caller.js'
-import type { OwnedById, OwnRows } from '../entity/access.js'
+import type { OwnRows } from '../entity/access.js'
 import type { Column } from '../entity/entity.js'
 import type { Operand } from '../entity/value.js'
 import { DomainError } from '../../shared/domain-error.js'
@@ -9,12 +9,14 @@ import type { RowScope } from './scope.js'
 export interface OwnershipPolicy {
   /** undefined: every use of an ownership rule is a configuration error. */
   readonly bypassRole: string | undefined
+  /** Of owner filters that name none of their own. `id` is the id of the route where it has one. */
+  readonly parameterName: string
 }
 
 const INT_MAX = 2n ** 31n - 1n
 
 /** Whether the caller sees and touches every row (source.md, bypass predicate). */
-export function bypasses(caller: Authenticated, { bypassRole }: OwnershipPolicy): boolean {
+export function bypasses(caller: Authenticated, { bypassRole }: Pick<OwnershipPolicy, 'bypassRole'>): boolean {
   if (bypassRole === undefined) {
     throw new DomainError('configuration', 'The service is not configured for this request.', {
       cause: new Error('OWNER_BYPASS_ROLE is not set, and an ownership rule was used.')
@@ -25,8 +27,7 @@ export function bypasses(caller: Authenticated, { bypassRole }: OwnershipPolicy)
 }
 
 /** The rows of one owner. */
-export function ownedRows(resource: Resource, access: OwnRows | OwnedById, owner: bigint): RowScope {
-  const column = ownerColumn(resource, access)
+export function ownedRows(column: Column, owner: bigint): RowScope {
   const condition = {
     path: { through: null, column },
     comparison: 'equals',
@@ -36,10 +37,9 @@ export function ownedRows(resource: Resource, access: OwnRows | OwnedById, owner
 }
 
 /** The column that holds the owner. */
-export function ownerColumn(resource: Resource, access: OwnRows | OwnedById): Column {
-  const name = access.kind === 'ownedById' ? resource.id.name : access.property
-  const column = resource.entity.columns.find((one) => one.name === name)
-  if (column === undefined) throw new TypeError(`${resource.entity.name} has no ${name}`)
+export function ownerColumn({ entity }: Resource, { property }: OwnRows): Column {
+  const column = entity.columns.find((one) => one.name === property)
+  if (column === undefined) throw new TypeError(`${entity.name} has no ${property}`)
   return column
 }
 

@@ -26,7 +26,8 @@ export function parseAct(texts: ActTexts, { planning, caller: anyone }: Planning
   const resource = planning.catalogue.resource(texts.resource)
   const action = resource.entity.actions.get(texts.action)
   if (action === undefined) throw new DomainError('route.not-found', 'There is no such action.')
-  const caller = admitWriter(resource, anyone, action.permission)
+  const { permission } = action
+  const caller = admitWriter({ resource, route: action.name, texts, permission }, anyone, planning.ownership)
   const expected = requiredVersions(texts.precondition)
   const body = texts.body.length === 0 ? {} : parseJson(texts.body)
   const { input, guardedChild } = action

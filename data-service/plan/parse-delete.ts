@@ -7,12 +7,12 @@ import { refuseUnplaced, type PlanningCall } from './planning.js'
 import { admitWriter, requireOperation } from './write-access.js'
 
 export function parseDelete(
-  texts: Pick<UpdateTexts, 'resource' | 'id' | 'precondition' | 'unplaced'>,
+  texts: Pick<UpdateTexts, 'resource' | 'id' | 'ownerParameter' | 'precondition' | 'unplaced'>,
   { planning, caller: anyone }: PlanningCall
 ): ParsedDelete {
   const resource = planning.catalogue.resource(texts.resource)
   requireOperation(resource, 'delete')
-  const caller = admitWriter(resource, anyone)
+  const caller = admitWriter({ resource, route: 'delete', texts }, anyone, planning.ownership)
   const expected = optionalVersions(texts.precondition)
   const faults = new FaultList()
   const id = parseId(texts.id, resource.id.field, faults)

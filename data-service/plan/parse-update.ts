@@ -19,7 +19,7 @@ export interface UpdateTexts extends WriteTexts {
 export function parseUpdate(texts: UpdateTexts, { planning, caller: anyone }: PlanningCall): ParsedUpdate {
   const resource = planning.catalogue.resource(texts.resource)
   requireOperation(resource, 'update')
-  const caller = admitWriter(resource, anyone)
+  const caller = admitWriter({ resource, route: 'update', texts }, anyone, planning.ownership)
   const expected = requiredVersions(texts.precondition)
   const body = parseJson(texts.body)
   const { entity } = resource

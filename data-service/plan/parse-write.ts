@@ -4,13 +4,14 @@ import type { Operand, Value } from '../entity/value.js'
 import { BodyFindings } from './body-findings.js'
 import type { Resource } from './catalogue.js'
 import { canonicalJson, type JsonValue } from './json-value.js'
+import type { OwnerTexts } from './owner-filter.js'
 import { parseIdempotencyKey } from './parse-idempotency-key.js'
 import { refuseUnplaced, type Planning, type Unplaced } from './planning.js'
 import type { Writer } from './write-access.js'
 import type { ExpectedVersions } from './write-plan.js'
 
 /** What the texts of every keyed write have in common. */
-export interface WriteTexts {
+export interface WriteTexts extends Pick<OwnerTexts, 'ownerParameter'> {
   readonly resource: string
   readonly body: Uint8Array
   readonly idempotencyKey?: string

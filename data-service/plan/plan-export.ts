@@ -1,14 +1,15 @@
 import { FaultList } from './fault-list.js'
+import type { OwnerTexts } from './owner-filter.js'
 import { parseConditions } from './parse-conditions.js'
 import { parseFields } from './parse-shape.js'
 import { parseSort } from './parse-sort.js'
 import { planned, refuseUnplaced, type PlanningCall, type Unplaced } from './planning.js'
 import type { SelectionTexts } from './plan-page.js'
 import { propertyName } from './property-name.js'
-import { readAccess } from './read-access.js'
+import { readableRows } from './read-access.js'
 import type { ExportPlan, ShapedProperty } from './read-plan.js'
 
-export interface ExportTexts {
+export interface ExportTexts extends OwnerTexts {
   readonly resource: string
   readonly selection: SelectionTexts | null
   readonly fields?: string
@@ -17,8 +18,9 @@ export interface ExportTexts {
 
 export function planExport(request: ExportTexts, { planning, caller }: PlanningCall): ExportPlan {
   const resource = planning.catalogue.resource(request.resource)
-  const { scope } = readAccess({ resource, operation: 'export' }, caller, planning.ownership)
   const faults = new FaultList()
+  const { ownership } = planning
+  const scope = readableRows({ resource, read: 'export', texts: request }, { caller, ownership }, faults)
   const conditions = parseConditions(request.selection?.filters ?? [], resource, faults)
   const sort = parseSort(request.selection, resource, faults)
   const named = parseFields(request.fields, resource, { faults, refuse: unfit })

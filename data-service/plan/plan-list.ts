@@ -1,11 +1,12 @@
 import { FaultList } from './fault-list.js'
+import type { OwnerTexts } from './owner-filter.js'
 import { parseShape, type ShapeTexts } from './parse-shape.js'
 import { planShape } from './plan-shape.js'
 import { planned, refuseUnplaced, UNPAGED_LIMIT, type PlanningCall, type Unplaced } from './planning.js'
-import { readAccess, referenceScope } from './read-access.js'
+import { readableRows, referenceScope } from './read-access.js'
 import type { ListPlan } from './read-plan.js'
 
-export interface ListTexts {
+export interface ListTexts extends OwnerTexts {
   readonly resource: string
   readonly shape: ShapeTexts | null
   readonly unplaced: Unplaced | null
@@ -14,8 +15,8 @@ export interface ListTexts {
 export function planList(request: ListTexts, { planning, caller }: PlanningCall): ListPlan {
   const { catalogue, ownership } = planning
   const resource = catalogue.resource(request.resource)
-  const { scope } = readAccess({ resource, operation: 'list' }, caller, ownership)
   const faults = new FaultList()
+  const scope = readableRows({ resource, read: 'list', texts: request }, { caller, ownership }, faults)
   const shape = parseShape(request.shape, resource, faults)
   refuseUnplaced(request.unplaced, faults)
   faults.finish()

@@ -1,12 +1,13 @@
 import type { Resource } from './catalogue.js'
 import type { Condition } from './condition.js'
 import { FaultList } from './fault-list.js'
+import type { OwnerTexts } from './owner-filter.js'
 import { isTooLong, MAX_VALUE_CHARACTERS } from './parse-conditions.js'
 import { planned, refuseUnplaced, UNPAGED_LIMIT, type PlanningCall, type Unplaced } from './planning.js'
-import { readAccess } from './read-access.js'
+import { readableRows } from './read-access.js'
 import type { LookupPlan } from './read-plan.js'
 
-export interface LookupTexts {
+export interface LookupTexts extends OwnerTexts {
   readonly resource: string
   readonly search?: string
   readonly unplaced: Unplaced | null
@@ -14,8 +15,9 @@ export interface LookupTexts {
 
 export function planLookup(request: LookupTexts, { planning, caller }: PlanningCall): LookupPlan {
   const resource = planning.catalogue.resource(request.resource)
-  const { scope } = readAccess({ resource, operation: 'lookup' }, caller, planning.ownership)
   const faults = new FaultList()
+  const { ownership } = planning
+  const scope = readableRows({ resource, read: 'lookup', texts: request }, { caller, ownership }, faults)
   const conditions = parseSearch(request.search, resource, faults)
   refuseUnplaced(request.unplaced, faults)
   faults.finish()

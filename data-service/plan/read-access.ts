@@ -1,51 +1,63 @@
 import type { Caller } from '../auth/caller.js'
-import type { ReadOperation } from '../entity/access.js'
+import type { ReadAccess, ReadOperation } from '../entity/access.js'
+import type { CustomRead } from '../entity/custom-read.js'
 import { DomainError } from '../../shared/domain-error.js'
 import type { Resource } from './catalogue.js'
-import { anotherOwner, bypasses, noOwner, ownedRows, type OwnershipPolicy } from './ownership.js'
-import { allRows, type RowScope } from './scope.js'
-
-/** What a caller may read of a resource. `id` is the id to use, where the owner filter settled it. */
-export interface Granted {
-  readonly scope: RowScope
-  readonly id?: string
-}
+import type { FaultList } from './fault-list.js'
+import { ownerParameter, passOwnerFilter, type OwnerTexts } from './owner-filter.js'
+import { bypasses, noOwner, ownedRows, ownerColumn, type OwnershipPolicy } from './ownership.js'
+import { allRows, bothScopes, type RowScope } from './scope.js'
 
 /**
- * Who may read which rows: the one place that says so. Refuses with `auth.required`, `capability.denied` or
- * `ownership.denied`. `id` is the route's, for reads by id.
+ * The rows that a read is about: the one place that says so. Throws `auth.required`, `capability.denied` or
+ * `ownership.denied`; an owner parameter that a bypass caller sent and that names no owner goes on the list.
  */
-export function readAccess(
-  call: { readonly resource: Resource; readonly operation: ReadOperation; readonly id?: string },
-  caller: Caller,
-  policy: OwnershipPolicy
-): Granted {
-  const { resource, operation } = call
-  const access = resource.entity.access[operation]
-  if (access.kind === 'everyone') return { scope: allRows }
+export function readableRows(
+  call: { readonly resource: Resource; readonly read: ReadOperation | CustomRead; readonly texts: OwnerTexts },
+  { caller, ownership }: { readonly caller: Caller; readonly ownership: OwnershipPolicy },
+  faults: FaultList
+): RowScope {
+  const { resource, read, texts } = call
+  const [route, access] = typeof read === 'string' ? [read, resource.entity.access[read]] : [read.name, read.access]
+  const filter = resource.entity.ownerFilter
+  const filtered = filter?.routes.has(route) === true
+  if (access.kind === 'everyone' && !filtered) return allRows
   if (caller.kind === 'anonymous') throw new DomainError('auth.required', 'This needs an access token.')
-  if (access.kind === 'permission') {
-    if (caller.permissions.has(access.permission)) return { scope: allRows }
+  if (access.kind === 'permission' && !caller.permissions.has(access.permission)) {
     throw new DomainError('capability.denied', `This needs the permission ${access.permission}.`)
   }
-  if (bypasses(caller, policy)) return { scope: allRows }
-  if (caller.owner === null) throw noOwner()
-  if (access.kind === 'ownedById') requireOwn(call.id, caller.owner)
-  const scope = ownedRows(resource, access, caller.owner)
-  return access.kind === 'ownedById' ? { scope, id: caller.owner.toString() } : { scope }
+  const owner = passOwnerFilter({ resource, route, texts }, caller, ownership)
+  const scope = scopeOf(access, { resource, caller, ownership })
+  if (scope === null) throw noOwner()
+  if (filter === undefined || owner === undefined || read === 'get') return scope
+  if (owner !== 'malformed') return bothScopes(scope, ownedRows(filter.owner, owner))
+  const parameter = ownerParameter(filter, ownership)
+  faults.add('filter.value.invalid', parameter, `${parameter} must be the id of an owner, in digits.`)
+  return scope
 }
 
 /** The rows of a referenced resource that the caller could read by id; null for none. */
-export function referenceScope(target: Resource, caller: Caller, policy: OwnershipPolicy): RowScope | null {
-  const access = target.entity.access.get
-  if (access.kind === 'everyone') return allRows
+export function referenceScope(target: Resource, caller: Caller, ownership: OwnershipPolicy): RowScope | null {
+  const { access, ownerFilter } = target.entity
+  const filtered = ownerFilter?.routes.has('get') === true && ownerFilter.routes.get('get') === undefined
+  if (access.get.kind === 'everyone' && !filtered) return allRows
   if (caller.kind === 'anonymous') return null
-  if (access.kind === 'permission') return caller.permissions.has(access.permission) ? allRows : null
-  if (bypasses(caller, policy)) return allRows
-  return caller.owner === null ? null : ownedRows(target, access, caller.owner)
+  if (access.get.kind === 'permission' && !caller.permissions.has(access.get.permission)) return null
+  const scope = scopeOf(access.get, { resource: target, caller, ownership })
+  if (scope === null || !filtered || bypasses(caller, ownership)) return scope
+  return caller.owner === null ? null : bothScopes(scope, ownedRows(ownerFilter.owner, caller.owner))
 }
 
-/** The owner filter of source.md, where the owner parameter is the id of the route; absent or no integer is refused. */
-function requireOwn(parameter: string | undefined, owner: bigint): void {
-  if (parameter === undefined || !/^-?\d{1,100}$/.test(parameter) || BigInt(parameter) !== owner) throw anotherOwner()
+/** null: the resolvable-owner gate is shut. */
+function scopeOf(
+  access: ReadAccess,
+  of: {
+    readonly resource: Resource
+    readonly caller: Exclude<Caller, { kind: 'anonymous' }>
+    readonly ownership: OwnershipPolicy
+  }
+): RowScope | null {
+  const { resource, caller, ownership } = of
+  if (access.kind !== 'ownRows' || bypasses(caller, ownership)) return allRows
+  return caller.owner === null ? null : ownedRows(ownerColumn(resource, access), caller.owner)
 }

@@ -16,3 +16,10 @@ export interface RowsWhere {
 }
 
 export const allRows: AllRows = { kind: 'all-rows' }
+
+/** The rows of both scopes (source.md: row-scope specifications combine by AND). */
+export function bothScopes(one: RowScope, other: RowScope): RowScope {
+  if (one.kind === 'all-rows') return other
+  if (other.kind === 'all-rows') return one
+  return { kind: 'rows-where', conditions: [...one.conditions, ...other.conditions] }
+}

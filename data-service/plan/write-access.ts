@@ -5,6 +5,7 @@ import type { Value } from '../entity/value.js'
 import type { WriteAccess, WriteOperation } from '../entity/write-access.js'
 import { DomainError } from '../../shared/domain-error.js'
 import type { Resource } from './catalogue.js'
+import { passOwnerFilter, type OwnerTexts } from './owner-filter.js'
 import {
   anotherOwner,
   bypasses,
@@ -29,13 +30,27 @@ export function requireOperation({ entity }: Resource, operation: WriteOperation
   }
 }
 
-/** Who may write at all: `auth.required`, then `capability.denied`. Whose rows they are is judged with the rows. */
-export function admitWriter(resource: Resource, caller: Caller, permission?: Permission): Authenticated {
-  const access = accessOf(resource)
+/**
+ * Who may write at all: `auth.required`, then `capability.denied`, then the owner filter's `ownership.denied`. Whose
+ * rows they are is judged with the rows.
+ */
+export function admitWriter(
+  write: {
+    readonly resource: Resource
+    /** The operation, or the action's name. */
+    readonly route: string
+    readonly texts: OwnerTexts
+    readonly permission?: Permission | undefined
+  },
+  caller: Caller,
+  ownership: OwnershipPolicy
+): Authenticated {
+  const access = accessOf(write.resource)
   if (caller.kind === 'anonymous') throw new DomainError('auth.required', 'This needs an access token.')
-  const needed = [access.kind === 'permission' ? access.permission : undefined, permission]
+  const needed = [access.kind === 'permission' ? access.permission : undefined, write.permission]
   const missing = needed.find((one) => one !== undefined && !caller.permissions.has(one))
   if (missing !== undefined) throw new DomainError('capability.denied', `This needs the permission ${missing}.`)
+  passOwnerFilter(write, caller, ownership)
   return caller
 }
 
@@ -44,7 +59,7 @@ export function writableRows(resource: Resource, { caller, ownership }: Writer):
   const access = accessOf(resource)
   if (access.kind === 'permission' || bypasses(caller, ownership)) return allRows
   if (caller.owner === null) throw noOwner()
-  return ownedRows(resource, access, caller.owner)
+  return ownedRows(ownerColumn(resource, access), caller.owner)
 }
 
 /** The owner column of a new row, where the caller's claim fills it and the body may leave it out. */

@@ -24,10 +24,14 @@ export async function create(
   const answer = await keyedWrite({ writing, context }, parsed, {
     method: 'POST',
     path: `/${resource.entity.name}`,
-    work: async (steps) => steps.answer(resource, await insert(parsed, steps), ignored)
+    work: async (steps) => {
+      const id = await insert(parsed, steps)
+      const location = `${request.linkBase}/${resource.entity.name}/${encodeURIComponent(String(id))}`
+      return { ...(await steps.answer(resource, id, ignored)), location }
+    }
   })
-  const { json, rowVersion, id, replayed } = answer
-  return { record: { json, rowVersion }, id, ignoredMembers: [...answer.ignored], replayed }
+  const { json, rowVersion, id, replayed, location } = answer
+  return { record: { json, rowVersion }, id, ignoredMembers: [...answer.ignored], replayed, location }
 }
 
 async function insert(parsed: ParsedCreate, steps: WriteSteps): Promise<string | number | boolean> {

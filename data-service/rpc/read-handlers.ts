@@ -8,6 +8,8 @@ import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupReq
 import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
 import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
 import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
+import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
+import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
 import type { StreamHandler, UnaryHandler } from './call-context.js'
 import { exportRows } from './export.js'
 import { get } from './get.js'
@@ -15,6 +17,7 @@ import { list } from './list.js'
 import { lookup } from './lookup.js'
 import { overridable } from './overridable.js'
 import { page } from './page.js'
+import { read } from './read.js'
 import type { Reading } from './reading.js'
 
 export interface ReadHandlers {
@@ -22,6 +25,7 @@ export interface ReadHandlers {
   readonly page: UnaryHandler<PageRequest__Output, PageResponse>
   readonly lookup: UnaryHandler<LookupRequest__Output, LookupResponse>
   readonly get: UnaryHandler<GetRequest__Output, GetResponse>
+  readonly read: UnaryHandler<ReadRequest__Output, ReadResponse>
   readonly export: StreamHandler<ExportRequest__Output, ExportResponse>
 }
 
@@ -32,6 +36,7 @@ export function readHandlers(reading: Reading): ReadHandlers {
     page: overridable(reading, page, (overrides) => overrides.paged),
     lookup: overridable(reading, lookup, (overrides) => overrides.lookup),
     get: overridable(reading, get, (overrides) => overrides.get),
+    read: overridable(reading, read, (overrides) => overrides.read),
     export: overridable(reading, exportRows, (overrides) => overrides.export)
   }
 }

@@ -20,7 +20,7 @@ export interface RpcOptions {
 // The package that these types were generated from.
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
 
-export type Method = 'List' | 'Page' | 'Lookup' | 'Get' | 'Describe' | 'Create' | 'Update' | 'Delete' | 'Act'
+export type Method = 'List' | 'Page' | 'Lookup' | 'Get' | 'Read' | 'Describe' | 'Create' | 'Update' | 'Delete' | 'Act'
 
 /** Calls the data service as an internal service would, past the gateway. */
 export class GrpcCaller {
@@ -44,6 +44,8 @@ export class GrpcCaller {
           return void this.#client.Lookup(request, metadata, settings, done)
         case 'Get':
           return void this.#client.Get(request, metadata, settings, done)
+        case 'Read':
+          return void this.#client.Read(request, metadata, settings, done)
         case 'Describe':
           return void this.#client.Describe(request, metadata, settings, done)
         case 'Create':

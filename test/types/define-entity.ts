@@ -64,8 +64,12 @@ export const namesThatAreNone = [
   defineEntity({ ...things, sortable: ['riskNote'] }),
   // @ts-expect-error a joined property that is not defined
   defineEntity({ ...things, references, filterable: ['ownerName'] }),
-  // @ts-expect-error the label is text
-  defineEntity({ ...things, label: 'count' }),
+  // @ts-expect-error the label is no point in time
+  defineEntity({ ...things, label: 'startsAt' }),
+  // @ts-expect-error nor an amount
+  defineEntity({ ...things, label: 'price' }),
+  // @ts-expect-error nor yes or no
+  defineEntity({ ...things, label: 'isOpen' }),
   // @ts-expect-error and not hidden
   defineEntity({ ...things, label: 'riskNote' }),
   // @ts-expect-error a computed property reads no hidden one

@@ -1,4 +1,4 @@
-import { everyone, ownedById, ownRows, permission } from '../../../data-service/entity/access.js'
+import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   bool,
@@ -22,7 +22,11 @@ const makers = defineEntity({
   label: 'name',
   filterable: ['id', 'name'],
   sortable: ['id', 'name'],
-  access: { read: permission('products:manage'), reads: { get: ownedById } }
+  access: {
+    read: permission('products:manage'),
+    reads: { get: ownRows('id') },
+    ownerFilter: { property: 'id', on: ['get'] }
+  }
 })
 
 const things = defineEntity({

@@ -15,7 +15,7 @@ import { errorOf, faultsOf } from './faults-of.js'
 
 const planning = {
   catalogue: exampleCatalogue,
-  ownership: { bypassRole: 'Admin' },
+  ownership: { bypassRole: 'Admin', parameterName: 'id' },
   maxPageSize: 300,
   maxExportRows: 5000
 }
@@ -193,7 +193,8 @@ describe('row scope', () => {
   })
 
   it('fails as a configuration error on first use without a bypass role, and not before', () => {
-    const call = { planning: { ...planning, ownership: { bypassRole: undefined } }, caller: owning(7n).caller }
+    const ownership = { bypassRole: undefined, parameterName: 'id' }
+    const call = { planning: { ...planning, ownership }, caller: owning(7n).caller }
     expect(errorOf(() => scope(call)).code).to.equal('configuration')
     expect(planList({ resource: 'things', shape: null, unplaced: null }, call).scope.kind).to.equal('all-rows')
   })

@@ -32,7 +32,7 @@ export async function runService(entities: readonly Entity[] = exampleEntities):
   const log = pino({ level: 'debug' }, { write: (line) => void logs.push(JSON.parse(line) as Log) })
   const planning = {
     catalogue: makeCatalogue(entities),
-    ownership: { bypassRole: 'Admin' },
+    ownership: { bypassRole: 'Admin', parameterName: 'id' },
     maxPageSize: 500,
     maxExportRows: 100
   }

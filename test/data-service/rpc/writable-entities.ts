@@ -95,7 +95,7 @@ export const tickets = defineEntity({
   name: 'tickets',
   description: 'Rows with owners.',
   fields: { id: serverSet(int()), ownerId: onCreate(int()), label: optional(text(20)) },
-  label: 'label',
+  label: 'id',
   filterable: ['id'],
   sortable: ['id'],
   access: { read: ownRows('ownerId'), write: ownRows('ownerId') },

@@ -47,7 +47,7 @@ export class WriteHarness {
     const writing: Writing = {
       planning: {
         catalogue: makeCatalogue(entities),
-        ownership: { bypassRole: 'bypassRole' in options ? options.bypassRole : 'Admin' },
+        ownership: { bypassRole: 'bypassRole' in options ? options.bypassRole : 'Admin', parameterName: 'id' },
         maxPageSize: 500,
         maxExportRows: 100
       },
@@ -84,6 +84,7 @@ export interface Answer {
   readonly id: string
   readonly ignored: readonly string[]
   readonly replayed: boolean
+  readonly location: string
 }
 
 /** The DomainError that a call fails with. */
@@ -105,7 +106,14 @@ export async function faultsIn(call: Promise<unknown>): Promise<string[]> {
 
 export { anonymous }
 
-const defaults = { resource: '', body: Buffer.alloc(0), strict: false, unplaced: null, precondition: null }
+const defaults = {
+  resource: '',
+  body: Buffer.alloc(0),
+  strict: false,
+  linkBase: '',
+  unplaced: null,
+  precondition: null
+}
 
 function wire({ body, tags, precondition, ...rest }: Short<object>): object & { readonly resource: string } {
   const kind = precondition ?? (tags === undefined ? undefined : 'TAGS')
@@ -116,13 +124,13 @@ function wire({ body, tags, precondition, ...rest }: Short<object>): object & { 
   }
 }
 
-function answerOf({ record, id, ignoredMembers = [], replayed = false }: CreateResponse): Answer {
+function answerOf({ record, id, ignoredMembers = [], replayed = false, location = '' }: CreateResponse): Answer {
   const { json, rowVersion } = record ?? {}
   if (!Buffer.isBuffer(json) || !Buffer.isBuffer(rowVersion)) throw new Error('no record')
   const text = json.toString()
   // What the encoder writes of a row.
   const parsed = JSON.parse(text) as Record<string, unknown>
-  return { json: text, record: parsed, version: rowVersion, id: id ?? '', ignored: ignoredMembers, replayed }
+  return { json: text, record: parsed, version: rowVersion, id: id ?? '', ignored: ignoredMembers, replayed, location }
 }
 
 function contextOf(by: Caller): Parameters<WriteHandlers['create']>[0] {

@@ -1,0 +1,58 @@
+import type { ReadOperation } from './access.js'
+import type { Column } from './column.js'
+import type { WriteOperation } from './write-access.js'
+
+/**
+ * What guards a route in place of the owner parameter, where a request may go without one: the row scope of
+ * `ownRows(…)`, or a permission.
+ */
+export type Guard = 'rowScope' | 'permission'
+
+/** A route of a resource: a read or write that every resource may have, an action or a custom read. */
+export type RouteName = ReadOperation | WriteOperation | (string & Record<never, never>)
+
+/**
+ * The owner filter of the source document: before these routes the owner parameter of the request must equal the owner
+ * claim, whatever the rows hold; the bypass role passes. A collection is narrowed to the owner that was named.
+ */
+export interface OwnerFilterDefinition<Name extends string = string> {
+  /** The column that holds the owner. */
+  readonly property: Name
+  /** Default: the setting OWNER_PARAMETER_NAME. `id` is the id of the route where it has one; all else is in the query. */
+  readonly parameter?: string
+  /** Default: every route of the resource. */
+  readonly on?: readonly RouteName[]
+  /**
+   * Routes that a request may call without the parameter, each with the guard that stands there instead; one word for
+   * all of `on`. It excuses nothing but the missing parameter.
+   */
+  readonly allowMissingOwner?: Guard | Readonly<Record<string, Guard>>
+}
+
+/** An owner filter as the service works with it. */
+export interface OwnerFilter {
+  readonly owner: Column
+  /** undefined: the setting's. */
+  readonly parameter: string | undefined
+  /** The routes it stands before, each with what guards it where the parameter is missing; undefined: it may not be. */
+  readonly routes: ReadonlyMap<string, Guard | undefined>
+}
+
+/** `routes` are all that the resource has. */
+export function resolveOwnerFilter(
+  { property, parameter, on, allowMissingOwner }: OwnerFilterDefinition,
+  routes: readonly string[],
+  names: { readonly column: (name: string) => Column; readonly route: (name: string) => void }
+): OwnerFilter {
+  const filtered = on ?? routes
+  filtered.forEach(names.route)
+  const guards = typeof allowMissingOwner === 'string' ? {} : (allowMissingOwner ?? {})
+  Object.keys(guards).forEach(names.route)
+  const guardOf = (route: string): Guard | undefined =>
+    typeof allowMissingOwner === 'string' ? allowMissingOwner : guards[route]
+  return {
+    owner: names.column(property),
+    parameter,
+    routes: new Map(filtered.map((route) => [route, guardOf(route)]))
+  }
+}
