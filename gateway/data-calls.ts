@@ -14,10 +14,13 @@ import type { LookupRequest as LookupMessage } from '../shared/gen/entity/v1/Loo
 import type { LookupResponse__Output } from '../shared/gen/entity/v1/LookupResponse.js'
 import type { PageRequest as PageMessage } from '../shared/gen/entity/v1/PageRequest.js'
 import type { PageResponse__Output } from '../shared/gen/entity/v1/PageResponse.js'
+import type { ReadRequest as ReadMessage } from '../shared/gen/entity/v1/ReadRequest.js'
+import type { ReadResponse__Output } from '../shared/gen/entity/v1/ReadResponse.js'
 import type { UpdateRequest as UpdateMessage } from '../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse__Output } from '../shared/gen/entity/v1/UpdateResponse.js'
 
 export type { Action__Output as Action } from '../shared/gen/entity/v1/Action.js'
+export type { CustomRead__Output as CustomRead } from '../shared/gen/entity/v1/CustomRead.js'
 export type { Navigation__Output as Navigation } from '../shared/gen/entity/v1/Navigation.js'
 export type { Precondition } from '../shared/gen/entity/v1/Precondition.js'
 export type { Property__Output as Property } from '../shared/gen/entity/v1/Property.js'
@@ -43,6 +46,8 @@ export type {
   LookupResponse__Output as LookupAnswer,
   PageMessage,
   PageResponse__Output as PageAnswer,
+  ReadMessage,
+  ReadResponse__Output as ReadAnswer,
   UpdateMessage,
   UpdateResponse__Output as UpdateAnswer
 }
@@ -67,6 +72,8 @@ export interface DataClient {
   page(call: DataCall, request: PageMessage): Promise<PageResponse__Output>
   lookup(call: DataCall, request: LookupMessage): Promise<LookupResponse__Output>
   get(call: DataCall, request: GetMessage): Promise<GetResponse__Output>
+  /** One of the resource's own reads. */
+  read(call: DataCall, request: ReadMessage): Promise<ReadResponse__Output>
   /** Parts are pulled; leaving the iteration cancels the rpc. */
   export(call: DataCall, request: ExportMessage): AsyncIterable<ExportResponse__Output>
   /** Writes are sent once, whatever becomes of them. */
