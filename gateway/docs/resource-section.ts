@@ -19,6 +19,7 @@ ${table([
     return [isLink ? link(base + path, code(`GET ${path}`)) : code(`${method} ${path}`), escapeHtml(summary)]
   })
 ])}
+${ownerNote(resource)}
 <h3>Fields</h3>
 ${table([['Field', 'Type', 'Takes part in'], ...properties.map(fieldRow)])}
 ${navigations.length === 0 ? '' : `<h3>Navigations</h3>\n${table([['Name', 'Rows', 'With'], ...navigations.map(navigationRow)])}`}
@@ -30,6 +31,15 @@ ${
 ${table([['Action', 'What it does', 'Body'], ...actions.map(actionRow)])}`
 }
 </section>`
+}
+
+/** Where the owner filter takes its parameter from the query; nothing where it does not. */
+function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
+  const operations = ownerFiltered.map((operation) => (operation === 'act' ? 'every action' : code(operation)))
+  const own = reads.filter((read) => read.ownerFiltered).map(({ name }) => code(name))
+  const filtered = [...operations, ...own]
+  if (filtered.length === 0) return ''
+  return `<p>${code(`?${ownerParameter}=…`)} names the owner whose rows are meant, the caller's own, on ${filtered.join(', ')}.</p>`
 }
 
 function fieldRow(property: Property): string[] {

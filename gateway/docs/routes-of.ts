@@ -1,6 +1,5 @@
 import type { Resource } from '../data-calls.js'
-import { readOperations } from '../openapi/read-operations.js'
-import { writeOperations } from '../openapi/write-operations.js'
+import { operationsOf } from '../openapi/paths.js'
 
 export interface Route {
   readonly method: string
@@ -10,7 +9,9 @@ export interface Route {
 
 /** The routes of a resource but for its actions, as the OpenAPI document has them. */
 export function routesOf(resource: Resource): Route[] {
-  return [...readOperations(resource), ...writeOperations({ ...resource, actions: [] })].map(
-    ({ method, path, document }) => ({ method: method.toUpperCase(), path, summary: document.summary })
-  )
+  return operationsOf({ ...resource, actions: [] }).map(({ method, path, document }) => ({
+    method: method.toUpperCase(),
+    path,
+    summary: document.summary
+  }))
 }

@@ -16,7 +16,7 @@ export function actRoute(app: FastifyInstance, { data, catalogue }: EntityTools)
     { onRequest, preParsing: jsonOnly, preValidation: [wellFormedOrNone, ...preValidation] },
     async (request, reply) => {
       const { resource, id, action } = request.params
-      const options = writeOptions(request, reply)
+      const options = writeOptions({ catalogue, operation: 'act' }, request, reply)
       const answer = await data.act(writeCall(request), {
         resource,
         id,
@@ -24,6 +24,7 @@ export function actRoute(app: FastifyInstance, { data, catalogue }: EntityTools)
         body: bodyOf(request),
         precondition: preconditionOf(request),
         ...options.key,
+        ...options.owner,
         strict: options.strict,
         unplaced: options.unplaced
       })

@@ -3,7 +3,8 @@ import { DomainError } from '../../shared/domain-error.js'
 import type { Catalogue } from '../catalogue.js'
 import { checkApiVersion, SUPPORTED_VERSIONS } from '../headers/api-version.js'
 import { methodNotAllowed, refuseOtherMethods } from '../refuse-other-methods.js'
-import { allowedMethods, routedMethods, type EntityPath } from './entity-path.js'
+import { allowedMethods, routedMethods, type BelowResource, type EntityPath } from './entity-path.js'
+import type { ResourceParams } from './entity-tools.js'
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
 
@@ -41,11 +42,11 @@ function allowedAt(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply }
 ): readonly string[] {
   // Every entity path has the first, and those below a row have the others.
-  const { resource: name, id, action } = request.params as { resource: string; id?: string; action?: string }
+  const { resource: name, ...below } = request.params as ResourceParams & BelowResource
   const resource = catalogue.find(name)
-  const allowed = resource === undefined ? [] : allowedMethods(path, resource, action)
+  const allowed = resource === undefined ? [] : allowedMethods(path, resource, below)
   // `/products/` matches the path of a row with an empty id, which is no path of ours.
-  if (id === '' || allowed.length === 0)
+  if (below.id === '' || allowed.length === 0)
     throw new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
   reply.header('api-supported-versions', SUPPORTED_VERSIONS)
   reply.header('cache-control', 'no-store')

@@ -15,15 +15,17 @@ export function createRoute(app: FastifyInstance, { data, catalogue, address }: 
     { onRequest, preParsing: jsonOnly, preValidation: [wellFormed, ...preValidation] },
     async (request, reply) => {
       const { resource } = request.params
-      const options = writeOptions(request, reply)
+      const options = writeOptions({ catalogue, operation: 'create' }, request, reply)
       const answer = await data.create(writeCall(request), {
         resource,
         body: bodyOf(request),
         ...options.key,
+        ...options.owner,
         strict: options.strict,
+        linkBase: address.baseFor(request),
         unplaced: options.unplaced
       })
-      reply.code(201).header('location', `${address.baseFor(request)}/${resource}/${encodeURIComponent(answer.id)}`)
+      reply.code(201).header('location', answer.location)
       return sendWritten(reply, answer, options)
     }
   )

@@ -10,8 +10,8 @@ import { queryOfWrite } from './write-options.js'
 export function deleteRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {
   app.delete<{ Params: RowParams }>(ROW_PATH.url, admission(catalogue, ROW_PATH), async (request, reply) => {
     const { resource, id } = request.params
-    const { unplaced } = queryOfWrite(request, reply)
-    await data.delete(writeCall(request), { resource, id, precondition: preconditionOf(request), unplaced })
+    const { owner, unplaced } = queryOfWrite({ catalogue, operation: 'delete' }, request, reply)
+    await data.delete(writeCall(request), { resource, id, precondition: preconditionOf(request), ...owner, unplaced })
     return reply.code(204).send()
   })
 }

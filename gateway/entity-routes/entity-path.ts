@@ -1,5 +1,6 @@
 import type { Resource } from '../data-calls.js'
 import type { ReadOperation } from '../headers/route-parameters.js'
+import { customReadNamed } from './custom-read.js'
 
 /** Whatever a resource may serve; `act` is each of its actions. */
 export type Operation = ReadOperation | 'create' | 'update' | 'delete' | 'act'
@@ -34,9 +35,21 @@ export function routedMethods({ operations }: EntityPath): string[] {
   return operations.flatMap((operation) => METHODS[operation])
 }
 
-/** Methods that this resource takes at the path; none where the path is not one of its own. */
-export function allowedMethods(path: EntityPath, resource: Resource, action: string | undefined): string[] {
+/**
+ * Methods that this resource takes at the path; none where the path is not one of its own. One of its own reads stands
+ * where the id of a row would, which no id is written like.
+ */
+export function allowedMethods(path: EntityPath, resource: Resource, below: BelowResource): readonly string[] {
+  if (path === ROW_PATH && customReadNamed(resource, below.id) !== undefined) return METHODS.get
   const served = (operation: Operation): boolean =>
-    operation === 'act' ? resource.actions.some(({ name }) => name === action) : resource.operations.includes(operation)
+    operation === 'act'
+      ? resource.actions.some(({ name }) => name === below.action)
+      : resource.operations.includes(operation)
   return path.operations.filter(served).flatMap((operation) => METHODS[operation])
+}
+
+/** What stands in a path below its resource. */
+export interface BelowResource {
+  readonly id?: string
+  readonly action?: string
 }

@@ -17,7 +17,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
     { ...admission(catalogue, EXPORT_PATH), exposeHeadRoute: false },
     async (request, reply) => {
       const { resource } = request.params
-      const query = readQuery('export', request, reply)
+      const query = readQuery({ resource: catalogue.find(resource), operation: 'export' }, request, reply)
       const { bom, escapeFormulas, faults } = exportOptions(query.values)
       const { fields } = query.values
       const call = dataCall(request, reply)
@@ -26,6 +26,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
         selection: selectionOf(query),
         ...(fields === undefined ? {} : { fields }),
         idleTimeoutMs: EXPORT_IDLE_TIMEOUT,
+        ...query.owner,
         unplaced: query.unplaced
       })
       const opened = await openExport(parts, faults)

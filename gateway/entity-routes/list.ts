@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { ListAnswer } from '../data-calls.js'
+import type { ListAnswer, Resource } from '../data-calls.js'
 import { pageLinks } from '../headers/page-links.js'
 import { knownQuery } from '../headers/known-query.js'
 import { queryOf } from '../headers/query-parameters.js'
@@ -8,6 +8,7 @@ import { admission } from './admit.js'
 import { dataCall } from './data-call.js'
 import { COLLECTION_PATH } from './entity-path.js'
 import type { EntityTools, ResourceParams } from './entity-tools.js'
+import { ownerParameterOf } from './owner-parameter.js'
 import { readQuery, shapeOf } from './read-query.js'
 import { JSON_TYPE, recordArray } from './record-array.js'
 
@@ -18,16 +19,19 @@ export function listRoute(app: FastifyInstance, { data, catalogue, address }: En
     admission(catalogue, COLLECTION_PATH),
     async (request, reply) => {
       const { resource } = request.params
-      const query = readQuery('list', request, reply)
+      const known = catalogue.find(resource)
+      const query = readQuery({ resource: known, operation: 'list' }, request, reply)
       const answer = await data.list(dataCall(request, reply), {
         resource,
         shape: shapeOf(query),
+        ...query.owner,
         unplaced: query.unplaced
       })
       reply.header('x-row-limit', String(answer.rowLimit))
       if (answer.truncated) {
         reply.header('x-truncated', 'true')
-        const link = rest(answer, `${address.baseFor(request)}/${resource}/paged`, queryOf(request.url))
+        const path = `${address.baseFor(request)}/${resource}/paged`
+        const link = rest(answer, path, understood(queryOf(request.url), known))
         if (link !== undefined) reply.header('link', link)
       }
       return reply.type(JSON_TYPE).send(recordArray(answer.records))
@@ -35,12 +39,13 @@ export function listRoute(app: FastifyInstance, { data, catalogue, address }: En
   )
 }
 
-/**
- * The page that starts with the first row left out. What the list ignores is left out of it: the paged route would
- * filter and sort by some of that.
- */
-function rest(answer: ListAnswer, url: string, query: string): string | undefined {
-  const { rowLimit, continuationPageSize: size } = answer
-  const known = knownQuery(query, ROUTE_PARAMETERS.list.names)
-  return pageLinks(url, known, [{ rel: 'next', pageNumber: String(1 + rowLimit / size), pageSize: String(size) }])
+/** What the list ignores is left out of the link: the paged route would filter and sort by some of that. */
+function understood(query: string, resource: Resource | undefined): string {
+  const owner = ownerParameterOf(resource, 'list')
+  return knownQuery(query, [...ROUTE_PARAMETERS.list.names, ...(owner === undefined ? [] : [owner])])
+}
+
+/** The page that starts with the first row left out. */
+function rest({ rowLimit, continuationPageSize: size }: ListAnswer, path: string, query: string): string | undefined {
+  return pageLinks(path, query, [{ rel: 'next', pageNumber: String(1 + rowLimit / size), pageSize: String(size) }])
 }

@@ -9,11 +9,13 @@ import { JSON_TYPE } from './record-array.js'
 /** `GET /{resource}/lookup`: id and name pairs. */
 export function lookupRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {
   app.get<{ Params: ResourceParams }>(LOOKUP_PATH.url, admission(catalogue, LOOKUP_PATH), async (request, reply) => {
-    const query = readQuery('lookup', request, reply)
+    const { resource } = request.params
+    const query = readQuery({ resource: catalogue.find(resource), operation: 'lookup' }, request, reply)
     const { search } = query.values
     const answer = await data.lookup(dataCall(request, reply), {
-      resource: request.params.resource,
+      resource,
       ...(search === undefined ? {} : { search }),
+      ...query.owner,
       unplaced: query.unplaced
     })
     if (answer.truncated) reply.header('x-truncated', 'true')

@@ -13,7 +13,7 @@ import { JSON_TYPE, recordArray } from './record-array.js'
 export function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityTools): void {
   app.get<{ Params: ResourceParams }>(PAGED_PATH.url, admission(catalogue, PAGED_PATH), async (request, reply) => {
     const { resource } = request.params
-    const query = readQuery('paged', request, reply)
+    const query = readQuery({ resource: catalogue.find(resource), operation: 'paged' }, request, reply)
     const { pageNumber, pageSize, includeTotal } = query.values
     const answer = await data.page(dataCall(request, reply), {
       resource,
@@ -22,6 +22,7 @@ export function pagedRoute(app: FastifyInstance, { data, catalogue, address }: E
       ...(pageNumber === undefined ? {} : { pageNumber }),
       ...(pageSize === undefined ? {} : { pageSize }),
       ...(includeTotal === undefined ? {} : { includeTotal }),
+      ...query.owner,
       unplaced: query.unplaced
     })
     const pagination = paginationOf({ ...answer, totalCount: answer.totalCount })

@@ -16,13 +16,14 @@ export function updateRoute(app: FastifyInstance, { data, catalogue }: EntityToo
     { onRequest, preParsing: jsonOnly, preValidation: [wellFormed, ...preValidation] },
     async (request, reply) => {
       const { resource, id } = request.params
-      const options = writeOptions(request, reply)
+      const options = writeOptions({ catalogue, operation: 'update' }, request, reply)
       const answer = await data.update(writeCall(request), {
         resource,
         id,
         body: bodyOf(request),
         precondition: preconditionOf(request),
         ...options.key,
+        ...options.owner,
         strict: options.strict,
         unplaced: options.unplaced
       })

@@ -1,4 +1,4 @@
-import type { RouteParameters } from './route-query.js'
+import type { ParameterName, RouteParameters } from './route-query.js'
 
 /** What each read route takes from its query, contract.md section 4. */
 export const ROUTE_PARAMETERS = {
@@ -24,7 +24,10 @@ export const ROUTE_PARAMETERS = {
   },
   lookup: { names: ['search'], filters: false, refused: [] },
   get: { names: ['fields', 'includeFKs', 'includeChildren'], filters: false, refused: [] }
-} as const satisfies Readonly<Record<string, RouteParameters>>
+} as const satisfies Readonly<Record<string, RouteParameters<ParameterName>>>
 
 /** A read operation, in the words of the catalogue. */
 export type ReadOperation = keyof typeof ROUTE_PARAMETERS
+
+/** Routes without a parameter of their own: writes. */
+export const NO_PARAMETERS: RouteParameters<never> = { names: [], filters: false, refused: [] }

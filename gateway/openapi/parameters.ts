@@ -1,4 +1,5 @@
 import type { Resource } from '../data-calls.js'
+import { ownerParameterOf } from '../entity-routes/owner-parameter.js'
 import type { ParameterName } from '../headers/route-query.js'
 import { ROUTE_PARAMETERS, type ReadOperation } from '../headers/route-parameters.js'
 
@@ -6,13 +7,29 @@ const FLAG = { type: 'boolean', default: false } as const
 const ON_FLAG = { type: 'boolean', default: true } as const
 const FROM_ONE = { type: 'integer', minimum: 1 } as const
 
-/** Every parameter of an operation: those of its route, its filters and the headers that all take. */
+/** Every parameter of an operation: those of its route, its filters, its owner and the headers that all take. */
 export function operationParameters(resource: Resource, operation: ReadOperation): object[] {
   const { names, filters } = ROUTE_PARAMETERS[operation]
   return [
     ...names.map((name) => queryParameter(resource, name)),
     ...(filters ? filterParameters(resource) : []),
+    ...ownerParameters(ownerParameterOf(resource, operation)),
     ...HEADER_PARAMETERS
+  ]
+}
+
+/** The parameter of an owner filter, or none. Not `required`: there are callers and hosts that need not send it. */
+export function ownerParameters(name: string | undefined): object[] {
+  if (name === undefined) return []
+  return [
+    {
+      name,
+      in: 'query',
+      description:
+        "The owner whose rows are meant, the caller's own. A caller who may see every owner's rows may name any, or " +
+        'leave it out.',
+      schema: { type: 'integer', format: 'int64' }
+    }
   ]
 }
 

@@ -1,4 +1,5 @@
 import type { Resource } from '../data-calls.js'
+import { customReadOperations } from './custom-read-operations.js'
 import type { DocumentedOperation } from './operation.js'
 import { readOperations } from './read-operations.js'
 import { writeOperations } from './write-operations.js'
@@ -6,10 +7,15 @@ import { writeOperations } from './write-operations.js'
 /** The paths of a resource with the operations that it serves there. */
 export function resourcePaths(resource: Resource): Readonly<Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {}
-  for (const operation of [...readOperations(resource), ...writeOperations(resource)]) {
+  for (const operation of operationsOf(resource)) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(resource, operation) }
   }
   return paths
+}
+
+/** Every operation of a resource: the uniform reads, its own, its writes. */
+export function operationsOf(resource: Resource): DocumentedOperation[] {
+  return [...readOperations(resource), ...customReadOperations(resource), ...writeOperations(resource)]
 }
 
 function operationObject(resource: Resource, { method, document }: DocumentedOperation): object {

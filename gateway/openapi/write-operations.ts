@@ -1,6 +1,7 @@
 import type { Resource } from '../data-calls.js'
+import { ownerParameterOf } from '../entity-routes/owner-parameter.js'
 import { idParameter, type DocumentedOperation } from './operation.js'
-import { HEADER_PARAMETERS, WRITE_HEADER_PARAMETERS } from './parameters.js'
+import { HEADER_PARAMETERS, ownerParameters, WRITE_HEADER_PARAMETERS } from './parameters.js'
 import { jsonContent, problemResponses, success } from './responses.js'
 import { inputSchemaName } from './write-schemas.js'
 
@@ -8,14 +9,15 @@ import { inputSchemaName } from './write-schemas.js'
 export function writeOperations(resource: Resource): DocumentedOperation[] {
   const { name, operations, actions } = resource
   return [
-    ...(operations.includes('create') ? [create(name)] : []),
+    ...(operations.includes('create') ? [create(resource)] : []),
     ...(operations.includes('update') ? [update(resource)] : []),
     ...(operations.includes('delete') ? [remove(resource)] : []),
     ...actions.map((action) => act(resource, action))
   ]
 }
 
-function create(name: string): DocumentedOperation {
+function create(resource: Resource): DocumentedOperation {
+  const { name } = resource
   return {
     path: `/${name}`,
     method: 'post',
@@ -23,7 +25,7 @@ function create(name: string): DocumentedOperation {
       id: `create ${name}`,
       summary: 'A new row',
       description: 'With an `Idempotency-Key` a retry gets the first answer and makes no second row.',
-      parameters: [WRITE_HEADER_PARAMETERS.idempotencyKey, ...HEADER_PARAMETERS],
+      parameters: [...ownerOf(resource, 'create'), WRITE_HEADER_PARAMETERS.idempotencyKey, ...HEADER_PARAMETERS],
       requestBody: requestBody(`${name}.create`),
       responses: {
         ...written(name, 201, 'The row as created.'),
@@ -42,7 +44,7 @@ function update(resource: Resource): DocumentedOperation {
       id: `update ${name}`,
       summary: 'What a client may set of a row, replaced',
       description: 'An optional member that is left out becomes null. The row must exist.',
-      parameters: guarded(resource),
+      parameters: guarded(resource, 'update'),
       requestBody: requestBody(`${name}.update`),
       responses: {
         ...written(name, 200, 'The row as it is now.'),
@@ -60,7 +62,12 @@ function remove(resource: Resource): DocumentedOperation {
     document: {
       id: `delete ${name}`,
       summary: 'A row and its children, removed',
-      parameters: [idParameter(resource), WRITE_HEADER_PARAMETERS.optionalIfMatch, ...HEADER_PARAMETERS],
+      parameters: [
+        idParameter(resource),
+        ...ownerOf(resource, 'delete'),
+        WRITE_HEADER_PARAMETERS.optionalIfMatch,
+        ...HEADER_PARAMETERS
+      ],
       responses: {
         ...success({ status: 204, description: 'It is gone.', headers: [] }),
         ...problemResponses([404, 409, 412])
@@ -81,7 +88,7 @@ function act(
     document: {
       id: `${action} ${name}`,
       summary: description,
-      parameters: guarded(resource),
+      parameters: guarded(resource, 'act'),
       requestBody: { ...requestBody(inputSchemaName(name, action)), required: needsBody },
       responses: {
         ...written(name, 200, 'The row as it is now.'),
@@ -91,9 +98,13 @@ function act(
   }
 }
 
-function guarded(resource: Resource): object[] {
+function guarded(resource: Resource, operation: 'update' | 'act'): object[] {
   const { ifMatch, idempotencyKey } = WRITE_HEADER_PARAMETERS
-  return [idParameter(resource), ifMatch, idempotencyKey, ...HEADER_PARAMETERS]
+  return [idParameter(resource), ...ownerOf(resource, operation), ifMatch, idempotencyKey, ...HEADER_PARAMETERS]
+}
+
+function ownerOf(resource: Resource, operation: 'create' | 'update' | 'delete' | 'act'): object[] {
+  return ownerParameters(ownerParameterOf(resource, operation))
 }
 
 function written(name: string, status: 200 | 201, description: string): object {

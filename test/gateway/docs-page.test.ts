@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Resource } from '../../gateway/data-calls.js'
 import { ERROR_CODES } from '../../shared/error-code.js'
-import { action, products, property } from './fake-data-client.js'
+import { action, customRead, products, property } from './fake-data-client.js'
 import { startGateway } from './gateway-fixture.js'
 
 const BASE = 'https://shop.example/api'
@@ -49,6 +49,17 @@ describe('GET /docs', () => {
     expect(await page('/docs', products())).to.match(/curl -gi &#39;https:\/\/shop.example\/api\/products\/paged\?/)
     expect(await page('/docs', products())).to.not.contain('$TOKEN')
     expect(await page('/docs', products({ publicReads: false }))).to.contain('$TOKEN')
+  })
+
+  it('shows reads of a resource’s own and where an owner is to be named', async () => {
+    const reads = [customRead('session-ids', { ownerFiltered: true })]
+    const html = await page('/docs', products({ ownerParameter: 'userId', ownerFiltered: ['paged', 'act'], reads }))
+    expect(html).to.contain(`href="${BASE}/products/session-ids"`).and.contain('Ids of sessions.')
+    expect(html).to.match(
+      /<code>\?userId=…<\/code> names .* on <code>paged<\/code>, every action, <code>session-ids<\/code>\./
+    )
+    expect(html).to.match(/\/products\/paged\?[^']*userId=1&amp;/)
+    expect(await page('/docs', products())).to.not.contain('userId')
   })
 
   it('takes texts of the catalogue for texts', async () => {

@@ -5,6 +5,7 @@ import type {
   CatalogueAnswer,
   CreateAnswer,
   CreateMessage,
+  CustomRead,
   DataCall,
   DataClient,
   DeleteMessage,
@@ -20,6 +21,8 @@ import type {
   PageAnswer,
   PageMessage,
   Property,
+  ReadAnswer,
+  ReadMessage,
   Resource,
   UpdateAnswer,
   UpdateMessage
@@ -54,7 +57,13 @@ export class FakeDataClient implements DataClient {
   answerGet: () => Promise<GetAnswer> | GetAnswer = () => ({ record: record('{"id":1}', 'AQIDBAUGBwg=') })
   answerExport: (call: DataCall) => AsyncIterable<ExportPart> = () =>
     parts(exportHeader(), { end: { count: 0, truncated: false } })
-  answerCreate: () => Promise<CreateAnswer> | CreateAnswer = () => ({ ...written(), id: '7' })
+  answerRead: () => Promise<ReadAnswer> | ReadAnswer = () => ({
+    json: Buffer.from('[3,17]'),
+    rowLimit: 1000,
+    truncated: false
+  })
+  answerCreate: (request: CreateMessage) => Promise<CreateAnswer> | CreateAnswer = ({ linkBase }) =>
+    created({ location: `${linkBase}/products/7` })
   answerUpdate: () => Promise<UpdateAnswer> | UpdateAnswer = () => written()
   answerDelete: () => Promise<void> | void = () => {}
   answerAct: () => Promise<ActAnswer> | ActAnswer = () => written()
@@ -86,6 +95,11 @@ export class FakeDataClient implements DataClient {
     return this.answerGet()
   }
 
+  async read(call: DataCall, request: ReadMessage): Promise<ReadAnswer> {
+    this.calls.push({ rpc: 'read', call, request })
+    return this.answerRead()
+  }
+
   export(call: DataCall, request: ExportMessage): AsyncIterable<ExportPart> {
     this.calls.push({ rpc: 'export', call, request })
     return this.answerExport(call)
@@ -93,7 +107,7 @@ export class FakeDataClient implements DataClient {
 
   async create(call: DataCall, request: CreateMessage): Promise<CreateAnswer> {
     this.calls.push({ rpc: 'create', call, request })
-    return this.answerCreate()
+    return this.answerCreate(request)
   }
 
   async update(call: DataCall, request: UpdateMessage): Promise<UpdateAnswer> {
@@ -136,6 +150,11 @@ export function written(more: Partial<UpdateAnswer> = {}): UpdateAnswer {
   return { record: record('{"id":7}', 'AQIDBAUGBwg='), ignoredMembers: [], replayed: false, ...more }
 }
 
+/** What a create answers. */
+export function created(more: Partial<CreateAnswer> = {}): CreateAnswer {
+  return { ...written(), id: '7', location: 'http://first.example/products/7', ...more }
+}
+
 export function property(name: string, type: string, more: Partial<Property> = {}): Property {
   return {
     name,
@@ -163,6 +182,18 @@ export function action(name: string, more: Partial<Action> = {}): Action {
   return { name, description: 'Does it.', input: [], childPrecondition: '', ...more }
 }
 
+export function customRead(name: string, more: Partial<CustomRead> = {}): CustomRead {
+  return {
+    name,
+    description: 'Ids of sessions.',
+    parameters: [],
+    ownerFiltered: false,
+    items: [property('sessionId', 'int')],
+    bareItems: true,
+    ...more
+  }
+}
+
 export function products(more: Partial<Resource> = {}): Resource {
   return {
     name: 'products',
@@ -186,6 +217,9 @@ export function products(more: Partial<Resource> = {}): Resource {
     ],
     actions: [action('publish'), action('rename', { input: [property('name', 'string')] })],
     createdChildren: [],
+    ownerParameter: '',
+    ownerFiltered: [],
+    reads: [],
     ...more
   }
 }

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { openApiDocument } from '../../gateway/openapi/document.js'
-import { action, products, property } from './fake-data-client.js'
+import { action, customRead, products, property } from './fake-data-client.js'
 
 /** The document as JSON brings it over, and a look at what is in it. */
 function documentOf(...resources: Parameters<typeof openApiDocument>[0]): Record<string, unknown> {
@@ -176,5 +176,55 @@ describe('the OpenAPI document', () => {
     const ids = Array.from(text.matchAll(/"operationId":"([^"]+)"/g), ([, id]) => id)
     expect(new Set(ids).size).to.equal(ids.length)
     expect(ids).to.include.members(['createProducts', 'updateStockItems', 'renameProducts'])
+  })
+
+  it('shows the owner parameter where its filter stands, and nowhere else', () => {
+    const reads = [customRead('session-ids', { ownerFiltered: true }), customRead('all')]
+    const resource = products({ ownerParameter: 'userId', ownerFiltered: ['list', 'delete', 'act'], reads })
+    const paths = documentOf(resource)['paths'] as Record<string, Record<string, { parameters: { name: string }[] }>>
+    const filtered = Object.entries(paths).flatMap(([path, item]) =>
+      Object.entries(item).flatMap(([method, { parameters }]) =>
+        parameters.filter(({ name }) => name === 'userId').map(() => `${method} ${path}`)
+      )
+    )
+    expect(filtered).to.have.members([
+      'get /products',
+      'get /products/session-ids',
+      'delete /products/{id}',
+      'put /products/{id}/publish',
+      'put /products/{id}/rename'
+    ])
+    const found = paths['/products']?.['get']?.parameters.find(({ name }) => name === 'userId')
+    expect(found).to.deep.include({ in: 'query', schema: { type: 'integer', format: 'int64' } })
+  })
+
+  it('shows the reads of a resource’s own with their items', async () => {
+    const from = property('from', 'dateTime', { nullable: true })
+    const items = [property('id', 'long'), property('note', 'string', { nullable: true })]
+    const document = documentOf(
+      products({
+        reads: [customRead('session-ids'), customRead('notes', { bareItems: false, items, parameters: [from] })]
+      })
+    )
+    expect((await new Validator().validate(document)).errors ?? []).to.be.empty
+    const ids = inside(document, 'paths', '/products/session-ids', 'get')
+    expect(ids).to.deep.include({ summary: 'Ids of sessions.', operationId: 'sessionIdsOfProducts' })
+    const answer = inside(ids, 'responses', '200')
+    expect(inside(answer, 'headers')).to.include.all.keys('X-Row-Limit', 'X-Truncated').and.not.have.any.keys('ETag')
+    expect(inside(answer, 'content', 'application/json', 'schema')).to.deep.equal({
+      type: 'array',
+      items: { type: 'integer', format: 'int32', minimum: -2147483648, maximum: 2147483647 }
+    })
+    const notes = inside(document, 'paths', '/products/notes', 'get')
+    expect(inside(notes, 'responses', '200', 'content', 'application/json', 'schema', 'items')).to.deep.equal({
+      type: 'object',
+      required: ['id', 'note'],
+      properties: {
+        id: { type: 'string', pattern: '^-?[0-9]{1,19}$', description: 'A 64-bit integer in exact digits.' },
+        note: { type: ['string', 'null'] }
+      }
+    })
+    const [parameter] = inside(notes, 'parameters') as object[]
+    expect(parameter).to.deep.include({ name: 'from', in: 'query', required: false })
   })
 })

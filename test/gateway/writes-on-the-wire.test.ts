@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { exchange, request } from '../harness/http.js'
-import { written } from './fake-data-client.js'
+import { created } from './fake-data-client.js'
 import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
 
 const HEAD = 'Host: x\r\nConnection: close\r\n'
@@ -78,7 +78,7 @@ describe('writes on the wire', () => {
     const asked = new Promise<void>((resolve) => {
       gateway.data.answerCreate = () =>
         new Promise((done) => {
-          answer = () => done({ ...written(), id: '7' })
+          answer = () => done(created())
           resolve()
         })
     })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { InjectOptions } from 'fastify'
 import { DomainError } from '../../shared/domain-error.js'
-import { products, written } from './fake-data-client.js'
+import { created, products } from './fake-data-client.js'
 import { startGateway, type GatewayFixture } from './gateway-fixture.js'
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
@@ -40,13 +40,14 @@ describe('writes', () => {
       resource: 'products',
       body: Buffer.from('{"name":"a"}'),
       strict: false,
+      linkBase: 'http://127.0.0.1:0',
       unplaced: { parameters: [] }
     })
   })
 
-  it('an id is percent-encoded in Location', async () => {
-    gateway.data.answerCreate = () => ({ ...written(), id: 'a/b é' })
-    expect((await send('POST', '/products')).headers['location']).to.equal('http://127.0.0.1:0/products/a%2Fb%20%C3%A9')
+  it('Location is what the data service kept with the answer, wherever the request came in', async () => {
+    gateway.data.answerCreate = () => created({ replayed: true, location: 'https://first.example/api/products/a%2Fb' })
+    expect((await send('POST', '/products')).headers['location']).to.equal('https://first.example/api/products/a%2Fb')
   })
 
   it('a body is handed on to the byte', async () => {
@@ -62,7 +63,7 @@ describe('writes', () => {
   it('a replay is the first answer and says so', async () => {
     const first = await send('POST', '/products', { headers: { 'idempotency-key': '"a\\"b"' } })
     expect(lastRequest()).to.deep.include({ idempotencyKey: 'a"b' })
-    gateway.data.answerCreate = () => ({ ...written({ replayed: true }), id: '7' })
+    gateway.data.answerCreate = () => created({ replayed: true, location: String(first.headers['location']) })
     const again = await send('POST', '/products', { headers: { 'idempotency-key': 'a"b' } })
     expect(again.headers['idempotent-replayed']).to.equal('true')
     expect(again.statusCode).to.equal(first.statusCode)
@@ -163,7 +164,7 @@ describe('writes', () => {
   })
 
   it('what is ignored of query and body is named together', async () => {
-    gateway.data.answerCreate = () => ({ ...written({ ignoredMembers: ['rowVersion', 'lines/0/unitPrice'] }), id: '7' })
+    gateway.data.answerCreate = () => created({ ignoredMembers: ['rowVersion', 'lines/0/unitPrice'] })
     const answer = await send('POST', '/products?fields=id&x=1')
     expect(answer.headers['x-ignored-parameters']).to.equal('fields,x,body.rowVersion,body.lines%2F0%2FunitPrice')
   })

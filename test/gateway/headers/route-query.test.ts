@@ -29,7 +29,13 @@ describe('the query of a route', () => {
   ]
   for (const [operation, query, values] of KNOWN) {
     it(`of ${operation} knows ${query}`, () => {
-      expect(read(operation, query)).to.deep.equal({ values, filters: [], ignored: [], refused: [] })
+      expect(read(operation, query)).to.deep.equal({
+        values,
+        filters: [],
+        owner: undefined,
+        ignored: [],
+        refused: []
+      })
     })
   }
 
@@ -48,12 +54,55 @@ describe('the query of a route', () => {
   ]
   for (const [operation, query, names] of IGNORED) {
     it(`of ${operation} ignores ${query}`, () => {
-      expect(read(operation, query)).to.deep.equal({ values: {}, filters: [], ignored: names, refused: [] })
+      expect(read(operation, query)).to.deep.equal({
+        values: {},
+        filters: [],
+        owner: undefined,
+        ignored: names,
+        refused: []
+      })
     })
   }
 
   it('of an export refuses includeChildren, as it was written', () => {
     expect(read('export', 'INCLUDECHILDREN=false')).to.deep.include({ ignored: [], refused: ['INCLUDECHILDREN'] })
+  })
+})
+
+describe('the owner parameter', () => {
+  const OWNERS: readonly (readonly [query: string, owner: string | undefined, ignored: readonly string[]])[] = [
+    ['userId=42', '42', []],
+    ['USERID=%2B42', '+42', []],
+    ['userId=+42', ' 42', []],
+    ['userId=', '', []],
+    ['userId', '', []],
+    ['userId=1&x=2&userid=1', '1,1', ['x']],
+    ['user=1&userId2=1&id=1', undefined, ['user', 'userId2', 'id']]
+  ]
+  for (const [query, owner, ignored] of OWNERS) {
+    it(`of ${query}`, () => {
+      const { values, ...rest } = routeQuery(query, ROUTE_PARAMETERS.list, 'userId')
+      expect(rest).to.deep.equal({ filters: [], owner, ignored, refused: [] })
+      expect(values).to.deep.equal({})
+    })
+  }
+
+  it('is unknown where the route takes none', () => {
+    expect(read('list', 'userId=1')).to.deep.include({ owner: undefined, ignored: ['userId'] })
+  })
+
+  it('comes before any other parameter of its name', () => {
+    const { owner, values } = routeQuery('search=1', ROUTE_PARAMETERS.lookup, 'Search')
+    expect([owner, values]).to.deep.equal(['1', {}])
+  })
+})
+
+describe('parameters of a resource’s own', () => {
+  it('are taken by their names alone', () => {
+    const route = { names: ['from', 'page'], filters: false, refused: [] }
+    const { values, ignored } = routeQuery('FROM=1&page=2&from=3&pageNumber=4&filters[a].value=5', route)
+    expect(values).to.deep.equal({ from: '1,3', page: '2' })
+    expect(ignored).to.deep.equal(['pageNumber', 'filters[a].value'])
   })
 })
 
