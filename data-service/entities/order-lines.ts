@@ -1,4 +1,4 @@
-import { times } from '../entity/amount.js'
+import { lessPercent, sumOf, times } from '../entity/amount.js'
 import type { LookUp } from '../entity/action.js'
 import { intOf, textOf } from '../entity/looked-up.js'
 import { refuse, type InputRefusal } from '../entity/refuse.js'
@@ -15,8 +15,15 @@ export interface PricedLine extends WantedLine {
   readonly amount: string
 }
 
-/** Prices out of the products and their variants as they are now; never those of a body. */
-export async function pricedLines(lines: readonly WantedLine[], lookUp: LookUp): Promise<PricedLine[] | InputRefusal> {
+/**
+ * Prices out of the products and their variants as they are now; never those of a body. `pointerTo` says where the body
+ * has a line.
+ */
+export async function pricedLines(
+  lines: readonly WantedLine[],
+  lookUp: LookUp,
+  pointerTo = (index: number): string => `/lines/${index}`
+): Promise<PricedLine[] | InputRefusal> {
   const products = await lookUp(
     'products',
     lines.map(({ productId }) => productId)
@@ -26,15 +33,28 @@ export async function pricedLines(lines: readonly WantedLine[], lookUp: LookUp):
     lines.flatMap(({ variantId }) => variantId ?? [])
   )
   const priced: PricedLine[] = []
-  for (const [index, line] of lines.entries()) {
-    const product = products.get(line.productId)
-    if (product === undefined) return refuse.input(`/lines/${index}/productId`, 'There is no such product.')
-    const variant = line.variantId === null ? undefined : variants.get(line.variantId)
-    if (line.variantId !== null && (variant === undefined || intOf(variant, 'productId') !== line.productId)) {
-      return refuse.input(`/lines/${index}/variantId`, 'The product has no such variant.')
+  for (const [index, { productId, variantId, quantity }] of lines.entries()) {
+    const product = products.get(productId)
+    if (product === undefined) return refuse.input(`${pointerTo(index)}/productId`, 'There is no such product.')
+    const variant = variantId === null ? undefined : variants.get(variantId)
+    if (variantId !== null && (variant === undefined || intOf(variant, 'productId') !== productId)) {
+      return refuse.input(`${pointerTo(index)}/variantId`, 'The product has no such variant.')
     }
     const unitPrice = textOf(variant ?? product, 'price')
-    priced.push({ ...line, unitPrice, amount: times(unitPrice, line.quantity) })
+    priced.push({ productId, variantId, quantity, unitPrice, amount: times(unitPrice, quantity) })
   }
   return priced
+}
+
+/** A new order of priced lines. `percentOff` comes off the total, in whole cents, rounded down in the buyer's favour. */
+export function placedOrder(
+  lines: readonly PricedLine[],
+  { percentOff, now, newCode }: { readonly percentOff: number; readonly now: string; readonly newCode: () => string }
+) {
+  const amounts = lines.map(({ amount }) => amount)
+  const total = lessPercent(sumOf(amounts, 2), percentOff)
+  return {
+    values: { number: `O-${newCode()}`, status: 'placed', total, placedAt: now },
+    children: { lines: lines.map(({ amount: _, ...line }) => line) }
+  }
 }

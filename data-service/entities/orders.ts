@@ -1,9 +1,9 @@
 import { ownRows } from '../entity/access.js'
-import { fitsDigits, sumOf } from '../entity/amount.js'
+import { fitsDigits } from '../entity/amount.js'
 import { defineEntity } from '../entity/define-entity.js'
 import { dateTime, freeText, int, money, onCreate, optional, serverSet, text, unique } from '../entity/field.js'
 import { refuse } from '../entity/refuse.js'
-import { pricedLines } from './order-lines.js'
+import { placedOrder, pricedLines } from './order-lines.js'
 
 export const orders = defineEntity({
   name: 'orders',
@@ -49,16 +49,9 @@ export const orders = defineEntity({
     async prepare({ children, lookUp, now, newCode }) {
       const lines = await pricedLines(children.lines, lookUp)
       if ('refusal' in lines) return lines
-      const total = sumOf(
-        lines.map(({ amount }) => amount),
-        2
-      )
-      if (!fitsDigits(total, 12))
-        return refuse.input('/lines', `The lines add up to ${total}, more than an order holds.`)
-      return {
-        values: { number: `O-${newCode()}`, status: 'placed', total, placedAt: now },
-        children: { lines: lines.map(({ amount: _, ...line }) => line) }
-      }
+      const order = placedOrder(lines, { percentOff: 0, now, newCode })
+      if (fitsDigits(order.values.total, 12)) return order
+      return refuse.input('/lines', `The lines add up to ${order.values.total}, more than an order holds.`)
     }
   },
 

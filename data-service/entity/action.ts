@@ -43,6 +43,7 @@ export interface ActionCall {
   readonly child: NamedValues | undefined
   readonly input: NamedValues
   readonly lookUp: LookUp
+  readonly lookUpBy: LookUpBy
   readonly lookUpWhole: LookUpWhole
   /** `2026-01-31T08:00:00.000Z`. */
   readonly now: string
@@ -69,6 +70,12 @@ export interface WholeRow {
   /** By navigation name, in order of id. */
   readonly children: Readonly<Record<string, readonly NamedValues[]>>
 }
+
+/**
+ * The row of a resource whose unique `property` is the value, in the eyes of the column: letter case makes no
+ * difference, so the row may write it another way.
+ */
+export type LookUpBy = (resource: string, property: string, value: Operand) => Promise<NamedValues | undefined>
 
 export type Outcome = Change | Refusal
 

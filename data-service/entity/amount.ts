@@ -13,6 +13,11 @@ export function sumOf(amounts: readonly string[], scale: number): string {
   )
 }
 
+/** What is left of an amount that is not negative once `percent` of it is off, rounded down to its scale. */
+export function lessPercent(amount: string, percent: number): string {
+  return format((unscaled(amount) * BigInt(100 - percent)) / 100n, scaleOf(amount))
+}
+
 /** Whether the amount has no more than `digits` in all. */
 export function fitsDigits(amount: string, digits: number): boolean {
   const value = unscaled(amount)

@@ -7,7 +7,16 @@ import type { Condition } from './condition.js'
 import { planned } from './planning.js'
 import type { GetPlan } from './read-plan.js'
 import { allRows, type RowScope } from './scope.js'
-import type { ChildPlan, DeletePlan, FindPlan, InsertPlan, LockPlan, NewChild, UpdatePlan } from './write-plan.js'
+import type {
+  ChildPlan,
+  DeletePlan,
+  FindPlan,
+  FindUniquePlan,
+  InsertPlan,
+  LockPlan,
+  NewChild,
+  UpdatePlan
+} from './write-plan.js'
 import type { LockedRow, StoredRow } from './write-store.js'
 
 /** Randomness for what is new, passed in. */
@@ -95,6 +104,12 @@ export function planChildDelete({ children, rootId }: ChildOf, locked: StoredRow
 
 export const planFind = (entity: Entity, children: Children | null, ids: readonly Operand[]): FindPlan =>
   planned({ entity, children, ids })
+
+/** A column that is not unique is a mistake of the entity file: a TypeError. */
+export function planFindUnique(entity: Entity, column: Column, value: Operand): FindUniquePlan {
+  if (!column.field.unique) throw new TypeError(`${entity.name}.${column.name} is not unique`)
+  return planned({ entity, column, value })
+}
 
 /** The full DTO of a row that was just written, whoever may read it. */
 export function planWritten({ entity, projections }: Resource, id: Operand): GetPlan {

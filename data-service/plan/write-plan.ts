@@ -86,3 +86,10 @@ export type FindPlan = Planned<{
   readonly children: Children | null
   readonly ids: readonly Operand[]
 }>
+
+/** The row of a resource that has the value in a unique column, compared as the column's uniqueness is. It stays too. */
+export type FindUniquePlan = Planned<{
+  readonly entity: Entity
+  readonly column: Column
+  readonly value: Operand
+}>

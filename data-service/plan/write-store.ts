@@ -2,7 +2,7 @@ import type { RowVersion } from '../entity/row-version.js'
 import type { Operand, Value } from '../entity/value.js'
 import type { GetPlan } from './read-plan.js'
 import type { LoadedRow } from './read-store.js'
-import type { ChildPlan, DeletePlan, FindPlan, InsertPlan, LockPlan, UpdatePlan } from './write-plan.js'
+import type { ChildPlan, DeletePlan, FindPlan, FindUniquePlan, InsertPlan, LockPlan, UpdatePlan } from './write-plan.js'
 
 /** A row by property name, hidden columns included, with its version. */
 export interface StoredRow {
@@ -60,6 +60,7 @@ export interface UnitOfWork {
   writeChild(plan: ChildPlan): Promise<boolean>
   /** By id as on the wire. */
   find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>>
+  findUnique(plan: FindUniquePlan): Promise<StoredRow | undefined>
   get(plan: GetPlan): Promise<LoadedRow | undefined>
   audit(entry: AuditEntry): Promise<void>
 }

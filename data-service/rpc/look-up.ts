@@ -1,8 +1,8 @@
-import type { LookUp, LookUpWhole, NamedValues } from '../entity/action.js'
+import type { LookUp, LookUpBy, LookUpWhole, NamedValues } from '../entity/action.js'
 import type { Children, Entity } from '../entity/entity.js'
 import type { Operand } from '../entity/value.js'
 import type { Catalogue } from '../plan/catalogue.js'
-import { planFind, planLock } from '../plan/plan-write.js'
+import { planFind, planFindUnique, planLock } from '../plan/plan-write.js'
 import { allRows } from '../plan/scope.js'
 import type { StoredRow, UnitOfWork } from '../plan/write-store.js'
 
@@ -37,6 +37,17 @@ export function lookUpWholeIn(unit: UnitOfWork, catalogue: Catalogue): LookUpWho
       root: named(locked),
       children: Object.fromEntries(Array.from(locked.children, ([name, rows]) => [name, rows.map(named)]))
     }
+  }
+}
+
+/** A row by one of its unique columns. */
+export function lookUpByIn(unit: UnitOfWork, catalogue: Catalogue): LookUpBy {
+  return async (resource, property, value) => {
+    const { entity } = catalogue.resource(resource)
+    const column = entity.columns.find(({ name }) => name === property)
+    if (column === undefined) throw new TypeError(`${resource} has no ${property}`)
+    const row = await unit.findUnique(planFindUnique(entity, column, value))
+    return row && named(row)
   }
 }
 

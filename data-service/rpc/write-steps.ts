@@ -8,7 +8,7 @@ import type { Writer } from '../plan/write-access.js'
 import type { UnitOfWork } from '../plan/write-store.js'
 import { recordEncoder } from './encode-record.js'
 import type { WriteAnswer } from './kept-answer.js'
-import { lookUpIn, lookUpWholeIn } from './look-up.js'
+import { lookUpByIn, lookUpIn, lookUpWholeIn } from './look-up.js'
 import { newCode } from './new-code.js'
 import type { Writing } from './writing.js'
 
@@ -33,6 +33,7 @@ export class WriteSteps {
   /** What entity files get to work with besides rows. */
   get tools(): {
     readonly lookUp: ReturnType<typeof lookUpIn>
+    readonly lookUpBy: ReturnType<typeof lookUpByIn>
     readonly lookUpWhole: ReturnType<typeof lookUpWholeIn>
     readonly now: string
     readonly newCode: () => string
@@ -40,6 +41,7 @@ export class WriteSteps {
     const { planning, randomBytes } = this.#writing
     return {
       lookUp: lookUpIn(this.unit, planning.catalogue),
+      lookUpBy: lookUpByIn(this.unit, planning.catalogue),
       lookUpWhole: lookUpWholeIn(this.unit, planning.catalogue),
       now: this.now,
       newCode: () => newCode(randomBytes)

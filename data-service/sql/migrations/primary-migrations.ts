@@ -14,6 +14,13 @@ import { createSuppliers } from './primary/013-suppliers.js'
 import { createPurchaseOrders } from './primary/014-purchase-orders.js'
 import { createWarehouses } from './primary/015-warehouses.js'
 import { createStockItems } from './primary/016-stock-items.js'
+import { createVenues } from './primary/020-venues.js'
+import { createEvents } from './primary/021-events.js'
+import { createSpeakers } from './primary/022-speakers.js'
+import { createTickets } from './primary/023-tickets.js'
+import { createBookmarks } from './primary/024-bookmarks.js'
+import { createSubscriptions } from './primary/025-subscriptions.js'
+import { createShoppingCarts } from './primary/026-shopping-carts.js'
 
 /** The schema of the primary store, in order: a new migration is one line at the end. */
 export const primaryMigrations: readonly Migration[] = [
@@ -31,5 +38,12 @@ export const primaryMigrations: readonly Migration[] = [
   createSuppliers,
   createPurchaseOrders,
   createWarehouses,
-  createStockItems
+  createStockItems,
+  createVenues,
+  createEvents,
+  createSpeakers,
+  createTickets,
+  createBookmarks,
+  createSubscriptions,
+  createShoppingCarts
 ]

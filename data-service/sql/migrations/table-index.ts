@@ -26,7 +26,18 @@ export function indexesOf(table: Table, kind: DatabaseKind): TableIndex[] {
     }
     if (table.sorted.has(property)) indexes.push({ name: `${name}_desc`, unique: false, keys: [`${key} DESC`, '`id`'] })
   }
+  for (const properties of table.uniqueTogether) {
+    const name = [table.name, ...properties.map(snakeCase), 'unique'].join('_')
+    const keys = properties.map((property) => keyOf(property, columnOf(table, property), kind))
+    indexes.push({ name, unique: true, keys })
+  }
   return indexes
+}
+
+function columnOf({ name, columns }: Table, property: string): Field {
+  const field = columns.get(property)
+  if (field === undefined) throw new TypeError(`${name} has no column ${property}`)
+  return field
 }
 
 /** SQLite has no collation like the other databases', so its strings are indexed by the key that sorts as one. */

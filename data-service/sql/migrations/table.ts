@@ -14,6 +14,8 @@ export interface TableDefinition<C extends Columns> {
   readonly references?: { readonly [K in keyof C]?: string }
   /** Columns that rows are found by without any of the above, as an id from another database is. */
   readonly indexed?: readonly (keyof C & string)[]
+  /** Columns of which no two rows have all values alike; a single one says `unique` instead. */
+  readonly uniqueTogether?: readonly (readonly [keyof C & string, ...(keyof C & string)[]])[]
 }
 
 /** A table as the renderers need it. */
@@ -22,6 +24,7 @@ export interface Table {
   readonly columns: ReadonlyMap<string, Field>
   readonly sorted: ReadonlySet<string>
   readonly indexed: ReadonlySet<string>
+  readonly uniqueTogether: readonly (readonly string[])[]
   readonly foreignKeys: readonly ForeignKey[]
 }
 
@@ -42,6 +45,7 @@ export function table<const C extends Columns>(name: string, definition: TableDe
     columns: new Map(Object.entries(definition.columns)),
     sorted: new Set(definition.sorted),
     indexed: new Set([...(definition.indexed ?? []), ...foreignKeys.map(({ from }) => from)]),
+    uniqueTogether: definition.uniqueTogether ?? [],
     foreignKeys
   }
 }

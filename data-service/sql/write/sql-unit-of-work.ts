@@ -3,7 +3,15 @@ import { firstRowVersion } from '../../entity/row-version.js'
 import type { Operand } from '../../entity/value.js'
 import type { GetPlan } from '../../plan/read-plan.js'
 import type { LoadedRow } from '../../plan/read-store.js'
-import type { ChildPlan, DeletePlan, FindPlan, InsertPlan, LockPlan, UpdatePlan } from '../../plan/write-plan.js'
+import type {
+  ChildPlan,
+  DeletePlan,
+  FindPlan,
+  FindUniquePlan,
+  InsertPlan,
+  LockPlan,
+  UpdatePlan
+} from '../../plan/write-plan.js'
 import type { AuditEntry, KeptAnswer, KeyClaim, LockedRow, StoredRow, UnitOfWork } from '../../plan/write-store.js'
 import type { RowCondition } from '../conditions.js'
 import type { SqlDialect } from '../dialect.js'
@@ -110,6 +118,10 @@ export class SqlUnitOfWork implements UnitOfWork {
 
   find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
     return this.#parts.rows.find(this.#transaction, plan)
+  }
+
+  findUnique(plan: FindUniquePlan): Promise<StoredRow | undefined> {
+    return this.#parts.rows.findUnique(this.#transaction, plan)
   }
 
   get(plan: GetPlan): Promise<LoadedRow | undefined> {

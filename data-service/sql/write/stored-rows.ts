@@ -3,7 +3,7 @@ import type { RowVersion } from '../../entity/row-version.js'
 import type { Value } from '../../entity/value.js'
 import type { GetPlan } from '../../plan/read-plan.js'
 import type { LoadedRow } from '../../plan/read-store.js'
-import type { FindPlan, LockPlan } from '../../plan/write-plan.js'
+import type { FindPlan, FindUniquePlan, LockPlan } from '../../plan/write-plan.js'
 import type { LockedRow, StoredRow } from '../../plan/write-store.js'
 import { boundValues, type RowCondition } from '../conditions.js'
 import { LoadedPage } from '../loaded-page.js'
@@ -49,6 +49,12 @@ export class StoredRows {
     const rows =
       children === null ? await this.#roots(session, entity, among) : await this.#children(session, children, among)
     return new Map(rows.map((row) => [String(row.values.get(id.name)), row]))
+  }
+
+  async findUnique(session: ReadSession, { entity, column, value }: FindUniquePlan): Promise<StoredRow | undefined> {
+    const equal: RowCondition = { path: own(column), comparison: 'equals', operands: [value] }
+    const [row] = await this.#roots(session, entity, { conditions: [equal], lock: 'SHARE' })
+    return row
   }
 
   /** As a read by id, with the eyes of this transaction. */

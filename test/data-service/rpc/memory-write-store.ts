@@ -149,6 +149,10 @@ export class MemoryWriteStore implements WriteStore {
         const rows = children === null ? roots : roots.flatMap((one) => one.children.get(children.name) ?? [])
         return new Map(rows.filter((one) => ids.includes(idOf(one))).map((one) => [String(idOf(one)), one]))
       },
+      findUnique: async ({ entity, column, value }) => {
+        step(`find ${entity.name} by ${column.name}`)
+        return this.#table(entity.name).find(({ values }) => values.get(column.name) === value)
+      },
       get: async ({ entity, id, projection }) => {
         step(`get ${entity.name}`)
         const row = this.#find(entity.name, id)

@@ -1,0 +1,56 @@
+import { ownRows } from '../entity/access.js'
+import { defineEntity } from '../entity/define-entity.js'
+import { int, money, optional, serverSet, text, onCreate } from '../entity/field.js'
+import { textOf } from '../entity/looked-up.js'
+import { refuse } from '../entity/refuse.js'
+
+export const tickets = defineEntity({
+  name: 'tickets',
+  description: 'Admission of a customer to an event.',
+
+  fields: {
+    id: serverSet(int()),
+    eventId: int(),
+    customerId: onCreate(int()),
+    seat: optional(text(64)),
+    status: serverSet(text(32)),
+    price: money(10, 2)
+  },
+
+  label: 'status',
+  filterable: ['id', 'eventId', 'customerId', 'seat', 'status', 'price'],
+  sortable: ['id', 'eventId', 'customerId', 'seat', 'status', 'price'],
+
+  references: {
+    event: { to: 'events', via: 'eventId' },
+    customer: { to: 'customers', via: 'customerId' }
+  },
+
+  access: { read: ownRows('customerId'), write: ownRows('customerId') },
+  writes: ['create', 'delete'],
+  creates: {
+    async prepare({ input: { eventId }, lookUp }) {
+      const event = (await lookUp('events', [eventId])).get(eventId)
+      if (event === undefined) return refuse.input('/eventId', 'There is no such event.')
+      const status = textOf(event, 'status')
+      if (status !== 'scheduled') return refuse.state(`The event is ${status}; there are tickets to scheduled ones.`)
+      return { values: { status: 'valid' } }
+    }
+  },
+
+  // valid → checked-in. Only a valid one changes hands.
+  actions: (action) => ({
+    transfer: action({
+      description: 'Gives the ticket to another customer.',
+      when: { status: ['valid'] },
+      input: { customerId: int() },
+      change: ({ input: { customerId } }) => ({ set: { customerId } })
+    }),
+    'check-in': action({
+      description: 'Lets the holder in.',
+      permission: 'events:manage',
+      when: { status: ['valid'] },
+      change: () => ({ set: { status: 'checked-in' } })
+    })
+  })
+})
