@@ -1,4 +1,4 @@
-import { READ_OPERATIONS, type ReadAccess } from './access.js'
+import { READ_OPERATIONS, type ReadAccess, type ReadOperation } from './access.js'
 import type { Entity } from './entity.js'
 import type { FieldType } from './field.js'
 import { suggestion } from './suggestion.js'
@@ -8,15 +8,43 @@ const OWNER_TYPES: readonly FieldType[] = ['int', 'long']
 
 /** Mistakes in who may read: unknown permissions, owner properties that cannot hold an owner, a missing word. */
 export function accessMistakes(entity: Entity, permissions: readonly string[]): string[] {
-  return READ_OPERATIONS.flatMap((operation) => {
-    // An entity file that got round its types may say nothing at all.
-    const access: ReadAccess | undefined = entity.access[operation]
-    if (access === undefined) {
+  return [
+    ...READ_OPERATIONS.flatMap((operation) => readMistakes(entity, entity.access[operation], permissions)),
+    ...exportMistakes(entity)
+  ]
+}
+
+/** An entity file that got round its types may say nothing at all. */
+export function readMistakes(entity: Entity, access: ReadAccess | undefined, permissions: readonly string[]): string[] {
+  switch (access?.kind) {
+    case undefined:
       return ['access says nothing of its reads: everyone, permission(…) or ownRows(…).']
-    }
-    if (access.kind === 'permission') return permissionMistakes(access.permission, permissions)
-    return access.kind === 'ownRows' ? ownerMistakes(entity, access.property) : []
+    case 'everyone':
+      return []
+    case 'permission':
+      return permissionMistakes(access.permission, permissions)
+    case 'ownRows':
+      return ownerMistakes(entity, access.property)
+  }
+}
+
+/** Where a list is scoped or gated, its export is in the same way (source.md, read-scope hook). */
+function exportMistakes(entity: Entity): string[] {
+  return (['list', 'paged'] as const).flatMap((operation) => {
+    const [here, there] = [protection(entity, 'export'), protection(entity, operation)]
+    return here === there
+      ? []
+      : [`\`export\` is for ${here}, but \`${operation}\` for ${there}: they must be the same.`]
   })
+}
+
+/** What stands before a read, in words. A row scope needs no filter besides: the scope is the narrower of the two. */
+function protection({ access, ownerFilter }: Entity, operation: ReadOperation): string {
+  const word: ReadAccess | undefined = access[operation]
+  if (word === undefined) return 'nobody'
+  if (word.kind === 'ownRows') return `the owners by ${word.property}`
+  const who = word.kind === 'everyone' ? 'everyone' : `callers with ${word.permission}`
+  return ownerFilter?.routes.has(operation) === true ? `${who} behind the owner filter` : who
 }
 
 /** A permission that no role has. */

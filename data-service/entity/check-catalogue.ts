@@ -3,7 +3,9 @@ import { actionMistakes } from './check-actions.js'
 import { fieldMistakes } from './check-fields.js'
 import { namingMistakes } from './check-names.js'
 import { navigationMistakes } from './check-navigations.js'
+import { ownerFilterMistakes } from './check-owner-filter.js'
 import { queryMistakes } from './check-queries.js'
+import { routeMistakes } from './check-routes.js'
 import { writeMistakes } from './check-writes.js'
 import type { Entity } from './entity.js'
 
@@ -17,6 +19,8 @@ export function checkCatalogue(entities: readonly Entity[], permissions: readonl
       ...navigationMistakes(entity, entities),
       ...queryMistakes(entity),
       ...accessMistakes(entity, permissions),
+      ...ownerFilterMistakes(entity),
+      ...routeMistakes(entity, permissions),
       ...writeMistakes(entity, permissions),
       ...actionMistakes(entity, permissions)
     ]

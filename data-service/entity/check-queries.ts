@@ -1,6 +1,9 @@
 import type { Entity } from './entity.js'
+import type { FieldType } from './field.js'
 import { OPERATORS } from './operator.js'
 import { suggestion } from './suggestion.js'
+
+const LABEL_TYPES: readonly FieldType[] = ['string', 'int', 'long', 'guid']
 
 /** Mistakes in what may be filtered, sorted and looked up. */
 export function queryMistakes(entity: Entity): string[] {
@@ -32,8 +35,8 @@ export function queryMistakes(entity: Entity): string[] {
       }
     }
   }
-  if (label.field.type !== 'string' || label.field.hidden) {
-    mistakes.push(`label \`${label.name}\` must be a visible string.`)
+  if (label.field.hidden || label.field.nullable || !LABEL_TYPES.includes(label.field.type)) {
+    mistakes.push(`label \`${label.name}\` must be a visible string, int, long or guid that is never null.`)
   }
   return mistakes
 }

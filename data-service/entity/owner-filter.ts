@@ -42,12 +42,20 @@ export interface OwnerFilter {
 export function resolveOwnerFilter(
   { property, parameter, on, allowMissingOwner }: OwnerFilterDefinition,
   routes: readonly string[],
-  names: { readonly column: (name: string) => Column; readonly route: (name: string) => void }
+  names: {
+    readonly column: (name: string) => Column
+    readonly route: (name: string) => void
+    readonly mistakes: string[]
+  }
 ): OwnerFilter {
   const filtered = on ?? routes
   filtered.forEach(names.route)
   const guards = typeof allowMissingOwner === 'string' ? {} : (allowMissingOwner ?? {})
-  Object.keys(guards).forEach(names.route)
+  for (const route of Object.keys(guards)) {
+    names.route(route)
+    if (!filtered.includes(route))
+      names.mistakes.push(`allowMissingOwner names \`${route}\`, which the filter is not on.`)
+  }
   const guardOf = (route: string): Guard | undefined =>
     typeof allowMissingOwner === 'string' ? allowMissingOwner : guards[route]
   return {

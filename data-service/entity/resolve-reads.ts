@@ -46,10 +46,14 @@ export function resolveFilter(
     routes.map((name) => ({ name })),
     { what: 'a route of the resource', standIn: (name) => ({ name }), mistakes }
   )
-  return resolveOwnerFilter(ownerFilter, routes, { column, route: (name) => void route(name) })
+  return resolveOwnerFilter(ownerFilter, routes, { column, route: (name) => void route(name), mistakes })
 }
 
 /** Every route of a resource by name. */
-export function routeNames({ customReads, writes, actions }: Pick<Entity, 'customReads' | 'writes' | 'actions'>) {
+export function routeNames({
+  customReads,
+  writes,
+  actions
+}: Pick<Entity, 'customReads' | 'writes' | 'actions'>): string[] {
   return [...READ_OPERATIONS, ...customReads.keys(), ...writes, ...actions.keys()]
 }

@@ -1,8 +1,9 @@
 import type { Resource } from './catalogue.js'
 import type { Condition } from './condition.js'
-import { FaultList } from './fault-list.js'
+import { FaultList, quoted } from './fault-list.js'
 import type { OwnerTexts } from './owner-filter.js'
 import { isTooLong, MAX_VALUE_CHARACTERS } from './parse-conditions.js'
+import { expected, parseValue } from './parse-value.js'
 import { planned, refuseUnplaced, UNPAGED_LIMIT, type PlanningCall, type Unplaced } from './planning.js'
 import { readableRows } from './read-access.js'
 import type { LookupPlan } from './read-plan.js'
@@ -30,5 +31,12 @@ function parseSearch(search: string | undefined, { entity }: Resource, faults: F
     faults.add('filter.too-many', 'search', `search has at most ${MAX_VALUE_CHARACTERS} characters.`)
     return []
   }
-  return [{ path: { through: null, column: entity.label }, comparison: 'contains', operands: [search] }]
+  const { label } = entity
+  const path = { through: null, column: label }
+  if (label.field.type === 'string') return [{ path, comparison: 'contains', operands: [search] }]
+  // What is no text is found by its whole value.
+  const value = parseValue(search, label.field)
+  if (value !== undefined) return [{ path, comparison: 'equals', operands: [value] }]
+  faults.add('filter.value.invalid', 'search', `${quoted(search)} is not ${expected(label.field)}.`)
+  return []
 }

@@ -13,7 +13,6 @@ export async function lookup(
   const plan = planLookup(request, { planning, caller })
   const { items, truncated } = await store.lookup(plan, signal)
   const encodeId = valueEncoder(planning.catalogue.resource(request.resource).id.field.type)
-  const encodeName = valueEncoder('string')
-  const texts = items.map(({ id, name }) => `{"id":${encodeId(id)},"name":${encodeName(name)}}`)
+  const texts = items.map(({ id, name }) => `{"id":${encodeId(id)},"name":${JSON.stringify(String(name))}}`)
   return { json: Buffer.from(`{"items":[${texts.join()}]}`), truncated }
 }

@@ -56,20 +56,22 @@ export class PageReads {
   async lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult> {
     const { statements, dialect, reader } = this.#primary
     const { entity, limit } = plan
-    const [id, label] = [own(idColumn(entity)), own(entity.label)]
+    const id = own(idColumn(entity))
+    // A row may be called by its id.
+    const named = entity.label === id.column ? [id] : [own(entity.label), id]
     const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
     const statement = statements.rows({
       entity,
-      selected: [id, label],
+      selected: named,
       selectedKey: 'lookup',
       conditions,
-      sort: [label, id].map((path) => ({ path, descending: false })),
+      sort: named.map((path) => ({ path, descending: false })),
       cut: 'limit'
     })
     const rows = await reader.read(signal, (session) =>
       session.run(statement, { ...boundValues(conditions, dialect), limit: BigInt(limit + 1) })
     )
-    const items = rows.slice(0, limit).map(([itemId = null, name = null]) => ({ id: itemId, name }))
+    const items = rows.slice(0, limit).map((row) => ({ id: row.at(-1) ?? null, name: row[0] ?? null }))
     return { items, truncated: rows.length > limit }
   }
 

@@ -124,7 +124,12 @@ describe('checkCatalogue', () => {
       /`between` is no operator of string/
     ],
     'a filter without operators': [{ filterable: ['name'], operators: { name: [] } }, /left without an operator/],
-    'a label that is no text': [{ label: 'code' }, /label `code` must be a visible string/],
+    'a hidden label': [{ label: 'secret' }, /label `secret` must be a visible string/],
+    'a label that may be null': [
+      { fields: { id: int(), name: optional(text(1)) } },
+      /label `name` must be .* never null/
+    ],
+    'a label that is an amount': [{ fields: { id: int(), name: decimal(4, 2) } }, /label `name` must be a visible/],
     'a computed property of hidden ones': [
       { computed: { c: { type: 'string', from: ['secret'], value: () => '' } } },
       /show the hidden `secret`/
