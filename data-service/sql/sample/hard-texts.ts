@@ -67,7 +67,7 @@ export const HARD_TEXTS: readonly string[] = [
 
 const EVERY = 20
 
-/** Every twentieth id, counted from 20, takes the next hard text; the others none. */
-export function hardText(id: number): string | undefined {
-  return id % EVERY === 0 ? HARD_TEXTS[(id / EVERY - 1) % HARD_TEXTS.length] : undefined
+/** Every twentieth id, or as many as `every` says, takes the next hard text; the others none. */
+export function hardText(id: number, every = EVERY): string | undefined {
+  return id % every === 0 ? HARD_TEXTS[(id / every - 1) % HARD_TEXTS.length] : undefined
 }

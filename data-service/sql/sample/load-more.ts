@@ -33,7 +33,7 @@ export async function loadMore(
     throw new Error(`There are no sample rows of ${resource}; there are of ${[...bulkMakers.keys()].join(', ')}`)
   }
   const make = await makerOf(sequelize, count)
-  const firstId = await reserveIds(sequelize, entity.table, count)
+  const firstId = await reserveIds(sequelize, entity, count)
   for (let done = 0; done < count; done += CHUNK) {
     const first = firstId + done
     const aggregates = Array.from({ length: Math.min(CHUNK, count - done) }, (_, index) =>

@@ -1,17 +1,30 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
+import type { Entity } from '../../entity/entity.js'
 import { exclusively } from '../migrations/exclusively.js'
+import { NUMBERED_GUIDS, numberOfGuid } from './numbered-guid.js'
 
 /**
- * Takes `count` ids in a row out of the table's own numbering, above all that were ever given, and returns the first.
- * Rows that a running service adds meanwhile are numbered behind them.
+ * Takes `count` numbers in a row for new roots and returns the first. Ids that are int or long come out of the table's
+ * own numbering, above all that were ever given, and rows that a running service adds meanwhile are numbered behind
+ * them. Guids are numbered behind those of the sample rows that are there, and nothing keeps another loader off them.
  */
-export async function reserveIds(sequelize: Sequelize, table: string, count: number): Promise<number> {
+export async function reserveIds(sequelize: Sequelize, { table, columns }: Entity, count: number): Promise<number> {
+  if (columns[0]?.field.type === 'guid') return nextGuidNumber(sequelize, table)
   return exclusively(sequelize, 'sample', (transaction) => {
     const numbering = { table, count, transaction }
     return sequelize.getDialect() === 'sqlite'
       ? reserveSqlite(sequelize, numbering)
       : reserveMysql(sequelize, numbering)
   })
+}
+
+async function nextGuidNumber(sequelize: Sequelize, table: string): Promise<number> {
+  const [row] = await sequelize.query<{ last: string | null }>(
+    `SELECT MAX(id) AS last FROM \`${table}\` WHERE id BETWEEN $first AND $beyond`,
+    { bind: { first: NUMBERED_GUIDS, beyond: `${NUMBERED_GUIDS}g` }, type: QueryTypes.SELECT }
+  )
+  const last = row?.last ?? undefined
+  return last === undefined ? 1 : numberOfGuid(last) + 1
 }
 
 interface Numbering {

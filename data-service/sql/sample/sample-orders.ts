@@ -1,14 +1,8 @@
 import type { Value } from '../../entity/value.js'
 import type { SampleMaker, SampleRow } from './sample-aggregate.js'
 import type { SampleRandom } from './sample-random.js'
+import type { Sellable } from './sellables.js'
 import { amountOf, centsOf, dateTimeOf, moment, momentAfter } from './sample-values.js'
-
-/** What a line can be of: a product as it is, or one of its variants. */
-export interface Sellable {
-  readonly productId: number
-  readonly variantId: number | null
-  readonly price: string
-}
 
 const STATUSES = ['placed', 'paid', 'shipped', 'delivered', 'delivered', 'delivered', 'cancelled'] as const
 type Status = (typeof STATUSES)[number]

@@ -1,9 +1,11 @@
+import { backOfficeSample } from './back-office/back-office-sample.js'
 import { idsOf, numbered } from './numbered.js'
 import { sampleCategories } from './sample-categories.js'
 import { customerMaker } from './sample-customers.js'
-import { orderMaker, type Sellable } from './sample-orders.js'
+import { orderMaker } from './sample-orders.js'
 import { productMaker } from './sample-products.js'
 import type { SampleAggregate } from './sample-aggregate.js'
+import { sellablesOf } from './sellables.js'
 
 const PRODUCTS = 2000
 const CUSTOMERS = 200
@@ -19,18 +21,7 @@ export function sampleStore(): ReadonlyMap<string, readonly SampleAggregate[]> {
     ['categories', categories],
     ['products', products],
     ['customers', customers],
-    ['orders', orders]
+    ['orders', orders],
+    ...backOfficeSample(orders, products)
   ])
-}
-
-/** Every product as it is and every variant of it. */
-function sellablesOf(products: readonly SampleAggregate[]): Sellable[] {
-  return products.flatMap(({ root, children }) => {
-    const productId = Number(root['id'])
-    const variants = (children['variants'] ?? []).map(({ id, price }) => ({
-      variantId: Number(id),
-      price: String(price)
-    }))
-    return [{ variantId: null, price: String(root['price']) }, ...variants].map((one) => ({ productId, ...one }))
-  })
 }
