@@ -1,4 +1,5 @@
 import { backOfficeBulkMakers } from './back-office/back-office-bulk-makers.js'
+import { frontOfficeBulkMakers } from './front-office/front-office-bulk-makers.js'
 import { atLeastOne, someIds, type BulkMaker } from './referred-rows.js'
 import { categoryMaker } from './sample-categories.js'
 import { customerMaker } from './sample-customers.js'
@@ -19,5 +20,6 @@ export const bulkMakers: ReadonlyMap<string, BulkMaker> = new Map<string, BulkMa
         await atLeastOne(someSellables(sequelize), 'products')
       )
   ],
-  ...backOfficeBulkMakers
+  ...backOfficeBulkMakers,
+  ...frontOfficeBulkMakers
 ])

@@ -1,4 +1,5 @@
 import { backOfficeSample } from './back-office/back-office-sample.js'
+import { frontOfficeSample } from './front-office/front-office-sample.js'
 import { idsOf, numbered } from './numbered.js'
 import { sampleCategories } from './sample-categories.js'
 import { customerMaker } from './sample-customers.js'
@@ -17,11 +18,14 @@ export function sampleStore(): ReadonlyMap<string, readonly SampleAggregate[]> {
   const products = numbered('products', PRODUCTS, productMaker(idsOf(categories)))
   const customers = numbered('customers', CUSTOMERS, customerMaker)
   const orders = numbered('orders', ORDERS, orderMaker(idsOf(customers), sellablesOf(products)))
+  const backOffice = new Map(backOfficeSample(orders, products))
+  const coupons = backOffice.get('coupons') ?? []
   return new Map([
     ['categories', categories],
     ['products', products],
     ['customers', customers],
     ['orders', orders],
-    ...backOfficeSample(orders, products)
+    ...backOffice,
+    ...frontOfficeSample({ products, customers, orders, coupons })
   ])
 }
