@@ -35,8 +35,16 @@ eachDatabase((kind) => {
 
     it('are made of every resource, as many as asked', async () => {
       for (const resource of bulkMakers.keys()) await loadMore(stores.primary, { resource, count: 30 }, quiet)
-      for (const resource of bulkMakers.keys()) expect(await count(resource), resource).to.equal(30)
-      for (const table of ['product_variants', 'customer_addresses', 'order_lines']) {
+      for (const resource of bulkMakers.keys()) {
+        expect(await count(resource.replaceAll('-', '_')), resource).to.equal(30)
+      }
+      for (const table of [
+        'product_variants',
+        'customer_addresses',
+        'order_lines',
+        'return_lines',
+        'purchase_order_lines'
+      ]) {
         expect(await count(table), table).to.be.above(0)
       }
     })
@@ -48,6 +56,50 @@ eachDatabase((kind) => {
       await stores.primary.query("DELETE FROM categories WHERE slug = 'x'")
       await loadMore(stores.primary, { resource: 'categories', count: 2 }, quiet)
       expect(await numbers('SELECT id AS n FROM categories WHERE id > 30 ORDER BY id')).to.deep.equal([32, 33])
+    })
+
+    it('with guids come behind those that are there, whatever guids the service made', async () => {
+      const insert = "INSERT INTO warehouses (id, name, city, is_open, row_version) VALUES ($id, 'x', 'x', 1, $version)"
+      for (const id of ['00000000-0000-4000-7fff-ffffffffffff', 'ffffffff-ffff-4fff-bfff-ffffffffffff']) {
+        await stores.primary.query(insert, { bind: { id, version: Buffer.alloc(8) }, type: QueryTypes.INSERT })
+      }
+      await loadMore(stores.primary, { resource: 'warehouses', count: 2 }, quiet)
+      const rows = await stores.primary.query<{ id: string }>(
+        "SELECT id FROM warehouses WHERE id LIKE '00000000-0000-4000-8000-%' ORDER BY id DESC LIMIT 3",
+        { type: QueryTypes.SELECT }
+      )
+      expect(rows.map(({ id }) => id.slice(-4))).to.deep.equal(['0020', '001f', '001e'])
+    })
+
+    it('with long ids come out of the numbering of their table', async () => {
+      await loadMore(stores.primary, { resource: 'stock-items', count: 2 }, quiet)
+      expect(await numbers('SELECT id AS n FROM stock_items WHERE id > 29 ORDER BY id')).to.deep.equal([30, 31, 32])
+    })
+
+    it('invoice no order twice, and say so when there are too few', async () => {
+      let message = ''
+      try {
+        await loadMore(stores.primary, { resource: 'invoices', count: 1 }, quiet)
+      } catch (error) {
+        message = String(error)
+      }
+      expect(message).to.match(/An order has one invoice, and 0 have none/)
+      await loadMore(stores.primary, { resource: 'orders', count: 3 }, quiet)
+      await loadMore(stores.primary, { resource: 'invoices', count: 2 }, quiet)
+      expect(await numbers('SELECT order_id AS n FROM invoices WHERE id > 30 ORDER BY id')).to.deep.equal([31, 32])
+    })
+
+    it('return nothing but what was delivered', async () => {
+      const [wrong] = await numbers(
+        `SELECT COUNT(*) AS n FROM returns r JOIN orders o ON o.id = r.order_id
+        WHERE o.status <> 'delivered' OR o.customer_id <> r.customer_id OR r.requested_at <= o.delivered_at`
+      )
+      expect(wrong).to.equal(0)
+      const [amounts] = await numbers(
+        `SELECT COUNT(*) AS n FROM invoices i JOIN orders o ON o.id = i.order_id WHERE i.total = o.total AND
+        i.customer_id = o.customer_id AND (i.issued_at IS NULL OR i.issued_at > o.placed_at)`
+      )
+      expect(amounts).to.equal(32)
     })
 
     it('leave room to rows that are added meanwhile', async () => {
