@@ -5,10 +5,8 @@ import type { Resource } from './catalogue.js'
 import { anotherOwner, bypasses, noOwner, type OwnershipPolicy } from './ownership.js'
 import { RANGES } from './parse-value.js'
 
-/** Where a request may name an owner; a member of its body is none of them. */
+/** Where a request may name an owner, besides the id of its route; a member of its body does not count. */
 export interface OwnerTexts {
-  /** Of the route. */
-  readonly id?: string
   /** Of the query; several are their values joined by commas. */
   readonly ownerParameter?: string
 }
@@ -20,14 +18,21 @@ const DIGITS = /^-?\d{1,100}$/
 
 /** The owner filter of source.md before a route of the resource. Throws `ownership.denied` and `configuration`. */
 export function passOwnerFilter(
-  { resource, route, texts }: { readonly resource: Resource; readonly route: string; readonly texts: OwnerTexts },
+  request: {
+    readonly resource: Resource
+    readonly route: string
+    readonly texts: OwnerTexts
+    /** Of the route, where it has one. */
+    readonly id: string | undefined
+  },
   caller: Authenticated,
   policy: OwnershipPolicy
 ): NamedOwner {
+  const { resource, route, texts, id } = request
   const filter = resource.entity.ownerFilter
   if (filter === undefined || !filter.routes.has(route)) return undefined
   const parameter = ownerParameter(filter, policy)
-  const owner = namedOwner(isRouteId(parameter) ? (texts.id ?? texts.ownerParameter) : texts.ownerParameter)
+  const owner = namedOwner(isRouteId(parameter) ? (id ?? texts.ownerParameter) : texts.ownerParameter)
   if (bypasses(caller, policy)) return owner
   if (caller.owner === null) throw noOwner()
   if (owner === undefined && filter.routes.get(route) !== undefined) return undefined

@@ -11,7 +11,7 @@ import type { Writer } from './write-access.js'
 import type { ExpectedVersions } from './write-plan.js'
 
 /** What the texts of every keyed write have in common. */
-export interface WriteTexts extends Pick<OwnerTexts, 'ownerParameter'> {
+export interface WriteTexts extends OwnerTexts {
   readonly resource: string
   readonly body: Uint8Array
   readonly idempotencyKey?: string

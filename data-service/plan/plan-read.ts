@@ -26,10 +26,7 @@ export function planRead(
   const read = entity.customReads.get(request.name)
   if (read === undefined) throw new DomainError('route.not-found', 'There is no such read.')
   const faults = new FaultList()
-  // Only the route's id of other reads is an owner parameter.
-  const { ownerParameter } = request
-  const texts = ownerParameter === undefined ? {} : { ownerParameter }
-  const scope = readableRows({ resource, read, texts }, { caller, ownership }, faults)
+  const scope = readableRows({ resource, read, texts: request }, { caller, ownership }, faults)
   refuseUnplaced({ parameters: Object.keys(request.parameters) }, faults)
   refuseUnplaced(request.unplaced, faults)
   faults.finish()

@@ -13,7 +13,11 @@ import { allRows, bothScopes, type RowScope } from './scope.js'
  * `ownership.denied`; an owner parameter that a bypass caller sent and that names no owner goes on the list.
  */
 export function readableRows(
-  call: { readonly resource: Resource; readonly read: ReadOperation | CustomRead; readonly texts: OwnerTexts },
+  call: {
+    readonly resource: Resource
+    readonly read: ReadOperation | CustomRead
+    readonly texts: OwnerTexts & { readonly id?: string }
+  },
   { caller, ownership }: { readonly caller: Caller; readonly ownership: OwnershipPolicy },
   faults: FaultList
 ): RowScope {
@@ -26,7 +30,11 @@ export function readableRows(
   if (access.kind === 'permission' && !caller.permissions.has(access.permission)) {
     throw new DomainError('capability.denied', `This needs the permission ${access.permission}.`)
   }
-  const owner = passOwnerFilter({ resource, route, texts }, caller, ownership)
+  const owner = passOwnerFilter(
+    { resource, route, texts, id: read === 'get' ? texts.id : undefined },
+    caller,
+    ownership
+  )
   const scope = scopeOf(access, { resource, caller, ownership })
   if (scope === null) throw noOwner()
   if (filter === undefined || owner === undefined || read === 'get') return scope

@@ -39,7 +39,7 @@ export function admitWriter(
     readonly resource: Resource
     /** The operation, or the action's name. */
     readonly route: string
-    readonly texts: OwnerTexts
+    readonly texts: OwnerTexts & { readonly id?: string }
     readonly permission?: Permission | undefined
   },
   caller: Caller,
@@ -50,7 +50,7 @@ export function admitWriter(
   const needed = [access.kind === 'permission' ? access.permission : undefined, write.permission]
   const missing = needed.find((one) => one !== undefined && !caller.permissions.has(one))
   if (missing !== undefined) throw new DomainError('capability.denied', `This needs the permission ${missing}.`)
-  passOwnerFilter(write, caller, ownership)
+  passOwnerFilter({ ...write, id: write.texts.id }, caller, ownership)
   return caller
 }
 

@@ -1,0 +1,71 @@
+import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { int, long, onCreate, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+
+/** A filter on every route, which the row scope replaces where no owner is named. */
+export const carts = defineEntity({
+  name: 'carts',
+  description: 'Carts.',
+  fields: { id: serverSet(int()), customerId: onCreate(int()), note: optional(text(20)) },
+  label: 'id',
+  filterable: ['id', 'customerId'],
+  sortable: ['id'],
+  access: {
+    read: ownRows('customerId'),
+    write: ownRows('customerId'),
+    ownerFilter: { property: 'customerId', parameter: 'customerId', allowMissingOwner: 'rowScope' }
+  },
+  writes: ['create', 'update', 'delete'],
+  actions: (action) => ({
+    clear: action({ description: 'Clears.', change: () => ({ set: { note: null } }) })
+  })
+})
+
+/** A filter on the list and on a read of its own, and no way around it. */
+export const bookmarks = defineEntity({
+  name: 'bookmarks',
+  description: 'Bookmarks.',
+  fields: { id: serverSet(int()), userId: onCreate(int()), sessionId: int(), note: optional(text(20)) },
+  label: 'sessionId',
+  filterable: ['id'],
+  sortable: ['id', 'sessionId'],
+  access: {
+    read: ownRows('userId'),
+    write: ownRows('userId'),
+    ownerFilter: { property: 'userId', parameter: 'userId', on: ['list', 'session-ids'] }
+  },
+  writes: ['create', 'delete'],
+  customReads: {
+    'session-ids': {
+      description: 'Which.',
+      item: 'sessionId',
+      sort: ['sessionId'],
+      where: { note: 'kept' }
+    },
+    notes: { description: 'What.', access: permission('bookmarks:manage'), items: ['note', 'id'], sort: ['id'] }
+  }
+})
+
+/** Nothing but a filter, by the parameter of the settings and by permission; owners beyond an int. */
+export const folders = defineEntity({
+  name: 'folders',
+  description: 'Folders.',
+  fields: { id: serverSet(long()), name: text(20) },
+  label: 'name',
+  filterable: ['id'],
+  sortable: ['id'],
+  access: {
+    read: everyone,
+    reads: { paged: permission('folders:manage'), export: permission('folders:manage') },
+    write: permission('folders:manage'),
+    ownerFilter: {
+      property: 'id',
+      on: ['list', 'paged', 'get', 'delete'],
+      allowMissingOwner: { paged: 'permission', delete: 'permission' }
+    }
+  },
+  writes: ['delete']
+})
+
+export const ownedCatalogue = makeCatalogue([carts, bookmarks, folders])
