@@ -2,6 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse, type Server } 
 import type { Socket } from 'node:net'
 import { DomainError } from '../shared/domain-error.js'
 import type { Logger } from '../shared/logger.js'
+import { pathOfFault } from './headers/path-of-fault.js'
 import { pathOf } from './headers/query-parameters.js'
 import { toProblem, type Problem } from './problem-details.js'
 import type { PublicAddress } from './public-address.js'
@@ -54,12 +55,20 @@ export class MalformedHttp {
     if (this.#refused.has(socket)) return
     this.#refused.add(socket)
     const refusal = refusalOf(error)
-    const path = pathIn(packetOf(error))
     const running = this.#latest.get(socket)
-    if (running === undefined || running.writableFinished) this.#refuse(socket, refusal, path)
-    else if (running.req.complete) running.once('close', () => this.#refuse(socket, refusal, path))
-    else if (running.headersSent) socket.destroy()
-    else this.#refuse(socket, refusal, path)
+    if (running !== undefined && !running.req.complete) this.#refuseRunning(socket, refusal, running)
+    else {
+      const refuse = (): void => this.#refuse(socket, refusal, pathOfFault(packetOf(error), bytesParsedOf(error)))
+      if (running === undefined || running.writableFinished) refuse()
+      else running.once('close', refuse)
+    }
+  }
+
+  /** The fault is in the body of a request whose head was in order. */
+  #refuseRunning(socket: Socket, refusal: DomainError, { req, headersSent, writableFinished }: ServerResponse): void {
+    if (!headersSent) this.#refuse(socket, refusal, pathOf(req.url ?? '/'))
+    else if (writableFinished) endGently(socket)
+    else socket.destroy()
   }
 
   #refuse(socket: Socket, error: DomainError, path: string): void {
@@ -71,8 +80,7 @@ export class MalformedHttp {
       `content-length: ${body.length}`,
       'connection: close'
     ]
-    socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]))
-    setTimeout(() => socket.destroy(), LINGER).unref()
+    endGently(socket, Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]))
   }
 
   #problem(error: DomainError, path: string): Problem {
@@ -110,12 +118,17 @@ function packetOf({ rawPacket }: ParserError): string {
   return Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : ''
 }
 
-/** What came before the fault, the line it stands in included. */
+/** What came before the fault. */
 function parsedOf(error: ParserError): string {
-  return typeof error.bytesParsed === 'number' ? packetOf(error).slice(0, error.bytesParsed) : ''
+  return packetOf(error).slice(0, bytesParsedOf(error))
 }
 
-function pathIn(packet: string): string {
-  const [, target = '/'] = /^[A-Z]+ (\/[\x21-\x7e]{0,2000}) HTTP\/1\.[01]\r?\n/.exec(packet) ?? []
-  return pathOf(target)
+function bytesParsedOf({ bytesParsed }: ParserError): number {
+  return typeof bytesParsed === 'number' ? bytesParsed : 0
+}
+
+/** Ends a connection in a way that lets the other side read what was sent to it. */
+function endGently(socket: Socket, last: Buffer = Buffer.alloc(0)): void {
+  socket.end(last)
+  setTimeout(() => socket.destroy(), LINGER).unref()
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../../shared/domain-error.js'
+import { originForm } from '../origin-form.js'
 
 /** One parameter of a query string, decoded. */
 export interface QueryParameter {
@@ -12,10 +13,11 @@ export function queryOf(target: string): string {
   return at === -1 ? '' : target.slice(at + 1)
 }
 
-/** The path of a request target, undecoded. */
+/** The path of a request target in any form, undecoded. */
 export function pathOf(target: string): string {
-  const at = target.indexOf('?')
-  return at === -1 ? target : target.slice(0, at)
+  const path = originForm(target)
+  const at = path.indexOf('?')
+  return at === -1 ? path : path.slice(0, at)
 }
 
 /**

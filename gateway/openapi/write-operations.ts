@@ -7,7 +7,7 @@ import { inputSchemaName } from './write-schemas.js'
 
 /** The writes that a resource serves, its actions included. */
 export function writeOperations(resource: Resource): DocumentedOperation[] {
-  const { name, operations, actions } = resource
+  const { operations, actions } = resource
   return [
     ...(operations.includes('create') ? [create(resource)] : []),
     ...(operations.includes('update') ? [update(resource)] : []),

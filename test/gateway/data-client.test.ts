@@ -24,6 +24,7 @@ describe('the data client', () => {
   let client: GrpcDataClient
   let port: number
   let onGet: Unary
+  let onRead: Unary
   let onWrite: Unary
   let onExport: Streaming
 
@@ -34,6 +35,7 @@ describe('the data client', () => {
     server.addService(types.entity.v1.EntityService.service, {
       Describe: ((_call, answer) => answer(null, { digest: 'd' })) satisfies Unary,
       Get: ((call, answer) => onGet(call, answer)) satisfies Unary,
+      Read: ((call, answer) => onRead(call, answer)) satisfies Unary,
       Create: ((call, answer) => onWrite(call, answer)) satisfies Unary,
       Update: ((call, answer) => onWrite(call, answer)) satisfies Unary,
       Delete: ((call, answer) => onWrite(call, answer)) satisfies Unary,
@@ -92,6 +94,23 @@ describe('the data client', () => {
     onGet = (_got, answer) => answer(toRpcStatus(thrown))
     const error: unknown = await client.get(call(), {}).catch((caught: unknown) => caught)
     expect(error).to.be.instanceOf(DomainError).and.include({ code: 'fields.invalid', message: 'No such field.' })
+  })
+
+  it('hands the parameters of a custom read on, and asks once more as for any read', async () => {
+    const seen: unknown[] = []
+    onRead = (got, answer) => {
+      seen.push(got.request)
+      if (seen.length === 1) answer({ code: status.UNAVAILABLE, details: 'going away' })
+      else answer(null, { json: Buffer.from('[1]'), rowLimit: 1000, truncated: true })
+    }
+    const asked = { resource: 'x', name: 'ids', parameters: { from: '1,2' }, ownerParameter: '' }
+    expect(await client.read(call(), asked)).to.deep.equal({
+      json: Buffer.from('[1]'),
+      rowLimit: 1000,
+      truncated: true
+    })
+    expect(seen).to.have.length(2)
+    for (const request of seen) expect(request).to.deep.include(asked)
   })
 
   it('asks once more where the transport failed, and only then', async () => {

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { exchange } from '../harness/http.js'
 import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
 
 const KIB_64 = 64 * 1024
 const HEAD = 'Host: x\r\nConnection: close\r\n'
+const JSON_TYPE = 'Content-Type: application/json\r\n'
 
 describe('malformed HTTP', () => {
   let gateway: GatewayFixture
@@ -47,6 +49,72 @@ describe('malformed HTTP', () => {
       expect(body).to.include('"code":"request.malformed"').and.include('"requestId":"')
     })
   }
+
+  const PLACES: readonly (readonly [why: string, bytes: string, instance: string])[] = [
+    ['of a header', `GET /products/1?x=%2f HTTP/1.1\r\n${HEAD}X: \0\r\n\r\n`, '/products/1'],
+    ['of a header of HTTP/1.0', `GET /products HTTP/1.0\r\nBad Header: 1\r\n\r\n`, '/products'],
+    ['of a lower-case method', `get /products HTTP/1.1\r\n${HEAD}\r\n`, '/products'],
+    ['of a version', 'GET /products HTTP/9.9\r\nHost: x\r\n\r\n', '/products'],
+    ['of an expectation', `PUT /products/1 HTTP/1.1\r\n${HEAD}Expect: tea\r\n\r\n`, '/products/1'],
+    ['in absolute form', `GET http://y/products?x=1 HTTP/1.1\r\n${HEAD}X: \0\r\n\r\n`, '/products'],
+    ['in absolute form and well-formed', `GET http://y/nope?x=1 HTTP/1.1\r\n${HEAD}\r\n`, '/nope'],
+    ['of a long target', `GET /${'a'.repeat(5000)} HTTP/1.1\r\n${HEAD}X: \0\r\n\r\n`, `/${'a'.repeat(5000)}`],
+    ['of chunks', `POST /products HTTP/1.1\r\n${HEAD}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\nx\r\n`, '/products'],
+    ['without a target', 'GET HTTP/1.1\r\nHost: x\r\n\r\n', '/'],
+    ['of no line', 'hello\r\n\r\n', '/'],
+    ['of another method’s target', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nX: \0\r\n\r\n', '/*']
+  ]
+  for (const [why, bytes, instance] of PLACES) {
+    it(`the fault ${why} is told at ${instance.slice(0, 20)}`, async () => {
+      const { status, body } = await answerTo(bytes)
+      expect(status, body).to.be.within(400, 404)
+      expect(body).to.include(`"instance":"${instance}"`)
+    })
+  }
+
+  it('of several requests in one packet the faulty one is told', async () => {
+    const first = 'GET /products/1 HTTP/1.1\r\nHost: x\r\n\r\n'
+    const instances = async (second: string): Promise<string[]> =>
+      Array.from((await exchange(url, first + second)).matchAll(/"instance":"([^"]*)"/g), ([, path = '']) => path)
+    expect(await instances('GET /nope HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n')).to.deep.equal(['/nope'])
+    expect(await instances('garbage\r\n\r\n')).to.deep.equal(['/'])
+  })
+
+  it('a body that turns out faulty is told at the path of its head', async () => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
+    await once(socket, 'connect')
+    socket.write(`POST /products HTTP/1.1\r\n${HEAD}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n`)
+    await once(gateway.app.server, 'request')
+    socket.write('zz\r\n')
+    expect((await buffer(socket)).toString())
+      .to.include('"code":"request.malformed"')
+      .and.include('"/products"')
+  })
+
+  it('a request that does not arrive in time is told at its path', async () => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
+    const [connection] = (await once(gateway.app.server, 'connection')) as [Socket]
+    socket.write(`PUT /products/1 HTTP/1.1\r\n${HEAD}${JSON_TYPE}Content-Length: 9\r\n\r\n{`)
+    await once(gateway.app.server, 'request')
+    // What Node emits once `requestTimeout` has passed.
+    gateway.app.server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), connection)
+    const answer = (await buffer(socket)).toString()
+    expect(answer).to.include('did not arrive in full').and.include('"instance":"/products/1"')
+  })
+
+  it('a faulty body after its refusal is no second answer', async () => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
+    await once(socket, 'connect')
+    socket.write(`POST /products HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\n\r\n`)
+    const [first] = (await once(socket, 'data')) as [Buffer]
+    socket.write('zz\r\n')
+    const rest = await buffer(socket)
+    expect(
+      Buffer.concat([first, rest])
+        .toString()
+        .match(/HTTP\/1\.1 \d+/g)
+    ).to.deep.equal(['HTTP/1.1 415'])
+  })
 
   for (const key of ['ab\x01c', '\x01', '"a\x7fb"', 'a\0']) {
     it(`an Idempotency-Key with a control character, ${JSON.stringify(key)}, is named as what is wrong`, async () => {
