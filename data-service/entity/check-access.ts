@@ -38,13 +38,17 @@ function exportMistakes(entity: Entity): string[] {
   })
 }
 
-/** What stands before a read, in words. A row scope needs no filter besides: the scope is the narrower of the two. */
+/**
+ * What stands before a read, in words. A row scope needs no filter besides, being the narrower of the two, and a filter
+ * that may be done without is none.
+ */
 function protection({ access, ownerFilter }: Entity, operation: ReadOperation): string {
   const word: ReadAccess | undefined = access[operation]
   if (word === undefined) return 'nobody'
   if (word.kind === 'ownRows') return `the owners by ${word.property}`
   const who = word.kind === 'everyone' ? 'everyone' : `callers with ${word.permission}`
-  return ownerFilter?.routes.has(operation) === true ? `${who} behind the owner filter` : who
+  const filtered = ownerFilter?.routes.has(operation) === true && ownerFilter.routes.get(operation) === undefined
+  return filtered ? `${who} behind the owner filter` : who
 }
 
 /** A permission that no role has. */
