@@ -1,13 +1,5 @@
 import { expect } from 'chai'
-import { TABLES, type TestTable } from '../../oracle/insert-rows.js'
-import { withTestDatabase, type RawRow, type SqlParameter } from '../../oracle/test-database.js'
-
-/** Every table that a write of these resources may touch. */
-const WRITTEN: readonly string[] = [
-  ...Object.values<TestTable>(TABLES).flatMap(({ name }) => (name === 'product_reviews' ? [] : [name])),
-  'audit_entries',
-  'idempotency_keys'
-]
+import { withTestDatabase, type RawRow, type SqlParameter, type TestDatabase } from '../../oracle/test-database.js'
 
 interface Stored {
   readonly databaseUrl: string
@@ -28,7 +20,7 @@ export async function count(store: Stored, from: string, parameters: readonly Sq
 export async function everything(store: Stored): Promise<Readonly<Record<string, readonly string[]>>> {
   return withTestDatabase(store.databaseUrl, async (database) => {
     const tables: Record<string, readonly string[]> = {}
-    for (const table of WRITTEN)
+    for (const table of await tablesOf(database))
       tables[table] = (await database.run(`SELECT * FROM ${table}`)).map(comparable).toSorted()
     return tables
   })
@@ -40,6 +32,15 @@ export async function changesNothing<Result>(store: Stored, work: () => Promise<
   const result = await work()
   expect(await everything(store)).to.deep.equal(before)
   return result
+}
+
+async function tablesOf(database: TestDatabase): Promise<string[]> {
+  const rows = await database.run(
+    database.kind === 'sqlite'
+      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name"
+      : 'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1'
+  )
+  return rows.map(({ name }) => String(name))
 }
 
 function comparable(row: RawRow): string {

@@ -9,7 +9,7 @@ import { subscriptionMaker } from './sample-subscriptions.js'
 import { ticketMaker } from './sample-tickets.js'
 import { venueMaker } from './sample-venues.js'
 
-const VENUES = 30
+const VENUES = 48
 const EVENTS = 48
 const SPEAKERS = 60
 const TICKETS = 80

@@ -9,7 +9,8 @@ const CITIES = ['Berlin', 'Córdoba', 'Kraków', 'Lyon', 'Reykjavík', '東京',
 export const venueMaker: SampleMaker = (id, random) => ({
   root: {
     id,
-    name: hardText(id, 2) ?? `${random.pick(NAMES)} ${random.pick(KINDS)}`,
+    // Those that spreadsheets and LIKE trip over are further down the list.
+    name: hardText(id + 14, 2) ?? `${random.pick(NAMES)} ${random.pick(KINDS)}`,
     city: random.pick(CITIES),
     capacity: random.int(2, 200) * 10,
     isOpen: id === 1 || random.chance(80)

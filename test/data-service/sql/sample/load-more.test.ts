@@ -43,7 +43,8 @@ eachDatabase((kind) => {
         'customer_addresses',
         'order_lines',
         'return_lines',
-        'purchase_order_lines'
+        'purchase_order_lines',
+        'shopping_cart_items'
       ]) {
         expect(await count(table), table).to.be.above(0)
       }

@@ -21,7 +21,14 @@ const DIGESTS: Readonly<Record<string, string>> = {
   'stock-items': '9530334324c3cda9',
   'purchase-orders': 'c400015914b8e08a',
   returns: '0668b2aaca27b61d',
-  invoices: 'b92fb29d1d094210'
+  invoices: 'b92fb29d1d094210',
+  venues: '2a03e12c578a8634',
+  events: 'b630acdd8d0ea577',
+  speakers: '3dc75afc6d141734',
+  tickets: '12720f0ae48d668f',
+  bookmarks: '7e30250ccbc73c65',
+  subscriptions: '1423389c324de06d',
+  'shopping-carts': '49a9188ae3b1afb8'
 }
 
 interface Checked {
