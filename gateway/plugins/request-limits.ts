@@ -3,6 +3,13 @@ import fp from 'fastify-plugin'
 import { checkBodySize } from '../headers/body-size.js'
 import { checkRequestHead, checkRequestHeadSize } from '../headers/request-head.js'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route hands its body on piece by piece, however long it is. */
+    streamsBody?: boolean
+  }
+}
+
 /**
  * Refuses request heads that the parser lets through and the contract or RFC 9112 does not, and trusts no further
  * request of their connection. Sizes come after `onRequest`, where routes say 404 and 405 (contract.md section 2).
@@ -25,7 +32,7 @@ export const requestLimits = fp(
         reply.header('connection', 'close')
         throw error
       }
-      checkBodySize(request.headers['content-length'])
+      if (request.routeOptions.config.streamsBody !== true) checkBodySize(request.headers['content-length'])
       done()
     })
   },

@@ -1,0 +1,95 @@
+import { expect } from 'chai'
+import { acceptsHtml, destinationOf } from '../../../gateway/renderer/destination.js'
+
+const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'
+
+describe('where a request goes', () => {
+  const own = {
+    prefix: '',
+    isResource: (segment: string) => segment === 'products',
+    isRead: (_: string, segment: string) => ['paged', 'export', 'lookup', 'top'].includes(segment)
+  }
+  const TABLE: readonly (readonly [method: string, target: string, accept: string, goes: 'renderer' | 'gateway'])[] = [
+    ['GET', '/', HTML, 'renderer'],
+    ['GET', '/', '*/*', 'renderer'],
+    ['GET', '/cart', HTML, 'renderer'],
+    ['POST', '/cart', '*/*', 'renderer'],
+    ['GET', '/assets/shop.css', 'text/css', 'renderer'],
+    ['GET', '/products', HTML, 'renderer'],
+    ['GET', '/products?x=1', HTML, 'renderer'],
+    ['GET', '/%70roducts', 'application/json', 'gateway'],
+    ['GET', '/products', '*/*', 'gateway'],
+    ['GET', '/products', 'application/json', 'gateway'],
+    ['GET', '/products', 'text/html;q=0', 'gateway'],
+    ['HEAD', '/products', HTML, 'gateway'],
+    ['POST', '/products', HTML, 'gateway'],
+    ['GET', '/products/1', HTML, 'renderer'],
+    ['GET', '/products/1', '*/*', 'gateway'],
+    ['PUT', '/products/1', HTML, 'gateway'],
+    ['GET', '/products/', HTML, 'gateway'],
+    ['GET', '/products/paged', HTML, 'gateway'],
+    ['GET', '/products/export', HTML, 'gateway'],
+    ['GET', '/products/top', HTML, 'gateway'],
+    ['GET', '/products/1/publish', HTML, 'gateway'],
+    ['GET', '/productsx', HTML, 'renderer'],
+    ['GET', '/auth/login', HTML, 'gateway'],
+    ['POST', '/auth/login', '*/*', 'gateway'],
+    ['GET', '/auth', HTML, 'gateway'],
+    ['GET', '/problems/conflict', HTML, 'gateway'],
+    ['GET', '/.well-known/jwks.json', '*/*', 'gateway'],
+    ['GET', '/health', HTML, 'gateway'],
+    ['GET', '/openapi.json', HTML, 'gateway'],
+    ['GET', '/docs', HTML, 'gateway'],
+    ['GET', '/%E0%A4%A', HTML, 'renderer']
+  ]
+  for (const [method, target, accept, goes] of TABLE) {
+    it(`${method} ${target} for ${accept} goes to the ${goes}`, () => {
+      expect(destinationOf({ method, target, accept }, own).renderer).to.equal(goes === 'renderer')
+    })
+  }
+
+  it('under a prefix, what is not below it is no path of the gateway', () => {
+    const prefixed = { ...own, prefix: '/api' }
+    const goes = (target: string): boolean => destinationOf({ method: 'GET', target, accept: '*/*' }, prefixed).renderer
+    expect([
+      goes('/products'),
+      goes('/api/products'),
+      goes('/apiproducts'),
+      goes('/api'),
+      goes('/api/x')
+    ]).to.deep.equal([true, false, true, true, true])
+  })
+
+  it('lists and rows alone have two representations', () => {
+    const both = (target: string, method = 'GET'): boolean => destinationOf({ method, target, accept: '*/*' }, own).both
+    expect([both('/products'), both('/products/1'), both('/products', 'HEAD')]).to.deep.equal([true, true, true])
+    expect([both('/'), both('/products/paged'), both('/docs'), both('/products', 'POST')]).to.deep.equal([
+      false,
+      false,
+      false,
+      false
+    ])
+  })
+})
+
+describe('Accept', () => {
+  const TABLE: readonly (readonly [accept: string | undefined, html: boolean])[] = [
+    ['text/html', true],
+    ['TEXT/HTML', true],
+    ['application/json, text/html;q=0.1', true],
+    ['text/html; charset=utf-8; q=0.5', true],
+    ['text/html;q=0', false],
+    ['text/html;q=0.000', false],
+    ['text/html;q=x', false],
+    ['*/*', false],
+    ['text/*', false],
+    ['application/xhtml+xml', false],
+    ['', false],
+    [undefined, false]
+  ]
+  for (const [accept, html] of TABLE) {
+    it(`${String(accept)} ${html ? 'takes' : 'does not take'} HTML`, () => {
+      expect(acceptsHtml(accept)).to.equal(html)
+    })
+  }
+})

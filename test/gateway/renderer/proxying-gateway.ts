@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import { Writable } from 'node:stream'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { Catalogue } from '../../../gateway/catalogue.js'
+import { readGatewayConfig } from '../../../gateway/config.js'
+import { problemResponses } from '../../../gateway/plugins/problem-responses.js'
+import { requestIdentity } from '../../../gateway/plugins/request-identity.js'
+import { requestLimits } from '../../../gateway/plugins/request-limits.js'
+import { PublicAddress } from '../../../gateway/public-address.js'
+import { rendererProxy, type PageSession, type RendererTimeouts } from '../../../gateway/renderer/renderer-proxy.js'
+import { ProblemSender } from '../../../gateway/send-problem.js'
+import { createLogger } from '../../../shared/logger.js'
+import { FakeDataClient } from '../fake-data-client.js'
+
+export interface ProxyingGateway extends AsyncDisposable {
+  readonly app: FastifyInstance
+  readonly url: string
+}
+
+/** Nobody is signed in, and every form is genuine. */
+export const noSession: PageSession = {
+  refresh: () => Promise.resolve(),
+  cookiesOf: ({ headers }) => headers.cookie,
+  checkAntiforgery: () => Promise.resolve()
+}
+
+/** The proxy with the plugins that it depends on, and one route of the gateway's own. */
+export async function startProxying(
+  rendererUrl: string,
+  {
+    session = noSession,
+    timeouts,
+    env = {}
+  }: { session?: PageSession; timeouts?: RendererTimeouts; env?: Record<string, string> } = {}
+): Promise<ProxyingGateway> {
+  const { config } = readGatewayConfig({ RENDERER_URL: rendererUrl, ...env })
+  const log = createLogger({ name: 'gateway', level: 'silent', destination: new Writable() })
+  const catalogue = await Catalogue.open(new FakeDataClient(), log, new AbortController().signal)
+  const address = new PublicAddress(config)
+  const app = Fastify({ genReqId: () => randomUUID() })
+  await app.register(requestIdentity)
+  await app.register(requestLimits)
+  await app.register(problemResponses, { problems: new ProblemSender(address, log) })
+  const { trustedProxies } = config
+  await app.register(rendererProxy, {
+    rendererUrl,
+    catalogue,
+    address,
+    trustedProxies,
+    session,
+    ...(timeouts === undefined ? {} : { timeouts })
+  })
+  app.get(`${address.prefix}/:resource`, () => 'gateway')
+  app.get(`${address.prefix}/:resource/:id`, () => 'gateway')
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return { app, url: app.listeningOrigin, [Symbol.asyncDispose]: () => app.close() }
+}

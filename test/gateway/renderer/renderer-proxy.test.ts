@@ -1,0 +1,257 @@
+import { once } from 'node:events'
+import { expect } from 'chai'
+import { DomainError } from '../../../shared/domain-error.js'
+import { open, request } from '../../harness/http.js'
+import { noSession, startProxying, type ProxyingGateway } from './proxying-gateway.js'
+import { startRenderer, type FakeRenderer } from './renderer-fixture.js'
+
+const HTML = { accept: 'text/html' }
+
+describe('the renderer behind the gateway', () => {
+  let renderer: FakeRenderer
+  let gateway: ProxyingGateway
+  before(async () => {
+    renderer = await startRenderer()
+    gateway = await startProxying(renderer.url, { env: { PUBLIC_BASE_URL: 'https://shop.example' } })
+  })
+  after(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await renderer[Symbol.asyncDispose]()
+  })
+  beforeEach(() => {
+    renderer.seen.length = 0
+    renderer.answer = (_request, response) => response.setHeader('content-type', 'text/html').end('<p>page</p>')
+  })
+
+  it('answers navigations to a list and a row, and the gateway the API calls to the same paths', async () => {
+    for (const path of ['/products', '/products/1']) {
+      const page = await request(gateway.url + path, { headers: HTML })
+      const api = await request(gateway.url + path, { headers: { accept: 'application/json' } })
+      expect([page.text, page.header('vary')]).to.deep.equal(['<p>page</p>', 'Accept'])
+      expect([api.text, api.header('vary')]).to.deep.equal(['gateway', 'Accept'])
+    }
+  })
+
+  it('gets method, path, query and body as they came', async () => {
+    await request(`${gateway.url}/a%2Fb/c?x=1&x=%C3%A9&y`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
+      body: 'a=1&b=%20'
+    })
+    const [seen] = renderer.seen
+    expect(seen).to.include({ method: 'POST', url: '/a%2Fb/c?x=1&x=%C3%A9&y', body: 'a=1&b=%20' })
+    expect(seen?.headers['content-type']).to.equal('application/x-www-form-urlencoded; charset=utf-8')
+  })
+
+  it('gets neither headers of the connection nor identities that a client claims', async () => {
+    await request(`${gateway.url}/cart`, {
+      headers: {
+        connection: 'close, X-Secret',
+        'x-secret': '1',
+        te: 'trailers',
+        'proxy-authorization': 'Basic eA==',
+        forwarded: 'for=1.2.3.4',
+        'x-forwarded-for': '1.2.3.4',
+        'x-forwarded-host': 'evil.example',
+        'x-forwarded-user': 'admin',
+        'x-remote-user': 'admin',
+        Remote_User: 'admin',
+        'x-user-id': '1',
+        'x-auth-request-email': 'admin@example.com',
+        'x-ms-client-principal': 'e30=',
+        'x-real-ip': '1.2.3.4',
+        'x-request-id': 'mine',
+        'x-custom': 'kept',
+        cookie: 'a=1; app_auth_access=x'
+      }
+    })
+    const { headers } = renderer.seen[0] ?? {}
+    expect(Object.keys(headers ?? {}).toSorted()).to.deep.equal([
+      'connection',
+      'cookie',
+      'host',
+      'x-custom',
+      'x-forwarded-for',
+      'x-forwarded-host',
+      'x-forwarded-proto',
+      'x-request-id'
+    ])
+    expect(headers).to.include({
+      cookie: 'a=1; app_auth_access=x',
+      host: renderer.host,
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-host': 'shop.example',
+      'x-forwarded-proto': 'https'
+    })
+  })
+
+  it('cannot set the cookies of the session, nor hide the id of the request', async () => {
+    renderer.answer = (_request, response) =>
+      response
+        .setHeader('set-cookie', ['own=1', 'app_auth_access=forged', ' app_auth_refresh=forged', 'app_antiforgery=x'])
+        .setHeader('x-request-id', 'theirs')
+        .setHeader('keep-alive', 'timeout=99')
+        .end('x')
+    const answer = await request(`${gateway.url}/cart`, { headers: HTML })
+    expect(answer.header('set-cookie')).to.equal('own=1')
+    expect(answer.header('x-request-id')).to.match(/^[0-9a-f-]{36}$/)
+    expect(answer.header('keep-alive')).to.not.equal('timeout=99')
+  })
+
+  it('a page for someone signed in is kept out of caches unless it says otherwise', async () => {
+    const cookie = 'app_auth_access=x'
+    const said = await request(`${gateway.url}/cart`, { headers: { cookie } })
+    expect([said.header('cache-control'), said.header('vary')]).to.deep.equal(['private, no-store', 'Cookie'])
+    const anonymous = await request(`${gateway.url}/cart`)
+    expect([anonymous.header('cache-control'), anonymous.header('vary')]).to.deep.equal([undefined, undefined])
+    renderer.answer = (_request, response) => response.setHeader('cache-control', 'max-age=60').end('x')
+    const asset = await request(`${gateway.url}/assets/a.css`, { headers: { cookie } })
+    expect([asset.header('cache-control'), asset.header('vary')]).to.deep.equal(['max-age=60', undefined])
+  })
+
+  it('streams pages as they come', async () => {
+    let finish = (): void => undefined
+    renderer.answer = (_request, response) => {
+      response.write('first')
+      finish = () => response.end('last')
+    }
+    const response = await open(`${gateway.url}/cart`)
+    const [first]: unknown[] = await once(response, 'data')
+    expect(String(first)).to.equal('first')
+    finish()
+    const [last]: unknown[] = await once(response, 'data')
+    expect(String(last)).to.equal('last')
+  })
+
+  it('streams bodies however long they are', async () => {
+    const body = Buffer.alloc(3 * 1024 * 1024, 'x')
+    const answer = await request(`${gateway.url}/upload`, { method: 'PUT', body })
+    expect([answer.status, renderer.seen[0]?.body.length]).to.deep.equal([200, body.length])
+  })
+
+  it('is asked once, whatever it answers', async () => {
+    renderer.answer = (_request, response) => response.writeHead(503, { 'retry-after': '0' }).end('busy')
+    const answer = await request(`${gateway.url}/cart`, { headers: HTML })
+    expect([answer.status, answer.text, renderer.seen.length]).to.deep.equal([503, 'busy', 1])
+  })
+
+  it('redirects and errors of its own pass as they are', async () => {
+    renderer.answer = (_request, response) => response.writeHead(302, { location: '/login?next=%2Fcart' }).end()
+    const answer = await request(`${gateway.url}/cart`, { headers: HTML })
+    expect([answer.status, answer.header('location')]).to.deep.equal([302, '/login?next=%2Fcart'])
+  })
+
+  for (const path of ['/../etc', '/a/%2e%2e/b', '/a/..%5cb']) {
+    it(`${path} is refused`, async () => {
+      const answer = await request(gateway.url + path, { headers: { accept: 'application/json' } })
+      expect(answer.status).to.equal(400)
+      expect(answer.json()).to.include({ code: 'request.malformed' })
+      expect(renderer.seen).to.deep.equal([])
+    })
+  }
+
+  it('`//host` is a path, and no other host', async () => {
+    const answer = await request(`${gateway.url}//evil.example/x`, { headers: HTML })
+    expect(answer.status).to.be.oneOf([200, 400])
+    for (const { headers } of renderer.seen) expect(headers.host).to.equal(renderer.host)
+  })
+
+  it('an upgrade is refused', async () => {
+    const answer = await request(`${gateway.url}/live`, {
+      headers: { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'x', 'sec-websocket-version': '13' }
+    })
+    expect(answer.json()).to.include({
+      code: 'request.malformed',
+      detail: 'An upgrade to websocket is not served here; send a plain request.'
+    })
+    expect(renderer.seen).to.deep.equal([])
+  })
+
+  it('an unsafe request without its antiforgery token never reaches it', async () => {
+    const strict = await startProxying(renderer.url, {
+      session: {
+        ...noSession,
+        checkAntiforgery: () => Promise.reject(new DomainError('antiforgery.invalid', 'No token.'))
+      }
+    })
+    try {
+      const post = await request(`${strict.url}/cart`, { method: 'POST', body: 'a=1' })
+      expect([post.status, renderer.seen.length]).to.deep.equal([403, 0])
+      const get = await request(`${strict.url}/cart`)
+      expect([get.status, renderer.seen.length]).to.deep.equal([200, 1])
+    } finally {
+      await strict[Symbol.asyncDispose]()
+    }
+  })
+
+  it('sees the refreshed cookies, and the browser gets them with the page', async () => {
+    const refreshing = await startProxying(renderer.url, {
+      session: {
+        ...noSession,
+        refresh: (_request, reply) => {
+          reply.header('set-cookie', 'app_auth_access=new; HttpOnly')
+          return Promise.resolve()
+        },
+        cookiesOf: () => 'app_auth_access=new'
+      }
+    })
+    try {
+      renderer.answer = (_request, response) =>
+        response.setHeader('set-cookie', 'own=1').setHeader('cache-control', 'max-age=60').end('x')
+      const answer = await request(`${refreshing.url}/products`, { headers: HTML })
+      expect(renderer.seen[0]?.headers.cookie).to.equal('app_auth_access=new')
+      const cookies = answer.headers.filter(([name]) => name.toLowerCase() === 'set-cookie').map(([, value]) => value)
+      expect(cookies).to.deep.equal(['app_auth_access=new; HttpOnly', 'own=1'])
+      expect(answer.header('cache-control')).to.equal('private, no-store')
+      expect(answer.header('vary')).to.equal('Accept, Cookie')
+    } finally {
+      await refreshing[Symbol.asyncDispose]()
+    }
+  })
+})
+
+describe('a renderer that fails', () => {
+  it('is 502 when it cannot be reached: a page for people, a problem for programs', async () => {
+    const gone = await startRenderer()
+    await gone[Symbol.asyncDispose]()
+    const gateway = await startProxying(gone.url)
+    try {
+      const page = await request(`${gateway.url}/cart`, { headers: HTML })
+      expect([page.status, page.header('content-type')]).to.deep.equal([502, 'text/html; charset=utf-8'])
+      expect(page.text).to.contain('<h1>The page cannot be had at the moment</h1>')
+      const problem = await request(`${gateway.url}/cart`, { headers: { accept: '*/*' } })
+      expect([problem.status, problem.header('content-type')]).to.deep.equal([502, 'application/problem+json'])
+      expect(problem.json()).to.include({ code: 'upstream.bad-gateway', instance: '/cart' })
+    } finally {
+      await gateway[Symbol.asyncDispose]()
+    }
+  })
+
+  it('is 504 when it says nothing', async () => {
+    const slow = await startRenderer()
+    slow.answer = () => undefined
+    const gateway = await startProxying(slow.url, { timeouts: { connect: 1000, headers: 50, body: 50 } })
+    try {
+      const page = await request(`${gateway.url}/cart`, { headers: HTML })
+      expect([page.status, page.text.includes('<h1>The page took too long</h1>')]).to.deep.equal([504, true])
+      const problem = await request(`${gateway.url}/cart`)
+      expect([problem.status, (problem.json() as { code: string }).code]).to.deep.equal([504, 'upstream.timeout'])
+    } finally {
+      await gateway[Symbol.asyncDispose]()
+      await slow[Symbol.asyncDispose]()
+    }
+  })
+
+  it('is 502 when it hangs up instead of answering', async () => {
+    const rude = await startRenderer()
+    rude.answer = ({ socket }) => socket.destroy()
+    const gateway = await startProxying(rude.url)
+    try {
+      const page = await request(`${gateway.url}/cart`, { headers: HTML })
+      expect(page.status).to.equal(502)
+    } finally {
+      await gateway[Symbol.asyncDispose]()
+      await rude[Symbol.asyncDispose]()
+    }
+  })
+})
