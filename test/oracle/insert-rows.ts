@@ -114,7 +114,8 @@ export async function insertRows(database: TestDatabase, table: TestTable, rows:
   await database.run('COMMIT')
 }
 
-function stored(
+/** A wire value as the driver stores it. */
+export function stored(
   kind: TestDatabase['kind'],
   column: { readonly type: WireType; readonly scale?: number },
   value: WireValue

@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import { entities } from '../../data-service/entities/index.js'
+import type { DescribeResponse__Output } from '../../shared/gen/entity/v1/DescribeResponse.js'
+import type { Resource__Output } from '../../shared/gen/entity/v1/Resource.js'
+import { isFailure } from '../api/grpc-caller.js'
+import type { EveryStore } from './every-store.js'
+import { ruleOf } from './rule-of.js'
+import { RULES } from './rules.js'
+
+const WRITES = { root: ['create', 'delete'], CRUD: ['create', 'update', 'delete'], read: [] } as const
+
+/** What is served is what domain.md lists, property by property. */
+export function checkCatalogue(store: EveryStore): void {
+  let resources: readonly Resource__Output[] = []
+  before(async () => {
+    const answer = await store.rpc.unary('Describe', {})
+    if (isFailure(answer)) throw new Error(answer.message)
+    resources = (answer as DescribeResponse__Output).resources // of the proto
+  })
+  const described = (name: string): Resource__Output => {
+    const found = resources.find((one) => one.name === name)
+    if (found === undefined) throw new Error(`Describe lacks ${name}`)
+    return found
+  }
+
+  it('serves every registered entity, and all of domain.md', () => {
+    const registered = entities.map(({ name }) => name)
+    expect(resources.map(({ name }) => name)).to.have.members(registered)
+    expect(registered).to.include.members(Object.keys(RULES))
+  })
+
+  for (const entity of entities) {
+    const rule = ruleOf(entity)
+    it(`serves ${entity.name} as it is listed: its properties, writes, actions and reads`, () => {
+      const { properties, operations, actions, reads, publicReads } = described(entity.name)
+      expect(properties.map(({ name }) => name)).to.have.members([...rule.properties, 'rowVersion'])
+      const reading = ['list', 'paged', 'export', 'lookup', 'get']
+      expect(operations).to.have.members([...reading, ...WRITES[rule.kind]])
+      expect(actions.map(({ name }) => name)).to.have.members(Object.keys(rule.actions))
+      expect(reads.map(({ name }) => name)).to.have.members(Object.keys(rule.customReads))
+      expect(publicReads).to.equal(rule.read === 'everyone' && rule.get === 'everyone')
+    })
+  }
+}

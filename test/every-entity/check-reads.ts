@@ -1,0 +1,118 @@
+import type { Entity } from '../../data-service/entity/entity.js'
+import { READS, type Call, type Operation, type Outcome } from './call.js'
+import { callersOf, MALFORMED_OWNERS, malformedOwner, OWNERS, type Caller } from './caller.js'
+import type { EveryStore } from './every-store.js'
+import { answeredByAll, Findings } from './findings.js'
+import { SECRET } from './made-values.js'
+import { ownerColumn, type Rule } from './rule.js'
+import { ruleOf } from './rule-of.js'
+import { tableRows, type StoredRow } from './table-rows.js'
+import { filterOf, neededFor, verdict } from './verdict.js'
+
+/** Every read by every caller: the status, the code and exactly the rows, over HTTP and over gRPC. */
+export function checkReads(store: EveryStore, entity: Entity): void {
+  const rule = ruleOf(entity)
+  const collections: Pick<Call, 'operation' | 'name' | 'pageSize'>[] = [
+    ...READS.filter((operation) => operation !== 'get').map((operation) => ({ operation, ...wholePage(operation) })),
+    ...Object.keys(rule.customReads).map((name) => ({ operation: 'read' as const, name }))
+  ]
+  for (const read of collections) {
+    it(`${read.name ?? read.operation} answers each caller with exactly the rows that are theirs`, async () => {
+      const findings = new Findings()
+      const rows = await tableRows(store.sql, entity)
+      for (const call of withOwners(rule, { resource: entity.name, ...read })) {
+        for (const caller of readers(rule, call)) {
+          const { code, reaches } = verdict(rule, call, caller)
+          const outcomes = await answeredByAll(store, { call, caller }, { code, findings })
+          const expected = code === 'ok' ? shown(entity, call, rows.filter(reaches)) : []
+          for (const outcome of outcomes) {
+            const what = `${read.name ?? read.operation} by ${caller.name} ${JSON.stringify(call.owner ?? '')}`
+            findings.same(`rows of ${what}`, found(call, outcome), expected)
+            if (read.operation === 'paged' && code === 'ok')
+              findings.same(`total of ${what}`, outcome.total, String(expected.length))
+            findings.same(`secrets in ${what}`, outcome.text.includes(SECRET), false)
+          }
+        }
+      }
+      findings.finish()
+    })
+  }
+
+  it('get answers each caller with rows that are theirs and knows no other', async () => {
+    const findings = new Findings()
+    const rows = await tableRows(store.sql, entity)
+    for (const id of [...idsOf(rule, rows), absentId(entity)]) {
+      for (const call of withOwners(rule, { resource: entity.name, operation: 'get', id })) {
+        for (const caller of readers(rule, call)) {
+          const row = rows.find((one) => String(one['id']) === id)
+          const { code, reaches } = verdict(rule, call, caller)
+          const there = row !== undefined && reaches(row)
+          const outcomes = await answeredByAll(
+            store,
+            { call, caller },
+            { code: code === 'ok' && !there ? 'not-found' : code, findings }
+          )
+          for (const { rows: shownRows, text } of outcomes) {
+            const what = `get ${id} by ${caller.name}`
+            findings.same(
+              what,
+              shownRows.map((one) => String(one['id'])),
+              code === 'ok' && there ? [id] : []
+            )
+            findings.same(`secrets in ${what}`, text.includes(SECRET), false)
+          }
+        }
+      }
+    }
+    findings.finish()
+  })
+}
+
+function wholePage(operation: Operation): Pick<Call, 'pageSize'> {
+  return operation === 'paged' ? { pageSize: '500' } : {}
+}
+
+/** An id that no row has. */
+export function absentId({ columns }: Entity): string {
+  return columns[0]?.field.type === 'guid' ? 'ffffffff-0000-4000-8000-000000000000' : '999999999'
+}
+
+/** A call without the owner parameter and, where a filter reads one from the query, with each owner's. */
+function withOwners(rule: Rule, call: Call): Call[] {
+  const filter = filterOf(rule, call)
+  if (filter === undefined || filter.parameter === 'id') return [call]
+  return [
+    call,
+    ...OWNERS.map((owner) => ({ ...call, owner: { parameter: filter.parameter, values: [String(owner)] } }))
+  ]
+}
+
+function readers(rule: Rule, call: Call): Caller[] {
+  const owned = ownerColumn(rule) !== undefined
+  return [...callersOf(neededFor(rule, call)), ...(owned ? MALFORMED_OWNERS.map(malformedOwner) : [])]
+}
+
+/** The first row of each owner and of the one who never calls. */
+function idsOf(rule: Rule, rows: readonly StoredRow[]): string[] {
+  const column = ownerColumn(rule) ?? 'id'
+  const firsts = [...OWNERS, 3].map((owner) => rows.find((row) => row[column] === owner) ?? rows[0])
+  return [...new Set(firsts.map((row) => String(row?.['id'])))]
+}
+
+/** What a read shows of rows, in words that can be compared. */
+function shown(entity: Entity, call: Call, rows: readonly StoredRow[]): string[] {
+  if (call.operation === 'lookup') {
+    return rows.map((row) => `${String(row['id'])} ${String(row[entity.label.name])}`).toSorted()
+  }
+  const item = call.name === undefined ? undefined : ruleOf(entity).customReads[call.name]
+  if (item === undefined) return rows.map((row) => String(row['id']))
+  return rows
+    .map((row) => Number(row[item]))
+    .toSorted((a, b) => a - b)
+    .map(String)
+}
+
+function found({ operation }: { readonly operation: Operation }, { rows }: Outcome): string[] {
+  if (operation === 'lookup') return rows.map((row) => `${String(row['id'])} ${String(row['name'])}`).toSorted()
+  return rows.map((row) => String(operation === 'read' ? row['value'] : row['id']))
+}

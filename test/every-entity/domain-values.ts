@@ -1,0 +1,34 @@
+import type { WireValue } from '../oracle/wire-value.js'
+import type { Values } from './row-maker.js'
+
+/** Values without which the actions of a resource could not succeed; of children by `resource.children`. */
+export const ROW_VALUES: Readonly<Record<string, Values>> = {
+  'shopping-carts': { orderNumber: null, couponCode: null },
+  'purchase-orders.lines': { receivedQuantity: 0 },
+  'stock-items': { onHand: 1000, reserved: 100 },
+  speakers: { isConfirmed: false }
+}
+
+/** A foreign key, `returns.orderId`, that needs a row of its own with these values. */
+export const PARENT_VALUES: Readonly<Record<string, Values>> = {
+  'events.venueId': { isOpen: true },
+  'invoices.orderId': { status: 'placed' },
+  'returns.orderId': { status: 'delivered' },
+  'tickets.eventId': { status: 'scheduled' }
+}
+
+/** Members of bodies by `resource create`, `resource update` or `resource/action`, in place of made ones. */
+export const BODY_VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {}
+
+/** States that an action can be in by domain.md, in place of those that the entity file declares. */
+export const STATES: Readonly<
+  Record<string, Readonly<Record<string, Readonly<Record<string, readonly WireValue[]>>>>>
+> = {
+  orders: {
+    pay: { status: ['placed'] },
+    ship: { status: ['paid'] },
+    'update-shipment': { status: ['shipped'] },
+    deliver: { status: ['shipped'] },
+    cancel: { status: ['placed', 'paid'] }
+  }
+}

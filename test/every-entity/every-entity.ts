@@ -1,0 +1,21 @@
+import { entities } from '../../data-service/entities/index.js'
+import type { DatabaseKind } from '../harness/database.js'
+import { checkCatalogue } from './check-catalogue.js'
+import { checkReads } from './check-reads.js'
+import { EveryStore } from './every-store.js'
+
+/** Declares the tests of every registered entity on one database, over one stack. */
+export function describeEveryEntity(kind: DatabaseKind): void {
+  describe(`every entity on ${kind}`, function () {
+    this.timeout(60_000)
+    const store = new EveryStore(kind)
+    before(() => store.start())
+    after(() => store.stop())
+    checkCatalogue(store)
+    for (const entity of entities) {
+      describe(entity.name, () => {
+        checkReads(store, entity)
+      })
+    }
+  })
+}

@@ -1,0 +1,52 @@
+import type { ReadAccess } from '../../data-service/entity/access.js'
+import type { Entity } from '../../data-service/entity/entity.js'
+import type { WriteAccess } from '../../data-service/entity/write-access.js'
+import type { Guard, OwnerFilter, Rule } from './rule.js'
+import { RULES } from './rules.js'
+
+/**
+ * What judges an entity: the hand-written rule where there is one. The first tests of a new entity hold it to what its
+ * own file declares.
+ */
+export function ruleOf(entity: Entity): Rule {
+  return RULES[entity.name] ?? declared(entity)
+}
+
+function declared(entity: Entity): Rule {
+  const { columns, computed, joined, access, writeAccess, writes, actions, customReads } = entity
+  const visible = columns.filter(({ field }) => !field.hidden)
+  return {
+    kind: writes.size === 0 ? 'read' : writes.has('update') ? 'CRUD' : 'root',
+    properties: [...visible, ...computed, ...joined].map(({ name }) => name),
+    read: guard(access.list),
+    get: guard(access.get),
+    write: writeAccess && guard(writeAccess),
+    actions: Object.fromEntries(Array.from(actions.values(), ({ name, permission }) => [name, permission])),
+    customReads: Object.fromEntries(
+      Array.from(customReads.values()).flatMap(({ name, bare, items: [item] }) =>
+        bare && item !== undefined ? [[name, item.name]] : []
+      )
+    ),
+    ownerFilter: filter(entity)
+  }
+}
+
+function guard(access: ReadAccess | WriteAccess): Guard {
+  switch (access.kind) {
+    case 'everyone':
+      return 'everyone'
+    case 'permission':
+      return { permission: access.permission }
+    case 'ownRows':
+      return { column: access.property }
+  }
+}
+
+/** One word for all of its routes, as most entity files say it. */
+function filter({ ownerFilter }: Entity): OwnerFilter | undefined {
+  if (ownerFilter === undefined) return undefined
+  const { owner, parameter = 'id', routes } = ownerFilter
+  const guards = new Set(routes.values())
+  if (guards.size > 1) throw new Error('Routes that differ in what excuses a missing owner need a line in rules.ts')
+  return { column: owner.name, parameter, on: [...routes.keys()], mayBeAbsent: !guards.has(undefined) }
+}

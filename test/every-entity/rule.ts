@@ -1,0 +1,57 @@
+/** Who may use an operation, and which rows it reaches. */
+export type Guard = 'everyone' | Permitted | Owned
+
+export interface Permitted {
+  readonly permission: string
+}
+
+/** The bypass role reaches every row, an owner those whose `column` is the claim. */
+export interface Owned {
+  readonly column: string
+}
+
+/** source.md's owner filter: a parameter that must equal the claim. */
+export interface OwnerFilter {
+  readonly column: string
+  /** In the query, unless it is `id` and the route has one. */
+  readonly parameter: string
+  /** Operations, custom reads and actions by name; `*` for all. */
+  readonly on: readonly string[]
+  /** Whether a request may go without the parameter (AllowMissingOwner). */
+  readonly mayBeAbsent: boolean
+}
+
+/** What domain.md says of a resource, as a test uses it. */
+export interface Rule {
+  readonly kind: 'root' | 'CRUD' | 'read'
+  /** All of the DTO but `rowVersion`, computed and joined ones included. */
+  readonly properties: readonly string[]
+  readonly read: Guard
+  /** By-id reads where they differ. */
+  readonly get: Guard
+  /** undefined for a resource without writes. */
+  readonly write: Guard | undefined
+  /** Name to the permission it needs besides. */
+  readonly actions: Readonly<Record<string, string | undefined>>
+  /** Custom reads that answer bare values: name to the property. */
+  readonly customReads: Readonly<Record<string, string>>
+  readonly ownerFilter: OwnerFilter | undefined
+}
+
+/** The guard of an operation, of a custom read by its route. */
+export function guardOf(rule: Rule, operation: string): Guard {
+  if (operation === 'get') return rule.get
+  if (!isWrite(operation)) return rule.read
+  if (rule.write === undefined) throw new TypeError('The resource has no writes')
+  return rule.write
+}
+
+export function isWrite(operation: string): boolean {
+  return ['create', 'update', 'delete', 'act'].includes(operation)
+}
+
+/** The column that holds the owner of a row; undefined where no rule asks for one. */
+export function ownerColumn(rule: Rule): string | undefined {
+  const owned = [rule.read, rule.get, rule.write].find((guard) => typeof guard === 'object' && 'column' in guard)
+  return typeof owned === 'object' && 'column' in owned ? owned.column : undefined
+}

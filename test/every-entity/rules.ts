@@ -1,0 +1,119 @@
+import type { Guard, OwnerFilter, Rule } from './rule.js'
+
+/**
+ * Who may do what with the resources of domain.md, written down a second time and by hand: nothing here comes from the
+ * entity files, so that a scope or a permission that goes missing there shows. A resource that is not here is judged by
+ * what its entity file declares (rule-of.ts).
+ */
+export const RULES: Readonly<Record<string, Rule>> = {
+  products: rule(
+    'CRUD',
+    'id name sku categoryId price weightGrams barcode isActive releasedAt externalId description displayName',
+    {
+      ...publicRead('products:manage'),
+      actions: actions(
+        'publish unpublish change-category add-variant remove-variant change-variant-price adjust-variant-stock'
+      )
+    }
+  ),
+  categories: rule('CRUD', 'id name parentId slug parentName', {
+    ...publicRead('products:manage'),
+    actions: actions('move')
+  }),
+  customers: rule('CRUD', 'id name email phone isSuspended createdAt', {
+    ...managed('customers:manage'),
+    get: own('id'),
+    ownerFilter: { column: 'id', parameter: 'id', on: ['get'], mayBeAbsent: false },
+    actions: actions('change-address suspend reinstate')
+  }),
+  orders: rule('root', 'id number customerId status total placedAt paidAt deliveredAt trackingCode', {
+    ...owned('customerId'),
+    actions: { ...actions('pay cancel'), ...actions('ship update-shipment deliver', 'orders:manage') }
+  }),
+  'shopping-carts': rule('root', 'id customerId currency couponCode updatedAt', {
+    ...owned('customerId'),
+    ownerFilter: { column: 'customerId', parameter: 'customerId', on: ['*'], mayBeAbsent: true },
+    actions: actions('add-item change-item-quantity remove-item clear apply-coupon checkout')
+  }),
+  coupons: rule('CRUD', 'id code percent startsAt endsAt isActive', {
+    ...managed('coupons:manage'),
+    actions: actions('activate deactivate extend')
+  }),
+  returns: rule('root', 'id orderId customerId reason status requestedAt', {
+    ...owned('customerId'),
+    actions: actions('approve reject receive refund', 'returns:manage')
+  }),
+  invoices: rule('root', 'id orderId customerId number total status issuedAt', {
+    ...owned('customerId'),
+    write: { permission: 'invoices:manage' },
+    actions: actions('issue void')
+  }),
+  suppliers: rule('CRUD', 'id name country isActive', {
+    ...managed('suppliers:manage'),
+    actions: actions('activate deactivate')
+  }),
+  'purchase-orders': rule('root', 'id supplierId status expectedAt', {
+    ...managed('suppliers:manage'),
+    actions: actions('submit receive-line cancel')
+  }),
+  warehouses: rule('CRUD', 'id name city isOpen', {
+    ...managed('warehouses:manage'),
+    actions: actions('open close')
+  }),
+  'stock-items': rule('root', 'id warehouseId productId onHand reserved', {
+    ...managed('warehouses:manage'),
+    actions: actions('adjust reserve release')
+  }),
+  events: rule('CRUD', 'id title startsAt endsAt venueId status', {
+    ...publicRead('events:manage'),
+    actions: actions('schedule cancel change-venue')
+  }),
+  venues: rule('CRUD', 'id name city capacity isOpen', { ...publicRead('events:manage'), actions: actions('close') }),
+  speakers: rule('CRUD', 'id name bio eventId', { ...publicRead('events:manage'), actions: actions('confirm') }),
+  tickets: rule('root', 'id eventId customerId seat status price', {
+    ...owned('customerId'),
+    actions: actions('transfer check-in')
+  }),
+  bookmarks: rule('root', 'id userId sessionId note createdAt', {
+    ...owned('userId'),
+    ownerFilter: { column: 'userId', parameter: 'userId', on: ['list', 'session-ids'], mayBeAbsent: false },
+    customReads: { 'session-ids': 'sessionId' },
+    actions: actions('annotate')
+  }),
+  subscriptions: rule('root', 'id customerId plan renewsAt status', {
+    ...owned('customerId'),
+    actions: actions('pause resume change-plan')
+  }),
+  'audit-entries': rule('read', 'id at subject resource rowId action', {
+    read: { permission: 'audit:read' },
+    write: undefined,
+    actions: {}
+  })
+}
+
+type Said = Pick<Rule, 'read' | 'write' | 'actions'> & Partial<Rule>
+
+function rule(kind: Rule['kind'], properties: string, said: Said): Rule {
+  const ownerFilter: OwnerFilter | undefined = undefined
+  return { kind, properties: properties.split(' '), get: said.read, customReads: {}, ownerFilter, ...said }
+}
+
+function publicRead(permission: string): Pick<Rule, 'read' | 'write'> {
+  return { read: 'everyone', write: { permission } }
+}
+
+function managed(permission: string): Pick<Rule, 'read' | 'write'> {
+  return { read: { permission }, write: { permission } }
+}
+
+function own(column: string): Guard {
+  return { column }
+}
+
+function owned(column: string): Pick<Rule, 'read' | 'write'> {
+  return { read: own(column), write: own(column) }
+}
+
+function actions(names: string, permission?: string): Rule['actions'] {
+  return Object.fromEntries(names.split(' ').map((name) => [name, permission]))
+}

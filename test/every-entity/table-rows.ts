@@ -1,0 +1,34 @@
+import type { Column } from '../../data-service/entity/column.js'
+import type { Entity } from '../../data-service/entity/entity.js'
+import type { TestDatabase } from '../oracle/test-database.js'
+import { wireValue, type WireValue } from '../oracle/wire-value.js'
+
+export type StoredRow = Readonly<Record<string, WireValue>>
+
+/** Every row of an entity's table by SQL of our own, past the service, in order of id; hidden columns included. */
+export async function tableRows(database: TestDatabase, { table, columns }: Entity): Promise<StoredRow[]> {
+  const names = columns.map(({ column }) => column).join(', ')
+  const rows = await database.run(`SELECT ${names} FROM ${table} ORDER BY id`)
+  return rows.map((row) =>
+    Object.fromEntries(columns.map((column) => [column.name, wireOf(column, row[column.column] ?? null)]))
+  )
+}
+
+function wireOf({ name, field }: Column, raw: Parameters<typeof wireValue>[1]): WireValue {
+  const { type, nullable, scale } = field
+  return wireValue({ name, type, nullable, scale, sql: name, selectable: true }, raw)
+}
+
+/** What a write could change: the versions of all rows of all tables, and what was written down of whom. */
+export async function fingerprint(database: TestDatabase, entities: readonly Entity[]): Promise<string> {
+  const tables = entities.flatMap(({ table, children }) => [
+    table,
+    ...children.filter(({ store }) => store === 'primary').map((one) => one.table)
+  ])
+  const parts: string[] = []
+  for (const table of tables) {
+    const rows = await database.run(`SELECT id, HEX(row_version) AS version FROM ${table} ORDER BY id`)
+    parts.push(`${table} ${rows.map(({ id, version }) => `${String(id)}:${String(version)}`).join(' ')}`)
+  }
+  return parts.join('\n')
+}

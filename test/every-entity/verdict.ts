@@ -1,0 +1,77 @@
+import type { Call, Row } from './call.js'
+import type { Caller } from './caller.js'
+import { guardOf, isWrite, type Guard, type OwnerFilter, type Rule } from './rule.js'
+
+/** What must become of a call as far as who calls decides it. */
+export interface Verdict {
+  /** `ok` or the code of the refusal. */
+  readonly code: string
+  /** Which rows of the resource the caller reaches. */
+  readonly reaches: (row: Row) => boolean
+}
+
+const INTEGER = /^-?\d{1,30}$/
+
+/** Contract sections 2 and 6, in the order of refusals. A write's row is judged by `reaches`. */
+export function verdict(rule: Rule, call: Call, caller: Caller): Verdict {
+  const admitted = admission(rule, call, caller)
+  if (admitted.code !== 'ok' || caller.token === 'none') return admitted
+  const rows = ownRows(guardOf(rule, call.operation), caller)
+  if (rows === undefined) return refused('ownership.denied')
+  return { code: 'ok', reaches: (row) => admitted.reaches(row) && rows(row) }
+}
+
+/** What is judged before a write's precondition: the token, the permissions and the owner filter. */
+export function admission(rule: Rule, call: Call, caller: Caller): Verdict {
+  const filter = filterOf(rule, call)
+  if (caller.token === 'invalid') return refused('auth.invalid-token')
+  if (guardOf(rule, call.operation) === 'everyone' && filter === undefined) return { code: 'ok', reaches: everyRow }
+  if (caller.token === 'none') return refused('auth.required')
+  if (neededFor(rule, call).some((one) => !caller.permissions.has(one))) return refused('capability.denied')
+  const narrowed = filter === undefined ? everyRow : judgeFilter(filter, call, caller)
+  return typeof narrowed === 'string' ? refused(narrowed) : { code: 'ok', reaches: narrowed }
+}
+
+/** The permissions that a call needs. */
+export function neededFor(rule: Rule, { operation, name }: Call): string[] {
+  const guard = guardOf(rule, operation)
+  const besides = operation === 'act' && name !== undefined ? rule.actions[name] : undefined
+  return [
+    ...new Set([
+      ...(typeof guard === 'object' && 'permission' in guard ? [guard.permission] : []),
+      ...(besides === undefined ? [] : [besides])
+    ])
+  ]
+}
+
+/** The owner filter that stands before a call. */
+export function filterOf({ ownerFilter }: Rule, { operation, name }: Call): OwnerFilter | undefined {
+  const route = operation === 'act' || operation === 'read' ? name : operation
+  return ownerFilter?.on.some((one) => one === '*' || one === route) === true ? ownerFilter : undefined
+}
+
+const everyRow = (): boolean => true
+
+/** What is left of the rows behind the filter, or the code of its refusal. */
+function judgeFilter(filter: OwnerFilter, call: Call, caller: Caller): string | ((row: Row) => boolean) {
+  const sent = filter.parameter === 'id' && call.id !== undefined ? call.id : call.owner?.values.join(',')
+  const owner = sent !== undefined && INTEGER.test(sent) ? BigInt(sent) : undefined
+  const collection = call.id === undefined && !isWrite(call.operation)
+  const narrowed = (row: Row): boolean =>
+    !collection || sent === undefined || String(row[filter.column]) === String(owner)
+  if (caller.bypass) return collection && sent !== undefined && owner === undefined ? 'filter.value.invalid' : narrowed
+  if (caller.owner === null) return 'ownership.denied'
+  if (sent === undefined) return filter.mayBeAbsent ? narrowed : 'ownership.denied'
+  return owner === BigInt(caller.owner) ? narrowed : 'ownership.denied'
+}
+
+/** undefined for a caller whose owner cannot be told. */
+function ownRows(guard: Guard, caller: Caller): ((row: Row) => boolean) | undefined {
+  if (guard === 'everyone' || 'permission' in guard || caller.bypass) return everyRow
+  const { owner } = caller
+  return owner === null ? undefined : (row) => String(row[guard.column]) === String(owner)
+}
+
+function refused(code: string): Verdict {
+  return { code, reaches: () => false }
+}
