@@ -43,7 +43,8 @@ export const bookmarks = defineEntity({
       sort: ['sessionId'],
       where: { note: 'kept' }
     },
-    notes: { description: 'What.', access: permission('bookmarks:manage'), items: ['note', 'id'], sort: ['id'] }
+    notes: { description: 'What.', items: ['note', 'id'], sort: ['id'] },
+    all: { description: 'Everyone’s.', access: permission('bookmarks:manage'), item: 'id' }
   }
 })
 

@@ -12,6 +12,7 @@ import { propertyName } from '../../../data-service/plan/property-name.js'
 import type { Projection } from '../../../data-service/plan/read-plan.js'
 import { exampleCatalogue, exampleEntities } from './example-entities.js'
 import { errorOf, faultsOf } from './faults-of.js'
+import { ownedCatalogue } from './owned-entities.js'
 
 const planning = {
   catalogue: exampleCatalogue,
@@ -230,5 +231,21 @@ describe('planLookup', () => {
     expect(conditions(' ')).to.deep.equal([])
     expect(conditions(' a')).to.have.nested.property('[0].operands[0]', ' a')
     expect(faultsOf(() => conditions('x'.repeat(4097)))).to.deep.equal(['filter.too-many search'])
+  })
+
+  it('finds a label that is no text by its whole value', () => {
+    const call = { ...owning(7n), planning: { ...planning, catalogue: ownedCatalogue } }
+    const conditions = (search: string): unknown =>
+      planLookup({ resource: 'bookmarks', search, unplaced: null }, call).conditions.map(
+        ({ path, comparison, operands }) => [path.column.name, comparison, ...operands]
+      )
+    expect(conditions('017')).to.deep.equal([['sessionId', 'equals', 17]])
+    expect(conditions(' ')).to.deep.equal([])
+    for (const search of ['1a', ' 17', '1.0', '2147483648', 'x']) {
+      expect(
+        faultsOf(() => conditions(search)),
+        search
+      ).to.deep.equal(['filter.value.invalid search'])
+    }
   })
 })

@@ -34,6 +34,21 @@ describe('create', () => {
     ])
   })
 
+  it('tells where the row is to be read, under the link base of the call', async () => {
+    const linkBase = 'https://shop.example/api'
+    const { id, location } = await create({}, { linkBase })
+    expect(location).to.equal(`https://shop.example/api/things/${id}`)
+    expect((await create()).location).to.match(/^\/things\/\d+$/)
+  })
+
+  it('takes a link base of at most 2048 characters', async () => {
+    await create({}, { linkBase: 'x'.repeat(2048) })
+    const tooLong = create({}, { linkBase: 'x'.repeat(2049) })
+    expect(await faultsIn(tooLong)).to.deep.equal(['request.malformed linkBase'])
+    const worse = create({ name: '' }, { linkBase: 'x'.repeat(2049) })
+    expect(await faultsIn(worse)).to.have.members(['request.malformed linkBase', 'body.invalid /name'])
+  })
+
   it('leaves an audit entry in the same transaction, and only there', async () => {
     const { id } = await create()
     expect(service.store.state.audits).to.deep.equal([
@@ -174,6 +189,13 @@ describe('create', () => {
       await service.remove({ resource: 'things', id: first.id })
       expect(await keyed({ extra: 1 })).to.deep.equal({ ...first, replayed: true })
       expect(service.store.state.roots.get('things')).to.deep.equal([])
+    })
+
+    it('tells the location of the first answer, whatever the link base of a retry', async () => {
+      const first = await keyed({}, { linkBase: 'https://one.example' })
+      expect(first.location).to.equal(`https://one.example/things/${first.id}`)
+      const second = await keyed({}, { linkBase: 'https://two.example/api' })
+      expect(second).to.deep.equal({ ...first, replayed: true })
     })
 
     it('compares requests by value', async () => {

@@ -1,6 +1,6 @@
 import type { Value } from '../../../data-service/entity/value.js'
 import { selectedName } from '../../../data-service/plan/projection.js'
-import type { Projection } from '../../../data-service/plan/read-plan.js'
+import type { PagePlan, Projection } from '../../../data-service/plan/read-plan.js'
 import type { ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/read-store.js'
 
 export type MemoryRow = Readonly<Record<string, Value>>
@@ -12,6 +12,10 @@ export class MemoryStore implements ReadStore {
   children: readonly (readonly Value[])[] = []
   /** Runs before each answer and each batch; throw here to fail, or wait on the signal to hang. */
   before: (signal: AbortSignal) => Promise<void> = () => Promise.resolve()
+  /** Whether pages go on. */
+  hasNext = false
+  /** Of the latest page. */
+  paged: PagePlan | undefined
   batches = 1
   batchesTaken = 0
   exportsOpen = 0
@@ -24,8 +28,9 @@ export class MemoryStore implements ReadStore {
 
   async page(plan: Parameters<ReadStore['page']>[0], signal: AbortSignal) {
     await this.before(signal)
+    this.paged = plan
     const rows = this.rows.map((row) => this.#load(row, plan.projection))
-    return { rows, total: plan.withTotal ? rows.length : undefined, hasNext: false }
+    return { rows, total: plan.withTotal ? rows.length : undefined, hasNext: this.hasNext }
   }
 
   async get({ projection, id }: Parameters<ReadStore['get']>[0], signal: AbortSignal) {
