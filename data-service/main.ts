@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { createLogger } from '../shared/logger.js'
 import { ArgumentError, help, readArguments } from '../shared/read-arguments.js'
 import { SettingsError } from '../shared/settings-reader.js'
-import { readIdentify } from './auth/read-identify.js'
+import { openAuthentication } from './auth/open-authentication.js'
 import { PERMISSIONS } from './auth/roles.js'
 import { readConfig } from './config.js'
 import { entities } from './entities/index.js'
 import { CatalogueError, checkCatalogue } from './entity/check-catalogue.js'
-import { openStores } from './open-stores.js'
+import { type OpenStores, openStores } from './open-stores.js'
 import { makeCatalogue } from './plan/catalogue.js'
-import { purgeKeys } from './purge-keys.js'
+import { type Expiring, purgeKeys } from './purge-keys.js'
 import { buildDataService } from './server.js'
 import { orStartError, StartError } from './start-error.js'
 
@@ -35,12 +35,13 @@ async function main(): Promise<void> {
   if (config.sampleData) {
     log.warn('SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public')
   }
-  const identify = await orStartError(
-    readIdentify(config),
+  const authentication = await orStartError(
+    openAuthentication(config, { log, stopping: stopping.signal }),
     (why) =>
       `the signing key cannot be read or made: ${why}. See DATA_DIR (${config.dataDir}) and JWT_PRIVATE_KEY_FILE.`
   )
   const stores = await openStores(config, entities, { log, stopping: stopping.signal })
+  const authenticating = await authentication.over(stores.auth)
   const { ownership, maxPageSize, maxExportRows } = config
   const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }
   const service = buildDataService({
@@ -53,14 +54,17 @@ async function main(): Promise<void> {
       randomBytes,
       newGuid: randomUUID
     },
-    interceptors: { identify, log, newRequestId: randomUUID },
+    authenticating,
+    interceptors: { identify: authentication.identify, log, newRequestId: randomUUID },
     reflection: config.reflection
   })
   const port = await orStartError(
     service.listen(config.address),
     (why) => `cannot listen on DATA_SERVICE_ADDRESS (${config.address}): ${why}.`
   )
-  const purging = purgeKeys(stores.write, { now: Date.now, log, stopping: stopping.signal })
+  const purging = Promise.all(
+    expiringIn(stores).map((one) => purgeKeys(one, { now: Date.now, log, stopping: stopping.signal }))
+  )
   log.info({ address: config.address.replace(/\d+$/, String(port)) }, 'listening')
 
   const [signal] = await stopped
@@ -78,6 +82,14 @@ try {
 } catch (error) {
   process.stderr.write(`${explanation(error)}\n`)
   process.exit(1)
+}
+
+function expiringIn({ write, auth }: OpenStores): Expiring[] {
+  return [
+    { what: 'idempotency keys', purge: (now, most) => write.purgeKeys(now, most) },
+    { what: 'log-in attempts', purge: (now, most) => auth.purgeAttempts(now, most) },
+    { what: 'sessions', purge: (now, most) => auth.purgeSessions(now, most) }
+  ]
 }
 
 /** What was foreseen says what to do about it; anything else is a defect, and its stack says where. */

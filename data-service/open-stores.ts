@@ -5,9 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../shared/domain-error.js'
 import type { DataServiceConfig } from './config.js'
+import type { AuthStore } from './auth/auth-store.js'
 import type { Entity } from './entity/entity.js'
 import type { ReadStore } from './plan/read-store.js'
 import type { WriteStore } from './plan/write-store.js'
+import { createAuthStore } from './sql/auth/create-auth-store.js'
 import { connect, type Database } from './sql/connect.js'
 import { createReadStore } from './sql/create-read-store.js'
 import { createWriteStore } from './sql/create-write-store.js'
@@ -19,6 +21,7 @@ import { secondMigrations } from './sql/migrations/second-migrations.js'
 import { loadSample } from './sql/sample/load-sample.js'
 import { openFailure, type ConfiguredDatabase } from './sql/open-failure.js'
 import { unreachable } from './sql/unreachable.js'
+import { openTransactions } from './sql/write/open-transactions.js'
 import { StartError } from './start-error.js'
 
 const RETRY_SECOND_STORE = 5000
@@ -26,6 +29,7 @@ const RETRY_SECOND_STORE = 5000
 export interface OpenStores {
   readonly read: ReadStore
   readonly write: WriteStore
+  readonly auth: AuthStore
   close(): Promise<void>
 }
 
@@ -59,10 +63,13 @@ export async function openStores(
     void retry(prepareSecond, { log, stopping, database: reviews })
   }
   const read = createReadStore({ primary, second }, entities)
-  const write = createWriteStore(primary, entities, { random: Math.random, randomBytes })
+  const { random } = Math
+  const transactions = openTransactions(primary)
+  const write = createWriteStore(primary, entities, { transactions, random, randomBytes })
   return {
     read,
     write,
+    auth: createAuthStore(primary.kind, { transactions, random }),
     close: async () => {
       await write.close()
       await read.close()

@@ -1,6 +1,6 @@
 import jwt from 'jsonwebtoken'
-import type { SampleAccount } from './sample-accounts.js'
-import type { SigningKey } from './signing-key.js'
+import type { Account } from './account.js'
+import type { SigningKey } from './key-set.js'
 
 export interface Minting {
   readonly key: SigningKey
@@ -13,11 +13,19 @@ export interface Minting {
   readonly newId: () => string
 }
 
+export interface AccessToken {
+  /** JWT. */
+  readonly token: string
+  /** Epoch milliseconds of its `exp`. */
+  readonly expiresAt: number
+}
+
 /** An access token of an account, signed with the service's own key. */
-export function mintToken(account: SampleAccount, minting: Minting): string {
+export function mintToken(account: Account, minting: Minting): AccessToken {
   const { key, issuer, audience, ownerClaimType, ttl, now, newId } = minting
   const issuedAt = Math.floor(now() / 1000)
-  return jwt.sign(
+  const end = issuedAt + Math.max(1, Math.floor(ttl / 1000))
+  const token = jwt.sign(
     {
       iss: issuer,
       aud: audience,
@@ -25,7 +33,7 @@ export function mintToken(account: SampleAccount, minting: Minting): string {
       jti: newId(),
       iat: issuedAt,
       nbf: issuedAt,
-      exp: issuedAt + Math.max(1, Math.floor(ttl / 1000)),
+      exp: end,
       name: account.name,
       role: account.role,
       ...(account.owner === null ? {} : ownerClaim(ownerClaimType, account.owner))
@@ -33,9 +41,11 @@ export function mintToken(account: SampleAccount, minting: Minting): string {
     key.privateKey,
     { algorithm: key.algorithm, keyid: key.kid }
   )
+  return { token, expiresAt: end * 1000 }
 }
 
-/** A host may make the subject its owner claim, and a subject is text. */
-function ownerClaim(type: string, owner: number): Record<string, number | string> {
-  return { [type]: type === 'sub' ? String(owner) : owner }
+/** A host may make the subject its owner claim, and a subject is text; so is what a JSON number would not hold. */
+function ownerClaim(type: string, owner: bigint): Record<string, number | string> {
+  const exact = owner >= BigInt(Number.MIN_SAFE_INTEGER) && owner <= BigInt(Number.MAX_SAFE_INTEGER)
+  return { [type]: type === 'sub' || !exact ? String(owner) : Number(owner) }
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { Metadata, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
 import { callerGone, timeOut } from './deadline.js'
 import type { IncomingCall } from './incoming-call.js'
@@ -25,6 +26,7 @@ export function incomingCall(call: GrpcCall): {
     incoming: {
       authorization: texts(call.metadata, 'authorization'),
       requestId: texts(call.metadata, 'x-request-id')[0],
+      peerAddress: addressOf(call.getPeer()),
       traceparent: texts(call.metadata, 'traceparent')[0],
       deadline,
       signal: controller.signal
@@ -36,6 +38,12 @@ export function incomingCall(call: GrpcCall): {
       running = false
     }
   }
+}
+
+/** Of `127.0.0.1:1234` or `[::1]:1234`. */
+function addressOf(peer: string): string | undefined {
+  const host = peer.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
+  return isIP(host) === 0 ? undefined : host
 }
 
 function texts(metadata: Metadata, name: string): string[] {

@@ -3,6 +3,8 @@ export interface IncomingCall {
   /** Every value of `authorization` metadata. */
   readonly authorization: readonly string[]
   readonly requestId: string | undefined
+  /** IP address of whoever opened the connection; undefined where there is none, as on a Unix socket. */
+  readonly peerAddress: string | undefined
   readonly traceparent: string | undefined
   /** Milliseconds since the epoch; Infinity for none. */
   readonly deadline: number

@@ -18,7 +18,7 @@ export type Intercepted<Request, Response> = (call: IncomingCall, request: Reque
 export interface Rules<Request> {
   /** For the log. */
   readonly rpc: string
-  /** Describe alone is answered without asking who calls. */
+  /** Describe and AuthService are answered without asking who calls. */
   readonly exempt?: boolean
   /** Whether the request itself bounds the call's time, in place of a deadline. */
   readonly bounded?: (request: Request) => boolean
@@ -33,14 +33,15 @@ export function intercept<Request, Response>(
   { identify, log, newRequestId }: Interceptors
 ): Intercepted<Request, Response> {
   return async (call, request) => {
-    const { signal, traceparent } = call
+    const { signal, traceparent, peerAddress } = call
     const requestId = REQUEST_ID.test(call.requestId ?? '') ? (call.requestId ?? '') : newRequestId()
     const callLog = log.child({ requestId, rpc: rules.rpc, ...(traceparent === undefined ? {} : { traceparent }) })
     try {
       if (rules.bounded?.(request) !== true) requireDeadline(call)
       const caller = rules.exempt === true ? anonymous : await identify(call.authorization)
       signal.throwIfAborted()
-      return await handler({ caller, requestId, signal, log: callLog }, request)
+      const peer = peerAddress === undefined ? {} : { peerAddress }
+      return await handler({ caller, requestId, signal, log: callLog, ...peer }, request)
     } catch (error) {
       throw toDomainError(error, { signal, log: callLog })
     }

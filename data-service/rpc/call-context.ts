@@ -6,6 +6,8 @@ export interface CallContext {
   readonly caller: Caller
   /** Request id of the caller, or one made here; in every log line. */
   readonly requestId: string
+  /** IP address of the connection's other end, which may be the gateway; absent where the transport knows none. */
+  readonly peerAddress?: string
   /** Aborted when the caller goes away or the deadline passes, with a DomainError as its reason. */
   readonly signal: AbortSignal
   readonly log: Logger

@@ -8,10 +8,8 @@ import { Statements } from './statements.js'
 import { attempt } from './write/attempts.js'
 import { ChangeTexts } from './write/change-texts.js'
 import { IdempotencyKeys } from './write/idempotency-keys.js'
-import { MysqlTransactions } from './write/mysql-transactions.js'
 import { RowWriter } from './write/row-writer.js'
 import { SqlUnitOfWork, type UnitParts } from './write/sql-unit-of-work.js'
-import { SqliteTransactions } from './write/sqlite-transactions.js'
 import { StoredRows } from './write/stored-rows.js'
 import type { Transactions } from './write/transactions.js'
 
@@ -20,8 +18,9 @@ export interface SqlWriteStore extends WriteStore {
   close(): Promise<void>
 }
 
-/** Where chance comes from. */
-export interface Chance {
+/** What a write store works with beside the database. */
+export interface Writes {
+  readonly transactions: Transactions
   /** From 0 up to 1, for waits between tries. */
   readonly random: () => number
   /** For first row versions of audit entries. */
@@ -29,10 +28,10 @@ export interface Chance {
 }
 
 /** The write side of the service over its primary database. Sends nothing before the first write. */
-export function createWriteStore(database: Database, entities: readonly Entity[], chance: Chance): SqlWriteStore {
-  const transactions = transactionsOf(database)
-  const attempts = { transactions, what: 'The database', random: chance.random }
-  const parts = unitParts(database, entities, chance)
+export function createWriteStore(database: Database, entities: readonly Entity[], writes: Writes): SqlWriteStore {
+  const { transactions, random } = writes
+  const attempts = { transactions, what: 'The database', random }
+  const parts = unitParts(database, entities, writes)
   return {
     transaction: async (signal, work) => {
       let unit: SqlUnitOfWork | undefined
@@ -55,11 +54,7 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
   }
 }
 
-function transactionsOf(database: Database): Transactions {
-  return database.kind === 'sqlite' ? new SqliteTransactions(database.settings.file) : new MysqlTransactions(database)
-}
-
-function unitParts(database: Database, entities: readonly Entity[], { randomBytes }: Chance): UnitParts {
+function unitParts(database: Database, entities: readonly Entity[], { randomBytes }: Writes): UnitParts {
   const dialect = database.kind === 'sqlite' ? sqliteDialect : mysqlDialect
   const statements = new Statements(new RowModels(database.sequelize, entities, 'primary'), dialect)
   const owners = new Map(entities.flatMap((entity) => entity.children.map(({ table }) => [table, entity])))

@@ -15,8 +15,9 @@ describe('purgeKeys', () => {
       () => 0
     ]
     const asked: (readonly [number, number])[] = []
-    const store = {
-      purgeKeys: (now: number, most: number): Promise<number> => {
+    const expiring = {
+      what: 'things',
+      purge: (now: number, most: number): Promise<number> => {
         asked.push([now, most])
         const answer = answers.shift()
         if (answers.length === 0) stopping.abort()
@@ -24,7 +25,7 @@ describe('purgeKeys', () => {
       }
     }
     const log = pino({ level: 'debug' }, { write: (line) => void logs.push(line) })
-    await purgeKeys(store, { now: () => 7, log, stopping: stopping.signal, every: 1 })
+    await purgeKeys(expiring, { now: () => 7, log, stopping: stopping.signal, every: 1 })
     expect(asked).to.deep.equal(Array.from({ length: 4 }, () => [7, 200]))
     expect(logs.filter((line) => line.includes('no database'))).to.have.length(1)
   })
@@ -32,7 +33,7 @@ describe('purgeKeys', () => {
   it('does not begin before the first round, and stops while it waits', async () => {
     const stopping = new AbortController()
     const purging = purgeKeys(
-      { purgeKeys: () => Promise.reject(new Error('asked')) },
+      { what: 'things', purge: () => Promise.reject(new Error('asked')) },
       { now: Date.now, log: pino({ level: 'silent' }), stopping: stopping.signal }
     )
     stopping.abort()

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import jwt, { type JwtHeader, type SignOptions } from 'jsonwebtoken'
 import type { Authenticated, Caller } from '../../../data-service/auth/caller.js'
 import { identifyBy } from '../../../data-service/auth/identify.js'
-import { ownIssuer } from '../../../data-service/auth/issuer.js'
+import { ownIssuer } from '../../../data-service/auth/own-issuer.js'
 import type { Issuer } from '../../../shared/access-token/issuer.js'
 import { algorithmOf, thumbprint, type VerificationKey } from '../../../shared/access-token/verification-key.js'
 import { DomainError } from '../../../shared/domain-error.js'
@@ -21,10 +21,11 @@ function pair(privateKey: KeyObject): Pair {
 
 const own = pair(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
 const outside = pair(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey)
+const keySet = (key: Pair) => () => ({ signing: key, verifying: [key] })
 const NOW = 1_800_000_000
 const issuers: readonly Issuer[] = [
-  ownIssuer({ issuer: 'own', audience: 'store' }, own),
-  ownIssuer({ issuer: 'outside', audience: 'other' }, outside)
+  ownIssuer({ issuer: 'own', audience: 'store' }, keySet(own)),
+  ownIssuer({ issuer: 'outside', audience: 'other' }, keySet(outside))
 ]
 const identify = identifyBy(issuers, { ownerClaimType: 'customer_id', now: () => NOW * 1000 })
 

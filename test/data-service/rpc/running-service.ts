@@ -13,6 +13,7 @@ import { fromRpcStatus } from '../../../shared/rpc-status.js'
 import { exampleEntities } from '../plan/example-entities.js'
 import { MemoryStore } from './memory-store.js'
 import { MemoryWriteStore } from './memory-write-store.js'
+import { noAuthentication } from './no-authentication.js'
 
 export type Answered<Response> = (error: ServiceError | null, response?: Response) => void
 type Log = Record<string, unknown>
@@ -46,6 +47,7 @@ export async function runService(entities: readonly Entity[] = exampleEntities):
       randomBytes,
       newGuid: randomUUID
     },
+    authenticating: noAuthentication,
     interceptors: { identify, log, newRequestId: () => 'made-here' },
     reflection: true
   })

@@ -7,6 +7,7 @@ import { createWriteStore, type SqlWriteStore } from '../../../../data-service/s
 import { parseDatabaseUrl } from '../../../../data-service/sql/database-url.js'
 import { migrate } from '../../../../data-service/sql/migrations/migrate.js'
 import { primaryMigrations } from '../../../../data-service/sql/migrations/primary-migrations.js'
+import { openTransactions } from '../../../../data-service/sql/write/open-transactions.js'
 import { createLogger } from '../../../../shared/logger.js'
 import { type DatabaseKind, freshDatabase } from '../../../harness/database.js'
 import { openTestDatabase, type TestDatabase } from '../../../oracle/test-database.js'
@@ -63,7 +64,11 @@ export function writeStoreAt(url: string): {
 }
 
 function writeStoreOver(database: Database): SqlWriteStore {
-  return createWriteStore(database, entities, { random: Math.random, randomBytes })
+  return createWriteStore(database, entities, {
+    transactions: openTransactions(database),
+    random: Math.random,
+    randomBytes
+  })
 }
 
 export function entity(name: string): Entity {

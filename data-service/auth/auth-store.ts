@@ -1,0 +1,78 @@
+import type { Account, StoredAccount } from './account.js'
+
+/** Log-ins of late under one key, as epoch milliseconds. */
+export interface LoginAttempts {
+  readonly failed: readonly number[]
+  /** Admitted, and not known to have failed or not. */
+  readonly pending: readonly number[]
+}
+
+export interface NewAccount extends Account {
+  readonly emailKey: Buffer
+  readonly passwordHash: string
+  readonly isSample: boolean
+  readonly createdAt: number
+}
+
+/** All refresh tokens that followed from one log-in. */
+export interface Family {
+  /** 16 bytes. */
+  readonly id: Buffer
+  readonly accountId: string
+  readonly createdAt: number
+  /** When it dies, however often it is refreshed. */
+  readonly endsAt: number
+  readonly revokedAt: number | null
+}
+
+export interface NewToken {
+  /** SHA-256 of the token. */
+  readonly hash: Buffer
+  readonly familyId: Buffer
+  readonly issuedAt: number
+  readonly expiresAt: number
+}
+
+export interface KeptToken extends NewToken {
+  readonly usedAt: number | null
+  /** Sealed, with `usedAt`. */
+  readonly successor: Buffer | null
+}
+
+/** The statements of one transaction. It is of no use once that ended. All times are epoch milliseconds. */
+export interface AuthUnit {
+  findAccount(emailKey: Buffer): Promise<StoredAccount | undefined>
+  getAccount(id: string): Promise<StoredAccount | undefined>
+  /** Does nothing where the e-mail address has an account. */
+  addAccount(account: NewAccount): Promise<void>
+
+  /** Holds the key's attempts until the transaction ends: others that ask for them wait. */
+  lockAttempts(keyHash: Buffer): Promise<LoginAttempts>
+  /** Of a key that was locked. They may be purged from `expiresAt` on. */
+  keepAttempts(keyHash: Buffer, attempts: LoginAttempts, expiresAt: number): Promise<void>
+
+  /** `token` is its first, and tells how long it lives. */
+  addFamily(family: Family, token: NewToken): Promise<void>
+  /** The family of a token, which nobody else changes, nor any of its tokens, until the transaction ends. */
+  lockFamilyOf(tokenHash: Buffer): Promise<Family | undefined>
+  revokeFamily(id: Buffer, at: number): Promise<void>
+  findToken(hash: Buffer): Promise<KeptToken | undefined>
+  /** Marks a token of a locked family as used, with the one that follows it sealed. */
+  rotate(hash: Buffer, rotation: Rotation): Promise<void>
+}
+
+export interface Rotation {
+  readonly usedAt: number
+  readonly sealed: Buffer
+  readonly successor: NewToken
+}
+
+/** Where accounts and sessions are kept (data-service/sql). */
+export interface AuthStore {
+  /** Lost races repeat the whole transaction, `work` included, as WriteStore says. */
+  transaction<Result>(signal: AbortSignal, work: (unit: AuthUnit) => Promise<Result>): Promise<Result>
+  /** Deletes at most `most` of what log-ins of the past left behind; how many it deleted. */
+  purgeAttempts(now: number, most: number): Promise<number>
+  /** Deletes at most `most` tokens of dead families, or families that have none; how many it deleted. */
+  purgeSessions(now: number, most: number): Promise<number>
+}

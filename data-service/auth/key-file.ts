@@ -1,0 +1,57 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type KeySet, parseKeyFile } from './key-set.js'
+
+/** Where the service's own keys are: in a given file, or in one made under the data folder on first start. */
+export interface KeyFile {
+  readonly file: string | undefined
+  readonly dataDir: string
+}
+
+const FILE_NAME = 'signing-key.pem'
+
+export function pathOfKeys({ file, dataDir }: KeyFile): string {
+  return file ?? join(dataDir, FILE_NAME)
+}
+
+/**
+ * The keys of the file, made where none is given and none is there. Throws with a sentence for people where it is
+ * missing, or holds anything but EC P-256 or RSA keys of 2048 bits or more, the first of them private.
+ */
+export async function loadKeys(from: KeyFile): Promise<KeySet> {
+  const path = pathOfKeys(from)
+  if (from.file !== undefined) return parseKeyFile(await readGivenFile(path), `JWT_PRIVATE_KEY_FILE ${path}`)
+  const existing = await readFile(path, 'utf8').catch(ifMissing)
+  return parseKeyFile(existing ?? (await makeKeyFile(from.dataDir, path)), path)
+}
+
+/** Whoever links first wins, and all read what stands there: processes that start at once end with one key. */
+async function makeKeyFile(dataDir: string, path: string): Promise<string> {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const draft = join(dataDir, `.${FILE_NAME}.${randomBytes(8).toString('hex')}`)
+  await mkdir(dataDir, { recursive: true })
+  await writeFile(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx', flush: true })
+  try {
+    await link(draft, path).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error
+    })
+  } finally {
+    await unlink(draft)
+  }
+  return await readFile(path, 'utf8')
+}
+
+async function readGivenFile(path: string): Promise<string> {
+  return await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new Error(`JWT_PRIVATE_KEY_FILE ${path} cannot be read (${codeOf(error) ?? 'unknown'}).`, { cause: error })
+  })
+}
+
+function ifMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

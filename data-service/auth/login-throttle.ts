@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { DomainError } from '../../shared/domain-error.js'
+import type { AuthStore, AuthUnit, LoginAttempts } from './auth-store.js'
+
+/** Contract section 8. */
+const WINDOW = 15 * 60_000
+const PER_PAIR = 10
+const PER_ADDRESS = 100
+
+/** An attempt that takes longer was cut off with its process, and counts as failed. */
+const LONGEST_ATTEMPT = 30_000
+/** How long one waits for others under way, which may yet prove good, before it is refused for their sake. */
+const PATIENCE = 4000
+const POLL = 100
+
+/** An attempt that was admitted, to be settled one way or the other. */
+export interface Attempt {
+  readonly at: number
+  /** What is counted: the account with the address, then the address. */
+  readonly keys: readonly [pair: Buffer, address: Buffer]
+}
+
+/** Throttles log-ins by account and address, whether or not there is such an account, in the database. */
+export class LoginThrottle {
+  readonly #store: AuthStore
+  readonly #now: () => number
+
+  constructor({ store, now }: { readonly store: AuthStore; readonly now: () => number }) {
+    this.#store = store
+    this.#now = now
+  }
+
+  /**
+   * Counts an attempt as failed until it is settled, so that no number of them at once gets past the limit. Throws
+   * `quota-exceeded`.
+   */
+  async admit(emailKey: Buffer, address: string, signal: AbortSignal): Promise<Attempt> {
+    const keys = [hashOf('pair', address, emailKey), hashOf('address', address)] as const
+    const end = performance.now() + PATIENCE
+    for (;;) {
+      const outcome = await this.#store.transaction(signal, (unit) => this.#tryToAdmit(unit, keys))
+      if ('at' in outcome) return outcome
+      if (!outcome.mayPass || performance.now() > end) throw tooMany(outcome)
+      await wait(POLL, undefined, { signal })
+    }
+  }
+
+  async failed(unit: AuthUnit, { at, keys }: Attempt): Promise<void> {
+    for (const key of keys) {
+      const { failed, pending } = this.#lately(await unit.lockAttempts(key))
+      // One that took too long counts as failed already.
+      const more = pending.includes(at) ? [at] : []
+      await keep(unit, key, { failed: [...failed, ...more], pending: without(pending, at) })
+    }
+  }
+
+  /** Clears the failures of the account from this address, and only this attempt of the address. */
+  async succeeded(unit: AuthUnit, { at, keys: [pair, address] }: Attempt): Promise<void> {
+    const { pending } = this.#lately(await unit.lockAttempts(pair))
+    await keep(unit, pair, { failed: [], pending: without(pending, at) })
+    const others = this.#lately(await unit.lockAttempts(address))
+    await keep(unit, address, { ...others, pending: without(others.pending, at) })
+  }
+
+  async #tryToAdmit(unit: AuthUnit, keys: Attempt['keys']): Promise<Attempt | Refusal> {
+    const at = this.#now()
+    const [pair, address] = keys
+    const ofPair = this.#lately(await unit.lockAttempts(pair))
+    if (isFull(ofPair, PER_PAIR)) return refusal(ofPair, PER_PAIR, at)
+    const ofAddress = this.#lately(await unit.lockAttempts(address))
+    if (isFull(ofAddress, PER_ADDRESS)) return refusal(ofAddress, PER_ADDRESS, at)
+    await keep(unit, pair, { ...ofPair, pending: [...ofPair.pending, at] })
+    await keep(unit, address, { ...ofAddress, pending: [...ofAddress.pending, at] })
+    return { at, keys }
+  }
+
+  /** Those within the window. */
+  #lately({ failed, pending }: LoginAttempts): LoginAttempts {
+    const now = this.#now()
+    const abandoned = pending.filter((at) => at + LONGEST_ATTEMPT <= now)
+    return {
+      failed: [...failed, ...abandoned].filter((at) => at + WINDOW > now),
+      pending: pending.filter((at) => at + LONGEST_ATTEMPT > now)
+    }
+  }
+}
+
+interface Refusal {
+  /** Whether it is for the sake of attempts that may yet prove good. */
+  readonly mayPass: boolean
+  /** Seconds. */
+  readonly retryAfter: number
+}
+
+function isFull({ failed, pending }: LoginAttempts, limit: number): boolean {
+  return failed.length + pending.length >= limit
+}
+
+function refusal({ failed, pending }: LoginAttempts, limit: number, now: number): Refusal {
+  const all = [...failed, ...pending].toSorted((a, b) => a - b)
+  const relevant = all[all.length - limit] ?? now
+  return { mayPass: failed.length < limit, retryAfter: Math.max(1, Math.ceil((relevant + WINDOW - now) / 1000)) }
+}
+
+/** Its words tell nothing of the account. */
+function tooMany({ mayPass, retryAfter }: Refusal): DomainError {
+  return new DomainError('quota-exceeded', 'Too many failed log-ins. Try again later.', {
+    retryAfter: mayPass ? 1 : retryAfter,
+    cause: new Error('too many log-ins failed of late')
+  })
+}
+
+/** One of equal times is as good as another. */
+function without(times: readonly number[], at: number): readonly number[] {
+  const index = times.indexOf(at)
+  return index < 0 ? times : times.toSpliced(index, 1)
+}
+
+async function keep(unit: AuthUnit, key: Buffer, attempts: LoginAttempts): Promise<void> {
+  await unit.keepAttempts(key, attempts, Math.max(0, ...attempts.failed, ...attempts.pending) + WINDOW)
+}
+
+function hashOf(...parts: readonly (string | Buffer)[]): Buffer {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part).update('\0')
+  return hash.digest()
+}

@@ -1,0 +1,56 @@
+import type { BoundValues } from '../conditions.js'
+import { statementText } from '../statement.js'
+import type { WriteSession } from '../write/transactions.js'
+import { binary, rowsOf, select, type Select } from './select.js'
+
+/** Most rows of one DELETE. */
+const AT_ONCE = 1024
+
+type Keys = Select<{ readonly key_bytes: typeof binary }>
+
+const ATTEMPTS = expired('login_attempts', 'key_hash')
+const FAMILIES = expired('refresh_families', 'id')
+const TOKENS = select(
+  { key_bytes: binary },
+  'FROM (SELECT t.token_hash AS key_bytes FROM refresh_families f JOIN refresh_tokens t ON t.family_id = f.id ' +
+    'WHERE f.expires_at <= $now LIMIT $most) AS dead'
+)
+
+export function purgeAttempts(session: WriteSession, now: number, most: number): Promise<number> {
+  // One that is counted again meanwhile has expired no more.
+  const statement = 'DELETE FROM login_attempts WHERE expires_at <= $now AND key_hash IN'
+  return purge(session, { find: ATTEMPTS, statement }, { now, most })
+}
+
+/** Tokens first: a family takes its own with it, and there may be thousands of them. */
+export async function purgeSessions(session: WriteSession, now: number, most: number): Promise<number> {
+  const statement = 'DELETE FROM refresh_tokens WHERE token_hash IN'
+  const tokens = await purge(session, { find: TOKENS, statement }, { now, most })
+  if (tokens > 0) return tokens
+  const families = 'DELETE FROM refresh_families WHERE expires_at <= $now AND id IN'
+  return await purge(session, { find: FAMILIES, statement: families }, { now, most })
+}
+
+function expired(table: string, key: string): Keys {
+  const rows = `SELECT ${key} AS key_bytes FROM ${table} WHERE expires_at <= $now ORDER BY expires_at LIMIT $most`
+  return select({ key_bytes: binary }, `FROM (${rows}) AS expired`)
+}
+
+/** Deletes by primary key, as those who use the rows lock them, so that neither ever waits in a circle. */
+async function purge(
+  session: WriteSession,
+  { find, statement }: { readonly find: Keys; readonly statement: string },
+  { now, most }: { readonly now: number; readonly most: number }
+): Promise<number> {
+  const found = await rowsOf(session, find, { now: BigInt(now), most: BigInt(Math.min(most, AT_ONCE)) })
+  const last = found.at(-1)
+  if (last === undefined) return 0
+  // One text for many lengths of the list.
+  const length = 2 ** Math.ceil(Math.log2(found.length))
+  const values: BoundValues = { now: BigInt(now) }
+  const names = Array.from({ length }, (_, index) => {
+    values[`k${index}`] = (found[index] ?? last).key_bytes
+    return `$k${index}`
+  })
+  return (await session.change(statementText(`${statement} (${names.join(', ')})`), values)).rows
+}

@@ -1,0 +1,95 @@
+import { credentials, Metadata, type ServiceError, type status } from '@grpc/grpc-js'
+import type { ProtoGrpcType } from '../../../shared/gen/auth_service.js'
+import type { AuthServiceClient } from '../../../shared/gen/auth/v1/AuthService.js'
+import type { KeysResponse__Output } from '../../../shared/gen/auth/v1/KeysResponse.js'
+import type { Session__Output } from '../../../shared/gen/auth/v1/Session.js'
+import { loadProto } from '../../../shared/load-proto.js'
+import { decodeDetails, type RpcDetails } from '../../../shared/rpc-details.js'
+
+/** A refused call, with the typed details that the contract promises. */
+export interface Refusal {
+  readonly status: status
+  readonly message: string
+  readonly details: RpcDetails
+}
+
+type Callback<Response> = (error: ServiceError | null, response?: Response) => void
+
+// The package that these types were generated from.
+const { auth } = loadProto('auth/v1/auth_service.proto').types as unknown as ProtoGrpcType
+
+/** Calls AuthService as the gateway does. `requestId` goes along with every call. */
+export class AuthCaller {
+  readonly #client: AuthServiceClient
+
+  constructor(address: string) {
+    this.#client = new auth.v1.AuthService(address, credentials.createInsecure())
+  }
+
+  login(request: object, requestId = 'test'): Promise<Session__Output | Refusal> {
+    return this.#session((done) => this.#client.Login(request, metadata(requestId), soon(), done))
+  }
+
+  refresh(refreshToken: string, requestId = 'test'): Promise<Session__Output | Refusal> {
+    return this.#session((done) => this.#client.Refresh({ refreshToken }, metadata(requestId), soon(), done))
+  }
+
+  revoke(refreshToken: string): Promise<object> {
+    return answered<object>((done) => this.#client.Revoke({ refreshToken }, metadata('test'), soon(), done))
+  }
+
+  async keys(): Promise<KeysResponse__Output> {
+    const keys = await answered<KeysResponse__Output>((done) => this.#client.Keys({}, metadata('test'), soon(), done))
+    if ('details' in keys) throw new Error(keys.message)
+    return keys
+  }
+
+  close(): void {
+    this.#client.close()
+  }
+
+  async #session(
+    call: (done: Callback<{ readonly session: Session__Output | null }>) => void
+  ): Promise<Session__Output | Refusal> {
+    const answer = await answered(call)
+    if ('details' in answer) return answer
+    if (answer.session === null) throw new Error('No session in the answer')
+    return answer.session
+  }
+}
+
+/** The session, or an error that shows the refusal. */
+export async function opened(call: Promise<Session__Output | Refusal>): Promise<Session__Output> {
+  const answer = await call
+  if ('details' in answer) throw new Error(`refused: ${answer.message} ${JSON.stringify(answer.details)}`)
+  return answer
+}
+
+/** The refusal, or an error. */
+export async function refused(call: Promise<Session__Output | Refusal>): Promise<Refusal> {
+  const answer = await call
+  if (!('details' in answer)) throw new Error('not refused')
+  return answer
+}
+
+function answered<Response extends object>(call: (done: Callback<Response>) => void): Promise<Response | Refusal> {
+  return new Promise((resolve, reject) => {
+    call((error, response) => {
+      if (error === null) return response === undefined ? reject(new Error('no answer')) : resolve(response)
+      const [encoded] = error.metadata.get('grpc-status-details-bin')
+      const decoded = Buffer.isBuffer(encoded) ? decodeDetails(encoded) : undefined
+      if (decoded === undefined) reject(error)
+      else resolve({ status: error.code, message: error.details, details: decoded.info })
+    })
+  })
+}
+
+function metadata(requestId: string): Metadata {
+  const made = new Metadata()
+  made.set('x-request-id', requestId)
+  return made
+}
+
+function soon(): { deadline: number } {
+  return { deadline: Date.now() + 20_000 }
+}

@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto'
+import type { Authenticating } from '../../../data-service/auth/authenticating.js'
+
+const unused = (): never => {
+  throw new Error('These tests log nobody in')
+}
+
+/** For a service whose AuthService nobody calls. */
+export const noAuthentication: Authenticating = {
+  store: { transaction: unused, purgeAttempts: unused, purgeSessions: unused },
+  passwords: { hash: unused, verify: unused },
+  decoyHash: '',
+  accessToken: unused,
+  issuers: [],
+  sampleData: false,
+  refreshTtl: 1000,
+  refreshGrace: 1000,
+  now: Date.now,
+  randomBytes
+}
