@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { MAX_BODY_BYTES } from '../shared/body-limit.js'
 import type { Logger } from '../shared/logger.js'
+import type { AuthClient } from './auth-client.js'
 import type { Catalogue } from './catalogue.js'
 import type { GatewayConfig } from './config.js'
 import type { DataClient } from './data-calls.js'
@@ -15,6 +16,7 @@ import { originForm } from './origin-form.js'
 import { docsPage } from './plugins/docs-page.js'
 import { health } from './plugins/health.js'
 import { openApi } from './plugins/openapi.js'
+import { privateCookies } from './plugins/private-cookies.js'
 import { problemPages } from './plugins/problem-pages.js'
 import { problemResponses } from './plugins/problem-responses.js'
 import { requestIdentity } from './plugins/request-identity.js'
@@ -24,10 +26,14 @@ import { responseSafety } from './plugins/response-safety.js'
 import { PublicAddress } from './public-address.js'
 import { knowEveryMethod } from './refuse-other-methods.js'
 import { ProblemSender } from './send-problem.js'
+import { authRoutes } from './session/auth-routes.js'
+import { keySetRoute } from './session/key-set-route.js'
+import { sessionTools } from './session/session-tools.js'
 
 export interface GatewayParts {
   readonly config: GatewayConfig
   readonly data: DataClient
+  readonly auth: AuthClient
   readonly catalogue: Catalogue
   readonly log: Logger
   readonly address?: PublicAddress
@@ -46,9 +52,10 @@ const PARSER_HEAD_BYTES = 4 * MAX_HEAD_BYTES
 
 /** The gateway, not yet listening. Hooks run in the order of the registrations. */
 export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance> {
-  const { config, data, catalogue, log, now = () => new Date(), newRequestId = randomUUID } = parts
+  const { config, data, auth, catalogue, log, now = () => new Date(), newRequestId = randomUUID } = parts
   const address = parts.address ?? new PublicAddress(config)
   const problems = new ProblemSender(address, log)
+  const sessions = sessionTools(auth, config, now)
   const malformed = new MalformedHttp({ address, log, newRequestId })
   // Below a warning Fastify only repeats what main.ts says of the start.
   const loggerInstance: FastifyBaseLogger = log.isLevelEnabled('info') ? log.child({}, { level: 'warn' }) : log
@@ -78,6 +85,7 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
   await app.register(requestIdentity)
   await app.register(requestLog, { log })
   await app.register(responseSafety)
+  await app.register(privateCookies)
   await app.register(requestLimits)
   await app.register(problemResponses, { problems })
   await app.register(
@@ -86,6 +94,8 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
       await prefixed.register(problemPages, { address })
       await prefixed.register(openApi, { catalogue, address })
       await prefixed.register(docsPage, { catalogue, address })
+      await prefixed.register(keySetRoute, { tools: sessions })
+      await prefixed.register(authRoutes, { tools: sessions, address })
       await prefixed.register(entityReads, { data, catalogue, address, now })
       await prefixed.register(entityWrites, { data, catalogue, address, now })
       await prefixed.register(entityRefusals, { catalogue })

@@ -16,6 +16,8 @@ export interface GatewayConfig {
   readonly keyRingKeyUri: string | undefined
   readonly rendererUrl: string | undefined
   readonly cookieSecure: boolean
+  /** Milliseconds: how long the browser keeps tokens whose end the gateway is not told. */
+  readonly refreshTokenTtl: number
   readonly trustedProxies: TrustedProxies
 }
 
@@ -44,6 +46,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
       parse: unlessBlank((text) => parseServiceUrl(text, ['http:', 'https:']))
     }),
     cookieSecure: settings.flag('COOKIE_SECURE', true),
+    refreshTokenTtl: settings.duration('REFRESH_TOKEN_TTL', '7d'),
     trustedProxies: settings.parsed('TRUSTED_PROXIES', { fallback: '', parse: (text) => TrustedProxies.parse(text) })
   }
   settings.finish()

@@ -2,6 +2,7 @@ import { createLogger } from '../shared/logger.js'
 import { ArgumentError, help, readArguments } from '../shared/read-arguments.js'
 import { SettingsError } from '../shared/settings-reader.js'
 import { buildGateway } from './app.js'
+import { GrpcAuthClient } from './auth-client.js'
 import { Catalogue } from './catalogue.js'
 import { readGatewayConfig, type GatewayConfig } from './config.js'
 import { GrpcDataClient } from './data-client.js'
@@ -16,11 +17,12 @@ async function serve(config: GatewayConfig): Promise<void> {
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort())
 
   const data = new GrpcDataClient(config.dataServiceAddress)
+  const auth = new GrpcAuthClient(config.dataServiceAddress)
   try {
     log.info({ address: config.dataServiceAddress }, 'asking the data service for its catalogue')
     const catalogue = await Catalogue.open(data, log, stopping.signal)
     const address = new PublicAddress(config)
-    const app = await buildGateway({ config, data, catalogue, log, address })
+    const app = await buildGateway({ config, data, auth, catalogue, log, address })
     await app.listen({ host: config.host === 'localhost' ? '127.0.0.1' : config.host, port: config.port })
     log.info({ url: address.listening(app), publicBaseUrl: address.base }, 'listening')
     await aborted(stopping.signal)
@@ -30,6 +32,7 @@ async function serve(config: GatewayConfig): Promise<void> {
   } catch (error) {
     if (!stopping.signal.aborted) throw error
   } finally {
+    auth.close()
     data.close()
   }
   log.info('closed')

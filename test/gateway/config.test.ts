@@ -12,6 +12,7 @@ describe('settings of the gateway', () => {
       dataDir: '.data',
       logLevel: 'info',
       cookieSecure: true,
+      refreshTokenTtl: 7 * 24 * 60 * 60_000,
       rendererUrl: undefined
     })
     expect(effective.split('\n').map((line) => line.split('=')[0])).to.deep.equal([
@@ -25,6 +26,7 @@ describe('settings of the gateway', () => {
       'DATA_PROTECTION_KEY_VAULT_KEY_URI',
       'RENDERER_URL',
       'COOKIE_SECURE',
+      'REFRESH_TOKEN_TTL',
       'TRUSTED_PROXIES'
     ])
   })

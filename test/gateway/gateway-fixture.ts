@@ -6,11 +6,13 @@ import { readGatewayConfig } from '../../gateway/config.js'
 import type { Resource } from '../../gateway/data-calls.js'
 import { createLogger } from '../../shared/logger.js'
 import { FakeDataClient } from './fake-data-client.js'
+import { FakeAuthClient } from './session/fake-auth-client.js'
 
 /** A gateway before a data service in memory. */
 export interface GatewayFixture {
   readonly app: FastifyInstance
   readonly data: FakeDataClient
+  readonly auth: FakeAuthClient
   readonly catalogue: Catalogue
   /** Every log line so far. */
   readonly lines: Record<string, unknown>[]
@@ -34,14 +36,16 @@ export async function startGateway(
   })
   const log = createLogger({ name: 'gateway', level: 'debug', destination })
   const data = new FakeDataClient()
+  const auth = new FakeAuthClient(() => NOW)
   if (resources !== undefined) data.catalogue = { digest: '1', resources }
   const stopping = new AbortController()
   const catalogue = await Catalogue.open(data, log, stopping.signal)
-  const app = await buildGateway({ config, data, catalogue, log, now: () => NOW })
+  const app = await buildGateway({ config, data, auth, catalogue, log, now: () => NOW })
   await app.ready()
   return {
     app,
     data,
+    auth,
     catalogue,
     lines,
     async close() {

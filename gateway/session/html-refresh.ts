@@ -1,0 +1,61 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError } from '../../shared/domain-error.js'
+import type { Logger } from '../../shared/logger.js'
+import { timeClaim, unverifiedClaims } from '../../shared/session-cookie/unverified-claims.js'
+import { acceptsHtml } from '../renderer/destination.js'
+import { sentCookies, withSession } from './sent-cookies.js'
+import { authCall, type SessionTools } from './session-tools.js'
+
+/** Milliseconds before its expiry from which a token is not worth a page any more. */
+const MOST_SKEW = 30_000
+
+/**
+ * Sees to it that a page is rendered for whoever is signed in, although the access token has expired (source.md, Browser
+ * session cookies, rule 4). Nothing here fails a page: what goes wrong leaves it anonymous.
+ */
+export class HtmlRefresh {
+  readonly #tools: SessionTools
+  readonly #log: Logger
+  /** `Cookie` headers that differ from those sent. */
+  readonly #changed = new WeakMap<FastifyRequest, string | undefined>()
+
+  constructor(tools: SessionTools, log: Logger) {
+    this.#tools = tools
+    this.#log = log
+  }
+
+  /** Sets the fresh cookies on the reply. Never rejects. To be awaited before anything looks at the cookies. */
+  async refresh(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const header = request.headers.cookie
+    const sent = sentCookies(header)
+    if (sent.ambiguous) this.#changed.set(request, withSession(header, undefined))
+    if (sent.refresh === undefined || !isNavigation(request) || !this.#isDue(sent.access)) return
+    try {
+      const session = await this.#tools.refresh.refresh(authCall(request), sent.refresh)
+      this.#changed.set(request, withSession(header, session))
+      if (session !== undefined) this.#tools.cookies.set(reply, session)
+    } catch (error) {
+      const code = error instanceof DomainError ? error.code : 'internal'
+      this.#log.warn({ requestId: request.id, code, err: error }, 'a page is rendered without a refresh')
+    }
+  }
+
+  /** The `Cookie` header for whoever renders the page: fresh, and without the session that is over. */
+  cookiesOf(request: FastifyRequest): string | undefined {
+    return this.#changed.has(request) ? this.#changed.get(request) : request.headers.cookie
+  }
+
+  /** Absent, unreadable, expired or about to. No signature matters here: nobody is let in by it. */
+  #isDue(access: string | undefined): boolean {
+    const claims = access === undefined ? undefined : unverifiedClaims(access)
+    const expiry = claims && timeClaim(claims, 'exp')
+    if (claims === undefined || expiry === undefined) return true
+    const lifetime = (expiry - (timeClaim(claims, 'iat') ?? expiry)) * 1000
+    const skew = Math.min(MOST_SKEW, Math.max(0, lifetime / 10))
+    return expiry * 1000 - skew <= this.#tools.now().getTime()
+  }
+}
+
+function isNavigation({ method, headers }: FastifyRequest): boolean {
+  return method === 'GET' && acceptsHtml(headers.accept)
+}

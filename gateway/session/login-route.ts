@@ -1,0 +1,38 @@
+import { isIP } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { refusal, type Fault } from '../../shared/domain-error.js'
+import { bodyOf, jsonOnly, wellFormed } from '../entity-routes/check-json-request.js'
+import { refuseOtherMethods } from '../refuse-other-methods.js'
+import { bodyFault, jsonMembers } from './json-members.js'
+import { sendAccessToken } from './send-access-token.js'
+import { authCall, type SessionTools } from './session-tools.js'
+
+/** `POST /auth/login`: e-mail address and password for a session. */
+export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void {
+  const url = '/auth/login'
+  refuseOtherMethods(app, { url, routed: ['POST'] })
+  app.post(url, { preParsing: jsonOnly, preValidation: wellFormed }, async (request, reply) => {
+    const session = await auth.login(authCall(request), {
+      ...readCredentials(bodyOf(request)),
+      clientAddress: clientAddress(request)
+    })
+    cookies.set(reply, session)
+    return sendAccessToken(reply, session)
+  })
+}
+
+/** Whether the texts can be credentials at all is the data service's to say. */
+function readCredentials(body: Buffer): { readonly email: string; readonly password: string } {
+  const { email, password } = jsonMembers(body)
+  if (typeof email === 'string' && typeof password === 'string') return { email, password }
+  const [first, ...others]: Fault[] = Object.entries({ email, password })
+    .filter(([, value]) => typeof value !== 'string')
+    .map(([name]) => bodyFault(`/${name}`, `/${name} must be there, as a string.`))
+  if (first === undefined) throw new TypeError('One of the two is no string')
+  throw refusal([first, ...others])
+}
+
+/** What trusted proxies tell, unless it is no address. */
+function clientAddress({ ip, socket }: FastifyRequest): string {
+  return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip
+}

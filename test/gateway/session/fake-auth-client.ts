@@ -1,0 +1,102 @@
+import type { AuthCall, AuthClient, Credentials, IssuerKeys, Session } from '../../../gateway/auth-client.js'
+import { DomainError } from '../../../shared/domain-error.js'
+import { newSigner, signed, type Claims, type Signer } from './signing.js'
+
+export interface SeenAuthCall {
+  readonly rpc: 'login' | 'refresh' | 'revoke' | 'keys'
+  readonly call: AuthCall
+  readonly request?: unknown
+}
+
+export const ISSUER = 'uniform-rest'
+export const AUDIENCE = 'uniform-rest'
+export const ACCESS_SECONDS = 900
+export const REFRESH_SECONDS = 604_800
+
+/** Accounts and sessions in memory: every refresh token it gave out is good once. */
+export class FakeAuthClient implements AuthClient {
+  readonly calls: SeenAuthCall[] = []
+  readonly live = new Set<string>()
+  signer: Signer = newSigner('own')
+  /** Thrown by every call in place of an answer. */
+  failure: Error | undefined
+  /** What else `keys` publishes. */
+  outside: IssuerKeys[] = []
+  /** Awaited by `refresh` before it answers. */
+  gate: Promise<void> = Promise.resolve()
+  readonly #now: () => Date
+  #count = 0
+
+  constructor(now: () => Date) {
+    this.#now = now
+  }
+
+  async login(call: AuthCall, request: Credentials): Promise<Session> {
+    this.#seen({ rpc: 'login', call, request })
+    if (request.password !== 'demo-password') throw new DomainError('auth.invalid-credentials', 'Wrong.')
+    return this.open()
+  }
+
+  async refresh(call: AuthCall, request: string): Promise<Session> {
+    this.#seen({ rpc: 'refresh', call, request })
+    await this.gate
+    if (!this.live.delete(request)) throw new DomainError('auth.invalid-token', 'The session is over.')
+    return this.open()
+  }
+
+  async revoke(call: AuthCall, request: string): Promise<void> {
+    this.#seen({ rpc: 'revoke', call, request })
+    this.live.delete(request)
+  }
+
+  async keys(call: AuthCall): Promise<readonly IssuerKeys[]> {
+    this.#seen({ rpc: 'keys', call })
+    return [keySet(ISSUER, AUDIENCE, [this.signer]), ...this.outside]
+  }
+
+  close(): void {}
+
+  /** A session as the data service would open it. */
+  open(): Session {
+    this.#count += 1
+    const refreshToken = `refresh-${this.#count}-`.padEnd(43, 'x')
+    this.live.add(refreshToken)
+    return {
+      accessToken: this.token(),
+      accessTokenExpiry: this.#after(ACCESS_SECONDS),
+      refreshToken,
+      refreshTokenExpiry: this.#after(REFRESH_SECONDS)
+    }
+  }
+
+  /** An access token of the service's own; claims that are undefined are left out. */
+  token(changed: Claims = {}, signer: Signer = this.signer): string {
+    const now = Math.floor(this.#now().getTime() / 1000)
+    return signed(signer, {
+      iss: ISSUER,
+      aud: AUDIENCE,
+      sub: 'ada@example.com',
+      jti: String(this.#count),
+      iat: now,
+      exp: now + ACCESS_SECONDS,
+      ...changed
+    })
+  }
+
+  made(rpc: SeenAuthCall['rpc']): unknown[] {
+    return this.calls.filter((one) => one.rpc === rpc).map(({ request }) => request)
+  }
+
+  #seen(call: SeenAuthCall): void {
+    this.calls.push(call)
+    if (this.failure !== undefined) throw this.failure
+  }
+
+  #after(seconds: number): string {
+    return new Date(this.#now().getTime() + seconds * 1000).toISOString()
+  }
+}
+
+export function keySet(issuer: string, audience: string, signers: readonly Signer[]): IssuerKeys {
+  return { issuer, audience, jwks: Buffer.from(JSON.stringify({ keys: signers.map(({ jwk }) => jwk) })) }
+}

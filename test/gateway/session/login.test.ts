@@ -1,0 +1,179 @@
+import { expect } from 'chai'
+import { DomainError } from '../../../shared/domain-error.js'
+import {
+  EXPIRED,
+  expectPrivate,
+  expectProblem,
+  setCookies,
+  startSessions,
+  type SessionFixture
+} from './session-fixture.js'
+
+const ADA = { email: 'ada@example.com', password: 'demo-password' }
+const SECRETS = /demo-password|refresh-\d|eyJ/
+
+describe('login and logout', () => {
+  let gateway: SessionFixture
+  beforeEach(async () => {
+    gateway = await startSessions()
+  })
+  afterEach(() => gateway.close())
+
+  it('answers the access token alone and sets both cookies for as long as the refresh token lives', async () => {
+    const answer = await gateway.send('POST', '/auth/login', { body: ADA })
+    const [refresh = ''] = gateway.auth.live
+    expect(answer.statusCode, answer.body).to.equal(200)
+    expect(answer.headers['content-type']).to.equal('application/json')
+    const body: { readonly accessToken: string } = answer.json()
+    expect(body).to.deep.equal({ accessToken: body.accessToken, accessTokenExpiry: '2031-02-03T04:20:06.789Z' })
+    expect(setCookies(answer)).to.deep.equal([
+      `app_auth_access=${body.accessToken}; Max-Age=604800; Path=/; HttpOnly; SameSite=Lax`,
+      `app_auth_refresh=${refresh}; Max-Age=604800; Path=/; HttpOnly; SameSite=Lax`
+    ])
+    expectPrivate(answer)
+    expect(answer.body).to.not.include(refresh)
+    expect(gateway.auth.made('login')).to.deep.equal([{ ...ADA, clientAddress: '127.0.0.1' }])
+    expect(gateway.log.join('')).to.not.match(SECRETS)
+  })
+
+  it('marks the cookies Secure by setting', async () => {
+    await gateway.close()
+    gateway = await startSessions({ COOKIE_SECURE: 'true' })
+    const login = await gateway.send('POST', '/auth/login', { body: ADA })
+    const logout = await gateway.send('POST', '/auth/logout')
+    for (const cookie of [...setCookies(login), ...setCookies(logout)]) expect(cookie).to.match(/; Secure$/)
+  })
+
+  it('keeps Path=/ and its routes below the prefix of PUBLIC_BASE_URL', async () => {
+    await gateway.close()
+    gateway = await startSessions({ PUBLIC_BASE_URL: 'https://shop.example/api' })
+    const answer = await gateway.send('POST', '/api/auth/login', { body: ADA })
+    expect(answer.statusCode).to.equal(200)
+    for (const cookie of setCookies(answer)) expect(cookie).to.include('; Path=/; ')
+    expect((await gateway.send('POST', '/auth/login', { body: ADA })).statusCode).to.equal(404)
+  })
+
+  it('tells the client address behind a trusted proxy, and only there', async () => {
+    const forwarded = { 'x-forwarded-for': '203.0.113.9, 192.0.2.1' }
+    await gateway.send('POST', '/auth/login', { body: ADA, headers: forwarded })
+    await gateway.close()
+    const before = gateway.auth.made('login')
+    gateway = await startSessions({ TRUSTED_PROXIES: '127.0.0.1' })
+    await gateway.send('POST', '/auth/login', { body: ADA, headers: forwarded })
+    await gateway.send('POST', '/auth/login', { body: ADA, headers: { 'x-forwarded-for': 'unknown' } })
+    const addresses = [...before, ...gateway.auth.made('login')].map(
+      (one) => (one as typeof ADA & Address).clientAddress
+    )
+    expect(addresses).to.deep.equal(['127.0.0.1', '192.0.2.1', '127.0.0.1'])
+  })
+
+  it('refuses a wrong password without a cookie', async () => {
+    const answer = await gateway.send('POST', '/auth/login', { body: { ...ADA, password: 'wrong' } })
+    expectProblem(answer, 401, 'auth.invalid-credentials')
+    expect(answer.headers['www-authenticate']).to.equal('Bearer')
+    expect(setCookies(answer)).to.deep.equal([])
+  })
+
+  it('hands on how long a throttled client has to wait', async () => {
+    gateway.auth.failure = new DomainError('quota-exceeded', 'Too many attempts.', { retryAfter: 321 })
+    const answer = await gateway.send('POST', '/auth/login', { body: ADA })
+    expectProblem(answer, 429, 'quota-exceeded')
+    expect(answer.headers['retry-after']).to.equal('321')
+  })
+
+  it('is 503 with the data service away', async () => {
+    gateway.auth.failure = new DomainError('upstream.unavailable', 'Away.')
+    const answer = await gateway.send('POST', '/auth/login', { body: ADA })
+    expectProblem(answer, 503, 'upstream.unavailable')
+    expect(answer.headers['retry-after']).to.equal('1')
+    expect(setCookies(answer)).to.deep.equal([])
+  })
+
+  const BODIES: readonly (readonly [body: unknown, pointers: readonly string[]])[] = [
+    [{}, ['/email', '/password']],
+    [{ email: 1, password: null }, ['/email', '/password']],
+    [{ email: 'a' }, ['/password']],
+    [{ password: ['a'] }, ['/email', '/password']],
+    [[], ['']],
+    ['text', ['']]
+  ]
+  for (const [body, pointers] of BODIES) {
+    it(`names what is wrong with ${JSON.stringify(body)}, without a call`, async () => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await gateway.send('POST', '/auth/login', { headers, body: JSON.stringify(body) })
+      const { errors, detail } = expectProblem(answer, 400, 'body.invalid')
+      if (pointers.length > 1) expect(errors).to.have.length(pointers.length)
+      else expect(detail).to.include(pointers[0])
+      expect(gateway.auth.calls).to.deep.equal([])
+    })
+  }
+
+  it('quotes no body that is not JSON, in the answer or in the log', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await gateway.send('POST', '/auth/login', { headers, body: '{"password":"hunter2' })
+    expectProblem(answer, 400, 'body.malformed')
+    expect(answer.body + gateway.log.join('')).to.not.include('hunter2')
+  })
+
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=a', 'x']) {
+    for (const url of ['/auth/login', '/auth/logout', '/auth/session-cookie', '/auth/session/token']) {
+      it(`${url} refuses a body of type ${type}`, async () => {
+        const answer = await gateway.send('POST', url, { headers: { 'content-type': type }, body: '{"a":1}' })
+        expectProblem(answer, 415, 'media-type.unsupported')
+        expect(gateway.auth.calls).to.deep.equal([])
+        expect(setCookies(answer)).to.deep.equal([])
+      })
+    }
+  }
+
+  for (const [method, url] of [
+    ['POST', '/auth/logout'],
+    ['DELETE', '/auth/session-cookie']
+  ] as const) {
+    it(`${method} ${url} expires both cookies with the attributes they had and ends the session`, async () => {
+      const { refreshToken } = gateway.auth.open()
+      const cookies = { access: 'whatever', refresh: refreshToken }
+      const answer = await gateway.send(method, url, { cookies })
+      expect(answer.statusCode).to.equal(204)
+      expect(answer.body).to.equal('')
+      expect(setCookies(answer)).to.deep.equal(EXPIRED)
+      expectPrivate(answer)
+      expect(gateway.auth.made('revoke')).to.deep.equal([refreshToken])
+      expect(gateway.auth.live.size).to.equal(0)
+      expect(gateway.log.join('')).to.not.match(SECRETS)
+    })
+
+    it(`${method} ${url} is 204 without cookies, and without a call`, async () => {
+      const answer = await gateway.send(method, url)
+      expect(answer.statusCode).to.equal(204)
+      expect(setCookies(answer)).to.deep.equal(EXPIRED)
+      expect(gateway.auth.calls).to.deep.equal([])
+    })
+
+    it(`${method} ${url} expires the cookies and is 503 with the data service away`, async () => {
+      gateway.auth.failure = new DomainError('upstream.unavailable', 'Away.')
+      const answer = await gateway.send(method, url, { cookies: { refresh: 'r' } })
+      expectProblem(answer, 503, 'upstream.unavailable')
+      expect(setCookies(answer)).to.deep.equal(EXPIRED)
+      expectPrivate(answer)
+    })
+
+    it(`${method} ${url} takes an empty body of any type`, async () => {
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'x', 'application/json']) {
+        const answer = await gateway.send(method, url, { headers: { 'content-type': type, 'content-length': '0' } })
+        expect(answer.statusCode, `${type} ${answer.body}`).to.equal(204)
+      }
+    })
+  }
+
+  it('ends every session whose cookie was sent, a few at most', async () => {
+    const cookie = [1, 2, 3, 4, 5, 6].map((one) => `app_auth_refresh=r${one}`).join('; ')
+    const answer = await gateway.send('POST', '/auth/logout', { headers: { cookie } })
+    expect(answer.statusCode).to.equal(204)
+    expect(gateway.auth.made('revoke')).to.deep.equal(['r1', 'r2', 'r3', 'r4'])
+  })
+})
+
+interface Address {
+  readonly clientAddress: string
+}
