@@ -13,7 +13,7 @@ export function eventMaker(venueIds: readonly number[]): SampleMaker {
     return {
       root: {
         id,
-        title: hardText(id, 2) ?? `${random.pick(KINDS)} ${random.pick(SUBJECTS)}`,
+        title: hardText(id + 14, 2) ?? `${random.pick(KINDS)} ${random.pick(SUBJECTS)}`,
         startsAt: dateTimeOf(starts),
         endsAt: dateTimeOf(momentAfter(random, starts, 3)),
         venueId: random.pick(venueIds),

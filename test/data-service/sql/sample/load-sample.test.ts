@@ -23,7 +23,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
   returns: '0668b2aaca27b61d',
   invoices: 'b92fb29d1d094210',
   venues: '2a03e12c578a8634',
-  events: 'b630acdd8d0ea577',
+  events: 'e0a1974142074dbd',
   speakers: '3dc75afc6d141734',
   tickets: '12720f0ae48d668f',
   bookmarks: '7e30250ccbc73c65',
