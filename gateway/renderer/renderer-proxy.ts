@@ -58,10 +58,7 @@ export const rendererProxy = fp<RendererOptions>(
       mustMatchWhenDerived: true,
       deriveConstraint: (raw) => (destinationOf(asked(raw), own).renderer ? 'renderer' : undefined),
       validate: () => undefined,
-      storage: () => {
-        const handlers = new Map()
-        return { get: (key) => handlers.get(key) ?? null, set: (key, handler) => void handlers.set(key, handler) }
-      }
+      storage: () => handlersByKey()
     })
     app.addHook('onRequest', (request, reply, done) => {
       if (destinationOf(asked(request.raw), own).both) reply.header('vary', 'Accept')
@@ -71,6 +68,17 @@ export const rendererProxy = fp<RendererOptions>(
   },
   { name: 'renderer-proxy', dependencies: ['request-identity', 'problem-responses', 'request-limits'], fastify: '5.x' }
 )
+
+/** Of one path, by the destination that they are for. */
+function handlersByKey<Handler>(): { get(key: unknown): Handler | null; set(key: unknown, handler: Handler): void } {
+  const handlers = new Map<unknown, Handler>()
+  return {
+    get: (key) => handlers.get(key) ?? null,
+    set: (key, handler) => {
+      handlers.set(key, handler)
+    }
+  }
+}
 
 function asked({ method = '', url = '/', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): Asked {
   return { method, target: url, accept: headers.accept }
