@@ -214,6 +214,7 @@ function nextPiece(response: Readable): Promise<string> {
       response.pause()
       resolve(piece.toString())
     })
+    response.resume()
   })
 }
 
