@@ -16,7 +16,7 @@ export async function customerOrder(
 ): Promise<CustomerOrder | InputRefusal> {
   const found = await lookUpWhole('orders', orderId)
   if (found === undefined || found.root['customerId'] !== customerId) {
-    return refuse.input('/orderId', 'The customer has no such order.')
+    return refuse.input('/orderId', 'orderId must be an order of the customer.')
   }
   return { order: found.root, lines: found.children['lines'] ?? [] }
 }

@@ -60,7 +60,7 @@ export const purchaseOrders = defineEntity({
       loads: ['lines'],
       change({ children, input: { lineId, quantity } }) {
         const line = children.lines.find(({ id }) => id === lineId)
-        if (line === undefined) return refuse.input('/lineId', 'The purchase order has no such line.')
+        if (line === undefined) return refuse.input('/lineId', 'lineId must be a line of the purchase order.')
         const open = line.quantity - line.receivedQuantity
         if (quantity > open) return refuse.state(`The line waits for ${open}; ${quantity} is more than that.`)
         const others = children.lines.filter((one) => one !== line)

@@ -20,10 +20,12 @@ export function notInOrder(lines: readonly ReturnLine[], ordered: readonly Named
     const key = keyOf(productId, variantId)
     const held = left.get(key)
     if (held === undefined) {
-      return refuse.input(`/lines/${index}/productId`, 'The order has no line of this product and variant.')
+      const at = `lines/${index}/productId`
+      return refuse.input(`/${at}`, `${at} must be in a line of the order, with the same variantId.`)
     }
     if (quantity > held) {
-      return refuse.input(`/lines/${index}/quantity`, `The order holds ${held} of it besides the lines above.`)
+      const at = `lines/${index}/quantity`
+      return refuse.input(`/${at}`, `${at} must be at most ${held}: the order holds no more besides the lines above.`)
     }
     left.set(key, held - quantity)
   }

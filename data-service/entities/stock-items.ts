@@ -41,7 +41,7 @@ export const stockItems = defineEntity({
         if (onHand < root.reserved) {
           return refuse.state(`${root.onHand} are on hand and ${root.reserved} reserved; it cannot lose ${-delta}.`)
         }
-        if (onHand > MOST_ON_HAND) return refuse.input('/delta', `At most ${MOST_ON_HAND} can be on hand.`)
+        if (onHand > MOST_ON_HAND) return refuse.input('/delta', `delta must leave at most ${MOST_ON_HAND} on hand.`)
         return { set: { onHand } }
       }
     }),
