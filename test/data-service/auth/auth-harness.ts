@@ -1,0 +1,153 @@
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { accountKey } from '../../../data-service/auth/account.js'
+import type { Authenticating } from '../../../data-service/auth/authenticating.js'
+import { anonymous } from '../../../data-service/auth/caller.js'
+import { parseKeyFile } from '../../../data-service/auth/key-set.js'
+import { login } from '../../../data-service/auth/login.js'
+import { mintToken } from '../../../data-service/auth/mint-token.js'
+import { refresh } from '../../../data-service/auth/refresh.js'
+import { revoke } from '../../../data-service/auth/revoke.js'
+import type { CallContext } from '../../../data-service/rpc/call-context.js'
+import { createAuthStore } from '../../../data-service/sql/auth/create-auth-store.js'
+import { connect } from '../../../data-service/sql/connect.js'
+import { parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
+import { migrate } from '../../../data-service/sql/migrations/migrate.js'
+import { primaryMigrations } from '../../../data-service/sql/migrations/primary-migrations.js'
+import { openTransactions } from '../../../data-service/sql/write/open-transactions.js'
+import type { Session } from '../../../data-service/auth/sessions.js'
+import { DomainError } from '../../../shared/domain-error.js'
+import { freshDatabase, type DatabaseKind } from '../../harness/database.js'
+
+export const START = Date.UTC(2026, 0, 31)
+export const MINUTE = 60_000
+export const DAY = 24 * 60 * MINUTE
+export const GRACE = 10_000
+
+/** One of several replicas: stores and connections of its own, one clock for all of them. */
+export interface Replica {
+  readonly by: Authenticating
+  login(request: { email: string; password: string; clientAddress?: string }): Promise<Session>
+  refresh(token: string): Promise<Session>
+  revoke(token: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** The rpcs over a migrated database with one account that is nobody's sample: `kim@example.com`, `right`. */
+export class AuthHarness implements AsyncDisposable {
+  readonly url: string
+  now = START
+  /** Hashes that passwords were verified against. */
+  readonly verified: string[] = []
+  readonly logs: Record<string, unknown>[] = []
+  readonly #dispose: () => Promise<void>
+  readonly #replicas: Replica[] = []
+
+  private constructor(url: string, dispose: () => Promise<void>) {
+    this.url = url
+    this.#dispose = dispose
+  }
+
+  static async over(kind: DatabaseKind): Promise<AuthHarness> {
+    const { url, dispose } = await freshDatabase(kind)
+    const { sequelize } = connect(parseDatabaseUrl(url))
+    await migrate(sequelize, primaryMigrations, pino({ level: 'silent' }))
+    await sequelize.close()
+    const harness = new AuthHarness(url, dispose)
+    const { store } = harness.replica().by
+    await store.transaction(new AbortController().signal, (unit) =>
+      unit.addAccount({
+        email: 'Kim@Example.com',
+        emailKey: accountKey('kim@example.com'),
+        name: 'Kim',
+        role: 'Customer',
+        owner: 2n ** 63n - 1n,
+        passwordHash: hashOf('right'),
+        isSample: false,
+        createdAt: START
+      })
+    )
+    return harness
+  }
+
+  replica(changed: Partial<Authenticating> = {}): Replica {
+    const database = connect(parseDatabaseUrl(this.url))
+    const transactions = openTransactions(database)
+    const now = (): number => this.now
+    const minting = { key: SIGNING, issuer: 'i', audience: 'a', ownerClaimType: 'customer_id', ttl: MINUTE }
+    const by: Authenticating = {
+      store: createAuthStore(database.kind, { transactions, random: Math.random }),
+      // Fast, unlike the real ones, and it tells what it was asked.
+      passwords: {
+        hash: (password) => Promise.resolve(hashOf(password)),
+        verify: (hashed, password) => {
+          this.verified.push(hashed)
+          return Promise.resolve(hashed === hashOf(password))
+        }
+      },
+      decoyHash: 'decoy',
+      accessToken: (account) => mintToken(account, { ...minting, now, newId: randomUUID }),
+      issuers: [],
+      sampleData: false,
+      refreshTtl: 7 * DAY,
+      refreshGrace: GRACE,
+      now,
+      randomBytes,
+      ...changed
+    }
+    const context = (): CallContext => ({
+      caller: anonymous,
+      requestId: 'r',
+      peerAddress: '198.51.100.7',
+      signal: new AbortController().signal,
+      log: pino({ level: 'debug' }, { write: (line) => void this.logs.push(parsed(line)) })
+    })
+    const replica: Replica = {
+      by,
+      login: async ({ clientAddress = '', ...request }) =>
+        sessionIn(await login(by)(context(), { ...request, clientAddress })),
+      refresh: async (refreshToken) => sessionIn(await refresh(by)(context(), { refreshToken })),
+      revoke: async (refreshToken) => void (await revoke(by)(context(), { refreshToken })),
+      close: async () => {
+        await transactions.close()
+        await database.sequelize.close()
+      }
+    }
+    this.#replicas.push(replica)
+    return replica
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const replica of this.#replicas) await replica.close()
+    await this.#dispose()
+  }
+}
+
+/** The DomainError that a call is refused with; any other outcome fails the test. */
+export async function refusalOf(call: Promise<unknown>): Promise<DomainError> {
+  const error: unknown = await call.then(
+    () => new Error('not refused'),
+    (reason: unknown) => reason
+  )
+  if (error instanceof DomainError) return error
+  throw error
+}
+
+const SIGNING = parseKeyFile(
+  generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  'The test'
+).signing
+
+function hashOf(password: string): string {
+  return `hash of ${password}`
+}
+
+function sessionIn({ session }: { readonly session?: unknown }): Session {
+  // The handlers answer what sessionOf makes, whose type the generated one widens.
+  return session as Session
+}
+
+function parsed(line: string): Record<string, unknown> {
+  const entry: unknown = JSON.parse(line)
+  return typeof entry === 'object' && entry !== null ? { ...entry } : {}
+}

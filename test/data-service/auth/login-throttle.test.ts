@@ -1,0 +1,116 @@
+import { expect } from 'chai'
+import { eachDatabase } from '../../harness/database.js'
+import { AuthHarness, MINUTE, refusalOf, type Replica, START } from './auth-harness.js'
+
+const right = { email: 'kim@example.com', password: 'right', clientAddress: '192.0.2.1' }
+const wrong = { ...right, password: 'wrong' }
+
+eachDatabase((kind) => {
+  describe(`the log-in throttle on ${kind}`, () => {
+    let harness: AuthHarness
+    let one: Replica
+    let other: Replica
+    beforeEach(async () => {
+      harness = await AuthHarness.over(kind)
+      one = harness.replica()
+      other = harness.replica()
+    })
+    afterEach(() => harness[Symbol.asyncDispose]())
+
+    const codeOf = async (call: Promise<unknown>): Promise<string> => (await refusalOf(call)).code
+
+    for (const email of ['kim@example.com', 'nobody@example.com']) {
+      it(`lets ten failures of ${email} pass and refuses the eleventh unseen, over replicas`, async () => {
+        for (let i = 0; i < 10; i++) {
+          expect(await codeOf((i % 2 === 0 ? one : other).login({ ...wrong, email }))).to.equal(
+            'auth.invalid-credentials'
+          )
+          harness.now += MINUTE
+        }
+        expect(harness.verified).to.have.length(10)
+        for (const replica of [one, other, harness.replica()]) {
+          const refusal = await refusalOf(replica.login({ ...right, email: email.toUpperCase() }))
+          expect(refusal).to.include({ code: 'quota-exceeded', retryAfter: 5 * 60 })
+        }
+        expect(harness.verified).to.have.length(10)
+        // Refusals count for nothing: the first failure leaves the window when it said it would.
+        harness.now = START + 15 * MINUTE - 1
+        expect(await refusalOf(one.login({ ...wrong, email }))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
+        harness.now += 1
+        expect(await codeOf(one.login({ ...wrong, email }))).to.equal('auth.invalid-credentials')
+        expect(await codeOf(one.login({ ...wrong, email }))).to.equal('quota-exceeded')
+      })
+    }
+
+    it('does the same work for an account that is not there', async () => {
+      await refusalOf(one.login(wrong))
+      await refusalOf(one.login({ ...wrong, email: 'nobody@example.com' }))
+      await refusalOf(harness.replica({ sampleData: false }).login({ ...wrong, email: 'ada@example.com' }))
+      expect(harness.verified).to.deep.equal(['hash of right', 'decoy', 'decoy'])
+    })
+
+    it('never shuts an account to other addresses, nor other accounts to an address', async () => {
+      for (let i = 0; i < 10; i++) await refusalOf(one.login(wrong))
+      expect(await codeOf(one.login(right))).to.equal('quota-exceeded')
+      await one.login({ ...right, clientAddress: '192.0.2.2' })
+      expect(await codeOf(one.login({ ...wrong, email: 'nobody@example.com' }))).to.equal('auth.invalid-credentials')
+    })
+
+    it('forgets the failures of the pair with a success, not those of the address', async () => {
+      for (let round = 0; round < 10; round++) {
+        for (let i = 0; i < 9; i++) await refusalOf(one.login(wrong))
+        await one.login(right)
+      }
+      for (let i = 0; i < 9; i++) expect(await codeOf(one.login(wrong))).to.equal('auth.invalid-credentials')
+      expect(await codeOf(one.login({ ...wrong, email: 'x@example.com' }))).to.equal('auth.invalid-credentials')
+      const refusal = await refusalOf(other.login({ ...wrong, email: 'y@example.com' }))
+      expect(refusal).to.include({ code: 'quota-exceeded', retryAfter: 15 * 60 })
+      await one.login({ ...right, clientAddress: '192.0.2.2' })
+    })
+
+    it('takes the peer for the address where none is given, and a network of IPv6 for one', async () => {
+      const { clientAddress: _, ...unplaced } = wrong
+      for (let i = 0; i < 10; i++) await refusalOf(one.login(unplaced))
+      expect(await codeOf(one.login({ ...wrong, clientAddress: '198.51.100.7' }))).to.equal('quota-exceeded')
+      expect(await codeOf(one.login({ ...wrong, clientAddress: '::ffff:198.51.100.7' }))).to.equal('quota-exceeded')
+      for (let i = 0; i < 10; i++) await refusalOf(one.login({ ...wrong, clientAddress: `2001:db8::${i}` }))
+      expect(await codeOf(one.login({ ...wrong, clientAddress: '2001:0DB8:0:0:ffff::1' }))).to.equal('quota-exceeded')
+      expect(await codeOf(one.login({ ...wrong, clientAddress: '2001:db8:0:1::1' }))).to.equal(
+        'auth.invalid-credentials'
+      )
+    })
+
+    it('lets no more than ten wrong passwords be tried by thirty attempts at once', async () => {
+      const codes = await Promise.all(
+        Array.from({ length: 30 }, (_, i) => codeOf((i % 2 === 0 ? one : other).login(wrong)))
+      )
+      expect(harness.verified).to.have.length(10)
+      expect(codes.filter((code) => code === 'auth.invalid-credentials')).to.have.length(10)
+      expect(codes.filter((code) => code === 'quota-exceeded')).to.have.length(20)
+    })
+
+    it('refuses none of thirty that have the right password', async () => {
+      const sessions = await Promise.all(Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? one : other).login(right)))
+      expect(new Set(sessions.map(({ refreshToken }) => refreshToken)).size).to.equal(30)
+    })
+
+    it('counts attempts that were cut off as failed', async () => {
+      const cut = harness.replica({
+        passwords: { hash: () => Promise.reject(new Error('cut')), verify: () => Promise.reject(new Error('cut')) }
+      })
+      for (let i = 0; i < 10; i++) await cut.login(right).catch(() => undefined)
+      harness.now += MINUTE
+      expect(await refusalOf(one.login(right))).to.include({ code: 'quota-exceeded', retryAfter: 14 * 60 })
+    })
+
+    it('purges what has left the window', async () => {
+      await refusalOf(one.login(wrong))
+      harness.now += 15 * MINUTE - 1
+      expect(await one.by.store.purgeAttempts(harness.now, 10)).to.equal(0)
+      harness.now += 1
+      expect(await one.by.store.purgeAttempts(harness.now, 1)).to.equal(1)
+      expect(await one.by.store.purgeAttempts(harness.now, 10)).to.equal(1)
+      expect(await one.by.store.purgeAttempts(harness.now, 10)).to.equal(0)
+    })
+  })
+})
