@@ -13,14 +13,14 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
-      .filter((path) => path.endsWith('.ts') && !path.startsWith('shared/gen/'))
+      .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('shared/gen/'))
       .toSorted()
       .map((path) => ({ path, text: readFileSync(join(packageRoot, path), 'utf8') }))
   )
 }
 
 export const PRODUCT = ['gateway', 'data-service', 'shared'] as const
-export const EVERYTHING = [...PRODUCT, 'test', 'bench'] as const
+export const EVERYTHING = [...PRODUCT, 'examples', 'test', 'bench'] as const
 
 /** Files whose code, comments and string contents left out, matches. */
 export function filesWithCode(files: readonly SourceFile[], pattern: RegExp): string[] {

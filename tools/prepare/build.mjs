@@ -5,7 +5,8 @@ import { projectRoot } from '../project-root.mjs'
 import { filesUnder, fingerprint } from './fingerprint.mjs'
 import { runProgram } from './run-program.mjs'
 
-const SOURCES = ['shared', 'gateway', 'data-service', 'test', 'bench', 'tsconfig.json', 'package-lock.json']
+const SOURCES = ['shared', 'gateway', 'data-service', 'examples', 'test', 'bench', 'tsconfig.json', 'package-lock.json']
+const PROJECTS = ['.', 'examples/storefront/client']
 const GENERATOR = 'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js'
 const TARGET = '--longs=String --enums=String --defaults --oneofs --grpcLib=@grpc/grpc-js --targetFileExtension=.ts'
 const FOLDERS = '--importFileExtension=.js -I=proto -O=shared/gen'
@@ -50,8 +51,10 @@ async function generateProtoTypes() {
 
 async function compile() {
   process.stderr.write('Compiling …\n')
-  const code = await runProgram(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'])
-  if (code !== 0) throw new Failure('Compiling failed: see above.')
+  for (const project of PROJECTS) {
+    const code = await runProgram(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project])
+    if (code !== 0) throw new Failure('Compiling failed: see above.')
+  }
   removeOrphans()
 }
 
@@ -59,6 +62,7 @@ async function compile() {
 function removeOrphans() {
   for (const file of filesUnder('dist')) {
     const output = /^dist\/(.+)\.js(\.map)?$/.exec(file)
-    if (output !== null && !existsSync(join(projectRoot, `${output[1]}.ts`))) rmSync(join(projectRoot, file))
+    const sources = ['ts', 'tsx'].map((kind) => join(projectRoot, `${output?.[1]}.${kind}`))
+    if (output !== null && !sources.some((source) => existsSync(source))) rmSync(join(projectRoot, file))
   }
 }
