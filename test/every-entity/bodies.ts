@@ -94,7 +94,7 @@ async function childBody(
   const body: Record<string, WireValue> = {}
   for (const column of columns) {
     if (column.name === 'id' || column.field.writability === 'never' || column.field.nullable) continue
-    body[column.name] = (await maker.referredByChild(entity, table, column)) ?? madeValue(column, n)
+    body[column.name] = (await maker.referredByChild(entity, table, column)) ?? madeInput(column, n)
   }
   return body
 }

@@ -1,27 +1,24 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import { READS, type Call, type Operation, type Outcome } from './call.js'
-import { callersOf, MALFORMED_OWNERS, malformedOwner, OWNERS, type Caller } from './caller.js'
+import type { Call, Operation, Outcome } from './call.js'
+import { OWNERS } from './caller.js'
 import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
 import { SECRET } from './made-values.js'
 import { ownerColumn, type Rule } from './rule.js'
 import { ruleOf } from './rule-of.js'
 import { tableRows, type StoredRow } from './table-rows.js'
-import { filterOf, neededFor, verdict } from './verdict.js'
+import { absentId, collections, everyCaller, withOwners } from './tries.js'
+import { verdict } from './verdict.js'
 
 /** Every read by every caller: the status, the code and exactly the rows, over HTTP and over gRPC. */
 export function checkReads(store: EveryStore, entity: Entity): void {
   const rule = ruleOf(entity)
-  const collections: Pick<Call, 'operation' | 'name' | 'pageSize'>[] = [
-    ...READS.filter((operation) => operation !== 'get').map((operation) => ({ operation, ...wholePage(operation) })),
-    ...Object.keys(rule.customReads).map((name) => ({ operation: 'read' as const, name }))
-  ]
-  for (const read of collections) {
+  for (const read of collections(rule)) {
     it(`${read.name ?? read.operation} answers each caller with exactly the rows that are theirs`, async () => {
       const findings = new Findings()
       const rows = await tableRows(store.sql, entity)
       for (const call of withOwners(rule, { resource: entity.name, ...read })) {
-        for (const caller of readers(rule, call)) {
+        for (const caller of everyCaller(rule, call)) {
           const { code, reaches } = verdict(rule, call, caller)
           const outcomes = await answeredByAll(store, { call, caller }, { code, findings })
           const expected = code === 'ok' ? shown(entity, call, rows.filter(reaches)) : []
@@ -43,7 +40,7 @@ export function checkReads(store: EveryStore, entity: Entity): void {
     const rows = await tableRows(store.sql, entity)
     for (const id of [...idsOf(rule, rows), absentId(entity)]) {
       for (const call of withOwners(rule, { resource: entity.name, operation: 'get', id })) {
-        for (const caller of readers(rule, call)) {
+        for (const caller of everyCaller(rule, call)) {
           const row = rows.find((one) => String(one['id']) === id)
           const { code, reaches } = verdict(rule, call, caller)
           const there = row !== undefined && reaches(row)
@@ -66,30 +63,6 @@ export function checkReads(store: EveryStore, entity: Entity): void {
     }
     findings.finish()
   })
-}
-
-function wholePage(operation: Operation): Pick<Call, 'pageSize'> {
-  return operation === 'paged' ? { pageSize: '500' } : {}
-}
-
-/** An id that no row has. */
-export function absentId({ columns }: Entity): string {
-  return columns[0]?.field.type === 'guid' ? 'ffffffff-0000-4000-8000-000000000000' : '999999999'
-}
-
-/** A call without the owner parameter and, where a filter reads one from the query, with each owner's. */
-function withOwners(rule: Rule, call: Call): Call[] {
-  const filter = filterOf(rule, call)
-  if (filter === undefined || filter.parameter === 'id') return [call]
-  return [
-    call,
-    ...OWNERS.map((owner) => ({ ...call, owner: { parameter: filter.parameter, values: [String(owner)] } }))
-  ]
-}
-
-function readers(rule: Rule, call: Call): Caller[] {
-  const owned = ownerColumn(rule) !== undefined
-  return [...callersOf(neededFor(rule, call)), ...(owned ? MALFORMED_OWNERS.map(malformedOwner) : [])]
 }
 
 /** The first row of each owner and of the one who never calls. */

@@ -9,6 +9,11 @@ export const ROW_VALUES: Readonly<Record<string, Values>> = {
   speakers: { isConfirmed: false }
 }
 
+const COUPON = 'EVERY-DAY'
+
+/** What the first row of a resource has besides, which is the one that others refer to. */
+export const FIRST_VALUES: Readonly<Record<string, Values>> = { coupons: { code: COUPON, isActive: true } }
+
 /** A foreign key, `returns.orderId`, that needs a row of its own with these values. */
 export const PARENT_VALUES: Readonly<Record<string, Values>> = {
   'events.venueId': { isOpen: true },
@@ -18,7 +23,10 @@ export const PARENT_VALUES: Readonly<Record<string, Values>> = {
 }
 
 /** Members of bodies by `resource create`, `resource update` or `resource/action`, in place of made ones. */
-export const BODY_VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {}
+export const BODY_VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'shopping-carts create': { couponCode: null },
+  'shopping-carts/apply-coupon': { code: COUPON }
+}
 
 /** States that an action can be in by domain.md, in place of those that the entity file declares. */
 export const STATES: Readonly<

@@ -1,7 +1,9 @@
 import { entities } from '../../data-service/entities/index.js'
 import type { DatabaseKind } from '../harness/database.js'
 import { checkCatalogue } from './check-catalogue.js'
+import { checkCreates } from './check-creates.js'
 import { checkReads } from './check-reads.js'
+import { checkRowWrites } from './check-row-writes.js'
 import { EveryStore } from './every-store.js'
 
 /** Declares the tests of every registered entity on one database, over one stack. */
@@ -15,6 +17,8 @@ export function describeEveryEntity(kind: DatabaseKind): void {
     for (const entity of entities) {
       describe(entity.name, () => {
         checkReads(store, entity)
+        checkCreates(store, entity)
+        checkRowWrites(store, entity)
       })
     }
   })

@@ -9,6 +9,10 @@ export class Findings {
   readonly #found: string[] = []
   #checked = 0
 
+  get checked(): number {
+    return this.#checked
+  }
+
   /** Notes a difference between what was and what should have been. */
   same(what: string, actual: unknown, expected: unknown): boolean {
     this.#checked += 1
@@ -20,7 +24,7 @@ export class Findings {
 
   /** Fails the test with everything noted, and where nothing was looked at. */
   finish(): void {
-    expect(this.#found.slice(0, 40), `${this.#found.length} findings`).to.deep.equal([])
+    expect(this.#found.slice(0, 12), `${this.#found.length} findings`).to.deep.equal([])
     expect(this.#checked, 'checks').to.be.greaterThan(0)
   }
 }
@@ -41,7 +45,7 @@ export async function answered(
   const what = `${transport.name} ${describeCall(call)} by ${caller.name}`
   const expected = [of.code, statusOf(of.code, call, transport.name)]
   if (!of.findings.same(what, [outcome.code, outcome.status], expected)) {
-    of.findings.same(`${what} said`, outcome.text.slice(0, 300), of.code)
+    of.findings.same(`${what} said`, (outcome.code === 'ok' ? outcome.text : outcome.detail).slice(0, 200), of.code)
   }
   return outcome
 }

@@ -6,7 +6,7 @@ import type { TestDatabase } from '../oracle/test-database.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import { OWNERS } from './caller.js'
 import { guidOf, madeValue } from './made-values.js'
-import { PARENT_VALUES, ROW_VALUES } from './domain-values.js'
+import { FIRST_VALUES, PARENT_VALUES, ROW_VALUES } from './domain-values.js'
 import { ownerColumn } from './rule.js'
 import { ruleOf } from './rule-of.js'
 
@@ -42,6 +42,7 @@ export class RowMaker {
   readonly #database: TestDatabase
   readonly #entities: readonly Entity[]
   readonly #keys = new Map<string, ReadonlyMap<string, string>>()
+  readonly #ids = new Map<string, bigint>()
   #made = 0
 
   constructor(database: TestDatabase, entities: readonly Entity[]) {
@@ -57,7 +58,8 @@ export class RowMaker {
       for (const target of await this.#targets(entity)) await visit(target)
       const all = states(entity)
       for (const [at, owner] of FIRST_OWNERS.entries()) {
-        await this.row(entity, { owner, values: { ...all[at % Math.max(1, all.length)] } })
+        const first = at === 0 ? FIRST_VALUES[entity.name] : undefined
+        await this.row(entity, { owner, values: { ...all[at % Math.max(1, all.length)], ...first } })
       }
     }
     for (const entity of this.#entities) await visit(entity)
@@ -165,7 +167,10 @@ export class RowMaker {
   async #newId(table: string, { field }: Column, n: number): Promise<WireValue> {
     if (field.type === 'guid') return guidOf(n)
     const [row] = await this.#database.run(`SELECT MAX(id) AS last FROM ${table}`)
-    const id = BigInt(row?.['last'] ?? 0) + 1n
+    const [given, last] = [this.#ids.get(table) ?? 0n, BigInt(row?.['last'] ?? 0)]
+    // Never that of a row that is gone: what was written down of it is still there.
+    const id = (given > last ? given : last) + 1n
+    this.#ids.set(table, id)
     return field.type === 'long' ? id.toString() : Number(id)
   }
 

@@ -32,3 +32,25 @@ export async function fingerprint(database: TestDatabase, entities: readonly Ent
   }
   return parts.join('\n')
 }
+
+/** How often a write of a row was written down. */
+export async function auditEntries(
+  database: TestDatabase,
+  of: { readonly entity: Entity; readonly id: string; readonly action: string }
+): Promise<number> {
+  const [row] = await database.run(
+    'SELECT COUNT(*) AS n FROM audit_entries WHERE resource = ? AND row_id = ? AND action = ?',
+    [of.entity.name, of.id, of.action]
+  )
+  return Number(row?.['n'])
+}
+
+/** In base64; undefined for a row that is not there. */
+export async function storedVersion(
+  database: TestDatabase,
+  { table }: Entity,
+  id: string
+): Promise<string | undefined> {
+  const [row] = await database.run(`SELECT HEX(row_version) AS version FROM ${table} WHERE id = ?`, [id])
+  return row === undefined ? undefined : Buffer.from(String(row['version']), 'hex').toString('base64')
+}
