@@ -1,0 +1,73 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { deriveKey } from './derive-key.js'
+import { isReadable, keyToSignWith } from './key-life.js'
+import { OwnKeys } from './own-keys.js'
+import type { RingKey } from './ring-key.js'
+
+/** Where the keys come from that replicas have in common. */
+export interface KeySource {
+  keys(): readonly RingKey[]
+  /** Looks whether there are more by now. Never rejects, and takes a bounded time. */
+  lookAgain(): Promise<void>
+  /** Why a key of another process may be unknown here, for the log. */
+  whyUnknown(): string
+}
+
+export interface Signature {
+  readonly keyId: string
+  /** 32 bytes. */
+  readonly mac: Buffer
+}
+
+export type Verdict = { readonly valid: true } | { readonly valid: false; readonly why: string }
+
+export interface KeyRingParts {
+  /** Tells this application from others that share the stored ring. */
+  readonly application: string
+  readonly source: KeySource
+  readonly now: () => Date
+}
+
+/**
+ * Signs for this process and its replicas. A key of this process alone serves for as long as there is no common one, so
+ * that signing never fails; what it signed then stays valid here.
+ */
+export class KeyRing {
+  readonly #application: string
+  readonly #source: KeySource
+  readonly #now: () => Date
+  readonly #own = new OwnKeys()
+
+  constructor({ application, source, now }: KeyRingParts) {
+    this.#application = application
+    this.#source = source
+    this.#now = now
+  }
+
+  sign(purpose: string, message: Buffer): Signature {
+    const now = this.#now()
+    const key = keyToSignWith(this.#source.keys(), now) ?? this.#own.current(now)
+    return { keyId: key.id, mac: this.#mac(key, purpose, message) }
+  }
+
+  async verify(purpose: string, message: Buffer, { keyId, mac }: Signature): Promise<Verdict> {
+    if (this.#find(keyId) === undefined) await this.#source.lookAgain()
+    const key = this.#find(keyId)
+    if (key === undefined) return { valid: false, why: `its key is not in this ring: ${this.#source.whyUnknown()}` }
+    if (!isReadable(key, this.#now())) return { valid: false, why: 'its key expired long ago' }
+    const expected = this.#mac(key, purpose, message)
+    return mac.length === expected.length && timingSafeEqual(mac, expected)
+      ? { valid: true }
+      : { valid: false, why: 'the signature is wrong' }
+  }
+
+  #find(keyId: string): RingKey | undefined {
+    return [...this.#source.keys(), ...this.#own.all()].find(({ id }) => id === keyId)
+  }
+
+  #mac({ secret }: RingKey, purpose: string, message: Buffer): Buffer {
+    return createHmac('sha256', deriveKey(secret, this.#application, purpose))
+      .update(message)
+      .digest()
+  }
+}

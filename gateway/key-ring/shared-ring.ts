@@ -1,0 +1,94 @@
+import { describeFailure } from './describe-failure.js'
+import type { KeyEncryption } from './key-encryption.js'
+import { isReadable, nextKeyDates } from './key-life.js'
+import { KeyWrapping } from './key-wrapping.js'
+import { newKey } from './new-key.js'
+import { parseRing, ringText, type StoredKey } from './ring-document.js'
+import type { RingKey } from './ring-key.js'
+import type { RingStore } from './ring-store.js'
+import type { Trouble } from './trouble.js'
+
+export interface SharedRingParts {
+  readonly store: RingStore
+  /** undefined: keys are stored as they are. */
+  readonly encryption?: KeyEncryption | undefined
+  readonly now: () => Date
+}
+
+/** What a look at the stored ring has come to. */
+export interface RingState {
+  /** undefined: the store could not be read, and what was read before still holds. */
+  readonly keys: readonly RingKey[] | undefined
+  readonly troubles: readonly Trouble[]
+}
+
+const WRITE_ATTEMPTS = 10
+
+/** The ring that replicas have in common: reads it, and makes the next key when one is due. */
+export class SharedRing {
+  readonly #store: RingStore
+  readonly #wrapping: KeyWrapping
+  readonly #now: () => Date
+
+  constructor({ store, encryption, now }: SharedRingParts) {
+    this.#store = store
+    this.#wrapping = new KeyWrapping(encryption)
+    this.#now = now
+  }
+
+  /** For the log. */
+  get place(): string {
+    return this.#store.place
+  }
+
+  /** Never rejects: what fails is told in `troubles`. */
+  async look(): Promise<RingState> {
+    const troubles: Trouble[] = []
+    try {
+      const opened = await this.#wrapping.opened(await this.#upToDate(troubles))
+      return { keys: opened.keys, troubles: [...troubles, ...opened.troubles] }
+    } catch (error) {
+      return { keys: undefined, troubles: [...troubles, { at: 'store', detail: describeFailure(error) }] }
+    }
+  }
+
+  /** The stored keys, with the next one where it was due and could be stored. */
+  async #upToDate(troubles: Trouble[]): Promise<readonly StoredKey[]> {
+    for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
+      const found = await this.#store.read()
+      const stored = found === undefined ? [] : parseRing(found.text)
+      const wanted = this.#wanted(stored)
+      if (wanted === undefined) return stored
+      const closed = await this.#closed(wanted, troubles)
+      if (closed === undefined) return stored
+      try {
+        if (await this.#store.write(ringText(closed), found?.version)) return closed
+      } catch (error) {
+        troubles.push({ at: 'store', detail: describeFailure(error) })
+        return stored
+      }
+    }
+    throw new Error('Others keep writing the ring.')
+  }
+
+  /** What should be stored in place of this; undefined for nothing else. */
+  #wanted(stored: readonly StoredKey[]): StoredKey[] | undefined {
+    const ours = stored.filter((key) => this.#wrapping.isOurs(key))
+    // Whoever wraps the others would find a key in the clear among them.
+    if (ours.length < stored.length && !this.#wrapping.wraps) return undefined
+    const now = this.#now()
+    const dates = nextKeyDates(ours, now)
+    if (dates === undefined && !stored.some((key) => this.#wrapping.isBare(key))) return undefined
+    return [...stored.filter((key) => isReadable(key, now)), ...(dates === undefined ? [] : [newKey(dates)])]
+  }
+
+  /** As they may be stored; undefined when one of them cannot be wrapped. */
+  async #closed(keys: readonly StoredKey[], troubles: Trouble[]): Promise<StoredKey[] | undefined> {
+    try {
+      return await Promise.all(keys.map((key) => this.#wrapping.closed(key)))
+    } catch (error) {
+      troubles.push({ at: 'wrap', detail: describeFailure(error) })
+      return undefined
+    }
+  }
+}

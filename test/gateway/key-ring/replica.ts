@@ -1,0 +1,59 @@
+import { Writable } from 'node:stream'
+import type { KeyEncryption } from '../../../gateway/key-ring/key-encryption.js'
+import { KeyRing, type Verdict } from '../../../gateway/key-ring/key-ring.js'
+import type { RingStore } from '../../../gateway/key-ring/ring-store.js'
+import { RingUpkeep } from '../../../gateway/key-ring/ring-upkeep.js'
+import { SharedRing } from '../../../gateway/key-ring/shared-ring.js'
+import { createLogger, type Logger } from '../../../shared/logger.js'
+import { ManualClock } from './manual-clock.js'
+
+export interface Replica {
+  readonly ring: KeyRing
+  readonly upkeep: RingUpkeep
+  readonly clock: ManualClock
+  readonly lines: Record<string, unknown>[]
+  /** Whether it accepts what the other one signs now. */
+  accepts(other: Replica): Promise<boolean>
+}
+
+export const PURPOSE = 'test'
+export const MESSAGE = Buffer.from('message')
+
+/** A started replica over a store, with a clock of its own unless one is given. */
+export async function startReplica(parts: {
+  readonly store: RingStore
+  readonly encryption?: KeyEncryption | undefined
+  readonly clock?: ManualClock
+}): Promise<Replica> {
+  const { store, encryption, clock = new ManualClock() } = parts
+  const { log, lines } = memoryLog()
+  const { now, timer } = clock
+  const upkeep = new RingUpkeep({ ring: new SharedRing({ store, encryption, now }), log, now, timer })
+  const ring = new KeyRing({ application: 'test', source: upkeep, now })
+  await upkeep.start()
+  return {
+    ring,
+    upkeep,
+    clock,
+    lines,
+    accepts: async (other) => (await verdictOn(ring, other.ring)).valid
+  }
+}
+
+/** What one ring says of what another one signs now. */
+export function verdictOn(reader: KeyRing, signer: KeyRing): Promise<Verdict> {
+  return reader.verify(PURPOSE, MESSAGE, signer.sign(PURPOSE, MESSAGE))
+}
+
+/** A log whose lines can be looked at. */
+export function memoryLog(): { readonly log: Logger; readonly lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = []
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      // pino writes an object a line.
+      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>)
+      done()
+    }
+  })
+  return { log: createLogger({ name: 'test', level: 'debug', destination }), lines }
+}

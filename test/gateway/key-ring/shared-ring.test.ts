@@ -1,0 +1,153 @@
+import { expect } from 'chai'
+import { parseRing } from '../../../gateway/key-ring/ring-document.js'
+import { SharedRing, type RingState } from '../../../gateway/key-ring/shared-ring.js'
+import { FakeEncryption } from './fake-encryption.js'
+import { DAYS, ManualClock } from './manual-clock.js'
+import { MemoryStore } from './memory-store.js'
+
+describe('shared ring', () => {
+  let store: MemoryStore
+  let clock: ManualClock
+  let encryption: FakeEncryption
+
+  beforeEach(() => {
+    store = new MemoryStore()
+    clock = new ManualClock()
+    encryption = new FakeEncryption()
+  })
+
+  const bare = (): SharedRing => new SharedRing({ store, now: clock.now })
+  const wrapping = (by = encryption): SharedRing => new SharedRing({ store, encryption: by, now: clock.now })
+  const ids = ({ keys }: RingState): string[] | undefined => keys?.map(({ id }) => id)
+  const places = ({ troubles }: RingState): string[] => troubles.map(({ at }) => at)
+
+  it('makes the first key, which the next replica reads', async () => {
+    const first = await bare().look()
+    const second = await bare().look()
+    expect(first.keys).to.have.length(1)
+    expect(first.keys?.[0]?.secret).to.have.length(32)
+    expect(second.keys).to.deep.equal(first.keys)
+    expect(store.writes).to.equal(1)
+  })
+
+  it('takes up the ring of whoever was faster', async () => {
+    let other: RingState | undefined
+    store.beforeWrite = async () => {
+      other = await bare().look()
+    }
+    const mine = await bare().look()
+    expect(mine.keys).to.have.length(1)
+    expect(mine.keys).to.deep.equal(other?.keys)
+    expect(store.writes).to.equal(1)
+  })
+
+  it('adds the next key before the last one expires, keeps old ones for reading, and drops them in the end', async () => {
+    const [first] = ids(await bare().look()) ?? []
+    await clock.pass(76 * DAYS - 1)
+    expect(ids(await bare().look())).to.deep.equal([first])
+    await clock.pass(1)
+    const [, second] = ids(await bare().look()) ?? []
+    await clock.pass(76 * DAYS)
+    const [, , third] = ids(await bare().look()) ?? []
+    expect(ids(await bare().look())).to.deep.equal([first, second, third])
+    await clock.pass(76 * DAYS)
+    expect(parseRing(store.stored?.text ?? '')).to.have.length(3)
+    const last = ids(await bare().look()) ?? []
+    expect(last.slice(0, 2)).to.deep.equal([second, third])
+    expect(last).to.have.length(3)
+    expect(parseRing(store.stored?.text ?? '')).to.have.length(3)
+  })
+
+  it('tells of a store out of reach, and keeps what could be read where it cannot be written', async () => {
+    store.failure = new Error('gone')
+    expect(await bare().look()).to.deep.equal({ keys: undefined, troubles: [{ at: 'store', detail: 'gone' }] })
+    store.failure = undefined
+    const first = await bare().look()
+    await clock.pass(80 * DAYS)
+    store.writeFailure = new Error('read-only')
+    const second = await bare().look()
+    expect(second).to.deep.equal({ keys: first.keys, troubles: [{ at: 'store', detail: 'read-only' }] })
+  })
+
+  it('never overwrites what is no ring, nor quotes it', async () => {
+    for (const text of ['', 'secret', '[]', '{"format":2,"keys":[]}', '{"format":1,"keys":[{}]}', 'null']) {
+      store.stored = { text, version: 'x' }
+      const { keys, troubles } = await bare().look()
+      expect(keys).to.equal(undefined)
+      expect(troubles[0]?.detail).to.match(/^What is stored there is no key ring \(\w+\)\.$/)
+      expect(store.stored.text).to.equal(text)
+    }
+  })
+
+  describe('with a key-encryption key', () => {
+    it('stores keys wrapped, which another replica unwraps once', async () => {
+      const first = await wrapping().look()
+      expect(places(first)).to.deep.equal([])
+      const [key] = parseRing(store.stored?.text ?? '')
+      expect(key?.secret).to.equal(undefined)
+      expect(store.stored?.text).to.not.include(first.keys?.[0]?.secret.toString('base64') ?? '')
+      const replica = wrapping()
+      expect((await replica.look()).keys).to.deep.equal(first.keys)
+      await replica.look()
+      expect(encryption.unwraps).to.equal(1)
+    })
+
+    it('stores nothing while it refuses', async () => {
+      encryption.refusal = new Error('no grant')
+      expect(await wrapping().look()).to.deep.equal({ keys: [], troubles: [{ at: 'wrap', detail: 'no grant' }] })
+      expect(store.stored).to.equal(undefined)
+    })
+
+    it('goes on with the keys that it knows when it refuses later', async () => {
+      const ring = wrapping()
+      const { keys } = await ring.look()
+      encryption.refusal = new Error('no grant')
+      expect(await ring.look()).to.deep.equal({ keys, troubles: [] })
+      await clock.pass(80 * DAYS)
+      expect(await ring.look()).to.deep.equal({ keys, troubles: [{ at: 'wrap', detail: 'no grant' }] })
+      expect(await wrapping().look()).to.deep.equal({
+        keys: [],
+        troubles: [
+          { at: 'wrap', detail: 'no grant' },
+          { at: 'unwrap', detail: 'no grant' }
+        ]
+      })
+      expect(parseRing(store.stored?.text ?? '')).to.have.length(1)
+    })
+
+    it('wraps the keys that were stored in the clear before, and uses them until it can', async () => {
+      const { keys } = await bare().look()
+      encryption.refusal = new Error('no grant')
+      expect(await wrapping().look()).to.deep.equal({ keys, troubles: [{ at: 'wrap', detail: 'no grant' }] })
+      encryption.refusal = undefined
+      expect(await wrapping().look()).to.deep.equal({ keys, troubles: [] })
+      expect(parseRing(store.stored?.text ?? '').map(({ secret }) => secret)).to.deep.equal([undefined])
+    })
+
+    it('lets nobody without it add a key in the clear', async () => {
+      await wrapping().look()
+      await clock.pass(200 * DAYS)
+      const before = store.stored
+      const { keys, troubles } = await bare().look()
+      expect(keys).to.deep.equal([])
+      expect(store.stored).to.equal(before)
+      expect(troubles[0]?.detail).to.match(/wrapped, and DATA_PROTECTION_KEY_VAULT_KEY_URI is not set/)
+    })
+
+    it('adds a key of its own to those of another key-encryption key, once', async () => {
+      const [old] = ids(await wrapping(new FakeEncryption('https://old.test/keys/ring')).look()) ?? []
+      const first = await wrapping().look()
+      expect(first.keys).to.have.length(1)
+      expect(ids(first)).to.not.include(old)
+      expect(places(first)).to.deep.equal(['foreign'])
+      expect((await wrapping().look()).keys).to.deep.equal(first.keys)
+      expect(parseRing(store.stored?.text ?? '')).to.have.length(2)
+    })
+
+    it('takes nothing for a key that has another length', async () => {
+      await wrapping().look()
+      encryption.unwrap = () => Promise.resolve(Buffer.alloc(16))
+      expect(places(await wrapping().look())).to.deep.equal(['unwrap'])
+    })
+  })
+})
