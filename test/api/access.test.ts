@@ -82,21 +82,6 @@ describeApi('access', (store) => {
     })
   }
 
-  it('narrows a collection by the owner parameter of the query, within the scope', async () => {
-    expect(ids(await store.as('admin', '/orders/paged'))).to.have.length(5)
-  })
-
-  it('tells a foreign order from an absent one by nothing but path and request id', async () => {
-    const headers = { 'x-request-id': 'same' }
-    const foreign = await store.as('ada', '/orders/2', { headers })
-    const absent = await store.as('ada', '/orders/9', { headers })
-    expect(foreign.status).to.equal(404)
-    expect(foreign.text.replace('/orders/2', '/orders/9')).to.equal(absent.text)
-    const { date: _foreign, ...foreignHeaders } = foreign.headers
-    const { date: _absent, ...absentHeaders } = absent.headers
-    expect(foreignHeaders).to.deep.equal(absentHeaders)
-  })
-
   it('shows a customer to its owner with addresses and without what is hidden', async () => {
     const answer = await store.as('ada', '/customers/1?includeChildren=true')
     expect(json(answer)).to.deep.include(customerItem(1))
@@ -132,22 +117,3 @@ describeApi('access', (store) => {
     store.problem(answer, { status: 401, code: 'auth.required' })
   })
 })
-
-describeApi(
-  'access without OWNER_BYPASS_ROLE',
-  (store) => {
-    it('fails the first use of an ownership rule without a word of detail, and serves all else', async () => {
-      expect((await store.call('/products')).status).to.equal(200)
-      for (const target of ['/orders', '/orders/1', '/customers/1']) {
-        const answer = await store.as('ada', target)
-        expect(answer.status).to.equal(500)
-        const problem = store.problem(answer, { status: 500, code: 'configuration' })
-        expect(JSON.stringify(problem)).not.to.match(/bypass/i)
-      }
-      expect((await store.as('clerk', '/customers')).status).to.equal(200)
-      const logged = store.stack.logs().some((entry) => JSON.stringify(entry).includes('OWNER_BYPASS_ROLE'))
-      expect(logged).to.equal(true)
-    })
-  },
-  { env: () => ({ OWNER_BYPASS_ROLE: '' }) }
-)
