@@ -18,8 +18,10 @@ interface Resource {
   readonly actions: Readonly<Record<string, Tried>>
 }
 
+type Body = Readonly<Record<string, unknown>>
+
 interface Tried {
-  readonly body?: object | ((store: ApiStore) => Promise<object>)
+  readonly body?: Body | ((store: ApiStore) => Promise<Body>)
   readonly account?: string
   /** State to what the action makes of the row; in the others it is refused, naming the state. */
   readonly does: Readonly<Record<string, object>>
@@ -116,10 +118,14 @@ const RESOURCES: readonly Resource[] = [
 describeApi('actions of the front office', (store) => {
   before(() => (otherVenue = undefined))
 
+  async function bodyOf({ body }: Tried): Promise<Body | undefined> {
+    return typeof body === 'function' ? body(store) : body
+  }
+
   async function act(resource: Resource, row: Row, name: string): Promise<Answer> {
-    const action = resource.actions[name]
-    const body = typeof action?.body === 'function' ? await action.body(store) : action?.body
-    const line = `${action?.account ?? resource.account} PUT /${resource.name}/${String(row['id'])}/${name}`
+    const action = resource.actions[name] ?? { does: {} }
+    const body = await bodyOf(action)
+    const line = `${action.account ?? resource.account} PUT /${resource.name}/${String(row['id'])}/${name}`
     return send(store, line, { ...(body && { body }), ifMatch: `W/"${String(row['rowVersion'])}"` })
   }
 
@@ -138,14 +144,13 @@ describeApi('actions of the front office', (store) => {
 
   for (const resource of RESOURCES) {
     for (const state of Object.keys(resource.states)) {
-      for (const [name, { does }] of Object.entries(resource.actions)) {
-        const effect = does[state]
+      for (const [name, action] of Object.entries(resource.actions)) {
+        const effect = action.does[state]
         it(`${name} of ${resource.name} that are ${state} is ${effect === undefined ? 'refused' : 'done'}`, async () => {
           const row = await inState(resource, state)
           if (effect === undefined) {
             // What else an action needs is made before anything is compared.
-            const { body } = resource.actions[name] ?? {}
-            if (typeof body === 'function') await body(store)
+            await bodyOf(action)
             const refused = await changesNothing(store, () => act(resource, row, name))
             store.problem(refused, { status: 422, code: 'state.invalid', says: state })
             return
