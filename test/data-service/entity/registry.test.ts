@@ -85,6 +85,27 @@ describe('registry', () => {
     expect(settable('orders', 'setOnUpdate')).to.deep.equal([])
   })
 
+  it('sets of the back office what domain.md says, and no more', () => {
+    const members = Object.fromEntries(
+      ['coupons', 'returns', 'invoices', 'suppliers', 'purchase-orders', 'warehouses', 'stock-items'].map((name) => [
+        name,
+        [settable(name, 'setOnCreate'), settable(name, 'setOnUpdate'), resource(name).createdChildren]
+      ])
+    )
+    const coupon = ['code', 'percent', 'startsAt', 'endsAt', 'isActive']
+    const supplier = ['name', 'country', 'isActive']
+    const warehouse = ['name', 'city', 'isOpen']
+    expect(members).to.deep.equal({
+      coupons: [coupon, coupon, []],
+      returns: [['orderId', 'customerId', 'reason'], [], ['lines']],
+      invoices: [['orderId', 'customerId'], [], []],
+      suppliers: [supplier, supplier, []],
+      'purchase-orders': [['supplierId', 'expectedAt'], [], ['lines']],
+      warehouses: [warehouse, warehouse, []],
+      'stock-items': [['warehouseId', 'productId', 'onHand'], [], []]
+    })
+  })
+
   it('tells operations, actions and created children', () => {
     const writes = (name: string) => resource(name).operations?.slice(5)
     expect(writes('products')).to.deep.equal(['create', 'update', 'delete'])
