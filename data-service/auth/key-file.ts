@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { access, link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type KeySet, parseKeyFile } from './key-set.js'
 
@@ -20,14 +20,23 @@ export function pathOfKeys({ file, dataDir }: KeyFile): string {
  * missing, or holds anything but EC P-256 or RSA keys of 2048 bits or more, the first of them private.
  */
 export async function loadKeys(from: KeyFile): Promise<KeySet> {
+  if (from.file === undefined) await makeUnlessThere(from.dataDir, pathOfKeys(from))
+  return await readKeys(from)
+}
+
+/** As loadKeys, but makes none. */
+export async function readKeys(from: KeyFile): Promise<KeySet> {
   const path = pathOfKeys(from)
-  if (from.file !== undefined) return parseKeyFile(await readGivenFile(path), `JWT_PRIVATE_KEY_FILE ${path}`)
-  const existing = await readFile(path, 'utf8').catch(ifMissing)
-  return parseKeyFile(existing ?? (await makeKeyFile(from.dataDir, path)), path)
+  const what = from.file === undefined ? path : `JWT_PRIVATE_KEY_FILE ${path}`
+  const pem = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new Error(`${what} cannot be read (${codeOf(error) ?? 'unknown'}).`, { cause: error })
+  })
+  return parseKeyFile(pem, what)
 }
 
 /** Whoever links first wins, and all read what stands there: processes that start at once end with one key. */
-async function makeKeyFile(dataDir: string, path: string): Promise<string> {
+async function makeUnlessThere(dataDir: string, path: string): Promise<void> {
+  if (await isThere(path)) return
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const draft = join(dataDir, `.${FILE_NAME}.${randomBytes(8).toString('hex')}`)
   await mkdir(dataDir, { recursive: true })
@@ -39,17 +48,16 @@ async function makeKeyFile(dataDir: string, path: string): Promise<string> {
   } finally {
     await unlink(draft)
   }
-  return await readFile(path, 'utf8')
 }
 
-async function readGivenFile(path: string): Promise<string> {
-  return await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new Error(`JWT_PRIVATE_KEY_FILE ${path} cannot be read (${codeOf(error) ?? 'unknown'}).`, { cause: error })
-  })
-}
-
-function ifMissing(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await access(path)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
 }
 
 function codeOf(error: unknown): string | undefined {

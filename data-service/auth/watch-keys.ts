@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type KeyFile, loadKeys, pathOfKeys } from './key-file.js'
+import { type KeyFile, loadKeys, pathOfKeys, readKeys } from './key-file.js'
 import type { KeySet } from './key-set.js'
 
 /** Milliseconds between two looks at the file. */
@@ -20,6 +20,8 @@ export async function watchKeys(
   // The look comes before the reading: a change in between is seen by the next look.
   let seen = await look(path)
   let keys = await loadKeys(from)
+  // Made just now.
+  if (seen === NONE) [seen, keys] = [await look(path), await readKeys(from)]
   const follow = async (): Promise<void> => {
     while (!stopping.aborted) {
       await delay(every, undefined, { signal: stopping, ref: false }).catch(() => undefined)
@@ -27,7 +29,7 @@ export async function watchKeys(
       if (now === seen || stopping.aborted) continue
       seen = now
       try {
-        keys = await loadKeys({ ...from, file: path })
+        keys = await readKeys(from)
         log.info({ signing: keys.signing.kid, keys: keys.verifying.map(({ kid }) => kid) }, 'signing keys read again')
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error)
@@ -39,12 +41,14 @@ export async function watchKeys(
   return () => keys
 }
 
+const NONE = 'none'
+
 /** Differs for each state of the file, followed through links; never rejects. */
 async function look(path: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
     return [dev, ino, size, mtimeNs, ctimeNs].join(' ')
   } catch {
-    return 'none'
+    return NONE
   }
 }

@@ -1,18 +1,41 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect } from '../../../data-service/sql/connect.js'
+import { parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
+import { migrate } from '../../../data-service/sql/migrations/migrate.js'
+import { primaryMigrations } from '../../../data-service/sql/migrations/primary-migrations.js'
+import { createLogger } from '../../../shared/logger.js'
 import { freshDatabase, type DatabaseKind, type FreshDatabase } from '../../harness/database.js'
 import { startProcess, type LogEntry, type ServiceProcess } from '../../harness/service-process.js'
 import { listening } from '../../harness/stack.js'
+import { insertRows, TABLES } from '../../oracle/insert-rows.js'
+import { withTestDatabase } from '../../oracle/test-database.js'
 import { AuthCaller } from './auth-caller.js'
 
+interface Started {
+  readonly service: ServiceProcess
+  /** host:port */
+  readonly address: string
+  readonly caller: AuthCaller
+}
+
 type Settings = Readonly<Record<string, string>>
+
+/** The thousands of rows of the sample store are loaded into an empty database alone, its accounts into any. */
+async function withoutSampleStore(url: string): Promise<void> {
+  const { sequelize } = connect(parseDatabaseUrl(url))
+  await migrate(sequelize, primaryMigrations, createLogger({ name: 'test', level: 'silent' }))
+  await sequelize.close()
+  const category = { id: 1, name: 'Tools', parentId: null, slug: 'tools' }
+  await withTestDatabase(url, (database) => insertRows(database, TABLES.categories, [category]))
+}
 
 /** Real data services, one after the other or side by side, over one database and one data folder. */
 export class DataServices implements AsyncDisposable {
   readonly database: FreshDatabase
   readonly dataDir: string
-  readonly #running: { readonly service: ServiceProcess; readonly caller: AuthCaller }[] = []
+  readonly #running: Started[] = []
 
   private constructor(database: FreshDatabase, dataDir: string) {
     this.database = database
@@ -20,11 +43,13 @@ export class DataServices implements AsyncDisposable {
   }
 
   static async over(kind: DatabaseKind): Promise<DataServices> {
-    return new DataServices(await freshDatabase(kind), await mkdtemp(join(tmpdir(), 'data-')))
+    const database = await freshDatabase(kind)
+    await withoutSampleStore(database.url)
+    return new DataServices(database, await mkdtemp(join(tmpdir(), 'data-')))
   }
 
   /** Resolves when it listens. */
-  async start(settings: Settings = {}): Promise<{ readonly caller: AuthCaller; readonly service: ServiceProcess }> {
+  async start(settings: Settings = {}): Promise<Started> {
     const service = startProcess('data-service/main.js', {
       DATA_DIR: this.dataDir,
       DATABASE_URL: this.database.url,
@@ -34,7 +59,8 @@ export class DataServices implements AsyncDisposable {
       DATA_SERVICE_ADDRESS: '127.0.0.1:0',
       ...settings
     })
-    const started = { service, caller: new AuthCaller(await listening(service, 'address')) }
+    const address = await listening(service, 'address')
+    const started = { service, address, caller: new AuthCaller(address) }
     this.#running.push(started)
     return started
   }
