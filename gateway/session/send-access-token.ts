@@ -1,10 +1,14 @@
 import type { FastifyReply } from 'fastify'
 
-/** 200 with all that a script may know of a session. The refresh token is in no body (contract.md section 8). */
-export function sendAccessToken(
-  reply: FastifyReply,
-  { accessToken, accessTokenExpiry }: { readonly accessToken: string; readonly accessTokenExpiry: string }
-): FastifyReply {
+/** All that a script may know of a session. */
+export interface AccessToken {
+  readonly accessToken: string
+  /** RFC 3339, UTC with milliseconds. */
+  readonly accessTokenExpiry: string
+}
+
+/** 200. The refresh token is in no body (contract.md section 8). */
+export function sendAccessToken(reply: FastifyReply, { accessToken, accessTokenExpiry }: AccessToken): FastifyReply {
   return sendJson(reply.code(200), { accessToken, accessTokenExpiry })
 }
 
