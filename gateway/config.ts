@@ -1,4 +1,7 @@
 import { SettingsReader, type Environment } from '../shared/settings-reader.js'
+import type { KeyRingSettings } from './key-ring/key-ring-settings.js'
+import { parseRingLocation } from './key-ring/ring-location.js'
+import { parseVaultKey } from './key-ring/vault-key.js'
 import { parsePublicBaseUrl, type PublicBaseUrl } from './settings/public-base-url.js'
 import { parseServiceUrl } from './settings/service-url.js'
 import { TrustedProxies } from './settings/trusted-proxies.js'
@@ -12,8 +15,7 @@ export interface GatewayConfig {
   readonly dataServiceAddress: string
   readonly dataDir: string
   readonly logLevel: string
-  readonly keyRingBlobUri: string | undefined
-  readonly keyRingKeyUri: string | undefined
+  readonly keyRing: KeyRingSettings
   readonly rendererUrl: string | undefined
   readonly cookieSecure: boolean
   /** Milliseconds: how long the browser keeps tokens whose end the gateway is not told. */
@@ -33,14 +35,16 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     dataServiceAddress: settings.parsed('DATA_SERVICE_ADDRESS', { fallback: '127.0.0.1:50051', parse: parseAddress }),
     dataDir: settings.text('DATA_DIR', '.data'),
     logLevel: settings.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
-    keyRingBlobUri: settings.parsed('DATA_PROTECTION_BLOB_STORAGE_URI', {
-      fallback: '',
-      parse: unlessBlank((text) => parseServiceUrl(text, ['file:', 'https:']))
-    }),
-    keyRingKeyUri: settings.parsed('DATA_PROTECTION_KEY_VAULT_KEY_URI', {
-      fallback: '',
-      parse: unlessBlank((text) => parseServiceUrl(text, ['https:']))
-    }),
+    keyRing: {
+      location: settings.parsed('DATA_PROTECTION_BLOB_STORAGE_URI', {
+        fallback: '',
+        parse: unlessBlank(parseRingLocation)
+      }),
+      vaultKey: settings.parsed('DATA_PROTECTION_KEY_VAULT_KEY_URI', {
+        fallback: '',
+        parse: unlessBlank(parseVaultKey)
+      })
+    },
     rendererUrl: settings.parsed('RENDERER_URL', {
       fallback: '',
       parse: unlessBlank((text) => parseServiceUrl(text, ['http:', 'https:']))

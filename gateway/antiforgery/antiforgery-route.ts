@@ -1,21 +1,17 @@
 import fp from 'fastify-plugin'
-import type { PublicAddress } from '../public-address.js'
 import { refuseOtherMethods } from '../refuse-other-methods.js'
-import { refuseCrossSite } from '../session/refuse-cross-site.js'
 import { antiforgeryCookieIn, antiforgerySetCookie } from './antiforgery-cookie.js'
 import type { AntiforgeryTokens } from './antiforgery-tokens.js'
 
 export interface AntiforgeryRouteOptions {
   readonly tokens: AntiforgeryTokens
-  readonly address: PublicAddress
   readonly cookieSecure: boolean
 }
 
 /** `GET /auth/antiforgery`: a token for the next unsafe request to the renderer, and the cookie that it belongs to. */
 export const antiforgeryRoute = fp<AntiforgeryRouteOptions>(
-  async (app, { tokens, address, cookieSecure }) => {
+  async (app, { tokens, cookieSecure }) => {
     const url = '/auth/antiforgery'
-    app.addHook('onRequest', refuseCrossSite(address))
     refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
       const { cookie, token } = await tokens.issue(antiforgeryCookieIn(request.headers.cookie))
@@ -23,10 +19,5 @@ export const antiforgeryRoute = fp<AntiforgeryRouteOptions>(
       return { token }
     })
   },
-  {
-    name: 'antiforgery-route',
-    encapsulate: true,
-    dependencies: ['problem-responses', 'private-cookies'],
-    fastify: '5.x'
-  }
+  { name: 'antiforgery-route', dependencies: ['problem-responses', 'private-cookies', 'own-site-only'], fastify: '5.x' }
 )

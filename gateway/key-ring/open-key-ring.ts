@@ -1,22 +1,14 @@
 import type { Logger } from '../../shared/logger.js'
 import { FileStore } from './file-store.js'
 import type { KeyEncryption } from './key-encryption.js'
-import { KeyRing, type KeySource } from './key-ring.js'
+import type { KeyRingSettings } from './key-ring-settings.js'
+import { KeyRing } from './key-ring.js'
+import { APPLICATION, processRing } from './process-ring.js'
 import type { RingLocation } from './ring-location.js'
 import type { RingStore } from './ring-store.js'
 import { RingUpkeep } from './ring-upkeep.js'
 import { SharedRing } from './shared-ring.js'
 import type { VaultKey } from './vault-key.js'
-
-/** Keys of other applications that may be kept in the same place are not these. */
-const APPLICATION = 'uniform-rest'
-
-export interface KeyRingSettings {
-  /** undefined: a ring of this process alone. */
-  readonly location: RingLocation | undefined
-  /** undefined: keys are stored as they are. */
-  readonly vaultKey: VaultKey | undefined
-}
 
 export interface OpenKeyRing {
   readonly ring: KeyRing
@@ -32,7 +24,7 @@ export async function openKeyRing({ location, vaultKey }: KeyRingSettings, log: 
     log.warn(
       'DATA_PROTECTION_BLOB_STORAGE_URI is not set: the key ring is of this process alone, and other replicas do not accept its antiforgery tokens'
     )
-    return { ring: new KeyRing({ application: APPLICATION, source: ALONE, now }), close: () => undefined }
+    return { ring: processRing(now), close: () => undefined }
   }
   const store = await storeAt(location)
   const encryption = vaultKey === undefined ? undefined : await encryptionBy(vaultKey)
@@ -40,12 +32,6 @@ export async function openKeyRing({ location, vaultKey }: KeyRingSettings, log: 
   await upkeep.start()
   log.info({ keyRing: store.place, wrappedBy: encryption?.place, keys: upkeep.keys().length }, 'key ring open')
   return { ring: new KeyRing({ application: APPLICATION, source: upkeep, now }), close: () => upkeep.close() }
-}
-
-const ALONE: KeySource = {
-  keys: () => [],
-  lookAgain: () => Promise.resolve(),
-  whyUnknown: () => 'DATA_PROTECTION_BLOB_STORAGE_URI is not set, so every process has a ring of its own'
 }
 
 /** Azure's clients are loaded where they are used alone. */

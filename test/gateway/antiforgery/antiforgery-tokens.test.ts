@@ -1,0 +1,114 @@
+import { expect } from 'chai'
+import { AntiforgeryTokens } from '../../../gateway/antiforgery/antiforgery-tokens.js'
+import { DAYS, ManualClock } from '../key-ring/manual-clock.js'
+import { MemoryStore } from '../key-ring/memory-store.js'
+import { startReplica, type Replica } from '../key-ring/replica.js'
+
+describe('antiforgery tokens', () => {
+  let clock: ManualClock
+  let replicas: Replica[]
+
+  beforeEach(() => {
+    clock = new ManualClock()
+    replicas = []
+  })
+
+  afterEach(() => {
+    for (const { upkeep } of replicas) upkeep.close()
+  })
+
+  const start = async (store = new MemoryStore()): Promise<AntiforgeryTokens> => {
+    const replica = await startReplica({ store, clock })
+    replicas.push(replica)
+    return new AntiforgeryTokens(replica.ring)
+  }
+  const valid = { valid: true }
+
+  it('are accepted with the cookie that they came with, by any replica of the ring', async () => {
+    const store = new MemoryStore()
+    const [one, other] = [await start(store), await start(store)]
+    const { cookie, token } = await one.issue(undefined)
+    expect(await one.verify(cookie, token)).to.deep.equal(valid)
+    expect(await other.verify(cookie, token)).to.deep.equal(valid)
+  })
+
+  it('are refused by a replica with another ring, which can say why', async () => {
+    const [one, other] = [await start(), await start()]
+    const { cookie, token } = await one.issue(undefined)
+    expect(await other.verify(cookie, token)).to.deep.equal({
+      valid: false,
+      why: 'cookie: its key is not in this ring: there is no such key in memory'
+    })
+  })
+
+  it('differ each time and never show the signature', async () => {
+    const tokens = await start()
+    const { cookie, token } = await tokens.issue(undefined)
+    const again = await tokens.issue(cookie)
+    expect(again.token).to.not.equal(token)
+    expect(again.token.slice(-43)).to.not.equal(token.slice(-43))
+    expect(await tokens.verify(cookie, again.token)).to.deep.equal(valid)
+  })
+
+  it('stay valid when another one is fetched with the same cookie', async () => {
+    const tokens = await start()
+    const { cookie, token } = await tokens.issue(undefined)
+    const again = await tokens.issue(cookie)
+    expect(await tokens.verify(again.cookie, token)).to.deep.equal(valid)
+  })
+
+  it("are refused with another's cookie, as each other and as cookies", async () => {
+    const tokens = await start()
+    const [mine, theirs] = [await tokens.issue(undefined), await tokens.issue(undefined)]
+    expect(mine.cookie).to.not.equal(theirs.cookie)
+    for (const [cookie, token] of [
+      [mine.cookie, theirs.token],
+      [mine.cookie, mine.cookie],
+      [mine.token, mine.token],
+      [mine.token, mine.cookie]
+    ] as const) {
+      expect((await tokens.verify(cookie, token)).valid).to.equal(false)
+    }
+  })
+
+  it('are refused with any character changed, cut or added', async () => {
+    const tokens = await start()
+    const { cookie, token } = await tokens.issue(undefined)
+    for (const [text, verify] of [
+      [cookie, (changed: string) => tokens.verify(changed, token)],
+      [token, (changed: string) => tokens.verify(cookie, changed)]
+    ] as const) {
+      const changes = Array.from(
+        text,
+        (_, at) => text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1)
+      )
+      for (const changed of [...changes, text.slice(1), text.slice(0, -1), `${text}A`, `${text}\n`, '', '.']) {
+        expect((await verify(changed)).valid, changed).to.equal(false)
+      }
+    }
+  })
+
+  it('ignore a cookie that is none of theirs and make another', async () => {
+    const tokens = await start()
+    const { cookie } = await (await start()).issue(undefined)
+    for (const earlier of [cookie, 'nonsense', '']) {
+      const issued = await tokens.issue(earlier)
+      expect(issued.cookie).to.not.equal(earlier)
+      expect(await tokens.verify(issued.cookie, issued.token)).to.deep.equal(valid)
+    }
+  })
+
+  it('outlive the key that made them by 90 days, and longer where the cookie is renewed', async () => {
+    const tokens = await start()
+    const { cookie, token } = await tokens.issue(undefined)
+    await clock.pass(77 * DAYS)
+    await clock.pass(100 * DAYS)
+    expect(await tokens.verify(cookie, token)).to.deep.equal(valid)
+    const renewed = await tokens.issue(cookie)
+    expect(renewed.cookie.slice(0, 16)).to.not.equal(cookie.slice(0, 16))
+    expect(await tokens.verify(renewed.cookie, token)).to.deep.equal(valid)
+    await clock.pass(3 * DAYS)
+    expect((await tokens.verify(renewed.cookie, token)).valid).to.equal(false)
+    expect(await tokens.verify(renewed.cookie, renewed.token)).to.deep.equal(valid)
+  })
+})
