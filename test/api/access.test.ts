@@ -111,6 +111,19 @@ describeApi('access', (store) => {
     store.problem(await store.as('admin', '/customers/x'), { status: 400, code: 'id.invalid' })
   })
 
+  it('logs who takes the audit trail away, and nobody who may not', async () => {
+    const named = (id: string) => ({ headers: { 'x-request-id': id } })
+    const denied = await store.as('clerk', '/audit-entries/export', named('audit-denied'))
+    store.problem(denied, { status: 403, code: 'capability.denied' })
+    const answer = await store.as('admin', '/audit-entries/export', named('audit-exported'))
+    expect(answer.status).to.equal(200)
+    expect(answer.text).to.match(/^\uFEFFid,at,subject,resource,rowId,action\r\n/)
+    const logged = await store.stack.dataService.logged(({ msg }) => msg === 'the audit trail is exported')
+    expect(logged).to.include({ subject: 'admin@example.com', requestId: 'audit-exported' })
+    const lines = store.stack.logs().filter(({ msg }) => msg === 'the audit trail is exported')
+    expect(lines).to.have.length(1)
+  })
+
   it('takes no cookie for a credential', async () => {
     const token = await store.stack.token('ada@example.com')
     const answer = await store.call('/orders', { headers: { cookie: `app_auth_access=${token}` } })
