@@ -100,7 +100,10 @@ export class SqliteConnection {
   /** Rolls back what is open. Closing twice is harmless. */
   close(): void {
     this.#statements.clear()
-    if (this.#database.isOpen) attempt(() => this.#database.close())
+    if (!this.#database.isOpen) return
+    // The driver leaves a connection that has prepared statements, with its snapshot, to the garbage collector.
+    if (this.inTransaction) this.execute('ROLLBACK')
+    attempt(() => this.#database.close())
   }
 
   /** A pure function of text that is null for null. Its declared length is its number of arguments in SQL. */
