@@ -3,12 +3,14 @@ import replyFrom from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/domain-error.js'
+import type { Logger } from '../../shared/logger.js'
 import type { Catalogue } from '../catalogue.js'
 import { pathOf } from '../headers/query-parameters.js'
 import type { PublicAddress } from '../public-address.js'
 import type { TrustedProxies } from '../settings/trusted-proxies.js'
 import { acceptsHtml, destinationOf, type Asked, type OwnPaths } from './destination.js'
 import { downstreamHeaders } from './downstream-headers.js'
+import type { PageSession } from './page-session.js'
 import { rendererFailure, sendFailurePage } from './renderer-failure.js'
 import { upstreamHeaders } from './upstream-headers.js'
 
@@ -19,18 +21,9 @@ export interface RendererOptions {
   readonly address: PublicAddress
   readonly trustedProxies: TrustedProxies
   readonly session: PageSession
+  readonly log: Logger
   /** Milliseconds. */
   readonly timeouts?: RendererTimeouts
-}
-
-/** What the browser session does for a page. */
-export interface PageSession {
-  /** Refreshes what has expired before the page is rendered, and sets the fresh cookies on the reply; never throws. */
-  refresh(request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** The `Cookie` header as it is after that. */
-  cookiesOf(request: FastifyRequest): string | undefined
-  /** Throws `antiforgery.invalid` for an unsafe request without its token. It may read a form, and leaves its bytes. */
-  checkAntiforgery(request: FastifyRequest): Promise<void>
 }
 
 export interface RendererTimeouts {
@@ -85,7 +78,7 @@ function asked({ method = '', url = '/', headers }: Pick<IncomingMessage, 'metho
 }
 
 async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promise<void> {
-  const { rendererUrl, session, timeouts = TIMEOUTS } = options
+  const { rendererUrl, session, log, timeouts = TIMEOUTS } = options
   const base = new URL(rendererUrl)
   await app.register(replyFrom, {
     base: base.origin,
@@ -101,7 +94,7 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
   app.setErrorHandler((error, request, reply) => {
     const failed = error instanceof DomainError && error.code.startsWith('upstream.')
     if (!failed || !acceptsHtml(request.headers.accept)) throw error
-    request.log.warn({ requestId: request.id, code: error.code, err: error }, 'renderer failure')
+    log.warn({ requestId: request.id, code: error.code, err: error }, 'renderer failure')
     return sendFailurePage(reply, error, request.id)
   })
   app.route({

@@ -7,7 +7,8 @@ import { problemResponses } from '../../../gateway/plugins/problem-responses.js'
 import { requestIdentity } from '../../../gateway/plugins/request-identity.js'
 import { requestLimits } from '../../../gateway/plugins/request-limits.js'
 import { PublicAddress } from '../../../gateway/public-address.js'
-import { rendererProxy, type PageSession, type RendererTimeouts } from '../../../gateway/renderer/renderer-proxy.js'
+import type { PageSession } from '../../../gateway/renderer/page-session.js'
+import { rendererProxy, type RendererTimeouts } from '../../../gateway/renderer/renderer-proxy.js'
 import { ProblemSender } from '../../../gateway/send-problem.js'
 import { createLogger } from '../../../shared/logger.js'
 import { FakeDataClient } from '../fake-data-client.js'
@@ -48,6 +49,7 @@ export async function startProxying(
     address,
     trustedProxies,
     session,
+    log,
     ...(timeouts === undefined ? {} : { timeouts })
   })
   app.get(`${address.prefix}/:resource`, () => 'gateway')
