@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { entities } from '../../data-service/entities/index.js'
-import type { DescribeResponse__Output } from '../../shared/gen/entity/v1/DescribeResponse.js'
 import type { Resource__Output } from '../../shared/gen/entity/v1/Resource.js'
-import { isFailure } from '../api/grpc-caller.js'
+import { describedResources } from './described.js'
 import type { EveryStore } from './every-store.js'
 import { ruleOf } from './rule-of.js'
 import { RULES } from './rules.js'
@@ -13,9 +12,7 @@ const WRITES = { root: ['create', 'delete'], CRUD: ['create', 'update', 'delete'
 export function checkCatalogue(store: EveryStore): void {
   let resources: readonly Resource__Output[] = []
   before(async () => {
-    const answer = await store.rpc.unary('Describe', {})
-    if (isFailure(answer)) throw new Error(answer.message)
-    resources = (answer as DescribeResponse__Output).resources // of the proto
+    resources = await describedResources(store)
   })
   const described = (name: string): Resource__Output => {
     const found = resources.find((one) => one.name === name)

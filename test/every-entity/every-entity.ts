@@ -1,7 +1,9 @@
 import { entities } from '../../data-service/entities/index.js'
 import type { DatabaseKind } from '../harness/database.js'
+import { checkAllowLists } from './check-allow-lists.js'
 import { checkCatalogue } from './check-catalogue.js'
 import { checkCreates } from './check-creates.js'
+import { checkPreconditions } from './check-preconditions.js'
 import { checkReads } from './check-reads.js'
 import { checkRowWrites } from './check-row-writes.js'
 import { EveryStore } from './every-store.js'
@@ -18,7 +20,9 @@ export function describeEveryEntity(kind: DatabaseKind): void {
       describe(entity.name, () => {
         checkReads(store, entity)
         checkCreates(store, entity)
+        checkAllowLists(store, entity)
         checkRowWrites(store, entity)
+        checkPreconditions(store, entity)
       })
     }
   })

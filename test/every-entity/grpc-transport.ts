@@ -14,7 +14,10 @@ export function grpcTransport(rpc: GrpcCaller): Transport {
           : await rpc.unary(METHODS[call.operation], requestOf(call), options)
       if (!isFailure(answer)) return outcomeOf(call, answer)
       const { details, status, message } = answer
-      return { code: details.reason, status, detail: message, rows: [], total: undefined, text: message }
+      // The message is cut where one fault has many words.
+      const [first] = details.violations
+      const detail = message.endsWith('…') && first !== undefined ? first.description : message
+      return { code: details.reason, status, detail, rows: [], total: undefined, text: message }
     }
   }
 }

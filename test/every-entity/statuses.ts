@@ -14,6 +14,7 @@ const STATUSES: Readonly<Record<string, readonly [http: number, grpc: status]>> 
   'id.invalid': [400, status.INVALID_ARGUMENT],
   'fields.invalid': [400, status.INVALID_ARGUMENT],
   'filter.property.unknown': [400, status.INVALID_ARGUMENT],
+  'filter.operator.unsupported': [400, status.INVALID_ARGUMENT],
   'filter.value.invalid': [400, status.INVALID_ARGUMENT],
   'sort.property.unknown': [400, status.INVALID_ARGUMENT],
   'state.invalid': [422, status.FAILED_PRECONDITION],

@@ -1,0 +1,148 @@
+import type { Entity } from '../../data-service/entity/entity.js'
+import { parseCondition } from '../oracle/condition.js'
+import { order } from '../oracle/read-oracle.js'
+import type { OracleProperty, OracleResource } from '../oracle/resource.js'
+import type { WireValue } from '../oracle/wire-value.js'
+import type { Call } from './call.js'
+import { ADMIN } from './caller.js'
+import { describedResource, type Described } from './described.js'
+import type { EveryStore } from './every-store.js'
+import { answeredByAll, Findings } from './findings.js'
+import { hiddenNames } from './hidden-names.js'
+import { propertyRows } from './property-rows.js'
+import type { StoredRow } from './table-rows.js'
+
+/** What filters, sorts and fields take, with the very rows; all else is a name that nobody knows. */
+export function checkAllowLists(store: EveryStore, entity: Entity): void {
+  const page: Call = { resource: entity.name, operation: 'paged', pageSize: '500' }
+
+  it('filters by every filterable property with each of its operators', async () => {
+    const findings = new Findings()
+    const rows = await propertyRows(store.sql, entity)
+    for (const property of (await describedResource(store, entity)).filter(({ filterable }) => filterable)) {
+      for (const operator of property.operators) {
+        const value = valueFor(property, operator, rows)
+        const test = parseCondition(oracleProperty(property), operator, value)
+        const filters = [{ property: property.name, operator, value }]
+        const refusal = 'code' in test ? test.code : 'ok'
+        const outcomes = await answeredByAll(
+          store,
+          { call: { ...page, filters }, caller: ADMIN },
+          { code: refusal, findings }
+        )
+        const expected = 'code' in test ? [] : rows.filter((row) => test(row[property.name] ?? null)).map(idOf)
+        for (const outcome of outcomes) {
+          findings.same(`${property.name} ${operator} ${value}`, outcome.rows.map(idOf), expected)
+        }
+      }
+    }
+    findings.finish()
+  })
+
+  it('sorts by every sortable property, both ways', async () => {
+    const findings = new Findings()
+    const rows = await propertyRows(store.sql, entity)
+    const properties = await describedResource(store, entity)
+    const resource: OracleResource = { name: entity.name, from: '', properties: properties.map(oracleProperty) }
+    for (const property of properties.filter(({ sortable }) => sortable)) {
+      for (const sortDirection of ['asc', 'desc']) {
+        const call: Call = { ...page, sortColumn: property.name, sortDirection }
+        const outcomes = await answeredByAll(store, { call, caller: ADMIN }, { code: 'ok', findings })
+        const sorted = order(resource, rows, {
+          sort: oracleProperty(property),
+          descending: sortDirection === 'desc'
+        })
+        for (const outcome of outcomes) {
+          findings.same(`${property.name} ${sortDirection}`, outcome.rows.map(idOf), sorted.map(idOf))
+        }
+      }
+    }
+    findings.finish()
+  })
+
+  it('selects every property that has a column, and nothing besides', async () => {
+    const findings = new Findings()
+    for (const { name, selectable } of await describedResource(store, entity)) {
+      const code = selectable ? 'ok' : 'fields.invalid'
+      const call = { ...page, fields: name }
+      const outcomes = await answeredByAll(store, { call, caller: ADMIN }, { code, findings })
+      for (const { rows } of outcomes) {
+        findings.same(`members of fields=${name}`, [...new Set(rows.flatMap(Object.keys))], selectable ? [name] : [])
+      }
+    }
+    findings.finish()
+  })
+
+  it('knows no property by which it neither filters nor sorts', async () => {
+    const findings = new Findings()
+    for (const { name, filterable, sortable } of await describedResource(store, entity)) {
+      const filters = [{ property: name, operator: 'equals', value: '1' }]
+      const refused = { code: 'filter.property.unknown', findings }
+      if (!filterable) await answeredByAll(store, { call: { ...page, filters }, caller: ADMIN }, refused)
+      const unsorted = { ...refused, code: 'sort.property.unknown' }
+      if (!sortable) await answeredByAll(store, { call: { ...page, sortColumn: name }, caller: ADMIN }, unsorted)
+    }
+    const unsupported = [{ property: 'id', operator: 'resembles', value: '1' }]
+    const code = 'filter.operator.unsupported'
+    await answeredByAll(store, { call: { ...page, filters: unsupported }, caller: ADMIN }, { code, findings })
+    findings.finish()
+  })
+
+  it('knows a hidden column no better than a name that nobody has', async () => {
+    const findings = new Findings()
+    const hidden = await hiddenNames(store.sql, entity)
+    const probes: readonly ((name: string) => Partial<Call>)[] = [
+      (property) => ({ filters: [{ property, operator: 'equals', value: '1' }] }),
+      (property) => ({ filters: [{ property, operator: 'is empty', value: '' }] }),
+      (sortColumn) => ({ sortColumn }),
+      (fields) => ({ fields }),
+      (name) => ({ fields: `id,${name}` })
+    ]
+    for (const transport of store.transports) {
+      for (const probe of probes) {
+        for (const name of hidden) {
+          const ask = async (one: string): Promise<string> => {
+            const { code, text } = await store.send(transport, { ...page, ...probe(one) }, ADMIN)
+            return `${code} ${text.replaceAll(one, 'NAME').replaceAll(SUGGESTION, '')}`
+          }
+          const answer = await ask(name)
+          findings.same(`${transport.name} ${name}`, answer, await ask(strangerTo(name)))
+          findings.same(`${transport.name} ${name} is refused`, answer.startsWith('ok'), false)
+        }
+      }
+    }
+    findings.same(
+      'hidden columns',
+      hidden.filter((name) => name === 'rowVersion'),
+      []
+    )
+    findings.finish()
+  })
+}
+
+/** Of two names as far from any that is known, one may be nearer to another. */
+const SUGGESTION = / Did you mean \\?"\w+\\?"\?/g
+
+function strangerTo(name: string): string {
+  return `q${name.slice(1)}`
+}
+
+function idOf(row: Readonly<Record<string, unknown>>): string {
+  return String(row['id'])
+}
+
+function oracleProperty({ name, type, nullable, scale }: Described): OracleProperty {
+  return { name, type, nullable, scale, sql: name, selectable: true }
+}
+
+/** One that the middle row has, so that some rows meet the condition and others do not. */
+function valueFor({ name }: Described, operator: string, rows: readonly StoredRow[]): string {
+  if (/empty/.test(operator)) return ''
+  const values = rows.flatMap((row): NonNullable<WireValue>[] => {
+    const value = row[name] ?? null
+    return value === null ? [] : [value]
+  })
+  const middle = String(values[Math.floor(values.length / 2)] ?? '')
+  const text = /^(in|between)$/.test(operator) ? `"${middle.replaceAll('"', '""')}"` : middle
+  return operator === 'between' ? `${text},${text}` : text
+}

@@ -1,0 +1,121 @@
+import { entities } from '../../data-service/entities/index.js'
+import type { Action } from '../../data-service/entity/action.js'
+import type { Entity } from '../../data-service/entity/entity.js'
+import { actionBody, updateBody, type Body } from './bodies.js'
+import type { Call, IfMatch } from './call.js'
+import { ADMIN } from './caller.js'
+import type { EveryStore } from './every-store.js'
+import { answeredByAll, Findings } from './findings.js'
+import type { Values } from './row-maker.js'
+import { neededState, statesOf, suitableState, suits } from './states.js'
+import { fingerprint, storedVersion } from './table-rows.js'
+
+const STALE: IfMatch = { version: 'AAAAAAAAAAA=' }
+const SHORT: IfMatch = { version: 'AA==' }
+
+/** What each tag that is not the row's must be answered with, whatever state the row is in. */
+const REFUSED: readonly (readonly [IfMatch, code: string])[] = [
+  ['absent', 'precondition.required'],
+  ['blank', 'precondition.required'],
+  ['any', 'precondition.required'],
+  ['malformed', 'precondition.malformed'],
+  [STALE, 'conflict'],
+  [SHORT, 'conflict']
+]
+
+/** Each action in each state with each kind of tag, and PUT and DELETE with each kind of tag. */
+export function checkPreconditions(store: EveryStore, entity: Entity): void {
+  for (const action of entity.actions.values()) {
+    it(`${action.name} needs the row's tag, then its state`, async () => {
+      const findings = new Findings()
+      const needed = neededState(entity, action)
+      for (const state of Object.keys(needed).length === 0 ? [suitableState(entity, action)] : statesOf(entity)) {
+        const row = await store.maker.row(entity, { values: state })
+        const body = await actionBody(store.maker, entity, { action, row })
+        const call = { resource: entity.name, operation: 'act', name: action.name, id: row.id, body } as const
+        await checkTags(store, entity, { call, findings })
+        if (suits(needed, state)) await checkFresh(store, entity, { call, state, action, findings })
+        else {
+          const made = { call: { ...call, ifMatch: { version: row.version } }, caller: ADMIN }
+          await answeredByAll(store, made, { code: 'state.invalid', findings })
+        }
+      }
+      findings.finish()
+    })
+  }
+
+  if (entity.writes.has('update')) {
+    it("update needs the row's tag", async () => {
+      const findings = new Findings()
+      const row = await store.maker.row(entity)
+      const body = await updateBody(store.maker, entity)
+      const call = { resource: entity.name, operation: 'update', id: row.id, body } as const
+      await checkTags(store, entity, { call, findings })
+      await checkFresh(store, entity, { call, state: {}, findings })
+      findings.finish()
+    })
+  }
+
+  if (entity.writes.has('delete')) {
+    it("delete goes without a tag and honours the row's", async () => {
+      const findings = new Findings()
+      const row = await store.maker.row(entity)
+      const call = { resource: entity.name, operation: 'delete', id: row.id } as const
+      await checkTags(store, entity, { call, findings })
+      for (const ifMatch of ['absent', 'blank', 'any', 'fresh'] as const) {
+        const gone = await store.maker.row(entity)
+        const [first, again] = ['ok', 'not-found']
+        const made: Call = { ...call, id: gone.id, ifMatch: ifMatch === 'fresh' ? { version: gone.version } : ifMatch }
+        for (const [at, code] of [first, again].entries()) {
+          const transport = store.transports[at === 0 ? 0 : 1]
+          findings.same(`delete with ${ifMatch}`, (await store.send(transport, made, ADMIN)).code, code)
+        }
+      }
+      findings.finish()
+    })
+  }
+}
+
+/** Every tag that must be refused, before anything that the body has wrong, and nothing comes of it. */
+async function checkTags(
+  store: EveryStore,
+  entity: Entity,
+  { call, findings }: { readonly call: Call; readonly findings: Findings }
+): Promise<void> {
+  const before = await fingerprint(store.sql, entities)
+  for (const [ifMatch, code] of REFUSED) {
+    if (call.operation === 'delete' && code === 'precondition.required') continue
+    const bodies = code === 'conflict' ? [call.body] : [call.body, wrong(call.body)]
+    for (const body of bodies) {
+      const made = { call: { ...call, ifMatch, ...(body === undefined ? {} : { body }) }, caller: ADMIN }
+      await answeredByAll(store, made, { code, findings })
+    }
+  }
+  const same = (await fingerprint(store.sql, entities)) === before
+  findings.same(`what is stored of ${entity.name} after refusals`, same, true)
+}
+
+/** A member of every type that is none. */
+function wrong(body: object | undefined): Body | undefined {
+  return body && Object.fromEntries(Object.keys(body).map((name) => [name, { no: 'value' }]))
+}
+
+/** With the row's tag each transport is answered, and the tag is stale from then on. */
+async function checkFresh(
+  store: EveryStore,
+  entity: Entity,
+  of: { readonly call: Call; readonly state: Values; readonly action?: Action; readonly findings: Findings }
+): Promise<void> {
+  const { call, state, action, findings } = of
+  for (const transport of store.transports) {
+    const fresh = await store.maker.row(entity, { values: state })
+    const { maker } = store
+    const body = await (action ? actionBody(maker, entity, { action, row: fresh }) : updateBody(maker, entity))
+    const made = { ...call, id: fresh.id, body, ifMatch: { version: fresh.version } }
+    const what = `${transport.name} ${call.name ?? call.operation} in its state`
+    const outcome = await store.send(transport, made, ADMIN)
+    findings.same(what, `${outcome.code} ${outcome.detail}`, 'ok ')
+    findings.same(`${what}, version`, outcome.rows[0]?.['rowVersion'], await storedVersion(store.sql, entity, fresh.id))
+    findings.same(`${what}, again`, (await store.send(transport, made, ADMIN)).code, 'conflict')
+  }
+}
