@@ -69,7 +69,10 @@ export interface Rotation {
 
 /** Where accounts and sessions are kept (data-service/sql). */
 export interface AuthStore {
-  /** Lost races repeat the whole transaction, `work` included, as WriteStore says. */
+  /**
+   * Lost races repeat the whole transaction, `work` included, a bounded number of times; then it throws
+   * `upstream.unavailable`.
+   */
   transaction<Result>(signal: AbortSignal, work: (unit: AuthUnit) => Promise<Result>): Promise<Result>
   /** Deletes at most `most` of what log-ins of the past left behind; how many it deleted. */
   purgeAttempts(now: number, most: number): Promise<number>

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { LogEntry } from '../harness/service-process.js'
 import { describeApi } from './api-store.js'
 import { ids } from './http-call.js'
 
@@ -82,6 +83,9 @@ describeApi(
           return `${input}.${createHmac('sha256', publicPem).update(input).digest('base64url')}`
         }
       ],
+      ['RS256 keyed by an EC key', () => es256(privateKey, { alg: 'RS256', kid: header['kid'] }, claims)],
+      ['a kid that is missing', () => es256(privateKey, {}, claims)],
+      ['critical header parameters', () => es256(privateKey, { kid: header['kid'], crit: ['exp'], exp: 1 }, claims)],
       ['a key of a stranger under the right kid', () => signed({}, stranger)],
       ['an unknown kid', () => es256(privateKey, { kid: 'other' }, claims)],
       [
@@ -97,13 +101,25 @@ describeApi(
       ['an end that is no number', () => signed({ exp: 'tomorrow' })],
       ['a beginning in the future', () => signed({ nbf: now() + 3600 })]
     ]
-    for (const [why, token] of BAD) {
-      it(`are refused for ${why}, on public reads as well`, async () => {
-        for (const target of ['/orders', '/products', '/products/1', '/products/export', '/products/lookup']) {
-          const answer = await store.call(target, { token: token() })
+    for (const [index, [why, token]] of BAD.entries()) {
+      it(`are refused for ${why}, on public reads as well, and logged once without the token`, async () => {
+        const targets = ['/orders', '/products', '/products/1', '/products/export', '/products/lookup']
+        const bad = token()
+        const idOf = (target: string): string => `bad-${index}${target.replaceAll('/', '.')}`
+        for (const target of targets) {
+          const answer = await store.call(target, { token: bad, headers: { 'x-request-id': idOf(target) } })
           store.problem(answer, { status: 401, code: 'auth.invalid-token' })
           expect(answer.headers['www-authenticate']).to.match(/^Bearer\b.*error="invalid_token"/)
         }
+        const { dataService } = store.stack
+        for (const target of targets) {
+          const isRefusal = ({ requestId, code }: LogEntry): boolean =>
+            requestId === idOf(target) && code === 'auth.invalid-token'
+          const refusal = await dataService.logged(isRefusal)
+          expect(refusal['reason']).to.be.a('string').and.not.equal('')
+          expect(dataService.logs().filter(isRefusal)).to.have.length(1)
+        }
+        expect(JSON.stringify(store.stack.logs())).to.not.include(bad.slice(0, 60))
       })
     }
 
