@@ -4,6 +4,7 @@ import { checkAllowLists } from './check-allow-lists.js'
 import { checkCatalogue } from './check-catalogue.js'
 import { checkCreates } from './check-creates.js'
 import { checkPreconditions } from './check-preconditions.js'
+import { checkChildren, checkLeaks, checkOwnerFilter } from './check-leaks.js'
 import { checkReads } from './check-reads.js'
 import { checkRowWrites } from './check-row-writes.js'
 import { EveryStore } from './every-store.js'
@@ -20,6 +21,9 @@ export function describeEveryEntity(kind: DatabaseKind): void {
       describe(entity.name, () => {
         checkReads(store, entity)
         checkCreates(store, entity)
+        checkLeaks(store, entity)
+        checkChildren(store, entity)
+        checkOwnerFilter(store, entity)
         checkAllowLists(store, entity)
         checkRowWrites(store, entity)
         checkPreconditions(store, entity)

@@ -10,8 +10,6 @@ export interface Verdict {
   readonly reaches: (row: Row) => boolean
 }
 
-const INTEGER = /^-?\d{1,30}$/
-
 /** Contract sections 2 and 6, in the order of refusals. A write's row is judged by `reaches`. */
 export function verdict(rule: Rule, call: Call, caller: Caller): Verdict {
   const admitted = admission(rule, call, caller)
@@ -55,7 +53,7 @@ const everyRow = (): boolean => true
 /** What is left of the rows behind the filter, or the code of its refusal. */
 function judgeFilter(filter: OwnerFilter, call: Call, caller: Caller): string | ((row: Row) => boolean) {
   const sent = filter.parameter === 'id' && call.id !== undefined ? call.id : call.owner?.values.join(',')
-  const owner = sent !== undefined && INTEGER.test(sent) ? BigInt(sent) : undefined
+  const owner = sent === undefined ? undefined : integer(sent)
   const collection = call.id === undefined && !isWrite(call.operation)
   const narrowed = (row: Row): boolean =>
     !collection || sent === undefined || String(row[filter.column]) === String(owner)
@@ -63,6 +61,12 @@ function judgeFilter(filter: OwnerFilter, call: Call, caller: Caller): string | 
   if (caller.owner === null) return 'ownership.denied'
   if (sent === undefined) return filter.mayBeAbsent ? narrowed : 'ownership.denied'
   return owner === BigInt(caller.owner) ? narrowed : 'ownership.denied'
+}
+
+/** Digits with an optional minus that fit 64 bits (contract section 6). */
+function integer(text: string): bigint | undefined {
+  const value = /^-?\d{1,30}$/.test(text) ? BigInt(text) : undefined
+  return value !== undefined && value === BigInt.asIntN(64, value) ? value : undefined
 }
 
 /** undefined for a caller whose owner cannot be told. */
