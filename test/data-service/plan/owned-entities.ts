@@ -3,6 +3,17 @@ import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, long, onCreate, optional, serverSet, text } from '../../../data-service/entity/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
 
+/** Open to everyone but by id, where a filter that nothing replaces stands. */
+export const boards = defineEntity({
+  name: 'boards',
+  description: 'Boards.',
+  fields: { id: serverSet(int()), name: text(20) },
+  label: 'name',
+  filterable: [],
+  sortable: [],
+  access: { read: everyone, ownerFilter: { property: 'id', on: ['get'] } }
+})
+
 /** A filter on every route, which the row scope replaces where no owner is named. */
 export const carts = defineEntity({
   name: 'carts',
@@ -11,6 +22,7 @@ export const carts = defineEntity({
   label: 'id',
   filterable: ['id', 'customerId'],
   sortable: ['id'],
+  references: { board: { to: 'boards', via: 'customerId' } },
   access: {
     read: ownRows('customerId'),
     write: ownRows('customerId'),
@@ -69,4 +81,4 @@ export const folders = defineEntity({
   writes: ['delete']
 })
 
-export const ownedCatalogue = makeCatalogue([carts, bookmarks, folders])
+export const ownedCatalogue = makeCatalogue([boards, carts, bookmarks, folders])

@@ -250,6 +250,16 @@ describe('owner parameter of a collection', () => {
     ])
   })
 
+  it('narrows what a reference shows to what a read by id would', () => {
+    const scope = (call: PlanningCall): unknown => {
+      const asked = { ...texts({ resource: 'carts' }), shape: { includeFks: 'true' } }
+      const [reference] = planList(asked, call).references
+      return reference?.scope && rows({ scope: reference.scope })
+    }
+    expect(scope(ada)).to.deep.equal(['id equals 42'])
+    expect(scope(admin)).to.equal('all')
+  })
+
   it('stays out of reads by id, which the bypass role may call with any', () => {
     expect(rows(SINGLE['get']?.({ resource: 'carts', owner: '7' }, admin) ?? {})).to.equal('all')
     expect(rows(SINGLE['get']?.({ resource: 'carts', owner: 'x' }, admin) ?? {})).to.equal('all')

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { DescribeResponse__Output } from '../../../shared/gen/entity/v1/DescribeResponse.js'
 import type { ReadResponse__Output } from '../../../shared/gen/entity/v1/ReadResponse.js'
-import { bookmarks, carts, folders } from '../plan/owned-entities.js'
+import { boards, bookmarks, carts, folders } from '../plan/owned-entities.js'
 import type { Answered, RunningService } from './running-service.js'
 import { answer, failure, metadata, runService, soon } from './running-service.js'
 
@@ -13,7 +13,7 @@ const ROWS = [
 describe('a custom read over gRPC', () => {
   let service: RunningService
   beforeEach(async () => {
-    service = await runService([bookmarks, carts, folders])
+    service = await runService([boards, bookmarks, carts, folders])
     service.store.rows = ROWS
   })
   afterEach(() => service.stop())
@@ -129,6 +129,11 @@ describe('a custom read over gRPC', () => {
     ])
     // The id of the route is no parameter of the query.
     expect([folder?.ownerParameter, folder?.ownerFiltered]).to.deep.equal(['id', ['list', 'paged']])
-    expect(folder?.publicReads).to.equal(false)
+    expect(resources.map(({ name, publicReads }) => [name, publicReads])).to.deep.equal([
+      ['boards', false],
+      ['bookmarks', false],
+      ['carts', false],
+      ['folders', false]
+    ])
   })
 })

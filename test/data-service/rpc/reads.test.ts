@@ -97,6 +97,15 @@ describe('reads over gRPC', () => {
     expect(JSON.parse(found.json.toString())).to.deep.equal({ items: [{ id: 1, name: thing.title }] })
   })
 
+  it('shows a name that is no text as text', async () => {
+    service.store.rows = [{ id: 1, title: 17 }]
+    const found = await answer<LookupResponse__Output>((done) =>
+      service.client.lookup({ resource: 'things' }, metadata(), soon(), done)
+    )
+    service.store.rows = [thing]
+    expect(found.json.toString()).to.equal('{"items":[{"id":1,"name":"17"}]}')
+  })
+
   it('describes visible properties alone, the same for everyone', async () => {
     const described = await answer<DescribeResponse__Output>((done) =>
       service.client.describe({}, metadata({ authorization: 'nonsense' }), soon(), done)
