@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { fitsDigits, sumOf, times } from '../../../data-service/entity/amount.js'
+import { fitsDigits, lessPercent, sumOf, times } from '../../../data-service/entity/amount.js'
 
 describe('amounts', () => {
   it('are multiplied and summed to the digit', () => {
@@ -26,6 +26,14 @@ describe('amounts', () => {
         }
       )
     )
+  })
+
+  it('lose a percent, rounded down', () => {
+    expect(lessPercent('130.87', 33)).to.equal('87.68')
+    expect(lessPercent('0.01', 1)).to.equal('0.00')
+    expect(lessPercent('9999999999.99', 1)).to.equal('9899999999.99')
+    expect(lessPercent('19.90', 0)).to.equal('19.90')
+    expect(lessPercent('19.90', 100)).to.equal('0.00')
   })
 
   it('fit a number of digits, the point aside', () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import type { UnitOfWork } from '../../../../data-service/plan/write-store.js'
+import type { StoredRow, UnitOfWork } from '../../../../data-service/plan/write-store.js'
 import { nextRowVersion } from '../../../../data-service/entity/row-version.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { failure } from './failure.js'
 import { entity, freshWriteStore, type FreshWriteStore, never } from './fresh-write-store.js'
-import { findPlan, insertPlan, lockPlan, updatePlan, version } from './write-plan-by-hand.js'
+import { findPlan, findUniquePlan, insertPlan, lockPlan, updatePlan, version } from './write-plan-by-hand.js'
 
 const categories = entity('categories')
 
@@ -128,21 +128,27 @@ eachDatabase((kind) => {
       expect(tries).to.equal(kind === 'sqlite' ? 2 : 3)
     })
 
-    it('keep what is looked up as it is: of two that look at the other first, one sees the other', async () => {
-      const together = barrier(kind === 'sqlite' ? 1 : 2)
-      const light = (id: number, other: number) => async (unit: UnitOfWork) => {
-        await unit.lock(lockPlan(categories, id))
-        await together()
-        const seen = (await unit.find(findPlan(categories, [other]))).get(String(other))
-        if (String(seen?.values.get('name')).startsWith('on')) return 'refused'
-        await unit.update(updatePlan(categories, id, { name: `on ${id}` }))
-        return 'moved'
-      }
-      const outcomes = await Promise.all([
-        fresh.store.transaction(never, light(1, 2)),
-        fresh.other.transaction(never, light(2, 1))
-      ])
-      expect(outcomes.toSorted()).to.deep.equal(['moved', 'refused'])
-    })
+    const LOOKS: Readonly<Record<string, (unit: UnitOfWork, id: number) => Promise<StoredRow | undefined>>> = {
+      'by id': async (unit, id) => (await unit.find(findPlan(categories, [id]))).get(String(id)),
+      'by a unique value': (unit, id) => unit.findUnique(findUniquePlan(categories, 'slug', id === 1 ? 'A' : 'B'))
+    }
+    for (const [by, look] of Object.entries(LOOKS)) {
+      it(`keep what is looked up ${by} as it is: of two that look at the other first, one sees the other`, async () => {
+        const together = barrier(kind === 'sqlite' ? 1 : 2)
+        const light = (id: number, other: number) => async (unit: UnitOfWork) => {
+          await unit.lock(lockPlan(categories, id))
+          await together()
+          const seen = await look(unit, other)
+          if (String(seen?.values.get('name')).startsWith('on')) return 'refused'
+          await unit.update(updatePlan(categories, id, { name: `on ${id}` }))
+          return 'moved'
+        }
+        const outcomes = await Promise.all([
+          fresh.store.transaction(never, light(1, 2)),
+          fresh.other.transaction(never, light(2, 1))
+        ])
+        expect(outcomes.toSorted()).to.deep.equal(['moved', 'refused'])
+      })
+    }
   })
 })

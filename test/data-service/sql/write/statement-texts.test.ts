@@ -10,6 +10,7 @@ import {
   children,
   deletePlan,
   findPlan,
+  findUniquePlan,
   insertPlan,
   lockPlan,
   newChild,
@@ -43,6 +44,7 @@ async function everyStatement({ store }: FreshWriteStore, number: number): Promi
     await unit.writeChild(childPlan({ ...of, kind: 'delete', expected: [version(number + 1)] }))
     await unit.find(findPlan(products, number % 2 === 0 ? [id, 1, 2] : [id, 5, 6, 7]))
     await unit.find(findPlan(products, [child], variants))
+    await unit.findUnique(findUniquePlan(products, 'sku', text))
     const required = [condition(path(products, 'isActive'), 'equals', number % 2 === 0)]
     const expected = number % 2 === 0 ? ([version(1), version(9), version(8)] as const) : undefined
     const four = expected ?? ([version(4), version(3), version(2), version(1)] as const)
@@ -87,7 +89,7 @@ describe("texts of writes, by the server's own log", () => {
     ])
     expect(texts(statements(second), 'Query')).to.deep.equal(['COMMIT', 'START TRANSACTION'])
     const prepared = texts(first, 'Prepare')
-    expect(prepared).to.have.length(18)
+    expect(prepared).to.have.length(19)
     // The second time all of them are known to the connection, or are prepared on another with the same text.
     for (const text of texts(second, 'Prepare')) expect(prepared).to.include(text)
     for (const text of prepared) expect(text).to.not.match(/value\d|700|'/)

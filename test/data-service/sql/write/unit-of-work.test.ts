@@ -15,6 +15,7 @@ import {
   children,
   deletePlan,
   findPlan,
+  findUniquePlan,
   insertPlan,
   lockPlan,
   newChild,
@@ -173,6 +174,17 @@ eachDatabase((kind) => {
       expect((await work((unit) => unit.find(findPlan(products, [])))).size).to.equal(0)
       const tooMany = Array.from({ length: 1001 }, (_, index) => index)
       expect(await failure(work((unit) => unit.find(findPlan(products, tooMany))))).to.be.instanceOf(RangeError)
+    })
+
+    it('finds a row by a unique value as the column tells values apart: letter case aside, and nothing else', async () => {
+      for (const [index, sku] of ['Ab-É', 'ab-e', 'ab-e '].entries()) {
+        await work((unit) => unit.insert(insertPlan(products, { ...TEA, name: `tea ${index}`, sku })))
+      }
+      const found = async (sku: string): Promise<unknown> =>
+        (await work((unit) => unit.findUnique(findUniquePlan(products, 'sku', sku))))?.values.get('sku')
+      for (const sku of ['Ab-É', 'ab-e', 'ab-e ']) expect(await found(sku)).to.equal(sku)
+      expect(await found('AB-E')).to.equal('ab-e')
+      for (const sku of ['', 'ab', 'ab-_', '%', 'ab-e  ', ' ab-e']) expect(await found(sku), sku).to.equal(undefined)
     })
 
     it('deletes a root with its children, of the version expected', async () => {

@@ -8,6 +8,7 @@ import type {
   ChildPlan,
   DeletePlan,
   FindPlan,
+  FindUniquePlan,
   InsertPlan,
   LockPlan,
   NewChild,
@@ -95,4 +96,10 @@ export function childPlan(shape: Shape<ChildPlan>): ChildPlan {
 
 export function findPlan(entity: Entity, ids: readonly Operand[], of: Children | null = null): FindPlan {
   return planned<FindPlan>({ entity, children: of, ids })
+}
+
+export function findUniquePlan(entity: Entity, property: string, value: Operand): FindUniquePlan {
+  const column = entity.columns.find(({ name }) => name === property)
+  if (column === undefined) throw new Error(`No column ${property}`)
+  return planned<FindUniquePlan>({ entity, column, value })
 }
