@@ -81,6 +81,9 @@ describeApi('gRPC for internal services', (store) => {
     ['List', { resource: 'products', unplaced: { parameters: ['foo'] } }, status.INVALID_ARGUMENT, 'parameter.unknown'],
     ['Get', { resource: 'products', id: 'x' }, status.INVALID_ARGUMENT, 'id.invalid'],
     ['Get', { resource: 'products', id: '99' }, status.NOT_FOUND, 'not-found'],
+    ['Read', { resource: 'products', name: 'nope' }, status.NOT_FOUND, 'route.not-found'],
+    ['Read', { resource: 'nope', name: 'session-ids' }, status.NOT_FOUND, 'route.not-found'],
+    ['Read', { resource: 'bookmarks', name: 'session-ids' }, status.UNAUTHENTICATED, 'auth.required'],
     ['List', { resource: 'orders' }, status.UNAUTHENTICATED, 'auth.required'],
     ['Lookup', { resource: 'customers' }, status.UNAUTHENTICATED, 'auth.required'],
     ['Get', { resource: 'customers', id: '1' }, status.UNAUTHENTICATED, 'auth.required']
@@ -93,6 +96,22 @@ describeApi('gRPC for internal services', (store) => {
       expect(failure.message).not.to.equal('')
     })
   }
+
+  it('tells where a new row is to be read, a retry from elsewhere what the first call was told', async () => {
+    const create = async (linkBase: string): Promise<object> => {
+      const body = Buffer.from('{"name":"Saws","slug":"saws"}')
+      return rpc.unary('Create', { resource: 'categories', body, idempotencyKey: 'k', linkBase }, await as('clerk'))
+    }
+    const first = await create('https://one.example/api')
+    if (!('id' in first)) throw new Error(JSON.stringify(first))
+    expect(first).to.have.property('location', `https://one.example/api/categories/${String(first.id)}`)
+    expect(await create('https://two.example')).to.deep.equal({ ...first, replayed: true })
+    const tooLong = await create('x'.repeat(2049))
+    expect(isFailure(tooLong) && [tooLong.status, tooLong.details.reason]).to.deep.equal([
+      status.INVALID_ARGUMENT,
+      'request.malformed'
+    ])
+  })
 
   it('refuses an unknown resource', async () => {
     const { status: code } = await fail('List', { resource: 'nope' })
@@ -123,7 +142,7 @@ describeApi('gRPC for internal services', (store) => {
     expect(details.reason).to.equal('auth.invalid-token')
   })
 
-  for (const method of ['List', 'Page', 'Lookup', 'Get'] as const) {
+  for (const method of ['List', 'Page', 'Lookup', 'Get', 'Read'] as const) {
     it(`refuses ${method} without a deadline`, async () => {
       const failure = await fail(method, { resource: 'products', id: '1' }, { deadline: null })
       expect(failure.status).to.equal(status.INVALID_ARGUMENT)
