@@ -101,6 +101,43 @@ describe('outsideIssuer', () => {
   })
 })
 
+describe('the key list of an outside issuer', () => {
+  const config = { jwksUri: 'https://keys.example', issuer: 'i', audience: 'a' }
+  const key = {
+    kid: 'k',
+    algorithm: 'ES256',
+    key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
+  } as const
+
+  it('is fetched anew after half a minute, and is what it was while it cannot be had', async () => {
+    let now = 0
+    const answers: (() => Promise<Map<string, VerificationKey>>)[] = [
+      () => Promise.reject(new Error('down')),
+      () => Promise.resolve(new Map([['k', key]])),
+      () => Promise.reject(new Error('down')),
+      () => Promise.resolve(new Map())
+    ]
+    const fetchKeys = (): Promise<Map<string, VerificationKey>> =>
+      answers.shift()?.() ?? Promise.reject(new Error('more'))
+    const issuer = outsideIssuer(config, { now: () => now, fetchKeys })
+    const lists: unknown[] = []
+    for (; answers.length > 0; now += 30_000) lists.push(await issuer.keys(), await issuer.keys())
+    expect(lists).to.deep.equal([undefined, undefined, [key], [key], [key], [key], [], []])
+  })
+
+  it('does not wait for an issuer that does not answer', async () => {
+    let now = 0
+    const answers = [Promise.resolve(new Map([['k', key]])), new Promise<never>(() => undefined)]
+    const issuer = outsideIssuer(config, {
+      now: () => now,
+      fetchKeys: () => answers.shift() ?? Promise.reject(new Error())
+    })
+    await issuer.keys()
+    now = 30_000
+    expect(await issuer.keys()).to.deep.equal([key])
+  })
+})
+
 describe('fetchJwks', () => {
   let server: Server
   let answer: { status: number; body: string }
