@@ -50,7 +50,7 @@ async function refreshed(unit: AuthUnit, token: Buffer, by: Authenticating): Pro
   if (account === undefined || !isUsable(account, by)) return dead('sample account, and SAMPLE_DATA is off')
   if (kept.usedAt === null) {
     if (kept.expiresAt <= now) return dead('expired refresh token')
-    return { kind: 'live', account, live: await rotate(unit, { token, family, expiresAt: kept.expiresAt }, by) }
+    return { kind: 'live', account, live: await rotate(unit, { token, family }, by) }
   }
   if (now > kept.usedAt + by.refreshGrace) {
     await unit.revokeFamily(family.id, now)

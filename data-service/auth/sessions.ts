@@ -1,5 +1,5 @@
 import type { StoredAccount } from './account.js'
-import type { AuthUnit, Family } from './auth-store.js'
+import type { AuthUnit, Family, NewToken } from './auth-store.js'
 import type { Authenticating } from './authenticating.js'
 import { hashOfToken, NONCE_BYTES, sealSuccessor, TOKEN_BYTES, writeRefreshToken } from './refresh-token.js'
 
@@ -34,8 +34,11 @@ export async function openFamily(unit: AuthUnit, accountId: string, by: Authenti
 }
 
 /** Puts a new token in the place of a live one of a locked family. */
-export async function rotate(unit: AuthUnit, used: LiveToken & { family: Family }, by: Authenticating) {
-  const { token, family } = used
+export async function rotate(
+  unit: AuthUnit,
+  { token, family }: { readonly token: Buffer; readonly family: Family },
+  by: Authenticating
+): Promise<LiveToken> {
   const now = by.now()
   const live = newToken(family, now, by)
   await unit.rotate(hashOfToken(token), {
@@ -65,6 +68,6 @@ function newToken({ endsAt }: Family, now: number, { randomBytes, refreshTtl }: 
   return { token: randomBytes(TOKEN_BYTES), expiresAt: Math.min(now + refreshTtl, endsAt) }
 }
 
-function stored({ token, expiresAt }: LiveToken, { id }: Family, issuedAt: number) {
+function stored({ token, expiresAt }: LiveToken, { id }: Family, issuedAt: number): NewToken {
   return { hash: hashOfToken(token), familyId: id, issuedAt, expiresAt }
 }

@@ -1,5 +1,4 @@
-import type { BoundValues } from '../conditions.js'
-import { statementText } from '../statement.js'
+import { deleteListed } from '../write/delete-listed.js'
 import type { WriteSession } from '../write/transactions.js'
 import { binary, rowsOf, select, type Select } from './select.js'
 
@@ -36,21 +35,11 @@ function expired(table: string, key: string): Keys {
   return select({ key_bytes: binary }, `FROM (${rows}) AS expired`)
 }
 
-/** Deletes by primary key, as those who use the rows lock them, so that neither ever waits in a circle. */
 async function purge(
   session: WriteSession,
   { find, statement }: { readonly find: Keys; readonly statement: string },
   { now, most }: { readonly now: number; readonly most: number }
 ): Promise<number> {
   const found = await rowsOf(session, find, { now: BigInt(now), most: BigInt(Math.min(most, AT_ONCE)) })
-  const last = found.at(-1)
-  if (last === undefined) return 0
-  // One text for many lengths of the list.
-  const length = 2 ** Math.ceil(Math.log2(found.length))
-  const values: BoundValues = { now: BigInt(now) }
-  const names = Array.from({ length }, (_, index) => {
-    values[`k${index}`] = (found[index] ?? last).key_bytes
-    return `$k${index}`
-  })
-  return (await session.change(statementText(`${statement} (${names.join(', ')})`), values)).rows
+  return await deleteListed(session, statement, { keys: found.map((row) => row.key_bytes), now })
 }

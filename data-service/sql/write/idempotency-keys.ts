@@ -2,6 +2,7 @@ import { DomainError } from '../../../shared/domain-error.js'
 import type { KeptAnswer, KeyClaim } from '../../plan/write-store.js'
 import type { BoundValues } from '../conditions.js'
 import { bytes, type Statement, type StatementText, statementText } from '../statement.js'
+import { deleteListed } from './delete-listed.js'
 import type { WriteSession } from './transactions.js'
 import { troubleOf } from './trouble.js'
 import type { WorkTransaction } from './work-transaction.js'
@@ -73,21 +74,12 @@ export class IdempotencyKeys {
     if (rows !== 1) throw new TypeError('An answer is kept under no key')
   }
 
-  /** Deletes expired keys by primary key, as claims lock them, so that neither ever waits in a circle. */
   async purge(session: WriteSession, now: number, most: number): Promise<number> {
     const found = await session.run(EXPIRED, { now: BigInt(now), most: BigInt(Math.min(most, KEYS_AT_ONCE)) })
     const keys = found.flatMap(([key]) => (Buffer.isBuffer(key) ? [key] : []))
-    const [last] = keys.slice(-1)
-    if (last === undefined) return 0
-    const length = 2 ** Math.ceil(Math.log2(keys.length))
-    const values: BoundValues = { now: BigInt(now) }
-    const names = Array.from({ length }, (_, index) => {
-      values[`k${index}`] = keys[index] ?? last
-      return `$k${index}`
-    })
     // One that was taken over meanwhile is expired no more.
-    const text = `DELETE FROM idempotency_keys WHERE key_hash IN (${names.join(', ')}) AND expires_at <= $now`
-    return (await session.change(statementText(text), values)).rows
+    const statement = 'DELETE FROM idempotency_keys WHERE expires_at <= $now AND key_hash IN'
+    return await deleteListed(session, statement, { keys, now })
   }
 
   /**

@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { Client, credentials } from '@grpc/grpc-js'
+import { loadSync, type MethodDefinition, type ServiceDefinition } from '@grpc/proto-loader'
+import { expect } from 'chai'
+import { protoPath } from 'grpc-health-check'
+import { packageRoot } from '../../harness/package-root.js'
+import { DataServices } from './data-services.js'
+
+const REFLECTION = join(packageRoot, 'node_modules/@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto')
+const SERVICES = ['auth.v1.AuthService', 'entity.v1.EntityService']
+
+function methodOf(proto: string, service: string, method: string): MethodDefinition<object, object> {
+  const found = loadSync(proto, { enums: String })[service]
+  // Every name of a definition that is a service's stands for one.
+  const definition = (found as ServiceDefinition | undefined)?.[method]
+  if (definition === undefined) throw new Error(`${proto} has no ${service}/${method}`)
+  return definition
+}
+
+describe('AuthService beside EntityService', () => {
+  let services: DataServices
+  let client: Client
+  before(async () => {
+    services = await DataServices.over('sqlite')
+    const { address } = await services.start({ GRPC_REFLECTION: 'true', SAMPLE_DATA: 'false' })
+    client = new Client(address, credentials.createInsecure())
+  })
+  after(async () => {
+    client.close()
+    await services[Symbol.asyncDispose]()
+  })
+
+  it('tells its health by name', async () => {
+    const { path, requestSerialize, responseDeserialize } = methodOf(protoPath, 'grpc.health.v1.Health', 'Check')
+    for (const service of ['', ...SERVICES]) {
+      const answer = await new Promise<object | undefined>((resolve, reject) => {
+        client.makeUnaryRequest(path, requestSerialize, responseDeserialize, { service }, (error, value) => {
+          if (error === null) resolve(value)
+          else reject(error)
+        })
+      })
+      expect(answer, service).to.deep.equal({ status: 'SERVING' })
+    }
+  })
+
+  it('is told by reflection', async () => {
+    const { path, requestSerialize, responseDeserialize } = methodOf(
+      REFLECTION,
+      'grpc.reflection.v1.ServerReflection',
+      'ServerReflectionInfo'
+    )
+    const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize)
+    call.write({ listServices: '' })
+    const messages: readonly unknown[] = await once(call, 'data')
+    call.end()
+    for (const service of SERVICES) expect(JSON.stringify(messages)).to.include(`"${service}"`)
+  })
+})
