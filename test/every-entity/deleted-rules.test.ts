@@ -1,0 +1,112 @@
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { outputRoot, packageRoot } from '../harness/package-root.js'
+import { runEveryEntity } from './run-in-copy.js'
+
+/** A way to take a rule out of an entity file, and the tests that have to notice. */
+interface Deletion {
+  readonly title: string
+  readonly from: RegExp
+  readonly to: string
+  /** Titles below the entity's name. */
+  readonly grep: string
+  /** Files that it is tried on; all without it. */
+  readonly only?: (text: string) => boolean
+}
+
+const ANYBODY = "{ kind: 'everyone' }"
+const SOMEBODY = "{ kind: 'permission', permission: 'audit:read' }"
+
+/** Start-up itself looks after collections that have an owner filter besides their scope. */
+const filtersNoCollection = (text: string): boolean => !/ownerFilter: \{[^}]*parameter/.test(text)
+
+// A word that must be there for an entity to start at all is replaced by another.
+const DELETIONS: readonly Deletion[] = [
+  {
+    title: 'the guard of its reads',
+    from: /\bread: (ownRows|permission)\([^)]*\)/,
+    to: `read: ${ANYBODY}`,
+    grep: 'export answers',
+    only: filtersNoCollection
+  },
+  { title: 'reads that differ', from: /\breads: \{[^}]*\},/, to: '', grep: 'get answers' },
+  {
+    title: 'the owner filter',
+    from: /,?\s*ownerFilter: \{[^}]*\}/,
+    to: '',
+    grep: '(list|get) answers|takes an owner'
+  },
+  {
+    title: 'the guard of its writes',
+    from: /\bwrite: (ownRows|permission)\([^)]*\)/,
+    to: `write: ${SOMEBODY}`,
+    grep: 'delete is refused',
+    only: filtersNoCollection
+  },
+  {
+    title: 'the permissions of its actions',
+    from: /\bpermission: '[a-z-]+:[a-z]+',/g,
+    to: '',
+    grep: '[a-z-]+ is refused'
+  },
+  { title: 'what hides its columns', from: /\bhidden\(/g, to: '(', grep: 'as it is listed' }
+]
+
+describe('an entity file without', function () {
+  this.timeout(120_000)
+  const entityFiles = join(outputRoot, 'data-service/entities')
+  let copy = ''
+  before(async () => {
+    copy = await mkdtemp(join(tmpdir(), 'deleted-'))
+    for (const part of ['data-service', 'gateway', 'shared', 'test']) {
+      await cp(join(outputRoot, part), join(copy, 'dist', part), { recursive: true })
+    }
+    for (const part of ['package.json', 'proto', 'tools']) {
+      await cp(join(packageRoot, part), join(copy, part), { recursive: true })
+    }
+    await symlink(join(packageRoot, 'node_modules'), join(copy, 'node_modules'))
+  })
+  after(() => rm(copy, { recursive: true, force: true }))
+
+  for (const { title, from, to, grep, only } of DELETIONS) {
+    it(`${title} is found out by the tests of every entity`, async () => {
+      const changed = await weaken((text) => (only?.(text) === false ? text : text.replace(from, to)))
+      expect(changed).to.not.be.empty
+      const { failures } = await runEveryEntity(copy, {
+        database: 'sqlite',
+        grep: `\\b(${changed.join('|')}) (${grep})`
+      })
+      const titles = failures.map(({ fullTitle }) => fullTitle)
+      const unstarted = failures.filter(({ fullTitle }) => fullTitle.includes('"before all" hook'))
+      expect(unstarted.map(({ err }) => err.message)).to.deep.equal([])
+      const unnoticed = changed.filter((name) => !titles.some((one) => ` ${one} `.includes(` ${name} `)))
+      expect(unnoticed, 'entities whose tests stay green').to.deep.equal([])
+    })
+  }
+
+  it('the scope behind the owner filter of its collections does not start', async () => {
+    const changed = await weaken((text) =>
+      filtersNoCollection(text) ? text : text.replace(/\bread: ownRows\([^)]*\)/, `read: ${ANYBODY}`)
+    )
+    expect(changed).to.include.members(['bookmarks', 'shopping-carts'])
+    const { passes, failures } = await runEveryEntity(copy, { database: 'sqlite', grep: 'bookmarks list' })
+    expect(passes).to.deep.equal([])
+    const said = failures.map(({ err }) => err.message).join()
+    for (const name of changed) expect(said).to.include(`- ${name}: `)
+  })
+
+  /** Rewrites the entity files of the copy; the names of the entities that became different. */
+  async function weaken(change: (text: string) => string): Promise<string[]> {
+    const changed: string[] = []
+    for (const file of (await readdir(entityFiles)).filter((name) => name.endsWith('.js'))) {
+      const text = await readFile(join(entityFiles, file), 'utf8')
+      const name = /defineEntity\(\{\s*name: '([a-z-]+)'/.exec(text)?.[1]
+      const weakened = name === undefined ? text : change(text)
+      await writeFile(join(copy, 'dist/data-service/entities', file), weakened)
+      if (name !== undefined && weakened !== text) changed.push(name)
+    }
+    return changed
+  }
+})
