@@ -6,8 +6,9 @@ import { openBareConnection } from './mysql-connection.js'
 const PATIENCE_MS = 5000
 
 /**
- * Stops the statement that runs on a connection, from a connection beside it, and closes the connection: a KILL that
- * arrives late would hit whatever statement came next. Never rejects.
+ * Stops the statement that runs on a connection, from a connection beside it, by closing the connection at the server.
+ * KILL QUERY would pass without effect between the preparation of a statement and its execution, and if late it would
+ * hit whatever statement came next. Never rejects.
  */
 export async function stopStatement(
   connection: Connection,
@@ -21,7 +22,7 @@ export async function stopStatement(
   try {
     const side = await openBareConnection(settings)
     try {
-      await side.promise().query(`KILL QUERY ${connection.threadId}`)
+      await side.promise().query(`KILL CONNECTION ${connection.threadId}`)
     } finally {
       side.destroy()
     }

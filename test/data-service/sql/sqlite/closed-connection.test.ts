@@ -1,0 +1,26 @@
+import { expect } from 'chai'
+import { SqliteConnection } from '../../../../data-service/sql/sqlite/sqlite-connection.js'
+import { freshDatabase } from '../../../harness/database.js'
+
+describe('a closed connection to SQLite', () => {
+  it('holds its snapshot no longer, though its statements live on', async () => {
+    const database = await freshDatabase('sqlite')
+    const file = database.url.slice('sqlite:'.length)
+    const writer = await SqliteConnection.open(file)
+    try {
+      writer.execute('CREATE TABLE t (id INTEGER PRIMARY KEY)')
+      const reader = SqliteConnection.openReadOnly(file)
+      reader.execute('BEGIN')
+      reader.rows('SELECT id FROM t', [], false)
+      // The log starts anew only where nobody reads from it.
+      const busy = (): unknown => writer.rows('PRAGMA wal_checkpoint(TRUNCATE)', [], false)[0]?.[0]
+      expect(busy()).to.equal(1)
+      reader.close()
+      expect(busy()).to.equal(0)
+      reader.close()
+    } finally {
+      writer.close()
+      await database.dispose()
+    }
+  })
+})

@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import { createConnection, type Connection } from 'mysql2/promise'
+import { setTimeout as wait } from 'node:timers/promises'
+import { openBareConnection } from '../../../data-service/sql/mysql/mysql-connection.js'
+import { stopStatement } from '../../../data-service/sql/mysql/stop-statement.js'
+import { parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
+import { freshDatabase, type FreshDatabase } from '../../harness/database.js'
+
+describe('stopping a statement on mysql', function () {
+  this.timeout(15_000)
+  let database: FreshDatabase
+  let watcher: Connection
+
+  before(async () => {
+    database = await freshDatabase('mysql')
+    watcher = await createConnection({ uri: database.url })
+  })
+  after(async () => {
+    await watcher.end()
+    await database.dispose()
+  })
+
+  const settings = () => {
+    const parsed = parseDatabaseUrl(database.url)
+    if (parsed.kind !== 'mysql') throw new TypeError('not of mysql')
+    return parsed
+  }
+  const kills = async (): Promise<number> => {
+    const [rows] = await watcher.query("SHOW GLOBAL STATUS LIKE 'Com_kill'")
+    // One row of a name and a value.
+    return Number((rows as { Value: string }[])[0]?.Value)
+  }
+
+  it('stops one that reaches the server only after the order to stop it, between preparation and execution say', async () => {
+    const connection = await openBareConnection(settings())
+    const before = await kills()
+    const running = (async () => {
+      while ((await kills()) === before) await wait(2)
+      await connection.promise().query('SELECT SLEEP(60)')
+      return 'ran to its end'
+    })().catch(() => 'stopped')
+    await stopStatement(connection, settings(), running)
+    const [left] = await watcher.query(
+      "SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(60)%'"
+    )
+    expect(left).to.deep.equal([])
+    expect(await Promise.race([running, Promise.resolve('still running')])).to.equal('stopped')
+  })
+})
