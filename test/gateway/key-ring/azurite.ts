@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
+import {
+  BlobServiceClient,
+  ContainerSASPermissions,
+  StorageSharedKeyCredential,
+  type ContainerClient
+} from '@azure/storage-blob'
+import { packageRoot } from '../../harness/package-root.js'
+import { startRelay, type Relay } from './relay.js'
+
+/** The account that azurite is born with; its key is in azurite's own documentation. */
+const ACCOUNT = 'devstoreaccount1'
+const ACCOUNT_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
+
+/** A real blob server with a container of its own. */
+export interface Azurite {
+  readonly container: ContainerClient
+  /** The URL of a blob with a signature that permits what a ring needs, or only to read it. */
+  blobUrl(name: string, permissions?: 'rcw' | 'r'): Promise<URL>
+  /** The way to it, which can be cut. */
+  readonly relay: Relay
+  dispose(): Promise<void>
+}
+
+export async function startAzurite(): Promise<Azurite> {
+  const folder = await mkdtemp(join(tmpdir(), 'azurite-'))
+  const running = await run(folder)
+  const relay = await startRelay(running.port)
+  const dispose = async (): Promise<void> => {
+    await relay.cut()
+    await running.end()
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const container = await makeContainer(relay.port)
+    return {
+      container,
+      relay,
+      dispose,
+      blobUrl: (name, permissions = 'rcw') => signedUrl(container, name, permissions)
+    }
+  } catch (error) {
+    await dispose()
+    throw error
+  }
+}
+
+async function makeContainer(port: number): Promise<ContainerClient> {
+  const credential = new StorageSharedKeyCredential(ACCOUNT, ACCOUNT_KEY)
+  const service = new BlobServiceClient(`http://127.0.0.1:${port}/${ACCOUNT}`, credential)
+  const container = service.getContainerClient('rings')
+  await container.create()
+  return container
+}
+
+async function signedUrl(container: ContainerClient, name: string, permissions: string): Promise<URL> {
+  const signed = await container.generateSasUrl({
+    permissions: ContainerSASPermissions.parse(permissions),
+    expiresOn: new Date(Date.now() + 3_600_000)
+  })
+  const url = new URL(signed)
+  url.pathname += `/${name}`
+  return url
+}
+
+async function run(folder: string): Promise<{ port: number; end(): Promise<void> }> {
+  const preload = pathToFileURL(join(packageRoot, 'tools/end-with-parent.mjs')).href
+  const program = join(packageRoot, 'node_modules/azurite/dist/src/blob/main.js')
+  const settings = ['--blobHost', '127.0.0.1', '--blobPort', '0', '--location', folder, '--disableTelemetry']
+  // The client speaks a newer version of the protocol than the last azurite for Node 20 knows of.
+  settings.push('--skipApiVersionCheck')
+  const child = spawn(process.execPath, ['--import', preload, program, ...settings], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc']
+  })
+  const ended = once(child, 'close')
+  if (child.stdout === null) throw new TypeError('stdout is a pipe')
+  const lines = createInterface({ input: child.stdout })
+  const listening = new Promise<number>((resolve, reject) => {
+    lines.on('line', (line) => {
+      const [, found] = /listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(line) ?? []
+      if (found !== undefined) resolve(Number(found))
+    })
+    ended.then(() => reject(new Error('azurite ended before it listened.')), reject)
+  })
+  return {
+    port: await listening,
+    async end() {
+      // Asked to stop, it would wait for its clients' idle connections.
+      child.kill('SIGKILL')
+      await ended
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+
+/** Connections to a port of this machine, which a test can cut and mend. */
+export interface Relay {
+  readonly port: number
+  /** Ends every connection and refuses new ones. */
+  cut(): Promise<void>
+  /** Takes connections again, at the same port. */
+  mend(): Promise<void>
+}
+
+export async function startRelay(target: number): Promise<Relay> {
+  const open = new Set<Socket>()
+  const server = createServer((incoming) => {
+    const outgoing = connect(target, '127.0.0.1')
+    for (const [one, other] of [
+      [incoming, outgoing],
+      [outgoing, incoming]
+    ] as const) {
+      open.add(one)
+      one.pipe(other)
+      one.on('error', () => other.destroy())
+      one.on('close', () => {
+        open.delete(one)
+        other.destroy()
+      })
+    }
+  })
+  const listen = async (port: number): Promise<number> => {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    // A server that listens on TCP has such an address.
+    return (server.address() as AddressInfo).port
+  }
+  const port = await listen(0)
+  return {
+    port,
+    async cut() {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of open) socket.destroy()
+      await closed
+    },
+    mend: async () => void (await listen(port))
+  }
+}
