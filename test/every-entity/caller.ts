@@ -20,7 +20,13 @@ const BYPASS = 'Admin'
 
 /** domain.md, roles and permissions. */
 const CLERK = ['products', 'coupons', 'customers', 'suppliers', 'warehouses', 'events'].map((one) => `${one}:manage`)
-export const PERMISSIONS = [...CLERK, 'orders:manage', 'returns:manage', 'invoices:manage', 'audit:read']
+export const PERMISSIONS: readonly string[] = [
+  ...CLERK,
+  'orders:manage',
+  'returns:manage',
+  'invoices:manage',
+  'audit:read'
+]
 
 /** Contract section 6: these count as no claim at all. */
 export const MALFORMED_OWNERS: readonly unknown[] = [
@@ -45,11 +51,12 @@ export const ADMIN = caller('the bypass role', { claims: { role: BYPASS }, bypas
 export const CLERK_CALLER = caller('the clerk', { claims: { role: 'Clerk' }, permissions: CLERK })
 
 export function ownerCaller(owner: number, permissions: readonly string[] = []): Caller {
-  const more = permissions.length === 0 ? '' : ` with ${permissions.join(' and ')}`
+  const which = permissions === PERMISSIONS ? 'every permission' : permissions.join(' and ')
+  const more = permissions.length === 0 ? '' : ` with ${which}`
   return caller(`owner ${owner}${more}`, { claims: { customer_id: owner, permissions }, owner, permissions })
 }
 
-/** A malformed claim, with every permission there is: none makes up for it. */
+/** A claim that names no owner. */
 export function malformedOwner(claim: unknown): Caller {
   return caller(`the owner claim ${JSON.stringify(claim)}`, { claims: { customer_id: claim } })
 }

@@ -4,7 +4,10 @@ import { checkAllowLists } from './check-allow-lists.js'
 import { checkCatalogue } from './check-catalogue.js'
 import { checkCreates } from './check-creates.js'
 import { checkPreconditions } from './check-preconditions.js'
-import { checkChildren, checkLeaks, checkOwnerFilter } from './check-leaks.js'
+import { checkForeignFilters } from './check-foreign-filters.js'
+import { checkIncludes } from './check-includes.js'
+import { checkOwnerFilter } from './check-owner-filter.js'
+import { checkWithoutBypass } from './check-without-bypass.js'
 import { checkReads } from './check-reads.js'
 import { checkRowWrites } from './check-row-writes.js'
 import { EveryStore } from './every-store.js'
@@ -21,13 +24,21 @@ export function describeEveryEntity(kind: DatabaseKind): void {
       describe(entity.name, () => {
         checkReads(store, entity)
         checkCreates(store, entity)
-        checkLeaks(store, entity)
-        checkChildren(store, entity)
+        checkIncludes(store, entity)
+        checkForeignFilters(store, entity)
         checkOwnerFilter(store, entity)
         checkAllowLists(store, entity)
         checkRowWrites(store, entity)
         checkPreconditions(store, entity)
       })
     }
+  })
+
+  describe(`every entity on ${kind} without OWNER_BYPASS_ROLE`, function () {
+    this.timeout(60_000)
+    const store = new EveryStore(kind)
+    before(() => store.start({ OWNER_BYPASS_ROLE: '' }))
+    after(() => store.stop())
+    for (const entity of entities) checkWithoutBypass(store, entity)
   })
 }

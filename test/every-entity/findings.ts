@@ -59,7 +59,8 @@ export async function answeredByAll(
   const outcomes: Outcome[] = []
   for (const transport of store.transports) outcomes.push(await answered(store, { ...made, transport }, of))
   const [http, grpc] = outcomes
-  if (of.code !== 'ok' && http !== undefined && grpc !== undefined) {
+  // A failure of the service's own has a body that is fixed.
+  if (of.code !== 'ok' && of.code !== 'configuration' && http !== undefined && grpc !== undefined) {
     of.findings.same(`${describeCall(made.call)} by ${made.caller.name}, words`, grpc.detail, http.detail)
   }
   return outcomes
