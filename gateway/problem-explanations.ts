@@ -100,11 +100,12 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ErrorCode, ProblemExplanation
   'auth.invalid-token': {
     meaning: 'The access token was not accepted.',
     remedy:
-      'It has expired, is not valid yet, is signed by an unknown key or with another algorithm, or names another issuer or audience. Get a new one. Public resources refuse a bad token as well.'
+      'It has expired, is not valid yet, is signed by an unknown key or with another algorithm, or names another issuer or audience. Get a new one. Public resources refuse a bad token as well. Of a refresh token it means that the session is over: log in again.'
   },
   'auth.invalid-credentials': {
     meaning: 'E-mail and password do not match an account.',
-    remedy: 'The answer is the same whether or not the account exists.'
+    remedy:
+      'The answer, and the time it takes, are the same whether or not the account exists. Sample accounts do not log in while `SAMPLE_DATA` is off.'
   },
   'ownership.denied': {
     meaning: "The row or the owner parameter is another owner's.",
@@ -116,7 +117,8 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ErrorCode, ProblemExplanation
   },
   'request.cross-site': {
     meaning: 'A cookie endpoint was called from another site.',
-    remedy: 'Call it from a page of the same site.'
+    remedy:
+      'Call it from a page of the same site. Browsers that send no `Sec-Fetch-Site` send `Origin`, which must be that of `PUBLIC_BASE_URL`, or of the listener where that is not set: there `localhost` and `127.0.0.1` are two.'
   },
   'antiforgery.invalid': {
     meaning: 'The antiforgery token is absent or not valid.',
@@ -170,7 +172,8 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ErrorCode, ProblemExplanation
   },
   'quota-exceeded': {
     meaning: 'Too many attempts.',
-    remedy: 'Retry after the seconds of `Retry-After`.'
+    remedy:
+      'Retry after the seconds of `Retry-After`. Log-ins are refused after 10 failures of one account from one address, and after 100 of one address, within 15 minutes; the password is not looked at then.'
   },
   'headers.too-large': {
     meaning: "The request's headers are over 64 KiB.",
