@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { MAX_BODY_BYTES } from '../shared/body-limit.js'
 import type { Logger } from '../shared/logger.js'
+import { antiforgeryRoute } from './antiforgery/antiforgery-route.js'
+import { AntiforgeryCheck } from './antiforgery/antiforgery-check.js'
+import { AntiforgeryTokens } from './antiforgery/antiforgery-tokens.js'
 import type { AuthClient } from './auth-client.js'
 import type { Catalogue } from './catalogue.js'
 import type { GatewayConfig } from './config.js'
@@ -11,6 +14,8 @@ import { entityRefusals } from './entity-routes/entity-refusals.js'
 import { entityWrites } from './entity-routes/entity-writes.js'
 import { MAX_HEAD_BYTES } from './headers/request-head.js'
 import { requestIdOf } from './headers/request-id.js'
+import type { KeyRing } from './key-ring/key-ring.js'
+import { processRing } from './key-ring/process-ring.js'
 import { MalformedHttp } from './malformed-http.js'
 import { originForm } from './origin-form.js'
 import { docsPage } from './plugins/docs-page.js'
@@ -25,9 +30,13 @@ import { logWhenDone, requestLog } from './plugins/request-log.js'
 import { responseSafety } from './plugins/response-safety.js'
 import { PublicAddress } from './public-address.js'
 import { knowEveryMethod } from './refuse-other-methods.js'
+import { pageSession } from './renderer/page-session.js'
+import { rendererProxy } from './renderer/renderer-proxy.js'
 import { ProblemSender } from './send-problem.js'
 import { authRoutes } from './session/auth-routes.js'
+import { HtmlRefresh } from './session/html-refresh.js'
 import { keySetRoute } from './session/key-set-route.js'
+import { ownSiteOnly } from './session/own-site-only.js'
 import { sessionTools } from './session/session-tools.js'
 
 export interface GatewayParts {
@@ -36,6 +45,8 @@ export interface GatewayParts {
   readonly auth: AuthClient
   readonly catalogue: Catalogue
   readonly log: Logger
+  /** Default: one of this process alone. */
+  readonly keyRing?: KeyRing
   readonly address?: PublicAddress
   readonly now?: () => Date
   readonly newRequestId?: () => string
@@ -54,6 +65,7 @@ const PARSER_HEAD_BYTES = 4 * MAX_HEAD_BYTES
 export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance> {
   const { config, data, auth, catalogue, log, now = () => new Date(), newRequestId = randomUUID } = parts
   const address = parts.address ?? new PublicAddress(config)
+  const antiforgery = new AntiforgeryTokens(parts.keyRing ?? processRing(now))
   const problems = new ProblemSender(address, log)
   const sessions = sessionTools(auth, config, now)
   const malformed = new MalformedHttp({ address, log, newRequestId })
@@ -88,6 +100,11 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
   await app.register(privateCookies)
   await app.register(requestLimits)
   await app.register(problemResponses, { problems })
+  if (config.rendererUrl !== undefined) {
+    const { rendererUrl, trustedProxies } = config
+    const session = pageSession(new HtmlRefresh(sessions, log), new AntiforgeryCheck(antiforgery, log))
+    await app.register(rendererProxy, { rendererUrl, catalogue, address, trustedProxies, session, log })
+  }
   await app.register(
     async (prefixed) => {
       await prefixed.register(health, { data })
@@ -95,7 +112,11 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
       await prefixed.register(openApi, { catalogue, address })
       await prefixed.register(docsPage, { catalogue, address })
       await prefixed.register(keySetRoute, { tools: sessions })
-      await prefixed.register(authRoutes, { tools: sessions, address })
+      await prefixed.register(async (scope) => {
+        await scope.register(ownSiteOnly, { address })
+        await scope.register(authRoutes, { tools: sessions })
+        await scope.register(antiforgeryRoute, { tokens: antiforgery, cookieSecure: config.cookieSecure })
+      })
       await prefixed.register(entityReads, { data, catalogue, address, now })
       await prefixed.register(entityWrites, { data, catalogue, address, now })
       await prefixed.register(entityRefusals, { catalogue })

@@ -6,6 +6,7 @@ import { GrpcAuthClient } from './auth-client.js'
 import { Catalogue } from './catalogue.js'
 import { readGatewayConfig, type GatewayConfig } from './config.js'
 import { GrpcDataClient } from './data-client.js'
+import { openKeyRing } from './key-ring/open-key-ring.js'
 import { PublicAddress } from './public-address.js'
 
 /** Milliseconds that requests under way get when the process is asked to end. */
@@ -21,14 +22,16 @@ async function serve(config: GatewayConfig): Promise<void> {
   try {
     log.info({ address: config.dataServiceAddress }, 'asking the data service for its catalogue')
     const catalogue = await Catalogue.open(data, log, stopping.signal)
+    const keyRing = await openKeyRing(config.keyRing, log)
     const address = new PublicAddress(config)
-    const app = await buildGateway({ config, data, auth, catalogue, log, address })
+    const app = await buildGateway({ config, data, auth, catalogue, log, keyRing: keyRing.ring, address })
     await app.listen({ host: config.host === 'localhost' ? '127.0.0.1' : config.host, port: config.port })
     log.info({ url: address.listening(app), publicBaseUrl: address.base }, 'listening')
     await aborted(stopping.signal)
     log.info('closing')
     setTimeout(() => app.server.closeAllConnections(), CLOSING_TIME).unref()
     await app.close()
+    keyRing.close()
   } catch (error) {
     if (!stopping.signal.aborted) throw error
   } finally {

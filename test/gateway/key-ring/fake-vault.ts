@@ -1,0 +1,122 @@
+import { constants, generateKeyPairSync, privateDecrypt, publicEncrypt, randomBytes, type KeyObject } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+
+const TOKEN = 'token-of-a-test'
+const OAEP_256 = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }
+
+interface Version {
+  readonly version: string
+  readonly publicKey: KeyObject
+  readonly privateKey: KeyObject
+  readonly expires?: number
+}
+
+/** A local server that speaks the part of Azure Key Vault's REST protocol that wraps and unwraps, with real RSA keys. */
+export class FakeVault {
+  /** What it was asked, as `POST wrapkey`; requests without a token not counted. */
+  readonly asked: string[] = []
+  /** While set, every request with a token is refused with this status and code. */
+  refusal: { readonly status: number; readonly code: string } | undefined
+  readonly #versions: Version[] = []
+  readonly #server = createServer((request, response) => {
+    void this.#answer(request).then(({ status, body, headers }) => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+    })
+  })
+
+  static async start(): Promise<FakeVault> {
+    const vault = new FakeVault()
+    vault.rotate()
+    vault.#server.listen(0, '127.0.0.1')
+    await once(vault.#server, 'listening')
+    return vault
+  }
+
+  /** `http://127.0.0.1:1234` */
+  get url(): string {
+    // A server that listens on TCP has such an address.
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** Adds a version of the key, which is the newest from then on. Earlier ones are over, in the past already. */
+  rotate(): void {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const earlier = this.#versions.splice(0).map((one) => ({ ...one, expires: 1_600_000_000 }))
+    this.#versions.push(...earlier, { version: randomBytes(16).toString('hex'), publicKey, privateKey })
+  }
+
+  get versions(): string[] {
+    return this.#versions.map(({ version }) => version)
+  }
+
+  /** What a client with a credential of this vault signs in with. */
+  readonly credential = {
+    getToken: () => Promise.resolve({ token: TOKEN, expiresOnTimestamp: Date.now() + 3_600_000 })
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  async #answer(request: IncomingMessage): Promise<Answer> {
+    if (request.headers.authorization !== `Bearer ${TOKEN}`) {
+      request.resume()
+      const challenge = 'Bearer authorization="https://login.test/tenant", resource="https://vault.test"'
+      return failure(401, 'Unauthorized', { 'www-authenticate': challenge })
+    }
+    const { pathname, searchParams } = new URL(request.url ?? '', this.url)
+    const [, name = '', version = '', operation = ''] =
+      /^\/keys\/([^/]+)(?:\/([^/]*))?(?:\/(\w+))?$/.exec(pathname) ?? []
+    this.asked.push(`${request.method} ${operation === '' ? 'get' : operation}`)
+    const body: unknown = request.method === 'POST' ? await json(request) : undefined
+    if (this.refusal !== undefined) return failure(this.refusal.status, this.refusal.code)
+    if (!searchParams.has('api-version')) return failure(400, 'BadParameter')
+    const key = version === '' ? this.#versions.at(-1) : this.#versions.find((one) => one.version === version)
+    if (name !== 'ring' || key === undefined) return failure(404, 'KeyNotFound')
+    const kid = `${this.url}/keys/${name}/${key.version}`
+    if (request.method === 'GET') {
+      const jwk = key.publicKey.export({ format: 'jwk' })
+      const attributes = { enabled: true, ...(key.expires === undefined ? {} : { exp: key.expires }) }
+      return ok({ key: { kid, ...jwk, key_ops: ['wrapKey', 'unwrapKey'] }, attributes })
+    }
+    return calculate(key, { kid, operation, body })
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: object
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+function calculate(key: Version, asked: { kid: string; operation: string; body: unknown }): Answer {
+  const { kid, operation } = asked
+  // Checked below, member by member.
+  const { alg, value } = asked.body as { alg?: unknown; value?: unknown }
+  if (alg !== 'RSA-OAEP-256' || typeof value !== 'string') return failure(400, 'BadParameter')
+  const bytes = Buffer.from(value, 'base64url')
+  if (operation === 'wrapkey') {
+    // As the real one: what has expired still unwraps, and wraps no more.
+    if (key.expires !== undefined) return failure(403, 'Forbidden')
+    return ok({ kid, value: publicEncrypt({ key: key.publicKey, ...OAEP_256 }, bytes).toString('base64url') })
+  }
+  if (operation !== 'unwrapkey') return failure(404, 'NotFound')
+  try {
+    return ok({ kid, value: privateDecrypt({ key: key.privateKey, ...OAEP_256 }, bytes).toString('base64url') })
+  } catch {
+    return failure(400, 'BadParameter')
+  }
+}
+
+function ok(body: object): Answer {
+  return { status: 200, body }
+}
+
+function failure(status: number, code: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, body: { error: { code, message: `${code}, says the vault` } }, headers }
+}

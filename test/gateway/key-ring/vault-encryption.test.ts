@@ -1,0 +1,78 @@
+import { expect } from 'chai'
+import { randomBytes } from 'node:crypto'
+import { describeFailure } from '../../../gateway/key-ring/describe-failure.js'
+import { VaultEncryption } from '../../../gateway/key-ring/vault-encryption.js'
+import { FakeVault } from './fake-vault.js'
+
+describe('key-encryption key in a vault', () => {
+  const secret = randomBytes(32)
+  let vault: FakeVault
+
+  beforeEach(async () => {
+    vault = await FakeVault.start()
+  })
+
+  afterEach(() => vault.stop())
+
+  const encryption = (version?: string, name = 'ring'): VaultEncryption =>
+    new VaultEncryption({ key: { vault: vault.url, name, version }, credential: vault.credential })
+  const failureOf = (work: Promise<unknown>): Promise<string> => work.then(() => 'none', describeFailure)
+
+  it('wraps there, and another process unwraps there', async () => {
+    const wrapped = await encryption().wrap(secret)
+    expect(wrapped.by).to.equal(`${vault.url}/keys/ring/${vault.versions[0]}`)
+    expect(wrapped.bytes.includes(secret)).to.equal(false)
+    expect((await encryption().unwrap(wrapped)).equals(secret)).to.equal(true)
+    expect(vault.asked).to.deep.equal(['GET get', 'POST wrapkey', 'POST unwrapkey'])
+  })
+
+  it('asks for nothing but the operation where the setting names a version', async () => {
+    await encryption(vault.versions[0]).wrap(secret)
+    expect(vault.asked).to.deep.equal(['POST wrapkey'])
+  })
+
+  it('wraps with the newest version, and unwraps with an old one although it is over', async () => {
+    const one = encryption()
+    const old = await one.wrap(secret)
+    vault.rotate()
+    const wrapped = await one.wrap(secret)
+    expect(wrapped.by).to.equal(`${vault.url}/keys/ring/${vault.versions[1]}`)
+    for (const each of [old, wrapped]) expect((await encryption().unwrap(each)).equals(secret)).to.equal(true)
+  })
+
+  it('rejects in words while the vault refuses, without a retry, and works again after that', async () => {
+    const one = encryption()
+    const wrapped = await one.wrap(secret)
+    vault.refusal = { status: 403, code: 'Forbidden' }
+    vault.asked.length = 0
+    expect(await failureOf(one.wrap(secret))).to.match(/^403 Forbidden.*says the vault/)
+    expect(await failureOf(one.unwrap(wrapped))).to.match(/^403 Forbidden.*says the vault/)
+    vault.refusal = { status: 503, code: 'Busy' }
+    expect(await failureOf(one.unwrap(wrapped))).to.match(/^503 Busy/)
+    expect(vault.asked).to.deep.equal(['GET get', 'POST unwrapkey', 'POST unwrapkey'])
+    vault.refusal = undefined
+    expect((await one.unwrap(wrapped)).equals(secret)).to.equal(true)
+  })
+
+  it('rejects for a key that is not there, and for bytes that were wrapped by none', async () => {
+    expect(await failureOf(encryption(undefined, 'other').wrap(secret))).to.match(/^404 KeyNotFound/)
+    const { by } = await encryption().wrap(secret)
+    expect(await failureOf(encryption().unwrap({ by, bytes: randomBytes(256) }))).to.match(/^400 BadParameter/)
+  })
+
+  it('takes for its own what a version of its own key has wrapped, and nothing else', () => {
+    const bytes = Buffer.alloc(0)
+    const own = (by: string): boolean => encryption().hasWrapped({ by, bytes })
+    expect(own(`${vault.url}/keys/ring/0a`)).to.equal(true)
+    for (const by of [
+      `${vault.url}/keys/ring`,
+      `${vault.url}/keys/ring2/0a`,
+      `${vault.url}/keys/ring/0a/b`,
+      `${vault.url}.evil.test/keys/ring/0a`,
+      'https://evil.test/keys/ring/0a',
+      ''
+    ]) {
+      expect(own(by), by).to.equal(false)
+    }
+  })
+})
