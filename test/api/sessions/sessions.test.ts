@@ -8,7 +8,7 @@ const EXPIRED = [
   'app_auth_refresh=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'
 ]
 
-describeSessions('browser sessions', { ACCESS_TOKEN_TTL: '2s', REFRESH_GRACE: '1m' }, (stack) => {
+describeSessions('browser sessions', { REFRESH_GRACE: '1m' }, (stack) => {
   after(() => {
     const bodies = stack.answers.map(({ text }) => text).join('\n')
     const log = stack.logText()
@@ -68,24 +68,6 @@ describeSessions('browser sessions', { ACCESS_TOKEN_TTL: '2s', REFRESH_GRACE: '1
       expect(keys.map((key) => (key as { kid: string }).kid)).to.include(kid)
       for (const key of keys) expect(key).to.not.have.any.keys('d', 'p', 'q', 'k')
     }
-  })
-
-  it('answer the same token until it has expired, then a fresh one', async () => {
-    let cookies = cookiesOf(await stack.login('ada'))
-    const first = cookies.access
-    for (;;) {
-      const answer = await stack.send('/auth/session/token', { cookies })
-      expect(answer.status, answer.text).to.equal(200)
-      if (answer.headers['set-cookie'] !== undefined) {
-        cookies = cookiesOf(answer)
-        expect(json(answer)).to.include({ accessToken: cookies.access })
-        break
-      }
-      expect(json(answer)).to.include({ accessToken: first })
-    }
-    expect(cookies.access).to.not.equal(first)
-    expect(claims(first ?? '').exp * 1000).to.be.at.most(Date.now())
-    expect((await stack.send('/auth/session/token', { cookies, gateway: 1 })).status).to.equal(200)
   })
 
   it('go on at both gateways when many tabs ask at the same moment', async () => {
@@ -165,8 +147,4 @@ describeSessions('browser sessions', { ACCESS_TOKEN_TTL: '2s', REFRESH_GRACE: '1
 
 function header(token: string): unknown {
   return JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString('utf8'))
-}
-
-function claims(token: string): { readonly exp: number } {
-  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { readonly exp: number }
 }

@@ -1,0 +1,110 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import { readSessionCookie } from '../../../shared/session-cookie/read-session-cookie.js'
+import { json, type Answer } from '../http-call.js'
+import { cookiesOf, describeSessions, type SessionCookies, type SessionStack } from './session-stack.js'
+
+// A renderer that greets whoever the cookies name.
+const renderer = createServer((request, response) => {
+  const result = readSessionCookie(request.headers.cookie)
+  const greeting = result.kind === 'success' ? result.principal.nameIdentifier : result.kind
+  response.setHeader('content-type', 'text/html').end(`<p>${greeting}</p>`)
+})
+renderer.listen(0, '127.0.0.1')
+await once(renderer, 'listening')
+// A server that listens on a port has an address of this kind.
+const { port } = renderer.address() as AddressInfo
+after(() => renderer.close())
+
+const SETTINGS = { RENDERER_URL: `http://127.0.0.1:${port}`, ACCESS_TOKEN_TTL: '2s', REFRESH_GRACE: '1m' }
+
+describeSessions('the first page of a session', SETTINGS, (stack) => {
+  const open = (cookies: SessionCookies, more: object = {}): Promise<Answer> =>
+    stack.send('/account', { method: 'GET', cookies, headers: { accept: 'text/html,*/*;q=0.8' }, ...more })
+
+  it('greets whoever is signed in', async () => {
+    const cookies = cookiesOf(await stack.login('ada'))
+    const page = await open(cookies)
+    expect(page.status).to.equal(200)
+    expect(page.text).to.equal('<p>ada@example.com</p>')
+    expect((await open({})).text).to.equal('<p>none</p>')
+  })
+
+  it('greets them too once the access token has expired, at every gateway', async () => {
+    const signedIn = cookiesOf(await stack.login('ada'))
+    const before = await expired(stack, signedIn)
+    const tabs = await Promise.all(
+      Array.from({ length: 10 }, (_, tab) => open(before, { gateway: tab % 2, alone: true }))
+    )
+    for (const tab of tabs) {
+      expect(tab.status).to.equal(200)
+      expect(tab.text).to.equal('<p>ada@example.com</p>')
+      expect(tab.headers).to.include({ 'cache-control': 'private, no-store' })
+      expect(tab.headers.vary).to.match(/\bCookie\b/)
+    }
+    const fresh = new Set(tabs.map((tab) => cookiesOf(tab).refresh))
+    expect(fresh.size).to.equal(1)
+    expect(fresh.has(before.refresh)).to.equal(false)
+    expect((await stack.send('/auth/session/token', { cookies: cookiesOf(tabs[0] ?? missing()) })).status).to.equal(200)
+  })
+
+  it('gives scripts the same token until it has expired, then a fresh one', async () => {
+    let cookies = cookiesOf(await stack.login('ada'))
+    const first = cookies.access
+    for (;;) {
+      const answer = await stack.send('/auth/session/token', { cookies })
+      expect(answer.status, answer.text).to.equal(200)
+      if (answer.headers['set-cookie'] !== undefined) {
+        cookies = cookiesOf(answer)
+        expect(json(answer)).to.include({ accessToken: cookies.access })
+        break
+      }
+      expect(json(answer)).to.include({ accessToken: first })
+    }
+    expect(cookies.access).to.not.equal(first)
+    expect(claims(first ?? '').exp * 1000).to.be.at.most(Date.now())
+    expect((await stack.send('/auth/session/token', { cookies, gateway: 1 })).status).to.equal(200)
+  })
+
+  it('greets nobody in a session that is over, and leaves its cookies alone', async () => {
+    const { refresh = '' } = cookiesOf(await stack.login('ben'))
+    await stack.send('/auth/logout', { cookies: { refresh } })
+    const page = await open({ refresh })
+    expect(page.text).to.equal('<p>none</p>')
+    expect(page.headers['set-cookie']).to.equal(undefined)
+  })
+
+  it('comes, without a greeting, while the data service is away', async () => {
+    const { refresh = '' } = cookiesOf(await stack.login('ada'))
+    const [address = ''] = await stack.stopDataServices()
+    const page = await open({ refresh })
+    expect(page.status).to.equal(200)
+    expect(page.text).to.equal('<p>none</p>')
+    expect(page.headers['set-cookie']).to.equal(undefined)
+    await stack.startDataService({ DATA_SERVICE_ADDRESS: address })
+    let again = await open({ refresh })
+    while (again.text === '<p>none</p>') again = await open({ refresh })
+    expect(again.text).to.equal('<p>ada@example.com</p>')
+    const bodies = stack.answers.map(({ text }) => text).join('\n')
+    expect(bodies.includes(refresh)).to.equal(false)
+    expect(stack.logText().includes(refresh)).to.equal(false)
+  })
+})
+
+/** The same cookies, once their access token is of no use any more. */
+async function expired(stack: SessionStack, cookies: SessionCookies): Promise<SessionCookies> {
+  for (;;) {
+    const answer = await stack.send('/orders', { method: 'GET', token: cookies.access })
+    if (answer.status === 401) return cookies
+  }
+}
+
+function missing(): never {
+  throw new Error('There are ten tabs')
+}
+
+function claims(token: string): { readonly exp: number } {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { readonly exp: number }
+}

@@ -1,0 +1,110 @@
+import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js'
+import { expect } from 'chai'
+import { GrpcAuthClient, type AuthCall } from '../../gateway/auth-client.js'
+import { DomainError } from '../../shared/domain-error.js'
+import type { ProtoGrpcType } from '../../shared/gen/auth_service.js'
+import { loadProto } from '../../shared/load-proto.js'
+import { toRpcStatus } from '../../shared/rpc-status.js'
+
+type Unary = (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => void
+
+const CALL: AuthCall = { requestId: 'r1', traceparent: 't' }
+const SESSION = {
+  accessToken: 'a',
+  accessTokenExpiry: '2031-01-01T00:00:00.000Z',
+  refreshToken: 'r',
+  refreshTokenExpiry: '2031-01-02T00:00:00.000Z'
+}
+const CREDENTIALS = { email: 'e', password: 'p', clientAddress: '192.0.2.1' }
+
+describe('the client of the AuthService', () => {
+  let server: Server
+  let client: GrpcAuthClient
+  let calls: number
+  let on: Unary
+
+  beforeEach(async () => {
+    calls = 0
+    server = new Server()
+    // The definition loaded here is what the generated types describe.
+    const types = loadProto('auth/v1/auth_service.proto').types as unknown as ProtoGrpcType
+    const answering: Unary = (call, answer) => {
+      calls += 1
+      on(call, answer)
+    }
+    server.addService(types.auth.v1.AuthService.service, {
+      Login: answering,
+      Refresh: answering,
+      Revoke: answering,
+      Keys: answering
+    })
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+        error === null ? resolve(bound) : reject(error)
+      )
+    })
+    client = new GrpcAuthClient(`127.0.0.1:${port}`)
+  })
+  afterEach(() => {
+    client.close()
+    server.forceShutdown()
+  })
+
+  const failureOf = async (work: Promise<unknown>): Promise<DomainError> => {
+    const error: unknown = await work.then(
+      () => new Error('no failure'),
+      (caught: unknown) => caught
+    )
+    if (error instanceof DomainError) return error
+    throw error
+  }
+  const RPCS: readonly (readonly [name: string, call: () => Promise<unknown>, repeated: boolean])[] = [
+    ['login', () => client.login(CALL, CREDENTIALS), false],
+    ['refresh', () => client.refresh(CALL, 'r'), false],
+    ['revoke', () => client.revoke(CALL, 'r'), false],
+    ['keys', () => client.keys(CALL), true]
+  ]
+
+  it('carries everything over and back, with a deadline and without credentials of its own', async () => {
+    const seen: { request: unknown; metadata: object; deadline: number }[] = []
+    on = (call, answer) => {
+      const metadata = call.metadata.getMap()
+      seen.push({ request: call.request, metadata, deadline: Number(call.getDeadline()) })
+      answer(null, { session: SESSION, issuers: [{ issuer: 'i', audience: 'b', jwks: Buffer.from('{}') }] })
+    }
+    const before = Date.now()
+    expect(await client.login(CALL, CREDENTIALS)).to.deep.equal(SESSION)
+    expect(await client.refresh(CALL, 'r')).to.deep.equal(SESSION)
+    expect(await client.revoke(CALL, 'r')).to.equal(undefined)
+    expect(await client.keys(CALL)).to.deep.equal([{ issuer: 'i', audience: 'b', jwks: Buffer.from('{}') }])
+    expect(seen.map(({ request }) => request)).to.deep.equal([
+      CREDENTIALS,
+      { refreshToken: 'r' },
+      { refreshToken: 'r' },
+      {}
+    ])
+    for (const { metadata, deadline } of seen) {
+      expect(metadata).to.include({ 'x-request-id': 'r1', traceparent: 't' }).and.not.have.property('authorization')
+      expect(deadline).to.be.within(before + 5000, before + 11_000)
+    }
+  })
+
+  it('gives back the DomainError that was thrown there', async () => {
+    on = (_call, answer) => answer(toRpcStatus(new DomainError('quota-exceeded', 'Wait.', { retryAfter: 12 })))
+    expect(await failureOf(client.login(CALL, CREDENTIALS))).to.include({ code: 'quota-exceeded', retryAfter: 12 })
+  })
+
+  for (const [name, call, repeated] of RPCS) {
+    it(`${repeated ? 'repeats' : 'never repeats'} ${name} where the transport failed`, async () => {
+      on = (_call, answer) => answer({ code: status.UNAVAILABLE, details: 'going away' })
+      expect(await failureOf(call())).to.include({ code: 'upstream.unavailable' })
+      expect(calls).to.equal(repeated ? 2 : 1)
+    })
+  }
+
+  it('takes an answer without a session for a bad one', async () => {
+    on = (_call, answer) => answer(null, {})
+    expect(await failureOf(client.login(CALL, CREDENTIALS))).to.include({ code: 'upstream.bad-gateway' })
+    expect(await failureOf(client.refresh(CALL, 'r'))).to.include({ code: 'upstream.bad-gateway' })
+  })
+})
