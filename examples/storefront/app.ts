@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { JSX } from 'preact'
 import { h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import type { Logger } from '../../shared/logger.js'
+import { ProductArt } from './html/product-art.js'
 import { localPath } from './local-path.js'
+import type { PageContext } from './page-context.js'
 import { MessagePage } from './pages/message-page.js'
 import { PrivatePage } from './pages/private-page.js'
 import { ProductList } from './pages/product-list.js'
@@ -17,8 +20,11 @@ import { visitorOf } from './visitor.js'
 
 export interface StorefrontParts {
   readonly api: StoreApi
+  /** What prefixes the API's paths for the browser: empty, or `/api`. */
+  readonly apiPath: string
   /** Milliseconds since 1970. */
   readonly clock: () => number
+  readonly log: Logger
 }
 
 /** Pages about their visitor, by path: what the browser fetches, and how the page is called. */
@@ -32,8 +38,13 @@ const PRIVATE_PAGES = {
 type Query = Readonly<Record<string, string | string[] | undefined>>
 
 /** The shop, not yet listening. It decides nothing by who a visitor claims to be but whom it greets. */
-export function buildStorefront({ api, clock }: StorefrontParts): FastifyInstance {
+export function buildStorefront({ api, apiPath, clock, log }: StorefrontParts): FastifyInstance {
   const app = Fastify({ logger: false })
+  const contextOf = (request: FastifyRequest): PageContext => ({
+    visitor: visitorOf(request.headers.cookie, clock),
+    path: localPath(request.url),
+    apiPath
+  })
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(SECURITY_HEADERS)
     done()
@@ -43,49 +54,57 @@ export function buildStorefront({ api, clock }: StorefrontParts): FastifyInstanc
     app.get<{ Querystring: Query }>(path, async (request, reply) => {
       const query = productQuery(request.query)
       const [page, categories] = await Promise.all([api.products(query), api.categories()])
-      const visitor = visitorOf(request.headers.cookie, clock)
-      return sendPage(reply, h(ProductList, { visitor, path: request.url, query, page, categories }))
+      return sendPage(reply, h(ProductList, { context: contextOf(request), query, page, categories }))
     })
   }
   app.get<{ Params: { id: string } }>('/products/:id', async (request, reply) => {
+    const context = contextOf(request)
     const product = await api.product(request.params.id)
-    const about = { visitor: visitorOf(request.headers.cookie, clock), path: request.url }
-    if (product !== undefined) return sendPage(reply, h(ProductPage, { ...about, product }))
-    return sendPage(
-      reply.code(404),
-      h(MessagePage, { ...about, title: 'Not found', text: 'There is no such product.' })
-    )
+    if (product !== undefined) return sendPage(reply, h(ProductPage, { context, product }))
+    return sendPage(reply.code(404), h(MessagePage, { context, title: 'Not found', text: 'There is no such product.' }))
   })
   for (const [path, { title, script }] of Object.entries(PRIVATE_PAGES)) {
-    app.get(path, (request, reply) => {
-      const visitor = visitorOf(request.headers.cookie, clock)
-      return sendPage(reply, h(PrivatePage, { visitor, path: request.url, title, script }))
-    })
+    app.get(path, (request, reply) => sendPage(reply, h(PrivatePage, { context: contextOf(request), title, script })))
   }
-  app.get<{ Querystring: Query }>('/sign-in', (request, reply) => {
-    const visitor = visitorOf(request.headers.cookie, clock)
-    return sendPage(reply, h(SignIn, { visitor, next: localPath(request.query['next']) }))
-  })
-  app.get<{ Params: { '*': string } }>('/shop-assets/*', async (request, reply) => {
-    const asset = shopAsset(request.params['*'])
-    if (asset === undefined) return reply.callNotFound()
-    return reply
-      .headers({ 'content-type': asset.type, 'cache-control': 'public, max-age=300' })
-      .send(await readFile(asset.file))
-  })
+  app.get<{ Querystring: Query }>('/sign-in', (request, reply) =>
+    sendPage(reply, h(SignIn, { context: contextOf(request), next: localPath(request.query['next']) }))
+  )
+  serveFiles(app)
   app.setNotFoundHandler((request, reply) => {
-    const visitor = visitorOf(request.headers.cookie, clock)
-    const props = { visitor, path: '/', title: 'Not found', text: 'There is no such page.' }
-    return sendPage(reply.code(404), h(MessagePage, props))
+    const context = contextOf(request)
+    return sendPage(reply.code(404), h(MessagePage, { context, title: 'Not found', text: 'There is no such page.' }))
   })
   app.setErrorHandler((error, request, reply) => {
-    const visitor = visitorOf(request.headers.cookie, clock)
+    const context = contextOf(request)
     const down = error instanceof StoreUnavailable
-    if (!down) process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    log[down ? 'warn' : 'error']({ path: context.path, err: error }, 'a page could not be rendered')
     const text = down ? 'The store cannot be reached at the moment. Try again soon.' : 'Something went wrong here.'
-    return sendPage(reply, h(MessagePage, { visitor, path: '/', title: 'One moment, please', text }))
+    // Without its store the shop still answers: a page of this site, with whoever is signed in.
+    return sendPage(reply.code(down ? 200 : 500), h(MessagePage, { context, title: 'One moment, please', text }))
   })
   return app
+}
+
+/** Style sheet, scripts and pictures: the same for everybody. */
+function serveFiles(app: FastifyInstance): void {
+  app.get<{ Params: { '*': string } }>('/shop-assets/*', async (request, reply) => {
+    const asset = shopAsset(request.params['*'])
+    const content = asset === undefined ? undefined : await readFile(asset.file).catch(unlessMissing)
+    if (asset === undefined || content === undefined) return reply.callNotFound()
+    return reply.headers({ 'content-type': asset.type, 'cache-control': 'public, max-age=300' }).send(content)
+  })
+  app.get<{ Params: { id: string }; Querystring: Query }>('/shop-art/:id', (request, reply) => {
+    const { name } = request.query
+    const art = h(ProductArt, { id: Number(request.params.id) || 0, name: typeof name === 'string' ? name : '' })
+    return reply
+      .headers({ 'content-type': 'image/svg+xml', 'cache-control': 'public, max-age=86400' })
+      .send(renderToString(art))
+  })
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
+  throw error
 }
 
 /** Who is greeted differs by cookie, so no page is anybody else's. */

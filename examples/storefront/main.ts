@@ -5,10 +5,11 @@ import { readStorefrontConfig } from './config.js'
 import { StoreApi } from './store-api.js'
 
 try {
-  const config = readStorefrontConfig(process.env)
-  const log = createLogger({ name: 'storefront', level: process.env['LOG_LEVEL'] ?? 'info' })
-  const app = buildStorefront({ api: new StoreApi(config.apiUrl), clock: Date.now })
-  const url = await app.listen({ host: config.host, port: config.port })
+  const { host, port, apiUrl, logLevel } = readStorefrontConfig(process.env)
+  const log = createLogger({ name: 'storefront', level: logLevel })
+  const apiPath = new URL(apiUrl).pathname.replace(/\/+$/, '')
+  const app = buildStorefront({ api: new StoreApi(apiUrl), apiPath, clock: Date.now, log })
+  const url = await app.listen({ host, port })
   log.info({ url }, 'listening')
   const stop = (): void => {
     app.close().then(

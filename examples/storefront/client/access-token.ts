@@ -1,3 +1,6 @@
+import { API_BASE } from './api-base.js'
+import { ApiFailure } from './api-failure.js'
+
 /** What `POST /auth/session/token` answers. */
 interface SessionToken {
   readonly accessToken: string
@@ -6,31 +9,37 @@ interface SessionToken {
 }
 
 /** Milliseconds before its expiry from which a token is not used any more. */
-const SKEW = 10_000
+const SKEW = 5000
 
 /** In this page's memory and nowhere else: what storage holds, every script of the site can read. */
 let held: Promise<SessionToken | undefined> | undefined
 
 /** The access token of whoever is signed in; undefined for nobody. Calls at the same moment share one request. */
 export async function accessToken(): Promise<string | undefined> {
-  held ??= fetchToken()
-  const token = await held.catch((error: unknown) => {
-    held = undefined
+  const used = (held ??= fetchToken())
+  try {
+    const token = await used
+    if (token === undefined || Date.parse(token.accessTokenExpiry) - Date.now() <= SKEW) forget(used)
+    return token?.accessToken
+  } catch (error) {
+    forget(used)
     throw error
-  })
-  if (token === undefined || Date.parse(token.accessTokenExpiry) - Date.now() > SKEW) return token?.accessToken
-  held = fetchToken()
-  return (await held)?.accessToken
+  }
 }
 
-/** The API refused it, or the session changed: the next call asks anew. */
+/** The API refused it: the next call asks anew. */
 export function forgetAccessToken(): void {
   held = undefined
 }
 
+/** Unless somebody asked anew meanwhile. */
+function forget(used: Promise<SessionToken | undefined>): void {
+  if (held === used) held = undefined
+}
+
 async function fetchToken(): Promise<SessionToken | undefined> {
-  const response = await fetch('/auth/session/token', { method: 'POST' })
+  const response = await fetch(`${API_BASE}/auth/session/token`, { method: 'POST' })
   if (response.status === 401) return undefined
-  if (!response.ok) throw new Error(`The session cannot be had at the moment (${response.status}).`)
+  if (!response.ok) throw await ApiFailure.of(response)
   return (await response.json()) as SessionToken
 }

@@ -1,12 +1,11 @@
 import type { JSX } from 'preact'
-
-const EUROS = new Intl.NumberFormat('en-IE', { style: 'currency', currency: 'EUR' })
+import { euros } from '../client/euros.js'
 
 /** An amount of exact digits for people. */
 export function Price({ amount }: { readonly amount: string }): JSX.Element {
   return (
     <data class="price" value={amount}>
-      {EUROS.format(Number(amount))}
+      {euros(amount)}
     </data>
   )
 }

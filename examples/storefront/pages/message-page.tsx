@@ -1,26 +1,26 @@
 import type { JSX } from 'preact'
 import { Layout } from '../html/layout.js'
-import type { Visitor } from '../visitor.js'
+import type { PageContext } from '../page-context.js'
 
 /** A page that only says something. */
 export function MessagePage({
-  visitor,
-  path,
+  context,
   title,
   text
 }: {
-  readonly visitor: Visitor | undefined
-  readonly path: string
+  readonly context: PageContext
   readonly title: string
   readonly text: string
 }): JSX.Element {
   return (
-    <Layout title={title} visitor={visitor} path={path}>
-      <h1>{title}</h1>
-      <p>{text}</p>
-      <p>
-        <a href="/products">Back to the products</a>
-      </p>
+    <Layout title={title} context={context}>
+      <div class="empty">
+        <h1>{title}</h1>
+        <p>{text}</p>
+        <a class="main-button" href="/products">
+          To the products
+        </a>
+      </div>
     </Layout>
   )
 }

@@ -2,12 +2,11 @@ import type { JSX } from 'preact'
 import { Layout } from '../html/layout.js'
 import { Price } from '../html/price.js'
 import { ProductArt } from '../html/product-art.js'
+import type { PageContext } from '../page-context.js'
 import type { Category, Product, ProductPage, ProductQuery } from '../store-api.js'
-import type { Visitor } from '../visitor.js'
 
 export interface ProductListProps {
-  readonly visitor: Visitor | undefined
-  readonly path: string
+  readonly context: PageContext
   readonly query: ProductQuery
   readonly page: ProductPage
   readonly categories: readonly Category[]
@@ -20,11 +19,12 @@ const SORTS = [
 ] as const
 
 /** The shop window: products that are on sale, with a filter that needs no script. */
-export function ProductList({ visitor, path, query, page, categories }: ProductListProps): JSX.Element {
+export function ProductList({ context, query, page, categories }: ProductListProps): JSX.Element {
   const { products, totalCount } = page
   const title = query.search === '' ? 'All products' : `“${query.search}”`
   return (
-    <Layout title={title} visitor={visitor} path={path} search={query.search}>
+    <Layout title={title} context={context} search={query.search}>
+      {context.path === '/' ? <Welcome /> : null}
       <div class="heading">
         <h1>{title}</h1>
         <p class="quiet">
@@ -56,7 +56,14 @@ export function ProductList({ visitor, path, query, page, categories }: ProductL
         </label>
         <button type="submit">Apply</button>
       </form>
-      {products.length === 0 ? <p class="empty">Nothing here. Try another word or category.</p> : null}
+      {products.length === 0 ? (
+        <div class="empty">
+          <p>Nothing here. Try another word or category.</p>
+          <a class="main-button" href="/products">
+            All products
+          </a>
+        </div>
+      ) : null}
       <ul class="tiles">
         {products.map((product) => (
           <Tile key={product.id} product={product} />
@@ -67,15 +74,28 @@ export function ProductList({ visitor, path, query, page, categories }: ProductL
   )
 }
 
+function Welcome(): JSX.Element {
+  return (
+    <section class="welcome">
+      <p class="welcome-line">Plain things for the house, the garden and the water’s edge.</p>
+      <p>Made to last, and to be mended when they do not.</p>
+    </section>
+  )
+}
+
 function Tile({ product }: { readonly product: Product }): JSX.Element {
   return (
     <li>
       <a class="tile" href={`/products/${product.id}`}>
         <ProductArt id={product.id} name={product.name} />
-        <span class="tile-name">{product.name}</span>
+        <span class="tile-name" dir="auto">
+          {product.name}
+        </span>
         <span class="tile-foot">
           <Price amount={product.price} />
-          <span class="quiet">{product.category?.name}</span>
+          <span class="quiet" dir="auto">
+            {product.category?.name}
+          </span>
         </span>
       </a>
     </li>
@@ -87,7 +107,8 @@ function Pages({ page, query }: { readonly page: ProductPage; readonly query: Pr
   if (totalPages <= 1) return null
   const href = (number: number): string => {
     const { search, category, sort } = query
-    return `/products?${new URLSearchParams({ search, category, sort, page: String(number) }).toString()}`
+    const told = Object.entries({ search, category, sort, page: String(number) }).filter(([, value]) => value !== '')
+    return `/products?${new URLSearchParams(told).toString()}`
   }
   return (
     <nav class="pages" aria-label="Pages">

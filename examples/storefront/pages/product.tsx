@@ -2,24 +2,22 @@ import type { JSX } from 'preact'
 import { Layout } from '../html/layout.js'
 import { Price } from '../html/price.js'
 import { ProductArt } from '../html/product-art.js'
+import type { PageContext } from '../page-context.js'
 import type { Product, Review } from '../store-api.js'
-import type { Visitor } from '../visitor.js'
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 
 /** One product with its variants and what people say of it. */
 export function ProductPage({
-  visitor,
-  path,
+  context,
   product
 }: {
-  readonly visitor: Visitor | undefined
-  readonly path: string
+  readonly context: PageContext
   readonly product: Product
 }): JSX.Element {
   const { id, name, sku, price, description, category, weightGrams, reviews } = product
   return (
-    <Layout title={name} visitor={visitor} path={path} script="product">
+    <Layout title={name} context={context} script="product">
       <nav aria-label="Breadcrumb" class="crumbs quiet">
         <a href="/products">All products</a>
         {category ? <a href={`/products?category=${category.id}`}>{category.name}</a> : null}
@@ -27,11 +25,13 @@ export function ProductPage({
       <article class="product">
         <ProductArt id={id} name={name} />
         <div>
-          <h1>{name}</h1>
+          <h1 dir="auto">{name}</h1>
           <p class="big">
             <Price amount={price} />
           </p>
-          <p class="description">{description ?? 'No description yet.'}</p>
+          <p class="description" dir="auto">
+            {description || 'No description yet.'}
+          </p>
           <BuyForm product={product} />
           <dl class="facts">
             <dt>Article</dt>
@@ -47,30 +47,40 @@ export function ProductPage({
 }
 
 function BuyForm({ product }: { readonly product: Product }): JSX.Element {
-  const { id, price, variants = [] } = product
+  const { id, price, isActive, variants = [] } = product
+  if (!isActive) return <p class="notice">Not on sale at the moment.</p>
   return (
-    <form class="buy" id="buy" data-product={id}>
+    <form class="buy card" id="buy" data-product={id}>
       {variants.length === 0 ? null : (
         <fieldset>
           <legend>Variant</legend>
-          <label>
-            <input type="radio" name="variant" value="" checked /> As it is, <Price amount={price} />
+          <label class="choice">
+            <input type="radio" name="variant" value="" checked />
+            <span>As it is</span>
+            <Price amount={price} />
           </label>
           {variants.map((variant) => (
-            <label key={variant.id}>
-              <input type="radio" name="variant" value={variant.id} /> {variant.name}, <Price amount={variant.price} />
-              <span class="quiet"> {variant.stock === 0 ? '(out of stock)' : ''}</span>
+            <label class="choice" key={variant.id}>
+              <input type="radio" name="variant" value={variant.id} disabled={variant.stock === 0} />
+              <span dir="auto">
+                {variant.name}
+                {variant.stock === 0 ? <span class="quiet"> – out of stock</span> : null}
+              </span>
+              <Price amount={variant.price} />
             </label>
           ))}
         </fieldset>
       )}
-      <label>
-        Quantity
-        <input name="quantity" type="number" min={1} max={99} value={1} required inputMode="numeric" />
-      </label>
-      <button type="submit" class="main-button" disabled>
-        Add to cart
-      </button>
+      <div class="buy-row">
+        <label>
+          Quantity
+          <input name="quantity" type="number" min={1} max={999} value={1} required inputMode="numeric" />
+        </label>
+        <button type="submit" class="main-button" disabled>
+          Add to cart
+        </button>
+      </div>
+      <p id="failure" class="failure" role="alert" />
       <noscript>
         <p class="quiet">The cart needs JavaScript: it keeps your sign-in out of this page.</p>
       </noscript>

@@ -1,0 +1,35 @@
+/** Members of problem details (RFC 9457) that a page makes use of. */
+interface Problem {
+  readonly code?: string
+  readonly title?: string
+  readonly detail?: string
+  /** Of a cart that is checked out already. */
+  readonly orderNumber?: string
+}
+
+/** What the API answered in place of success. */
+export class ApiFailure extends Error {
+  override readonly name = 'ApiFailure'
+  readonly status: number
+  readonly problem: Problem
+  /** Seconds; undefined where the answer names none. */
+  readonly retryAfter: number | undefined
+
+  private constructor(response: Response, problem: Problem) {
+    super(problem.detail ?? `The store answered ${response.status}.`)
+    const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
+    this.status = response.status
+    this.problem = problem
+    this.retryAfter = Number.isFinite(retryAfter) ? retryAfter : undefined
+  }
+
+  static async of(response: Response): Promise<ApiFailure> {
+    const body: unknown = await response.json().catch(() => ({}))
+    return new ApiFailure(response, typeof body === 'object' && body !== null ? body : {})
+  }
+}
+
+/** Nobody is signed in, or not any more. */
+export class NotSignedIn extends Error {
+  override readonly name = 'NotSignedIn'
+}

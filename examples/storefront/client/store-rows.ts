@@ -1,0 +1,50 @@
+/** Rows of the API as pages use them. Amounts are exact digits, times RFC 3339. */
+export interface CartItem {
+  readonly id: number
+  readonly productId: number
+  readonly variantId: number | null
+  readonly quantity: number
+}
+
+export interface Cart {
+  readonly id: number
+  readonly couponCode: string | null
+  readonly updatedAt: string
+  readonly rowVersion: string
+  readonly items: readonly CartItem[]
+}
+
+export interface OrderLine {
+  readonly id: number
+  readonly productId: number
+  readonly variantId: number | null
+  readonly quantity: number
+  readonly unitPrice: string
+}
+
+export interface Order {
+  readonly id: number
+  readonly number: string
+  readonly status: string
+  readonly total: string
+  readonly placedAt: string
+  readonly paidAt: string | null
+  readonly deliveredAt: string | null
+  readonly trackingCode: string | null
+  readonly rowVersion: string
+  readonly lines: readonly OrderLine[]
+}
+
+export interface Customer {
+  readonly name: string
+  readonly email: string
+  readonly phone: string | null
+  readonly createdAt: string
+  readonly addresses: readonly {
+    readonly id: number
+    readonly line1: string
+    readonly city: string
+    readonly postalCode: string
+    readonly country: string
+  }[]
+}
