@@ -1,0 +1,59 @@
+import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
+
+/** The snapshot of one export at a time, seen from beside the data service. */
+export interface SnapshotWatcher extends AsyncDisposable {
+  /** To be called before the export is asked for. */
+  prepare(): Promise<void>
+  /** To be called when rows have come: throws where there is no snapshot to be seen, so that its end means something. */
+  begun(): Promise<void>
+  isOpen(): Promise<boolean>
+}
+
+export async function watchSnapshot(databaseUrl: string): Promise<SnapshotWatcher> {
+  const database = await openTestDatabase(databaseUrl)
+  const watcher = database.kind === 'sqlite' ? sqliteSnapshot(database) : mysqlSnapshot(database)
+  return { ...watcher, [Symbol.asyncDispose]: () => database.close() }
+}
+
+type Watching = Omit<SnapshotWatcher, keyof AsyncDisposable>
+
+/** An export has a session of its own. The server's table of transactions is no help: it answers out of a cache. */
+function mysqlSnapshot(database: TestDatabase): Watching {
+  let before = new Set<string>()
+  let opened = new Set<string>()
+  const sessions = async (): Promise<string[]> => {
+    const rows = await database.run(
+      'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()'
+    )
+    return rows.map(({ id }) => String(id))
+  }
+  return {
+    async prepare() {
+      before = new Set(await sessions())
+    },
+    async begun() {
+      opened = new Set((await sessions()).filter((id) => !before.has(id)))
+      if (opened.size === 0) throw new Error('The export has no session')
+    },
+    isOpen: async () => (await sessions()).some((id) => opened.has(id))
+  }
+}
+
+/** An open snapshot keeps the write-ahead log from starting anew, as long as there is something in the log. */
+function sqliteSnapshot(database: TestDatabase): Watching {
+  const isOpen = async (): Promise<boolean> => {
+    const [row] = await database.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    return Number(row?.['busy']) !== 0
+  }
+  return {
+    async prepare() {
+      await database.run('PRAGMA busy_timeout = 0')
+      if (await isOpen()) throw new Error('A snapshot is open before there should be one')
+      await database.run('UPDATE categories SET name = name')
+    },
+    async begun() {
+      if (!(await isOpen())) throw new Error('The export has no snapshot')
+    },
+    isOpen
+  }
+}
