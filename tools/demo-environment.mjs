@@ -1,3 +1,6 @@
+import { isAbsolute, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
 const CHOSEN = { SAMPLE_DATA: 'true', OWNER_BYPASS_ROLE: 'Admin', COOKIE_SECURE: 'false' }
 
 /**
@@ -7,6 +10,15 @@ const CHOSEN = { SAMPLE_DATA: 'true', OWNER_BYPASS_ROLE: 'Admin', COOKIE_SECURE:
  * @returns {NodeJS.ProcessEnv}
  */
 export function demoEnvironment() {
-  const set = Object.entries(process.env).filter(([, value]) => value !== '')
-  return { ...CHOSEN, ...Object.fromEntries(set) }
+  const set = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''))
+  return { ...CHOSEN, DATA_PROTECTION_BLOB_STORAGE_URI: keyRing(set['DATA_DIR'] ?? '.data'), ...set }
+}
+
+/**
+ * @param {string} dataDir
+ * @returns {string} URI of a file there; relative to the working directory where the folder is
+ */
+function keyRing(dataDir) {
+  const path = join(dataDir, 'key-ring.json')
+  return isAbsolute(path) ? pathToFileURL(path).href : `file:${path.split('/').map(encodeURIComponent).join('/')}`
 }
