@@ -1,21 +1,10 @@
-import { DomainError, type Fault } from '../../shared/domain-error.js'
+import { refusal, type Fault } from '../../shared/domain-error.js'
 
-/** A JSON object out of the bytes of a body. Throws `body.malformed`, or `body.invalid` for any other JSON. */
+/** The members of a body that is JSON (checkJsonBody). Throws `body.invalid` unless it is an object. */
 export function jsonMembers(body: Buffer): Readonly<Record<string, unknown>> {
-  const value: unknown = parse(body)
+  const value: unknown = JSON.parse(body.toString('utf8'))
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-  throw new DomainError('body.invalid', 'The body must be a JSON object.', {
-    faults: [bodyFault('', 'The body must be a JSON object.')]
-  })
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    // Without its cause: what V8 says of bad JSON quotes it, and this body may hold a password.
-    throw new DomainError('body.malformed', 'The body is not well-formed JSON.')
-  }
+  throw refusal([bodyFault('', 'The body must be a JSON object.')])
 }
 
 /** `pointer` is a JSON pointer. */
