@@ -6,7 +6,7 @@ import type { Call, IfMatch } from './call.js'
 import { ADMIN } from './caller.js'
 import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
-import type { Values } from './row-maker.js'
+import type { Values } from './made-values.js'
 import { neededState, statesOf, suitableState, suits } from './states.js'
 import { fingerprint, storedVersion } from './table-rows.js'
 
@@ -17,7 +17,7 @@ const SHORT: IfMatch = { version: 'AA==' }
 const REFUSED: readonly (readonly [IfMatch, code: string])[] = [
   ['absent', 'precondition.required'],
   ['blank', 'precondition.required'],
-  ['any', 'precondition.required'],
+  ['star', 'precondition.required'],
   ['malformed', 'precondition.malformed'],
   [STALE, 'conflict'],
   [SHORT, 'conflict']
@@ -62,7 +62,7 @@ export function checkPreconditions(store: EveryStore, entity: Entity): void {
       const row = await store.maker.row(entity)
       const call = { resource: entity.name, operation: 'delete', id: row.id } as const
       await checkTags(store, entity, { call, findings })
-      for (const ifMatch of ['absent', 'blank', 'any', 'fresh'] as const) {
+      for (const ifMatch of ['absent', 'blank', 'star', 'fresh'] as const) {
         const gone = await store.maker.row(entity)
         const [first, again] = ['ok', 'not-found']
         const made: Call = { ...call, id: gone.id, ifMatch: ifMatch === 'fresh' ? { version: gone.version } : ifMatch }

@@ -7,10 +7,11 @@ import type { EveryStore } from './every-store.js'
 import { answered, answeredByAll, Findings } from './findings.js'
 import { ownerColumn, type Rule } from './rule.js'
 import { ruleOf } from './rule-of.js'
-import type { MadeRow, Values } from './row-maker.js'
+import type { Values } from './made-values.js'
+import type { MadeRow } from './row-maker.js'
 import { suitableState } from './states.js'
 import { auditEntries, fingerprint, storedVersion, type StoredRow } from './table-rows.js'
-import { absentId, withOwners } from './tries.js'
+import { absentId, withoutInstance, withOwners } from './tries.js'
 import { admission, neededFor, verdict } from './verdict.js'
 
 /** An update, a delete or an action, as it is tried on rows. */
@@ -40,9 +41,9 @@ export function checkRowWrites(store: EveryStore, entity: Entity): void {
             const code = rowCode(rule, { call: made, caller }, row)
             const [refused] =
               code === 'ok' ? [] : await answeredByAll(store, { call: made, caller }, { code, findings })
-            if (refused?.code === 'not-found') texts.push(refused.text.replaceAll(`/${row.id}`, '/id'))
+            if (refused?.code === 'not-found') texts.push(withoutInstance(refused.text))
             const { code: admitted } = admission(rule, unguarded, caller)
-            if (write.call.operation === 'delete') continue
+            if (write.call.operation === 'delete' || at > 0) continue
             const wanted = admitted === 'ok' ? 'precondition.required' : admitted
             await answeredByAll(store, { call: unguarded, caller }, { code: wanted, findings })
           }

@@ -1,5 +1,5 @@
 import type { WireValue } from '../oracle/wire-value.js'
-import type { Values } from './row-maker.js'
+import type { Values } from './made-values.js'
 
 /** Values without which the actions of a resource could not succeed; of children by `resource.children`. */
 export const ROW_VALUES: Readonly<Record<string, Values>> = {

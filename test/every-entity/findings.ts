@@ -50,14 +50,13 @@ export async function answered(
   return outcome
 }
 
-/** Sends a call by every transport; a refusal has the same words on each. */
+/** Sends a call that changes nothing by every transport; a refusal has the same words on each. */
 export async function answeredByAll(
   store: EveryStore,
   made: Made,
   of: { readonly code: string; readonly findings: Findings }
 ): Promise<readonly Outcome[]> {
-  const outcomes: Outcome[] = []
-  for (const transport of store.transports) outcomes.push(await answered(store, { ...made, transport }, of))
+  const outcomes = await Promise.all(store.transports.map((transport) => answered(store, { ...made, transport }, of)))
   const [http, grpc] = outcomes
   // A failure of the service's own has a body that is fixed.
   if (of.code !== 'ok' && of.code !== 'configuration' && http !== undefined && grpc !== undefined) {

@@ -60,7 +60,7 @@ function preconditionOf(ifMatch: IfMatch): object | undefined {
   if (typeof ifMatch === 'object') {
     return { kind: 'PRECONDITION_KIND_TAGS', versions: [Buffer.from(ifMatch.version, 'base64')] }
   }
-  if (ifMatch === 'any') return { kind: 'PRECONDITION_KIND_ANY' }
+  if (ifMatch === 'star') return { kind: 'PRECONDITION_KIND_ANY' }
   return ifMatch === 'malformed' ? { kind: 'PRECONDITION_KIND_MALFORMED' } : undefined
 }
 

@@ -46,7 +46,7 @@ function optionsOf({ operation, body, ifMatch }: Call): CallOptions {
 
 function headerOf(ifMatch: IfMatch): string | undefined {
   if (typeof ifMatch === 'object') return `W/"${ifMatch.version}"`
-  return { absent: undefined, blank: ' ', any: '*', malformed: 'W/AAAAAAAAAAE=' }[ifMatch]
+  return { absent: undefined, blank: ' ', star: '*', malformed: 'W/AAAAAAAAAAE=' }[ifMatch]
 }
 
 function outcomeOf(call: Call, answer: Answer): Outcome {

@@ -1,6 +1,9 @@
 import type { Column } from '../../data-service/entity/column.js'
 import type { WireValue } from '../oracle/wire-value.js'
 
+/** Values of a row by property. */
+export type Values = Readonly<Record<string, WireValue>>
+
 /** A hidden value, so that one that gets out is known by sight. */
 export const SECRET = 'hidden-secret'
 

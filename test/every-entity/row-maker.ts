@@ -5,12 +5,10 @@ import { stored } from '../oracle/insert-rows.js'
 import type { TestDatabase } from '../oracle/test-database.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import { OWNERS } from './caller.js'
-import { guidOf, madeValue } from './made-values.js'
+import { guidOf, madeValue, type Values } from './made-values.js'
 import { FIRST_VALUES, PARENT_VALUES, ROW_VALUES } from './domain-values.js'
 import { ownerColumn } from './rule.js'
 import { ruleOf } from './rule-of.js'
-
-export type Values = Readonly<Record<string, WireValue>>
 
 /** A row as it was put into the database, past the service. */
 export interface MadeRow {

@@ -1,7 +1,8 @@
 import type { ReadAccess } from '../../data-service/entity/access.js'
+import type { CustomRead } from '../../data-service/entity/custom-read.js'
 import type { Entity } from '../../data-service/entity/entity.js'
 import type { WriteAccess } from '../../data-service/entity/write-access.js'
-import type { Guard, OwnerFilter, Rule } from './rule.js'
+import type { CustomReadRule, Guard, OwnerFilter, Rule } from './rule.js'
 import { RULES } from './rules.js'
 
 /**
@@ -22,11 +23,7 @@ function declared(entity: Entity): Rule {
     get: guard(access.get),
     write: writeAccess && guard(writeAccess),
     actions: Object.fromEntries(Array.from(actions.values(), ({ name, permission }) => [name, permission])),
-    customReads: Object.fromEntries(
-      Array.from(customReads.values()).flatMap(({ name, bare, items: [item] }) =>
-        bare && item !== undefined ? [[name, item.name]] : []
-      )
-    ),
+    customReads: Object.fromEntries(Array.from(customReads.values(), (read) => [read.name, customRead(read)])),
     ownerFilter: filter(entity)
   }
 }
@@ -42,11 +39,14 @@ function guard(access: ReadAccess | WriteAccess): Guard {
   }
 }
 
-/** One word for all of its routes, as most entity files say it. */
+function customRead({ items: [first], bare, where }: CustomRead): CustomReadRule {
+  const values = new Map(where.map(({ column, value }) => [column.name, value]))
+  return { property: first?.name ?? 'id', bare, where: Object.fromEntries(values) }
+}
+
 function filter({ ownerFilter }: Entity): OwnerFilter | undefined {
   if (ownerFilter === undefined) return undefined
   const { owner, parameter = 'id', routes } = ownerFilter
-  const guards = new Set(routes.values())
-  if (guards.size > 1) throw new Error('Routes that differ in what excuses a missing owner need a line in rules.ts')
-  return { column: owner.name, parameter, on: [...routes.keys()], mayBeAbsent: !guards.has(undefined) }
+  const excused = [...routes].flatMap(([route, replacement]) => (replacement === undefined ? [] : [route]))
+  return { column: owner.name, parameter, on: [...routes.keys()], mayBeAbsent: excused }
 }

@@ -17,8 +17,17 @@ export interface OwnerFilter {
   readonly parameter: string
   /** Operations, custom reads and actions by name; `*` for all. */
   readonly on: readonly string[]
-  /** Whether a request may go without the parameter (AllowMissingOwner). */
-  readonly mayBeAbsent: boolean
+  /** Those of `on` whose requests may go without the parameter (AllowMissingOwner). */
+  readonly mayBeAbsent: readonly string[]
+}
+
+/** A read of a resource's own. */
+export interface CustomReadRule {
+  /** What tells its items apart: each is the value itself where `bare`, else an object that has it. */
+  readonly property: string
+  readonly bare: boolean
+  /** Values of the rows that it is about. */
+  readonly where: Readonly<Record<string, unknown>>
 }
 
 /** What domain.md says of a resource, as a test uses it. */
@@ -33,8 +42,7 @@ export interface Rule {
   readonly write: Guard | undefined
   /** Name to the permission it needs besides. */
   readonly actions: Readonly<Record<string, string | undefined>>
-  /** Custom reads that answer bare values: name to the property. */
-  readonly customReads: Readonly<Record<string, string>>
+  readonly customReads: Readonly<Record<string, CustomReadRule>>
   readonly ownerFilter: OwnerFilter | undefined
 }
 

@@ -23,7 +23,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   customers: rule('CRUD', 'id name email phone isSuspended createdAt', {
     ...managed('customers:manage'),
     get: own('id'),
-    ownerFilter: { column: 'id', parameter: 'id', on: ['get'], mayBeAbsent: false },
+    ownerFilter: { column: 'id', parameter: 'id', on: ['get'], mayBeAbsent: [] },
     actions: actions('change-address suspend reinstate')
   }),
   orders: rule('root', 'id number customerId status total placedAt paidAt deliveredAt trackingCode', {
@@ -32,7 +32,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   }),
   'shopping-carts': rule('root', 'id customerId currency couponCode updatedAt', {
     ...owned('customerId'),
-    ownerFilter: { column: 'customerId', parameter: 'customerId', on: ['*'], mayBeAbsent: true },
+    ownerFilter: { column: 'customerId', parameter: 'customerId', on: ['*'], mayBeAbsent: ['*'] },
     actions: actions('add-item change-item-quantity remove-item clear apply-coupon checkout')
   }),
   coupons: rule('CRUD', 'id code percent startsAt endsAt isActive', {
@@ -76,8 +76,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   }),
   bookmarks: rule('root', 'id userId sessionId note createdAt', {
     ...owned('userId'),
-    ownerFilter: { column: 'userId', parameter: 'userId', on: ['list', 'session-ids'], mayBeAbsent: false },
-    customReads: { 'session-ids': 'sessionId' },
+    ownerFilter: { column: 'userId', parameter: 'userId', on: ['list', 'session-ids'], mayBeAbsent: [] },
+    customReads: { 'session-ids': { property: 'sessionId', bare: true, where: {} } },
     actions: actions('annotate')
   }),
   subscriptions: rule('root', 'id customerId plan renewsAt status', {

@@ -2,7 +2,7 @@ import type { Action } from '../../data-service/entity/action.js'
 import type { Entity } from '../../data-service/entity/entity.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import { STATES } from './domain-values.js'
-import type { Values } from './row-maker.js'
+import type { Values } from './made-values.js'
 
 /** Property to the values that an action needs it to have. */
 export type Needed = Readonly<Record<string, readonly WireValue[]>>

@@ -35,3 +35,8 @@ export function collections(rule: Rule): Pick<Call, 'operation' | 'name' | 'page
     ...Object.keys(rule.customReads).map((name) => ({ operation: 'read' as const, name }))
   ]
 }
+
+/** A problem document without the path that it is about. The request id is the same in all of these tests. */
+export function withoutInstance(text: string): string {
+  return text.replace(/"instance":"[^"]*",?/, '')
+}

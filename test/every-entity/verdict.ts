@@ -43,9 +43,14 @@ export function neededFor(rule: Rule, { operation, name }: Call): string[] {
 }
 
 /** The owner filter that stands before a call. */
-export function filterOf({ ownerFilter }: Rule, { operation, name }: Call): OwnerFilter | undefined {
+export function filterOf({ ownerFilter }: Rule, call: Call): OwnerFilter | undefined {
+  return ownerFilter !== undefined && covers(ownerFilter.on, call) ? ownerFilter : undefined
+}
+
+/** Whether the call's route is one of these. */
+function covers(routes: readonly string[], { operation, name }: Call): boolean {
   const route = operation === 'act' || operation === 'read' ? name : operation
-  return ownerFilter?.on.some((one) => one === '*' || one === route) === true ? ownerFilter : undefined
+  return routes.some((one) => one === '*' || one === route)
 }
 
 const everyRow = (): boolean => true
@@ -59,7 +64,7 @@ function judgeFilter(filter: OwnerFilter, call: Call, caller: Caller): string | 
     !collection || sent === undefined || String(row[filter.column]) === String(owner)
   if (caller.bypass) return collection && sent !== undefined && owner === undefined ? 'filter.value.invalid' : narrowed
   if (caller.owner === null) return 'ownership.denied'
-  if (sent === undefined) return filter.mayBeAbsent ? narrowed : 'ownership.denied'
+  if (sent === undefined) return covers(filter.mayBeAbsent, call) ? narrowed : 'ownership.denied'
   return owner === BigInt(caller.owner) ? narrowed : 'ownership.denied'
 }
 
