@@ -16,16 +16,19 @@ export function createRoute(app: FastifyInstance, { data, catalogue, address }: 
     async (request, reply) => {
       const { resource } = request.params
       const options = writeOptions({ catalogue, operation: 'create' }, request, reply)
+      const linkBase = address.baseFor(request)
       const answer = await data.create(writeCall(request), {
         resource,
         body: bodyOf(request),
         ...options.key,
         ...options.owner,
         strict: options.strict,
-        linkBase: address.baseFor(request),
+        linkBase,
         unplaced: options.unplaced
       })
-      reply.code(201).header('location', answer.location)
+      // One kept for a caller over gRPC that gave no base is a path.
+      const { location } = answer
+      reply.code(201).header('location', location.startsWith('/') ? linkBase + location : location)
       return sendWritten(reply, answer, options)
     }
   )

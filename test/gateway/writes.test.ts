@@ -48,6 +48,8 @@ describe('writes', () => {
   it('Location is what the data service kept with the answer, wherever the request came in', async () => {
     gateway.data.answerCreate = () => created({ replayed: true, location: 'https://first.example/api/products/a%2Fb' })
     expect((await send('POST', '/products')).headers['location']).to.equal('https://first.example/api/products/a%2Fb')
+    gateway.data.answerCreate = () => created({ replayed: true, location: '/products/7' })
+    expect((await send('POST', '/products')).headers['location']).to.equal('http://127.0.0.1:0/products/7')
   })
 
   it('a body is handed on to the byte', async () => {
