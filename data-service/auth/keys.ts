@@ -5,19 +5,17 @@ import type { KeysResponse } from '../../shared/gen/auth/v1/KeysResponse.js'
 import type { UnaryHandler } from '../rpc/call-context.js'
 import type { PublishedIssuer } from './own-issuer.js'
 
-/** The public keys of every issuer whose keys are at hand. */
+/** The public keys of every issuer; an outside one whose keys cannot be had is told with none, not left out. */
 export function keys(issuers: readonly PublishedIssuer[]): UnaryHandler<KeysRequest__Output, KeysResponse> {
   return async () => {
-    const all = await Promise.all(issuers.map(issuerKeys))
-    return { issuers: all.flat() }
+    return { issuers: await Promise.all(issuers.map(issuerKeys)) }
   }
 }
 
-async function issuerKeys(of: PublishedIssuer): Promise<IssuerKeys[]> {
-  const published = await of.keys()
-  if (published === undefined) return []
+async function issuerKeys(of: PublishedIssuer): Promise<IssuerKeys> {
+  const published = (await of.keys()) ?? []
   const jwks = Buffer.from(JSON.stringify({ keys: published.map(publicJwk) }))
-  return [{ issuer: of.issuer, audience: of.audience, jwks }]
+  return { issuer: of.issuer, audience: of.audience, jwks }
 }
 
 /** RFC 7517, public members alone. */

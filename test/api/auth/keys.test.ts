@@ -95,7 +95,7 @@ describe('the service’s own keys', () => {
     }
   }).timeout(30_000)
 
-  it('are told with those of an outside issuer, after them, as long as those can be had', async () => {
+  it('are told with those of an outside issuer, after them, and with none while those cannot be had', async () => {
     await using services = await DataServices.over('sqlite')
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const published = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'theirs' }] }
@@ -113,7 +113,11 @@ describe('the service’s own keys', () => {
         JWT_JWKS_AUDIENCE: 'shop'
       }
       const without = await services.start(outside)
-      expect((await without.caller.keys()).issuers.map(({ issuer }) => issuer)).to.deep.equal(['uniform-rest'])
+      expect((await without.caller.keys()).issuers.map(({ issuer }) => issuer)).to.deep.equal([
+        'uniform-rest',
+        'https://issuer.example'
+      ])
+      expect(await jwksOf(without.caller, 1)).to.deep.equal([])
       reachable = true
       const { caller } = await services.start(outside)
       const { issuers } = await caller.keys()
