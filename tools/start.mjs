@@ -3,7 +3,7 @@ import { runCommand } from './failure.mjs'
 import { interruption } from './interruption.mjs'
 import { prepare } from './prepare/prepare.mjs'
 import { accepting } from './start/accepting.mjs'
-import { addresses, localBase } from './start/addresses.mjs'
+import { addresses, localBase, shopAddress } from './start/addresses.mjs'
 import { healthy } from './start/healthy.mjs'
 import { checkFree } from './start/ports.mjs'
 import { startService } from './start/service.mjs'
@@ -17,6 +17,8 @@ await runCommand(async () => {
   const { gateway: http, dataService: grpc } = addresses(env)
   await checkFree(http)
   await checkFree(grpc)
+  const shop = await shopAddress(env)
+  if (shop !== undefined) await checkFree(shop)
 
   /** @type {Service[]} */
   const running = []
@@ -34,15 +36,24 @@ await runCommand(async () => {
       const onEntry = (/** @type {Record<string, unknown>} */ entry) => {
         if (entry['msg'] === 'listening' && typeof entry['url'] === 'string') base = entry['url']
       }
-      add(startService('gateway', onEntry))
+      const renderer = shop === undefined ? {} : { RENDERER_URL: `http://${shop.host}:${shop.port}` }
+      add(startService('gateway', { env: renderer, onEntry }))
       const serving = await healthy(() => base, ending.signal)
+      if (shop !== undefined) {
+        const shopEnv = { STOREFRONT_HOST: shop.host, STOREFRONT_PORT: String(shop.port), STORE_API_URL: serving }
+        await new Promise((resolve) => {
+          const onEntry = (/** @type {Record<string, unknown>} */ { msg }) => msg === 'listening' && resolve(undefined)
+          add(startService('examples/storefront', { env: shopEnv, onEntry }))
+        })
+      }
       const withSample = env['SAMPLE_DATA'] === 'true'
-      process.stdout.write(welcome({ base: serving, dataService: `${grpc.host}:${grpc.port}`, withSample }))
+      const dataService = `${grpc.host}:${grpc.port}`
+      process.stdout.write(welcome({ base: serving, dataService, withShop: shop !== undefined, withSample }))
     }
 
     /** @param {Service} service */
     function add(service) {
-      // The gateway comes first when they are stopped: it finishes what is under way, and needs the data service for it.
+      // Who calls others comes first when they are stopped: it finishes what is under way, and needs them for it.
       running.unshift(service)
       void service.ended.then((how) => resolve(`The ${service.name} ${how}: see its log above.`))
     }

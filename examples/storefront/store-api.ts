@@ -42,12 +42,15 @@ export interface ProductPage {
   readonly totalPages: number
 }
 
+/** A column, a `-` before it for descending. */
+export type ProductSort = '-releasedAt' | 'name' | 'price' | '-price'
+
 /** What a visitor looks for. */
 export interface ProductQuery {
   readonly search: string
   /** Id of a category; empty for all. */
   readonly category: string
-  readonly sort: 'name' | 'price' | '-price'
+  readonly sort: ProductSort
   readonly page: number
 }
 

@@ -30,7 +30,7 @@ describe('README', function () {
       DATA_SERVICE_ADDRESS: `127.0.0.1:${grpc}`
     }
     store = spawn('npm', ['start'], { cwd: packageRoot, env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
-    await printedBy(store, 'Ctrl-C ends both processes.')
+    await printedBy(store, 'Ctrl-C ends everything.')
     // One shell for all, so that a variable set by one block is there in the next.
     const script = examples
       .filter(({ command }) => !own.has(command))

@@ -1,7 +1,8 @@
 import { Failure } from '../failure.mjs'
+import { freePort } from './ports.mjs'
 
 /**
- * Where the two processes are going to listen, by the settings of contract.md section 1.
+ * Where the two processes of the service are going to listen, by the settings of contract.md section 1.
  *
  * @param {NodeJS.ProcessEnv} env
  */
@@ -14,6 +15,20 @@ export function addresses(env) {
     },
     dataService: dataServiceAddress(env['DATA_SERVICE_ADDRESS'] || '127.0.0.1:50051')
   }
+}
+
+/**
+ * Where the shop is going to listen, behind the gateway; undefined for one who has another renderer.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ */
+export async function shopAddress(env) {
+  if (env['RENDERER_URL']) return undefined
+  const setting = 'STOREFRONT_PORT'
+  const host = '127.0.0.1'
+  const port = portOf(env[setting] || '0', setting)
+  // The gateway has to know it beforehand.
+  return { host, port: port === 0 ? await freePort(host) : port, setting }
 }
 
 /** @param {string} address */

@@ -21,3 +21,19 @@ export async function checkFree({ host, port, setting }) {
     await new Promise((resolve) => server.close(resolve))
   }
 }
+
+/**
+ * A port of the host that nobody listens on at the moment.
+ *
+ * @param {string} host
+ * @returns {Promise<number>}
+ */
+export async function freePort(host) {
+  const server = createServer()
+  server.listen({ host, port: 0, exclusive: true })
+  await once(server, 'listening')
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Failure(`No port of ${host} is free.`)
+  return address.port
+}

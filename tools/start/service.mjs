@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { demoEnvironment } from '../demo-environment.mjs'
 import { projectRoot } from '../project-root.mjs'
@@ -9,20 +9,22 @@ import { parseLogLine, readable } from './log-line.mjs'
 const PATIENCE_MS = 10_000
 
 /**
- * One of the two processes. Its log goes to stdout in readable lines, `onEntry` sees each of them.
+ * One of the processes. Its log goes to stdout in readable lines, `onEntry` sees each of them.
  *
  * @typedef {{ name: string, ended: Promise<string>, stop: () => Promise<void> }} Service `ended` says how
- * @param {string} name folder of its main
- * @param {(entry: Record<string, unknown>) => void} [onEntry]
+ * @param {string} folder of its main
+ * @param {{ env?: NodeJS.ProcessEnv, onEntry?: (entry: Record<string, unknown>) => void }} [options] `env` beside what
+ *   `npm start` chooses
  * @returns {Service}
  */
-export function startService(name, onEntry = () => {}) {
+export function startService(folder, { env = {}, onEntry = () => {} } = {}) {
+  const name = basename(folder)
   const preload = pathToFileURL(join(projectRoot, 'tools/end-with-parent.mjs')).href
-  const main = join(projectRoot, 'dist', name, 'main.js')
-  // Detached: Ctrl-C in the terminal reaches us alone, and we stop the two in order.
+  const main = join(projectRoot, 'dist', folder, 'main.js')
+  // Detached: Ctrl-C in the terminal reaches us alone, and we stop them in order.
   const child = spawn(process.execPath, ['--enable-source-maps', '--import', preload, main], {
     cwd: projectRoot,
-    env: demoEnvironment(),
+    env: { ...demoEnvironment(), ...env },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc']
   })

@@ -1,17 +1,18 @@
 /**
  * What a newcomer needs once everything serves.
  *
- * @param {{ base: string, dataService: string, withSample: boolean }} facts
+ * @param {{ base: string, dataService: string, withShop: boolean, withSample: boolean }} facts
  */
-export function welcome({ base, dataService, withSample }) {
+export function welcome({ base, dataService, withShop, withSample }) {
   return [
     '',
-    `  REST   ${base}`,
+    ...(withShop ? [`  Shop   ${new URL('/', base).href}`] : []),
+    `  API    ${base}`,
     `  Docs   ${base}/docs  and, as OpenAPI, ${base}/openapi.json`,
     `  gRPC   ${dataService}`,
     ...(withSample ? sample(base) : []),
     '',
-    '  Ctrl-C ends both processes.',
+    '  Ctrl-C ends everything.',
     '',
     ''
   ].join('\n')
@@ -21,7 +22,7 @@ export function welcome({ base, dataService, withSample }) {
 function sample(base) {
   return [
     '',
-    '  Sample accounts; npm run token -- <account> prints an access token of one',
+    '  Sample accounts, password demo-password; npm run token -- <account> prints an access token of one',
     '    admin@example.com    Admin     every row, every permission',
     '    clerk@example.com    Clerk     writes products and categories, manages customers',
     '    ada@example.com      Customer  the rows of customer 1',

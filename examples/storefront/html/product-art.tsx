@@ -27,7 +27,7 @@ function Thing({ shape, colour }: { readonly shape: ProductShape; readonly colou
     <>
       {light === undefined ? null : <path d={light} fill="#fff" fill-opacity="0.75" />}
       {rod === undefined ? null : <path d={rod} fill="none" stroke={colour} stroke-width="8" stroke-linecap="round" />}
-      <path d={body} fill={colour} fill-rule="evenodd" />
+      <path d={body} fill={colour} />
       {shade === undefined ? null : <path d={shade} fill="#1a120b" fill-opacity="0.28" />}
       {line === undefined ? null : (
         <path d={line} fill="none" stroke="#1a120b" stroke-opacity="0.45" stroke-width="3" stroke-linecap="round" />

@@ -13,6 +13,7 @@ export interface ProductListProps {
 }
 
 const SORTS = [
+  ['-releasedAt', 'Newest first'],
   ['name', 'Name'],
   ['price', 'Price, lowest first'],
   ['-price', 'Price, highest first']
