@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { admission } from './admit.js'
-import { answerCustomRead, customReadNamed } from './custom-read.js'
+import { customReadNamed } from './custom-read-named.js'
+import { answerCustomRead } from './custom-read.js'
 import { dataCall } from './data-call.js'
 import { ROW_PATH } from './entity-path.js'
 import type { EntityTools, RowParams } from './entity-tools.js'

@@ -8,11 +8,6 @@ import { ownerMember, ownerParameterOfRead } from './owner-parameter.js'
 import { JSON_TYPE } from './record-array.js'
 import { unknownParameters } from './unknown-parameters.js'
 
-/** One of the resource's own reads, where it has one of this name. */
-export function customReadNamed(resource: Resource | undefined, name: string | undefined): CustomRead | undefined {
-  return resource?.reads.find((read) => read.name === name)
-}
-
 /** Answers `GET /{resource}/{name}`: an array of items, which is no row and so has no `ETag`. */
 export async function answerCustomRead(
   { data, resource, read }: Pick<EntityTools, 'data'> & { readonly resource: Resource; readonly read: CustomRead },

@@ -1,6 +1,6 @@
 import type { Resource } from '../data-calls.js'
 import type { ReadOperation } from '../headers/route-parameters.js'
-import { customReadNamed } from './custom-read.js'
+import { customReadNamed } from './custom-read-named.js'
 
 /** Whatever a resource may serve; `act` is each of its actions. */
 export type Operation = ReadOperation | 'create' | 'update' | 'delete' | 'act'
