@@ -53,7 +53,14 @@ export class KeyWrapping {
         }
       })
     )
+    this.#forgetAllBut(stored)
     return { keys, troubles }
+  }
+
+  /** Keys that somebody else was faster to make, and those that are over. */
+  #forgetAllBut(stored: readonly StoredKey[]): void {
+    const ids = new Set(stored.map(({ id }) => id))
+    for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id)
   }
 
   /** undefined for a key that is not ours to unwrap. */

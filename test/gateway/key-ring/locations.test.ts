@@ -19,7 +19,10 @@ describe('locations of the key ring', () => {
 
   it('are nothing else', () => {
     expect(message(parseRingLocation('http://a.test/b/c'))).to.equal('must be a URL that starts with file: or https:')
-    expect(message(parseRingLocation('https://a.test/'))).to.equal('must name a blob')
+    for (const text of ['https://a.test/', 'https://a.test/c', 'https://a.test/c/', 'https://a.test//b'])
+      expect(message(parseRingLocation(text)), text).to.equal('must name a container and a blob')
+    for (const host of ['127.0.0.1:10000', 'localhost', '[::1]'])
+      expect(message(parseRingLocation(`http://${host}/a/c`)), host).to.equal('must name a container and a blob')
     expect(message(parseRingLocation('file:///var/'))).to.equal('must name a file')
     expect(message(parseRingLocation('file://host/ring'))).to.equal('must name a file of this machine, percent-encoded')
     expect(message(parseRingLocation('file:%zz'))).to.equal('must name a file of this machine, percent-encoded')
