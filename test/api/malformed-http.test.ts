@@ -36,6 +36,17 @@ describeApi('malformed HTTP', (store) => {
     })
   }
 
+  it('names the path of the request in whose head or body the fault is', async () => {
+    const instance = async (bytes: string): Promise<unknown> => {
+      const body: unknown = JSON.parse((await send(bytes, '')).text)
+      return typeof body === 'object' && body !== null && 'instance' in body ? body.instance : undefined
+    }
+    expect(await instance('GET /products/1?x=1 HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n')).to.equal('/products/1')
+    const chunked = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+    expect(await instance(`POST /products HTTP/1.1\r\nHost: x\r\n${chunked}zz\r\n`)).to.equal('/products')
+    expect(await instance('hello\r\n\r\n')).to.equal('/')
+  })
+
   for (const target of ['/products/%', '/products/%zz', '/products/%ff', '/products/1%00']) {
     it(`answers the undecodable target ${target}`, async () => {
       const answer = await store.call(target)

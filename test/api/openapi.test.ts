@@ -1,3 +1,4 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { describeApi } from './api-store.js'
 import { json } from './http-call.js'
@@ -17,7 +18,32 @@ describeApi('GET /openapi.json', (store) => {
       }
     }
   })
+
+  it('is valid for the whole store', async () => {
+    // The validator judges whether it is one.
+    const { valid, errors } = await new Validator().validate(
+      json(await store.call('/openapi.json')) as Record<string, unknown>
+    )
+    expect(valid, JSON.stringify(errors)).to.equal(true)
+  })
+
+  it('shows reads of a resource’s own, and its owner parameter where its filter stands', async () => {
+    const document = json(await store.call('/openapi.json'))
+    expect(document).to.have.nested.property('paths./bookmarks/session-ids.get.responses.200')
+    const named = (path: string): boolean =>
+      JSON.stringify((document as Document).paths[path]?.['get']?.parameters).includes('"userId","in":"query"')
+    expect(
+      ['', '/session-ids', '/paged', '/export', '/lookup'].map((route) => named(`/bookmarks${route}`))
+    ).to.deep.equal([true, true, false, false, false])
+    const html = (await store.call('/docs')).text
+    expect(html).to.include('/bookmarks/session-ids').and.include('?userId=…')
+  })
 })
+
+/** As much of the document as is looked at. */
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters: readonly object[] }>>>>
+}
 
 describeApi('problem pages', (store) => {
   it('explain the code that `type` names', async () => {
