@@ -1,4 +1,5 @@
 import { cookieValues } from '../../shared/session-cookie/cookie-values.js'
+import { setCookie } from '../session/set-cookie.js'
 
 const NAME = 'app_antiforgery'
 
@@ -10,5 +11,5 @@ export function antiforgeryCookieIn(header: string | undefined): string | undefi
 
 /** The `Set-Cookie` line. The cookie ends with the browser's session: a page without one asks for another. */
 export function antiforgerySetCookie(value: string, secure: boolean): string {
-  return `${NAME}=${value}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+  return setCookie(NAME, value, { secure })
 }

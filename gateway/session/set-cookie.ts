@@ -1,3 +1,5 @@
+import { fastifyCookie } from '@fastify/cookie'
+
 /** RFC 6265 section 4.1.1: what a cookie may hold unquoted. */
 const COOKIE_OCTETS = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/
 
@@ -5,8 +7,8 @@ const COOKIE_OCTETS = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/
 const MAX_COOKIE_BYTES = 4096
 
 export interface CookieAttributes {
-  /** Seconds. */
-  readonly maxAge: number
+  /** Seconds; without it the cookie ends with the browser's session. */
+  readonly maxAge?: number
   readonly secure: boolean
 }
 
@@ -19,5 +21,13 @@ export function cookieFault(name: string, value: string): string | undefined {
 
 /** A `Set-Cookie` value of the whole host, out of reach of scripts. Empty `value` and `maxAge` 0 expire the cookie. */
 export function setCookie(name: string, value: string, { maxAge, secure }: CookieAttributes): string {
-  return `${name}=${value}; Max-Age=${maxAge}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+  return fastifyCookie.serialize(name, value, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure,
+    ...(maxAge === undefined ? {} : { maxAge }),
+    // The token itself, and nothing that had to be decoded: cookieFault has seen to what it holds.
+    encode: (text) => text
+  })
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { startGateway, type GatewayFixture } from '../gateway-fixture.js'
 
-const COOKIE = /^app_antiforgery=([\w.-]+); Path=\/; HttpOnly; SameSite=Lax; Secure$/
+const COOKIE = /^app_antiforgery=([\w.-]+); Path=\/; HttpOnly; Secure; SameSite=Lax$/
 
 describe('GET /auth/antiforgery', () => {
   let gateway: GatewayFixture

@@ -41,7 +41,7 @@ describe('login and logout', () => {
     gateway = await startSessions({ COOKIE_SECURE: 'true' })
     const login = await gateway.send('POST', '/auth/login', { body: ADA })
     const logout = await gateway.send('POST', '/auth/logout')
-    for (const cookie of [...setCookies(login), ...setCookies(logout)]) expect(cookie).to.match(/; Secure$/)
+    for (const cookie of [...setCookies(login), ...setCookies(logout)]) expect(cookie).to.match(/; HttpOnly; Secure; SameSite=Lax$/)
   })
 
   it('keeps Path=/ and its routes below the prefix of PUBLIC_BASE_URL', async () => {
