@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { ensureChromium } from './chromium.js'
 import { Failure } from './failure.js'
 import { runMocha, type Outcome } from './run-mocha.js'
 import { shuffled } from './shuffle.js'
@@ -7,12 +8,13 @@ import { testFiles } from './test-files.js'
 
 /**
  * Runs the test files whose path holds one of the filters, all without filters, on SQLite and on MariaDB. TEST_SEED
- * repeats an order. Rejects where there is no database to be had, and when the signal aborts.
+ * repeats an order. Rejects where there is no database or no browser to be had, and when the signal aborts.
  */
 export async function runTests(filters: readonly string[], signal: AbortSignal): Promise<Outcome> {
   const files = testFiles(filters)
   if (files.length === 0) throw new Failure(`No test file's path holds ${filters.join(' or ')}.`)
   const seed = seedOf(process.env['TEST_SEED'])
+  if (files.some((file) => /[/\\]test[/\\]browser[/\\]/.test(file))) await ensureChromium()
   const server = await startDatabaseServer()
   try {
     process.stdout.write(`\n${files.length} test files on SQLite and ${server.description}\n`)

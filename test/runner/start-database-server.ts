@@ -1,7 +1,7 @@
 import type { DatabaseServer } from './database-server.js'
 import { Failure } from './failure.js'
+import { installPackage } from './install-package.js'
 import { hasContainerEngine, startContainer } from './mariadb/container.js'
-import { installMariadb } from './mariadb/install-mariadb.js'
 import { startPrivateServer } from './mariadb/private-server.js'
 import { findMariadb } from './mariadb/programs.js'
 import { versionOf } from './mariadb/wait-for-server.js'
@@ -14,7 +14,7 @@ export async function startDatabaseServer(): Promise<DatabaseServer> {
   const given = process.env['TEST_MYSQL_URL']
   if (given) return givenServer(given)
   if (findMariadb() !== undefined) return startPrivateServer()
-  if ((await installMariadb()) && findMariadb() !== undefined) return startPrivateServer()
+  if ((await installPackage('mariadb-server')) && findMariadb() !== undefined) return startPrivateServer()
   if (await hasContainerEngine()) return startContainer()
   throw new Failure(
     'The tests need MariaDB or MySQL, and skip neither: set TEST_MYSQL_URL to a server where databases may be made ' +

@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { runVisibly } from '../run-visibly.js'
-import { find } from './programs.js'
+import { findProgram } from './find-program.js'
+import { runVisibly } from './run-visibly.js'
 
-/** Installs Debian's MariaDB. false where we may not, or where there is no apt-get. */
-export async function installMariadb(): Promise<boolean> {
-  const elevation = find('apt-get') === undefined ? undefined : rootPrefix()
+/** Installs a package of Debian. false where we may not, or where there is no apt-get. */
+export async function installPackage(name: string): Promise<boolean> {
+  const elevation = findProgram('apt-get') === undefined ? undefined : rootPrefix()
   if (elevation === undefined) return false
-  process.stderr.write('MariaDB is not installed: installing the package mariadb-server …\n')
+  process.stderr.write(`Installing the package ${name} …\n`)
   await aptGet(elevation, ['-qq', 'update'])
   // Its exit code does not matter: on a machine without an init system the package is in place all the same when
   // starting its service fails, and the caller looks for the programs themselves.
-  await aptGet(elevation, ['-qq', '-y', '-o=Dpkg::Use-Pty=0', 'install', '--no-install-recommends', 'mariadb-server'])
+  await aptGet(elevation, ['-qq', '-y', '-o=Dpkg::Use-Pty=0', 'install', '--no-install-recommends', name])
   return true
 }
 

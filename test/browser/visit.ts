@@ -1,0 +1,60 @@
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
+import { chromiumPath } from '../runner/chromium.js'
+
+const PATIENCE_MS = 15_000
+
+/** Debian's Chromium, without its sandbox where that cannot be: as root. */
+export function launchBrowser(): Promise<Browser> {
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  return chromium.launch({ executablePath: chromiumPath(), args })
+}
+
+/** Somebody with a browser profile of their own. */
+export class Visit {
+  readonly context: BrowserContext
+  /** What the browser complained of: errors of scripts, of loading, and of the content security policy. */
+  readonly complaints: string[] = []
+
+  private constructor(context: BrowserContext) {
+    this.context = context
+    context.setDefaultTimeout(PATIENCE_MS)
+    context.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) this.complaints.push(message.text())
+    })
+    context.on('weberror', (error) => this.complaints.push(String(error.error())))
+  }
+
+  static async start(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
+    return new Visit(await browser.newContext(options))
+  }
+
+  async open(url: string): Promise<Page> {
+    const page = await this.context.newPage()
+    await page.goto(url)
+    return page
+  }
+
+  /** Signs in on the shop's page, with a page that is open after that at `next`. */
+  async signIn(url: string, account: string, next = '/'): Promise<Page> {
+    const page = await this.open(`${url}/sign-in?next=${encodeURIComponent(next)}`)
+    await page.getByLabel('E-mail address').fill(`${account}@example.com`)
+    await page.getByLabel('Password').fill('demo-password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL(`${url}${next}`)
+    return page
+  }
+
+  /** By name, HttpOnly ones too. */
+  async cookies(): Promise<Readonly<Record<string, string>>> {
+    return Object.fromEntries((await this.context.cookies()).map(({ name, value }) => [name, value]))
+  }
+}
+
+/** All that a page's scripts can read of what its browser keeps. */
+export function scriptVisible(page: Page): Promise<string> {
+  return page.evaluate(async () => {
+    const databases = await indexedDB.databases()
+    const stored = [document.cookie, { ...localStorage }, { ...sessionStorage }, databases, await caches.keys()]
+    return JSON.stringify([stored, window.name, location.href, history.state, document.documentElement.outerHTML])
+  })
+}
