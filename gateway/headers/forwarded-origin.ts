@@ -1,4 +1,5 @@
-const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
+/** A name has at most 253 characters (RFC 1035 section 2.3.4). */
+const HOST = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
 
 /** What `X-Forwarded-Proto` and `X-Forwarded-Host` of a trusted proxy make of the listener's own origin. */
 export function forwardedOrigin(

@@ -70,9 +70,10 @@ describe('settings of the gateway', () => {
     'http://u:p@x',
     'http://x/:a',
     'http://x/a//b',
-    'http://x/*'
+    'http://x/*',
+    `http://x/${'a'.repeat(2040)}`
   ]) {
-    it(`PUBLIC_BASE_URL=${text} is refused`, () => {
+    it(`PUBLIC_BASE_URL=${text.slice(0, 20)} is refused`, () => {
       expect(() => readGatewayConfig({ PUBLIC_BASE_URL: text })).to.throw(/PUBLIC_BASE_URL must/)
     })
   }

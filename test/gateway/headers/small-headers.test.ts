@@ -163,5 +163,6 @@ describe('X-Forwarded-*', () => {
   it('is ignored where it is neither', () => {
     expect(origin('javascript', 'a/b')).to.equal('http://127.0.0.1:3000')
     expect(origin('https', 'a"><b')).to.equal('https://127.0.0.1:3000')
+    expect(origin('https', 'a'.repeat(254))).to.equal('https://127.0.0.1:3000')
   })
 })
