@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { FaultList } from '../plan/fault-list.js'
 
 /** RFC 5321 leaves room for no longer address. */
@@ -5,11 +6,21 @@ const MAX_EMAIL = 254
 /** Bounds the work of hashing, and no passphrase. */
 const MAX_PASSWORD = 1024
 
+export interface Credentials {
+  readonly email: string
+  readonly password: string
+  /** Empty for the peer's own. */
+  readonly clientAddress: string
+}
+
 /** Throws `body.invalid`, naming all members at fault, before anything is looked up. */
-export function checkCredentials({ email, password }: { readonly email: string; readonly password: string }): void {
+export function checkCredentials({ email, password, clientAddress }: Credentials): void {
   const faults = new FaultList()
   check(email, { pointer: '/email', most: MAX_EMAIL }, faults)
   check(password, { pointer: '/password', most: MAX_PASSWORD }, faults)
+  if (clientAddress !== '' && isIP(clientAddress) === 0) {
+    faults.addAt('/clientAddress', '/clientAddress must be an IP address, or empty.')
+  }
   faults.finish()
 }
 

@@ -17,7 +17,7 @@ export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, Lo
   const { store, passwords, decoyHash } = by
   const throttle = new LoginThrottle(by)
   return async ({ signal, peerAddress = '' }, { email, password, clientAddress: given }) => {
-    checkCredentials({ email, password })
+    checkCredentials({ email, password, clientAddress: given })
     const emailKey = accountKey(email)
     const address = throttledAddress(given === '' ? peerAddress : given)
     const attempt = await throttle.admit(emailKey, address, signal)

@@ -12,6 +12,8 @@ export interface CreateTexts extends WriteTexts {
 }
 
 const LONGEST_LINK_BASE = 2048
+/** Visible ASCII, as all of it goes into a header. */
+const LINK_BASE = /^https?:\/\/[\x21-\x7e]+$/
 
 export function parseCreate(
   texts: CreateTexts,
@@ -46,6 +48,10 @@ export function parseCreate(
 }
 
 function checkLinkBase(linkBase: string, faults: FaultList): void {
-  if (linkBase.length <= LONGEST_LINK_BASE) return
-  faults.add('request.malformed', 'linkBase', `linkBase has at most ${LONGEST_LINK_BASE} characters.`)
+  if (linkBase === '') return
+  if (linkBase.length > LONGEST_LINK_BASE) {
+    faults.add('request.malformed', 'linkBase', `linkBase has at most ${LONGEST_LINK_BASE} characters.`)
+  } else if (!LINK_BASE.test(linkBase)) {
+    faults.add('request.malformed', 'linkBase', 'linkBase must be an http or https URL in ASCII.')
+  }
 }

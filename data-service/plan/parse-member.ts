@@ -79,16 +79,18 @@ function decimalText({ negative, digits, exponent, scale }: ReturnType<typeof pa
 }
 
 /** What the column takes. */
-function wanted({ type }: Field): Error {
+function wanted({ type, minimum, maximum }: Field): Error {
+  const between = (range: { readonly min: bigint; readonly max: bigint }): string =>
+    `from ${minimum ?? range.min} to ${maximum ?? range.max}`
   switch (type) {
     case 'string':
       return new Error('be a string')
     case 'bool':
       return new Error('be true or false')
     case 'int':
-      return new Error(`be a whole number from ${RANGES.int.min} to ${RANGES.int.max}`)
+      return new Error(`be a whole number ${between(RANGES.int)}`)
     case 'long':
-      return new Error(`be a string with a whole number from ${RANGES.long.min} to ${RANGES.long.max}`)
+      return new Error(`be a string with a whole number ${between(RANGES.long)}`)
     case 'decimal':
       return new Error('be a string with a decimal number such as "19.90"')
     case 'dateTime':

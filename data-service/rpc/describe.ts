@@ -66,13 +66,14 @@ function isPublic({ access, ownerFilter }: Entity, operation: ReadOperation): bo
 function describeFilter(
   { ownerFilter, actions }: Entity,
   ownership: OwnershipPolicy
-): Pick<WireResource, 'ownerParameter' | 'ownerFiltered'> {
-  if (ownerFilter === undefined) return { ownerParameter: '', ownerFiltered: [] }
+): Pick<WireResource, 'ownerParameter' | 'ownerFiltered' | 'ownerProperty'> {
+  if (ownerFilter === undefined) return { ownerParameter: '', ownerFiltered: [], ownerProperty: '' }
   const parameter = ownerParameter(ownerFilter, ownership)
   const inQuery = isRouteId(parameter) ? WITHOUT_ID : [...READ_OPERATIONS, ...WRITE_OPERATIONS]
   const filtered = inQuery.filter((operation) => ownerFilter.routes.has(operation))
   const acts = !isRouteId(parameter) && [...actions.keys()].some((name) => ownerFilter.routes.has(name))
-  return { ownerParameter: parameter, ownerFiltered: acts ? [...filtered, 'act'] : filtered }
+  const ownerFiltered = acts ? [...filtered, 'act'] : filtered
+  return { ownerParameter: parameter, ownerFiltered, ownerProperty: ownerFilter.owner.name }
 }
 
 function describeRead({ name, description, items, bare }: CustomRead, { ownerFilter }: Entity): WireCustomRead {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { DomainError } from '../../shared/domain-error.js'
 import { admission } from './admit.js'
 import { bodyOf, jsonOnly, wellFormed } from './check-json-request.js'
 import { writeCall } from './data-call.js'
@@ -26,10 +27,16 @@ export function createRoute(app: FastifyInstance, { data, catalogue, address }: 
         linkBase,
         unplaced: options.unplaced
       })
-      // One kept for a caller over gRPC that gave no base is a path.
-      const { location } = answer
-      reply.code(201).header('location', location.startsWith('/') ? linkBase + location : location)
+      reply.code(201).header('location', absolute(answer.location, linkBase))
       return sendWritten(reply, answer, options)
     }
   )
+}
+
+/** One kept for a caller over gRPC that gave no base is a path. */
+function absolute(location: string, linkBase: string): string {
+  if (!/^[\x21-\x7e]+$/.test(location)) {
+    throw new DomainError('upstream.bad-gateway', 'The data service told a location that no header can hold.')
+  }
+  return location.startsWith('/') ? linkBase + location : location
 }

@@ -39,10 +39,22 @@ export function listRoute(app: FastifyInstance, { data, catalogue, address }: En
   )
 }
 
-/** What the list ignores is left out of the link: the paged route would filter and sort by some of that. */
+/**
+ * What the list ignores is left out of the link: the paged route would filter and sort by some of that. Where that route
+ * ignores the owner parameter, a filter takes its place, since the rest of the list is narrowed as its beginning is.
+ */
 function understood(query: string, resource: Resource | undefined): string {
+  const shape = knownQuery(query, ROUTE_PARAMETERS.list.names)
   const owner = ownerParameterOf(resource, 'list')
-  return knownQuery(query, [...ROUTE_PARAMETERS.list.names, ...(owner === undefined ? [] : [owner])])
+  const named = owner === undefined ? '' : knownQuery(query, [owner])
+  const taken = ownerParameterOf(resource, 'paged') === owner
+  const pieces = [shape, taken ? named : asFilter(named, resource?.ownerProperty ?? '')]
+  return pieces.filter((piece) => piece !== '').join('&')
+}
+
+function asFilter(named: string, property: string): string {
+  const value = named.split('=')[1]
+  return value === undefined ? '' : `filters[${property}].operator=equals&filters[${property}].value=${value}`
 }
 
 /** The page that starts with the first row left out. */

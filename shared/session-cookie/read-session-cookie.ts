@@ -8,7 +8,7 @@ export interface SessionPrincipal {
   readonly nameIdentifier: string | undefined
   /** `name`, for greeting. */
   readonly name: string | undefined
-  /** `role` and `roles`, each a text or a list of texts. */
+  /** `role`, a text or a list of texts. */
   readonly roles: readonly string[]
 }
 
@@ -44,10 +44,10 @@ export function readSessionCookie(
   if (expiry === undefined || expiry * 1000 <= clock()) {
     return { kind: 'failure', message: 'Session cookie JWT is expired.' }
   }
-  const { sub, name, role, roles } = claims
+  const { sub, name, role } = claims
   return {
     kind: 'success',
-    principal: { nameIdentifier: text(sub), name: text(name), roles: [...texts(role), ...texts(roles)] }
+    principal: { nameIdentifier: text(sub), name: text(name), roles: texts(role) }
   }
 }
 

@@ -219,6 +219,7 @@ export function products(more: Partial<Resource> = {}): Resource {
     createdChildren: [],
     ownerParameter: '',
     ownerFiltered: [],
+    ownerProperty: '',
     reads: [],
     ...more
   }

@@ -50,6 +50,9 @@ describe('writes', () => {
     expect((await send('POST', '/products')).headers['location']).to.equal('https://first.example/api/products/a%2Fb')
     gateway.data.answerCreate = () => created({ replayed: true, location: '/products/7' })
     expect((await send('POST', '/products')).headers['location']).to.equal('http://127.0.0.1:0/products/7')
+    gateway.data.answerCreate = () => created({ location: 'http://a\r\nX-Evil: y/products/7' })
+    const broken = await send('POST', '/products')
+    expect([broken.statusCode, broken.headers['content-type']]).to.deep.equal([502, 'application/problem+json'])
   })
 
   it('a body is handed on to the byte', async () => {

@@ -51,6 +51,13 @@ eachDatabase((kind) => {
       ])
     })
 
+    it('takes no client address that is none', async () => {
+      for (const clientAddress of ['x', '127.1', '127.0.0.1 ', '127.0.0.1:80', '1.2.3.4, 5.6.7.8']) {
+        const refusal = await refused(caller.login({ ...ada, clientAddress }))
+        expect(refusal.details.reason, clientAddress).to.equal('body.invalid')
+      }
+    })
+
     it('takes no address that a collation would take for the same', async () => {
       for (const email of ['ａda@example.com', 'ada@example.com\0', 'àda@example.com', ' ada@example.com']) {
         const refusal = await refused(caller.login({ ...ada, email }))

@@ -115,6 +115,10 @@ describeApi('ownership of bookmarks', (store) => {
     const read = await store.as('admin', '/bookmarks/session-ids?userId=3')
     expect(json(read)).to.deep.equal(sessions.slice(0, 1000))
     expect(read.headers).to.include({ 'x-row-limit': '1000', 'x-truncated': 'true' })
+    const list = await store.as('admin', '/bookmarks?userId=3&fields=userId')
+    const next = /<([^>]+)>; rel="next"/.exec(String(list.headers['link']))?.[1] ?? ''
+    const rest = await store.as('admin', next.slice(next.indexOf('/bookmarks')))
+    expect(json(rest)).to.deep.equal([{ userId: 3 }])
     const rpc = new GrpcCaller(store.stack.dataAddress)
     try {
       const token = await store.stack.token('admin@example.com')

@@ -44,7 +44,7 @@ export const BAD_MEMBERS: readonly BadMember[] = [
   ...bad('price', ['"100000000.00"', '8'], ['100000000', '8'], ['1e300'], ['"-0.01"', '0'], ['-1', '0']),
   // More than 15 significant digits in a JSON number; as a string the number of digits is what the column allows.
   ...bad('price', ['1.000000000000000', 'string'], ['0.1234567890123456', 'string']),
-  ...bad('weightGrams', ['-1', '0'], ['0.5'], ['"5"'], ['2147483648'], ['false']),
+  ...bad('weightGrams', ['-1', '0'], ['0.5', 'from 0 to 2147483647'], ['"5"'], ['2147483648'], ['false']),
   ...bad(
     'barcode',
     ['9007199254740992', 'string'],

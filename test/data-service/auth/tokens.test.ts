@@ -106,6 +106,7 @@ describe('identifyBy', () => {
     const owner = async (claim: unknown): Promise<bigint | null> => (await caller({ customer_id: claim })).owner
     expect(await owner(42)).to.equal(42n)
     expect(await owner('-042')).to.equal(-42n)
+    expect(await owner(`${'0'.repeat(500)}1`)).to.equal(1n)
     expect(await owner('9223372036854775807')).to.equal(2n ** 63n - 1n)
     expect(await owner(Number.MAX_SAFE_INTEGER)).to.equal(2n ** 53n - 1n)
     for (const claim of [2 ** 53, 1.5, '', '+1', ' 1', '1e3', '9223372036854775808', true, null, [1], { a: 1 }]) {
@@ -120,5 +121,6 @@ describe('identifyBy', () => {
     expect(both.permissions).to.include('x:y').and.include('products:manage').and.not.include('orders:manage')
     expect((await caller({ role: 'Admin' })).permissions).to.include('audit:read')
     expect((await caller({ permissions: 'x:y' })).permissions.size).to.equal(0)
+    expect((await caller({ role: 'Customer', roles: ['Admin'] })).roles).to.deep.equal(['Customer'])
   })
 })

@@ -41,8 +41,11 @@ describe('create', () => {
     expect((await create()).location).to.match(/^\/things\/\d+$/)
   })
 
-  it('takes a link base of at most 2048 characters', async () => {
-    await create({}, { linkBase: 'x'.repeat(2048) })
+  it('takes a link base that is a URL of at most 2048 characters, all of which a header can hold', async () => {
+    await create({}, { linkBase: `http://${'x'.repeat(2041)}` })
+    for (const linkBase of ['x', 'ftp://x', 'http://', 'http://a\r\nX-Evil: y', 'http://é', 'http://a b']) {
+      expect(await faultsIn(create({}, { linkBase })), linkBase).to.deep.equal(['request.malformed linkBase'])
+    }
     const tooLong = create({}, { linkBase: 'x'.repeat(2049) })
     expect(await faultsIn(tooLong)).to.deep.equal(['request.malformed linkBase'])
     const worse = create({ name: '' }, { linkBase: 'x'.repeat(2049) })

@@ -41,7 +41,8 @@ describe('login and logout', () => {
     gateway = await startSessions({ COOKIE_SECURE: 'true' })
     const login = await gateway.send('POST', '/auth/login', { body: ADA })
     const logout = await gateway.send('POST', '/auth/logout')
-    for (const cookie of [...setCookies(login), ...setCookies(logout)]) expect(cookie).to.match(/; HttpOnly; Secure; SameSite=Lax$/)
+    for (const cookie of [...setCookies(login), ...setCookies(logout)])
+      expect(cookie).to.match(/; HttpOnly; Secure; SameSite=Lax$/)
   })
 
   it('keeps Path=/ and its routes below the prefix of PUBLIC_BASE_URL', async () => {
@@ -87,6 +88,19 @@ describe('login and logout', () => {
     expectProblem(answer, 503, 'upstream.unavailable')
     expect(answer.headers['retry-after']).to.equal('1')
     expect(setCookies(answer)).to.deep.equal([])
+  })
+
+  it('refuses a body that says a member twice', async () => {
+    const payload = '{"email":"x@example.com","email":"ada@example.com","password":"demo-password"}'
+    const answer = await gateway.app.inject({
+      method: 'POST',
+      url: '/auth/login',
+      headers: { 'content-type': 'application/json' },
+      payload
+    })
+    expectProblem(answer, 400, 'body.invalid')
+    expect(answer.json()).to.include({ detail: 'The body says "email" twice.' })
+    expect(gateway.auth.made('login')).to.deep.equal([])
   })
 
   const BODIES: readonly (readonly [body: unknown, pointers: readonly string[]])[] = [
