@@ -87,12 +87,8 @@ export function buildStorefront({ api, apiPath, clock, log }: StorefrontParts): 
 
 /** Style sheet, scripts and pictures: the same for everybody. */
 function serveFiles(app: FastifyInstance): void {
-  app.get<{ Params: { '*': string } }>('/shop-assets/*', async (request, reply) => {
-    const asset = shopAsset(request.params['*'])
-    const content = asset === undefined ? undefined : await readFile(asset.file).catch(unlessMissing)
-    if (asset === undefined || content === undefined) return reply.callNotFound()
-    return reply.headers({ 'content-type': asset.type, 'cache-control': 'public, max-age=300' }).send(content)
-  })
+  app.get('/favicon.ico', (_request, reply) => sendAsset(reply, 'mark.svg'))
+  app.get<{ Params: { '*': string } }>('/shop-assets/*', (request, reply) => sendAsset(reply, request.params['*']))
   app.get<{ Params: { id: string }; Querystring: Query }>('/shop-art/:id', (request, reply) => {
     const { name } = request.query
     const art = h(ProductArt, { id: Number(request.params.id) || 0, name: typeof name === 'string' ? name : '' })
@@ -100,6 +96,16 @@ function serveFiles(app: FastifyInstance): void {
       .headers({ 'content-type': 'image/svg+xml', 'cache-control': 'public, max-age=86400' })
       .send(renderToString(art))
   })
+}
+
+async function sendAsset(reply: FastifyReply, path: string): Promise<FastifyReply> {
+  const asset = shopAsset(path)
+  const content = asset === undefined ? undefined : await readFile(asset.file).catch(unlessMissing)
+  if (asset === undefined || content === undefined) {
+    reply.callNotFound()
+    return reply
+  }
+  return reply.headers({ 'content-type': asset.type, 'cache-control': 'public, max-age=300' }).send(content)
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -1,0 +1,177 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { expect } from 'chai'
+import type { Browser, Page } from 'playwright-core'
+import { expectKeptSecrets, headsOf } from './secrecy.js'
+import { Shop } from './shop.js'
+import { launchBrowser, Visit } from './visit.js'
+
+const LOGIN = '{"email":"ben@example.com","password":"demo-password"}'
+const ENDPOINTS = [
+  { path: '/auth/login', body: LOGIN },
+  { path: '/auth/session-cookie', body: '{"accessToken":"a.b.c","refreshToken":"mine"}' },
+  { path: '/auth/session/token', body: '' },
+  { path: '/auth/logout', body: '' }
+] as const
+
+/** A page of another site: to a browser, `localhost` is one beside `127.0.0.1`. */
+describe('a page of another site', function () {
+  this.timeout(90_000)
+  let shop: Shop
+  let browser: Browser
+  let visit: Visit
+  let site: Server
+  let page: Page
+
+  before(async () => {
+    shop = await Shop.start()
+    browser = await launchBrowser()
+    site = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>Another site</title>')
+    }).listen(0, '127.0.0.1')
+    await once(site, 'listening')
+    visit = await Visit.start(browser)
+    await visit.signIn(shop.url(), 'ada')
+  })
+  after(async () => {
+    await browser?.close()
+    site?.close()
+    await shop?.stop()
+  })
+  beforeEach(async () => {
+    const address = site.address()
+    page = await visit.open(`http://localhost:${typeof address === 'object' ? address?.port : ''}/`)
+  })
+  afterEach(() => page.close())
+  after(() => expectKeptSecrets(shop))
+
+  /** Does something, and sees to it that each answer to it was a 403 that set no cookie, and that none has changed. */
+  async function expectRefused(act: () => Promise<unknown>): Promise<void> {
+    const cookies = await visit.cookies()
+    expect(cookies).to.have.keys('app_auth_access', 'app_auth_refresh')
+    const before = new Set(headsOf(shop.answers()))
+    await act()
+    // The browser asks for the picture of the site by itself.
+    const heads = headsOf(shop.answers()).filter((head) => !before.has(head) && !head.includes('image/svg+xml'))
+    expect(heads).to.not.be.empty
+    for (const head of heads) {
+      expect(head).to.match(/^HTTP\/1\.1 403 /)
+      expect(head).to.not.match(/^set-cookie:/im)
+      expect(head).to.not.match(/^access-control-allow/im)
+    }
+    expect(await visit.cookies()).to.deep.equal(cookies)
+  }
+
+  for (const { path, body } of ENDPOINTS) {
+    for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain']) {
+      it(`posts no form of ${type} to ${path}`, async () => {
+        await expectRefused(async () => {
+          const refused = page.waitForResponse(shop.url() + path)
+          await page.evaluate(postForm, { action: shop.url() + path, type, body })
+          const answer = await refused
+          expect(answer.status()).to.equal(403)
+          expect(await answer.text()).to.contain('request.cross-site')
+        })
+      })
+    }
+
+    for (const mode of ['cors', 'no-cors'] as const) {
+      it(`sends no plain fetch (${mode}) to ${path}`, () =>
+        expectRefused(async () => {
+          const plain = { url: shop.url() + path, mode, type: 'text/plain', method: 'POST', body }
+          const read = await page.evaluate(sendFetch, plain)
+          expect(read).to.equal(mode === 'cors' ? 'nothing' : 'opaque')
+        }))
+    }
+
+    it(`sends no preflighted fetch to ${path}`, () =>
+      expectRefused(async () => {
+        const json = { url: shop.url() + path, mode: 'cors', type: 'application/json', method: 'POST', body }
+        expect(await page.evaluate(sendFetch, json)).to.equal('nothing')
+      }))
+  }
+
+  it('sends no preflighted DELETE to /auth/session-cookie', () =>
+    expectRefused(async () => {
+      const url = `${shop.url()}/auth/session-cookie`
+      expect(
+        await page.evaluate(sendFetch, { url, mode: 'cors', method: 'DELETE', type: 'application/json', body: '' })
+      ).to.equal('nothing')
+    }))
+
+  it('gets no antiforgery token, by fetch or by a link', async () => {
+    const url = `${shop.url()}/auth/antiforgery`
+    await expectRefused(async () => {
+      const refused = page.waitForResponse(url)
+      expect(
+        await page.evaluate(sendFetch, { url, mode: 'no-cors', method: 'GET', type: 'text/plain', body: '' })
+      ).to.equal('opaque')
+      await refused
+    })
+    await expectRefused(async () => {
+      const refused = page.waitForResponse(url)
+      await page.evaluate((to) => location.assign(to), url)
+      expect((await refused).status()).to.equal(403)
+    })
+  })
+
+  it('posts nothing to the shop, whose pages take an antiforgery token', () =>
+    expectRefused(async () => {
+      const url = `${shop.url()}/sign-in`
+      const refused = page.waitForResponse(url)
+      await page.evaluate(postForm, { action: url, type: 'application/x-www-form-urlencoded', body: 'x' })
+      expect(await (await refused).text()).to.contain('antiforgery.invalid')
+    }))
+
+  it('leads to the shop by a link, where the visitor is greeted', async () => {
+    const arrived = page.waitForResponse(`${shop.url()}/products/12`)
+    await page.evaluate((to) => location.assign(to), `${shop.url()}/products/12`)
+    expect(await (await arrived).text()).to.contain('<b dir="auto">Ada</b>')
+  })
+})
+
+interface Sent {
+  readonly url: string
+  readonly mode: string
+  readonly method: string
+  readonly type: string
+  /** Empty for none. */
+  readonly body: string
+}
+
+/** Runs in the page. What it can read of the answer. */
+async function sendFetch({ url, mode, method, type, body }: Sent): Promise<string> {
+  try {
+    const response = await fetch(url, {
+      method,
+      mode: mode === 'cors' ? 'cors' : 'no-cors',
+      credentials: 'include',
+      headers: { 'content-type': type },
+      ...(body === '' ? {} : { body })
+    })
+    return response.type === 'opaque' ? 'opaque' : await response.text()
+  } catch {
+    return 'nothing'
+  }
+}
+
+/** Runs in the page. With text/plain the body goes as JSON but for a sign of equality at its end. */
+function postForm({
+  action,
+  type,
+  body
+}: {
+  readonly action: string
+  readonly type: string
+  readonly body: string
+}): void {
+  const form = document.createElement('form')
+  form.method = 'post'
+  form.action = action
+  form.enctype = type
+  const field = document.createElement('input')
+  field.name = body
+  form.append(field)
+  document.body.append(form)
+  form.submit()
+}

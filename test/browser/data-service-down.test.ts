@@ -1,0 +1,67 @@
+import { expect } from 'chai'
+import type { Browser } from 'playwright-core'
+import { expectKeptSecrets } from './secrecy.js'
+import { Shop } from './shop.js'
+import { launchBrowser, Visit } from './visit.js'
+
+const LIFETIME = '2s'
+
+describe('the shop while the data service is down', function () {
+  this.timeout(90_000)
+  let shop: Shop
+  let browser: Browser
+
+  before(async () => {
+    shop = await Shop.start({ env: { ACCESS_TOKEN_TTL: LIFETIME } })
+    browser = await launchBrowser()
+  })
+  after(async () => {
+    await browser?.close()
+    await shop?.stop()
+    expectKeptSecrets(shop)
+  })
+
+  it('answers pages without a 5xx, keeps the cookies, and goes on with the session afterwards', async () => {
+    const visit = await Visit.start(browser)
+    const page = await visit.signIn(shop.url(), 'ada')
+    const cookies = await visit.cookies()
+    await shop.stopDataServices()
+
+    // Anonymous, once the token has expired: until then the name in the cookie is as good as ever.
+    for (let anonymous = false; !anonymous;) {
+      const response = await page.goto(`${shop.url()}/orders`)
+      expect(response?.status()).to.equal(200)
+      anonymous = (await page.getByText('Sign in to see this.').count()) === 1
+    }
+    for (const path of ['/', '/products/12', '/cart', '/account', '/sign-in']) {
+      const response = await page.goto(shop.url() + path)
+      expect(response?.status(), path).to.equal(200)
+      expect(await response?.text()).to.not.contain('Ada')
+    }
+    await page.goto(`${shop.url()}/products/12`)
+    await page.getByText('The store cannot be reached at the moment.').waitFor()
+    expect(await visit.cookies()).to.deep.equal(cookies)
+
+    await page.goto(`${shop.url()}/sign-in`)
+    await page.getByLabel('E-mail address').fill('ben@example.com')
+    await page.getByLabel('Password').fill('demo-password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').getByText('The store cannot be reached at the moment.').waitFor()
+    expect(await visit.cookies()).to.deep.equal(cookies)
+
+    await shop.restartDataServices()
+    await greetedAgain()
+    await page.goto(`${shop.url()}/orders`)
+    await page.getByRole('link', { name: /^O-/ }).first().waitFor()
+    expect((await visit.cookies())['app_auth_refresh']).to.not.equal(cookies['app_auth_refresh'])
+
+    /** A gateway dials again after a while of its own. */
+    async function greetedAgain(): Promise<void> {
+      for (;;) {
+        const response = await page.goto(`${shop.url()}/products/12`)
+        expect(response?.status()).to.equal(200)
+        if ((await response?.text())?.includes('<b dir="auto">Ada</b>') === true) return
+      }
+    }
+  })
+})
