@@ -124,11 +124,13 @@ describe('a purchase', function () {
     const cart = await visit.open(`${shop.url()}/cart`)
     await cart.getByText('1 × ').waitFor()
     await add(product)
+    await cart.bringToFront()
     await cart.getByRole('button', { name: 'Place the order' }).click()
     await cart.getByText('This was changed meanwhile.').waitFor()
     await cart.getByText('2 × ').waitFor()
     expect(new URL(cart.url()).pathname).to.equal('/cart')
     await add(product)
+    await cart.bringToFront()
     await cart.getByRole('button', { name: /^Remove/ }).click()
     await cart.getByText('There is nothing in your cart yet.').waitFor()
     expect(new Set(visit.complaints.map((text) => /status of (\d+)/.exec(text)?.[1]))).to.deep.equal(new Set(['412']))
@@ -185,6 +187,8 @@ describe('a purchase', function () {
 })
 
 async function add(page: Page): Promise<void> {
+  // A browser draws the pages behind another one rarely, and a click waits for that.
+  await page.bringToFront()
   const answered = page.waitForResponse(/\/shopping-carts(?:\/\d+\/add-item)?$/)
   await page.getByRole('button', { name: 'Add to cart' }).click()
   await answered
