@@ -84,6 +84,22 @@ describe('imports', () => {
     )
   })
 
+  it('of examples reach of the service what any renderer could import alone, and what runs in browsers nothing', () => {
+    const examples = sourceFiles('examples')
+    const shared = ['shared/session-cookie/read-session-cookie.ts', 'shared/settings-reader.ts', 'shared/logger.ts']
+    const fits = (imported: string): boolean =>
+      shared.includes(imported) || [...PRODUCT, 'test', 'bench'].every((folder) => !under(folder)(imported))
+    expect(violations(examples, fits)).to.deep.equal([])
+    const client = examples.filter((file) => under('examples/storefront/client')(file.path))
+    expect(client).to.not.be.empty
+    expect(violations(client, under('examples/storefront/client'))).to.deep.equal([])
+  })
+
+  it('of preact are in examples alone', () => {
+    const elsewhere = sourceFiles(...PRODUCT, 'bench')
+    expect(violations(elsewhere, (imported) => !imported.startsWith('preact'))).to.deep.equal([])
+  })
+
   it('form no circle', () => {
     const files = sourceFiles(...EVERYTHING)
     const graph = new Map(files.map((file) => [file.path, importsOf(file)]))
