@@ -1,3 +1,5 @@
+/// <reference lib="dom" />
+// What is evaluated in a page has the names of one.
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 import { chromiumPath } from '../runner/chromium.js'
 

@@ -37,7 +37,7 @@ function Thing({ shape, colour }: { readonly shape: ProductShape; readonly colou
 }
 
 function Initial({ name, colour }: { readonly name: string; readonly colour: string }): JSX.Element {
-  const initial = Array.from(name.replace(/[^\p{L}\p{N}]/gu, ''))[0] ?? '·'
+  const initial = /[\p{L}\p{N}]/u.exec(name)?.[0] ?? Array.from(name.trim())[0] ?? '·'
   return (
     <>
       <path d="M62 44H138Q146 44 146 52V130H54V52Q54 44 62 44Z" fill={colour} />

@@ -1,0 +1,63 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { packageRoot } from '../harness/package-root.js'
+import { ensureChromium } from '../runner/chromium.js'
+import { Shop } from './shop.js'
+import { launchBrowser, Visit } from './visit.js'
+
+const WIDTHS = {
+  desktop: { width: 1280, height: 860 },
+  phone: { width: 390, height: 844 }
+} as const
+
+/** Of the sample store. */
+const SHOWN = 517
+const IN_CART = [251, 776, SHOWN]
+
+/** Pictures of the shop for docs/screenshots, of desktop and phone width. Answers their paths. */
+export async function takeScreenshots(): Promise<string[]> {
+  await ensureChromium()
+  const folder = join(packageRoot, 'docs/screenshots')
+  await mkdir(folder, { recursive: true })
+  const shop = await Shop.start()
+  const browser = await launchBrowser()
+  try {
+    await fillCart(browser, shop.url())
+    const taken: string[] = []
+    for (const [width, viewport] of Object.entries(WIDTHS)) {
+      const visit = await Visit.start(browser, { viewport, colorScheme: 'light' })
+      const page = await visit.signIn(shop.url(), 'ada')
+      for (const [name, path] of [
+        ['list', '/'],
+        ['product', `/products/${SHOWN}`],
+        ['cart', '/cart']
+      ] as const) {
+        const file = join(folder, `${name}-${width}.png`)
+        await page.goto(shop.url() + path, { waitUntil: 'networkidle' })
+        await page.locator('[aria-busy]').waitFor({ state: 'detached' })
+        await page.screenshot({ path: file })
+        taken.push(file)
+      }
+      await visit.context.close()
+    }
+    return taken
+  } finally {
+    await browser.close()
+    await shop.stop()
+  }
+}
+
+async function fillCart(browser: Browser, url: string): Promise<void> {
+  const visit = await Visit.start(browser)
+  const page = await visit.signIn(url, 'ada')
+  for (const product of IN_CART) await addToCart(page, `${url}/products/${product}`)
+  await visit.context.close()
+}
+
+async function addToCart(page: Page, product: string): Promise<void> {
+  await page.goto(product)
+  await page.getByLabel(/^Medium/).check()
+  await page.getByRole('button', { name: 'Add to cart' }).click()
+  await page.getByText('It is in your cart.').waitFor()
+}
