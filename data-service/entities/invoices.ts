@@ -2,7 +2,7 @@ import { ownRows, permission } from '../entity/access.js'
 import { defineEntity } from '../entity/define-entity.js'
 import { dateTime, int, money, onCreate, optional, serverSet, text, unique } from '../entity/field.js'
 import { textOf } from '../entity/looked-up.js'
-import { refuse } from '../entity/refuse.js'
+import { refuse, type StateRefusal } from '../entity/refuse.js'
 import { customerOrder } from './customer-order.js'
 
 export const invoices = defineEntity({
@@ -36,7 +36,7 @@ export const invoices = defineEntity({
       const found = await customerOrder(input, lookUpWhole)
       if ('refusal' in found) return found
       const { order } = found
-      if (order['status'] === 'cancelled') return refuse.state('The order is cancelled; there is nothing to invoice.')
+      if (order['status'] === 'cancelled') return nothingToInvoice()
       // `O-0001` becomes `I-0001`, which is as unique and as long.
       return {
         values: { number: `I${textOf(order, 'number').slice(1)}`, total: textOf(order, 'total'), status: 'draft' }
@@ -44,12 +44,16 @@ export const invoices = defineEntity({
     }
   },
 
-  // draft → issued → void; a draft may be voided as well.
+  // draft → issued → void; a draft may be voided as well. What is issued is of an order that stands.
   actions: (action) => ({
     issue: action({
       description: 'Sends the invoice out.',
       when: { status: ['draft'] },
-      change: ({ now }) => ({ set: { status: 'issued', issuedAt: now } })
+      async change({ root: { orderId }, lookUp, now }) {
+        const order = (await lookUp('orders', [orderId])).get(orderId)
+        if (order?.['status'] === 'cancelled') return nothingToInvoice()
+        return { set: { status: 'issued', issuedAt: now } }
+      }
     }),
     void: action({
       description: 'Takes the invoice back for good.',
@@ -58,3 +62,7 @@ export const invoices = defineEntity({
     })
   })
 })
+
+function nothingToInvoice(): StateRefusal {
+  return refuse.state('The order is cancelled; there is nothing to invoice.')
+}

@@ -2,6 +2,7 @@ import { ownRows } from '../entity/access.js'
 import { fitsDigits } from '../entity/amount.js'
 import { defineEntity } from '../entity/define-entity.js'
 import { dateTime, freeText, int, money, onCreate, optional, serverSet, text, unique } from '../entity/field.js'
+import { textOf } from '../entity/looked-up.js'
 import { refuse } from '../entity/refuse.js'
 import { placedOrder, pricedLines } from './order-lines.js'
 
@@ -55,7 +56,7 @@ export const orders = defineEntity({
     }
   },
 
-  // placed → paid → shipped → delivered; cancelled from placed or paid.
+  // placed → paid → shipped → delivered; cancelled from placed or paid, without an invoice that is issued.
   actions: (action) => ({
     pay: action({
       description: 'Marks the order as paid.',
@@ -86,7 +87,13 @@ export const orders = defineEntity({
       description: 'Calls the order off; it has not been shipped yet.',
       when: { status: ['placed', 'paid'] },
       input: { reason: optional(freeText()) },
-      change: () => ({ set: { status: 'cancelled' } })
+      async change({ root: { id }, lookUpBy }) {
+        const invoice = await lookUpBy('invoices', 'orderId', id)
+        if (invoice?.['status'] !== 'issued') return { set: { status: 'cancelled' } }
+        return refuse.state(
+          `The invoice ${textOf(invoice, 'number')} of the order is issued; cancel needs it to be void.`
+        )
+      }
     })
   })
 })

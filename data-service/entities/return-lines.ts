@@ -9,13 +9,18 @@ export interface ReturnLine {
   readonly quantity: number
 }
 
-/** Refuses lines that are not in the order, or that are more together than the order holds of them. */
-export function notInOrder(lines: readonly ReturnLine[], ordered: readonly NamedValues[]): InputRefusal | undefined {
+/** Refuses lines that are not in the order, or that are more together than is left of it besides what came back. */
+export function notInOrder(
+  lines: readonly ReturnLine[],
+  { ordered, returned }: { readonly ordered: readonly NamedValues[]; readonly returned: readonly NamedValues[] }
+): InputRefusal | undefined {
   const left = new Map<string, number>()
-  for (const line of ordered) {
+  const add = (line: NamedValues, sign: 1 | -1): void => {
     const key = keyOf(intOf(line, 'productId'), intOf(line, 'variantId'))
-    left.set(key, (left.get(key) ?? 0) + (intOf(line, 'quantity') ?? 0))
+    left.set(key, (left.get(key) ?? 0) + sign * (intOf(line, 'quantity') ?? 0))
   }
+  for (const line of ordered) add(line, 1)
+  for (const line of returned) add(line, -1)
   for (const [index, { productId, variantId, quantity }] of lines.entries()) {
     const key = keyOf(productId, variantId)
     const held = left.get(key)
@@ -25,7 +30,8 @@ export function notInOrder(lines: readonly ReturnLine[], ordered: readonly Named
     }
     if (quantity > held) {
       const at = `lines/${index}/quantity`
-      return refuse.input(`/${at}`, `${at} must be at most ${held}: the order holds no more besides the lines above.`)
+      const why = 'the order holds no more besides the lines above and its other returns.'
+      return refuse.input(`/${at}`, `${at} must be at most ${Math.max(held, 0)}: ${why}`)
     }
     left.set(key, held - quantity)
   }

@@ -44,13 +44,21 @@ export const returns = defineEntity({
   writes: ['create', 'delete'],
   creates: {
     children: { lines: { min: 1 } },
-    // Of an order of the customer's own that was delivered, and no more than it holds.
-    async prepare({ input, children, lookUpWhole, now }) {
+    // Of an order of the customer's own that was delivered, and with its other returns no more than it holds.
+    async prepare({ input, children, lookUpWhole, lookUpAll, now }) {
       const found = await customerOrder(input, lookUpWhole)
       if ('refusal' in found) return found
       const status = String(found.order['status'])
       if (status !== 'delivered') return refuse.state(`The order is ${status}; a return needs it to be delivered.`)
-      return notInOrder(children.lines, found.lines) ?? { values: { status: 'requested', requestedAt: now } }
+      const others = await lookUpAll('returns', 'orderId', input.orderId)
+      const returned = others
+        .filter(({ root }) => root['status'] !== 'rejected')
+        .flatMap(({ children: { lines = [] } }) => lines)
+      return (
+        notInOrder(children.lines, { ordered: found.lines, returned }) ?? {
+          values: { status: 'requested', requestedAt: now }
+        }
+      )
     }
   },
 

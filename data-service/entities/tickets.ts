@@ -1,8 +1,9 @@
 import { ownRows } from '../entity/access.js'
+import type { LookUp } from '../entity/action.js'
 import { defineEntity } from '../entity/define-entity.js'
 import { int, money, optional, serverSet, text, onCreate } from '../entity/field.js'
 import { textOf } from '../entity/looked-up.js'
-import { refuse } from '../entity/refuse.js'
+import { refuse, type StateRefusal } from '../entity/refuse.js'
 
 export const tickets = defineEntity({
   name: 'tickets',
@@ -38,18 +39,26 @@ export const tickets = defineEntity({
     }
   },
 
-  // valid → checked-in. Only a valid one changes hands.
+  // valid → checked-in. Only a valid one changes hands. Neither once the event is cancelled.
   actions: (action) => ({
     transfer: action({
       description: 'Gives the ticket to another customer.',
       when: { status: ['valid'] },
       input: { customerId: int() },
-      change: ({ input: { customerId } }) => ({ set: { customerId } })
+      change: async ({ root: { eventId }, input: { customerId }, lookUp }) =>
+        (await cancelled('transfer', eventId, lookUp)) ?? { set: { customerId } }
     }),
     'check-in': action({
       description: 'Lets the holder in.',
       when: { status: ['valid'] },
-      change: () => ({ set: { status: 'checked-in' } })
+      change: async ({ root: { eventId }, lookUp }) =>
+        (await cancelled('check-in', eventId, lookUp)) ?? { set: { status: 'checked-in' } }
     })
   })
 })
+
+async function cancelled(action: string, eventId: number, lookUp: LookUp): Promise<StateRefusal | undefined> {
+  const event = (await lookUp('events', [eventId])).get(eventId)
+  if (event?.['status'] !== 'cancelled') return undefined
+  return refuse.state(`The event is cancelled; ${action} needs one that takes place.`)
+}

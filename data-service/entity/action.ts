@@ -45,6 +45,7 @@ export interface ActionCall {
   readonly lookUp: LookUp
   readonly lookUpBy: LookUpBy
   readonly lookUpWhole: LookUpWhole
+  readonly lookUpAll: LookUpAll
   /** `2026-01-31T08:00:00.000Z`. */
   readonly now: string
   /** 12 random letters and digits, for numbers that people read out. */
@@ -76,6 +77,13 @@ export interface WholeRow {
  * difference, so the row may write it another way.
  */
 export type LookUpBy = (resource: string, property: string, value: Operand) => Promise<NamedValues | undefined>
+
+/**
+ * Every row of a resource that refers to a row by `property`, which is that of one of its references: in order of id,
+ * with their children of the primary store. All of it is under lock, the row that they refer to as well, so until the
+ * transaction ends none is added, changed or deleted. More than 1000 are refused, 422 `state.invalid`.
+ */
+export type LookUpAll = (resource: string, property: string, id: Operand) => Promise<readonly WholeRow[]>
 
 export type Outcome = Change | Refusal
 

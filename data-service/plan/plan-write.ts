@@ -11,6 +11,7 @@ import type {
   ChildPlan,
   DeletePlan,
   FindPlan,
+  FindReferringPlan,
   FindUniquePlan,
   InsertPlan,
   LockPlan,
@@ -110,6 +111,14 @@ export function planFindUnique(entity: Entity, column: Column, value: Operand): 
   if (!column.field.unique) throw new TypeError(`${entity.name}.${column.name} is not unique`)
   return planned({ entity, column, value })
 }
+
+export const planFindReferring = (of: {
+  readonly entity: Entity
+  readonly children: readonly Children[]
+  readonly column: Column
+  readonly id: Operand
+  readonly most: number
+}): FindReferringPlan => planned(of)
 
 /** The full DTO of a row that was just written, whoever may read it. */
 export function planWritten({ entity, projections }: Resource, id: Operand): GetPlan {

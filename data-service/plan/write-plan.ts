@@ -93,3 +93,16 @@ export type FindUniquePlan = Planned<{
   readonly column: Column
   readonly value: Operand
 }>
+
+/**
+ * The rows of a resource that refer to one row by a column, with children of theirs. They stay as they are; that none is
+ * added is up to a lock on the row that they refer to.
+ */
+export type FindReferringPlan = Planned<{
+  readonly entity: Entity
+  readonly children: readonly Children[]
+  readonly column: Column
+  readonly id: Operand
+  /** No more than 1000. */
+  readonly most: number
+}>

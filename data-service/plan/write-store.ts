@@ -2,7 +2,16 @@ import type { RowVersion } from '../entity/row-version.js'
 import type { Operand, Value } from '../entity/value.js'
 import type { GetPlan } from './read-plan.js'
 import type { LoadedRow } from './read-store.js'
-import type { ChildPlan, DeletePlan, FindPlan, FindUniquePlan, InsertPlan, LockPlan, UpdatePlan } from './write-plan.js'
+import type {
+  ChildPlan,
+  DeletePlan,
+  FindPlan,
+  FindReferringPlan,
+  FindUniquePlan,
+  InsertPlan,
+  LockPlan,
+  UpdatePlan
+} from './write-plan.js'
 
 /** A row by property name, hidden columns included, with its version. */
 export interface StoredRow {
@@ -61,6 +70,8 @@ export interface UnitOfWork {
   /** By id as on the wire. */
   find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>>
   findUnique(plan: FindUniquePlan): Promise<StoredRow | undefined>
+  /** In order of id; undefined where there are more than the plan allows. */
+  findReferring(plan: FindReferringPlan): Promise<readonly LockedRow[] | undefined>
   get(plan: GetPlan): Promise<LoadedRow | undefined>
   audit(entry: AuditEntry): Promise<void>
 }

@@ -1,10 +1,11 @@
-import type { LookUp, LookUpBy, LookUpWhole, NamedValues } from '../entity/action.js'
+import type { LookUp, LookUpAll, LookUpBy, LookUpWhole, NamedValues, WholeRow } from '../entity/action.js'
 import type { Children, Entity } from '../entity/entity.js'
 import type { Operand } from '../entity/value.js'
+import { DomainError } from '../../shared/domain-error.js'
 import type { Catalogue } from '../plan/catalogue.js'
-import { planFind, planFindUnique, planLock } from '../plan/plan-write.js'
+import { planFind, planFindReferring, planFindUnique, planLock } from '../plan/plan-write.js'
 import { allRows } from '../plan/scope.js'
-import type { StoredRow, UnitOfWork } from '../plan/write-store.js'
+import type { LockedRow, StoredRow, UnitOfWork } from '../plan/write-store.js'
 
 const MOST_IDS = 1000
 
@@ -30,13 +31,24 @@ export function lookUpIn(unit: UnitOfWork, catalogue: Catalogue): LookUp {
 export function lookUpWholeIn(unit: UnitOfWork, catalogue: Catalogue): LookUpWhole {
   return async (resource, id) => {
     const { entity } = catalogue.resource(resource)
-    const children = entity.children.filter(({ store }) => store === 'primary')
-    const locked = await unit.lock(planLock({ entity, id, scope: allRows, children }))
-    if (locked === undefined) return undefined
-    return {
-      root: named(locked),
-      children: Object.fromEntries(Array.from(locked.children, ([name, rows]) => [name, rows.map(named)]))
-    }
+    const locked = await unit.lock(planLock({ entity, id, scope: allRows, children: ownChildren(entity) }))
+    return locked && whole(locked)
+  }
+}
+
+/** The rows that refer to one row, which is held so that none is added to them. */
+export function lookUpAllIn(unit: UnitOfWork, catalogue: Catalogue): LookUpAll {
+  return async (resource, property, id) => {
+    const { entity } = catalogue.resource(resource)
+    const reference = entity.references.find(({ via }) => via.name === property)
+    if (reference === undefined) throw new TypeError(`${resource} has no reference by ${property}`)
+    // Whoever writes the foreign key waits here; what was committed until then is seen below.
+    const target = catalogue.resource(reference.to).entity
+    await unit.lock(planLock({ entity: target, id, scope: allRows, children: [] }))
+    const plan = planFindReferring({ entity, children: ownChildren(entity), column: reference.via, id, most: MOST_IDS })
+    const rows = await unit.findReferring(plan)
+    if (rows !== undefined) return rows.map(whole)
+    throw new DomainError('state.invalid', `There are more than ${MOST_IDS} ${resource} with the same ${property}.`)
   }
 }
 
@@ -58,6 +70,18 @@ function target(rows: string, catalogue: Catalogue): { entity: Entity; children:
   const children = entity.children.find((one) => one.name === name) ?? null
   if (name !== undefined && children === null) throw new TypeError(`${resource} has no ${name}`)
   return { entity, children }
+}
+
+/** Those that a transaction reaches. */
+function ownChildren({ children }: Entity): Children[] {
+  return children.filter(({ store }) => store === 'primary')
+}
+
+function whole(row: LockedRow): WholeRow {
+  return {
+    root: named(row),
+    children: Object.fromEntries(Array.from(row.children, ([name, rows]) => [name, rows.map(named)]))
+  }
 }
 
 function named({ values }: StoredRow): NamedValues {

@@ -8,7 +8,7 @@ import type { Writer } from '../plan/write-access.js'
 import type { UnitOfWork } from '../plan/write-store.js'
 import { recordEncoder } from './encode-record.js'
 import type { WriteAnswer } from './kept-answer.js'
-import { lookUpByIn, lookUpIn, lookUpWholeIn } from './look-up.js'
+import { lookUpAllIn, lookUpByIn, lookUpIn, lookUpWholeIn } from './look-up.js'
 import { newCode } from './new-code.js'
 import type { Writing } from './writing.js'
 
@@ -35,6 +35,7 @@ export class WriteSteps {
     readonly lookUp: ReturnType<typeof lookUpIn>
     readonly lookUpBy: ReturnType<typeof lookUpByIn>
     readonly lookUpWhole: ReturnType<typeof lookUpWholeIn>
+    readonly lookUpAll: ReturnType<typeof lookUpAllIn>
     readonly now: string
     readonly newCode: () => string
   } {
@@ -43,6 +44,7 @@ export class WriteSteps {
       lookUp: lookUpIn(this.unit, planning.catalogue),
       lookUpBy: lookUpByIn(this.unit, planning.catalogue),
       lookUpWhole: lookUpWholeIn(this.unit, planning.catalogue),
+      lookUpAll: lookUpAllIn(this.unit, planning.catalogue),
       now: this.now,
       newCode: () => newCode(randomBytes)
     }

@@ -7,6 +7,7 @@ import type {
   ChildPlan,
   DeletePlan,
   FindPlan,
+  FindReferringPlan,
   FindUniquePlan,
   InsertPlan,
   LockPlan,
@@ -122,6 +123,10 @@ export class SqlUnitOfWork implements UnitOfWork {
 
   findUnique(plan: FindUniquePlan): Promise<StoredRow | undefined> {
     return this.#parts.rows.findUnique(this.#transaction, plan)
+  }
+
+  findReferring(plan: FindReferringPlan): Promise<readonly LockedRow[] | undefined> {
+    return this.#parts.rows.findReferring(this.#transaction, plan)
   }
 
   get(plan: GetPlan): Promise<LoadedRow | undefined> {

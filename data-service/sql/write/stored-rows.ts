@@ -1,9 +1,9 @@
 import type { Children, Entity } from '../../entity/entity.js'
 import type { RowVersion } from '../../entity/row-version.js'
-import type { Value } from '../../entity/value.js'
+import type { Operand, Value } from '../../entity/value.js'
 import type { GetPlan } from '../../plan/read-plan.js'
 import type { LoadedRow } from '../../plan/read-store.js'
-import type { FindPlan, FindUniquePlan, LockPlan } from '../../plan/write-plan.js'
+import type { FindPlan, FindReferringPlan, FindUniquePlan, LockPlan } from '../../plan/write-plan.js'
 import type { LockedRow, StoredRow } from '../../plan/write-store.js'
 import { boundValues, type RowCondition } from '../conditions.js'
 import { LoadedPage } from '../loaded-page.js'
@@ -53,8 +53,34 @@ export class StoredRows {
 
   async findUnique(session: ReadSession, { entity, column, value }: FindUniquePlan): Promise<StoredRow | undefined> {
     const equal: RowCondition = { path: own(column), comparison: 'equals', operands: [value] }
-    const [row] = await this.#roots(session, entity, { conditions: [equal], lock: 'SHARE' })
+    const [row] = await this.#having(session, entity, {
+      equal,
+      ids: await this.#ids(session, entity, { equal, limit: 1 })
+    })
     return row
+  }
+
+  async findReferring(session: ReadSession, plan: FindReferringPlan): Promise<readonly LockedRow[] | undefined> {
+    const { entity, children, column, id, most } = plan
+    if (most > IDS_AT_ONCE) throw new RangeError(`No more than ${IDS_AT_ONCE} rows are looked up at once`)
+    const equal: RowCondition = { path: own(column), comparison: 'equals', operands: [id] }
+    const ids = await this.#ids(session, entity, { equal, limit: most + 1 })
+    if (ids.length > most) return undefined
+    const rows = (await this.#having(session, entity, { equal, ids })).map((row) => ({
+      ...row,
+      children: new Map(children.map(({ name }): [string, StoredRow[]] => [name, []]))
+    }))
+    const byId = new Map(rows.map((row) => [row.values.get(idColumn(entity).name), row]))
+    for (const one of rows.length === 0 ? [] : children) {
+      const ofRows = { path: own(ownerColumn(entity, one)), comparison: 'in', operands: ids } as const
+      for (const child of await this.#children(session, one, { conditions: [ofRows] })) {
+        byId
+          .get(child.values.get(camelCase(one.foreignKey)))
+          ?.children.get(one.name)
+          ?.push(child)
+      }
+    }
+    return rows
   }
 
   /** As a read by id, with the eyes of this transaction. */
@@ -68,6 +94,36 @@ export class StoredRows {
     return page.rows()[0]
   }
 
+  /** By the index of the column, and without a lock: one that is taken on the way to rows is also on rows in between. */
+  async #ids(
+    session: ReadSession,
+    entity: Entity,
+    { equal, limit }: { readonly equal: RowCondition; readonly limit: number }
+  ): Promise<Operand[]> {
+    const { statements, dialect } = this.#source
+    const statement = statements.rows({
+      entity,
+      selected: [own(idColumn(entity))],
+      selectedKey: 'id',
+      conditions: [equal],
+      sort: [],
+      cut: 'limit'
+    })
+    const rows = await session.run(statement, { ...boundValues([equal], dialect), limit: BigInt(limit) })
+    return rows.flat().filter((id): id is string | number => typeof id === 'string' || typeof id === 'number')
+  }
+
+  /** Those of the ids that still have the value, in order. */
+  async #having(
+    session: ReadSession,
+    entity: Entity,
+    { equal, ids }: { readonly equal: RowCondition; readonly ids: readonly Operand[] }
+  ): Promise<StoredRow[]> {
+    if (ids.length === 0) return []
+    const among: RowCondition = { path: own(idColumn(entity)), comparison: 'in', operands: ids }
+    return this.#roots(session, entity, { conditions: [among, equal], lock: 'SHARE' })
+  }
+
   async #roots(session: ReadSession, entity: Entity, { conditions, lock }: Wanted): Promise<StoredRow[]> {
     const { statements, dialect } = this.#source
     const statement = statements.rows({
@@ -75,7 +131,7 @@ export class StoredRows {
       selected: [...entity.columns.map(own), 'rowVersion'],
       selectedKey: 'stored',
       conditions,
-      sort: [],
+      sort: [{ path: own(idColumn(entity)), descending: false }],
       cut: 'whole',
       ...(lock === undefined ? {} : { lock })
     })

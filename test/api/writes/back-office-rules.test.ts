@@ -88,6 +88,9 @@ describeApi('rules of coupons, returns and invoices', (store) => {
     const body = { orderId: 3, reason: 'Too small', lines: [{ productId: 3, quantity: 2 }] }
     const none = { status: 400, code: 'body.invalid', says: 'orderId must be an order of the customer.' } as const
 
+    // Every test has the whole order to return.
+    afterEach(() => select(store, 'DELETE FROM returns'))
+
     it('are created by the owner of a delivered order', async () => {
       const answer = await created(store, { account: 'ada', resource: 'returns', body })
       const { id, rowVersion: _version, requestedAt, ...rest } = rowIn(answer)
@@ -218,6 +221,51 @@ describeApi('rules of coupons, returns and invoices', (store) => {
         const answer = await send(store, `${who} POST /invoices`, { body: { orderId: 3, customerId: 1 } })
         store.problem(answer, { status: 403, code: 'capability.denied' })
       }
+    })
+
+    const invoiced = async () => {
+      const order = rowIn(await send(store, 'ben POST /orders', { body: { lines: [{ productId: 1, quantity: 1 }] } }))
+      const invoice = rowIn(
+        await created(store, { account: 'admin', resource: 'invoices', body: { orderId: order['id'], customerId: 2 } })
+      )
+      return {
+        number: String(invoice['number']),
+        order: { account: 'ben', path: `/orders/${String(order['id'])}` },
+        invoice: { account: 'admin', path: `/invoices/${String(invoice['id'])}` }
+      }
+    }
+
+    it('are not issued once the order is cancelled, only voided', async () => {
+      const { order, invoice } = await invoiced()
+      await did(store, order, { name: 'cancel' })
+      const { detail } = store.problem(await refused(store, invoice, { name: 'issue' }), {
+        status: 422,
+        code: 'state.invalid'
+      })
+      expect(detail).to.equal('The order is cancelled; there is nothing to invoice.')
+      await did(store, invoice, { name: 'void' })
+    })
+
+    it('keep their order from being cancelled while they are issued', async () => {
+      const { order, invoice, number } = await invoiced()
+      await did(store, invoice, { name: 'issue' })
+      const { detail } = store.problem(await refused(store, order, { name: 'cancel' }), {
+        status: 422,
+        code: 'state.invalid'
+      })
+      expect(detail).to.equal(`The invoice ${number} of the order is issued; cancel needs it to be void.`)
+      await did(store, invoice, { name: 'void' })
+      expect(await did(store, order, { name: 'cancel' })).to.include({ status: 'cancelled' })
+    })
+
+    it('are issued or lose their order, never both, when both are asked for at once', async () => {
+      const { order, invoice } = await invoiced()
+      const act = async ({ account, path }: typeof order, name: string): Promise<number> => {
+        const ifMatch = etagOf(await store.as('admin', path))
+        return (await send(store, `${account} PUT ${path}/${name}`, { ifMatch })).status
+      }
+      const statuses = await Promise.all([act(order, 'cancel'), act(invoice, 'issue')])
+      expect(statuses).to.have.members([200, 422])
     })
 
     it('keep when they were issued once they are void', async () => {

@@ -263,6 +263,20 @@ describeApi('actions of the front office', (store) => {
     invalid(await send(store, 'ada POST /tickets', { body: { ...body, eventId: 999_999 } }), '/eventId')
   })
 
+  it('a ticket of an event that is cancelled lets nobody in and changes hands no more', async () => {
+    const event = await scheduled(store)
+    const ticket = await made(store, 'ada POST /tickets', { eventId: event['id'], price: '1' })
+    const path = `/tickets/${String(ticket['id'])}`
+    await put(`clerk PUT /events/${String(event['id'])}/cancel`, event, {})
+    for (const [name, body] of [
+      ['check-in', {}],
+      ['transfer', { customerId: 2 }]
+    ] as const) {
+      const refused = await changesNothing(store, () => put(`ada PUT ${path}/${name}`, ticket, body))
+      wrongState(refused, `The event is cancelled; ${name} needs one that takes place.`)
+    }
+  })
+
   it('a ticket that is given away is gone for the giver and there for the taker', async () => {
     const ticket = await made(store, 'ada POST /tickets', { eventId: (await scheduled(store))['id'], price: '1' })
     const path = `/tickets/${String(ticket['id'])}`

@@ -1,12 +1,18 @@
 import type { NamedValues } from '../../../data-service/entity/action.js'
-import type { Entity } from '../../../data-service/entity/entity.js'
+import type { Children, Entity } from '../../../data-service/entity/entity.js'
 import { firstRowVersion, type RowVersion } from '../../../data-service/entity/row-version.js'
 import type { Operand, Value } from '../../../data-service/entity/value.js'
 import type { Condition } from '../../../data-service/plan/condition.js'
 import { selectedName } from '../../../data-service/plan/projection.js'
 import type { RowScope } from '../../../data-service/plan/scope.js'
 import type { Assignments, DeletePlan, ExpectedVersions } from '../../../data-service/plan/write-plan.js'
-import type { AuditEntry, KeptAnswer, UnitOfWork, WriteStore } from '../../../data-service/plan/write-store.js'
+import type {
+  AuditEntry,
+  KeptAnswer,
+  LockedRow,
+  UnitOfWork,
+  WriteStore
+} from '../../../data-service/plan/write-store.js'
 
 interface MemoryRow {
   values: Map<string, Value>
@@ -97,7 +103,7 @@ export class MemoryWriteStore implements WriteStore {
         step(`lock ${entity.name}`)
         const row = this.#find(entity.name, id)
         if (row === undefined || !inScope(row, scope)) return undefined
-        return { ...row, children: new Map(children.map(({ name }) => [name, row.children.get(name) ?? []])) }
+        return withChildren(row, children)
       },
       insert: async ({ entity, values, version, children }) => {
         step(`insert ${entity.name}`)
@@ -153,6 +159,11 @@ export class MemoryWriteStore implements WriteStore {
         step(`find ${entity.name} by ${column.name}`)
         return this.#table(entity.name).find(({ values }) => values.get(column.name) === value)
       },
+      findReferring: async ({ entity, children, column, id, most }) => {
+        step(`find ${entity.name} of ${column.name}`)
+        const rows = this.#table(entity.name).filter(({ values }) => values.get(column.name) === id)
+        return rows.length > most ? undefined : rows.map((row) => withChildren(row, children))
+      },
       get: async ({ entity, id, projection }) => {
         step(`get ${entity.name}`)
         const row = this.#find(entity.name, id)
@@ -204,6 +215,10 @@ function idOf({ values }: MemoryRow): Operand {
   const id = values.get('id')
   if (id === undefined || id === null || Buffer.isBuffer(id)) throw new TypeError('no id')
   return id
+}
+
+function withChildren(row: MemoryRow, children: readonly Children[]): LockedRow {
+  return { ...row, children: new Map(children.map(({ name }) => [name, row.children.get(name) ?? []])) }
 }
 
 function isExpected({ version }: MemoryRow, expected: ExpectedVersions): boolean {

@@ -4,7 +4,15 @@ import { nextRowVersion } from '../../../../data-service/entity/row-version.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { failure } from './failure.js'
 import { entity, freshWriteStore, type FreshWriteStore, never } from './fresh-write-store.js'
-import { findPlan, findUniquePlan, insertPlan, lockPlan, updatePlan, version } from './write-plan-by-hand.js'
+import {
+  findPlan,
+  findReferringPlan,
+  findUniquePlan,
+  insertPlan,
+  lockPlan,
+  updatePlan,
+  version
+} from './write-plan-by-hand.js'
 
 const categories = entity('categories')
 
@@ -130,10 +138,48 @@ eachDatabase((kind) => {
 
     const LOOKS: Readonly<Record<string, (unit: UnitOfWork, id: number) => Promise<StoredRow | undefined>>> = {
       'by id': async (unit, id) => (await unit.find(findPlan(categories, [id]))).get(String(id)),
+      'by what refers to a row': async (unit, id) =>
+        (await unit.findReferring(findReferringPlan(categories, 'parentId', { id: id + 2 })))?.[0],
       'by a unique value': (unit, id) => unit.findUnique(findUniquePlan(categories, 'slug', id === 1 ? 'A' : 'B'))
     }
+    it('let one row in where many see that none refers to another yet', async () => {
+      const inserted = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          (index % 2 === 0 ? fresh.store : fresh.other).transaction(never, async (unit) => {
+            await unit.lock(lockPlan(categories, 1))
+            const found = await unit.findReferring(findReferringPlan(categories, 'parentId', { id: 1 }))
+            if (found?.length !== 0) return false
+            await unit.insert(insertPlan(categories, { name: `C${index}`, slug: `c${index}`, parentId: 1 }))
+            return true
+          })
+        )
+      )
+      expect(inserted.filter(Boolean)).to.have.length(1)
+    })
+
+    if (kind === 'mysql') {
+      it('hold up no look-up of the rows that they do not touch', async () => {
+        await fresh.byHand.run('UPDATE categories SET parent_id = 1 WHERE id = 2')
+        await fresh.store.transaction(never, async (unit) => {
+          await unit.lock(lockPlan(categories, 1))
+          const seen = await fresh.other.transaction(never, async (other) => {
+            const one = await other.findUnique(findUniquePlan(categories, 'slug', 'b'))
+            const all = await other.findReferring(findReferringPlan(categories, 'parentId', { id: 1 }))
+            return [one, ...(all ?? [])].map((row) => row?.values.get('name'))
+          })
+          expect(seen).to.deep.equal(['B', 'B'])
+        })
+      })
+    }
+
     for (const [by, look] of Object.entries(LOOKS)) {
       it(`keep what is looked up ${by} as it is: of two that look at the other first, one sees the other`, async () => {
+        for (const id of [1, 2]) {
+          const parentId = await fresh.store.transaction(never, (unit) =>
+            unit.insert(insertPlan(categories, { name: `of ${id}`, slug: `of-${id}` }))
+          )
+          await fresh.byHand.run('UPDATE categories SET parent_id = ? WHERE id = ?', [Number(parentId), id])
+        }
         const together = barrier(kind === 'sqlite' ? 1 : 2)
         const light = (id: number, other: number) => async (unit: UnitOfWork) => {
           await unit.lock(lockPlan(categories, id))

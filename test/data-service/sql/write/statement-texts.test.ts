@@ -10,6 +10,7 @@ import {
   children,
   deletePlan,
   findPlan,
+  findReferringPlan,
   findUniquePlan,
   insertPlan,
   lockPlan,
@@ -45,6 +46,9 @@ async function everyStatement({ store }: FreshWriteStore, number: number): Promi
     await unit.find(findPlan(products, number % 2 === 0 ? [id, 1, 2] : [id, 5, 6, 7]))
     await unit.find(findPlan(products, [child], variants))
     await unit.findUnique(findUniquePlan(products, 'sku', text))
+    await unit.findReferring(
+      findReferringPlan(products, 'categoryId', { id: 1, children: [variants], most: number - 7000 })
+    )
     const required = [condition(path(products, 'isActive'), 'equals', number % 2 === 0)]
     const expected = number % 2 === 0 ? ([version(1), version(9), version(8)] as const) : undefined
     const four = expected ?? ([version(4), version(3), version(2), version(1)] as const)
@@ -89,7 +93,7 @@ describe("texts of writes, by the server's own log", () => {
     ])
     expect(texts(statements(second), 'Query')).to.deep.equal(['COMMIT', 'START TRANSACTION'])
     const prepared = texts(first, 'Prepare')
-    expect(prepared).to.have.length(19)
+    expect(prepared).to.have.length(23)
     // The second time all of them are known to the connection, or are prepared on another with the same text.
     for (const text of texts(second, 'Prepare')) expect(prepared).to.include(text)
     for (const text of prepared) expect(text).to.not.match(/value\d|700|'/)

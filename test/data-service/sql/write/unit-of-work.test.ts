@@ -15,6 +15,7 @@ import {
   children,
   deletePlan,
   findPlan,
+  findReferringPlan,
   findUniquePlan,
   insertPlan,
   lockPlan,
@@ -185,6 +186,45 @@ eachDatabase((kind) => {
       for (const sku of ['Ab-É', 'ab-e', 'ab-e ']) expect(await found(sku)).to.equal(sku)
       expect(await found('AB-E')).to.equal('ab-e')
       for (const sku of ['', 'ab', 'ab-_', '%', 'ab-e  ', ' ab-e']) expect(await found(sku), sku).to.equal(undefined)
+    })
+
+    it('finds the rows that refer to one with children of theirs, in order, and no more than it may', async () => {
+      await work((unit) => unit.insert(insertPlan(categories, { name: 'Leaf', slug: 'leaf' })))
+      const rows = ['b', 'a'].map((name) => newChild(variants, { name, sku: name, price: '1.00', stock: 1 }))
+      for (const [sku, categoryId, all] of [
+        ['one', 1, rows],
+        ['two', 2, []],
+        ['three', 1, []]
+      ] as const) {
+        const values = { ...TEA, name: sku, sku, categoryId }
+        await work((unit) =>
+          unit.insert(insertPlan(products, values, { children: [{ children: variants, rows: all }] }))
+        )
+      }
+      const found = (id: number, most?: number) =>
+        work((unit) =>
+          unit.findReferring(
+            findReferringPlan(products, 'categoryId', { id, children: [variants], ...(most && { most }) })
+          )
+        )
+      const seen = (await found(1, 2))?.map(({ values, children: all }) => [
+        values.get('sku'),
+        (all.get('variants') ?? []).map((child) => [child.values.get('productId'), child.values.get('name')])
+      ])
+      expect(seen).to.deep.equal([
+        [
+          'one',
+          [
+            [1, 'b'],
+            [1, 'a']
+          ]
+        ],
+        ['three', []]
+      ])
+      expect(await found(1, 1)).to.equal(undefined)
+      expect(await found(2)).to.have.length(1)
+      expect(await found(3)).to.deep.equal([])
+      expect(await failure(found(1, 1001))).to.be.instanceOf(RangeError)
     })
 
     it('deletes a root with its children, of the version expected', async () => {

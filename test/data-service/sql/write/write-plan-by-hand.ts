@@ -8,6 +8,7 @@ import type {
   ChildPlan,
   DeletePlan,
   FindPlan,
+  FindReferringPlan,
   FindUniquePlan,
   InsertPlan,
   LockPlan,
@@ -99,7 +100,19 @@ export function findPlan(entity: Entity, ids: readonly Operand[], of: Children |
 }
 
 export function findUniquePlan(entity: Entity, property: string, value: Operand): FindUniquePlan {
+  return planned<FindUniquePlan>({ entity, column: columnOf(entity, property), value })
+}
+
+export function findReferringPlan(
+  entity: Entity,
+  property: string,
+  of: Pick<FindReferringPlan, 'id'> & Partial<FindReferringPlan>
+): FindReferringPlan {
+  return planned<FindReferringPlan>({ entity, column: columnOf(entity, property), children: [], most: 1000, ...of })
+}
+
+function columnOf(entity: Entity, property: string): Column {
   const column = entity.columns.find(({ name }) => name === property)
   if (column === undefined) throw new Error(`No column ${property}`)
-  return planned<FindUniquePlan>({ entity, column, value })
+  return column
 }
