@@ -24,7 +24,7 @@ function sample(base) {
     '',
     '  Sample accounts, password demo-password; npm run token -- <account> prints an access token of one',
     '    admin@example.com    Admin     every row, every permission',
-    '    clerk@example.com    Clerk     writes products and categories, manages customers',
+    '    clerk@example.com    Clerk     manages products, coupons, customers, suppliers, warehouses, events',
     '    ada@example.com      Customer  the rows of customer 1',
     '    ben@example.com      Customer  the rows of customer 2',
     '    nobody@example.com   Customer  what is public; owns nothing',
