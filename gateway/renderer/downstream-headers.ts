@@ -22,7 +22,7 @@ const HOP_BY_HOP = [
 ]
 
 /** The session is the gateway's: a renderer cannot set its cookies. */
-const OURS = /^\s*app_(?:auth_access|auth_refresh|antiforgery)\s*=/
+const OURS = /^[\s=]*app_(?:auth_access|auth_refresh|antiforgery)\s*=/
 
 /** The renderer's headers as the browser gets them. */
 export function downstreamHeaders(

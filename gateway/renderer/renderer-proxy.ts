@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import replyFrom from '@fastify/reply-from'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/domain-error.js'
 import type { Logger } from '../../shared/logger.js'
 import type { Catalogue } from '../catalogue.js'
-import { pathOf } from '../headers/query-parameters.js'
 import type { PublicAddress } from '../public-address.js'
 import type { TrustedProxies } from '../settings/trusted-proxies.js'
 import { acceptsHtml, destinationOf, type Asked, type OwnPaths } from './destination.js'
-import { downstreamHeaders } from './downstream-headers.js'
+import { forward } from './forward.js'
 import type { PageSession } from './page-session.js'
-import { rendererFailure, sendFailurePage } from './renderer-failure.js'
-import { upstreamHeaders } from './upstream-headers.js'
+import { sendFailurePage } from './renderer-failure.js'
+import { rendererPath } from './renderer-path.js'
+import { upstreamBody } from './upstream-body.js'
 
 export interface RendererOptions {
   /** Base of the renderer's paths. */
@@ -35,8 +35,7 @@ export interface RendererTimeouts {
 }
 
 const TIMEOUTS: RendererTimeouts = { connect: 5000, headers: 30_000, body: 60_000 }
-const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
-const SESSION_COOKIE = /(?:^|;)\s*app_auth_(?:access|refresh)\s*=/
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const DESTINATION = 'destination'
 
 /**
@@ -90,20 +89,24 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     }
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, upstreamBody(payload)))
   app.setErrorHandler((error, request, reply) => {
-    const failed = error instanceof DomainError && error.code.startsWith('upstream.')
-    if (!failed || !acceptsHtml(request.headers.accept)) throw error
+    if (!(error instanceof DomainError) || !error.code.startsWith('upstream.')) throw error
+    reply.header('vary', 'Accept')
+    if (!acceptsHtml(request.headers.accept)) throw error
     log.warn({ requestId: request.id, code: error.code, err: error }, 'renderer failure')
     return sendFailurePage(reply, error, request.id)
   })
   app.route({
-    method: app.supportedMethods.filter((method) => method !== 'CONNECT'),
+    // TRACE would show scripts the cookies that they cannot read.
+    method: app.supportedMethods.filter((method) => !['CONNECT', 'TRACE'].includes(method)),
     url: '*',
     constraints: { [DESTINATION]: 'renderer' },
     config: { streamsBody: true },
     onRequest: async (request, reply) => {
       refuseUpgrade(request)
+      // Before a session is refreshed for nothing.
+      rendererPath(request.url, base)
       await session.refresh(request, reply)
     },
     preHandler: async (request) => {
@@ -111,57 +114,6 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     },
     handler: (request, reply) => forward(request, reply, { ...options, base })
   })
-}
-
-function forward(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { base, session, address, trustedProxies }: RendererOptions & { readonly base: URL }
-): FastifyReply {
-  const cookie = session.cookiesOf(request)
-  const publicBase = new URL(address.baseFor(request))
-  const remote = request.socket.remoteAddress ?? ''
-  const before = trustedProxies.trusts(remote) ? request.headers['x-forwarded-for'] : undefined
-  return reply.from(sourceOf(request, base), {
-    // One try: what to make of a failure is the browser's to say.
-    retryDelay: () => null,
-    rewriteRequestHeaders: (_request, headers) => ({
-      ...upstreamHeaders(
-        headers,
-        {
-          requestId: request.id,
-          traceparent: request.traceparent,
-          cookie,
-          host: publicBase.host,
-          proto: publicBase.protocol.slice(0, -1),
-          forwardedFor: [before ?? [], remote].flat().join(', ')
-        },
-        request.body !== undefined && request.body !== null
-      ),
-      host: base.host
-    }),
-    rewriteHeaders: (headers) => {
-      const ours = [reply.getHeader('vary') ?? []].flat().map(String)
-      const varies = ours.some((names) => names.includes('Accept'))
-      const setsCookies = reply.getHeader('set-cookie') !== undefined
-      return downstreamHeaders(headers, { personal: SESSION_COOKIE.test(cookie ?? ''), setsCookies, varies })
-    },
-    onError: (failed, { error }) => {
-      void failed.send(rendererFailure(error))
-    }
-  })
-}
-
-/** The renderer's path for a request's own. */
-function sourceOf(request: FastifyRequest, base: URL): string {
-  const path = pathOf(request.originalUrl)
-  try {
-    const steps = decodeURIComponent(path).split(/[/\\]/)
-    if (!steps.includes('..')) return base.pathname.replace(/\/$/, '') + path
-  } catch {
-    // Answered below.
-  }
-  throw new DomainError('request.malformed', 'The path must be percent-encoded UTF-8 without `..` segments.')
 }
 
 function refuseUpgrade({ headers }: FastifyRequest): void {

@@ -29,9 +29,25 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'expect'
 ])
 
-/** Headers by which proxies tell who the user is, or where a request comes from: a client's own are forged. */
+/** What proxies say of where a request comes from and what it was. A client's own are forged. */
 const ASSERTED =
-  /^(?:forwarded|via|x-forwarded(?:-.*)?|x-original-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip|(?:x-)?remote-user|x-user(?:-.*)?|x-auth-request-.*|x-auth(?:enticated)?(?:-.*)?|x-ms-client-principal(?:-.*)?|x-goog-(?:iap-.*|authenticated-user-.*)|x-amzn-oidc-.*|x-(?:ssl-)?client-(?:cert|verify|dn|s-dn|i-dn)(?:-.*)?|ssl-client-.*|x-identity(?:-.*)?|x-principal(?:-.*)?|x-roles?|x-permissions?|x-customer-id|x-owner-id)$/
+  /^(?:forwarded|via|(?:x-)?(?:true-|cluster-)?client-ip|x-cluster-client-ip|cf-connecting-ip|x-(?:forwarded|original|rewrite|real|envoy)(?:-.*)?|x-http-method(?:-override)?|x-method-override)$/
+
+/**
+ * Words by which proxies and identity providers tell who the user is, `X-Remote-User`, `X-Auth-Request-Email`,
+ * `X-MS-CLIENT-PRINCIPAL-ID` and the like: no list of names is ever whole, and a browser sends none with these words.
+ */
+const IDENTITY =
+  /^(?:account|anonymous|assertions?|auth|authelia|authentik|authenticated|cert|claims?|consumer|credentials?|customer|emails?|groups?|identity|impersonate|jwt|login|member|oauth2?|oidc|owner|permissions?|pomerium|principals?|roles?|saml|scopes?|sso|sub|subject|tailscale|tenant|token|uid|users?|userid|userinfo|username|webauth)$/
+
+/** They hold the words and are no identities. */
+const HARMLESS: ReadonlySet<string> = new Set(['user-agent', 'sec-fetch-user', 'x-csrf-token', 'x-xsrf-token'])
+
+function isAsserted(name: string): boolean {
+  const plain = name.replaceAll('_', '-')
+  if (HARMLESS.has(plain)) return false
+  return ASSERTED.test(plain) || plain.split('-').some((word) => IDENTITY.test(word))
+}
 
 /** A client's headers as the renderer gets them: nothing of the connection, nothing that only the gateway may say. */
 export function upstreamHeaders(
@@ -40,8 +56,7 @@ export function upstreamHeaders(
   hasBody: boolean
 ): IncomingHttpHeaders {
   const kept = Object.entries(headers).filter(
-    ([name]) =>
-      !HOP_BY_HOP.has(name) && !ASSERTED.test(name.replaceAll('_', '-')) && (hasBody || name !== 'content-length')
+    ([name]) => !HOP_BY_HOP.has(name) && !isAsserted(name) && (hasBody || name !== 'content-length')
   )
   const { requestId, traceparent, cookie, host, proto, forwardedFor } = vouched
   const sent: IncomingHttpHeaders = {

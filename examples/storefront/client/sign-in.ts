@@ -40,5 +40,6 @@ async function signIn(): Promise<void> {
 /** The server has seen to it that this is a path; still, nothing leads away from this site. */
 function nextPage(): string {
   const next = new URL(form.dataset['next'] ?? '/', location.origin)
-  return next.origin === location.origin ? next.pathname + next.search : '/'
+  const here = next.origin === location.origin && !next.pathname.startsWith('//')
+  return here ? next.pathname + next.search : '/'
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import type { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { DomainError } from '../../../shared/domain-error.js'
@@ -85,10 +87,60 @@ describe('the renderer behind the gateway', () => {
     })
   })
 
+  for (const name of [
+    'X-WebAuth-User',
+    'X-Authelia-User',
+    'Cf-Access-Authenticated-User-Email',
+    'Cf-Access-Jwt-Assertion',
+    'Tailscale-User-Login',
+    'X-Consumer-Username',
+    'X-Pomerium-Jwt-Assertion',
+    'OIDC_CLAIM_sub',
+    'X-Userinfo',
+    'Impersonate-User',
+    'X-Groups',
+    'X-Email',
+    'X-Claims',
+    'X-Tenant',
+    'Client-Cert',
+    'X-Client-IP',
+    'X-Original-URL',
+    'X-Rewrite-URL',
+    'X-HTTP-Method-Override',
+    'X-Access-Token',
+    'X-MS-TOKEN-AAD-ID-TOKEN'
+  ]) {
+    it(`never gets a client's ${name}`, async () => {
+      await request(`${gateway.url}/cart`, { headers: { [name]: 'EVIL' } })
+      expect(JSON.stringify(renderer.seen)).to.not.contain('EVIL')
+    })
+  }
+
+  it('gets the headers of browsers and of scripts', async () => {
+    const sent = {
+      accept: '*/*',
+      'accept-language': 'de',
+      authorization: 'Bearer x',
+      'hx-request': 'true',
+      'sec-ch-ua': '"x"',
+      'sec-fetch-user': '?1',
+      'user-agent': 'x',
+      'x-requested-with': 'fetch'
+    }
+    await request(`${gateway.url}/cart`, { headers: sent })
+    expect(renderer.seen[0]?.headers).to.include(sent)
+  })
+
   it('cannot set the cookies of the session, nor hide the id of the request', async () => {
     renderer.answer = (_request, response) =>
       response
-        .setHeader('set-cookie', ['own=1', 'app_auth_access=forged', ' app_auth_refresh=forged', 'app_antiforgery=x'])
+        .setHeader('set-cookie', [
+          'own=1',
+          'app_auth_access=forged',
+          ' app_auth_refresh=forged',
+          'app_antiforgery=x',
+          '=app_auth_access=nameless'
+        ])
         .setHeader('x-request-id', 'theirs')
         .setHeader('keep-alive', 'timeout=99')
         .end('x')
@@ -96,6 +148,22 @@ describe('the renderer behind the gateway', () => {
     expect(answer.header('set-cookie')).to.equal('own=1')
     expect(answer.header('x-request-id')).to.match(/^[0-9a-f-]{36}$/)
     expect(answer.header('keep-alive')).to.not.equal('timeout=99')
+  })
+
+  it('a page for a session that is over is kept out of caches as one that lasts is', async () => {
+    const over = await startProxying(renderer.url, { session: { ...noSession, cookiesOf: () => undefined } })
+    try {
+      const answer = await request(`${over.url}/cart`, { headers: { cookie: 'app_auth_refresh=x' } })
+      expect(renderer.seen[0]?.headers).to.not.have.property('cookie')
+      expect([answer.header('cache-control'), answer.header('vary')]).to.deep.equal(['private, no-store', 'Cookie'])
+    } finally {
+      await over[Symbol.asyncDispose]()
+    }
+  })
+
+  it('TRACE never reaches it', async () => {
+    const answer = await request(`${gateway.url}/cart`, { method: 'TRACE' })
+    expect([answer.status, renderer.seen.length]).to.deep.equal([404, 0])
   })
 
   it('a page for someone signed in is kept out of caches unless it says otherwise', async () => {
@@ -139,7 +207,21 @@ describe('the renderer behind the gateway', () => {
     expect([answer.status, answer.header('location')]).to.deep.equal([302, '/login?next=%2Fcart'])
   })
 
-  for (const path of ['/../etc', '/a/%2e%2e/b', '/a/..%5cb']) {
+  for (const path of [
+    '/../etc',
+    '/a/%2e%2e/b',
+    '/a/..%5cb',
+    '/..x',
+    '/...',
+    '/a/..;/b',
+    '/./auth/login',
+    '/%2e/products',
+    '/a/.',
+    '/\\evil',
+    '/auth\\login',
+    '/%5cx',
+    '/\\[::1'
+  ]) {
     it(`${path} is refused`, async () => {
       const answer = await request(gateway.url + path, { headers: { accept: 'application/json' } })
       expect(answer.status).to.equal(400)
@@ -226,6 +308,7 @@ describe('a renderer that fails', () => {
     try {
       const page = await request(`${gateway.url}/cart`, { headers: HTML })
       expect([page.status, page.header('content-type')]).to.deep.equal([502, 'text/html; charset=utf-8'])
+      expect(page.header('vary')).to.equal('Accept')
       expect(page.text).to.contain('<h1>The page cannot be had at the moment</h1>')
       const problem = await request(`${gateway.url}/cart`, { headers: { accept: '*/*' } })
       expect([problem.status, problem.header('content-type')]).to.deep.equal([502, 'application/problem+json'])
@@ -247,6 +330,23 @@ describe('a renderer that fails', () => {
     } finally {
       await gateway[Symbol.asyncDispose]()
       await slow[Symbol.asyncDispose]()
+    }
+  })
+
+  it('is 502 when it hangs up in the middle of an upload, whose sender gets to finish and to read it', async () => {
+    const rude = createServer((socket) => void socket.once('data', () => socket.destroy()))
+    rude.listen(0, '127.0.0.1')
+    await once(rude, 'listening')
+    // A server that listens on a port has an address of this kind.
+    const { port } = rude.address() as AddressInfo
+    const gateway = await startProxying(`http://127.0.0.1:${port}`)
+    try {
+      const body = Buffer.alloc(20 * 1024 * 1024, 'x')
+      const answer = await request(`${gateway.url}/upload`, { method: 'PUT', body })
+      expect([answer.status, (answer.json() as { code: string }).code]).to.deep.equal([502, 'upstream.bad-gateway'])
+    } finally {
+      await gateway[Symbol.asyncDispose]()
+      rude.close()
     }
   })
 
