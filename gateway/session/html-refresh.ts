@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/domain-error.js'
 import type { Logger } from '../../shared/logger.js'
 import { timeClaim, unverifiedClaims } from '../../shared/session-cookie/unverified-claims.js'
-import { acceptsHtml } from '../renderer/destination.js'
+import { acceptsHtml } from '../headers/accepts-html.js'
 import { sentCookies, withSession } from './sent-cookies.js'
 import { authCall, type SessionTools } from './session-tools.js'
 
