@@ -4,6 +4,7 @@ import { interruption } from './interruption.mjs'
 import { prepare } from './prepare/prepare.mjs'
 import { accepting } from './start/accepting.mjs'
 import { addresses, localBase, shopAddress } from './start/addresses.mjs'
+import { checkSettings } from './start/check-settings.mjs'
 import { healthy } from './start/healthy.mjs'
 import { checkFree } from './start/ports.mjs'
 import { startService } from './start/service.mjs'
@@ -13,6 +14,7 @@ import { welcome } from './start/welcome.mjs'
 
 await runCommand(async () => {
   await prepare()
+  await checkSettings()
   const env = demoEnvironment()
   const { gateway: http, dataService: grpc } = addresses(env)
   await checkFree(http)
@@ -33,22 +35,31 @@ await runCommand(async () => {
       // Only then the gateway: it would wait too, but say so in many lines.
       await accepting(grpc, ending.signal)
       let base = http.port === 0 ? undefined : localBase(http, env['PUBLIC_BASE_URL'])
+      // A page must not come before the shop that renders it, wherever the gateway's port is known beforehand.
+      const shopFirst = base !== undefined
+      if (base !== undefined) await serveShop(base)
       const onEntry = (/** @type {Record<string, unknown>} */ entry) => {
         if (entry['msg'] === 'listening' && typeof entry['url'] === 'string') base = entry['url']
       }
       const renderer = shop === undefined ? {} : { RENDERER_URL: `http://${shop.host}:${shop.port}` }
       add(startService('gateway', { env: renderer, onEntry }))
       const serving = await healthy(() => base, ending.signal)
-      if (shop !== undefined) {
-        const shopEnv = { STOREFRONT_HOST: shop.host, STOREFRONT_PORT: String(shop.port), STORE_API_URL: serving }
-        await new Promise((resolve) => {
-          const onEntry = (/** @type {Record<string, unknown>} */ { msg }) => msg === 'listening' && resolve(undefined)
-          add(startService('examples/storefront', { env: shopEnv, onEntry }))
-        })
-      }
+      if (!shopFirst) await serveShop(serving)
       const withSample = env['SAMPLE_DATA'] === 'true'
       const dataService = `${grpc.host}:${grpc.port}`
-      process.stdout.write(welcome({ base: serving, dataService, withShop: shop !== undefined, withSample }))
+      process.stdout.write(
+        welcome({ base: serving, dataService, dataDir: env['DATA_DIR'], withShop: shop !== undefined, withSample })
+      )
+    }
+
+    /** @param {string} apiUrl */
+    async function serveShop(apiUrl) {
+      if (shop === undefined) return
+      const shopEnv = { STOREFRONT_HOST: shop.host, STOREFRONT_PORT: String(shop.port), STORE_API_URL: apiUrl }
+      await new Promise((resolve) => {
+        const onEntry = (/** @type {Record<string, unknown>} */ { msg }) => msg === 'listening' && resolve(undefined)
+        add(startService('examples/storefront', { env: shopEnv, onEntry }))
+      })
     }
 
     /** @param {Service} service */

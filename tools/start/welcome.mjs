@@ -1,16 +1,16 @@
 /**
  * What a newcomer needs once everything serves.
  *
- * @param {{ base: string, dataService: string, withShop: boolean, withSample: boolean }} facts
+ * @param {{ base: string, dataService: string, dataDir?: string | undefined, withShop: boolean, withSample: boolean }} facts
  */
-export function welcome({ base, dataService, withShop, withSample }) {
+export function welcome({ base, dataService, dataDir, withShop, withSample }) {
   return [
     '',
     ...(withShop ? [`  Shop   ${new URL('/', base).href}`] : []),
     `  API    ${base}`,
     `  Docs   ${base}/docs  and, as OpenAPI, ${base}/openapi.json`,
     `  gRPC   ${dataService}`,
-    ...(withSample ? sample(base) : []),
+    ...(withSample ? sample(base, tokenCommand(dataDir)) : []),
     '',
     '  Ctrl-C ends everything.',
     '',
@@ -18,8 +18,21 @@ export function welcome({ base, dataService, withShop, withSample }) {
   ].join('\n')
 }
 
-/** @param {string} base */
-function sample(base) {
+/**
+ * The signing key is in the data folder.
+ *
+ * @param {string | undefined} dataDir
+ */
+function tokenCommand(dataDir) {
+  const where = dataDir === undefined ? '' : `DATA_DIR='${dataDir.replaceAll("'", "'\\''")}' `
+  return `${where}npm run --silent token --`
+}
+
+/**
+ * @param {string} base
+ * @param {string} token
+ */
+function sample(base, token) {
   return [
     '',
     '  Sample accounts, password demo-password; npm run token -- <account> prints an access token of one',
@@ -31,6 +44,6 @@ function sample(base) {
     '',
     '  Try',
     `    curl -gi '${base}/products/paged?filters[price].operator=lt&filters[price].value=20&sortColumn=name'`,
-    `    curl -i ${base}/orders/paged -H "Authorization: Bearer $(npm run --silent token -- ada@example.com)"`
+    `    curl -i ${base}/orders/paged -H "Authorization: Bearer $(${token} ada@example.com)"`
   ]
 }

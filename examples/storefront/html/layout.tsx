@@ -35,7 +35,7 @@ export function Layout({ title, context, script, search = '', children }: Layout
         <div id="said" class="toast" role="status" aria-live="polite" />
         <footer class="foot">
           <div class="bar">
-            <span>An example on a reference store: nothing here can be bought.</span>
+            <span>An example on a reference store: nothing here is real.</span>
             <a href={`${context.apiPath}/docs`}>The API behind it</a>
           </div>
         </footer>

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { join } from 'node:path'
+import { demoEnvironment } from '../demo-environment.mjs'
+import { Failure } from '../failure.mjs'
+import { projectRoot } from '../project-root.mjs'
+
+/** Throws one Failure with every fault in the settings of both processes, before either of them is started. */
+export async function checkSettings() {
+  const faults = await Promise.all(['data-service', 'gateway'].map(faultsOf))
+  const told = faults.filter((fault) => fault !== '')
+  if (told.length > 0) throw new Failure(told.join('\n'))
+}
+
+/**
+ * What a process says of its settings; empty where they are all right.
+ *
+ * @param {string} name folder of its main
+ */
+async function faultsOf(name) {
+  const child = spawn(process.execPath, [join(projectRoot, 'dist', name, 'main.js'), '--print-config'], {
+    cwd: projectRoot,
+    env: demoEnvironment(),
+    stdio: ['ignore', 'ignore', 'pipe']
+  })
+  /** @type {Promise<number | null>} */
+  const code = new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  const said = child.stderr === null ? '' : await text(child.stderr)
+  return (await code) === 0 ? '' : said.trim()
+}
