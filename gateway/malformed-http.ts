@@ -48,11 +48,12 @@ export class MalformedHttp {
 
   /** Fastify's `clientErrorHandler`. */
   readonly onClientError = (error: ParserError, socket: Socket): void => {
+    // What is still on its way behind a refusal is a fault each time it comes, and has to come, or the refusal is lost.
+    if (this.#refused.has(socket) && error.code !== 'ECONNRESET') return
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
     }
-    if (this.#refused.has(socket)) return
     this.#refused.add(socket)
     const refusal = refusalOf(error)
     const running = this.#latest.get(socket)
