@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { packageRoot } from '../harness/package-root.js'
 import { follow, stepsOf } from './follow-page.js'
-import { runEveryEntity, runModule } from './run-in-copy.js'
+import { runEveryEntity, runModule, runTestFile, type Report } from './run-in-copy.js'
+import { addUnusualEntity } from './unusual-entity.js'
 
 const PAGE = 'docs/adding-an-entity.md'
 /** What is no source of the project: installed, compiled, hidden. */
@@ -39,7 +40,7 @@ describe(PAGE, function () {
     await runModule(copy, ['typescript/bin/tsc', '-p', '.'])
     for (const database of ['sqlite', 'mariadb'] as const) {
       const { passes, failures } = await runEveryEntity(copy, { database, grep: NEW })
-      expect(failures.map(({ fullTitle, err }) => `${fullTitle}: ${err.message ?? ''}`)).to.deep.equal([])
+      expect(told(failures)).to.deep.equal([])
       const titles = passes.map(({ fullTitle }) => fullTitle).join('\n')
       for (const what of [
         'list answers',
@@ -53,4 +54,24 @@ describe(PAGE, function () {
       }
     }
   })
+  it('is all that the tests of every entity need to know of another entity, whatever it is made of', async () => {
+    await addUnusualEntity(copy)
+    await runModule(copy, ['typescript/bin/tsc', '-p', '.'])
+    const { passes, failures } = await runEveryEntity(copy, { database: 'sqlite', grep: 'loyalty-cards' })
+    expect(told(failures)).to.deep.equal([])
+    const titles = passes.map(({ fullTitle }) => fullTitle).join('\n')
+    for (const what of ['numbers answers', 'get answers', 'takes an owner', 'collect-points is refused']) {
+      expect(titles).to.include(`loyalty-cards ${what}`)
+    }
+  })
+
+  it('makes entities that the test of deleted rules leaves to their own words', async () => {
+    const { passes, failures } = await runTestFile(copy, { name: 'deleted-rules', grep: '' })
+    expect(told(failures)).to.deep.equal([])
+    expect(passes).to.not.be.empty
+  })
 })
+
+function told(failures: Report['failures']): string[] {
+  return failures.map(({ fullTitle, err }) => `${fullTitle}: ${err.message ?? ''}`)
+}

@@ -67,7 +67,7 @@ async function checkCreated(
   const id = String(outcome.rows[0]?.['id'])
   const row = (await tableRows(store.sql, entity)).find((one) => String(one['id']) === id)
   findings.same(`row ${id} of ${entity.name}`, row !== undefined, true)
-  if (owned !== undefined) findings.same(`owner of the new row ${id}`, row?.[owned], owner)
+  if (owned !== undefined) findings.same(`owner of the new row ${id}`, String(row?.[owned]), String(owner))
   findings.same(`audit of the new row ${id}`, await auditEntries(store.sql, { entity, id, action: 'create' }), 1)
 }
 

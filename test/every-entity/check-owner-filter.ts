@@ -3,10 +3,11 @@ import type { Call } from './call.js'
 import { ADMIN, OWNERS, ownerCaller } from './caller.js'
 import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
+import { isAbout } from './rule.js'
 import { ruleOf } from './rule-of.js'
 import { tableRows } from './table-rows.js'
 import { collections } from './tries.js'
-import { filterOf, verdict } from './verdict.js'
+import { filterOf, integer, verdict } from './verdict.js'
 
 const SPELLINGS: readonly (readonly string[])[] = [
   ...['1', '01', '-1', '+1', ' 1', '1.0', '1e0', '1abc', 'abc?id=1', '', ' ', '٢', '9'.repeat(30)].map((one) => [one]),
@@ -35,9 +36,11 @@ export function checkOwnerFilter(store: EveryStore, entity: Entity): void {
         const call: Call = { resource: entity.name, ...read, owner, ...(read.operation === 'get' ? { id } : {}) }
         for (const caller of [...OWNERS.map((one) => ownerCaller(one)), ...(byRoute ? [] : [ADMIN])]) {
           const { code, reaches } = verdict(rule, call, caller)
+          // Guids are no numbers, and an id of digits may be spelled in more ways than one.
+          const only = String(integer(id) ?? id)
           const seen = rows
-            .filter(reaches)
-            .filter((row) => read.operation !== 'get' || Number(row['id']) === Number(id))
+            .filter((row) => reaches(row) && isAbout(rule, call, row))
+            .filter((row) => read.operation !== 'get' || String(row['id']) === only)
           const missing = code === 'ok' && read.operation === 'get' && seen.length === 0
           const outcomes = await answeredByAll(
             store,

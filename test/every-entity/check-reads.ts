@@ -4,7 +4,7 @@ import { OWNERS } from './caller.js'
 import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
 import { SECRET } from './made-values.js'
-import { ownerColumn, type Rule } from './rule.js'
+import { isAbout, ownerColumn, type Rule } from './rule.js'
 import { ruleOf } from './rule-of.js'
 import { tableRows, type StoredRow } from './table-rows.js'
 import { absentId, collections, everyCaller, withoutInstance, withOwners } from './tries.js'
@@ -71,7 +71,7 @@ export function checkReads(store: EveryStore, entity: Entity): void {
 /** The first row of each owner and of the one who never calls. */
 function idsOf(rule: Rule, rows: readonly StoredRow[]): string[] {
   const column = ownerColumn(rule) ?? 'id'
-  const firsts = [...OWNERS, 3].map((owner) => rows.find((row) => row[column] === owner) ?? rows[0])
+  const firsts = [...OWNERS, 3].map((owner) => rows.find((row) => String(row[column]) === String(owner)) ?? rows[0])
   return [...new Set(firsts.map((row) => String(row?.['id'])))]
 }
 
@@ -80,10 +80,13 @@ function shown(entity: Entity, call: Call, rows: readonly StoredRow[]): string[]
   if (call.operation === 'lookup') {
     return rows.map((row) => `${String(row['id'])} ${String(row[entity.label.name])}`).toSorted()
   }
-  const read = call.name === undefined ? undefined : ruleOf(entity).customReads[call.name]
+  const rule = ruleOf(entity)
+  const read = call.name === undefined ? undefined : rule.customReads[call.name]
   if (read === undefined) return rows.map((row) => String(row['id']))
-  const meant = rows.filter((row) => Object.entries(read.where).every(([name, value]) => row[name] === value))
-  return meant.map((row) => String(row[read.property])).toSorted()
+  return rows
+    .filter((row) => isAbout(rule, call, row))
+    .map((row) => String(row[read.property]))
+    .toSorted()
 }
 
 function found(entity: Entity, { operation, name }: Call, { rows }: Outcome): string[] {

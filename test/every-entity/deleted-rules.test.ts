@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { outputRoot, packageRoot } from '../harness/package-root.js'
+import { RULES } from './rules.js'
 import { runEveryEntity } from './run-in-copy.js'
 
 /** A way to take a rule out of an entity file, and the tests that have to notice. */
@@ -34,7 +35,7 @@ const DELETIONS: readonly Deletion[] = [
   { title: 'reads that differ', from: /\breads: \{[^}]*\},/, to: '', grep: 'get answers' },
   {
     title: 'the owner filter',
-    from: /,?\s*ownerFilter: \{[^}]*\}/,
+    from: /,?\s*ownerFilter: \{(?:[^{}]|\{[^}]*\})*\}/,
     to: '',
     grep: '(list|get) answers|takes an owner'
   },
@@ -97,13 +98,16 @@ describe('an entity file without', function () {
     for (const name of changed) expect(said).to.include(`- ${name}: `)
   })
 
-  /** Rewrites the entity files of the copy; the names of the entities that became different. */
+  /**
+   * Rewrites the entity files of the copy; the names of the entities that became different. An entity without a line in
+   * rules.ts stays as it is: it is judged by its own file, so a rule that goes missing there goes missing in the judge.
+   */
   async function weaken(change: (text: string) => string): Promise<string[]> {
     const changed: string[] = []
     for (const file of (await readdir(entityFiles)).filter((name) => name.endsWith('.js'))) {
       const text = await readFile(join(entityFiles, file), 'utf8')
       const name = /defineEntity\(\{\s*name: '([a-z-]+)'/.exec(text)?.[1]
-      const weakened = name === undefined ? text : change(text)
+      const weakened = name === undefined || !Object.hasOwn(RULES, name) ? text : change(text)
       await writeFile(join(copy, 'dist/data-service/entities', file), weakened)
       if (name !== undefined && weakened !== text) changed.push(name)
     }

@@ -1,3 +1,5 @@
+import type { Call, Row } from './call.js'
+
 /** Who may use an operation, and which rows it reaches. */
 export type Guard = 'everyone' | Permitted | Owned
 
@@ -52,6 +54,12 @@ export function guardOf(rule: Rule, operation: string): Guard {
   if (!isWrite(operation)) return rule.read
   if (rule.write === undefined) throw new TypeError('The resource has no writes')
   return rule.write
+}
+
+/** Whether a read is about a row at all, whoever calls: a custom one has its own condition. */
+export function isAbout(rule: Rule, { name }: Pick<Call, 'name'>, row: Row): boolean {
+  const where = name === undefined ? undefined : rule.customReads[name]?.where
+  return Object.entries(where ?? {}).every(([property, value]) => row[property] === value)
 }
 
 export function isWrite(operation: string): boolean {

@@ -10,13 +10,21 @@ export interface Report {
 }
 
 /** Runs the tests of every entity that stand compiled in a copy of the project, those whose titles hold the pattern. */
-export async function runEveryEntity(
+export function runEveryEntity(
   copy: string,
   { database, grep }: { readonly database: 'sqlite' | 'mariadb'; readonly grep: string }
 ): Promise<Report> {
-  const report = join(copy, `${database}.json`)
+  return runTestFile(copy, { name: database, grep })
+}
+
+/** Runs `{name}.test.ts` of this folder in a copy of the project, as it stands compiled there. */
+export async function runTestFile(
+  copy: string,
+  { name, grep }: { readonly name: string; readonly grep: string }
+): Promise<Report> {
+  const report = join(copy, `${name}.json`)
   const options = ['--grep', grep, '--reporter', 'json', '--reporter-option', `output=${report}`]
-  const file = join('dist/test/every-entity', `${database}.test.js`)
+  const file = join('dist/test/every-entity', `${name}.test.js`)
   // It exits with the number of failures, which the report tells.
   await runModule(copy, ['mocha/bin/mocha.js', ...options, file]).catch((error: unknown) => error)
   return JSON.parse(await readFile(report, 'utf8')) as Report // mocha's own format

@@ -69,7 +69,7 @@ function judgeFilter(filter: OwnerFilter, call: Call, caller: Caller): string | 
 }
 
 /** Digits with an optional minus that fit 64 bits (contract section 6). */
-function integer(text: string): bigint | undefined {
+export function integer(text: string): bigint | undefined {
   const value = /^-?\d{1,30}$/.test(text) ? BigInt(text) : undefined
   return value !== undefined && value === BigInt.asIntN(64, value) ? value : undefined
 }

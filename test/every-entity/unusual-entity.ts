@@ -1,0 +1,105 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { follow, type Step } from './follow-page.js'
+
+/** What gift-cards of the page are not: guids, longs, an owner filter, a read with a condition, a new permission. */
+const STEPS: readonly Step[] = [
+  {
+    kind: 'create',
+    path: 'data-service/sql/migrations/primary/998-loyalty-cards.ts',
+    content: `
+import { bool, dateTime, guid, int, long, text, unique } from '../../../entity/field.js'
+import { createTables } from '../create-tables.js'
+import type { Migration } from '../migration.js'
+import { table } from '../table.js'
+
+export const createLoyaltyCards: Migration = {
+  name: '998-loyalty-cards',
+  up: createTables(
+    table('loyalty_cards', {
+      columns: {
+        id: guid(), number: unique(text(32)), customerId: int(), points: long(), isBlocked: bool(), issuedAt: dateTime()
+      },
+      sorted: ['number', 'points'],
+      references: { customerId: 'customers' }
+    })
+  )
+}
+`
+  },
+  {
+    kind: 'add',
+    path: 'data-service/sql/migrations/primary-migrations.ts',
+    importLine: "import { createLoyaltyCards } from './primary/998-loyalty-cards.js'",
+    item: '  createLoyaltyCards'
+  },
+  {
+    kind: 'create',
+    path: 'data-service/entities/loyalty-cards.ts',
+    content: `
+import { ownRows } from '../entity/access.js'
+import { sumOf } from '../entity/amount.js'
+import { defineEntity } from '../entity/define-entity.js'
+import { bool, dateTime, guid, int, long, onCreate, serverSet, text, unique } from '../entity/field.js'
+
+export const loyaltyCards = defineEntity({
+  name: 'loyalty-cards',
+  description: 'What regular customers collect points on.',
+
+  fields: {
+    id: serverSet(guid()),
+    number: unique(text(32)),
+    customerId: onCreate(int()),
+    points: serverSet(long()),
+    isBlocked: serverSet(bool()),
+    issuedAt: serverSet(dateTime())
+  },
+  label: 'number',
+  filterable: ['id', 'number', 'customerId', 'points', 'isBlocked'],
+  sortable: ['number', 'points'],
+  references: { customer: { to: 'customers', via: 'customerId' } },
+
+  access: {
+    read: ownRows('customerId'),
+    write: ownRows('customerId'),
+    ownerFilter: {
+      property: 'customerId',
+      parameter: 'customerId',
+      allowMissingOwner: { list: 'rowScope', paged: 'rowScope', update: 'rowScope' }
+    }
+  },
+  writes: ['create', 'update', 'delete'],
+  creates: {
+    prepare: ({ now }) => ({ values: { points: '0', isBlocked: false, issuedAt: now } })
+  },
+  customReads: {
+    numbers: { description: 'The cards in use.', item: 'number', sort: ['number'], where: { isBlocked: false } }
+  },
+
+  actions: (action) => ({
+    'collect-points': action({
+      description: 'Puts points on the card.',
+      permission: 'loyalty:manage',
+      when: { isBlocked: [false] },
+      input: { points: int({ min: 1, max: 1000 }) },
+      change: ({ root, input: { points } }) => ({ set: { points: sumOf([root.points, String(points)], 0) } })
+    })
+  })
+})
+`
+  },
+  {
+    kind: 'add',
+    path: 'data-service/entities/index.ts',
+    importLine: "import { loyaltyCards } from './loyalty-cards.js'",
+    item: '  loyaltyCards'
+  }
+]
+
+/** Adds `loyalty-cards` to a copy of the project, with a permission that the clerk and the bypass role have. */
+export async function addUnusualEntity(root: string): Promise<void> {
+  for (const step of STEPS) await follow(step, root)
+  const roles = join(root, 'data-service/auth/roles.ts')
+  const text = await readFile(roles, 'utf8')
+  await writeFile(roles, text.replace(/(?<=PERMISSIONS = \[|clerk: \[)/g, "'loyalty:manage', "))
+}
