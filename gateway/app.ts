@@ -110,7 +110,7 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
       await prefixed.register(health, { data })
       await prefixed.register(problemPages, { address })
       await prefixed.register(openApi, { catalogue, address })
-      await prefixed.register(docsPage, { catalogue, address })
+      await prefixed.register(docsPage, { catalogue, address, isRendered: config.rendererUrl !== undefined })
       await prefixed.register(keySetRoute, { tools: sessions })
       await prefixed.register(async (scope) => {
         await scope.register(ownSiteOnly, { address })

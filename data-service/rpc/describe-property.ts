@@ -42,7 +42,10 @@ export function describeColumn({ name, field }: Column): Property {
     name,
     type,
     nullable,
+    minLength: type === 'string' ? field.minLength : 0,
     maxLength: type === 'string' ? field.maxLength : 0,
+    minimum: field.minimum ?? '',
+    maximum: field.maximum ?? '',
     precision: type === 'decimal' ? field.precision : 0,
     scale: type === 'decimal' ? field.scale : 0
   }

@@ -2,8 +2,16 @@ import type { Resource } from '../data-calls.js'
 import { code, escapeHtml, htmlPage, link, table } from '../html-page.js'
 import { resourceSection } from './resource-section.js'
 
-/** The page of everything that is served, for people. `base` is the public base URL. */
-export function docsOverview(resources: readonly Resource[], base: string): string {
+/** Where the page stands. */
+export interface DocsPlace {
+  /** Public base URL. */
+  readonly base: string
+  /** Whether browsers get lists and rows from a renderer. */
+  readonly isRendered: boolean
+}
+
+/** The page of everything that is served, for people. */
+export function docsOverview(resources: readonly Resource[], { base, isRendered }: DocsPlace): string {
   return htmlPage(
     'Resources',
     `<h1>Resources</h1>
@@ -12,6 +20,7 @@ ${link(`${base}/openapi.json`, 'openapi.json')}. Every refusal has a code; ${lin
 say what each means.</p>
 <p>A resource with public reads needs no token to be read. Everything else takes
 ${code('Authorization: Bearer <access token>')}.</p>
+${isRendered ? RENDERED : ''}
 ${table([
   ['Resource', 'What it holds', 'Reads'],
   ...resources.map(({ name, description, publicReads }) => [
@@ -24,6 +33,9 @@ ${filters(resources)}
 ${resources.map((resource) => resourceSection(resource, base)).join('\n')}`
   )
 }
+
+const RENDERED = `<p>Lists and rows, ${code('/<resource>')} and ${code('/<resource>/<id>')}, answer programs in JSON and browsers with a page
+of the site, where it has one. Every other route of a resource answers both alike.</p>`
 
 function filters(resources: readonly Resource[]): string {
   return `<section id="filters">

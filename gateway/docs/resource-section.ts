@@ -1,21 +1,25 @@
 import type { Action, Navigation, Property, Resource } from '../data-calls.js'
 import { code, escapeHtml, link, table } from '../html-page.js'
+import { boundsInWords } from '../openapi/bounds.js'
 import { exampleCall } from './example-call.js'
 import { routesOf } from './routes-of.js'
 
 /** All there is to say of one resource. */
 export function resourceSection(resource: Resource, base: string): string {
   const { name, description, publicReads, properties, navigations, actions } = resource
-  const list = resource.operations.includes('list') ? link(`${base}/${name}`, escapeHtml(name)) : escapeHtml(name)
+  const listPath = `/${name}`
+  const hasPages = resource.operations.includes('paged')
+  const heading = hasPages ? link(`${base}${listPath}/paged`, escapeHtml(name)) : escapeHtml(name)
   return `<section id="${escapeHtml(name)}">
-<h2>${list}</h2>
+<h2>${heading}</h2>
 <p>${escapeHtml(description)} Reads ${publicReads ? 'are public' : 'need a token'}.</p>
 <pre><code>${escapeHtml(exampleCall(resource, base))}</code></pre>
 <h3>Routes</h3>
 ${table([
   ['Route', 'What it does'],
   ...routesOf(resource).map(({ method, path, summary }) => {
-    const isLink = method === 'GET' && !path.includes('{')
+    // A browser that asks for the list may be a renderer's (contract.md section 8).
+    const isLink = method === 'GET' && path !== listPath && !path.includes('{')
     return [isLink ? link(base + path, code(`GET ${path}`)) : code(`${method} ${path}`), escapeHtml(summary)]
   })
 ])}
@@ -53,10 +57,17 @@ function fieldRow(property: Property): string[] {
   return [code(name), escapeHtml(typeText(property)), uses.length === 0 ? 'answers' : uses.join(', ')]
 }
 
-/** `decimal(10,2)`, `string up to 200`, `or null` where that may be. */
-function typeText({ type, nullable, maxLength, precision, scale }: Property): string {
-  const size = type === 'decimal' ? `(${precision},${scale})` : maxLength > 0 ? ` up to ${maxLength}` : ''
-  return `${type}${size}${nullable ? ' or null' : ''}`
+/** `int from 1 to 1000`, `decimal(10,2) at least 0`, `string of 1 to 200`, `or null` where that may be. */
+function typeText(property: Property): string {
+  const { type, nullable, precision, scale } = property
+  const size = type === 'decimal' ? `(${precision},${scale})` : lengthText(property)
+  const bounds = boundsInWords(property)
+  return `${type}${size}${bounds === '' ? '' : ` ${bounds}`}${nullable ? ' or null' : ''}`
+}
+
+function lengthText({ minLength, maxLength }: Property): string {
+  if (maxLength === 0) return ''
+  return minLength === 0 ? ` up to ${maxLength}` : ` of ${minLength} to ${maxLength}`
 }
 
 function navigationRow({ name, kind, resource, properties }: Navigation): string[] {

@@ -1,13 +1,16 @@
 import type { Property } from '../data-calls.js'
+import { boundKeywords, boundsInWords, signPattern } from './bounds.js'
+
+const INT32 = { minimum: -2_147_483_648, maximum: 2_147_483_647 } as const
 
 export interface ValueSchema {
   readonly type: string
   readonly [keyword: string]: unknown
 }
 
-/** The schema of a property on the wire, contract.md section 3. */
+/** The schema of a property on the wire, contract.md section 3, within the bounds that every write keeps. */
 export function propertySchema(property: Property): object {
-  const schema = valueSchema(property)
+  const schema = boundedSchema(property)
   return property.nullable ? { ...schema, type: [schema.type, 'null'] } : schema
 }
 
@@ -26,13 +29,23 @@ export function inputSchema(property: Property): object {
 function inputValueSchema(property: Property): ValueSchema {
   switch (property.type) {
     case 'decimal':
-      return { type: 'string', pattern: '^-?[0-9]+(\\.[0-9]+)?$', description: decimalAdvice(property) }
+      return {
+        type: 'string',
+        pattern: `^${signPattern(property)}[0-9]+(\\.[0-9]+)?$`,
+        ...boundKeywords(property),
+        description: described(property, decimalAdvice(property))
+      }
     case 'long':
-      return { ...valueSchema(property), description: 'A string of digits; a number within ±(2^53−1) is taken too.' }
+      return {
+        type: 'string',
+        pattern: longPattern(property),
+        ...boundKeywords(property),
+        description: described(property, 'A string of digits; a number within ±(2^53−1) is taken too.')
+      }
     case 'dateTime':
       return { type: 'string', format: 'date-time', description: 'RFC 3339 with any offset, at most milliseconds.' }
     default:
-      return valueSchema(property)
+      return boundedSchema(property)
   }
 }
 
@@ -40,17 +53,36 @@ function decimalAdvice({ precision, scale }: Property): string {
   return `At most ${precision} digits, ${scale} of them after the point. A number of up to 15 digits is taken too.`
 }
 
-/** The schema of a value that is there, as in a path. */
+/** Advice after the bounds, which no keyword states of a number that travels as a text. */
+function described(property: Property, advice: string): string {
+  const bounds = boundsInWords(property)
+  return bounds === '' ? advice : `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}. ${advice}`
+}
+
+/** The schema of any value of the type that is there, as in a path: one out of bounds is only not found. */
 export function valueSchema(property: Property): ValueSchema {
+  return boundedSchema({ ...property, minimum: '', maximum: '', minLength: 0 })
+}
+
+function boundedSchema(property: Property): ValueSchema {
+  const { minLength, maxLength } = property
   switch (property.type) {
     case 'bool':
       return { type: 'boolean' }
     case 'int':
-      return { type: 'integer', format: 'int32', minimum: -2_147_483_648, maximum: 2_147_483_647 }
+      return { type: 'integer', format: 'int32', ...INT32, ...boundKeywords(property) }
     case 'long':
-      return { type: 'string', pattern: '^-?[0-9]{1,19}$', description: 'A 64-bit integer in exact digits.' }
+      return {
+        type: 'string',
+        pattern: longPattern(property),
+        description: described(property, 'A 64-bit integer in exact digits.')
+      }
     case 'decimal':
-      return { type: 'string', pattern: decimalPattern(property), description: 'Exact digits, scale kept.' }
+      return {
+        type: 'string',
+        pattern: decimalPattern(property),
+        description: described(property, 'Exact digits, scale kept.')
+      }
     case 'dateTime':
       return {
         type: 'string',
@@ -62,11 +94,16 @@ export function valueSchema(property: Property): ValueSchema {
     case 'bytes':
       return { type: 'string', contentEncoding: 'base64' }
     default:
-      return { type: 'string', ...(property.maxLength > 0 ? { maxLength: property.maxLength } : {}) }
+      return { type: 'string', ...(minLength > 0 ? { minLength } : {}), ...(maxLength > 0 ? { maxLength } : {}) }
   }
 }
 
-function decimalPattern({ precision, scale }: Property): string {
-  const digits = `^-?[0-9]{1,${Math.max(1, precision - scale)}}`
+function longPattern(property: Property): string {
+  return `^${signPattern(property)}[0-9]{1,19}$`
+}
+
+function decimalPattern(property: Property): string {
+  const { precision, scale } = property
+  const digits = `^${signPattern(property)}[0-9]{1,${Math.max(1, precision - scale)}}`
   return scale > 0 ? `${digits}\\.[0-9]{${scale}}$` : `${digits}$`
 }

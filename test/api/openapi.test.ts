@@ -27,6 +27,21 @@ describeApi('GET /openapi.json', (store) => {
     expect(valid, JSON.stringify(errors)).to.equal(true)
   })
 
+  it('states the bounds of the entity files, and so does /docs', async () => {
+    const { schemas } = (json(await store.call('/openapi.json')) as Document).components
+    const quantity = { type: 'integer', format: 'int32', minimum: 1, maximum: 10_000 }
+    expect(schemas['stock-items.reserve.input']?.properties['quantity']).to.deep.equal(quantity)
+    expect(schemas['orders.lines']?.properties['quantity']).to.deep.equal(quantity)
+    for (const name of ['products', 'products.create', 'products.update']) {
+      const { properties } = schemas[name] ?? { properties: {} }
+      expect(properties['name'], name).to.include({ minLength: 1 })
+      expect(properties['weightGrams'], name).to.include({ minimum: 0 })
+      expect(properties['price'], name).to.have.property('description').that.includes('At least 0.')
+    }
+    const html = (await store.call('/docs')).text
+    expect(html).to.include('<code>quantity</code> int from 1 to 10000').and.include('decimal(10,2) at least 0')
+  })
+
   it('shows reads of a resource’s own, and its owner parameter where its filter stands', async () => {
     const document = json(await store.call('/openapi.json'))
     expect(document).to.have.nested.property('paths./bookmarks/session-ids.get.responses.200')
@@ -42,6 +57,9 @@ describeApi('GET /openapi.json', (store) => {
 
 /** As much of the document as is looked at. */
 interface Document {
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { readonly properties: Readonly<Record<string, object>> }>>
+  }
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly parameters: readonly object[] }>>>>
 }
 

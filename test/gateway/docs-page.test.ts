@@ -7,7 +7,15 @@ import { startGateway } from './gateway-fixture.js'
 const BASE = 'https://shop.example/api'
 
 async function page(path: string, ...resources: Resource[]): Promise<string> {
-  const gateway = await startGateway({ PUBLIC_BASE_URL: BASE }, resources)
+  return pageWith({}, path, ...resources)
+}
+
+async function pageWith(
+  settings: Readonly<Record<string, string>>,
+  path: string,
+  ...resources: Resource[]
+): Promise<string> {
+  const gateway = await startGateway({ PUBLIC_BASE_URL: BASE, ...settings }, resources)
   try {
     const answer = await gateway.app.inject(`/api${path}`)
     expect(answer.statusCode).to.equal(200)
@@ -21,12 +29,30 @@ async function page(path: string, ...resources: Resource[]): Promise<string> {
 }
 
 describe('GET /docs', () => {
-  it('leads to the list of each resource, the problems and the document for programs', async () => {
+  it('leads to the pages of each resource, the problems and the document for programs', async () => {
     const html = await page('/docs', products(), products({ name: 'stock-items' }))
-    for (const path of ['/products', '/stock-items', '/products/paged', '/problems', '/openapi.json']) {
+    for (const path of ['/products/paged', '/stock-items/paged', '/products/export', '/problems', '/openapi.json']) {
       expect(html, path).to.contain(`href="${BASE}${path}"`)
     }
     expect(html).to.contain('href="#stock-items"').and.contain('id="stock-items"')
+    expect(html).to.contain(`<h2><a href="${BASE}/products/paged">products</a></h2>`)
+  })
+
+  it('shows the list and leads nobody to it: a renderer may answer there', async () => {
+    const html = await page('/docs', products(), products({ name: 'stock-items', operations: ['list', 'get'] }))
+    expect(html).to.contain('<td><code>GET /products</code></td>').and.contain('<h2>stock-items</h2>')
+    expect(html).to.not.contain(`href="${BASE}/products"`).and.not.contain(`href="${BASE}/stock-items"`)
+  })
+
+  it('says who else answers lists and rows, once and only where there is a renderer', async () => {
+    const rendered = await pageWith(
+      { RENDERER_URL: 'http://127.0.0.1:9' },
+      '/docs',
+      products(),
+      products({ name: 'b' })
+    )
+    expect(rendered.match(/answer programs in JSON and browsers with a page/g)).to.have.length(1)
+    expect(await page('/docs', products())).to.not.contain('browsers')
   })
 
   it('shows the routes that are served and no others', async () => {
@@ -43,6 +69,32 @@ describe('GET /docs', () => {
     expect(html).to.match(/dateTime<\/code><\/td><td>[^<]*is after<\/td><td>.*<code>gt<\/code>/)
     expect(html).to.contain('includeFKs=true').and.contain('includeChildren=true')
     expect(html).to.contain('Sells it.').and.contain('<code>amount</code> int')
+  })
+
+  it('shows the bounds of fields and of what actions take', async () => {
+    const fields = [
+      property('quantity', 'int', { minimum: '1', maximum: '1000' }),
+      property('onHand', 'int', { minimum: '0', nullable: true }),
+      property('most', 'long', { maximum: '-1' }),
+      property('cost', 'decimal', { precision: 12, scale: 2, minimum: '0' }),
+      property('code', 'string', { minLength: 1, maxLength: 64 }),
+      property('note', 'string', { maxLength: 2000 }),
+      property('plain', 'int')
+    ]
+    const move = action('move', { input: [property('delta', 'int', { minimum: '-5', maximum: '5' })] })
+    const html = await page('/docs', products({ properties: fields, actions: [move] }))
+    for (const [name, type] of [
+      ['quantity', 'int from 1 to 1000'],
+      ['onHand', 'int at least 0 or null'],
+      ['most', 'long at most -1'],
+      ['cost', 'decimal(12,2) at least 0'],
+      ['code', 'string of 1 to 64'],
+      ['note', 'string up to 2000'],
+      ['plain', 'int']
+    ]) {
+      expect(html).to.contain(`<td><code>${name}</code></td><td>${type}</td>`)
+    }
+    expect(html).to.contain('<code>delta</code> int from -5 to 5')
   })
 
   it('shows a call for each, with a token where reads need one', async () => {

@@ -156,6 +156,86 @@ describe('the OpenAPI document', () => {
     })
   })
 
+  it('states the bounds of numbers and texts wherever they are read or written', () => {
+    const bounded = [
+      property('quantity', 'int', { minimum: '1', maximum: '1000', setOnCreate: true, setOnUpdate: true }),
+      property('onHand', 'int', { minimum: '0', nullable: true, setOnCreate: true, setOnUpdate: true }),
+      property('code', 'string', { minLength: 1, maxLength: 64, setOnCreate: true, setOnUpdate: true })
+    ]
+    const navigations = [
+      { name: 'lines', kind: 'NAVIGATION_KIND_CHILDREN', resource: '', properties: bounded } as const
+    ]
+    const actions = [action('move', { input: bounded })]
+    const resource = products({ properties: bounded, navigations, actions, createdChildren: ['lines'] })
+    const schemas = inside(documentOf(resource), 'components', 'schemas')
+    for (const steps of [
+      ['products'],
+      ['products.lines'],
+      ['products.create'],
+      ['products.create', 'properties', 'lines', 'items'],
+      ['products.update'],
+      ['products.move.input']
+    ]) {
+      expect(inside(schemas, ...steps, 'properties'), steps.join(' ')).to.deep.include({
+        quantity: { type: 'integer', format: 'int32', minimum: 1, maximum: 1000 },
+        onHand: { type: ['integer', 'null'], format: 'int32', minimum: 0, maximum: 2_147_483_647 },
+        code: { type: 'string', minLength: 1, maxLength: 64 }
+      })
+    }
+  })
+
+  it('states the bounds of numbers that travel as texts in words, and for those sent as numbers', () => {
+    const set = { setOnCreate: true, setOnUpdate: true }
+    const price = property('price', 'decimal', { precision: 10, scale: 2, minimum: '0', ...set })
+    const change = property('change', 'decimal', { precision: 4, scale: 1, minimum: '-9.5', maximum: '9.5', ...set })
+    const serial = property('serial', 'long', { minimum: '1', ...set })
+    const schemas = inside(documentOf(products({ properties: [price, change, serial] })), 'components', 'schemas')
+    expect(inside(schemas, 'products.update', 'properties')).to.deep.equal({
+      price: {
+        type: ['string', 'number'],
+        pattern: '^[0-9]+(\\.[0-9]+)?$',
+        minimum: 0,
+        description:
+          'At least 0. At most 10 digits, 2 of them after the point. A number of up to 15 digits is taken too.'
+      },
+      change: {
+        type: ['string', 'number'],
+        pattern: '^-?[0-9]+(\\.[0-9]+)?$',
+        minimum: -9.5,
+        maximum: 9.5,
+        description:
+          'From -9.5 to 9.5. At most 4 digits, 1 of them after the point. A number of up to 15 digits is taken too.'
+      },
+      serial: {
+        type: ['string', 'number'],
+        pattern: '^[0-9]{1,19}$',
+        minimum: 1,
+        description: 'At least 1. A string of digits; a number within ±(2^53−1) is taken too.'
+      }
+    })
+    expect(inside(schemas, 'products', 'properties')).to.deep.include({
+      price: {
+        type: 'string',
+        pattern: '^[0-9]{1,8}\\.[0-9]{2}$',
+        description: 'At least 0. Exact digits, scale kept.'
+      },
+      serial: { type: 'string', pattern: '^[0-9]{1,19}$', description: 'At least 1. A 64-bit integer in exact digits.' }
+    })
+  })
+
+  it('takes any id of the type in a path: one out of bounds is only not found', () => {
+    const id = property('id', 'int', { minimum: '1' })
+    const parameters = inside(
+      documentOf(products({ properties: [id] })),
+      'paths',
+      '/products/{id}',
+      'get',
+      'parameters'
+    )
+    const found = (parameters as { name: string; schema: object }[]).find(({ name }) => name === 'id')
+    expect(found?.schema).to.include({ minimum: -2_147_483_648, maximum: 2_147_483_647 })
+  })
+
   it('takes the input of an action, the version of its child included', () => {
     const input = [property('variantId', 'int'), property('reason', 'string', { nullable: true })]
     const actions = [action('sell', { input, childPrecondition: 'variantRowVersion' }), action('stop')]
