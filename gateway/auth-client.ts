@@ -1,5 +1,4 @@
 import { credentials } from '@grpc/grpc-js'
-import { DomainError } from '../shared/domain-error.js'
 import type { AuthServiceClient } from '../shared/gen/auth/v1/AuthService.js'
 import type { IssuerKeys__Output } from '../shared/gen/auth/v1/IssuerKeys.js'
 import type { KeysResponse__Output } from '../shared/gen/auth/v1/KeysResponse.js'
@@ -7,6 +6,7 @@ import type { Session__Output } from '../shared/gen/auth/v1/Session.js'
 import type { ProtoGrpcType } from '../shared/gen/auth_service.js'
 import { loadProto } from '../shared/load-proto.js'
 import type { DataCall } from './data-calls.js'
+import { unintelligible } from './unintelligible.js'
 import { CHANNEL_OPTIONS, readUnary, writeUnary } from './unary-call.js'
 
 export type { IssuerKeys__Output as IssuerKeys } from '../shared/gen/auth/v1/IssuerKeys.js'
@@ -79,5 +79,5 @@ function uncancelled(call: AuthCall): DataCall {
 
 function opened({ session }: { readonly session: Session__Output | null }): Session__Output {
   if (session !== null) return session
-  throw new DomainError('upstream.bad-gateway', 'The data service gave an answer that could not be understood.')
+  throw unintelligible()
 }

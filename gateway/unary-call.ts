@@ -32,17 +32,13 @@ export async function readUnary<Request, Answer>(
   request: Request,
   start: StartUnary<Request, Answer>
 ): Promise<Answer> {
-  const metadata = callMetadata(call)
-  const deadline = Date.now() + CALL_DEADLINE
-  const once = (): Promise<Answer> => unary(call.signal, (callback) => start(request, metadata, { deadline }, callback))
-  try {
-    return await once().catch((error: unknown) => {
-      if (isTransportFailure(error) && !call.signal.aborted) return once()
+  const attempt = attempts(call, request, start)
+  return await understood(
+    attempt().catch((error: unknown) => {
+      if (isTransportFailure(error) && !call.signal.aborted) return attempt()
       throw error
     })
-  } catch (error) {
-    throw domainErrorOf(error)
-  }
+  )
 }
 
 /** No repetition: a write whose answer is lost may have happened. Failures are DomainErrors. */
@@ -51,10 +47,23 @@ export async function writeUnary<Request, Answer>(
   request: Request,
   start: StartUnary<Request, Answer>
 ): Promise<Answer> {
+  return await understood(attempts(call, request, start)())
+}
+
+/** Makes attempts of one call, all within its one deadline. */
+function attempts<Request, Answer>(
+  call: DataCall,
+  request: Request,
+  start: StartUnary<Request, Answer>
+): () => Promise<Answer> {
   const metadata = callMetadata(call)
   const deadline = Date.now() + CALL_DEADLINE
+  return () => unary(call.signal, (callback) => start(request, metadata, { deadline }, callback))
+}
+
+async function understood<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
-    return await unary(call.signal, (callback) => start(request, metadata, { deadline }, callback))
+    return await answer
   } catch (error) {
     throw domainErrorOf(error)
   }

@@ -1,6 +1,12 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { checkJsonBody } from '../headers/json-body.js'
 import { checkJsonMediaType } from '../headers/json-media-type.js'
+
+/** Bodies of any type reach the routes of this scope as the bytes they are. */
+export function keepBodiesAsBytes(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
 
 /** A `preParsing` hook: 415 before any of the body is read. */
 export function jsonOnly(
@@ -25,7 +31,7 @@ export function wellFormedOrNone(request: FastifyRequest, _reply: FastifyReply, 
   done()
 }
 
-/** The bytes of the body as sent (entity-writes.ts); none where there was no body. */
+/** The bytes of the body as sent (keepBodiesAsBytes); none where there was no body. */
 export function bodyOf({ body }: FastifyRequest): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }

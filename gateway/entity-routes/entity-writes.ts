@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import { actRoute } from './act.js'
+import { keepBodiesAsBytes } from './check-json-request.js'
 import { createRoute } from './create.js'
 import { deleteRoute } from './delete.js'
 import type { EntityTools } from './entity-tools.js'
@@ -8,8 +9,7 @@ import { updateRoute } from './update.js'
 /** The write routes of every resource. Bodies reach them as the bytes they are, to be handed on as such. */
 export const entityWrites = fp<EntityTools>(
   async (app, tools) => {
-    app.removeAllContentTypeParsers()
-    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    keepBodiesAsBytes(app)
     createRoute(app, tools)
     updateRoute(app, tools)
     deleteRoute(app, tools)

@@ -1,4 +1,5 @@
 import { DomainError, refusal, type Fault } from '../../shared/domain-error.js'
+import { unintelligible } from '../unintelligible.js'
 import type { ExportPart } from '../data-calls.js'
 import { PROBLEM_KINDS } from '../problem-details.js'
 
@@ -19,7 +20,7 @@ export async function openExport(parts: AsyncIterable<ExportPart>, faults: reado
     const opening = await iterator.next()
     const header = opening.done === true ? undefined : opening.value.header
     const first = await iterator.next()
-    if (header === undefined || header === null || first.done === true) throw broken()
+    if (header === undefined || header === null || first.done === true) throw unintelligible()
     const [fault, ...others] = faults
     if (fault !== undefined) throw refusal([fault, ...others])
     return { header, parts: following(first.value, iterator) }
@@ -43,8 +44,4 @@ async function* following(first: ExportPart, rest: AsyncIterator<ExportPart>): A
   } finally {
     await rest.return?.()
   }
-}
-
-function broken(): DomainError {
-  return new DomainError('upstream.bad-gateway', 'The data service gave an answer that could not be understood.')
 }

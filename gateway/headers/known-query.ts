@@ -1,3 +1,5 @@
+import { percentDecoded } from './percent-decoded.js'
+
 /** The pieces of a query string, as sent, whose parameter is one of the names in any letter case. */
 export function knownQuery(query: string, names: readonly string[]): string {
   const known = new Set(names.map((name) => name.toLowerCase()))
@@ -10,9 +12,5 @@ export function knownQuery(query: string, names: readonly string[]): string {
 /** The name in a piece of a query string, decoded where it can be. */
 export function nameOf(piece: string): string {
   const name = piece.split('=', 1)[0] ?? ''
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
+  return percentDecoded(name) ?? name
 }

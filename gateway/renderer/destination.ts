@@ -1,4 +1,5 @@
 import { acceptsHtml } from '../headers/accepts-html.js'
+import { percentDecoded } from '../headers/percent-decoded.js'
 import { pathOf } from '../headers/query-parameters.js'
 
 /** What a request says of itself before any of it is judged. */
@@ -40,17 +41,11 @@ export function destinationOf(asked: Asked, own: OwnPaths): { readonly renderer:
 /** Decoded segments below the prefix; undefined for a path that is not below it. */
 function belowPrefix(path: string, prefix: string): string[] | undefined {
   if (!path.startsWith(`${prefix}/`)) return undefined
-  return path
-    .slice(prefix.length + 1)
-    .split('/')
-    .map(decoded)
-}
-
-/** What does not decode is no segment of ours. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
+  return (
+    path
+      .slice(prefix.length + 1)
+      .split('/')
+      // What does not decode is no segment of ours.
+      .map((segment) => percentDecoded(segment) ?? segment)
+  )
 }

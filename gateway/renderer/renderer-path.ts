@@ -1,4 +1,5 @@
 import { DomainError } from '../../shared/domain-error.js'
+import { percentDecoded } from '../headers/percent-decoded.js'
 import { pathOf } from '../headers/query-parameters.js'
 
 /**
@@ -7,7 +8,7 @@ import { pathOf } from '../headers/query-parameters.js'
  */
 export function rendererPath(target: string, base: URL): string {
   const path = pathOf(target)
-  const segments = decoded(path)?.split('/') ?? ['.']
+  const segments = percentDecoded(path)?.split('/') ?? ['.']
   if (path.includes('\\') || segments.some((segment) => segment === '.' || /^\.\.|\\/.test(segment))) {
     throw new DomainError(
       'request.malformed',
@@ -15,12 +16,4 @@ export function rendererPath(target: string, base: URL): string {
     )
   }
   return base.pathname.replace(/\/$/, '') + path
-}
-
-function decoded(path: string): string | undefined {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return undefined
-  }
 }

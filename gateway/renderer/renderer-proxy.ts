@@ -5,6 +5,7 @@ import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/domain-error.js'
 import type { Logger } from '../../shared/logger.js'
 import type { Catalogue } from '../catalogue.js'
+import { customReadNamed } from '../entity-routes/custom-read-named.js'
 import { acceptsHtml } from '../headers/accepts-html.js'
 import type { PublicAddress } from '../public-address.js'
 import type { TrustedProxies } from '../settings/trusted-proxies.js'
@@ -131,6 +132,6 @@ function ownPaths({ catalogue, address }: RendererOptions): OwnPaths {
     isResource: (segment) => catalogue.find(segment) !== undefined,
     isRead: (resource, segment) =>
       ['paged', 'export', 'lookup'].includes(segment) ||
-      catalogue.find(resource)?.reads.some(({ name }) => name === segment) === true
+      customReadNamed(catalogue.find(resource), segment) !== undefined
   }
 }

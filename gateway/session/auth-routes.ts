@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import { keepBodiesAsBytes } from '../entity-routes/check-json-request.js'
 import { loginRoute } from './login-route.js'
 import { sessionCookieRoutes } from './session-cookie-routes.js'
 import { sessionTokenRoute } from './session-token-route.js'
@@ -7,8 +8,7 @@ import type { SessionTools } from './session-tools.js'
 /** The endpoints of browser sessions, contract.md section 8. */
 export const authRoutes = fp<{ tools: SessionTools }>(
   async (app, { tools }) => {
-    app.removeAllContentTypeParsers()
-    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    keepBodiesAsBytes(app)
     loginRoute(app, tools)
     sessionCookieRoutes(app, tools)
     sessionTokenRoute(app, tools)
