@@ -27,11 +27,6 @@ export function filesWithCode(files: readonly SourceFile[], pattern: RegExp): st
   return files.filter(({ text }) => pattern.test(codeOf(text))).map(({ path }) => path)
 }
 
-/** Lines of a file, without the empty one after the last line break. */
-export function lineCount({ text }: SourceFile): number {
-  return text.replace(/\n$/, '').split('\n').length
-}
-
 /** What a file imports: packages by name, files by their path from the project root, ending in `.ts`. */
 export function importsOf({ path, text }: SourceFile): string[] {
   const found = text.matchAll(/(?:^|[\s;}])(?:from|import)\s*\(?\s*'([^']+)'/gm)
