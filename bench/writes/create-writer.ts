@@ -26,7 +26,7 @@ export async function createWriter(folder: string): Promise<Writer> {
     privateKeyFile: join(folder, 'signing-key.pem'),
     publicKey: key.key.export({ type: 'spki', format: 'pem' }).toString()
   }
-  const { token } = mintToken(account, {
+  const { token } = mintToken(account, undefined, {
     key,
     issuer: issuer.name,
     audience: issuer.audience,

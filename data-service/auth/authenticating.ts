@@ -10,8 +10,8 @@ export interface Authenticating {
   readonly passwords: Passwords
   /** Hash of nobody's password, for accounts that do not exist. */
   readonly decoyHash: string
-  /** Mints one. */
-  readonly accessToken: (account: Account) => AccessToken
+  /** Mints one for a session, which `sid` names. */
+  readonly accessToken: (account: Account, sid: string) => AccessToken
   /** The service's own first. */
   readonly issuers: readonly PublishedIssuer[]
   /** Whether sample accounts may log in. */

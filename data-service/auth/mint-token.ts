@@ -20,8 +20,11 @@ export interface AccessToken {
   readonly expiresAt: number
 }
 
-/** An access token of an account, signed with the service's own key. */
-export function mintToken(account: Account, minting: Minting): AccessToken {
+/**
+ * An access token of an account, signed with the service's own key. `sid` names the session that it belongs to (OpenID
+ * Connect Front-Channel Logout 1.0 section 3 has the claim); undefined for a token outside any session.
+ */
+export function mintToken(account: Account, sid: string | undefined, minting: Minting): AccessToken {
   const { key, issuer, audience, ownerClaimType, ttl, now, newId } = minting
   const issuedAt = Math.floor(now() / 1000)
   const end = issuedAt + Math.max(1, Math.floor(ttl / 1000))
@@ -36,6 +39,7 @@ export function mintToken(account: Account, minting: Minting): AccessToken {
       exp: end,
       name: account.name,
       role: account.role,
+      ...(sid === undefined ? {} : { sid }),
       ...(account.owner === null ? {} : ownerClaim(ownerClaimType, account.owner))
     },
     key.privateKey,

@@ -38,7 +38,7 @@ export async function openAuthentication(
         store,
         passwords,
         decoyHash: await passwords.hash(randomBytes(16).toString('base64url')),
-        accessToken: (account) => mintToken(account, { ...minting, key: keySet().signing }),
+        accessToken: (account, sid) => mintToken(account, sid, { ...minting, key: keySet().signing }),
         issuers,
         sampleData,
         refreshTtl: tokens.refreshTtl,

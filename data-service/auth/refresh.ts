@@ -69,7 +69,7 @@ async function newestAfter(unit: AuthUnit, token: Buffer, kept: KeptToken): Prom
     if (next === undefined) throw new TypeError('A used refresh token has no successor')
     row = next
   }
-  return { token: newest, expiresAt: row.expiresAt }
+  return { token: newest, familyId: row.familyId, expiresAt: row.expiresAt }
 }
 
 function dead(why: string): Outcome {

@@ -14,6 +14,7 @@ export interface Session {
 /** A refresh token in the clear, which is never kept. */
 export interface LiveToken {
   readonly token: Buffer
+  readonly familyId: Buffer
   /** Epoch milliseconds. */
   readonly expiresAt: number
 }
@@ -29,7 +30,7 @@ export async function openFamily(unit: AuthUnit, accountId: string, by: Authenti
   const id = by.randomBytes(FAMILY_ID_BYTES)
   const family = { id, accountId, createdAt: now, endsAt: now + ABSOLUTE_LIFE, revokedAt: null }
   const live = newToken(family, now, by)
-  await unit.addFamily(family, stored(live, family, now))
+  await unit.addFamily(family, stored(live, now))
   return live
 }
 
@@ -44,13 +45,13 @@ export async function rotate(
   await unit.rotate(hashOfToken(token), {
     usedAt: now,
     sealed: sealSuccessor(live.token, token, by.randomBytes(NONCE_BYTES)),
-    successor: stored(live, family, now)
+    successor: stored(live, now)
   })
   return live
 }
 
 export function sessionOf(account: StoredAccount, live: LiveToken, by: Authenticating): Session {
-  const access = by.accessToken(account)
+  const access = by.accessToken(account, sessionId(live.familyId))
   return {
     accessToken: access.token,
     accessTokenExpiry: new Date(access.expiresAt).toISOString(),
@@ -59,15 +60,23 @@ export function sessionOf(account: StoredAccount, live: LiveToken, by: Authentic
   }
 }
 
+/**
+ * The claim `sid` of a session's access tokens: kept by refresh, new with each log-in. It is the family's random id, which
+ * log lines name as `family`. No call takes it, so whoever reads it can do nothing with it.
+ */
+function sessionId(familyId: Buffer): string {
+  return familyId.toString('hex')
+}
+
 /** Whether an account may log in and stay so: sample accounts may where SAMPLE_DATA is on. */
 export function isUsable(account: StoredAccount, { sampleData }: Authenticating): boolean {
   return sampleData || !account.isSample
 }
 
-function newToken({ endsAt }: Family, now: number, { randomBytes, refreshTtl }: Authenticating): LiveToken {
-  return { token: randomBytes(TOKEN_BYTES), expiresAt: Math.min(now + refreshTtl, endsAt) }
+function newToken({ id, endsAt }: Family, now: number, { randomBytes, refreshTtl }: Authenticating): LiveToken {
+  return { token: randomBytes(TOKEN_BYTES), familyId: id, expiresAt: Math.min(now + refreshTtl, endsAt) }
 }
 
-function stored({ token, expiresAt }: LiveToken, { id }: Family, issuedAt: number): NewToken {
-  return { hash: hashOfToken(token), familyId: id, issuedAt, expiresAt }
+function stored({ token, familyId, expiresAt }: LiveToken, issuedAt: number): NewToken {
+  return { hash: hashOfToken(token), familyId, issuedAt, expiresAt }
 }

@@ -14,7 +14,7 @@ async function main(email: string | undefined): Promise<void> {
   }
   const { config } = readConfig(process.env)
   const key = await loadSigningKey({ file: config.tokens.privateKeyFile, dataDir: config.dataDir })
-  const { token } = mintToken(account, {
+  const { token } = mintToken(account, undefined, {
     key,
     issuer: config.tokens.issuer,
     audience: config.tokens.audience,

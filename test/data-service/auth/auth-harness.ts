@@ -86,7 +86,7 @@ export class AuthHarness implements AsyncDisposable {
         }
       },
       decoyHash: 'decoy',
-      accessToken: (account) => mintToken(account, { ...minting, now, newId: randomUUID }),
+      accessToken: (account, sid) => mintToken(account, sid, { ...minting, now, newId: randomUUID }),
       issuers: [],
       sampleData: false,
       refreshTtl: 7 * DAY,

@@ -37,6 +37,19 @@ eachDatabase((kind) => {
       await one.refresh(session.refreshToken)
     })
 
+    it('name their session in the claim sid, which each log-in makes anew and refreshing keeps', async () => {
+      const sidOf = ({ accessToken }: { accessToken: string }): unknown => {
+        const claims: unknown = JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString())
+        return typeof claims === 'object' && claims !== null && 'sid' in claims ? claims.sid : undefined
+      }
+      const session = await one.login(kim)
+      expect(sidOf(session)).to.match(/^[0-9a-f]{32}$/)
+      const second = await other.refresh(session.refreshToken)
+      const within = await one.refresh(session.refreshToken)
+      for (const later of [second, within]) expect(sidOf(later)).to.equal(sidOf(session))
+      expect(sidOf(await one.login(kim))).to.not.equal(sidOf(session))
+    })
+
     it('end when no token is used in time', async () => {
       harness.now += 7 * DAY
       await isOver(first)
