@@ -13,6 +13,7 @@ import { createAuthStore } from './sql/auth/create-auth-store.js'
 import { connect, type Database } from './sql/connect.js'
 import { createReadStore } from './sql/create-read-store.js'
 import { createWriteStore } from './sql/create-write-store.js'
+import { type DatabaseHealth, watchDatabase } from './sql/database-health.js'
 import { parseDatabaseUrl } from './sql/database-url.js'
 import { checkSchema } from './sql/migrations/check-schema.js'
 import { migrate } from './sql/migrations/migrate.js'
@@ -30,6 +31,8 @@ export interface OpenStores {
   readonly read: ReadStore
   readonly write: WriteStore
   readonly auth: AuthStore
+  /** Of the primary database. */
+  readonly health: DatabaseHealth
   close(): Promise<void>
 }
 
@@ -64,13 +67,16 @@ export async function openStores(
   }
   const read = createReadStore({ primary, second }, entities)
   const { random } = Math
+  const health = await watchDatabase(primary)
   const transactions = openTransactions(primary)
   const write = createWriteStore(primary, entities, { transactions, random, randomBytes })
   return {
     read,
     write,
     auth: createAuthStore(primary.kind, { transactions, random }),
+    health,
     close: async () => {
+      await health.close()
       await write.close()
       await read.close()
     }

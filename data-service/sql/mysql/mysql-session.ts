@@ -5,6 +5,13 @@ const COLLATIONS = { mariadb: 'utf8mb4_uca1400_nopad_as_ci', mysql: 'utf8mb4_090
 
 export type MysqlServer = keyof typeof COLLATIONS
 
+/** The server behind a connection, as it was when the connection was opened. */
+export interface MysqlSession {
+  readonly server: MysqlServer
+  /** The node's index in its Galera cluster, each of whose nodes may take writes; undefined for a server by itself. */
+  readonly node: number | undefined
+}
+
 /**
  * Seconds that a statement waits for the lock of a row. Times the tries of a transaction it stays below the deadline of
  * a call, so that whoever waits in vain hears of a conflict, and not that nobody knows.
@@ -20,6 +27,13 @@ const SQL_MODE = [
   'NO_ENGINE_SUBSTITUTION',
   'ONLY_FULL_GROUP_BY'
 ].join(',')
+
+/** A server without Galera may have no variable of the other two names, or a provider called `none`. */
+const WHICH_SERVER = "SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'wsrep_provider')"
+
+const WHICH_NODE = "SHOW GLOBAL STATUS LIKE 'wsrep_local_index'"
+
+const sessions = new WeakMap<Connection, MysqlSession>()
 
 export function serverOf(version: string): MysqlServer {
   return /mariadb/i.test(version) ? 'mariadb' : 'mysql'
@@ -42,10 +56,28 @@ function sessionStatements(server: MysqlServer): readonly string[] {
   return server === 'mariadb' ? [...all, 'SET SESSION in_predicate_conversion_threshold = 0'] : all
 }
 
-/** Gives a new connection the service's collation, strictness and time zone. */
+/** Gives a new connection the service's collation, strictness and time zone, and notes which server it leads to. */
 export async function prepareSession(connection: Connection): Promise<void> {
-  const session = connection.promise()
-  const [rows] = await session.query('SELECT VERSION() AS version')
-  const server = serverOf(JSON.stringify(rows))
-  for (const statement of sessionStatements(server)) await session.query(statement)
+  const variables = await namedValues(connection, WHICH_SERVER)
+  const server = serverOf(variables.get('version') ?? '')
+  for (const statement of sessionStatements(server)) await connection.promise().query(statement)
+  const isNode = variables.get('wsrep_on') === 'ON' && !['', 'none'].includes(variables.get('wsrep_provider') ?? '')
+  const index = isNode ? Number((await namedValues(connection, WHICH_NODE)).get('wsrep_local_index')) : undefined
+  sessions.set(connection, { server, node: index !== undefined && Number.isNaN(index) ? 0 : index })
+}
+
+/** What prepareSession noted of a connection. */
+export function sessionOf(connection: Connection): MysqlSession {
+  const session = sessions.get(connection)
+  if (session === undefined) throw new TypeError('The session of a connection was not prepared')
+  return session
+}
+
+/** The rows of a `SHOW VARIABLES` or `SHOW STATUS`, by name. */
+export async function namedValues(connection: Connection, statement: string): Promise<ReadonlyMap<string, string>> {
+  const [rows] = await connection.promise().query({ sql: statement, rowsAsArray: true })
+  const pairs = Array.isArray(rows) ? (rows as unknown[]) : []
+  return new Map(
+    pairs.flatMap((pair): [string, string][] => (Array.isArray(pair) ? [[String(pair[0]), String(pair[1])]] : []))
+  )
 }

@@ -4,7 +4,7 @@ import type { Value } from '../../entity/value.js'
 import type { BoundValues } from '../conditions.js'
 import type { MysqlSettings } from '../database-url.js'
 import { MysqlPool } from '../mysql/mysql-pool.js'
-import { type MysqlServer, serverOf } from '../mysql/mysql-session.js'
+import { sessionOf } from '../mysql/mysql-session.js'
 import { MysqlWork } from '../mysql/mysql-work.js'
 import type { Statement, StatementText } from '../statement.js'
 import type { Beginning, Changed, OpenTransaction, Transactions } from './transactions.js'
@@ -18,7 +18,6 @@ interface TransactionsOf {
 export class MysqlTransactions implements Transactions {
   readonly #settings: MysqlSettings
   readonly #pool: MysqlPool
-  #server: Promise<MysqlServer> | undefined
 
   constructor({ sequelize, settings }: TransactionsOf) {
     this.#settings = settings
@@ -34,19 +33,11 @@ export class MysqlTransactions implements Transactions {
       throw error
     }
     const work = new MysqlWork({ connection, settings: this.#settings, signal })
-    return new MysqlTransaction({ connection, work, pool: this.#pool, server: () => this.#serverBehind(connection) })
+    return new MysqlTransaction({ connection, work, pool: this.#pool })
   }
 
   close(): Promise<void> {
     return this.#pool.settle()
-  }
-
-  #serverBehind(connection: Connection): Promise<MysqlServer> {
-    this.#server ??= askServer(connection).catch((error: unknown) => {
-      this.#server = undefined
-      throw error
-    })
-    return this.#server
   }
 }
 
@@ -54,7 +45,6 @@ interface TransactionOf {
   readonly connection: Connection
   readonly work: MysqlWork
   readonly pool: MysqlPool
-  readonly server: () => Promise<MysqlServer>
 }
 
 class MysqlTransaction implements OpenTransaction {
@@ -74,7 +64,7 @@ class MysqlTransaction implements OpenTransaction {
   }
 
   async changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed> {
-    if ((await this.#of.server()) === 'mariadb') {
+    if (sessionOf(this.#of.connection).server === 'mariadb') {
       const sql = `SET STATEMENT innodb_lock_wait_timeout = ${seconds} FOR ${text.sql}`
       return await this.change({ ...text, sql }, values)
     }
@@ -114,9 +104,4 @@ class MysqlTransaction implements OpenTransaction {
       pool.discard(connection)
     }
   }
-}
-
-async function askServer(connection: Connection): Promise<MysqlServer> {
-  const [rows] = await connection.promise().query('SELECT VERSION() AS version')
-  return serverOf(JSON.stringify(rows))
 }

@@ -85,13 +85,9 @@ describe("texts of writes, by the server's own log", () => {
   it('are the same for all values, none of which is in any of them', async () => {
     const first = await log.during(() => everyStatement(fresh, 7001))
     const second = await log.during(() => everyStatement(fresh, 7204))
-    // Which of the two servers this is, a process asks once.
-    expect(texts(statements(first), 'Query')).to.deep.equal([
-      'COMMIT',
-      'SELECT VERSION() AS version',
-      'START TRANSACTION'
-    ])
-    expect(texts(statements(second), 'Query')).to.deep.equal(['COMMIT', 'START TRANSACTION'])
+    for (const lines of [first, second]) {
+      expect(texts(statements(lines), 'Query')).to.deep.equal(['COMMIT', 'START TRANSACTION'])
+    }
     const prepared = texts(first, 'Prepare')
     expect(prepared).to.have.length(23)
     // The second time all of them are known to the connection, or are prepared on another with the same text.

@@ -1,0 +1,121 @@
+import { once } from 'node:events'
+import { rename } from 'node:fs/promises'
+import { type AddressInfo, connect as connectTo, createServer, type Server, type Socket } from 'node:net'
+import { expect } from 'chai'
+import { connect } from '../../../data-service/sql/connect.js'
+import { type DatabaseHealth, watchDatabase } from '../../../data-service/sql/database-health.js'
+import { parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
+import { eachDatabase } from '../../harness/database.js'
+import { freshReadStore, type FreshReadStore } from './fresh-read-store.js'
+
+/** A way to a server that can be blocked, as a frozen one is, and cut. */
+interface Way extends AsyncDisposable {
+  readonly url: string
+  block(): void
+  open(): void
+  cut(): void
+}
+
+async function wayTo(url: string): Promise<Way> {
+  const target = { host: new URL(url).hostname, port: Number(new URL(url).port) }
+  const sockets = new Set<Socket>()
+  let isBlocked = false
+  const server: Server = createServer((client) => {
+    const upstream = connectTo(target)
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client]
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => undefined)
+      from.on('close', () => to.destroy())
+      from.on('data', (data) => void to.write(data))
+      if (isBlocked) from.pause()
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const through = new URL(url)
+  // A TCP server's address is never a pipe's name.
+  through.port = String((server.address() as AddressInfo).port)
+  const cut = (): void => {
+    for (const one of sockets) one.destroy()
+    sockets.clear()
+  }
+  return {
+    url: through.href,
+    block: () => {
+      isBlocked = true
+      for (const one of sockets) one.pause()
+    },
+    open: () => {
+      isBlocked = false
+      for (const one of sockets) one.resume()
+    },
+    cut,
+    [Symbol.asyncDispose]: async () => {
+      cut()
+      server.close()
+      await once(server, 'close')
+    }
+  }
+}
+
+async function changed(health: DatabaseHealth): Promise<boolean> {
+  return await new Promise((resolve) => health.onChange(resolve))
+}
+
+eachDatabase((kind) => {
+  describe(`the health of a database, ${kind}`, function () {
+    this.timeout(20_000)
+    let fresh: FreshReadStore
+    before(async () => {
+      fresh = await freshReadStore(kind)
+    })
+    after(() => fresh.dispose())
+
+    it('is serving while it answers', async () => {
+      const database = connect(parseDatabaseUrl(fresh.url))
+      const health = await watchDatabase(database)
+      expect(health.isServing).to.equal(true)
+      await health.close()
+      await database.sequelize.close()
+    })
+
+    if (kind === 'sqlite') {
+      it('is not serving while its file is not there', async () => {
+        const { file } = parseDatabaseUrl(fresh.url) as { readonly file: string }
+        await rename(file, `${file}-away`)
+        const health = await watchDatabase(connect(parseDatabaseUrl(fresh.url)))
+        try {
+          expect(health.isServing).to.equal(false)
+          const serving = changed(health)
+          await rename(`${file}-away`, file)
+          expect(await serving).to.equal(true)
+        } finally {
+          await health.close()
+        }
+      })
+    } else {
+      it('is not serving while the server is frozen, or lets nobody in, and serving again afterwards', async () => {
+        await using way = await wayTo(fresh.url)
+        const database = connect(parseDatabaseUrl(way.url))
+        const health = await watchDatabase(database)
+        try {
+          for (const stop of [way.block, way.cut]) {
+            expect(health.isServing).to.equal(true)
+            const stopped = changed(health)
+            way.block()
+            stop()
+            expect(await stopped).to.equal(false)
+            const serving = changed(health)
+            way.open()
+            expect(await serving).to.equal(true)
+          }
+        } finally {
+          await health.close()
+          await database.sequelize.close()
+        }
+      })
+    }
+  })
+})
