@@ -24,7 +24,7 @@ export class KeyWrapping {
     return wrapped === undefined || this.#encryption?.hasWrapped(wrapped) === true
   }
 
-  /** Whether the key is stored in the clear, and would not be from here. */
+  /** Whether the key is stored in the clear although keys are wrapped here. */
   isBare({ wrapped }: StoredKey): boolean {
     return this.wraps && wrapped === undefined
   }

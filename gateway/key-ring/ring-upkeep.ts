@@ -97,7 +97,7 @@ export class RingUpkeep implements KeySource {
     const before = this.#troubles
     this.#keys = keys ?? this.#keys
     this.#troubles = troubles
-    const failed = troubles.some(({ at }) => at !== 'foreign')
+    const failed = troubles.some(({ at }) => at !== 'foreign' && at !== 'unwrapped')
     this.#failures += failed ? 1 : 0
     this.#inRow = failed ? this.#inRow + 1 : 0
     if (kinds(before) !== kinds(troubles)) this.#tell()
@@ -107,6 +107,10 @@ export class RingUpkeep implements KeySource {
     const entry = { keyRing: this.#ring.place, keys: this.#keys.length, failures: this.#failures }
     if (this.#troubles.length === 0) {
       this.#log.info(entry, 'the key ring is in order again')
+      return
+    }
+    if (kinds(this.#troubles) === 'unwrapped') {
+      this.#log.warn({ ...entry, troubles: this.#troubles }, 'the key ring held unwrapped keys, which are not used')
       return
     }
     const shared = keyToSignWith(this.#keys, this.#now()) !== undefined

@@ -56,8 +56,9 @@ export class SharedRing {
   async #upToDate(troubles: Trouble[]): Promise<readonly StoredKey[]> {
     for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
       const found = await this.#store.read()
-      const stored = found === undefined ? [] : parseRing(found.text)
-      const wanted = this.#wanted(stored)
+      const all = found === undefined ? [] : parseRing(found.text)
+      const stored = this.#trustworthy(all, troubles)
+      const wanted = this.#wanted(stored, all.length > stored.length)
       if (wanted === undefined) return stored
       const closed = await this.#closed(wanted, troubles)
       if (closed === undefined) return stored
@@ -71,14 +72,28 @@ export class SharedRing {
     throw new Error('Others keep writing the ring.')
   }
 
-  /** What should be stored in place of this; undefined for nothing else. */
-  #wanted(stored: readonly StoredKey[]): StoredKey[] | undefined {
+  /**
+   * Where keys are wrapped, one in the clear may be anybody's who can write the store, and everybody's who can read it: it
+   * neither signs nor verifies, and is stored no more.
+   */
+  #trustworthy(stored: readonly StoredKey[], troubles: Trouble[]): readonly StoredKey[] {
+    const bare = stored.filter((key) => this.#wrapping.isBare(key))
+    if (bare.length === 0) return stored
+    if (!troubles.some(({ at }) => at === 'unwrapped')) {
+      const ids = bare.map(({ id }) => id).join(', ')
+      troubles.push({ at: 'unwrapped', detail: `keys that lie unwrapped in the ring are not used: ${ids}` })
+    }
+    return stored.filter((key) => !bare.includes(key))
+  }
+
+  /** What should be stored in place of these; undefined for nothing else. `reduced`: more is stored than these. */
+  #wanted(stored: readonly StoredKey[], reduced: boolean): StoredKey[] | undefined {
     const ours = stored.filter((key) => this.#wrapping.isOurs(key))
     // Whoever wraps the others would find a key in the clear among them.
     if (ours.length < stored.length && !this.#wrapping.wraps) return undefined
     const now = this.#now()
     const dates = nextKeyDates(ours, now)
-    if (dates === undefined && !stored.some((key) => this.#wrapping.isBare(key))) return undefined
+    if (dates === undefined && !reduced) return undefined
     return [...stored.filter((key) => isReadable(key, now)), ...(dates === undefined ? [] : [newKey(dates)])]
   }
 

@@ -48,6 +48,21 @@ describe('upkeep of the key ring', () => {
     expect(store.writes).to.equal(2)
   })
 
+  it('says that it found unwrapped keys where they are wrapped, and uses them neither to sign nor to verify', async () => {
+    const before = await start()
+    const after = await start(new FakeEncryption())
+    expect(await after.accepts(before)).to.equal(false)
+    expect(after.ring.sign(PURPOSE, MESSAGE).keyId).to.not.equal(before.ring.sign(PURPOSE, MESSAGE).keyId)
+    expect(warnings(after)[0]).to.equal('warn: the key ring held unwrapped keys, which are not used')
+    expect(after.lines[0]?.['troubles']).to.deep.equal([
+      {
+        at: 'unwrapped',
+        detail: `keys that lie unwrapped in the ring are not used: ${before.ring.sign(PURPOSE, MESSAGE).keyId}`
+      }
+    ])
+    expect(after.upkeep.failures).to.equal(0)
+  })
+
   it('serves with a key of the process while the store is gone from the start, and takes the ring up when it is back', async () => {
     store.failure = new Error('gone')
     const [one, other] = [await start(), await start()]

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseRing } from '../../../gateway/key-ring/ring-document.js'
+import { parseRing, ringText } from '../../../gateway/key-ring/ring-document.js'
 import { SharedRing, type RingState } from '../../../gateway/key-ring/shared-ring.js'
 import { FakeEncryption } from './fake-encryption.js'
 import { DAYS, ManualClock } from './manual-clock.js'
@@ -115,13 +115,34 @@ describe('shared ring', () => {
       expect(parseRing(store.stored?.text ?? '')).to.have.length(1)
     })
 
-    it('wraps the keys that were stored in the clear before, and uses them until it can', async () => {
-      const { keys } = await bare().look()
+    it('uses no key that it finds in the clear, whoever put it there: it makes a wrapped one in its place', async () => {
+      const [planted] = ids(await bare().look()) ?? []
       encryption.refusal = new Error('no grant')
-      expect(await wrapping().look()).to.deep.equal({ keys, troubles: [{ at: 'wrap', detail: 'no grant' }] })
+      const refused = await wrapping().look()
+      expect(refused.keys).to.deep.equal([])
+      expect(places(refused)).to.deep.equal(['unwrapped', 'wrap'])
       encryption.refusal = undefined
-      expect(await wrapping().look()).to.deep.equal({ keys, troubles: [] })
-      expect(parseRing(store.stored?.text ?? '').map(({ secret }) => secret)).to.deep.equal([undefined])
+      const first = await wrapping().look()
+      expect(first.keys).to.have.length(1)
+      expect(ids(first)).to.not.include(planted)
+      expect(first.troubles).to.deep.equal([
+        { at: 'unwrapped', detail: `keys that lie unwrapped in the ring are not used: ${planted}` }
+      ])
+      const [stored, ...others] = parseRing(store.stored?.text ?? '')
+      expect([stored?.id, stored?.secret, others.length]).to.deep.equal([ids(first)?.[0], undefined, 0])
+      expect(await wrapping().look()).to.deep.equal({ keys: first.keys, troubles: [] })
+    })
+
+    it('does away with a key in the clear that is put beside wrapped ones, even one of the same id', async () => {
+      const { keys } = await wrapping().look()
+      const wrapped = parseRing(store.stored?.text ?? '')
+      const planted = wrapped.map(({ wrapped: _wrapped, ...dates }) => ({ ...dates, secret: Buffer.alloc(32) }))
+      store.stored = { text: ringText([...planted, ...wrapped]), version: 'planted' }
+      store.writes = 7
+      const looked = await wrapping().look()
+      expect(looked.keys).to.deep.equal(keys)
+      expect(places(looked)).to.deep.equal(['unwrapped'])
+      expect(parseRing(store.stored.text)).to.deep.equal(wrapped)
     })
 
     it('lets nobody without it add a key in the clear', async () => {
