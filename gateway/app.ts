@@ -115,7 +115,11 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
       await prefixed.register(async (scope) => {
         await scope.register(ownSiteOnly, { address })
         await scope.register(authRoutes, { tools: sessions })
-        await scope.register(antiforgeryRoute, { tokens: antiforgery, cookieSecure: config.cookieSecure })
+        await scope.register(antiforgeryRoute, {
+          tokens: antiforgery,
+          tools: sessions,
+          cookieSecure: config.cookieSecure
+        })
       })
       await prefixed.register(entityReads, { data, catalogue, address, now })
       await prefixed.register(entityWrites, { data, catalogue, address, now })

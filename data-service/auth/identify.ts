@@ -21,7 +21,7 @@ export function identifyBy(
     const token = others.length === 0 ? BEARER.exec(value)?.[1] : undefined
     if (token === undefined) throw refused(new TokenRefused('authorization is not one bearer token'))
     try {
-      return callerOfClaims(await verifyToken(token, issuers, how.now), how.ownerClaimType)
+      return callerOfClaims(await verifyToken(token, issuers, how), how.ownerClaimType)
     } catch (error) {
       throw error instanceof TokenRefused ? refused(error) : error
     }

@@ -8,11 +8,12 @@ import { antiforgeryCookieIn } from './antiforgery-cookie.js'
 import type { AntiforgeryTokens } from './antiforgery-tokens.js'
 import { antiforgeryFieldIn, isPlainForm } from './form-field.js'
 import { peek } from './peek.js'
+import { claimedSession } from './session-binding.js'
 
 const REMEDY = 'Get one from GET /auth/antiforgery and send it back as the header X-CSRF-Token or the form field _csrf.'
 
 /**
- * Throws `antiforgery.invalid` for a request without the token that belongs to its cookie. The token is looked for in the
+ * Throws `antiforgery.invalid` for a request without the token that belongs to its cookie and its session. The token is looked for in the
  * header `X-CSRF-Token`, else in the field `_csrf` within the first MiB of a form, whose bytes stay to be read: where
  * `request.body` is a stream, it is replaced by one of the same bytes.
  */
@@ -30,7 +31,10 @@ export class AntiforgeryCheck {
     if (cookie === undefined) throw this.#refused(request, 'no cookie, or several')
     const token = await tokenOf(request)
     if (token === undefined) throw this.#refused(request, 'no token')
-    const verdict = await this.#tokens.verify(cookie, token)
+    const session = claimedSession(request.headers.cookie)
+    if (session === undefined)
+      throw this.#refused(request, 'a refresh cookie without an access cookie to tell its session')
+    const verdict = await this.#tokens.verify(cookie, token, session)
     if (!verdict.valid) throw this.#refused(request, verdict.why)
   }
 

@@ -9,6 +9,7 @@ import { customReadNamed } from '../entity-routes/custom-read-named.js'
 import { acceptsHtml } from '../headers/accepts-html.js'
 import type { PublicAddress } from '../public-address.js'
 import type { TrustedProxies } from '../settings/trusted-proxies.js'
+import { isFromAnotherOrigin } from '../session/refuse-cross-site.js'
 import { destinationOf, type Asked, type OwnPaths } from './destination.js'
 import { forward } from './forward.js'
 import type { PageSession } from './page-session.js'
@@ -106,6 +107,7 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     constraints: { [DESTINATION]: 'renderer' },
     config: { streamsBody: true },
     onRequest: async (request, reply) => {
+      refuseOtherOrigins(request)
       refuseUpgrade(request)
       // Before a session is refreshed for nothing.
       rendererPath(request.url, base)
@@ -116,6 +118,15 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     },
     handler: (request, reply) => forward(request, reply, { ...options, base })
   })
+}
+
+/** Whatever an unsafe request carries, a page of another origin must not have sent it (contract.md section 8). */
+function refuseOtherOrigins({ method, headers }: FastifyRequest): void {
+  if (SAFE.has(method) || !isFromAnotherOrigin(headers['sec-fetch-site'])) return
+  throw new DomainError(
+    'request.cross-site',
+    'Forms are for pages of this origin: a page of another one sent the request.'
+  )
 }
 
 function refuseUpgrade({ headers }: FastifyRequest): void {

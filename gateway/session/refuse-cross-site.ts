@@ -21,6 +21,12 @@ export function refuseCrossSite(
   }
 }
 
+/** Whether a browser tells that a page of another origin sent the request, be it of this site or of another. */
+export function isFromAnotherOrigin(site: string | readonly string[] | undefined): boolean {
+  const told = [site ?? []].flat().join(',').toLowerCase()
+  return told.includes('cross-site') || told.includes('same-site')
+}
+
 /**
  * `Sec-Fetch-Site` tells where there is one, in a list too. Where it tells nothing, `Origin` does: without either, no
  * browser's page sent it.

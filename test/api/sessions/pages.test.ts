@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { readSessionCookie } from '../../../shared/session-cookie/read-session-cookie.js'
+import { expectProblem } from '../expect-problem.js'
 import { json, type Answer } from '../http-call.js'
 import { cookiesOf, describeSessions, type SessionCookies, type SessionStack } from './session-stack.js'
 
@@ -68,6 +69,48 @@ describeSessions('the first page of a session', SETTINGS, (stack) => {
     expect((await stack.send('/auth/session/token', { cookies, gateway: 1 })).status).to.equal(200)
   })
 
+  it('takes forms with an antiforgery token of its own session, refreshed or not, and of no other', async () => {
+    const ada = cookiesOf(await stack.login('ada'))
+    const mine = await antiforgery(stack, ada)
+    const nobodys = await antiforgery(stack, {})
+    const elsewhere = cookiesOf(await stack.login('ada'))
+    const bens = cookiesOf(await stack.login('ben'))
+    const form = (cookies: SessionCookies, { cookie, token }: Antiforgery, site?: string): Promise<Answer> =>
+      stack.send('/basket', {
+        headers: {
+          cookie: [cookie, `app_auth_access=${cookies.access ?? ''}`, `app_auth_refresh=${cookies.refresh ?? ''}`].join(
+            '; '
+          ),
+          'content-type': 'application/x-www-form-urlencoded',
+          ...(site === undefined ? {} : { 'sec-fetch-site': site })
+        },
+        body: `product=1&_csrf=${token}`
+      })
+    // Whether the token of two seconds still lives does not matter here: either is the renderer's answer.
+    const answered = /^<p>(?:ada@example\.com|failure)<\/p>$/
+    expect((await form(ada, mine)).text).to.match(answered)
+    await expired(stack, ada)
+    expect((await form(ada, mine)).text).to.equal('<p>failure</p>')
+    const refreshed = cookiesOf(await stack.send('/auth/session/token', { cookies: ada }))
+    expect(refreshed.access).to.not.equal(ada.access)
+    expect((await form(refreshed, mine, 'same-origin')).text).to.match(answered)
+    expect((await form({}, nobodys)).text).to.equal('<p>none</p>')
+    for (const [cookies, token] of [
+      [refreshed, nobodys],
+      [refreshed, await antiforgery(stack, elsewhere)],
+      [elsewhere, mine],
+      [bens, mine],
+      [{}, mine]
+    ] as const) {
+      const refused = await form(cookies, token)
+      expectProblem(refused, { status: 403, code: 'antiforgery.invalid', base: stack.url() })
+    }
+    for (const site of ['same-site', 'cross-site']) {
+      const refused = await form(refreshed, mine, site)
+      expectProblem(refused, { status: 403, code: 'request.cross-site', base: stack.url() })
+    }
+  })
+
   it('greets nobody in a session that is over, and leaves its cookies alone', async () => {
     const { refresh = '' } = cookiesOf(await stack.login('ben'))
     await stack.send('/auth/logout', { cookies: { refresh } })
@@ -92,6 +135,20 @@ describeSessions('the first page of a session', SETTINGS, (stack) => {
     expect(stack.logText().includes(refresh)).to.equal(false)
   })
 })
+
+interface Antiforgery {
+  /** As it stands in a `Cookie` header. */
+  readonly cookie: string
+  readonly token: string
+}
+
+/** An antiforgery token for whoever the cookies name. */
+async function antiforgery(stack: SessionStack, cookies: SessionCookies): Promise<Antiforgery> {
+  const answer = await stack.send('/auth/antiforgery', { method: 'GET', cookies })
+  expect(answer.status, answer.text).to.equal(200)
+  const { token } = json(answer) as { token: string }
+  return { token, cookie: answer.headers['set-cookie']?.[0]?.split(';')[0] ?? '' }
+}
 
 /** The same cookies, once their access token is of no use any more. */
 async function expired(stack: SessionStack, cookies: SessionCookies): Promise<SessionCookies> {

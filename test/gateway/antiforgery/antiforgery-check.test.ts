@@ -14,6 +14,9 @@ import { memoryLog, startReplica, type Replica } from '../key-ring/replica.js'
 const FORM = 'application/x-www-form-urlencoded'
 const MEBIBYTE = 1024 * 1024
 
+/** No session. */
+const NOBODY = Buffer.alloc(0)
+
 describe('antiforgery check', () => {
   let app: FastifyInstance
   let replica: Replica
@@ -27,7 +30,7 @@ describe('antiforgery check', () => {
   before(async () => {
     replica = await startReplica({ store: new MemoryStore() })
     const tokens = new AntiforgeryTokens(replica.ring)
-    issued = await tokens.issue(undefined)
+    issued = await tokens.issue(undefined, NOBODY)
     const logged = memoryLog()
     lines = logged.lines
     const check = new AntiforgeryCheck(tokens, logged.log)
