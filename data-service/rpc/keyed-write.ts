@@ -28,15 +28,26 @@ export async function keyedWrite(
   const claim = keyClaim(parsed, write, writing)
   const inTransaction = async (unit: UnitOfWork): Promise<KeyedAnswer> => {
     const kept = claim && (await unit.claimKey(claim))
+    const { owner } = parsed.writer.caller
     if (claim !== undefined && kept !== undefined) {
+      const { answer, isFor } = decodeAnswer(kept.answer)
+      if (!isFor(owner)) throw keptForAnother()
       if (!kept.fingerprint.equals(claim.fingerprint)) throw reused()
-      return { ...decodeAnswer(kept.answer), replayed: true }
+      return { ...answer, replayed: true }
     }
     const answer = await write.work(new WriteSteps(unit, writing, parsed.writer))
-    if (claim !== undefined) await unit.keepAnswer(claim, encodeAnswer(answer))
+    if (claim !== undefined) await unit.keepAnswer(claim, encodeAnswer(answer, owner))
     return { ...answer, replayed: false }
   }
   return guardConflicts(write.method === 'PUT', writing.store.transaction(context.signal, inTransaction))
+}
+
+/** Whoever is somebody else's owner by now must not see what was theirs then (contract.md section 5). */
+function keptForAnother(): DomainError {
+  return new DomainError(
+    'ownership.denied',
+    'This Idempotency-Key was used under another owner claim; its answer is not for this one.'
+  )
 }
 
 function reused(): DomainError {
