@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { readGrpcSecurity, type GrpcSecurity } from '../shared/grpc-security.js'
 import { SettingsReader, type Environment } from '../shared/settings-reader.js'
 import { checkDatabaseUrl, parseAddress, parseJwksUri, parseLogLevel } from './settings-parsers.js'
 
@@ -6,6 +7,7 @@ import { checkDatabaseUrl, parseAddress, parseJwksUri, parseLogLevel } from './s
 export interface DataServiceConfig {
   /** host:port; port 0 picks a free one. */
   readonly address: string
+  readonly grpc: GrpcSecurity & { readonly gatewayName: string }
   readonly dataDir: string
   readonly logLevel: string
   /** `sqlite:<file>`, `mysql://…` or `mariadb://…`. */
@@ -55,6 +57,10 @@ export function readConfig(environment: Environment): { config: DataServiceConfi
     reader.parsed(name, { fallback: `sqlite:${join(dataDir, file)}`, parse: checkDatabaseUrl })
   const config: DataServiceConfig = {
     address,
+    grpc: {
+      ...readGrpcSecurity(reader, { addresses: [address], side: 'server' }),
+      gatewayName: reader.text('GRPC_TLS_GATEWAY_NAME', 'gateway')
+    },
     dataDir,
     logLevel: reader.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
     databaseUrl: databaseUrl('DATABASE_URL', 'store.sqlite'),

@@ -1,13 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { serverCredentials } from '../shared/grpc-security.js'
 import { createLogger } from '../shared/logger.js'
 import { ArgumentError, help, readArguments } from '../shared/read-arguments.js'
 import { SettingsError } from '../shared/settings-reader.js'
+import { TlsCertificates } from '../shared/tls-certificates.js'
 import { openAuthentication } from './auth/open-authentication.js'
 import { PERMISSIONS } from './auth/roles.js'
 import { readConfig } from './config.js'
 import { entities } from './entities/index.js'
 import { CatalogueError, checkCatalogue } from './entity/check-catalogue.js'
+import { gatewayPeers } from './interceptors/gateway-peers.js'
 import { type OpenStores, openStores } from './open-stores.js'
 import { makeCatalogue } from './plan/catalogue.js'
 import { type Expiring, purgeKeys } from './purge-keys.js'
@@ -35,6 +38,20 @@ async function main(): Promise<void> {
   if (config.sampleData) {
     log.warn('SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public')
   }
+  const { grpc } = config
+  if (grpc.gatewaySecret === undefined && (grpc.tls?.clientAuth ?? 'none') === 'none') {
+    log.warn(
+      'neither GATEWAY_SECRET nor GRPC_TLS_CLIENT_AUTH is set: no caller is known as a gateway, and each log-in is ' +
+        'counted under the address of whoever opened the connection'
+    )
+  }
+  const certificates =
+    grpc.tls === undefined
+      ? undefined
+      : await orStartError(
+          TlsCertificates.open(grpc.tls, { log, stopping: stopping.signal, what: 'gRPC server' }),
+          (why) => `the certificates of gRPC cannot be used: ${why}. See the GRPC_TLS_ settings.`
+        )
   const authentication = await orStartError(
     openAuthentication(config, { log, stopping: stopping.signal }),
     (why) =>
@@ -55,8 +72,14 @@ async function main(): Promise<void> {
       newGuid: randomUUID
     },
     authenticating,
-    interceptors: { identify: authentication.identify, log, newRequestId: randomUUID },
-    reflection: config.reflection
+    interceptors: {
+      identify: authentication.identify,
+      isGateway: gatewayPeers({ secret: grpc.gatewaySecret, name: grpc.gatewayName }, { log, now: Date.now }),
+      log,
+      newRequestId: randomUUID
+    },
+    reflection: config.reflection,
+    credentials: serverCredentials(certificates, grpc.tls?.clientAuth ?? 'none')
   })
   const port = await orStartError(
     service.listen(config.address),

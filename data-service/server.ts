@@ -1,4 +1,4 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { Server, type ServerCredentials } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import type { ProtoGrpcType as AuthTypes } from '../shared/gen/auth_service.js'
@@ -17,6 +17,8 @@ export interface DataServiceParts {
   readonly authenticating: Authenticating
   readonly interceptors: Interceptors
   readonly reflection: boolean
+  /** serverCredentials of shared/grpc-security.ts. */
+  readonly credentials: ServerCredentials
 }
 
 export interface DataService {
@@ -32,7 +34,7 @@ const SERVICES = ['', 'entity.v1.EntityService', 'auth.v1.AuthService']
 
 /** Puts the service together and starts nothing. */
 export function buildDataService(parts: DataServiceParts): DataService {
-  const { reading, writing, authenticating, interceptors, reflection } = parts
+  const { reading, writing, authenticating, interceptors, reflection, credentials } = parts
   const { definition, types } = loadProto('entity/v1/entity_service.proto', 'auth/v1/auth_service.proto')
   // What proto-loader made of the files that the types were generated from.
   const { entity, auth } = types as unknown as EntityTypes & AuthTypes
@@ -54,7 +56,7 @@ export function buildDataService(parts: DataServiceParts): DataService {
   return {
     async listen(address) {
       const port = await new Promise<number>((resolve, reject) => {
-        server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
+        server.bindAsync(address, credentials, (error, bound) => {
           if (error === null) resolve(bound)
           else reject(error)
         })

@@ -1,7 +1,7 @@
+import { isLoopbackAddress } from '../shared/grpc-security.js'
 import { parseDatabaseUrl } from './sql/database-url.js'
 
 const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 /** `127.0.0.1:50051`, `[::1]:0`, `localhost:50051`. */
 export function parseAddress(text: string): string | Error {
@@ -23,7 +23,7 @@ export function checkDatabaseUrl(text: string): string | Error {
 export function parseJwksUri(text: string): string | Error {
   if (text === '') return text
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const acceptable = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname))
+  const acceptable = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackAddress(url.hostname))
   return acceptable ? text : new Error('must be an https: URL (http: for this machine alone)')
 }
 

@@ -1,4 +1,3 @@
-import { credentials } from '@grpc/grpc-js'
 import type { AuthServiceClient } from '../shared/gen/auth/v1/AuthService.js'
 import type { IssuerKeys__Output } from '../shared/gen/auth/v1/IssuerKeys.js'
 import type { KeysResponse__Output } from '../shared/gen/auth/v1/KeysResponse.js'
@@ -6,6 +5,7 @@ import type { Session__Output } from '../shared/gen/auth/v1/Session.js'
 import type { ProtoGrpcType } from '../shared/gen/auth_service.js'
 import { loadProto } from '../shared/load-proto.js'
 import type { DataCall } from './data-calls.js'
+import { NO_CREDENTIALS, type DataCredentials } from './data-credentials.js'
 import { unintelligible } from './unintelligible.js'
 import { CHANNEL_OPTIONS, readUnary, writeUnary } from './unary-call.js'
 
@@ -42,10 +42,10 @@ export interface AuthClient {
 export class GrpcAuthClient implements AuthClient {
   readonly #client: AuthServiceClient
 
-  constructor(address: string) {
+  constructor(address: string, { channel, options }: DataCredentials = NO_CREDENTIALS) {
     // The definition loaded beside the generated types is what they describe.
     const types = loadProto('auth/v1/auth_service.proto').types as unknown as ProtoGrpcType
-    this.#client = new types.auth.v1.AuthService(address, credentials.createInsecure(), CHANNEL_OPTIONS)
+    this.#client = new types.auth.v1.AuthService(address, channel, { ...CHANNEL_OPTIONS, ...options })
   }
 
   async login(call: AuthCall, request: Credentials): Promise<Session__Output> {

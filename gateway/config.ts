@@ -1,3 +1,4 @@
+import { readGrpcSecurity, type GrpcSecurity } from '../shared/grpc-security.js'
 import { SettingsReader, type Environment } from '../shared/settings-reader.js'
 import type { KeyRingSettings } from './key-ring/key-ring-settings.js'
 import { parseRingLocation } from './key-ring/ring-location.js'
@@ -13,6 +14,7 @@ export interface GatewayConfig {
   /** undefined: derived from the listener. */
   readonly publicBaseUrl: PublicBaseUrl | undefined
   readonly dataServiceAddress: string
+  readonly grpc: GrpcSecurity
   readonly dataDir: string
   readonly logLevel: string
   readonly keyRing: KeyRingSettings
@@ -28,11 +30,16 @@ const LOG_LEVELS: readonly string[] = ['fatal', 'error', 'warn', 'info', 'debug'
 /** Throws one SettingsError with every fault. `effective` is what `--print-config` prints. */
 export function readGatewayConfig(environment: Environment): { config: GatewayConfig; effective: string } {
   const settings = new SettingsReader(environment)
+  const dataServiceAddress = settings.parsed('DATA_SERVICE_ADDRESS', {
+    fallback: '127.0.0.1:50051',
+    parse: parseAddress
+  })
   const config: GatewayConfig = {
     host: settings.text('GATEWAY_HOST', '127.0.0.1'),
     port: settings.integer('GATEWAY_PORT', { fallback: 3000, min: 0, max: 65_535 }),
     publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) }),
-    dataServiceAddress: settings.parsed('DATA_SERVICE_ADDRESS', { fallback: '127.0.0.1:50051', parse: parseAddress }),
+    dataServiceAddress,
+    grpc: readGrpcSecurity(settings, { addresses: dataServiceAddress.split(','), side: 'client' }),
     dataDir: settings.text('DATA_DIR', '.data'),
     logLevel: settings.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
     keyRing: {

@@ -1,9 +1,10 @@
-import { connectivityState, credentials } from '@grpc/grpc-js'
+import { connectivityState } from '@grpc/grpc-js'
 import type { EntityServiceClient } from '../shared/gen/entity/v1/EntityService.js'
 import type { ProtoGrpcType } from '../shared/gen/entity_service.js'
 import { loadProto } from '../shared/load-proto.js'
 import type { DataCall, DataClient } from './data-calls.js'
 import type * as Data from './data-calls.js'
+import { NO_CREDENTIALS, type DataCredentials } from './data-credentials.js'
 import { exportParts } from './grpc-export.js'
 import { callMetadata } from './grpc-metadata.js'
 import { CALL_DEADLINE, CHANNEL_OPTIONS, readUnary, writeUnary } from './unary-call.js'
@@ -13,10 +14,10 @@ export class GrpcDataClient implements DataClient {
   readonly #client: EntityServiceClient
   #closed = false
 
-  constructor(address: string) {
+  constructor(address: string, { channel, options }: DataCredentials = NO_CREDENTIALS) {
     // The definition loaded beside the generated types is what they describe.
     const types = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
-    this.#client = new types.entity.v1.EntityService(address, credentials.createInsecure(), CHANNEL_OPTIONS)
+    this.#client = new types.entity.v1.EntityService(address, channel, { ...CHANNEL_OPTIONS, ...options })
   }
 
   describe(signal: AbortSignal): Promise<Data.CatalogueAnswer> {

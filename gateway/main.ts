@@ -6,6 +6,7 @@ import { GrpcAuthClient } from './auth-client.js'
 import { Catalogue } from './catalogue.js'
 import { readGatewayConfig, type GatewayConfig } from './config.js'
 import { GrpcDataClient } from './data-client.js'
+import { openDataCredentials } from './data-credentials.js'
 import { openKeyRing } from './key-ring/open-key-ring.js'
 import { PublicAddress } from './public-address.js'
 
@@ -17,8 +18,9 @@ async function serve(config: GatewayConfig): Promise<void> {
   const stopping = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort())
 
-  const data = new GrpcDataClient(config.dataServiceAddress)
-  const auth = new GrpcAuthClient(config.dataServiceAddress)
+  const credentials = await openDataCredentials(config.grpc, { log, stopping: stopping.signal })
+  const data = new GrpcDataClient(config.dataServiceAddress, credentials)
+  const auth = new GrpcAuthClient(config.dataServiceAddress, credentials)
   try {
     log.info({ address: config.dataServiceAddress }, 'asking the data service for its catalogue')
     const catalogue = await Catalogue.open(data, log, stopping.signal)

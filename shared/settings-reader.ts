@@ -24,6 +24,15 @@ export class SettingsReader {
     return text
   }
 
+  /** A secret of at least 16 visible ASCII characters; undefined for none. It is printed and quoted nowhere. */
+  secret(name: string): string | undefined {
+    const text = this.#raw(name)
+    this.#effective.set(name, text === undefined ? '' : '***')
+    if (text === undefined || /^[\x21-\x7e]{16,}$/.test(text)) return text
+    this.fault(`${name} must be at least 16 visible ASCII characters, such as \`openssl rand -hex 32\` prints.`)
+    return undefined
+  }
+
   flag(name: string, fallback: boolean): boolean {
     const parse = (text: string): boolean | Error =>
       text === 'true' ? true : text === 'false' ? false : new Error('must be true or false')

@@ -5,6 +5,7 @@ import { prepare } from './prepare/prepare.mjs'
 import { accepting } from './start/accepting.mjs'
 import { addresses, localBase, shopAddress } from './start/addresses.mjs'
 import { checkSettings } from './start/check-settings.mjs'
+import { gatewaySecret } from './start/gateway-secret.mjs'
 import { healthy } from './start/healthy.mjs'
 import { checkFree } from './start/ports.mjs'
 import { startService } from './start/service.mjs'
@@ -22,6 +23,8 @@ await runCommand(async () => {
   const shop = await shopAddress(env)
   if (shop !== undefined) await checkFree(shop)
 
+  const shared = { GATEWAY_SECRET: await gatewaySecret(env) }
+
   /** @type {Service[]} */
   const running = []
   const ending = new AbortController()
@@ -31,7 +34,7 @@ await runCommand(async () => {
     void serve().catch((/** @type {unknown} */ error) => ending.signal.aborted || resolve(String(error)))
 
     async function serve() {
-      add(startService('data-service'))
+      add(startService('data-service', { env: shared }))
       // Only then the gateway: it would wait too, but say so in many lines.
       await accepting(grpc, ending.signal)
       let base = http.port === 0 ? undefined : localBase(http, env['PUBLIC_BASE_URL'])
@@ -41,7 +44,7 @@ await runCommand(async () => {
       const onEntry = (/** @type {Record<string, unknown>} */ entry) => {
         if (entry['msg'] === 'listening' && typeof entry['url'] === 'string') base = entry['url']
       }
-      const renderer = shop === undefined ? {} : { RENDERER_URL: `http://${shop.host}:${shop.port}` }
+      const renderer = shop === undefined ? shared : { ...shared, RENDERER_URL: `http://${shop.host}:${shop.port}` }
       add(startService('gateway', { env: renderer, onEntry }))
       const serving = await healthy(() => base, ending.signal)
       if (!shopFirst) await serveShop(serving)

@@ -16,10 +16,12 @@ import { throttledAddress } from './throttled-address.js'
 export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, LoginResponse> {
   const { store, passwords, decoyHash } = by
   const throttle = new LoginThrottle(by)
-  return async ({ signal, peerAddress = '' }, { email, password, clientAddress: given }) => {
+  return async (context, { email, password, clientAddress: given }) => {
+    const { signal, peerAddress = '' } = context
     checkCredentials({ email, password, clientAddress: given })
     const emailKey = accountKey(email)
-    const address = throttledAddress(given === '' ? peerAddress : given)
+    // Anybody else could make up an address for each attempt, or use up another's.
+    const address = throttledAddress(given !== '' && context.peerIsGateway ? given : peerAddress)
     const attempt = await throttle.admit(emailKey, address, signal)
     const account = await store.transaction(signal, (unit) => unit.findAccount(emailKey))
     const isRight = await passwords.verify(account?.passwordHash ?? decoyHash, password)

@@ -1,11 +1,7 @@
-import { stat } from 'node:fs/promises'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { followFiles, NO_FILE, stateOf } from '../../shared/follow-files.js'
 import { type KeyFile, loadKeys, pathOfKeys, readKeys } from './key-file.js'
 import type { KeySet } from './key-set.js'
-
-/** Milliseconds between two looks at the file. */
-const EVERY = 2000
 
 /**
  * The service's own keys as their file has them, which is read again whenever it changes, until the process stops. A
@@ -15,40 +11,22 @@ export async function watchKeys(
   from: KeyFile,
   how: { readonly log: Logger; readonly stopping: AbortSignal; readonly every?: number }
 ): Promise<() => KeySet> {
-  const { log, stopping, every = EVERY } = how
+  const { log } = how
   const path = pathOfKeys(from)
   // The look comes before the reading: a change in between is seen by the next look.
-  let seen = await look(path)
+  let seen = await stateOf([path])
   let keys = await loadKeys(from)
   // Made just now.
-  if (seen === NONE) [seen, keys] = [await look(path), await readKeys(from)]
-  const follow = async (): Promise<void> => {
-    while (!stopping.aborted) {
-      await delay(every, undefined, { signal: stopping, ref: false }).catch(() => undefined)
-      const now = await look(path)
-      if (now === seen || stopping.aborted) continue
-      seen = now
-      try {
-        keys = await readKeys(from)
-        log.info({ signing: keys.signing.kid, keys: keys.verifying.map(({ kid }) => kid) }, 'signing keys read again')
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
-        log.error({ reason }, 'the changed file of the signing keys is of no use; the keys before it stay')
-      }
+  if (seen === NO_FILE) [seen, keys] = [await stateOf([path]), await readKeys(from)]
+  const changed = async (): Promise<void> => {
+    try {
+      keys = await readKeys(from)
+      log.info({ signing: keys.signing.kid, keys: keys.verifying.map(({ kid }) => kid) }, 'signing keys read again')
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      log.error({ reason }, 'the changed file of the signing keys is of no use; the keys before it stay')
     }
   }
-  void follow()
+  void followFiles([path], { ...how, seen, changed })
   return () => keys
-}
-
-const NONE = 'none'
-
-/** Differs for each state of the file, followed through links; never rejects. */
-async function look(path: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
-    return [dev, ino, size, mtimeNs, ctimeNs].join(' ')
-  } catch {
-    return NONE
-  }
 }

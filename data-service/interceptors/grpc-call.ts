@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { Metadata, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
+import { GATEWAY_SECRET_METADATA } from '../../shared/grpc-security.js'
 import { callerGone, timeOut } from './deadline.js'
 import type { IncomingCall } from './incoming-call.js'
 
@@ -27,6 +28,9 @@ export function incomingCall(call: GrpcCall): {
       authorization: texts(call.metadata, 'authorization'),
       requestId: texts(call.metadata, 'x-request-id')[0],
       peerAddress: addressOf(call.getPeer()),
+      gatewaySecrets: texts(call.metadata, GATEWAY_SECRET_METADATA),
+      // grpc-js shows only what was verified.
+      peerCertificate: () => call.getAuthContext().sslPeerCertificate?.raw,
       traceparent: texts(call.metadata, 'traceparent')[0],
       deadline,
       signal: controller.signal

@@ -4,10 +4,12 @@ import type { Identify } from '../auth/identify.js'
 import type { CallContext } from '../rpc/call-context.js'
 import { requireDeadline } from './deadline.js'
 import { toDomainError } from './errors.js'
+import type { IsGateway } from './gateway-peers.js'
 import type { IncomingCall } from './incoming-call.js'
 
 export interface Interceptors {
   readonly identify: Identify
+  readonly isGateway: IsGateway
   readonly log: Logger
   readonly newRequestId: () => string
 }
@@ -30,7 +32,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 export function intercept<Request, Response>(
   handler: (context: CallContext, request: Request) => Response | Promise<Response>,
   rules: Rules<Request>,
-  { identify, log, newRequestId }: Interceptors
+  { identify, isGateway, log, newRequestId }: Interceptors
 ): Intercepted<Request, Response> {
   return async (call, request) => {
     const { signal, traceparent, peerAddress } = call
@@ -40,8 +42,18 @@ export function intercept<Request, Response>(
       if (rules.bounded?.(request) !== true) requireDeadline(call)
       const caller = rules.exempt === true ? anonymous : await identify(call.authorization)
       signal.throwIfAborted()
-      const peer = peerAddress === undefined ? {} : { peerAddress }
-      return await handler({ caller, requestId, signal, log: callLog, ...peer }, request)
+      const context: CallContext = {
+        caller,
+        requestId,
+        signal,
+        log: callLog,
+        ...(peerAddress === undefined ? {} : { peerAddress }),
+        // Few handlers ask, and a certificate is slow to look at.
+        get peerIsGateway() {
+          return isGateway(call)
+        }
+      }
+      return await handler(context, request)
     } catch (error) {
       throw toDomainError(error, { signal, log: callLog })
     }

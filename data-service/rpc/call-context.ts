@@ -8,6 +8,8 @@ export interface CallContext {
   readonly requestId: string
   /** IP address of the connection's other end, which may be the gateway; absent where the transport knows none. */
   readonly peerAddress?: string
+  /** Whether the other end has shown itself to be a gateway: what it says of its own clients may be believed. */
+  readonly peerIsGateway: boolean
   /** Aborted when the caller goes away or the deadline passes, with a DomainError as its reason. */
   readonly signal: AbortSignal
   readonly log: Logger

@@ -1,4 +1,11 @@
-import { credentials, Metadata, type Client, type ServiceError, type status } from '@grpc/grpc-js'
+import {
+  credentials,
+  Metadata,
+  type ChannelCredentials,
+  type Client,
+  type ServiceError,
+  type status
+} from '@grpc/grpc-js'
 import { loadProto } from '../../shared/load-proto.js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
 import { decodeDetails, type RpcDetails } from '../../shared/rpc-details.js'
@@ -26,8 +33,8 @@ export type Method = 'List' | 'Page' | 'Lookup' | 'Get' | 'Read' | 'Describe' | 
 export class GrpcCaller {
   readonly #client: Client & InstanceType<typeof entity.v1.EntityService>
 
-  constructor(address: string) {
-    this.#client = new entity.v1.EntityService(address, credentials.createInsecure())
+  constructor(address: string, channel: ChannelCredentials = credentials.createInsecure()) {
+    this.#client = new entity.v1.EntityService(address, channel)
   }
 
   /** The answer, or how it failed. */

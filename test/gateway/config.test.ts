@@ -16,10 +16,16 @@ describe('settings of the gateway', () => {
       rendererUrl: undefined
     })
     expect(effective.split('\n').map((line) => line.split('=')[0])).to.deep.equal([
+      'DATA_SERVICE_ADDRESS',
       'GATEWAY_HOST',
       'GATEWAY_PORT',
       'PUBLIC_BASE_URL',
-      'DATA_SERVICE_ADDRESS',
+      'GRPC_TLS_CERT_FILE',
+      'GRPC_TLS_KEY_FILE',
+      'GRPC_TLS_CA_FILE',
+      'GRPC_TLS_CLIENT_AUTH',
+      'GRPC_INSECURE',
+      'GATEWAY_SECRET',
       'DATA_DIR',
       'LOG_LEVEL',
       'DATA_PROTECTION_BLOB_STORAGE_URI',

@@ -25,15 +25,18 @@ export interface ServiceProcess {
   kill(): Promise<void>
 }
 
+/** What both processes are given, as `npm start` gives them one. Blank in a test's own settings: none. */
+export const GATEWAY_SECRET = 'the-secret-that-tests-give-to-both'
+
 /**
  * Starts a compiled module, from the build that the test is part of, in a process with this environment and no other
- * variables but PATH. It ends with the process that started it, whatever becomes of that.
+ * variables but PATH and GATEWAY_SECRET. It ends with the process that started it, whatever becomes of that.
  */
 export function startProcess(module: string, env: Readonly<Record<string, string>>): ServiceProcess {
   const preload = pathToFileURL(join(packageRoot, 'tools/end-with-parent.mjs')).href
   const child = spawn(process.execPath, ['--enable-source-maps', '--import', preload, join(outputRoot, module)], {
     cwd: packageRoot,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], GATEWAY_SECRET, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc']
   })
   const entries: LogEntry[] = []

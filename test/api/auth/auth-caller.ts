@@ -1,9 +1,10 @@
-import { credentials, Metadata, type ServiceError, type status } from '@grpc/grpc-js'
+import { credentials, Metadata, type ChannelCredentials, type ServiceError, type status } from '@grpc/grpc-js'
 import type { ProtoGrpcType } from '../../../shared/gen/auth_service.js'
 import type { AuthServiceClient } from '../../../shared/gen/auth/v1/AuthService.js'
 import type { KeysResponse__Output } from '../../../shared/gen/auth/v1/KeysResponse.js'
 import type { Session__Output } from '../../../shared/gen/auth/v1/Session.js'
 import { loadProto } from '../../../shared/load-proto.js'
+import { GATEWAY_SECRET } from '../../harness/service-process.js'
 import { decodeDetails, type RpcDetails } from '../../../shared/rpc-details.js'
 
 /** A refused call, with the typed details that the contract promises. */
@@ -18,30 +19,48 @@ type Callback<Response> = (error: ServiceError | null, response?: Response) => v
 // The package that these types were generated from.
 const { auth } = loadProto('auth/v1/auth_service.proto').types as unknown as ProtoGrpcType
 
-/** Calls AuthService as the gateway does. `requestId` goes along with every call. */
+interface CallerOptions {
+  readonly channel?: ChannelCredentials
+  readonly metadata?: Metadata
+}
+
+/** Calls AuthService as the gateway does, its secret included. `requestId` goes along with every call. */
 export class AuthCaller {
   readonly #client: AuthServiceClient
 
-  constructor(address: string) {
-    this.#client = new auth.v1.AuthService(address, credentials.createInsecure())
+  readonly #metadata: Metadata
+
+  /** `metadata` goes along with every call in place of the secret. */
+  constructor(
+    address: string,
+    { channel = credentials.createInsecure(), metadata = withSecret() }: CallerOptions = {}
+  ) {
+    this.#client = new auth.v1.AuthService(address, channel)
+    this.#metadata = metadata
   }
 
   login(request: object, requestId = 'test'): Promise<Session__Output | Refusal> {
-    return this.#session((done) => this.#client.Login(request, metadata(requestId), soon(), done))
+    return this.#session((done) => this.#client.Login(request, this.#with(requestId), soon(), done))
   }
 
   refresh(refreshToken: string, requestId = 'test'): Promise<Session__Output | Refusal> {
-    return this.#session((done) => this.#client.Refresh({ refreshToken }, metadata(requestId), soon(), done))
+    return this.#session((done) => this.#client.Refresh({ refreshToken }, this.#with(requestId), soon(), done))
   }
 
   revoke(refreshToken: string): Promise<object> {
-    return answered<object>((done) => this.#client.Revoke({ refreshToken }, metadata('test'), soon(), done))
+    return answered<object>((done) => this.#client.Revoke({ refreshToken }, this.#with('test'), soon(), done))
   }
 
   async keys(): Promise<KeysResponse__Output> {
-    const keys = await answered<KeysResponse__Output>((done) => this.#client.Keys({}, metadata('test'), soon(), done))
+    const keys = await answered<KeysResponse__Output>((done) => this.#client.Keys({}, this.#with('test'), soon(), done))
     if ('details' in keys) throw new Error(keys.message)
     return keys
+  }
+
+  #with(requestId: string): Metadata {
+    const metadata = this.#metadata.clone()
+    metadata.set('x-request-id', requestId)
+    return metadata
   }
 
   close(): void {
@@ -84,9 +103,9 @@ function answered<Response extends object>(call: (done: Callback<Response>) => v
   })
 }
 
-function metadata(requestId: string): Metadata {
+function withSecret(): Metadata {
   const made = new Metadata()
-  made.set('x-request-id', requestId)
+  made.set('x-gateway-secret', GATEWAY_SECRET)
   return made
 }
 

@@ -99,6 +99,7 @@ export class AuthHarness implements AsyncDisposable {
       caller: anonymous,
       requestId: 'r',
       peerAddress: '198.51.100.7',
+      peerIsGateway: true,
       signal: new AbortController().signal,
       log: pino({ level: 'debug' }, { write: (line) => void this.logs.push(parsed(line)) })
     })

@@ -8,6 +8,7 @@ import { buildDataService } from '../../../data-service/server.js'
 import { DomainError } from '../../../shared/domain-error.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
 import type { EntityServiceClient } from '../../../shared/gen/entity/v1/EntityService.js'
+import { serverCredentials } from '../../../shared/grpc-security.js'
 import { loadProto } from '../../../shared/load-proto.js'
 import { fromRpcStatus } from '../../../shared/rpc-status.js'
 import { exampleEntities } from '../plan/example-entities.js'
@@ -48,8 +49,9 @@ export async function runService(entities: readonly Entity[] = exampleEntities):
       newGuid: randomUUID
     },
     authenticating: noAuthentication,
-    interceptors: { identify, log, newRequestId: () => 'made-here' },
-    reflection: true
+    interceptors: { identify, isGateway: () => false, log, newRequestId: () => 'made-here' },
+    reflection: true,
+    credentials: serverCredentials(undefined, 'none')
   })
   const port = await service.listen('127.0.0.1:0')
   // What proto-loader made of the file that the types were generated from.

@@ -135,5 +135,11 @@ function answerOf({ record, id, ignoredMembers = [], replayed = false, location 
 
 function contextOf(by: Caller): Parameters<WriteHandlers['create']>[0] {
   // No handler of a write logs.
-  return { caller: by, requestId: 'r', signal: new AbortController().signal, log: {} as Logger }
+  return {
+    caller: by,
+    requestId: 'r',
+    peerIsGateway: false,
+    signal: new AbortController().signal,
+    log: {} as Logger
+  }
 }

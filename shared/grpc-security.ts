@@ -1,0 +1,135 @@
+import { rootCertificates } from 'node:tls'
+import { credentials, experimental, type ChannelCredentials, ServerCredentials } from '@grpc/grpc-js'
+import type { SettingsReader } from './settings-reader.js'
+import type { TlsCertificates, TlsFiles, TlsMaterial } from './tls-certificates.js'
+
+const CLIENT_AUTH = ['none', 'optional', 'required'] as const
+
+/** Whether the data service asks its callers for a certificate, and whether it takes calls without one. */
+export type ClientAuth = (typeof CLIENT_AUTH)[number]
+
+/** How the two processes are connected and know each other (contract.md section 1). */
+export interface GrpcSecurity {
+  /** undefined: plain text. */
+  readonly tls: (TlsFiles & { readonly clientAuth: ClientAuth }) | undefined
+  /** By which a data service knows a gateway where there is no client certificate; undefined for none. */
+  readonly gatewaySecret: string | undefined
+}
+
+/** The metadata that a gateway sends its secret in. */
+export const GATEWAY_SECRET_METADATA = 'x-gateway-secret'
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+/** Whether the host of a `host:port` is this machine itself. */
+export function isLoopbackAddress(address: string): boolean {
+  return LOOPBACK.test(address.replace(/:\d+$/, ''))
+}
+
+/** `addresses` are host:port, as the process listens or dials; every fault goes to the reader. */
+export function readGrpcSecurity(
+  reader: SettingsReader,
+  { addresses, side }: { readonly addresses: readonly string[]; readonly side: 'server' | 'client' }
+): GrpcSecurity {
+  const certFile = reader.optionalText('GRPC_TLS_CERT_FILE')
+  const keyFile = reader.optionalText('GRPC_TLS_KEY_FILE')
+  const caFile = reader.optionalText('GRPC_TLS_CA_FILE')
+  const clientAuth = reader.parsed('GRPC_TLS_CLIENT_AUTH', { fallback: 'none', parse: parseClientAuth })
+  const insecure = reader.flag('GRPC_INSECURE', false)
+  const gatewaySecret = reader.secret('GATEWAY_SECRET')
+  const isOn = certFile !== undefined || keyFile !== undefined || caFile !== undefined
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    reader.fault('GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE must be set together, or none of them.')
+  } else if (certFile === undefined && side === 'server' && isOn) {
+    reader.fault('GRPC_TLS_CA_FILE alone is not enough: set GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE too.')
+  } else if (clientAuth === 'required' && certFile === undefined) {
+    reader.fault('GRPC_TLS_CLIENT_AUTH=required needs GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE.')
+  }
+  if (clientAuth !== 'none' && caFile === undefined && side === 'server') {
+    reader.fault(
+      `GRPC_TLS_CLIENT_AUTH=${clientAuth} needs GRPC_TLS_CA_FILE, which callers' certificates are judged by.`
+    )
+  }
+  const exposed = isOn || insecure ? undefined : addresses.find((address) => !isLoopbackAddress(address))
+  if (exposed !== undefined) {
+    reader.fault(
+      `DATA_SERVICE_ADDRESS ${exposed} is reached over a network, where calls must be encrypted: set GRPC_TLS_CERT_FILE ` +
+        'and GRPC_TLS_KEY_FILE of the data service and GRPC_TLS_CA_FILE of the gateway, or GRPC_INSECURE=true where ' +
+        'nobody else can reach that network.'
+    )
+  }
+  return { tls: isOn ? { certFile, keyFile, caFile, clientAuth } : undefined, gatewaySecret }
+}
+
+function parseClientAuth(text: string): ClientAuth | Error {
+  return CLIENT_AUTH.find((one) => one === text) ?? new Error(`must be ${CLIENT_AUTH.join(', ')}`)
+}
+
+/** Of a server with these certificates; a change of them holds for connections made after it. */
+export function serverCredentials(
+  certificates: TlsCertificates | undefined,
+  clientAuth: ClientAuth
+): ServerCredentials {
+  if (certificates === undefined) return ServerCredentials.createInsecure()
+  const provider = new FollowedCertificates(certificates)
+  // The declared parameter names are the other way round; the types are the same.
+  const [identity, ca] = [provider, clientAuth === 'none' ? null : provider]
+  return experimental.createCertificateProviderServerCredentials(identity, ca, clientAuth === 'required')
+}
+
+/** Of a client: without authorities of its own it trusts those that Node knows. */
+export function channelCredentials(certificates: TlsCertificates | undefined): ChannelCredentials {
+  if (certificates === undefined) return credentials.createInsecure()
+  const provider = new FollowedCertificates(certificates)
+  const identity = certificates.current.cert === undefined ? null : provider
+  return experimental.createCertificateProviderChannelCredentials(provider, identity)
+}
+
+/**
+ * The name that a server's certificate must hold: the host of the configured address, whatever address it resolved to.
+ */
+export function targetNameOf(address: string): string {
+  return address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
+}
+
+/** For grpc-js, whose own watcher of files would take a broken pair. */
+class FollowedCertificates implements experimental.CertificateProvider {
+  readonly #certificates: TlsCertificates
+  readonly #stops = new Map<object, () => void>()
+
+  constructor(certificates: TlsCertificates) {
+    this.#certificates = certificates
+  }
+
+  addCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
+    this.#follow(listener, ({ ca }) => listener({ caCertificate: ca ?? NODE_ROOTS }))
+  }
+
+  removeCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
+    this.#unfollow(listener)
+  }
+
+  addIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
+    this.#follow(listener, ({ cert, key }) => {
+      if (cert !== undefined && key !== undefined) listener({ certificate: cert, privateKey: key })
+    })
+  }
+
+  removeIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
+    this.#unfollow(listener)
+  }
+
+  /** The first update comes after grpc-js has put its own listener up. */
+  #follow(key: object, update: (material: TlsMaterial) => void): void {
+    this.#unfollow(key)
+    this.#stops.set(key, this.#certificates.onChange(update))
+    process.nextTick(() => update(this.#certificates.current))
+  }
+
+  #unfollow(key: object): void {
+    this.#stops.get(key)?.()
+    this.#stops.delete(key)
+  }
+}
+
+const NODE_ROOTS = Buffer.from(rootCertificates.join('\n'))
