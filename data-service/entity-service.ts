@@ -2,7 +2,7 @@ import type { EntityServiceHandlers } from '../shared/gen/entity/v1/EntityServic
 import type { ExportRequest__Output } from '../shared/gen/entity/v1/ExportRequest.js'
 import { intercept, type Interceptors } from './interceptors/intercept.js'
 import { interceptStream } from './interceptors/intercept-stream.js'
-import { streamCall } from './interceptors/stream-call.js'
+import { streamCall, type StreamTimes } from './interceptors/stream-call.js'
 import { unaryCall } from './interceptors/unary-call.js'
 import type { CallContext, UnaryHandler } from './rpc/call-context.js'
 import { describeCatalogue } from './rpc/describe.js'
@@ -31,10 +31,10 @@ export function entityService(
     Export: streamCall(
       interceptStream(
         handlers.export,
-        { rpc: 'Export', bounded: (request) => idleTimeout(request) !== undefined },
+        { rpc: 'Export', bounded: (request) => timesOf(request).idle !== undefined },
         interceptors
       ),
-      idleTimeout
+      timesOf
     ),
     Create: unary('Create', writes.create),
     Update: unary('Update', writes.update),
@@ -43,6 +43,7 @@ export function entityService(
   }
 }
 
-function idleTimeout({ idleTimeoutMs }: ExportRequest__Output): number | undefined {
-  return idleTimeoutMs > 0 ? idleTimeoutMs : undefined
+function timesOf({ idleTimeoutMs, readerTimeoutMs }: ExportRequest__Output): StreamTimes {
+  const idle = idleTimeoutMs > 0 ? idleTimeoutMs : undefined
+  return { idle, reader: idle === undefined ? undefined : Math.max(idle, readerTimeoutMs) }
 }

@@ -14,6 +14,7 @@ import { gatewayPeers } from './interceptors/gateway-peers.js'
 import { type OpenStores, openStores } from './open-stores.js'
 import { makeCatalogue } from './plan/catalogue.js'
 import { type Expiring, purgeKeys } from './purge-keys.js'
+import { exportPlaces } from './rpc/export.js'
 import { buildDataService } from './server.js'
 import { orStartError, StartError } from './start-error.js'
 
@@ -62,7 +63,7 @@ async function main(): Promise<void> {
   const { ownership, maxPageSize, maxExportRows } = config
   const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }
   const service = buildDataService({
-    reading: { planning, store: stores.read },
+    reading: { planning, store: stores.read, exports: exportPlaces() },
     writing: {
       planning,
       store: stores.write,

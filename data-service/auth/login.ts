@@ -7,7 +7,7 @@ import type { Authenticating } from './authenticating.js'
 import { checkCredentials } from './check-credentials.js'
 import { LoginThrottle } from './login-throttle.js'
 import { isUsable, openFamily, sessionOf } from './sessions.js'
-import { throttledAddress } from './throttled-address.js'
+import { throttledAddress } from '../../shared/throttled-address.js'
 
 /**
  * Opens a session. The same steps are taken whether or not there is such an account, so that neither the answer nor its

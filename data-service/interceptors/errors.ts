@@ -26,7 +26,9 @@ export function toDomainError(
     )
   }
   const { code, cause } = error
-  if (OURS.includes(code)) log.error({ code, err: cause ?? error }, 'call failed')
+  // A caller who was only told to come back later, with nothing broken behind it, is no fault.
+  if (code === 'upstream.unavailable' && cause === undefined) log.warn({ code, detail: error.message }, 'call refused')
+  else if (OURS.includes(code)) log.error({ code, err: cause ?? error }, 'call failed')
   else if (cause !== undefined) log.info({ code, reason: messageOf(cause) }, 'call refused')
   else log.debug({ code, detail: error.message }, 'call refused')
   return error

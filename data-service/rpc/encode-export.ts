@@ -6,8 +6,8 @@ import type { ExportPlan, Projection } from '../plan/read-plan.js'
 import { describeProperty } from './describe-property.js'
 import { valueReader } from './value-reader.js'
 
-/** Characters of JSON a message aims at: far below what clients receive at most, large enough to be cheap. */
-const MESSAGE_CHARACTERS = 256 * 1024
+/** Characters of JSON a message aims at: large enough to be cheap, small enough for a slow reader to take it soon. */
+const MESSAGE_CHARACTERS = 64 * 1024
 
 /** The columns of an export, as the header describes them. */
 export function exportColumns(plan: ExportPlan, resource: Resource): readonly Property[] {

@@ -1,25 +1,99 @@
+import { DomainError } from '../../shared/domain-error.js'
+import { FairSemaphore, type Share } from '../../shared/fair-semaphore.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
+import type { Caller } from '../auth/caller.js'
 import { planExport } from '../plan/plan-export.js'
 import type { ExportPlan } from '../plan/read-plan.js'
+import type { ExportBatch } from '../plan/read-store.js'
 import type { CallContext } from './call-context.js'
 import { exportColumns, exportMessages } from './encode-export.js'
 import type { Reading } from './reading.js'
 
+/** Exports under way at a time. Each holds a snapshot, on a connection of its own beside those of other reads. */
+const EXPORTS = 16
+
+/** Of one caller. */
+const EXPORTS_OF_CALLER = 4
+
+/** Of all anonymous callers together: the rest is for those who can be told apart. */
+const EXPORTS_OF_ANONYMOUS = 8
+
+/** Exports that wait for their beginning. */
+const WAITING = 64
+
+/** Milliseconds that an export waits for its beginning. */
+const PATIENCE = 5_000
+
+/**
+ * Milliseconds after which an export that is still under way makes room for another caller's, where that one would have
+ * to wait. While nobody waits it goes on for as long as its reader takes.
+ */
+const TENURE = 3_600_000
+
+/** The exports that this process has under way. `tenure` (milliseconds) is for tests. */
+export function exportPlaces({ tenure = TENURE }: { readonly tenure?: number } = {}): FairSemaphore {
+  const detail = 'Too many exports are under way. Try again.'
+  return new FairSemaphore({ places: EXPORTS, waiting: WAITING, patience: PATIENCE, tenure, detail })
+}
+
 /** Refuses a bad request when it is called, before the first message is asked for. */
 export function exportRows(
-  { planning, store }: Reading,
+  { planning, store, exports }: Reading,
   { caller, signal }: CallContext,
   request: ExportRequest__Output
 ): AsyncIterable<ExportResponse> {
   const plan = planExport(request, { planning, caller })
-  const resource = planning.catalogue.resource(request.resource)
-  return stream(plan, { columns: exportColumns(plan, resource), batches: store.export(plan, signal) })
+  const columns = exportColumns(plan, planning.catalogue.resource(request.resource))
+  return messages(plan, { columns, batches: admitted(store.export(plan, signal), { caller, signal, exports }) })
 }
 
-async function* stream(
+interface Admission {
+  readonly caller: Caller
+  readonly signal: AbortSignal
+  readonly exports: FairSemaphore
+}
+
+/** The batches of an export once it has a place, which it keeps until they end or the place is recalled. */
+async function* admitted(
+  rows: AsyncIterable<ExportBatch>,
+  { caller, signal, exports }: Admission
+): AsyncGenerator<ExportBatch> {
+  const batches = rows[Symbol.asyncIterator]()
+  let leave = (): void => undefined
+  let recalled = false
+  const end = async (): Promise<void> => {
+    try {
+      await batches.return?.()
+    } finally {
+      leave()
+    }
+  }
+  const recall = (): void => {
+    recalled = true
+    // The reader may take hours to ask for more. What it was sent stays good, and what it asks for next fails.
+    end().catch(() => undefined)
+  }
+  leave = await exports.enter({ shares: sharesOf(caller), signal, recall })
+  try {
+    for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
+      yield next.value
+      if (next.value.end !== undefined) return
+    }
+    if (recalled) throw new DomainError('upstream.unavailable', 'The export made room for another one. Try again.')
+  } finally {
+    await end()
+  }
+}
+
+function sharesOf(caller: Caller): readonly [Share] {
+  if (caller.kind === 'anonymous') return [{ of: 'anonymous', most: EXPORTS_OF_ANONYMOUS }]
+  return [{ of: JSON.stringify([caller.issuer, caller.subject]), most: EXPORTS_OF_CALLER }]
+}
+
+async function* messages(
   plan: ExportPlan,
-  from: { readonly columns: ReturnType<typeof exportColumns>; readonly batches: ReturnType<Reading['store']['export']> }
+  from: { readonly columns: ReturnType<typeof exportColumns>; readonly batches: AsyncIterable<ExportBatch> }
 ): AsyncGenerator<ExportResponse> {
   let count = 0
   let headed = false

@@ -1,3 +1,4 @@
+import type { FairSemaphore } from '../../shared/fair-semaphore.js'
 import type { Planning } from '../plan/planning.js'
 import type { ReadStore } from '../plan/read-store.js'
 
@@ -5,4 +6,6 @@ import type { ReadStore } from '../plan/read-store.js'
 export interface Reading {
   readonly planning: Planning
   readonly store: ReadStore
+  /** Places for the exports under way (export.ts). */
+  readonly exports: FairSemaphore
 }

@@ -7,8 +7,6 @@ import type { Snapshot } from './reader.js'
 import { own, selectionOf, valueAt } from './selection.js'
 import { idColumn } from './statements.js'
 
-const BATCH = 1000
-
 /** The rows of an export in batches out of one snapshot, which is closed when the loop is left. */
 export async function* exportRows(
   plan: ExportPlan,
@@ -34,9 +32,9 @@ export async function* exportRows(
         return snapshot.run(statement, { ...boundValues(conditions, dialect), limit: BigInt(step.limit) })
       }
     })
-    for (let left = plan.limit; ; left -= BATCH) {
+    for (let left = plan.limit; ; left -= snapshot.batch) {
       // One row more than there is room for tells whether rows are left out.
-      const wanted = Math.min(BATCH, left + 1)
+      const wanted = Math.min(snapshot.batch, left + 1)
       const found = await walk.next(wanted)
       const rows = found.slice(0, left).map((row) => row.slice(0, selection.shown))
       const truncated = found.length > left

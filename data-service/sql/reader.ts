@@ -10,7 +10,9 @@ export interface ReadSession {
 
 /** A connection of its own on which every statement sees the same state of the database. */
 export interface Snapshot extends ReadSession {
-  /** Ends it, whatever state it is in. */
+  /** Rows to ask for with one statement. */
+  readonly batch: number
+  /** Ends it, whatever state it is in. Calling it twice is harmless. */
   close(): Promise<void>
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError } from '../../shared/domain-error.js'
 import type { DataCall } from '../data-calls.js'
 import { authorizationOf } from '../headers/authorization.js'
 
@@ -6,7 +7,7 @@ import { authorizationOf } from '../headers/authorization.js'
 export function dataCall(request: FastifyRequest, reply: FastifyReply): DataCall {
   const abandoned = new AbortController()
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) abandoned.abort()
+    if (!reply.raw.writableFinished) abandoned.abort(new DomainError('upstream.unavailable', 'The client went away.'))
   })
   return callOf(request, abandoned.signal)
 }

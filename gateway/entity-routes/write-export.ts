@@ -3,9 +3,6 @@ import { DomainError } from '../../shared/domain-error.js'
 import type { CsvBatch } from './csv-batch.js'
 import type { OpenedExport } from './open-export.js'
 
-/** Milliseconds without progress, on the side of the data service or of the client, after which an export is given up. */
-export const EXPORT_IDLE_TIMEOUT = 60_000
-
 /**
  * Writes an export to its client, pulling the next batch only when the client has taken the last one. A failure on the
  * way becomes a remark as the last row, and then the connection is broken off, so that nobody takes the file for whole.
@@ -18,7 +15,6 @@ export async function writeExport(
 ): Promise<unknown> {
   let rows = 0
   let complete = false
-  response.on('timeout', () => response.destroy())
   try {
     await write(response, csv.header(header.columns, bom))
     for await (const part of parts) {
@@ -41,11 +37,10 @@ export async function writeExport(
   }
 }
 
-/** Resolves when there is room for more. Rejects when the client is gone or takes nothing for too long. */
+/** Resolves when there is room for more. Rejects when the client is gone; who reads nothing is disconnected elsewhere. */
 async function write(response: ServerResponse, text: string): Promise<void> {
   if (response.destroyed) throw gone()
   if (response.write(text)) return
-  response.setTimeout(EXPORT_IDLE_TIMEOUT)
   await new Promise<void>((resolve, reject) => {
     const settle = (settled: () => void): void => {
       response.off('drain', onDrain).off('close', onClose)
@@ -55,7 +50,6 @@ async function write(response: ServerResponse, text: string): Promise<void> {
     const onClose = (): void => settle(() => reject(gone()))
     response.on('drain', onDrain).on('close', onClose)
   })
-  response.setTimeout(0)
 }
 
 async function breakOff(response: ServerResponse, remark: string): Promise<void> {

@@ -37,6 +37,7 @@ describe('exports', () => {
       selection: { filters: [] },
       fields: 'id,name',
       idleTimeoutMs: 60_000,
+      readerTimeoutMs: 3_600_000,
       unplaced: { parameters: [] }
     })
   })

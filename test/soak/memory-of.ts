@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 
 /** Peak resident memory of a process so far in MiB, as Linux counts it; undefined elsewhere. */
 export function peakMemory(pid: number): number | undefined {
@@ -8,4 +9,9 @@ export function peakMemory(pid: number): number | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Files, sockets and the like that a process has open, on Linux. */
+export async function openDescriptors(pid: number): Promise<number> {
+  return (await readdir(`/proc/${pid}/fd`)).length
 }

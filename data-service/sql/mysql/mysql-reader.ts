@@ -1,18 +1,21 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Connection } from 'mysql2'
 import type { Sequelize } from 'sequelize'
 import type { Value } from '../../entity/value.js'
 import type { BoundValues } from '../conditions.js'
 import type { MysqlSettings } from '../database-url.js'
 import type { Reader, ReadSession, Snapshot } from '../reader.js'
-import { Slots } from '../slots.js'
 import type { Statement } from '../statement.js'
 import { unreachable } from '../unreachable.js'
 import { openConnection } from './mysql-connection.js'
 import { MysqlPool } from './mysql-pool.js'
 import { MysqlWork } from './mysql-work.js'
 
-/** Exports last as long as their readers take, so they get connections beside the pool, and so many at a time. */
-const SNAPSHOTS = 8
+/** Rows that one statement of a snapshot reads. */
+const BATCH = 1000
+
+/** Milliseconds that the server gets to say goodbye to a snapshot's connection. */
+const CLOSING_MS = 2000
 
 interface ReaderOf {
   readonly sequelize: Sequelize
@@ -21,10 +24,12 @@ interface ReaderOf {
   readonly what: string
 }
 
-/** Reads of MySQL and MariaDB, as prepared statements on the connections of Sequelize's pool. */
+/**
+ * Reads of MySQL and MariaDB, as prepared statements on the connections of Sequelize's pool. A snapshot lasts as long as
+ * its reader takes, so it has a connection beside the pool; how many there are is for their callers to bound.
+ */
 export class MysqlReader implements Reader {
   readonly #of: ReaderOf
-  readonly #slots = new Slots(SNAPSHOTS)
   readonly #pool: MysqlPool
 
   constructor(of: ReaderOf) {
@@ -47,14 +52,13 @@ export class MysqlReader implements Reader {
   }
 
   async snapshot(signal: AbortSignal): Promise<Snapshot> {
-    const free = await this.#slots.take(signal)
     try {
+      signal.throwIfAborted()
       const connection = await openConnection(this.#of.settings)
-      const snapshot = new MysqlSnapshot(connection, { ...this.#of, signal }, free)
+      const snapshot = new MysqlSnapshot(connection, { ...this.#of, signal })
       await snapshot.begin()
       return snapshot
     } catch (error) {
-      free()
       throw unreachable(error, this.#of.what)
     }
   }
@@ -65,16 +69,15 @@ export class MysqlReader implements Reader {
 }
 
 class MysqlSnapshot implements Snapshot {
+  readonly batch = BATCH
   readonly #connection: Connection
   readonly #work: MysqlWork
   readonly #what: string
-  readonly #free: () => void
 
-  constructor(connection: Connection, of: Omit<ReaderOf, 'sequelize'> & { signal: AbortSignal }, free: () => void) {
+  constructor(connection: Connection, of: Omit<ReaderOf, 'sequelize'> & { signal: AbortSignal }) {
     this.#connection = connection
     this.#work = new MysqlWork({ connection, settings: of.settings, signal: of.signal })
     this.#what = of.what
-    this.#free = free
   }
 
   async begin(): Promise<void> {
@@ -99,12 +102,11 @@ class MysqlSnapshot implements Snapshot {
   async close(): Promise<void> {
     try {
       if (this.#work.stopped !== undefined) await this.#work.stopped
-      else await this.#connection.promise().end()
+      else await Promise.race([this.#connection.promise().end(), wait(CLOSING_MS, undefined, { ref: false })])
     } catch {
       // Lost already.
     } finally {
       this.#connection.destroy()
-      this.#free()
     }
   }
 }

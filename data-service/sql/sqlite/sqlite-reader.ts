@@ -16,6 +16,9 @@ export class SqliteReader implements Reader {
   readonly #what: string
   #shared: SqliteConnection | undefined
   readonly #snapshots = new Set<SqliteSnapshot>()
+  /** Connections of snapshots that ended. The driver has no way to close one's files before the garbage collector. */
+  readonly #idle: SqliteConnection[] = []
+  #turn: Promise<unknown> = Promise.resolve()
 
   constructor(file: string, what: string) {
     this.#file = file
@@ -39,24 +42,49 @@ export class SqliteReader implements Reader {
   #snapshot(signal: AbortSignal): Snapshot {
     try {
       signal.throwIfAborted()
-      const connection = SqliteConnection.openReadOnly(this.#file)
+      const connection = this.#idle.pop() ?? SqliteConnection.openReadOnly(this.#file)
+      try {
+        // Deferred: the first SELECT fixes what all of them see, and no writer waits for it.
+        connection.execute('BEGIN')
+      } catch (error) {
+        connection.close()
+        throw error
+      }
       const snapshot = new SqliteSnapshot({
         connection,
         signal,
         what: this.#what,
-        closed: () => this.#snapshots.delete(snapshot)
+        turn: () => this.#nextTurn(),
+        closed: () => {
+          this.#snapshots.delete(snapshot)
+          this.#takeBack(connection)
+        }
       })
       this.#snapshots.add(snapshot)
-      // Deferred: the first SELECT fixes what all of them see, and no writer waits for it.
-      connection.execute('BEGIN')
       return snapshot
     } catch (error) {
       throw unreachable(error, this.#what)
     }
   }
 
+  /** Resolves in a turn of the event loop that no other snapshot has, so that other requests go on between them. */
+  #nextTurn(): Promise<unknown> {
+    this.#turn = this.#turn.then(() => setImmediate())
+    return this.#turn
+  }
+
+  #takeBack(connection: SqliteConnection): void {
+    try {
+      connection.reset()
+      this.#idle.push(connection)
+    } catch {
+      connection.close()
+    }
+  }
+
   async close(): Promise<void> {
     for (const snapshot of this.#snapshots) await snapshot.close()
+    for (const connection of this.#idle.splice(0)) connection.close()
     this.#shared?.close()
     this.#shared = undefined
   }
@@ -72,35 +100,37 @@ interface SnapshotOf {
   readonly connection: SqliteConnection
   readonly signal: AbortSignal
   readonly what: string
+  /** Resolves when the next statement may run. */
+  readonly turn: () => Promise<unknown>
   readonly closed: () => void
 }
 
-class SqliteSnapshot implements Snapshot {
-  readonly #connection: SqliteConnection
-  readonly #signal: AbortSignal
-  readonly #what: string
-  readonly #closed: () => void
+/** Rows that one statement reads while every other request waits. */
+const BATCH = 250
 
-  constructor({ connection, signal, what, closed }: SnapshotOf) {
-    this.#connection = connection
-    this.#signal = signal
-    this.#what = what
-    this.#closed = closed
+class SqliteSnapshot implements Snapshot {
+  readonly batch = BATCH
+  readonly #of: SnapshotOf
+  #open = true
+
+  constructor(of: SnapshotOf) {
+    this.#of = of
   }
 
   async run(statement: Statement, values: BoundValues): Promise<Value[][]> {
-    // An export as fast as its reader would otherwise never let another request in.
-    await setImmediate()
+    const { connection, signal, what, turn } = this.#of
+    await turn()
     try {
-      return await rowsOf(this.#connection, { statement, values, signal: this.#signal })
+      if (!this.#open) throw new Error('The snapshot was closed')
+      return await rowsOf(connection, { statement, values, signal })
     } catch (error) {
-      throw unreachable(error, this.#what)
+      throw unreachable(error, what)
     }
   }
 
   close(): Promise<void> {
-    this.#closed()
-    this.#connection.close()
+    if (this.#open) this.#of.closed()
+    this.#open = false
     return Promise.resolve()
   }
 }

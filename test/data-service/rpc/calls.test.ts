@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ServiceError } from '@grpc/grpc-js'
+import { exportPlaces } from '../../../data-service/rpc/export.js'
 import { DomainError } from '../../../shared/domain-error.js'
 import type { ExportResponse__Output } from '../../../shared/gen/entity/v1/ExportResponse.js'
 import { fromRpcStatus } from '../../../shared/rpc-status.js'
@@ -132,6 +133,54 @@ describe('calls', () => {
       expect(seen).to.be.below(100)
       call.cancel()
       await until(() => service.store.exportsOpen === 0)
+    })
+
+    const unread = async (
+      values: Record<string, string>,
+      times: object,
+      at = service
+    ): Promise<AsyncIterator<unknown>> => {
+      const call = at.client.export({ resource: 'things', fields: 'id,title', ...times }, metadata(values))
+      call.on('error', () => undefined)
+      const parts: AsyncIterator<unknown> = call[Symbol.asyncIterator]()
+      await parts.next()
+      return parts
+    }
+    const read = async (parts: AsyncIterator<unknown>): Promise<unknown> => {
+      try {
+        while ((await parts.next()).done !== true);
+        return 'whole'
+      } catch (error) {
+        // What grpc-js fails calls with.
+        return fromRpcStatus(error as ServiceError)
+      }
+    }
+
+    it('leave a reader the time that it asks for', async () => {
+      service.store.rows = Array.from({ length: 100 }, (_, id) => ({ id, title: 'x'.repeat(10_000) }))
+      service.store.batches = 10
+      const patient = await unread({}, { idleTimeoutMs: 100, readerTimeoutMs: 60_000 })
+      const plain = await unread({}, { idleTimeoutMs: 100 })
+      await until(() => service.store.exportsOpen === 1)
+      expect(await read(plain)).to.include({ code: 'upstream.timeout' })
+      expect(await read(patient)).to.equal('whole')
+    })
+
+    it('that have had their time make room for another caller, whatever their readers do', async () => {
+      await using full = await runService(undefined, exportPlaces({ tenure: 0 }))
+      full.store.rows = Array.from({ length: 100 }, (_, id) => ({ id, title: 'x'.repeat(10_000) }))
+      full.store.batches = 10
+      const times = { idleTimeoutMs: 60_000 }
+      const held: AsyncIterator<unknown>[] = []
+      for (const owner of ['1', '2', '3', '4'])
+        for (let n = 0; n < 4; n++) held.push(await unread({ authorization: `owner ${owner}` }, times, full))
+      expect(full.store.exportsOpen).to.equal(16)
+      const other = await unread({ authorization: 'owner 5' }, times, full)
+      expect(full.store.exportsOpen).to.equal(16)
+      const [first, ...others] = await Promise.all(held.map(read))
+      expect(first).to.include({ code: 'upstream.unavailable' })
+      expect(new Set(others)).to.deep.equal(new Set(['whole']))
+      expect(await read(other)).to.equal('whole')
     })
   })
 })

@@ -4,8 +4,10 @@ import { pino } from 'pino'
 import { anonymous, type Authenticated } from '../../../data-service/auth/caller.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import { exportPlaces } from '../../../data-service/rpc/export.js'
 import { buildDataService } from '../../../data-service/server.js'
 import { DomainError } from '../../../shared/domain-error.js'
+import type { FairSemaphore } from '../../../shared/fair-semaphore.js'
 import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
 import type { EntityServiceClient } from '../../../shared/gen/entity/v1/EntityService.js'
 import { serverCredentials } from '../../../shared/grpc-security.js'
@@ -28,7 +30,10 @@ export interface RunningService {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function runService(entities: readonly Entity[] = exampleEntities): Promise<RunningService> {
+export async function runService(
+  entities: readonly Entity[] = exampleEntities,
+  exports: FairSemaphore = exportPlaces()
+): Promise<RunningService> {
   const store = new MemoryStore()
   const logs: Log[] = []
   const log = pino({ level: 'debug' }, { write: (line) => void logs.push(JSON.parse(line) as Log) })
@@ -39,7 +44,7 @@ export async function runService(entities: readonly Entity[] = exampleEntities):
     maxExportRows: 100
   }
   const service = buildDataService({
-    reading: { planning, store },
+    reading: { planning, store, exports },
     writing: {
       planning,
       store: new MemoryWriteStore(),
@@ -74,7 +79,7 @@ function identify([token]: readonly string[]): Promise<Authenticated | typeof an
   return Promise.resolve({
     kind: 'authenticated',
     issuer: 'i',
-    subject: 's',
+    subject: digits,
     roles,
     permissions: new Set(),
     owner: BigInt(digits)

@@ -114,7 +114,7 @@ eachDatabase((kind) => {
     it('lets go of its snapshot when the loop is left', async () => {
       for (let round = 0; round < 12; round++) {
         for await (const { rows } of fresh.store.export(exportPlan(products), never)) {
-          expect(rows).to.have.length(1000)
+          expect(rows).to.have.length.within(1, 1000)
           break
         }
       }

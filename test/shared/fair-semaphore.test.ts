@@ -1,0 +1,138 @@
+import { setMaxListeners } from 'node:events'
+import { expect } from 'chai'
+import { DomainError } from '../../shared/domain-error.js'
+import { FairSemaphore, type FairLimits, type Share } from '../../shared/fair-semaphore.js'
+
+const never = new AbortController().signal
+setMaxListeners(0, never)
+const of = (name: string, most = 2): readonly [Share] => [{ of: name, most }]
+const crowd = (name: string): readonly [Share, Share] => [
+  { of: 'crowd', most: 3 },
+  { of: name, most: 2 }
+]
+
+describe('a fair semaphore', () => {
+  const semaphore = (limits: Partial<FairLimits> = {}): FairSemaphore =>
+    new FairSemaphore({ places: 4, waiting: 10, patience: 60_000, detail: 'Full.', ...limits })
+
+  const refusal = async (entering: Promise<unknown>): Promise<unknown> =>
+    entering.then(
+      () => 'admitted',
+      (error: unknown) => error
+    )
+
+  /** `waiting`, or what became of it; every turn that could settle it has passed. */
+  const stateOf = async (entering: Promise<unknown>): Promise<unknown> => {
+    const settled = refusal(entering)
+    await new Promise((resolve) => setImmediate(resolve))
+    return Promise.race([settled, Promise.resolve('waiting')])
+  }
+
+  it('admits up to its places, and the next one when one leaves', async () => {
+    const places = semaphore()
+    const leaves = []
+    for (const name of ['a', 'b', 'c', 'd']) leaves.push(await places.enter({ shares: of(name), signal: never }))
+    const fifth = places.enter({ shares: of('e'), signal: never })
+    expect(await stateOf(fifth)).to.equal('waiting')
+    leaves[0]?.()
+    leaves[0]?.()
+    expect(await stateOf(fifth)).to.equal('admitted')
+    // Leaving twice gave one place, not two.
+    const sixth = places.enter({ shares: of('f'), signal: never })
+    expect(await stateOf(sixth)).to.equal('waiting')
+    leaves[1]?.()
+    await sixth
+  })
+
+  it('keeps nobody out for a caller who takes all it can', async () => {
+    const places = semaphore()
+    const greedy = Array.from({ length: 5 }, () => places.enter({ shares: of('greedy'), signal: never }))
+    expect(await Promise.all(greedy.map(stateOf))).to.deep.equal([
+      'admitted',
+      'admitted',
+      'waiting',
+      'waiting',
+      'waiting'
+    ])
+    expect(await stateOf(places.enter({ shares: of('other'), signal: never }))).to.equal('admitted')
+  })
+
+  it('counts a place for every share of its holder', async () => {
+    const places = semaphore()
+    for (const name of ['a', 'b', 'c']) await places.enter({ shares: crowd(name), signal: never })
+    expect(await stateOf(places.enter({ shares: crowd('d'), signal: never }))).to.equal('waiting')
+    expect(await stateOf(places.enter({ shares: of('e'), signal: never }))).to.equal('admitted')
+  })
+
+  it('admits whoever holds the fewest first, then whoever came first', async () => {
+    const places = semaphore({ places: 3 })
+    const first = await places.enter({ shares: of('a'), signal: never })
+    const second = await places.enter({ shares: of('a'), signal: never })
+    await places.enter({ shares: of('b'), signal: never })
+    const waiting = ['b', 'c', 'd'].map((name) => places.enter({ shares: of(name), signal: never }))
+    first()
+    expect(await Promise.all(waiting.map(stateOf))).to.deep.equal(['waiting', 'admitted', 'waiting'])
+    second()
+    expect(await Promise.all(waiting.map(stateOf))).to.deep.equal(['waiting', 'admitted', 'admitted'])
+  })
+
+  it('refuses with a time to come back when no place comes free', async () => {
+    const places = semaphore({ places: 1, patience: 1 })
+    await places.enter({ shares: of('a'), signal: never })
+    const error = await refusal(places.enter({ shares: of('b'), signal: never }))
+    expect(error).to.be.instanceOf(DomainError)
+    expect(error).to.include({ code: 'upstream.unavailable', message: 'Full.', retryAfter: 5 })
+  })
+
+  it('lets no caller and no crowd fill the line', async () => {
+    const places = semaphore({ places: 1, waiting: 10 })
+    await places.enter({ shares: of('a'), signal: never })
+    const states = []
+    for (let n = 0; n < 10; n++) states.push(await stateOf(places.enter({ shares: of('b'), signal: never })))
+    expect(states.filter((state) => state === 'waiting')).to.have.lengthOf(8)
+    expect(await stateOf(places.enter({ shares: of('c'), signal: never }))).to.equal('waiting')
+    expect(await stateOf(places.enter({ shares: of('d'), signal: never }))).to.equal('waiting')
+    expect(await stateOf(places.enter({ shares: of('e'), signal: never }))).to.be.instanceOf(DomainError)
+  })
+
+  it('forgets who went away while waiting', async () => {
+    const places = semaphore({ places: 1 })
+    const leave = await places.enter({ shares: of('a'), signal: never })
+    const going = new AbortController()
+    const gone = places.enter({ shares: of('b'), signal: going.signal })
+    const behind = places.enter({ shares: of('c'), signal: never })
+    const reason = new Error('gone')
+    going.abort(reason)
+    expect(await refusal(gone)).to.equal(reason)
+    leave()
+    expect(await stateOf(behind)).to.equal('admitted')
+    expect(await refusal(places.enter({ shares: of('d'), signal: going.signal }))).to.equal(reason)
+  })
+
+  it('recalls the longest holder after the tenure, for others alone and when they would wait', async () => {
+    const recalled: string[] = []
+    const filled = async (tenure: number): Promise<FairSemaphore> => {
+      const places = semaphore({ tenure })
+      for (const name of ['a', 'a', 'b', 'b']) {
+        const leave = await places.enter({
+          shares: of(name),
+          signal: never,
+          recall: () => {
+            recalled.push(name)
+            leave()
+          }
+        })
+      }
+      return places
+    }
+    const young = await filled(60_000)
+    expect(await stateOf(young.enter({ shares: of('c'), signal: never }))).to.equal('waiting')
+    expect(recalled).to.deep.equal([])
+
+    const places = await filled(0)
+    expect(await stateOf(places.enter({ shares: of('a'), signal: never }))).to.equal('waiting')
+    expect(recalled, 'who holds all it may waits for itself').to.deep.equal([])
+    expect(await stateOf(places.enter({ shares: of('c'), signal: never }))).to.equal('admitted')
+    expect(recalled).to.deep.equal(['a'])
+  })
+})
