@@ -13,6 +13,8 @@ export interface DataServiceConfig {
   /** `sqlite:<file>`, `mysql://…` or `mariadb://…`. */
   readonly databaseUrl: string
   readonly reviewsDatabaseUrl: string
+  /** Most connections of the pool of each of the two, where it is a server. */
+  readonly databasePoolSize: number
   readonly sampleData: boolean
   readonly maxPageSize: number
   readonly maxExportRows: number
@@ -47,6 +49,8 @@ export interface OutsideIssuerConfig {
 }
 
 const INT32_MAX = 2 ** 31 - 1
+/** What `max_connections` of a MySQL or MariaDB server can be at most. */
+const MOST_CONNECTIONS = 100_000
 
 /** Reads all settings; throws one SettingsError that lists every fault. `effective` is what `--print-config` prints. */
 export function readConfig(environment: Environment): { config: DataServiceConfig; effective: string } {
@@ -65,6 +69,7 @@ export function readConfig(environment: Environment): { config: DataServiceConfi
     logLevel: reader.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
     databaseUrl: databaseUrl('DATABASE_URL', 'store.sqlite'),
     reviewsDatabaseUrl: databaseUrl('REVIEWS_DATABASE_URL', 'reviews.sqlite'),
+    databasePoolSize: reader.integer('DATABASE_POOL_SIZE', { fallback: 10, min: 1, max: MOST_CONNECTIONS }),
     sampleData: reader.flag('SAMPLE_DATA', false),
     maxPageSize: reader.integer('MAX_PAGE_SIZE', { fallback: 500, min: 1, max: INT32_MAX }),
     maxExportRows: reader.integer('MAX_EXPORT_ROWS', { fallback: 100_000, min: 1, max: INT32_MAX }),

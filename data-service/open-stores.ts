@@ -9,7 +9,7 @@ import type { AuthStore } from './auth/auth-store.js'
 import type { Entity } from './entity/entity.js'
 import type { ReadStore } from './plan/read-store.js'
 import type { WriteStore } from './plan/write-store.js'
-import { createAuthStore } from './sql/auth/create-auth-store.js'
+import { openAuthStore } from './sql/auth/create-auth-store.js'
 import { connect, type Database } from './sql/connect.js'
 import { createReadStore } from './sql/create-read-store.js'
 import { createWriteStore } from './sql/create-write-store.js'
@@ -48,8 +48,8 @@ export async function openStores(
   const { log, stopping } = how
   const main = { setting: 'DATABASE_URL', url: config.databaseUrl }
   const reviews = { setting: 'REVIEWS_DATABASE_URL', url: config.reviewsDatabaseUrl }
-  const primary = await opening(main, () => open(main.url))
-  const second = await opening(reviews, () => open(reviews.url))
+  const primary = await opening(main, () => open(main.url, config.databasePoolSize))
+  const second = await opening(reviews, () => open(reviews.url, config.databasePoolSize))
   await opening(main, () => migrate(primary.sequelize, primaryMigrations, log))
   await checkSchema(primary.sequelize, 'primary', entities)
   const prepareSecond = async (): Promise<void> => {
@@ -70,13 +70,15 @@ export async function openStores(
   const health = await watchDatabase(primary)
   const transactions = openTransactions(primary)
   const write = createWriteStore(primary, entities, { transactions, random, randomBytes })
+  const auth = openAuthStore(primary, { transactions, random })
   return {
     read,
     write,
-    auth: createAuthStore(primary.kind, { transactions, random }),
+    auth,
     health,
     close: async () => {
       await health.close()
+      await auth.close()
       await write.close()
       await read.close()
     }
@@ -92,10 +94,10 @@ async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>):
   }
 }
 
-async function open(url: string): Promise<Database> {
+async function open(url: string, poolSize: number): Promise<Database> {
   const settings = parseDatabaseUrl(url)
   if (settings.kind === 'sqlite') await mkdir(dirname(settings.file), { recursive: true })
-  return connect(settings)
+  return connect(settings, poolSize)
 }
 
 /** What was foreseen needs no stack. */

@@ -12,8 +12,11 @@ import { CHANNEL_OPTIONS, readUnary, writeUnary } from './unary-call.js'
 export type { IssuerKeys__Output as IssuerKeys } from '../shared/gen/auth/v1/IssuerKeys.js'
 export type { Session__Output as Session } from '../shared/gen/auth/v1/Session.js'
 
-/** What a call takes over from its HTTP request. No call here has a caller yet, and none is cancelled once it is sent. */
+/** What a call takes over from its HTTP request. No call here has a caller yet, and none but log-ins is cancelled. */
 export type AuthCall = Pick<DataCall, 'requestId' | 'traceparent'>
+
+/** A log-in is cancelled when its client goes away: hashing a password is too dear to be done for nobody. */
+export type LoginCall = Pick<DataCall, 'requestId' | 'traceparent' | 'signal'>
 
 export interface Credentials {
   readonly email: string
@@ -28,7 +31,7 @@ export interface Credentials {
  */
 export interface AuthClient {
   /** Throws `auth.invalid-credentials`, or `quota-exceeded` with the seconds to wait. */
-  login(call: AuthCall, credentials: Credentials): Promise<Session__Output>
+  login(call: LoginCall, credentials: Credentials): Promise<Session__Output>
   /** Throws `auth.invalid-token` for a session that is definitively over. */
   refresh(call: AuthCall, refreshToken: string): Promise<Session__Output>
   /** Ends the token's family; one that nobody knows is no failure. */
@@ -48,8 +51,10 @@ export class GrpcAuthClient implements AuthClient {
     this.#client = new types.auth.v1.AuthService(address, channel, { ...CHANNEL_OPTIONS, ...options })
   }
 
-  async login(call: AuthCall, request: Credentials): Promise<Session__Output> {
-    return opened(await writeUnary(uncancelled(call), request, (...args) => this.#client.login(...args)))
+  async login(call: LoginCall, request: Credentials): Promise<Session__Output> {
+    return opened(
+      await writeUnary({ ...call, authorization: undefined }, request, (...args) => this.#client.login(...args))
+    )
   }
 
   async refresh(call: AuthCall, refreshToken: string): Promise<Session__Output> {

@@ -69,6 +69,13 @@ export interface Rotation {
 
 /** Where accounts and sessions are kept (data-service/sql). */
 export interface AuthStore {
+  /** As AuthUnit, outside of any transaction. */
+  findAccount(signal: AbortSignal, emailKey: Buffer): Promise<StoredAccount | undefined>
+  /** Attempts under two keys as they are at the moment: one statement, which waits for nobody's lock and takes none. */
+  findAttempts(
+    signal: AbortSignal,
+    keys: readonly [first: Buffer, second: Buffer]
+  ): Promise<[first: LoginAttempts, second: LoginAttempts]>
   /**
    * Lost races repeat the whole transaction, `work` included, a bounded number of times; then it throws
    * `upstream.unavailable`.

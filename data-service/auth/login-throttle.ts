@@ -13,18 +13,26 @@ const LONGEST_ATTEMPT = 30_000
 /** How long one waits for others under way, which may yet prove good, before it is refused for their sake. */
 const PATIENCE = 4000
 const POLL = 100
+/** Those that wait so at once in this process; each costs a read a POLL. */
+const MOST_WAITING = 64
+
+/** What attempts are counted under: the account with the address, then the address. */
+export type AttemptKeys = readonly [pair: Buffer, address: Buffer]
 
 /** An attempt that was admitted, to be settled one way or the other. */
 export interface Attempt {
   readonly at: number
-  /** What is counted: the account with the address, then the address. */
-  readonly keys: readonly [pair: Buffer, address: Buffer]
+  readonly keys: AttemptKeys
 }
 
-/** Throttles log-ins by account and address, whether or not there is such an account, in the database. */
+/**
+ * Throttles log-ins by account and address, whether or not there is such an account, in the database. What is refused
+ * costs a read of the counts; only who may pass takes locks, and counts as failed before the password is looked at.
+ */
 export class LoginThrottle {
   readonly #store: AuthStore
   readonly #now: () => number
+  #waiting = 0
 
   constructor({ store, now }: { readonly store: AuthStore; readonly now: () => number }) {
     this.#store = store
@@ -32,18 +40,43 @@ export class LoginThrottle {
   }
 
   /**
-   * Counts an attempt as failed until it is settled, so that no number of them at once gets past the limit. Throws
-   * `quota-exceeded`.
+   * Resolves when an attempt may be tried, as far as the counts of the moment tell. Throws `quota-exceeded` where it may
+   * not, at the latest at `end`, by the clock of `performance.now`.
    */
-  async admit(emailKey: Buffer, address: string, signal: AbortSignal): Promise<Attempt> {
-    const keys = [hashOf('pair', address, emailKey), hashOf('address', address)] as const
-    const end = performance.now() + PATIENCE
+  async passable(keys: AttemptKeys, end: number, signal: AbortSignal): Promise<void> {
     for (;;) {
-      const outcome = await this.#store.transaction(signal, (unit) => this.#tryToAdmit(unit, keys))
-      if ('at' in outcome) return outcome
-      if (!outcome.mayPass || performance.now() > end) throw tooMany(outcome)
-      await wait(POLL, undefined, { signal })
+      const refusal = this.#refusalBy(await this.#store.findAttempts(signal, keys))
+      if (refusal === undefined) return
+      if (!refusal.mayPass || performance.now() > end || this.#waiting >= MOST_WAITING) throw tooMany(refusal)
+      this.#waiting += 1
+      try {
+        await wait(POLL, undefined, { signal })
+      } finally {
+        this.#waiting -= 1
+      }
     }
+  }
+
+  /** `end` for `passable`. */
+  static patience(): number {
+    return performance.now() + PATIENCE
+  }
+
+  /**
+   * Counts an attempt as failed until it is settled, so that no number of them at once gets past the limit; undefined
+   * where others were faster and `passable` is to be asked again.
+   */
+  async admit(keys: AttemptKeys, signal: AbortSignal): Promise<Attempt | undefined> {
+    return await this.#store.transaction(signal, async (unit) => {
+      const at = this.#now()
+      const [pair, address] = keys
+      const ofPair = this.#lately(await unit.lockAttempts(pair))
+      const ofAddress = this.#lately(await unit.lockAttempts(address))
+      if (this.#refusalBy([ofPair, ofAddress]) !== undefined) return undefined
+      await keep(unit, pair, { ...ofPair, pending: [...ofPair.pending, at] })
+      await keep(unit, address, { ...ofAddress, pending: [...ofAddress.pending, at] })
+      return { at, keys }
+    })
   }
 
   async failed(unit: AuthUnit, { at, keys }: Attempt): Promise<void> {
@@ -63,16 +96,11 @@ export class LoginThrottle {
     await keep(unit, address, { ...others, pending: without(others.pending, at) })
   }
 
-  async #tryToAdmit(unit: AuthUnit, keys: Attempt['keys']): Promise<Attempt | Refusal> {
-    const at = this.#now()
-    const [pair, address] = keys
-    const ofPair = this.#lately(await unit.lockAttempts(pair))
-    if (isFull(ofPair, PER_PAIR)) return refusal(ofPair, PER_PAIR, at)
-    const ofAddress = this.#lately(await unit.lockAttempts(address))
-    if (isFull(ofAddress, PER_ADDRESS)) return refusal(ofAddress, PER_ADDRESS, at)
-    await keep(unit, pair, { ...ofPair, pending: [...ofPair.pending, at] })
-    await keep(unit, address, { ...ofAddress, pending: [...ofAddress.pending, at] })
-    return { at, keys }
+  #refusalBy([pair, address]: readonly [LoginAttempts, LoginAttempts]): Refusal | undefined {
+    const now = this.#now()
+    const [ofPair, ofAddress] = [this.#lately(pair), this.#lately(address)]
+    if (isFull(ofPair, PER_PAIR)) return refusal(ofPair, PER_PAIR, now)
+    return isFull(ofAddress, PER_ADDRESS) ? refusal(ofAddress, PER_ADDRESS, now) : undefined
   }
 
   /** Those within the window. */
@@ -119,6 +147,10 @@ function without(times: readonly number[], at: number): readonly number[] {
 
 async function keep(unit: AuthUnit, key: Buffer, attempts: LoginAttempts): Promise<void> {
   await unit.keepAttempts(key, attempts, Math.max(0, ...attempts.failed, ...attempts.pending) + WINDOW)
+}
+
+export function attemptKeys(emailKey: Buffer, address: string): AttemptKeys {
+  return [hashOf('pair', address, emailKey), hashOf('address', address)]
 }
 
 function hashOf(...parts: readonly (string | Buffer)[]): Buffer {

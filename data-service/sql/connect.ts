@@ -10,15 +10,16 @@ export type Database =
   | { readonly kind: 'sqlite'; readonly settings: SqliteSettings; readonly sequelize: Sequelize }
   | { readonly kind: 'mysql'; readonly settings: MysqlSettings; readonly sequelize: Sequelize }
 
-const POOL = { max: 10, min: 0, idle: 60_000, acquire: 10_000 }
+const POOL = { min: 0, idle: 60_000, acquire: 10_000 }
 
 /**
  * Opens a database lazily: nothing is sent before the first statement, so one that is down does not fail here.
  * `sequelize.close()` ends it. Transactions begin IMMEDIATE on SQLite, one after the other within this process.
+ * `poolSize` is the most connections of the pool, which the embedded database does not have.
  */
-export function connect(settings: DatabaseSettings): Database {
+export function connect(settings: DatabaseSettings, poolSize = 10): Database {
   if (settings.kind === 'sqlite') return { kind: 'sqlite', settings, sequelize: sqlite(settings) }
-  return { kind: 'mysql', settings, sequelize: mysql(settings) }
+  return { kind: 'mysql', settings, sequelize: mysql(settings, poolSize) }
 }
 
 const COMMON: Options = {
@@ -39,7 +40,7 @@ function sqlite({ file }: SqliteSettings): Sequelize {
   })
 }
 
-function mysql(settings: MysqlSettings): Sequelize {
+function mysql(settings: MysqlSettings, poolSize: number): Sequelize {
   const sequelize = new Sequelize({
     ...COMMON,
     dialect: 'mysql',
@@ -49,7 +50,7 @@ function mysql(settings: MysqlSettings): Sequelize {
     username: settings.user,
     password: settings.password,
     database: settings.database,
-    pool: POOL,
+    pool: { ...POOL, max: poolSize },
     dialectOptions: driverOptions(settings)
   })
   sequelize.addHook('afterConnect', async (connection: unknown) => {

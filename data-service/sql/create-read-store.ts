@@ -49,7 +49,8 @@ function storeOf(database: Database, name: StoreName, entities: readonly Entity[
   return { statements, dialect, reader: readerOf(database, NAMES[name]) }
 }
 
-function readerOf(database: Database, what: string): Reader {
+/** Reads of one database; `what` is its name in errors. */
+export function readerOf(database: Database, what: string): Reader {
   if (database.kind === 'sqlite') return new SqliteReader(database.settings.file, what)
   return new MysqlReader({ sequelize: database.sequelize, settings: database.settings, what })
 }

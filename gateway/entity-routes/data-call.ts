@@ -5,11 +5,16 @@ import { authorizationOf } from '../headers/authorization.js'
 
 /** What a call takes over from its request. It is cancelled when the client goes away before it has its answer. */
 export function dataCall(request: FastifyRequest, reply: FastifyReply): DataCall {
+  return callOf(request, untilAbandoned(reply))
+}
+
+/** Aborted when the client goes away before it has its answer. */
+export function untilAbandoned(reply: FastifyReply): AbortSignal {
   const abandoned = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) abandoned.abort(new DomainError('upstream.unavailable', 'The client went away.'))
   })
-  return callOf(request, abandoned.signal)
+  return abandoned.signal
 }
 
 /**

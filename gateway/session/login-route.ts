@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { refusal, type Fault } from '../../shared/domain-error.js'
 import { bodyOf, jsonOnly, wellFormed } from '../entity-routes/check-json-request.js'
+import { untilAbandoned } from '../entity-routes/data-call.js'
 import { refuseOtherMethods } from '../refuse-other-methods.js'
 import { bodyFault, jsonMembers } from './json-members.js'
 import { sendAccessToken } from './send-access-token.js'
@@ -12,10 +13,13 @@ export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools
   const url = '/auth/login'
   refuseOtherMethods(app, { url, routed: ['POST'] })
   app.post(url, { preParsing: jsonOnly, preValidation: wellFormed }, async (request, reply) => {
-    const session = await auth.login(authCall(request), {
-      ...readCredentials(bodyOf(request)),
-      clientAddress: clientAddress(request)
-    })
+    const session = await auth.login(
+      { ...authCall(request), signal: untilAbandoned(reply) },
+      {
+        ...readCredentials(bodyOf(request)),
+        clientAddress: clientAddress(request)
+      }
+    )
     cookies.set(reply, session)
     return sendAccessToken(reply, session)
   })

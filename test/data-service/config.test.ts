@@ -19,6 +19,7 @@ describe('settings of the data service', () => {
       address: '127.0.0.1:50051',
       databaseUrl: 'sqlite:.data/store.sqlite',
       reviewsDatabaseUrl: 'sqlite:.data/reviews.sqlite',
+      databasePoolSize: 10,
       sampleData: false,
       maxPageSize: 500,
       maxExportRows: 100_000,
@@ -37,12 +38,13 @@ describe('settings of the data service', () => {
       SAMPLE_DATA: 'yes',
       MAX_PAGE_SIZE: '0',
       MAX_EXPORT_ROWS: '-5',
+      DATABASE_POOL_SIZE: '0',
       LOG_LEVEL: 'loud',
       ACCESS_TOKEN_TTL: '15',
       JWT_JWKS_URI: 'http://elsewhere.example/keys',
       IDEMPOTENCY_REQUIRED: '1'
     })
-    expect(message).to.match(/^Cannot start: 10 settings are wrong\./)
+    expect(message).to.match(/^Cannot start: 11 settings are wrong\./)
     for (const name of ['DATA_SERVICE_ADDRESS', 'REVIEWS_DATABASE_URL', 'MAX_EXPORT_ROWS', 'JWT_JWKS_URI']) {
       expect(message).to.contain(`- ${name} `)
     }

@@ -15,6 +15,7 @@ const SESSION = {
   refreshToken: 'r',
   refreshTokenExpiry: '2031-01-02T00:00:00.000Z'
 }
+const LOGIN = { ...CALL, signal: new AbortController().signal }
 const CREDENTIALS = { email: 'e', password: 'p', clientAddress: '192.0.2.1' }
 
 describe('the client of the AuthService', () => {
@@ -59,7 +60,7 @@ describe('the client of the AuthService', () => {
     throw error
   }
   const RPCS: readonly (readonly [name: string, call: () => Promise<unknown>, repeated: boolean])[] = [
-    ['login', () => client.login(CALL, CREDENTIALS), false],
+    ['login', () => client.login(LOGIN, CREDENTIALS), false],
     ['refresh', () => client.refresh(CALL, 'r'), false],
     ['revoke', () => client.revoke(CALL, 'r'), false],
     ['keys', () => client.keys(CALL), true]
@@ -73,7 +74,7 @@ describe('the client of the AuthService', () => {
       answer(null, { session: SESSION, issuers: [{ issuer: 'i', audience: 'b', jwks: Buffer.from('{}') }] })
     }
     const before = Date.now()
-    expect(await client.login(CALL, CREDENTIALS)).to.deep.equal(SESSION)
+    expect(await client.login(LOGIN, CREDENTIALS)).to.deep.equal(SESSION)
     expect(await client.refresh(CALL, 'r')).to.deep.equal(SESSION)
     expect(await client.revoke(CALL, 'r')).to.equal(undefined)
     expect(await client.keys(CALL)).to.deep.equal([{ issuer: 'i', audience: 'b', jwks: Buffer.from('{}') }])
@@ -91,7 +92,7 @@ describe('the client of the AuthService', () => {
 
   it('gives back the DomainError that was thrown there', async () => {
     on = (_call, answer) => answer(toRpcStatus(new DomainError('quota-exceeded', 'Wait.', { retryAfter: 12 })))
-    expect(await failureOf(client.login(CALL, CREDENTIALS))).to.include({ code: 'quota-exceeded', retryAfter: 12 })
+    expect(await failureOf(client.login(LOGIN, CREDENTIALS))).to.include({ code: 'quota-exceeded', retryAfter: 12 })
   })
 
   for (const [name, call, repeated] of RPCS) {
@@ -104,7 +105,7 @@ describe('the client of the AuthService', () => {
 
   it('takes an answer without a session for a bad one', async () => {
     on = (_call, answer) => answer(null, {})
-    expect(await failureOf(client.login(CALL, CREDENTIALS))).to.include({ code: 'upstream.bad-gateway' })
+    expect(await failureOf(client.login(LOGIN, CREDENTIALS))).to.include({ code: 'upstream.bad-gateway' })
     expect(await failureOf(client.refresh(CALL, 'r'))).to.include({ code: 'upstream.bad-gateway' })
   })
 })

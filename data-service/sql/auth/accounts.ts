@@ -1,5 +1,6 @@
 import type { StoredAccount } from '../../auth/account.js'
 import type { NewAccount } from '../../auth/auth-store.js'
+import type { ReadSession } from '../reader.js'
 import { statementText } from '../statement.js'
 import type { WriteSession } from '../write/transactions.js'
 import { digits, flag, orNull, rowsOf, select, text } from './select.js'
@@ -27,7 +28,7 @@ const ADD = {
   sqlite: statementText(`INSERT ${INSERT} ON CONFLICT (email_key) DO NOTHING`)
 }
 
-export async function findAccount(session: WriteSession, emailKey: Buffer): Promise<StoredAccount | undefined> {
+export async function findAccount(session: ReadSession, emailKey: Buffer): Promise<StoredAccount | undefined> {
   return accountOf(await rowsOf(session, BY_KEY, { key: emailKey }))
 }
 

@@ -1,7 +1,8 @@
 import type { LoginAttempts } from '../../auth/auth-store.js'
+import type { ReadSession } from '../reader.js'
 import { statementText } from '../statement.js'
 import type { WriteSession } from '../write/transactions.js'
-import { rowsOf, select, text } from './select.js'
+import { binary, rowsOf, select, text } from './select.js'
 
 const INSERT = "INTO login_attempts (key_hash, attempts, expires_at) VALUES ($key, '[[],[]]', 0)"
 
@@ -13,6 +14,12 @@ const TAKE = {
 
 const FIND = select({ attempts: text }, 'FROM login_attempts WHERE key_hash = $key')
 
+/** Of both keys of a log-in at once: what most attempts of a flood cost, and all that they do. */
+const FIND_BOTH = select(
+  { key_hash: binary, attempts: text },
+  'FROM login_attempts WHERE key_hash IN ($first, $second)'
+)
+
 const KEEP = statementText('UPDATE login_attempts SET attempts = $attempts, expires_at = $until WHERE key_hash = $key')
 
 /** As AuthUnit. Both lists are one short text, since they are only ever read and written together, under lock. */
@@ -23,8 +30,20 @@ export async function lockAttempts(
 ): Promise<LoginAttempts> {
   await session.change(TAKE[kind], { key: keyHash })
   const [row] = await rowsOf(session, FIND, { key: keyHash })
-  const [failed, pending] = membersOf(JSON.parse(row?.attempts ?? ''))
-  return { failed: timesOf(failed), pending: timesOf(pending) }
+  return attemptsOf(row?.attempts ?? '')
+}
+
+/** As AuthStore. */
+export async function findAttempts(
+  session: ReadSession,
+  keys: readonly [first: Buffer, second: Buffer]
+): Promise<[LoginAttempts, LoginAttempts]> {
+  const rows = await rowsOf(session, FIND_BOTH, { first: keys[0], second: keys[1] })
+  const of = (key: Buffer): LoginAttempts => {
+    const row = rows.find(({ key_hash: hash }) => hash.equals(key))
+    return row === undefined ? { failed: [], pending: [] } : attemptsOf(row.attempts)
+  }
+  return [of(keys[0]), of(keys[1])]
 }
 
 export async function keepAttempts(
@@ -34,6 +53,11 @@ export async function keepAttempts(
 ): Promise<void> {
   const attempts = JSON.stringify([failed, pending])
   await session.change(KEEP, { key: keyHash, attempts, until: BigInt(expiresAt) })
+}
+
+function attemptsOf(stored: string): LoginAttempts {
+  const [failed, pending] = membersOf(JSON.parse(stored))
+  return { failed: timesOf(failed), pending: timesOf(pending) }
 }
 
 function timesOf(list: unknown): number[] {

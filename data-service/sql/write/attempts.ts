@@ -8,8 +8,9 @@ import { WorkTransaction } from './work-transaction.js'
 /** How often a transaction is tried before its race counts as lost. */
 const TRIES = 5
 
-/** Longest wait before the second try, in ms; twice as long before each one after it. */
+/** Longest wait before the second try is twice this, in ms; twice as long before each one after it, up to the sixth. */
 const BACK_OFF_MS = 10
+const LONGEST_BACK_OFF = 5
 
 const RETRY_AFTER_S = 1
 
@@ -19,6 +20,8 @@ export interface Attempts {
   readonly what: string
   /** From 0 up to 1. */
   readonly random: () => number
+  /** How often a transaction is tried that others were faster than, 5 by default. Waits for locks count as ever. */
+  readonly tries?: number
 }
 
 /** Work that may be done again, on a fresh transaction each time. `isRepeatable` is asked once its COMMIT is in doubt. */
@@ -30,7 +33,7 @@ export interface Work<Result> {
 
 /** Runs work in a transaction, again while it loses races. Errors as WriteStore says. */
 export async function attempt<Result>(
-  { transactions, what, random }: Attempts,
+  { transactions, what, random, tries: most = TRIES }: Attempts,
   signal: AbortSignal,
   work: Work<Result>
 ): Promise<Result> {
@@ -40,8 +43,9 @@ export async function attempt<Result>(
     try {
       return await complete(transaction, work)
     } catch (error) {
-      const last = tries === TRIES
-      const failure = fate(transaction.failureOr(error), {
+      const reason = transaction.failureOr(error)
+      const last = tries >= (troubleOf(reason) === 'deadlock' ? most : Math.min(TRIES, most))
+      const failure = fate(reason, {
         what,
         last,
         sure: !transaction.isCommitting || work.isRepeatable()
@@ -49,7 +53,9 @@ export async function attempt<Result>(
       if (failure !== undefined) throw failure.error
     }
     // An abort ends the wait, and then the attempts.
-    await wait(random() * BACK_OFF_MS * 2 ** tries, undefined, { signal }).catch(() => undefined)
+    await wait(random() * BACK_OFF_MS * 2 ** Math.min(tries, LONGEST_BACK_OFF), undefined, { signal }).catch(
+      () => undefined
+    )
   }
 }
 

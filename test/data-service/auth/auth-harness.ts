@@ -14,6 +14,7 @@ import { connect } from '../../../data-service/sql/connect.js'
 import { parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
 import { migrate } from '../../../data-service/sql/migrations/migrate.js'
 import { primaryMigrations } from '../../../data-service/sql/migrations/primary-migrations.js'
+import type { Transactions } from '../../../data-service/sql/write/transactions.js'
 import { openTransactions } from '../../../data-service/sql/write/open-transactions.js'
 import type { Session } from '../../../data-service/auth/sessions.js'
 import { DomainError } from '../../../shared/domain-error.js'
@@ -27,7 +28,7 @@ export const GRACE = 10_000
 /** One of several replicas: stores and connections of its own, one clock for all of them. */
 export interface Replica {
   readonly by: Authenticating
-  login(request: { email: string; password: string; clientAddress?: string }): Promise<Session>
+  login(request: { email: string; password: string; clientAddress?: string }, signal?: AbortSignal): Promise<Session>
   refresh(token: string): Promise<Session>
   revoke(token: string): Promise<void>
   close(): Promise<void>
@@ -70,13 +71,14 @@ export class AuthHarness implements AsyncDisposable {
     return harness
   }
 
-  replica(changed: Partial<Authenticating> = {}): Replica {
+  /** `through` stands before the database's own transactions. */
+  replica(changed: Partial<Authenticating> = {}, through = (own: Transactions): Transactions => own): Replica {
     const database = connect(parseDatabaseUrl(this.url))
     const transactions = openTransactions(database)
     const now = (): number => this.now
     const minting = { key: SIGNING, issuer: 'i', audience: 'a', ownerClaimType: 'customer_id', ttl: MINUTE }
     const by: Authenticating = {
-      store: createAuthStore(database.kind, { transactions, random: Math.random }),
+      store: createAuthStore(database, { transactions: through(transactions), random: Math.random }),
       // Fast, unlike the real ones, and it tells what it was asked.
       passwords: {
         hash: (password) => Promise.resolve(hashOf(password)),
@@ -95,18 +97,19 @@ export class AuthHarness implements AsyncDisposable {
       randomBytes,
       ...changed
     }
-    const context = (): CallContext => ({
+    const context = (signal = new AbortController().signal): CallContext => ({
       caller: anonymous,
       requestId: 'r',
       peerAddress: '198.51.100.7',
       peerIsGateway: true,
-      signal: new AbortController().signal,
+      signal,
       log: pino({ level: 'debug' }, { write: (line) => void this.logs.push(parsed(line)) })
     })
+    const logIn = login(by)
     const replica: Replica = {
       by,
-      login: async ({ clientAddress = '', ...request }) =>
-        sessionIn(await login(by)(context(), { ...request, clientAddress })),
+      login: async ({ clientAddress = '', ...request }, signal) =>
+        sessionIn(await logIn(context(signal), { ...request, clientAddress })),
       refresh: async (refreshToken) => sessionIn(await refresh(by)(context(), { refreshToken })),
       revoke: async (refreshToken) => void (await revoke(by)(context(), { refreshToken })),
       close: async () => {

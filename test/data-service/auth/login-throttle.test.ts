@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { LoginQueue } from '../../../data-service/auth/login-queue.js'
 import { eachDatabase } from '../../harness/database.js'
 import { AuthHarness, MINUTE, refusalOf, type Replica, START } from './auth-harness.js'
 
@@ -103,6 +104,94 @@ eachDatabase((kind) => {
       expect(await refusalOf(one.login(right))).to.include({ code: 'quota-exceeded', retryAfter: 14 * 60 })
     })
 
+    it('refuses for the price of one read, and checks with three locked transactions at most', async () => {
+      const asked: string[] = []
+      const { store } = one.by
+      const counting = harness.replica({
+        store: {
+          ...store,
+          findAttempts: (...of) => (asked.push('read'), store.findAttempts(...of)),
+          transaction: (...of) => (asked.push('transaction'), store.transaction(...of))
+        }
+      })
+      for (let i = 0; i < 10; i++) await refusalOf(counting.login(wrong))
+      expect(asked.filter((what) => what === 'transaction')).to.have.length(20)
+      asked.length = 0
+      for (let i = 0; i < 5; i++) expect(await codeOf(counting.login(wrong))).to.equal('quota-exceeded')
+      expect(asked).to.deep.equal(Array.from({ length: 5 }, () => 'read'))
+    })
+
+    it('hashes nothing for callers who went while they waited, and counts nothing for them', async () => {
+      const gone = new AbortController()
+      let release = (): void => undefined
+      const gate = new Promise<void>((resolve) => (release = resolve))
+      let begun = 0
+      let allBegun = (): void => undefined
+      const full = new Promise<void>((resolve) => (allBegun = resolve))
+      const slow = harness.replica({
+        passwords: {
+          hash: () => Promise.reject(new Error('unused')),
+          verify: async () => {
+            if (++begun === 3) allBegun()
+            await gate
+            return false
+          }
+        }
+      })
+      const staying = Array.from({ length: 3 }, (_, i) => codeOf(slow.login({ ...wrong, email: `s${i}@example.com` })))
+      await full
+      const left = Array.from({ length: 20 }, () => slow.login(wrong, gone.signal).catch((error: unknown) => error))
+      const last = codeOf(slow.login(wrong))
+      gone.abort(new Error('gone'))
+      for (const error of await Promise.all(left)) expect(error).to.include({ message: 'gone' })
+      release()
+      expect(await Promise.all([...staying, last])).to.deep.equal(Array(4).fill('auth.invalid-credentials'))
+      expect(begun).to.equal(4)
+      for (let i = 0; i < 9; i++) expect(await codeOf(one.login(wrong))).to.equal('auth.invalid-credentials')
+      expect(await codeOf(one.login(wrong))).to.equal('quota-exceeded')
+    })
+
+    it('counts as failed at once who goes while the password is hashed', async () => {
+      for (let i = 0; i < 10; i++) {
+        const gone = new AbortController()
+        const leaving = harness.replica({
+          passwords: {
+            hash: () => Promise.reject(new Error('unused')),
+            verify: () => {
+              gone.abort(new Error('gone'))
+              return Promise.resolve(true)
+            }
+          }
+        })
+        expect(await leaving.login(right, gone.signal).catch((error: unknown) => error)).to.include({ message: 'gone' })
+      }
+      // One that is still under way would be waited for, and the seconds to wait would be one.
+      expect(await refusalOf(one.login(right))).to.include({ code: 'quota-exceeded', retryAfter: 15 * 60 })
+    })
+
+    it('tries again where a cluster gives the transaction up eight times', async () => {
+      let deadlocks = 8
+      const contested = harness.replica({}, (own) => ({
+        close: () => own.close(),
+        begin: async (beginning) => {
+          const transaction = await own.begin(beginning)
+          return {
+            run: (...of) => transaction.run(...of),
+            change: (...of) => transaction.change(...of),
+            changeWithin: (...of) => transaction.changeWithin(...of),
+            rollback: () => transaction.rollback(),
+            commit: async () => {
+              if (deadlocks-- <= 0) return await transaction.commit()
+              await transaction.rollback()
+              throw Object.assign(new Error('Deadlock found when trying to get lock'), { errno: 1213 })
+            }
+          }
+        }
+      }))
+      await contested.login(right)
+      expect(deadlocks).to.be.lessThan(0)
+    })
+
     it('purges what has left the window', async () => {
       await refusalOf(one.login(wrong))
       harness.now += 15 * MINUTE - 1
@@ -112,5 +201,32 @@ eachDatabase((kind) => {
       expect(await one.by.store.purgeAttempts(harness.now, 10)).to.equal(1)
       expect(await one.by.store.purgeAttempts(harness.now, 10)).to.equal(0)
     })
+  })
+})
+
+describe('the queue of log-ins', () => {
+  const never = (): AbortSignal => new AbortController().signal
+
+  it('is bounded, for each address too, and passes in order of arrival', async () => {
+    const queue = new LoginQueue()
+    const leave = await Promise.all(['a', 'b', 'c'].map((address) => queue.enter(address, never())))
+    const gone = new AbortController()
+    const order: string[] = []
+    const wait = async (address: string, signal = never()): Promise<void> => {
+      const done = await queue.enter(address, signal)
+      order.push(address)
+      done()
+    }
+    const leaving = Promise.allSettled(Array.from({ length: 128 }, () => wait('a', gone.signal)))
+    expect(await refusalOf(wait('a'))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
+    const staying = Array.from({ length: 128 }, (_, i) => wait(`b${i}`))
+    expect(await refusalOf(wait('c'))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
+    gone.abort(new Error('gone'))
+    expect((await leaving).map(({ status }) => status)).to.deep.equal(Array(128).fill('rejected'))
+    const late = wait('c')
+    for (const one of leave) one()
+    await Promise.all([...staying, late])
+    expect(order).to.deep.equal([...Array.from({ length: 128 }, (_, i) => `b${i}`), 'c'])
+    await Promise.all(Array.from({ length: 3 }, () => queue.enter('a', never())))
   })
 })

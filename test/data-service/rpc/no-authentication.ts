@@ -7,7 +7,13 @@ const unused = (): never => {
 
 /** For a service whose AuthService nobody calls. */
 export const noAuthentication: Authenticating = {
-  store: { transaction: unused, purgeAttempts: unused, purgeSessions: unused },
+  store: {
+    findAccount: unused,
+    findAttempts: unused,
+    transaction: unused,
+    purgeAttempts: unused,
+    purgeSessions: unused
+  },
   passwords: { hash: unused, verify: unused },
   decoyHash: '',
   accessToken: unused,

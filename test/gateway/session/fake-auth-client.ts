@@ -1,4 +1,4 @@
-import type { AuthCall, AuthClient, Credentials, IssuerKeys, Session } from '../../../gateway/auth-client.js'
+import type { AuthCall, AuthClient, Credentials, IssuerKeys, LoginCall, Session } from '../../../gateway/auth-client.js'
 import { DomainError } from '../../../shared/domain-error.js'
 import { newSigner, signed, type Claims, type Signer } from './signing.js'
 
@@ -24,6 +24,8 @@ export class FakeAuthClient implements AuthClient {
   outside: IssuerKeys[] = []
   /** Awaited by `refresh` before it answers. */
   gate: Promise<void> = Promise.resolve()
+  /** Awaited by `login` before it answers. */
+  onLogin: (signal: AbortSignal) => Promise<void> = () => Promise.resolve()
   readonly #now: () => Date
   #count = 0
 
@@ -31,8 +33,9 @@ export class FakeAuthClient implements AuthClient {
     this.#now = now
   }
 
-  async login(call: AuthCall, request: Credentials): Promise<Session> {
+  async login(call: LoginCall, request: Credentials): Promise<Session> {
     this.#seen({ rpc: 'login', call, request })
+    await this.onLogin(call.signal)
     if (request.password !== 'demo-password') throw new DomainError('auth.invalid-credentials', 'Wrong.')
     return this.open()
   }

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { expect } from 'chai'
 import { DomainError } from '../../../shared/domain-error.js'
 import {
@@ -34,6 +35,26 @@ describe('login and logout', () => {
     expect(answer.body).to.not.include(refresh)
     expect(gateway.auth.made('login')).to.deep.equal([{ ...ADA, clientAddress: '127.0.0.1' }])
     expect(gateway.log.join('')).to.not.match(SECRETS)
+  })
+
+  it('is cancelled at the data service when its client goes away', async () => {
+    const url = await gateway.app.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
+    const cancelled = new Promise<void>((resolve) => {
+      gateway.auth.onLogin = (signal) => {
+        socket.destroy()
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            resolve()
+            reject(new DomainError('upstream.unavailable', 'Gone.'))
+          })
+        })
+      }
+    })
+    const body = JSON.stringify(ADA)
+    const head = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+    socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`)
+    await cancelled
   })
 
   it('marks the cookies Secure by setting', async () => {
