@@ -19,7 +19,7 @@ import { buildDataService } from './server.js'
 import { orStartError, StartError } from './start-error.js'
 
 /** Milliseconds that calls under way get to finish. */
-const DRAIN_PATIENCE = 10_000
+const DRAIN_TIMEOUT = 10_000
 
 async function main(): Promise<void> {
   const task = readArguments(process.argv.slice(2))
@@ -86,6 +86,12 @@ async function main(): Promise<void> {
     service.listen(config.address),
     (why) => `cannot listen on DATA_SERVICE_ADDRESS (${config.address}): ${why}.`
   )
+  service.setServing(stores.health.isServing)
+  stores.health.onChange((isServing) => {
+    if (isServing) log.info('the primary database serves again')
+    else log.error('the primary database cannot serve: health is NOT_SERVING until it does')
+    service.setServing(isServing)
+  })
   const purging = Promise.all(
     expiringIn(stores).map((one) => purgeKeys(one, { now: Date.now, log, stopping: stopping.signal }))
   )
@@ -94,7 +100,7 @@ async function main(): Promise<void> {
   const [signal] = await stopped
   log.info({ signal }, 'stopping')
   stopping.abort()
-  await service.drain(DRAIN_PATIENCE)
+  await service.drain(DRAIN_TIMEOUT)
   await purging
   await stores.close()
   log.info('stopped')

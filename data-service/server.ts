@@ -1,12 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Server, type ServerCredentials } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
-import { HealthImplementation } from 'grpc-health-check'
 import type { ProtoGrpcType as AuthTypes } from '../shared/gen/auth_service.js'
 import type { ProtoGrpcType as EntityTypes } from '../shared/gen/entity_service.js'
 import { loadProto } from '../shared/load-proto.js'
 import type { Authenticating } from './auth/authenticating.js'
 import { authService } from './auth-service.js'
 import { entityService } from './entity-service.js'
+import { ServiceHealth } from './health.js'
 import type { Interceptors } from './interceptors/intercept.js'
 import type { Reading } from './rpc/reading.js'
 import type { Writing } from './rpc/writing.js'
@@ -24,13 +25,22 @@ export interface DataServiceParts {
 export interface DataService {
   /** Listens at host:port and answers with the port taken, which matters for port 0. */
   listen(address: string): Promise<number>
-  /** Takes no new call, waits for those under way, and breaks off what is left after `patience` milliseconds. */
-  drain(patience: number): Promise<void>
+  /** What the gRPC health of a listening service says, until it drains. */
+  setServing(isServing: boolean): void
+  /** Whether health is serving. */
+  readonly isServing: boolean
+  /**
+   * Says NOT_SERVING, goes on taking calls until those who watch its health have had the time to turn elsewhere, takes
+   * no new one then, waits for those under way, and breaks off what is left after `timeout` milliseconds.
+   */
+  drain(timeout: number): Promise<void>
 }
 
 /** Well above the 1 MiB of a body, so that one too large is refused by us, with its details, and not by the transport. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024
-const SERVICES = ['', 'entity.v1.EntityService', 'auth.v1.AuthService']
+
+/** Milliseconds that watchers of the health get to send their calls elsewhere. Without any, nobody is waited for. */
+const NOTICE = 500
 
 /** Puts the service together and starts nothing. */
 export function buildDataService(parts: DataServiceParts): DataService {
@@ -46,12 +56,10 @@ export function buildDataService(parts: DataServiceParts): DataService {
   })
   server.addService(entity.v1.EntityService.service, { ...entityService({ reading, writing }, interceptors) })
   server.addService(auth.v1.AuthService.service, { ...authService(authenticating, interceptors) })
-  const health = new HealthImplementation(Object.fromEntries(SERVICES.map((name) => [name, 'NOT_SERVING'])))
-  health.addToServer(server)
+  const health = new ServiceHealth()
+  health.addTo(server)
   if (reflection) new ReflectionService(definition).addToServer(server)
-  const setHealth = (status: 'SERVING' | 'NOT_SERVING'): void => {
-    for (const name of SERVICES) health.setStatus(name, status)
-  }
+  let isDraining = false
 
   return {
     async listen(address) {
@@ -61,12 +69,21 @@ export function buildDataService(parts: DataServiceParts): DataService {
           else reject(error)
         })
       })
-      setHealth('SERVING')
+      health.setServing(true)
       return port
     },
-    async drain(patience) {
-      setHealth('NOT_SERVING')
-      const timer = setTimeout(() => server.forceShutdown(), patience)
+    setServing(isServing) {
+      if (!isDraining) health.setServing(isServing)
+    },
+    get isServing() {
+      return health.isServing
+    },
+    async drain(timeout) {
+      isDraining = true
+      health.setServing(false)
+      const timer = setTimeout(() => server.forceShutdown(), timeout)
+      if (health.isWatched) await delay(NOTICE)
+      health.endWatches()
       await new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
       clearTimeout(timer)
     }

@@ -1,13 +1,11 @@
-import type { AuthServiceClient } from '../shared/gen/auth/v1/AuthService.js'
 import type { IssuerKeys__Output } from '../shared/gen/auth/v1/IssuerKeys.js'
-import type { KeysResponse__Output } from '../shared/gen/auth/v1/KeysResponse.js'
 import type { Session__Output } from '../shared/gen/auth/v1/Session.js'
 import type { ProtoGrpcType } from '../shared/gen/auth_service.js'
 import { loadProto } from '../shared/load-proto.js'
 import type { DataCall } from './data-calls.js'
-import { NO_CREDENTIALS, type DataCredentials } from './data-credentials.js'
+import type { DataReplicas } from './data-replicas.js'
 import { unintelligible } from './unintelligible.js'
-import { CHANNEL_OPTIONS, readUnary, writeUnary } from './unary-call.js'
+import { readUnary, writeUnary } from './unary-call.js'
 
 export type { IssuerKeys__Output as IssuerKeys } from '../shared/gen/auth/v1/IssuerKeys.js'
 export type { Session__Output as Session } from '../shared/gen/auth/v1/Session.js'
@@ -38,43 +36,37 @@ export interface AuthClient {
   revoke(call: AuthCall, refreshToken: string): Promise<void>
   /** The public keys of every issuer, the service's own first. */
   keys(call: AuthCall): Promise<readonly IssuerKeys__Output[]>
-  close(): void
 }
 
-/** The only user of the generated AuthService client. Dials lazily and for ever; `address` is `host:port`. */
-export class GrpcAuthClient implements AuthClient {
-  readonly #client: AuthServiceClient
+// The definition loaded beside the generated types is what they describe.
+const { auth } = loadProto('auth/v1/auth_service.proto').types as unknown as ProtoGrpcType
+const { service } = auth.v1.AuthService
 
-  constructor(address: string, { channel, options }: DataCredentials = NO_CREDENTIALS) {
-    // The definition loaded beside the generated types is what they describe.
-    const types = loadProto('auth/v1/auth_service.proto').types as unknown as ProtoGrpcType
-    this.#client = new types.auth.v1.AuthService(address, channel, { ...CHANNEL_OPTIONS, ...options })
+/** The only user of the generated AuthService definition. The replicas are the caller's to close. */
+export class GrpcAuthClient implements AuthClient {
+  readonly #replicas: DataReplicas
+
+  constructor(replicas: DataReplicas) {
+    this.#replicas = replicas
   }
 
   async login(call: LoginCall, request: Credentials): Promise<Session__Output> {
-    return opened(
-      await writeUnary({ ...call, authorization: undefined }, request, (...args) => this.#client.login(...args))
-    )
+    const anonymous = { ...call, authorization: undefined }
+    return opened(await writeUnary(this.#replicas, { rpc: service.Login, call: anonymous, request }))
   }
 
   async refresh(call: AuthCall, refreshToken: string): Promise<Session__Output> {
     const request = { refreshToken }
-    return opened(await writeUnary(uncancelled(call), request, (...args) => this.#client.refresh(...args)))
+    return opened(await writeUnary(this.#replicas, { rpc: service.Refresh, call: uncancelled(call), request }))
   }
 
   async revoke(call: AuthCall, refreshToken: string): Promise<void> {
-    await writeUnary(uncancelled(call), { refreshToken }, (...args) => this.#client.revoke(...args))
+    await writeUnary(this.#replicas, { rpc: service.Revoke, call: uncancelled(call), request: { refreshToken } })
   }
 
   async keys(call: AuthCall): Promise<readonly IssuerKeys__Output[]> {
-    const answer = readUnary<object, KeysResponse__Output>(uncancelled(call), {}, (...args) =>
-      this.#client.keys(...args)
-    )
-    return (await answer).issuers
-  }
-
-  close(): void {
-    this.#client.close()
+    const { issuers } = await readUnary(this.#replicas, { rpc: service.Keys, call: uncancelled(call), request: {} })
+    return issuers
   }
 }
 

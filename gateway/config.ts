@@ -13,7 +13,8 @@ export interface GatewayConfig {
   readonly port: number
   /** undefined: derived from the listener. */
   readonly publicBaseUrl: PublicBaseUrl | undefined
-  readonly dataServiceAddress: string
+  /** `host:port` of each data service; a host name may stand for several. */
+  readonly dataServiceAddresses: readonly string[]
   readonly grpc: GrpcSecurity
   readonly dataDir: string
   readonly logLevel: string
@@ -30,16 +31,16 @@ const LOG_LEVELS: readonly string[] = ['fatal', 'error', 'warn', 'info', 'debug'
 /** Throws one SettingsError with every fault. `effective` is what `--print-config` prints. */
 export function readGatewayConfig(environment: Environment): { config: GatewayConfig; effective: string } {
   const settings = new SettingsReader(environment)
-  const dataServiceAddress = settings.parsed('DATA_SERVICE_ADDRESS', {
+  const dataServiceAddresses = settings.parsed('DATA_SERVICE_ADDRESS', {
     fallback: '127.0.0.1:50051',
-    parse: parseAddress
+    parse: parseAddresses
   })
   const config: GatewayConfig = {
     host: settings.text('GATEWAY_HOST', '127.0.0.1'),
     port: settings.integer('GATEWAY_PORT', { fallback: 3000, min: 0, max: 65_535 }),
     publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) }),
-    dataServiceAddress,
-    grpc: readGrpcSecurity(settings, { addresses: dataServiceAddress.split(','), side: 'client' }),
+    dataServiceAddresses,
+    grpc: readGrpcSecurity(settings, { addresses: dataServiceAddresses, side: 'client' }),
     dataDir: settings.text('DATA_DIR', '.data'),
     logLevel: settings.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
     keyRing: {
@@ -68,11 +69,16 @@ function unlessBlank<T>(parse: (text: string) => T | Error): (text: string) => T
   return (text) => (text === '' ? undefined : parse(text))
 }
 
-function parseAddress(text: string): string | Error {
+function parseAddresses(text: string): readonly string[] | Error {
+  const addresses = text.split(',').map((one) => one.trim())
+  return addresses.every(isAddress)
+    ? [...new Set(addresses)]
+    : new Error('must be host:port, such as 127.0.0.1:50051 or [::1]:50051, or several with commas between')
+}
+
+function isAddress(text: string): boolean {
   const [, port = ''] = /^(?:\[[0-9a-f:.]+\]|[^\s:/[\]]+):(\d{1,5})$/i.exec(text) ?? []
   return port !== '' && Number(port) >= 1 && Number(port) <= 65_535
-    ? text
-    : new Error('must be host:port, such as 127.0.0.1:50051 or [::1]:50051')
 }
 
 function parseLogLevel(text: string): string | Error {

@@ -81,9 +81,8 @@ export interface DataClient {
   update(call: DataCall, request: UpdateMessage): Promise<UpdateResponse__Output>
   delete(call: DataCall, request: DeleteMessage): Promise<void>
   act(call: DataCall, request: ActMessage): Promise<ActResponse__Output>
-  /** Whether there is a connection at this moment. */
+  /** Whether some data service says at this moment that it can serve, which takes its database too. */
   isReachable(): boolean
-  /** Calls the listener each time a connection comes into being. */
+  /** Calls the listener each time a data service begins to serve. */
   onConnected(listener: () => void): void
-  close(): void
 }

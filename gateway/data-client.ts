@@ -1,94 +1,81 @@
-import { connectivityState } from '@grpc/grpc-js'
-import type { EntityServiceClient } from '../shared/gen/entity/v1/EntityService.js'
 import type { ProtoGrpcType } from '../shared/gen/entity_service.js'
 import { loadProto } from '../shared/load-proto.js'
 import type { DataCall, DataClient } from './data-calls.js'
 import type * as Data from './data-calls.js'
-import { NO_CREDENTIALS, type DataCredentials } from './data-credentials.js'
+import type { DataReplicas } from './data-replicas.js'
 import { exportParts } from './grpc-export.js'
 import { callMetadata } from './grpc-metadata.js'
-import { CALL_DEADLINE, CHANNEL_OPTIONS, readUnary, writeUnary } from './unary-call.js'
+import { CALL_DEADLINE, readUnary, writeUnary } from './unary-call.js'
 
-/** The only user of the generated EntityService client. Dials lazily and for ever; `address` is `host:port`. */
+// The definition loaded beside the generated types is what they describe.
+const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
+const { service } = entity.v1.EntityService
+
+/** The only user of the generated EntityService definition. The replicas are the caller's to close. */
 export class GrpcDataClient implements DataClient {
-  readonly #client: EntityServiceClient
-  #closed = false
+  readonly #replicas: DataReplicas
 
-  constructor(address: string, { channel, options }: DataCredentials = NO_CREDENTIALS) {
-    // The definition loaded beside the generated types is what they describe.
-    const types = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
-    this.#client = new types.entity.v1.EntityService(address, channel, { ...CHANNEL_OPTIONS, ...options })
+  constructor(replicas: DataReplicas) {
+    this.#replicas = replicas
   }
 
   describe(signal: AbortSignal): Promise<Data.CatalogueAnswer> {
     const call = { authorization: undefined, requestId: 'describe', traceparent: undefined, signal }
-    return readUnary(call, {}, (...args) => this.#client.describe(...args))
+    return readUnary(this.#replicas, { rpc: service.Describe, call, request: {} })
   }
 
   list(call: DataCall, request: Data.ListMessage): Promise<Data.ListAnswer> {
-    return readUnary(call, request, (...args) => this.#client.list(...args))
+    return readUnary(this.#replicas, { rpc: service.List, call, request })
   }
 
   page(call: DataCall, request: Data.PageMessage): Promise<Data.PageAnswer> {
-    return readUnary(call, request, (...args) => this.#client.page(...args))
+    return readUnary(this.#replicas, { rpc: service.Page, call, request })
   }
 
   lookup(call: DataCall, request: Data.LookupMessage): Promise<Data.LookupAnswer> {
-    return readUnary(call, request, (...args) => this.#client.lookup(...args))
+    return readUnary(this.#replicas, { rpc: service.Lookup, call, request })
   }
 
   get(call: DataCall, request: Data.GetMessage): Promise<Data.GetAnswer> {
-    return readUnary(call, request, (...args) => this.#client.get(...args))
+    return readUnary(this.#replicas, { rpc: service.Get, call, request })
   }
 
   read(call: DataCall, request: Data.ReadMessage): Promise<Data.ReadAnswer> {
-    return readUnary(call, request, (...args) => this.#client.read(...args))
+    return readUnary(this.#replicas, { rpc: service.Read, call, request })
   }
 
   export(call: DataCall, request: Data.ExportMessage): AsyncIterable<Data.ExportPart> {
     return exportParts({
-      start: () => this.#client.export(request, callMetadata(call)),
+      start: async (how) => {
+        const replica = await this.#replicas.choose(call.signal, how)
+        return { replica, stream: replica.stream(service.Export, request, callMetadata(call)) }
+      },
       signal: call.signal,
       idleTimeout: request.idleTimeoutMs ?? CALL_DEADLINE
     })
   }
 
   create(call: DataCall, request: Data.CreateMessage): Promise<Data.CreateAnswer> {
-    return writeUnary(call, request, (...args) => this.#client.create(...args))
+    return writeUnary(this.#replicas, { rpc: service.Create, call, request })
   }
 
   update(call: DataCall, request: Data.UpdateMessage): Promise<Data.UpdateAnswer> {
-    return writeUnary(call, request, (...args) => this.#client.update(...args))
+    return writeUnary(this.#replicas, { rpc: service.Update, call, request })
   }
 
   async delete(call: DataCall, request: Data.DeleteMessage): Promise<void> {
-    await writeUnary(call, request, (...args) => this.#client.delete(...args))
+    await writeUnary(this.#replicas, { rpc: service.Delete, call, request })
   }
 
   act(call: DataCall, request: Data.ActMessage): Promise<Data.ActAnswer> {
-    return writeUnary(call, request, (...args) => this.#client.act(...args))
+    return writeUnary(this.#replicas, { rpc: service.Act, call, request })
   }
 
   isReachable(): boolean {
-    return !this.#closed && this.#client.getChannel().getConnectivityState(true) === connectivityState.READY
+    return this.#replicas.isServing
   }
 
   onConnected(listener: () => void): void {
-    const watch = (): void => {
-      if (this.#closed) return
-      const channel = this.#client.getChannel()
-      const before = channel.getConnectivityState(true)
-      channel.watchConnectivityState(before, Number.POSITIVE_INFINITY, () => {
-        if (this.#closed) return
-        if (channel.getConnectivityState(true) === connectivityState.READY) listener()
-        watch()
-      })
-    }
-    watch()
-  }
-
-  close(): void {
-    this.#closed = true
-    this.#client.close()
+    this.#replicas.onServing(listener)
   }
 }

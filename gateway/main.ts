@@ -7,6 +7,7 @@ import { Catalogue } from './catalogue.js'
 import { readGatewayConfig, type GatewayConfig } from './config.js'
 import { GrpcDataClient } from './data-client.js'
 import { openDataCredentials } from './data-credentials.js'
+import { DataReplicas } from './data-replicas.js'
 import { openKeyRing } from './key-ring/open-key-ring.js'
 import { PublicAddress } from './public-address.js'
 
@@ -19,10 +20,11 @@ async function serve(config: GatewayConfig): Promise<void> {
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort())
 
   const credentials = await openDataCredentials(config.grpc, { log, stopping: stopping.signal })
-  const data = new GrpcDataClient(config.dataServiceAddress, credentials)
-  const auth = new GrpcAuthClient(config.dataServiceAddress, credentials)
+  const replicas = new DataReplicas({ addresses: config.dataServiceAddresses, credentials, log })
+  const data = new GrpcDataClient(replicas)
+  const auth = new GrpcAuthClient(replicas)
   try {
-    log.info({ address: config.dataServiceAddress }, 'asking the data service for its catalogue')
+    log.info({ addresses: config.dataServiceAddresses }, 'asking the data service for its catalogue')
     const catalogue = await Catalogue.open(data, log, stopping.signal)
     const keyRing = await openKeyRing(config.keyRing, log)
     const address = new PublicAddress(config)
@@ -37,8 +39,7 @@ async function serve(config: GatewayConfig): Promise<void> {
   } catch (error) {
     if (!stopping.signal.aborted) throw error
   } finally {
-    auth.close()
-    data.close()
+    replicas.close()
   }
   log.info('closed')
 }

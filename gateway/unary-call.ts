@@ -1,86 +1,57 @@
-import type { CallOptions, ClientUnaryCall, Metadata, requestCallback } from '@grpc/grpc-js'
 import type { DataCall } from './data-calls.js'
-import { domainErrorOf, isTransportFailure } from './grpc-failure.js'
+import type { DataReplicas } from './data-replicas.js'
+import { AttemptFailure, domainErrorOf, isTransportFailure } from './grpc-failure.js'
 import { callMetadata } from './grpc-metadata.js'
+import type { Replica, Rpc } from './replica.js'
 
-/** Milliseconds a call may take in all, its one repetition included; sent as the deadline that the SQL honours too. */
+/** Milliseconds a call may take in all, its repetitions included; sent as the deadline that the SQL honours too. */
 export const CALL_DEADLINE = 10_000
 
-/** A list of 1000 rows with their children passes grpc's own limit of 4 MiB. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-
-/** Clients of one address with the same options share a connection. */
-export const CHANNEL_OPTIONS = {
-  'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-  'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 2000,
-  'grpc.keepalive_time_ms': 20_000,
-  'grpc.keepalive_timeout_ms': 5000
+/** One unary call: which rpc, on whose behalf, with what. */
+export interface UnaryCall<Request, Answer> {
+  readonly rpc: Rpc<Request, Answer>
+  readonly call: DataCall
+  readonly request: Request
 }
-
-/** A method of a generated client. */
-type StartUnary<Request, Answer> = (
-  request: Request,
-  metadata: Metadata,
-  ...rest: [options: CallOptions, callback: requestCallback<Answer>]
-) => ClientUnaryCall
 
 /** One repetition where the transport itself failed: a read may be asked twice. Failures are DomainErrors. */
-export async function readUnary<Request, Answer>(
-  call: DataCall,
-  request: Request,
-  start: StartUnary<Request, Answer>
-): Promise<Answer> {
-  const attempt = attempts(call, request, start)
-  return await understood(
-    attempt().catch((error: unknown) => {
-      if (isTransportFailure(error) && !call.signal.aborted) return attempt()
-      throw error
-    })
-  )
+export function readUnary<Request, Answer>(replicas: DataReplicas, unary: UnaryCall<Request, Answer>): Promise<Answer> {
+  return attempted(replicas, unary, 1)
 }
 
-/** No repetition: a write whose answer is lost may have happened. Failures are DomainErrors. */
-export async function writeUnary<Request, Answer>(
-  call: DataCall,
-  request: Request,
-  start: StartUnary<Request, Answer>
+/**
+ * A write whose answer is lost may have happened, and is not sent again. One that no data service has begun goes to
+ * another replica. Failures are DomainErrors.
+ */
+export function writeUnary<Request, Answer>(
+  replicas: DataReplicas,
+  unary: UnaryCall<Request, Answer>
 ): Promise<Answer> {
-  return await understood(attempts(call, request, start)())
+  return attempted(replicas, unary, 0)
 }
 
-/** Makes attempts of one call, all within its one deadline. */
-function attempts<Request, Answer>(
-  call: DataCall,
-  request: Request,
-  start: StartUnary<Request, Answer>
-): () => Promise<Answer> {
+/** Attempts of one call, all within its one deadline, each at another replica as long as there are others. */
+async function attempted<Request, Answer>(
+  replicas: DataReplicas,
+  { rpc, call, request }: UnaryCall<Request, Answer>,
+  repetitions: number
+): Promise<Answer> {
+  const { signal } = call
   const metadata = callMetadata(call)
   const deadline = Date.now() + CALL_DEADLINE
-  return () => unary(call.signal, (callback) => start(request, metadata, { deadline }, callback))
-}
-
-async function understood<Answer>(answer: Promise<Answer>): Promise<Answer> {
-  try {
-    return await answer
-  } catch (error) {
-    throw domainErrorOf(error)
+  const avoided = new Set<Replica>()
+  for (let left = repetitions, again = false; ;) {
+    const replica = await replicas.choose(signal, { avoided, again })
+    try {
+      return await replica.unary(rpc, request, { metadata, deadline, signal })
+    } catch (error) {
+      if (!(error instanceof AttemptFailure)) throw error
+      const { cause, maybeSent } = error
+      again = left > 0 && isTransportFailure(cause)
+      const isOver = signal.aborted || avoided.has(replica) || (maybeSent && !again)
+      if (isOver) throw domainErrorOf(cause)
+      if (maybeSent) left -= 1
+      avoided.add(replica)
+    }
   }
-}
-
-function unary<Answer>(
-  signal: AbortSignal,
-  start: (callback: requestCallback<Answer>) => ClientUnaryCall
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const running = start((error, answer) => {
-      signal.removeEventListener('abort', cancel)
-      if (error === null && answer !== undefined) resolve(answer)
-      else reject(error ?? new Error('The data service answered nothing.'))
-    })
-    const cancel = (): void => running.cancel()
-    if (signal.aborted) cancel()
-    else signal.addEventListener('abort', cancel)
-  })
 }

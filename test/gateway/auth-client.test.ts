@@ -1,6 +1,7 @@
 import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { GrpcAuthClient, type AuthCall } from '../../gateway/auth-client.js'
+import { DataReplicas } from '../../gateway/data-replicas.js'
 import { DomainError } from '../../shared/domain-error.js'
 import type { ProtoGrpcType } from '../../shared/gen/auth_service.js'
 import { loadProto } from '../../shared/load-proto.js'
@@ -20,6 +21,7 @@ const CREDENTIALS = { email: 'e', password: 'p', clientAddress: '192.0.2.1' }
 
 describe('the client of the AuthService', () => {
   let server: Server
+  let replicas: DataReplicas
   let client: GrpcAuthClient
   let calls: number
   let on: Unary
@@ -44,10 +46,11 @@ describe('the client of the AuthService', () => {
         error === null ? resolve(bound) : reject(error)
       )
     })
-    client = new GrpcAuthClient(`127.0.0.1:${port}`)
+    replicas = new DataReplicas({ addresses: [`127.0.0.1:${port}`] })
+    client = new GrpcAuthClient(replicas)
   })
   afterEach(() => {
-    client.close()
+    replicas.close()
     server.forceShutdown()
   })
 

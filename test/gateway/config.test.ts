@@ -8,7 +8,7 @@ describe('settings of the gateway', () => {
       host: '127.0.0.1',
       port: 3000,
       publicBaseUrl: undefined,
-      dataServiceAddress: '127.0.0.1:50051',
+      dataServiceAddresses: ['127.0.0.1:50051'],
       dataDir: '.data',
       logLevel: 'info',
       cookieSecure: true,

@@ -11,6 +11,7 @@ import {
 import { expect } from 'chai'
 import type { DataCall } from '../../gateway/data-calls.js'
 import { GrpcDataClient } from '../../gateway/data-client.js'
+import { DataReplicas } from '../../gateway/data-replicas.js'
 import { DomainError } from '../../shared/domain-error.js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
 import { loadProto } from '../../shared/load-proto.js'
@@ -21,6 +22,7 @@ type Streaming = (call: ServerWritableStream<unknown, unknown>) => void
 
 describe('the data client', () => {
   let server: Server
+  let replicas: DataReplicas
   let client: GrpcDataClient
   let port: number
   let onGet: Unary
@@ -50,10 +52,11 @@ describe('the data client', () => {
   }
   beforeEach(async () => {
     port = await serve(0)
-    client = new GrpcDataClient(`127.0.0.1:${port}`)
+    replicas = new DataReplicas({ addresses: [`127.0.0.1:${port}`] })
+    client = new GrpcDataClient(replicas)
   })
   afterEach(() => {
-    client.close()
+    replicas.close()
     server.forceShutdown()
   })
 

@@ -11,6 +11,8 @@ export interface StackOptions {
   readonly database: { readonly url: string; readonly reviewsUrl: string }
   /** Settings of both processes, before those chosen here. */
   readonly env?: Readonly<Record<string, string>>
+  /** Addresses of further data services, which the gateway spreads its calls over too. */
+  readonly also?: readonly string[]
 }
 
 /** A real data service and a real gateway in front of it. */
@@ -30,7 +32,7 @@ export interface Stack extends AsyncDisposable {
 }
 
 /** Starts both processes on free ports with a data folder of their own. Resolves when both listen. */
-export async function startStack({ database, env: chosen = {} }: StackOptions): Promise<Stack> {
+export async function startStack({ database, env: chosen = {}, also = [] }: StackOptions): Promise<Stack> {
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
   const env = {
     DATA_DIR: dataDir,
@@ -53,7 +55,8 @@ export async function startStack({ database, env: chosen = {} }: StackOptions): 
     const dataService = startProcess('data-service/main.js', { ...env, DATA_SERVICE_ADDRESS: '127.0.0.1:0' })
     processes.push(dataService)
     const dataAddress = await listening(dataService, 'address')
-    const gateway = startProcess('gateway/main.js', { GATEWAY_PORT: '0', ...env, DATA_SERVICE_ADDRESS: dataAddress })
+    const DATA_SERVICE_ADDRESS = [dataAddress, ...also].join(',')
+    const gateway = startProcess('gateway/main.js', { GATEWAY_PORT: '0', ...env, DATA_SERVICE_ADDRESS })
     processes.push(gateway)
     const url = await listening(gateway, 'url')
     return {

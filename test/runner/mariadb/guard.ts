@@ -11,8 +11,11 @@ import { findMariadb, type MariadbPrograms } from './programs.js'
 import { asRoot, serverArguments } from './server-arguments.js'
 import { waitForServer } from './wait-for-server.js'
 
-/** What the guard is told by its parent: end the server by SIGKILL; start it again with its data, at its port. */
-export type GuardOrder = 'kill' | 'restart'
+/**
+ * What the guard is told by its parent: end the server by SIGKILL; start it again with its data, at its port; stop its
+ * process without ending it, and let it go on.
+ */
+export type GuardOrder = 'kill' | 'restart' | 'freeze' | 'thaw'
 
 /** What the guard tells its parent: once that the server runs, and of each order that it is done; or what went wrong. */
 export type GuardMessage =
@@ -80,7 +83,8 @@ async function runServer(
 async function obey(order: GuardOrder): Promise<void> {
   try {
     if (order === 'kill') await kill()
-    else await restart()
+    else if (order === 'restart') await restart()
+    else server?.kill(order === 'freeze' ? 'SIGSTOP' : 'SIGCONT')
     tell({ done: order })
   } catch (error) {
     tell({ error: `${String(error)}\n${await errorLog()}` })
@@ -97,6 +101,7 @@ async function kill(): Promise<void> {
 async function stop(): Promise<void> {
   if (server?.exitCode !== null || server.signalCode !== null) return
   const closed = once(server, 'close')
+  server.kill('SIGCONT')
   server.kill('SIGTERM')
   const inTime = await Promise.race([closed.then(() => true), pause(STOP_MS, false, { ref: false })])
   if (inTime) return

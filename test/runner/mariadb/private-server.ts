@@ -11,6 +11,10 @@ export interface PrivateServer extends DatabaseServer {
   kill(): Promise<void>
   /** Starts it again with its data, at its port. Resolves when it lets clients in. */
   restart(): Promise<void>
+  /** Stops its process, connections and all, as a machine that hangs. */
+  freeze(): Promise<void>
+  /** Lets a frozen one go on. */
+  thaw(): Promise<void>
 }
 
 /** Starts a MariaDB of our own on a free loopback port with a data folder of its own, in care of a guard process. */
@@ -40,6 +44,8 @@ export async function startPrivateServer(): Promise<PrivateServer> {
     description: `private MariaDB ${message.version}`,
     kill: () => order('kill'),
     restart: () => order('restart'),
+    freeze: () => order('freeze'),
+    thaw: () => order('thaw'),
     stop: async () => {
       if (guard.connected) guard.disconnect()
       await ended
