@@ -95,7 +95,7 @@ async function main(): Promise<void> {
   const purging = Promise.all(
     expiringIn(stores).map((one) => purgeKeys(one, { now: Date.now, log, stopping: stopping.signal }))
   )
-  log.info({ address: config.address.replace(/\d+$/, String(port)) }, 'listening')
+  log.info({ address: `${config.address.slice(0, config.address.lastIndexOf(':'))}:${port}` }, 'listening')
 
   const [signal] = await stopped
   log.info({ signal }, 'stopping')

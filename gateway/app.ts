@@ -7,6 +7,7 @@ import { AntiforgeryCheck } from './antiforgery/antiforgery-check.js'
 import { AntiforgeryTokens } from './antiforgery/antiforgery-tokens.js'
 import type { AuthClient } from './auth-client.js'
 import type { Catalogue } from './catalogue.js'
+import { untrustedProxyWarning } from './client-address.js'
 import type { GatewayConfig } from './config.js'
 import type { DataClient } from './data-calls.js'
 import { entityReads } from './entity-routes/entity-reads.js'
@@ -96,6 +97,7 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
 
   await app.register(requestIdentity)
   await app.register(requestLog, { log })
+  await app.register(untrustedProxyWarning, { trustedProxies: config.trustedProxies, log })
   await app.register(responseSafety)
   await app.register(privateCookies)
   await app.register(requestLimits)

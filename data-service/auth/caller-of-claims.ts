@@ -2,8 +2,8 @@ import type { Claims } from '../../shared/access-token/verify-token.js'
 import type { Authenticated } from './caller.js'
 import { permissionsOf } from './roles.js'
 
-/** Leading zeros change nothing, and a token is no longer than the headers it came in. */
-const OWNER_DIGITS = /^-?\d+$/
+/** Leading zeros change nothing; more digits than these fit no 64 bits. */
+const OWNER_DIGITS = /^-?0*\d{1,19}$/
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 
 /** Who a verified token speaks for (contract.md section 6). */

@@ -21,7 +21,7 @@ export function partsOf({ text }: JsonNumber): NumberParts {
   const [, sign = '', whole = '', fraction = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   const significant = (whole + fraction).replace(/^0+/, '')
-  const digits = significant.replace(/0+$/, '')
+  const digits = withoutTrailingZeros(significant)
   const trailing = significant.length - digits.length
   const shift = Number(power)
   return {
@@ -31,6 +31,13 @@ export function partsOf({ text }: JsonNumber): NumberParts {
     scale: Math.max(0, fraction.length - shift),
     significant: significant.length
   }
+}
+
+/** By hand: the pattern `0+$` takes quadratic time for zeros that another digit follows. */
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end -= 1
+  return digits.slice(0, end)
 }
 
 /** The same text for the same value: 1, 1.0 and 10e-1 are one. */

@@ -64,7 +64,8 @@ function parseCondition(filter: FilterTexts, resource: Resource, faults: FaultLi
 }
 
 export function isTooLong(text: string): boolean {
-  // Characters are code points, at most as many as UTF-16 units.
+  // Characters are code points of one or two UTF-16 units: only between the two bounds do they have to be counted.
+  if (text.length > 2 * MAX_VALUE_CHARACTERS) return true
   return text.length > MAX_VALUE_CHARACTERS && Array.from(text).length > MAX_VALUE_CHARACTERS
 }
 

@@ -8,7 +8,7 @@ export interface PagingTexts {
 }
 
 export interface Paging {
-  /** As asked, of any length. */
+  /** As asked; one of more than five thousand digits is the largest that has as many. */
   readonly pageNumber: bigint
   /** As clamped. */
   readonly pageSize: number
@@ -18,6 +18,8 @@ export interface Paging {
 }
 
 const DEFAULT_PAGE_SIZE = 10n
+/** Arithmetic on more digits takes more than linear time, and the answer's headers could not hold them. */
+const MOST_DIGITS = 5000
 const FURTHEST = BigInt(Number.MAX_SAFE_INTEGER)
 
 export function parsePaging(texts: PagingTexts, maxPageSize: number, faults: FaultList): Paging {
@@ -42,7 +44,8 @@ function parsePositive(
   faults: FaultList
 ): bigint {
   if (text === undefined) return fallback
-  const value = /^\d+$/.test(text) ? BigInt(text) : 0n
+  const digits = /^\d+$/.test(text) ? text.replace(/^0+/, '') : ''
+  const value = BigInt(digits.length > MOST_DIGITS ? '9'.repeat(MOST_DIGITS) : digits)
   if (value > 0n) return value
   faults.add('paging.invalid', parameter, `${parameter} takes one whole number from 1, in digits, not ${quoted(text)}.`)
   return fallback

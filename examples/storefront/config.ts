@@ -25,5 +25,5 @@ export function readStorefrontConfig(environment: Environment): StorefrontConfig
 
 function parseApiUrl(text: string): string | Error {
   const fits = URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)
-  return fits ? text.replace(/\/+$/, '') : new Error('must be an http or https URL')
+  return fits ? text.replace(/(?<!\/)\/+$/, '') : new Error('must be an http or https URL')
 }

@@ -10,7 +10,7 @@ const CLOSING_TIME = 2000
 try {
   const { host, port, apiUrl, logLevel } = readStorefrontConfig(process.env)
   const log = createLogger({ name: 'storefront', level: logLevel })
-  const apiPath = new URL(apiUrl).pathname.replace(/\/+$/, '')
+  const apiPath = new URL(apiUrl).pathname.replace(/(?<!\/)\/+$/, '')
   const app = buildStorefront({ api: new StoreApi(apiUrl), apiPath, clock: Date.now, log })
   const url = await app.listen({ host, port })
   log.info({ url }, 'listening')

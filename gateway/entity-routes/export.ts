@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { FairSemaphore } from '../../shared/fair-semaphore.js'
 import { throttledAddress } from '../../shared/throttled-address.js'
+import { clientAddress } from '../client-address.js'
 import { attachmentName } from '../headers/attachment-name.js'
 import { exportOptions } from '../headers/export-options.js'
 import { admission } from './admit.js'
@@ -38,7 +39,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
       const { bom, escapeFormulas, faults } = exportOptions(query.values)
       const { fields } = query.values
       const call = dataCall(request, reply)
-      const shares = [{ of: throttledAddress(request.ip), most: EXPORTS_OF_ADDRESS }] as const
+      const shares = [{ of: throttledAddress(clientAddress(request)), most: EXPORTS_OF_ADDRESS }] as const
       const leave =
         call.authorization === undefined ? await anonymous.enter({ shares, signal: call.signal }) : undefined
       try {

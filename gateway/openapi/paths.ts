@@ -22,9 +22,17 @@ function operationObject(resource: Resource, { method, document }: DocumentedOpe
   const { id, ...rest } = document
   return {
     tags: [resource.name],
-    operationId: id.replace(/[ -]+(\w)/g, (_, first: string) => first.toUpperCase()),
+    operationId: camelCase(id),
     ...rest,
     // An empty requirement: the token may be left out.
     security: method === 'get' && resource.publicReads ? [{}, { bearer: [] }] : [{ bearer: [] }]
   }
+}
+
+/** Of words with spaces or hyphens between them. */
+function camelCase(words: string): string {
+  return words
+    .split(/[ -]/)
+    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join('')
 }

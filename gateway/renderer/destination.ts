@@ -38,13 +38,14 @@ export function destinationOf(asked: Asked, own: OwnPaths): { readonly renderer:
   return { renderer: both && asked.method === 'GET' && acceptsHtml(asked.accept), both }
 }
 
-/** Decoded segments below the prefix; undefined for a path that is not below it. */
+/** The segments that matter below the prefix, decoded; undefined for a path that is not below it. */
 function belowPrefix(path: string, prefix: string): string[] | undefined {
   if (!path.startsWith(`${prefix}/`)) return undefined
   return (
     path
       .slice(prefix.length + 1)
-      .split('/')
+      // A resource, an id and whether more follows: no third segment is decoded for its own sake.
+      .split('/', 3)
       // What does not decode is no segment of ours.
       .map((segment) => percentDecoded(segment) ?? segment)
   )

@@ -1,6 +1,6 @@
-import { isIP } from 'node:net'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { refusal, type Fault } from '../../shared/domain-error.js'
+import { clientAddress } from '../client-address.js'
 import { bodyOf, jsonOnly, wellFormed } from '../entity-routes/check-json-request.js'
 import { untilAbandoned } from '../entity-routes/data-call.js'
 import { refuseOtherMethods } from '../refuse-other-methods.js'
@@ -34,9 +34,4 @@ function readCredentials(body: Buffer): { readonly email: string; readonly passw
     .map(([name]) => bodyFault(`/${name}`, `/${name} must be there, as a string.`))
   if (first === undefined) throw new TypeError('One of the two is no string')
   throw refusal([first, ...others])
-}
-
-/** What trusted proxies tell, unless it is no address. */
-function clientAddress({ ip, socket }: FastifyRequest): string {
-  return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip
 }

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { forwardedAddress } from '../headers/forwarded-origin.js'
 
 /** The addresses whose `X-Forwarded-*` headers are believed. */
 export class TrustedProxies {
@@ -14,10 +15,15 @@ export class TrustedProxies {
     return wrong.length === 0 ? proxies : new Error('must list addresses or ranges such as 10.0.0.0/8')
   }
 
-  /** Whether a socket's remote address, an IPv4 one in its IPv6 form included, is one of them. */
+  /**
+   * Whether a socket's remote address, an IPv4 one in its IPv6 form included, or an entry of `X-Forwarded-For`, which may
+   * carry a port, is one of them.
+   */
   trusts(address: string | undefined): boolean {
     if (address === undefined) return false
-    const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
+    // The zone of a link-local address is the machine's own affair.
+    const [known = ''] = (forwardedAddress(address) ?? '').split('%', 1)
+    const plain = known.replace(/^::ffff:(?=\d+\.)/i, '')
     const version = isIP(plain)
     return version !== 0 && this.#addresses.check(plain, version === 4 ? 'ipv4' : 'ipv6')
   }

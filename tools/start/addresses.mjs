@@ -58,5 +58,5 @@ function portOf(text, setting) {
 export function localBase({ host, port }, publicBase) {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   const path = publicBase !== undefined && URL.canParse(publicBase) ? new URL(publicBase).pathname : ''
-  return `http://${name}:${port}${path.replace(/\/+$/, '')}`
+  return `http://${name}:${port}${path.replace(/(?<!\/)\/+$/, '')}`
 }

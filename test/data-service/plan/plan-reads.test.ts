@@ -42,7 +42,9 @@ describe('planPage', () => {
       false
     ])
     const huge = '9'.repeat(5000)
-    expect(paging({ pageNumber: huge })).to.deep.equal([BigInt(huge), 10, Number.MAX_SAFE_INTEGER, true])
+    for (const pageNumber of [huge, `${huge}9`, `000${huge}`]) {
+      expect(paging({ pageNumber })).to.deep.equal([BigInt(huge), 10, Number.MAX_SAFE_INTEGER, true])
+    }
   })
 
   it('refuses every other text as a page', () => {

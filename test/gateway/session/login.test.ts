@@ -124,6 +124,20 @@ describe('login and logout', () => {
     expect(gateway.auth.made('login')).to.deep.equal([])
   })
 
+  it('refuses a body of nested arrays, however deep, and one that does not end', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const half = 500_000
+    const nested = '['.repeat(half) + ']'.repeat(half)
+    for (const [body, code] of [
+      [nested, 'body.invalid'],
+      [`{"email":${nested}}`, 'body.invalid'],
+      ['['.repeat(2 * half), 'body.malformed']
+    ] as const) {
+      expectProblem(await gateway.send('POST', '/auth/login', { headers, body }), 400, code)
+    }
+    expect(gateway.auth.calls).to.deep.equal([])
+  })
+
   const BODIES: readonly (readonly [body: unknown, pointers: readonly string[]])[] = [
     [{}, ['/email', '/password']],
     [{ email: 1, password: null }, ['/email', '/password']],

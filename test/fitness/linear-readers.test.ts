@@ -1,0 +1,196 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect } from 'chai'
+import { DomainError } from '../../shared/domain-error.js'
+import { TokenRefused } from '../../shared/access-token/verify-token.js'
+import { packageRoot } from '../harness/package-root.js'
+import { NO_READERS, READERS } from './readers.js'
+
+/** Modules that read what a client sends: every function and class that they export is named in readers.ts. */
+const ROOMS = [
+  /^gateway\/(?:headers|session|antiforgery|renderer|settings)\//,
+  /^shared\/(?!gen\/)/,
+  /^data-service\/plan\/(?:parse-|json-|read-members|read-children|split-items|decimal|check-bounds|body-findings|fault-list|owner-filter)/,
+  /^data-service\/auth\/(?:caller-of-claims|check-credentials|identify|refresh-token)/
+]
+
+const SMALL = 4 * 1024
+const LARGE = 64 * 1024
+const TIMES = LARGE / SMALL
+/** 16 small texts against a large one: 1 is linear, 16 is quadratic. */
+const LIMIT = 4
+/** Milliseconds. Whatever takes quadratic time takes tens of them for 64 KiB: quicker readers need no comparison. */
+const QUICK = 10
+/** Of one attempt after the other, until one of them says linear: the clock of a busy machine gets several. */
+const ROUNDS = [1, 3, 5]
+
+/** Pieces that a header, path, query, cookie, cursor or body may repeat, those first that go into every frame. */
+const FRAMED = 14
+const WORDS =
+  String.raw`\" "" "\" ,,a %20 %41 10 1. /a ../ %2F :: 0: -- a, a; a= a=& a=1& fields=id& a="b", "a", "a""` +
+  String.raw` W/"AA==", AA== a. ;q= text/html; text/html, handling=" handling=x, [::1]:1, "[::1]:1", filters[` +
+  String.raw` filters[id].value=1& [1], {"a": {"a":1}, "a":1, "\u0061", 1e9, null, \u0000 same-site, cross-site &_csrf=` +
+  String.raw` ~1 ~0 🎈 é`
+const WITH_BLANKS = [
+  '" ',
+  ' ,',
+  'a ',
+  'a=b; ',
+  ';q=0 ',
+  ': ',
+  '127.0.0.1, ',
+  'app_auth_access=a; ',
+  '; app_antiforgery='
+]
+const PIECES = [
+  ...' \t"\\,;%=&.0a/[',
+  ...']{}()-+:?*@#_\u0000\u00e9',
+  ...WORDS.split(' '),
+  ...WITH_BLANKS,
+  '\r\n',
+  'GET / HTTP/1.1\r\n',
+  '\ud83c'
+]
+/** What may stand around them, so that a reader goes to the end before it finds that nothing fits. */
+const FRAMES: readonly (readonly [before: string, after: string])[] = [
+  ['', ''],
+  ['a=', '"'],
+  ['"', ''],
+  ['"', '"x'],
+  ['1', '1'],
+  ['handling="', ''],
+  ['{"a":"', '"}'],
+  ['{"a":[', ']}'],
+  ['{"a":1', '1}'],
+  ['bearer ', '!'],
+  ['text/html;q=', 'x']
+]
+
+function textOf(piece: string, [before, after]: readonly [string, string], size: number): string {
+  return before + piece.repeat(Math.ceil(size / piece.length)).slice(0, size - before.length - after.length) + after
+}
+
+/** Nested to the end and closed again. */
+function nested(open: string, close: string, size: number): string {
+  const depth = Math.floor(size / (open.length + close.length))
+  return open.repeat(depth) + close.repeat(depth)
+}
+
+/** An object of many members, each said once. */
+function members(size: number): string {
+  const count = Math.floor(size / 12)
+  return `{${Array.from({ length: count }, (_, index) => `"m${String(index).padStart(6, '0')}":1`).join()}}`
+}
+
+interface Kind {
+  readonly name: string
+  readonly text: (size: number) => string
+}
+
+const KINDS: readonly Kind[] = [
+  ...FRAMES.flatMap((frame, index) =>
+    PIECES.filter((_, at) => index === 0 || at < FRAMED).map((piece) => ({
+      name: `${JSON.stringify(frame[0])} ${JSON.stringify(piece)}… ${JSON.stringify(frame[1])}`,
+      text: (size: number) => textOf(piece, frame, size)
+    }))
+  ),
+  { name: 'nested arrays', text: (size) => nested('[', ']', size) },
+  { name: 'nested objects', text: (size) => nested('{"a":', '}', size) + ' ' },
+  { name: 'nested arrays in a member', text: (size) => `{"a":${nested('[', ']', size)}}` },
+  { name: 'many members', text: members }
+]
+
+/** Refusals are answers: anything else that is thrown would be a 500. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof DomainError || error instanceof TokenRefused
+}
+
+async function run(read: (text: string) => unknown, text: string): Promise<void> {
+  try {
+    await read(text)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+  }
+}
+
+async function time(read: (text: string) => unknown, texts: readonly string[]): Promise<number> {
+  const started = performance.now()
+  for (const text of texts) await run(read, text)
+  return performance.now() - started
+}
+
+function median(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
+}
+
+/** How much longer one large text takes than as many characters in small ones. */
+async function ratio(read: (text: string) => unknown, kind: Kind, rounds: number): Promise<number> {
+  const large = kind.text(LARGE)
+  const small = Array.from({ length: TIMES }, () => kind.text(SMALL))
+  const times: { large: number; small: number }[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    times.push({ large: await time(read, [large]), small: await time(read, small) })
+  }
+  return median(times.map((one) => one.large)) / median(times.map((one) => one.small))
+}
+
+/** undefined for a reader that takes linear time. */
+async function slowness(read: (text: string) => unknown, kind: Kind): Promise<number | undefined> {
+  if ((await time(read, [kind.text(LARGE)])) < QUICK) return undefined
+  let found = 0
+  for (const rounds of ROUNDS) {
+    found = await ratio(read, kind, rounds)
+    if (found < LIMIT) return undefined
+  }
+  return found
+}
+
+async function exportsOf(file: string): Promise<string[]> {
+  const module: unknown = await import(pathToFileURL(join(packageRoot, 'dist', file)).href)
+  if (typeof module !== 'object' || module === null) return []
+  return Object.entries(module).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
+}
+
+function modules(): string[] {
+  return readdirSync(join(packageRoot, 'dist'), { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.js') && ROOMS.some((room) => room.test(path)))
+}
+
+describe('readers of what a client sends', () => {
+  it('are all in the table of readers.ts, or left out of it for a reason', async () => {
+    const exported = new Set((await Promise.all(modules().map(exportsOf))).flat())
+    const named = [...Object.keys(READERS), ...Object.values(NO_READERS).flatMap((names) => names.split(' '))]
+    expect(
+      [...exported].filter((name) => !named.includes(name)).toSorted(),
+      'to be added to READERS of test/fitness/readers.ts, or to NO_READERS with the reason'
+    ).to.deep.equal([])
+    expect(named.filter((name) => !exported.has(name)).toSorted(), 'no longer exported').to.deep.equal([])
+    expect(new Set(named).size, 'named twice').to.equal(named.length)
+  })
+
+  for (const [name, read] of Object.entries(READERS)) {
+    it(`${name} takes linear time for 64 KiB of anything, and refuses it cleanly`, async () => {
+      for (const kind of KINDS) {
+        let times: number | undefined
+        try {
+          times = await slowness(read, kind)
+        } catch (error) {
+          throw new Error(`${kind.name} is not refused, it fails`, { cause: error })
+        }
+        expect(times, `${kind.name}: a large text against small ones of the same length`).to.equal(undefined)
+      }
+    }).timeout(120_000)
+  }
+
+  it('would be found out', async () => {
+    const slow = (text: string): unknown => text.slice(0, text.length / 4).match(/0+$/)
+    expect(
+      await slowness(slow, {
+        name: 'zeros',
+        text: (size) => '0'.repeat(size / 4 - 1).concat('1'.repeat((3 * size) / 4 + 1))
+      })
+    ).to.be.greaterThan(LIMIT)
+  })
+})

@@ -1,0 +1,323 @@
+import type { Authenticated } from '../../data-service/auth/caller.js'
+import { callerOfClaims } from '../../data-service/auth/caller-of-claims.js'
+import { checkCredentials } from '../../data-service/auth/check-credentials.js'
+import { identifyBy } from '../../data-service/auth/identify.js'
+import { parseRefreshToken } from '../../data-service/auth/refresh-token.js'
+import { throttledAddress } from '../../shared/throttled-address.js'
+import { dateTime, decimal, freeText, guid, int, long, bool, text as words } from '../../data-service/entity/field.js'
+import { BodyFindings } from '../../data-service/plan/body-findings.js'
+import { makeCatalogue } from '../../data-service/plan/catalogue.js'
+import { outOfBounds } from '../../data-service/plan/check-bounds.js'
+import { fitDecimal, parseDecimal } from '../../data-service/plan/decimal.js'
+import { FaultList, quoted } from '../../data-service/plan/fault-list.js'
+import { canonicalNumber, integerOf, JsonNumber, partsOf } from '../../data-service/plan/json-number.js'
+import { canonicalJson, parseJson, type JsonValue } from '../../data-service/plan/json-value.js'
+import { passOwnerFilter } from '../../data-service/plan/owner-filter.js'
+import { parseAct } from '../../data-service/plan/parse-act.js'
+import { isTooLong, parseConditions } from '../../data-service/plan/parse-conditions.js'
+import { parseCreate } from '../../data-service/plan/parse-create.js'
+import { parseDateTime } from '../../data-service/plan/parse-date-time.js'
+import { parseDelete } from '../../data-service/plan/parse-delete.js'
+import { parseFlag } from '../../data-service/plan/parse-flag.js'
+import { parseId } from '../../data-service/plan/parse-id.js'
+import { parseIdempotencyKey } from '../../data-service/plan/parse-idempotency-key.js'
+import { parseMember } from '../../data-service/plan/parse-member.js'
+import { parseOperator } from '../../data-service/plan/parse-operator.js'
+import { parsePaging } from '../../data-service/plan/parse-paging.js'
+import { optionalVersions, requiredVersions } from '../../data-service/plan/parse-precondition.js'
+import { parseFields, parseShape } from '../../data-service/plan/parse-shape.js'
+import { parseSort } from '../../data-service/plan/parse-sort.js'
+import { parseUpdate } from '../../data-service/plan/parse-update.js'
+import { parseValue } from '../../data-service/plan/parse-value.js'
+import type { PlanningCall } from '../../data-service/plan/planning.js'
+import { readChildren } from '../../data-service/plan/read-children.js'
+import { readMembers } from '../../data-service/plan/read-members.js'
+import { splitItems } from '../../data-service/plan/split-items.js'
+import { antiforgeryCookieIn } from '../../gateway/antiforgery/antiforgery-cookie.js'
+import { antiforgeryFieldIn, isPlainForm } from '../../gateway/antiforgery/form-field.js'
+import { claimedSession } from '../../gateway/antiforgery/session-binding.js'
+import { decodeSignature } from '../../gateway/antiforgery/signature-text.js'
+import { acceptsHtml } from '../../gateway/headers/accepts-html.js'
+import { checkApiVersion } from '../../gateway/headers/api-version.js'
+import { authorizationOf } from '../../gateway/headers/authorization.js'
+import { checkBodySize } from '../../gateway/headers/body-size.js'
+import { exportOptions } from '../../gateway/headers/export-options.js'
+import { FilterPairs } from '../../gateway/headers/filter-pairs.js'
+import { forwardedAddress, forwardedOrigin } from '../../gateway/headers/forwarded-origin.js'
+import { headerLines } from '../../gateway/headers/header-lines.js'
+import { idempotencyKey } from '../../gateway/headers/idempotency-key.js'
+import { ifMatch } from '../../gateway/headers/if-match.js'
+import { ignoredParameters } from '../../gateway/headers/ignored-parameters.js'
+import { checkJsonBody } from '../../gateway/headers/json-body.js'
+import { checkJsonMediaType } from '../../gateway/headers/json-media-type.js'
+import { knownQuery, nameOf } from '../../gateway/headers/known-query.js'
+import { withoutOws } from '../../gateway/headers/optional-whitespace.js'
+import { pageLinks } from '../../gateway/headers/page-links.js'
+import { pathOfFault } from '../../gateway/headers/path-of-fault.js'
+import { percentDecoded } from '../../gateway/headers/percent-decoded.js'
+import { prefersStrict } from '../../gateway/headers/prefer.js'
+import { parseQuery, pathOf, queryOf } from '../../gateway/headers/query-parameters.js'
+import { checkRequestHead, checkRequestHeadSize } from '../../gateway/headers/request-head.js'
+import { requestIdOf } from '../../gateway/headers/request-id.js'
+import { ROUTE_PARAMETERS } from '../../gateway/headers/route-parameters.js'
+import { routeQuery } from '../../gateway/headers/route-query.js'
+import { continueTrace } from '../../gateway/headers/trace-parent.js'
+import { destinationOf } from '../../gateway/renderer/destination.js'
+import { downstreamHeaders } from '../../gateway/renderer/downstream-headers.js'
+import { rendererPath } from '../../gateway/renderer/renderer-path.js'
+import { upstreamHeaders } from '../../gateway/renderer/upstream-headers.js'
+import { jsonMembers } from '../../gateway/session/json-members.js'
+import { isCrossSite, isFromAnotherOrigin } from '../../gateway/session/refuse-cross-site.js'
+import { sentCookies, withSession } from '../../gateway/session/sent-cookies.js'
+import { cookieFault } from '../../gateway/session/set-cookie.js'
+import { TrustedProxies } from '../../gateway/settings/trusted-proxies.js'
+import { verifyToken } from '../../shared/access-token/verify-token.js'
+import { decodeDetails } from '../../shared/rpc-details.js'
+import { cookiePairs, cookieValues } from '../../shared/session-cookie/cookie-values.js'
+import { readSessionCookie } from '../../shared/session-cookie/read-session-cookie.js'
+import { unverifiedClaims } from '../../shared/session-cookie/unverified-claims.js'
+import { shortened } from '../../shared/shortened.js'
+import { decodeBase64 } from '../../shared/strict-base64.js'
+import { resource } from '../data-service/plan/example-entities.js'
+import { boards, carts } from '../data-service/plan/owned-entities.js'
+
+const admin: Authenticated = {
+  kind: 'authenticated',
+  issuer: 'test',
+  subject: 'admin',
+  roles: ['Admin'],
+  permissions: new Set(),
+  owner: 1n
+}
+const ownership = { bypassRole: 'Admin', parameterName: 'id' }
+const call: PlanningCall = {
+  planning: { catalogue: makeCatalogue([boards, carts]), ownership, maxPageSize: 500, maxExportRows: 1000 },
+  caller: admin
+}
+const things = resource('things')
+const FIELDS = [words(100), freeText(), bool(), int(), long(), decimal(10, 2), dateTime(), guid()]
+const VERSION = { kind: 'PRECONDITION_KIND_TAGS', versions: [Buffer.alloc(8)] }
+const listener = 'http://127.0.0.1:3000'
+const vouched = { requestId: '1', traceparent: undefined, host: 'a', proto: 'http', forwardedFor: '::1' }
+
+/** Reads with a list for the faults, and asks for them all. */
+function judged(read: (faults: FaultList) => unknown): unknown {
+  const faults = new FaultList()
+  const value = read(faults)
+  faults.finish()
+  return value
+}
+
+/** What JSON there is, or the text as the one member of a body. */
+function jsonOf(text: string): JsonValue {
+  try {
+    return parseJson(Buffer.from(text))
+  } catch {
+    return { id: text, title: text, price: text, [text]: new JsonNumber(`1${'0'.repeat(text.length)}1`) }
+  }
+}
+
+function write(text: string): Parameters<typeof parseUpdate>[0] & { linkBase: string; action: string } {
+  const body = Buffer.from(text)
+  const texts = { ownerParameter: text, idempotencyKey: text, strict: true, unplaced: { parameters: text.split(',') } }
+  return { resource: 'carts', id: text, action: 'clear', body, linkBase: text, precondition: VERSION, ...texts }
+}
+
+type Reader = (text: string) => unknown
+
+/** Every exported reader of a client's text, called with it wherever it takes one. */
+export const READERS: Readonly<Record<string, Reader>> = {
+  // gateway/headers
+  acceptsHtml,
+  checkApiVersion,
+  authorizationOf: (text) => authorizationOf(['Authorization', text, 'authorization', text]),
+  checkBodySize,
+  exportOptions: (text) => exportOptions({ bom: text, escapeFormulas: text }),
+  FilterPairs: (text) => {
+    const pairs = new FilterPairs()
+    pairs.take({ name: text, value: text })
+    for (const name of text.split('&')) pairs.take({ name: `filters[${name}].value`, value: name })
+    return pairs.paired()
+  },
+  forwardedOrigin: (text) => forwardedOrigin({ proto: text, host: text }, listener),
+  forwardedAddress,
+  headerLines: (text) => headerLines(text.split(' '), 'prefer'),
+  idempotencyKey: (text) => idempotencyKey([text]),
+  ifMatch,
+  ignoredParameters: (text) => ignoredParameters(text.replaceAll(/\p{Surrogate}/gu, '').split(',')),
+  checkJsonBody: (text) => checkJsonBody(Buffer.from(text)),
+  checkJsonMediaType: (text) => {
+    checkJsonMediaType({ 'content-type': `application/json${text}` })
+    checkJsonMediaType({ 'content-type': text, 'content-encoding': text, 'content-length': text })
+  },
+  knownQuery: (text) => knownQuery(text, ['fields', 'page']),
+  nameOf,
+  withoutOws,
+  pageLinks: (text) => pageLinks(`${listener}/things/paged`, text, [{ rel: 'next', pageNumber: '2' }]),
+  pathOfFault: (text) => [pathOfFault(text, text.length), pathOfFault(`GET ${text}`, text.length)],
+  percentDecoded,
+  prefersStrict,
+  parseQuery,
+  pathOf,
+  queryOf,
+  checkRequestHead: (text) =>
+    checkRequestHead({ method: 'GET', target: text, httpVersion: '1.1', rawHeaders: ['Host', text] }),
+  checkRequestHeadSize: (text) =>
+    checkRequestHeadSize({ method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: text.split(' ') }),
+  requestIdOf: (text) => requestIdOf(text, () => ''),
+  routeQuery: (text) => routeQuery(text, ROUTE_PARAMETERS.paged, 'id'),
+  continueTrace: (text) => continueTrace(text, () => ''),
+  // gateway/session
+  jsonMembers: (text) => {
+    const body = Buffer.from(text)
+    checkJsonBody(body)
+    return jsonMembers(body)
+  },
+  isCrossSite: (text) => isCrossSite(text, text, () => listener),
+  isFromAnotherOrigin,
+  sentCookies,
+  withSession: (text) => withSession(text, { accessToken: 'a', refreshToken: 'b' }),
+  cookieFault: (text) => cookieFault('a', text),
+  // gateway/antiforgery
+  antiforgeryCookieIn,
+  claimedSession,
+  antiforgeryFieldIn: (text) => antiforgeryFieldIn(Buffer.from(text)),
+  isPlainForm: (text) => [
+    isPlainForm({ type: text, encoding: text }),
+    isPlainForm({ type: `application/x-www-form-urlencoded${text}`, encoding: undefined })
+  ],
+  decodeSignature,
+  // gateway/renderer
+  destinationOf: (text) =>
+    destinationOf(
+      { method: 'GET', target: text, accept: text },
+      { prefix: '', isResource: () => true, isRead: () => false }
+    ),
+  downstreamHeaders: (text) =>
+    downstreamHeaders(
+      { connection: text, vary: text, 'set-cookie': [text, `app_auth_access${text}`] },
+      { personal: true, setsCookies: true, varies: true }
+    ),
+  rendererPath: (text) => rendererPath(text, new URL(listener)),
+  upstreamHeaders: (text) =>
+    upstreamHeaders({ [text]: text, [`x-forwarded-${text}`]: text }, { ...vouched, cookie: text }, true),
+  // gateway/settings
+  TrustedProxies: (text) => new TrustedProxies().trusts(text),
+  // shared
+  verifyToken: async (text) => verifyToken(text, [], { now: Date.now }),
+  decodeDetails: (text) => decodeDetails(Buffer.from(text)),
+  cookiePairs,
+  cookieValues: (text) => cookieValues(text, 'a'),
+  readSessionCookie: (text) => [readSessionCookie(text), readSessionCookie(`app_auth_access=${text}`)],
+  unverifiedClaims,
+  shortened: (text) => shortened(text, 100),
+  decodeBase64,
+  // data-service/plan
+  BodyFindings: (text) => {
+    const findings = new BodyFindings(true)
+    for (const name of text.split(',')) findings.ignore(`/${name}`)
+    findings.faults.finish()
+  },
+  outOfBounds: (text) => outOfBounds(text, words(100)),
+  fitDecimal: (text) => {
+    const value = parseDecimal(text.slice(0, 4096))
+    return value && fitDecimal(value, decimal(10, 2), 'floor')
+  },
+  parseDecimal: (text) => parseDecimal(text.slice(0, 4096)),
+  FaultList: (text) => judged((faults) => text.split(',').forEach((name) => faults.add('fields.invalid', name, name))),
+  quoted,
+  JsonNumber: (text) => partsOf(new JsonNumber(text)),
+  partsOf: (text) => [partsOf(new JsonNumber(`1${text}`)), partsOf(new JsonNumber(`1e${text}`))],
+  canonicalNumber: (text) => canonicalNumber(new JsonNumber(text)),
+  integerOf: (text) => integerOf(partsOf(new JsonNumber(text))),
+  canonicalJson: (text) => canonicalJson(jsonOf(text)),
+  parseJson: (text) => parseJson(Buffer.from(text)),
+  passOwnerFilter: (text) =>
+    passOwnerFilter(
+      { resource: call.planning.catalogue.resource('carts'), route: 'list', texts: { ownerParameter: text }, id: text },
+      admin,
+      ownership
+    ),
+  parseAct: (text) => parseAct({ ...write(text), id: '1' }, call),
+  isTooLong,
+  parseConditions: (text) =>
+    judged((faults) =>
+      parseConditions(
+        ['title', 'price', 'serial', 'madeAt', 'code', 'sold', text].flatMap((property) =>
+          ['equals', 'in', 'between', text].map((operator) => ({ property, operator, value: text }))
+        ),
+        things,
+        faults
+      )
+    ),
+  parseCreate: (text) => parseCreate(write(text), call, false),
+  parseDateTime: (text) => [parseDateTime(text), parseDateTime(`2026-01-31T08:00:00.${text}`)],
+  parseDelete: (text) => parseDelete(write(text), call),
+  parseFlag: (text) =>
+    judged((faults) => parseFlag(text, { parameter: 'a', code: 'include.invalid', fallback: true }, faults)),
+  parseId: (text) => judged((faults) => FIELDS.map((field) => parseId(text, field, faults))),
+  parseIdempotencyKey: (text) => judged((faults) => parseIdempotencyKey(text, true, faults)),
+  parseMember: (text) =>
+    FIELDS.flatMap((field) => [text, new JsonNumber(text), jsonOf(text)].map((json) => parseMember(json, field))),
+  parseOperator: (text) => parseOperator(text, 'string'),
+  parsePaging: (text) =>
+    judged((faults) => parsePaging({ pageNumber: text, pageSize: text, includeTotal: text }, 500, faults)),
+  optionalVersions: (text) => optionalVersions({ kind: text, versions: [Buffer.from(text)] }),
+  requiredVersions: (text) =>
+    requiredVersions({ ...VERSION, versions: text.split(',').map((version) => Buffer.from(version)) }),
+  parseFields: (text) => judged((faults) => parseFields(text, things, { faults, refuse: () => undefined })),
+  parseShape: (text) =>
+    judged((faults) => parseShape({ fields: text, includeFks: text, includeChildren: text }, things, faults)),
+  parseSort: (text) => judged((faults) => parseSort({ sortColumn: text, sortDirection: text }, things, faults)),
+  parseUpdate: (text) => parseUpdate({ ...write(text), id: '1' }, call),
+  parseValue: (text) => FIELDS.map((field) => parseValue(text.slice(0, 4096), field)),
+  readChildren: (text) => {
+    const findings = new BodyFindings(true)
+    const [children] = things.entity.children
+    if (children === undefined) throw new TypeError('things have parts')
+    readChildren({ parts: [jsonOf(text)] }, { children, min: 1 }, findings)
+    findings.faults.finish()
+  },
+  readMembers: (text) => {
+    const findings = new BodyFindings(false)
+    readMembers(jsonOf(text), { columns: things.entity.columns, at: '', defaults: true }, findings)
+    return findings.ignored
+  },
+  splitItems,
+  // data-service/auth
+  callerOfClaims: (text) =>
+    callerOfClaims(
+      { iss: 'a', sub: text, exp: 1, role: text.split(','), permissions: text.split(','), customer_id: text },
+      'customer_id'
+    ),
+  checkCredentials: (text) => checkCredentials({ email: text, password: text, clientAddress: text }),
+  identifyBy: async (text) => {
+    const identify = identifyBy([], { ownerClaimType: 'customer_id', now: Date.now })
+    await identify([`bearer ${text}`])
+  },
+  parseRefreshToken,
+  throttledAddress
+}
+
+/** Exports that read no text of a client, or hand it on to a reader above, by the reason. */
+export const NO_READERS: Readonly<Record<string, string>> = {
+  'routes and hooks, which hand header, query and body to the readers':
+    'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute loginRoute ownSiteOnly ' +
+    'refuseCrossSite sendAccessToken sendNoSession sessionCookieRoutes SessionRefresh authCall ' +
+    'sessionTokenRoute sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession ' +
+    'rendererFailure sendFailurePage rendererProxy leaveUpstreamBody upstreamBody readWrite',
+  'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
+    'AntiforgeryTokens checkAccessToken hashOfToken openSuccessor sealSuccessor writeRefreshToken ' +
+    'PublishedKeys timeClaim isGenuine provenSession',
+  'answers, written from what was read':
+    'attachmentName entityTag paginationOf bodyFault SessionCookies setCookie encodeSignature ' +
+    'antiforgerySetCookie conflictMetadata conflictOf DomainError refusal isErrorCode grpcStatusOf ' +
+    'encodeDetails fromRpcStatus toRpcStatus TokenRefused aliasesOf expected',
+  'settings, keys and arguments of the operator':
+    'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
+    'readArguments SettingsError SettingsReader redactUrl loadProto createLogger isRouteId ' +
+    'ownerParameter TlsCertificates channelCredentials serverCredentials followFiles stateOf ' +
+    'isLoopbackAddress readGrpcSecurity targetNameOf',
+  'requests and bytes that are counted and handed on': 'peek checkBodyLength FairSemaphore',
+  'numbers and values that are parsed already': 'rescaled isArray isObject'
+}
