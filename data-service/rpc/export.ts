@@ -1,5 +1,6 @@
 import { DomainError } from '../../shared/domain-error.js'
-import { FairSemaphore, type Share } from '../../shared/fair-semaphore.js'
+import { type Entrant, FairSemaphore, type Share } from '../../shared/fair-semaphore.js'
+import { throttledAddress } from '../../shared/throttled-address.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
 import type { Caller } from '../auth/caller.js'
@@ -13,7 +14,7 @@ import type { Reading } from './reading.js'
 /** Exports under way at a time. Each holds a snapshot, on a connection of its own beside those of other reads. */
 const EXPORTS = 16
 
-/** Of one caller. */
+/** Of one caller, or of the anonymous callers of one address. */
 const EXPORTS_OF_CALLER = 4
 
 /** Of all anonymous callers together: the rest is for those who can be told apart. */
@@ -31,25 +32,28 @@ const PATIENCE = 5_000
  */
 const TENURE = 3_600_000
 
-/** The exports that this process has under way. `tenure` (milliseconds) is for tests. */
-export function exportPlaces({ tenure = TENURE }: { readonly tenure?: number } = {}): FairSemaphore {
+/** The exports that this process has under way. Other times (milliseconds) are for tests. */
+export function exportPlaces(times: { readonly tenure?: number; readonly patience?: number } = {}): FairSemaphore {
+  const { tenure = TENURE, patience = PATIENCE } = times
   const detail = 'Too many exports are under way. Try again.'
-  return new FairSemaphore({ places: EXPORTS, waiting: WAITING, patience: PATIENCE, tenure, detail })
+  return new FairSemaphore({ places: EXPORTS, waiting: WAITING, patience, tenure, detail })
 }
 
 /** Refuses a bad request when it is called, before the first message is asked for. */
 export function exportRows(
   { planning, store, exports }: Reading,
-  { caller, signal }: CallContext,
+  context: CallContext,
   request: ExportRequest__Output
 ): AsyncIterable<ExportResponse> {
+  const { caller, signal } = context
   const plan = planExport(request, { planning, caller })
   const columns = exportColumns(plan, planning.catalogue.resource(request.resource))
-  return messages(plan, { columns, batches: admitted(store.export(plan, signal), { caller, signal, exports }) })
+  const shares = sharesOf(caller, context.peerIsGateway ? request.clientAddress : '')
+  return messages(plan, { columns, batches: admitted(store.export(plan, signal), { shares, signal, exports }) })
 }
 
 interface Admission {
-  readonly caller: Caller
+  readonly shares: Entrant['shares']
   readonly signal: AbortSignal
   readonly exports: FairSemaphore
 }
@@ -57,7 +61,7 @@ interface Admission {
 /** The batches of an export once it has a place, which it keeps until they end or the place is recalled. */
 async function* admitted(
   rows: AsyncIterable<ExportBatch>,
-  { caller, signal, exports }: Admission
+  { shares, signal, exports }: Admission
 ): AsyncGenerator<ExportBatch> {
   const batches = rows[Symbol.asyncIterator]()
   let leave = (): void => undefined
@@ -74,7 +78,7 @@ async function* admitted(
     // The reader may take hours to ask for more. What it was sent stays good, and what it asks for next fails.
     end().catch(() => undefined)
   }
-  leave = await exports.enter({ shares: sharesOf(caller), signal, recall })
+  leave = await exports.enter({ shares, signal, recall })
   try {
     for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
       yield next.value
@@ -86,9 +90,13 @@ async function* admitted(
   }
 }
 
-function sharesOf(caller: Caller): readonly [Share] {
-  if (caller.kind === 'anonymous') return [{ of: 'anonymous', most: EXPORTS_OF_ANONYMOUS }]
-  return [{ of: JSON.stringify([caller.issuer, caller.subject]), most: EXPORTS_OF_CALLER }]
+function sharesOf(caller: Caller, clientAddress: string): Entrant['shares'] {
+  if (caller.kind === 'authenticated') {
+    return [{ of: JSON.stringify([caller.issuer, caller.subject]), most: EXPORTS_OF_CALLER }]
+  }
+  const everyone: Share = { of: 'anonymous', most: EXPORTS_OF_ANONYMOUS }
+  if (clientAddress === '') return [everyone]
+  return [everyone, { of: throttledAddress(clientAddress), most: EXPORTS_OF_CALLER }]
 }
 
 async function* messages(

@@ -22,7 +22,10 @@ const PART_TIMEOUT = 60_000
  */
 const READER_TIMEOUT = 3_600_000
 
-/** Anonymous exports of one address at a time: those of known callers are counted by the data service. */
+/**
+ * Anonymous exports of one address at a time. The data service counts them too, as it counts those of known callers, but
+ * only where it knows this process as a gateway.
+ */
 const EXPORTS_OF_ADDRESS = 4
 
 /** `GET /{resource}/export`: every row that matches as CSV, streamed. */
@@ -50,7 +53,8 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
           idleTimeoutMs: PART_TIMEOUT,
           readerTimeoutMs: READER_TIMEOUT,
           ...query.owner,
-          unplaced: query.unplaced
+          unplaced: query.unplaced,
+          clientAddress: request.ip
         })
         const opened = await openExport(parts, faults)
 

@@ -38,6 +38,7 @@ describe('exports', () => {
       fields: 'id,name',
       idleTimeoutMs: 60_000,
       readerTimeoutMs: 3_600_000,
+      clientAddress: '127.0.0.1',
       unplaced: { parameters: [] }
     })
   })

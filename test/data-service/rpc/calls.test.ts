@@ -4,6 +4,7 @@ import type { ServiceError } from '@grpc/grpc-js'
 import { exportPlaces } from '../../../data-service/rpc/export.js'
 import { DomainError } from '../../../shared/domain-error.js'
 import type { ExportResponse__Output } from '../../../shared/gen/entity/v1/ExportResponse.js'
+import { GATEWAY_SECRET_METADATA } from '../../../shared/grpc-security.js'
 import { fromRpcStatus } from '../../../shared/rpc-status.js'
 import type { RunningService } from './running-service.js'
 import { answer, failure, metadata, runService, soon } from './running-service.js'
@@ -181,6 +182,27 @@ describe('calls', () => {
       expect(first).to.include({ code: 'upstream.unavailable' })
       expect(new Set(others)).to.deep.equal(new Set(['whole']))
       expect(await read(other)).to.equal('whole')
+    })
+
+    it('of anonymous clients count by the address that a gateway tells, and nobody else', async () => {
+      await using full = await runService(undefined, exportPlaces({ patience: 1 }))
+      full.store.rows = Array.from({ length: 100 }, (_, id) => ({ id, title: 'x'.repeat(10_000) }))
+      full.store.batches = 10
+      const times = (clientAddress: string): object => ({ idleTimeoutMs: 60_000, clientAddress })
+      const gateway = { [GATEWAY_SECRET_METADATA]: 'of a gateway' }
+      const refused = async (parts: Promise<unknown>): Promise<unknown> =>
+        parts.then(
+          () => 'begun',
+          // What grpc-js fails calls with.
+          (error: unknown) => fromRpcStatus(error as ServiceError).code
+        )
+      for (let n = 0; n < 4; n++) await unread(gateway, times('192.0.2.1'), full)
+      expect(await refused(unread(gateway, times('192.0.2.1'), full))).to.equal('upstream.unavailable')
+      expect(await refused(unread(gateway, times('192.0.2.2'), full))).to.equal('begun')
+      // Who makes up addresses has no more than all anonymous callers together.
+      const made = []
+      for (let n = 0; n < 4; n++) made.push(await refused(unread({}, times(`192.0.2.${10 + n}`), full)))
+      expect(made).to.deep.equal(['begun', 'begun', 'begun', 'upstream.unavailable'])
     })
   })
 })

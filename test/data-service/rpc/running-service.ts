@@ -21,7 +21,7 @@ import { noAuthentication } from './no-authentication.js'
 export type Answered<Response> = (error: ServiceError | null, response?: Response) => void
 type Log = Record<string, unknown>
 
-/** A data service over a MemoryStore on a free port. Authorization metadata is `owner <digits>` or refused. */
+/** A data service over a MemoryStore on a free port. Authorization metadata is `owner <digits>` or refused; a gateway's secret is `of a gateway`. */
 export interface RunningService {
   readonly store: MemoryStore
   readonly client: EntityServiceClient
@@ -54,7 +54,12 @@ export async function runService(
       newGuid: randomUUID
     },
     authenticating: noAuthentication,
-    interceptors: { identify, isGateway: () => false, log, newRequestId: () => 'made-here' },
+    interceptors: {
+      identify,
+      isGateway: ({ gatewaySecrets }) => gatewaySecrets[0] === 'of a gateway',
+      log,
+      newRequestId: () => 'made-here'
+    },
     reflection: true,
     credentials: serverCredentials(undefined, 'none')
   })
