@@ -1,5 +1,6 @@
 import type { EntityServiceHandlers } from '../shared/gen/entity/v1/EntityService.js'
 import type { ExportRequest__Output } from '../shared/gen/entity/v1/ExportRequest.js'
+import type { Target } from './interceptors/errors.js'
 import { intercept, type Interceptors } from './interceptors/intercept.js'
 import { interceptStream } from './interceptors/intercept-stream.js'
 import { streamCall, type StreamTimes } from './interceptors/stream-call.js'
@@ -21,6 +22,8 @@ export function entityService(
   const described = describeCatalogue(reading.planning.catalogue, reading.planning.ownership)
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>, exempt = false) =>
     unaryCall<Request, Response>(intercept(handler, { rpc, exempt }, interceptors))
+  const write = <Request extends Target, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
+    unaryCall<Request, Response>(intercept(handler, { rpc, target }, interceptors))
   return {
     Describe: unary('Describe', (_: CallContext, _request: object) => Promise.resolve(described), true),
     List: unary('List', handlers.list),
@@ -36,11 +39,15 @@ export function entityService(
       ),
       timesOf
     ),
-    Create: unary('Create', writes.create),
-    Update: unary('Update', writes.update),
-    Delete: unary('Delete', writes.delete),
-    Act: unary('Act', writes.act)
+    Create: write('Create', writes.create),
+    Update: write('Update', writes.update),
+    Delete: write('Delete', writes.delete),
+    Act: write('Act', writes.act)
   }
+}
+
+function target({ resource, id }: Target): Target {
+  return id === undefined ? { resource } : { resource, id }
 }
 
 function timesOf({ idleTimeoutMs, readerTimeoutMs }: ExportRequest__Output): StreamTimes {

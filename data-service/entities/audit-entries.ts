@@ -1,6 +1,6 @@
 import { permission } from '../entity/access.js'
 import { defineEntity } from '../entity/define-entity.js'
-import { dateTime, long, serverSet, text } from '../entity/field.js'
+import { dateTime, long, optional, serverSet, text } from '../entity/field.js'
 
 export const auditEntries = defineEntity({
   name: 'audit-entries',
@@ -13,11 +13,13 @@ export const auditEntries = defineEntity({
     subject: serverSet(text(512)),
     resource: serverSet(text(64)),
     rowId: serverSet(text(64)),
-    action: serverSet(text(64))
+    action: serverSet(text(64)),
+    /** As in `X-Request-Id` and in every log line of the request; entries of earlier versions have none. */
+    requestId: serverSet(optional(text(128)))
   },
 
   label: 'action',
-  filterable: ['id', 'at', 'subject', 'resource', 'rowId', 'action'],
+  filterable: ['id', 'at', 'subject', 'resource', 'rowId', 'action', 'requestId'],
   sortable: ['id', 'at', 'subject', 'resource', 'rowId', 'action'],
 
   access: { read: permission('audit:read') },

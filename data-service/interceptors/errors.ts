@@ -5,13 +5,23 @@ import type { ErrorCode } from '../../shared/error-code.js'
 /** What the service has to mend, not the caller. */
 const OURS: readonly ErrorCode[] = ['internal', 'configuration', 'upstream.unavailable', 'upstream.bad-gateway']
 
+/** What a call is about, for the log. */
+export interface Target {
+  readonly resource: string
+  /** As in a path; absent where the call names no row. */
+  readonly id?: string
+}
+
+/** Refusals that depend on what others do at the same time: whoever looks into one asks which row it was. */
+const CONFLICTS: readonly ErrorCode[] = ['conflict', 'idempotency.in-flight']
+
 /**
  * A DomainError as it is; anything else, stopped work aside, is `internal` with fixed words, and the log has the rest
- * under the request's id. A distinct cause is logged once, here.
+ * under the request's id. A distinct cause is logged once, here, a conflict with the row that it is about.
  */
 export function toDomainError(
   error: unknown,
-  { signal, log }: { readonly signal: AbortSignal; readonly log: Logger }
+  { signal, log, target }: { readonly signal: AbortSignal; readonly log: Logger; readonly target?: Target | undefined }
 ): DomainError {
   const reason: unknown = signal.aborted ? signal.reason : undefined
   if (reason instanceof DomainError) {
@@ -29,6 +39,7 @@ export function toDomainError(
   // A caller who was only told to come back later, with nothing broken behind it, is no fault.
   if (code === 'upstream.unavailable' && cause === undefined) log.warn({ code, detail: error.message }, 'call refused')
   else if (OURS.includes(code)) log.error({ code, err: cause ?? error }, 'call failed')
+  else if (CONFLICTS.includes(code)) log.info({ code, reason: messageOf(cause ?? error), ...target }, 'call refused')
   else if (cause !== undefined) log.info({ code, reason: messageOf(cause) }, 'call refused')
   else log.debug({ code, detail: error.message }, 'call refused')
   return error

@@ -3,7 +3,7 @@ import { anonymous } from '../auth/caller.js'
 import type { Identify } from '../auth/identify.js'
 import type { CallContext } from '../rpc/call-context.js'
 import { requireDeadline } from './deadline.js'
-import { toDomainError } from './errors.js'
+import { toDomainError, type Target } from './errors.js'
 import type { IsGateway } from './gateway-peers.js'
 import type { IncomingCall } from './incoming-call.js'
 
@@ -22,6 +22,8 @@ export interface Rules<Request> {
   readonly rpc: string
   /** Describe and AuthService are answered without asking who calls. */
   readonly exempt?: boolean
+  /** The row that the request is about, for the log. */
+  readonly target?: (request: Request) => Target
   /** Whether the request itself bounds the call's time, in place of a deadline. */
   readonly bounded?: (request: Request) => boolean
 }
@@ -55,7 +57,7 @@ export function intercept<Request, Response>(
       }
       return await handler(context, request)
     } catch (error) {
-      throw toDomainError(error, { signal, log: callLog })
+      throw toDomainError(error, { signal, log: callLog, target: rules.target?.(request) })
     }
   }
 }

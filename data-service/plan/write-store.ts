@@ -48,6 +48,8 @@ export interface AuditEntry {
   readonly resource: string
   readonly rowId: string
   readonly action: string
+  /** Of the call that writes, at most 128 characters. */
+  readonly requestId: string
 }
 
 /** The statements of one transaction, in the order they are asked for. It is of no use once the transaction ended. */

@@ -35,7 +35,9 @@ export async function keyedWrite(
       if (!kept.fingerprint.equals(claim.fingerprint)) throw reused()
       return { ...answer, replayed: true }
     }
-    const answer = await write.work(new WriteSteps(unit, writing, parsed.writer))
+    const answer = await write.work(
+      new WriteSteps(unit, writing, { writer: parsed.writer, requestId: context.requestId })
+    )
     if (claim !== undefined) await unit.keepAnswer(claim, encodeAnswer(answer, owner))
     return { ...answer, replayed: false }
   }

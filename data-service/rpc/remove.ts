@@ -13,13 +13,13 @@ import type { Writing } from './writing.js'
 
 export async function remove(
   writing: Writing,
-  { caller, signal }: CallContext,
+  { caller, signal, requestId }: CallContext,
   request: DeleteRequest__Output
 ): Promise<DeleteResponse> {
   const parsed = parseDelete(request, { planning: writing.planning, caller })
   const { resource, writer, id, expected } = parsed
   const deleting = writing.store.transaction(signal, async (unit) => {
-    const steps = new WriteSteps(unit, writing, writer)
+    const steps = new WriteSteps(unit, writing, { writer, requestId })
     await deleteRow(parsed, steps)
     await steps.audit(resource.entity, id, 'delete')
   })

@@ -22,12 +22,14 @@ export class WriteSteps {
   readonly now: string
   readonly #writing: Writing
   readonly #writer: Writer
+  readonly #requestId: string
 
-  constructor(unit: UnitOfWork, writing: Writing, writer: Writer) {
+  constructor(unit: UnitOfWork, writing: Writing, by: { readonly writer: Writer; readonly requestId: string }) {
     this.unit = unit
     this.now = new Date(writing.now()).toISOString()
     this.#writing = writing
-    this.#writer = writer
+    this.#writer = by.writer
+    this.#requestId = by.requestId
   }
 
   /** What entity files get to work with besides rows. */
@@ -57,7 +59,8 @@ export class WriteSteps {
       subject: Array.from(`${issuer} ${subject}`).slice(0, LONGEST_SUBJECT).join(''),
       resource: entity.name,
       rowId: String(id),
-      action
+      action,
+      requestId: this.#requestId
     })
   }
 

@@ -117,7 +117,7 @@ describeApi('access', (store) => {
     store.problem(denied, { status: 403, code: 'capability.denied' })
     const answer = await store.as('admin', '/audit-entries/export', named('audit-exported'))
     expect(answer.status).to.equal(200)
-    expect(answer.text).to.match(/^\uFEFFid,at,subject,resource,rowId,action\r\n/)
+    expect(answer.text).to.match(/^\uFEFFid,at,subject,resource,rowId,action,requestId\r\n/)
     const logged = await store.stack.dataService.logged(({ msg }) => msg === 'the audit trail is exported')
     expect(logged).to.include({ subject: 'admin@example.com', requestId: 'audit-exported' })
     const lines = store.stack.logs().filter(({ msg }) => msg === 'the audit trail is exported')

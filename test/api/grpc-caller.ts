@@ -20,6 +20,7 @@ export interface RpcFailure {
 
 export interface RpcOptions {
   readonly token?: string
+  readonly requestId?: string
   /** Milliseconds; null for none. */
   readonly deadline?: number | null
 }
@@ -107,9 +108,10 @@ function failureOf(error: ServiceError): RpcFailure | undefined {
   return { status: error.code, message: error.details, details: decoded.info, detailBytes: encoded.length }
 }
 
-function metadataOf({ token }: RpcOptions): Metadata {
+function metadataOf({ token, requestId }: RpcOptions): Metadata {
   const metadata = new Metadata()
   if (token !== undefined) metadata.set('authorization', `Bearer ${token}`)
+  if (requestId !== undefined) metadata.set('x-request-id', requestId)
   return metadata
 }
 

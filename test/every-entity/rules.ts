@@ -84,7 +84,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     ...owned('customerId'),
     actions: actions('pause resume change-plan')
   }),
-  'audit-entries': rule('read', 'id at subject resource rowId action', {
+  'audit-entries': rule('read', 'id at subject resource rowId action requestId', {
     read: { permission: 'audit:read' },
     write: undefined,
     actions: {}

@@ -41,7 +41,8 @@ export function createTable(table: Table, kind: DatabaseKind): string[] {
   ]
 }
 
-function columnDefinition(property: string, field: Field, kind: DatabaseKind): string {
+/** A column as it stands in a CREATE TABLE or behind ADD COLUMN. */
+export function columnDefinition(property: string, field: Field, kind: DatabaseKind): string {
   const definition = `\`${snakeCase(property)}\` ${columnType(field, kind)}${field.nullable ? '' : ' NOT NULL'}`
   if (property !== 'id') return definition
   const numbered = field.type === 'int' || field.type === 'long'

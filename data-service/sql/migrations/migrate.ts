@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Sequelize } from 'sequelize'
+import { QueryTypes, type Sequelize } from 'sequelize'
 import { Umzug } from 'umzug'
 import { databaseKind } from './database-kind.js'
 import { exclusively } from './exclusively.js'
@@ -18,7 +18,8 @@ export async function migrate(sequelize: Sequelize, migrations: readonly Migrati
       transaction,
       run: async (statement) => {
         await sequelize.query(statement, { transaction })
-      }
+      },
+      select: (statement) => sequelize.query(statement, { transaction, type: QueryTypes.SELECT })
     }
     const umzug = new Umzug<MigrationDatabase>({
       migrations: migrations.map(({ name, up }) => ({ name, up: () => up(context) })),

@@ -16,4 +16,6 @@ export interface MigrationDatabase {
   readonly kind: DatabaseKind
   readonly transaction: Transaction
   run(statement: string): Promise<void>
+  /** The rows of a SELECT, for a migration that depends on what is there. */
+  select(statement: string): Promise<readonly Readonly<Record<string, unknown>>[]>
 }

@@ -21,6 +21,7 @@ import { createTickets } from './primary/023-tickets.js'
 import { createBookmarks } from './primary/024-bookmarks.js'
 import { createSubscriptions } from './primary/025-subscriptions.js'
 import { createShoppingCarts } from './primary/026-shopping-carts.js'
+import { addAuditRequestId } from './primary/030-audit-request-id.js'
 
 /** The schema of the primary store, in order: a new migration is one line at the end. */
 export const primaryMigrations: readonly Migration[] = [
@@ -45,5 +46,6 @@ export const primaryMigrations: readonly Migration[] = [
   createTickets,
   createBookmarks,
   createSubscriptions,
-  createShoppingCarts
+  createShoppingCarts,
+  addAuditRequestId
 ]

@@ -55,7 +55,14 @@ describe('create', () => {
   it('leaves an audit entry in the same transaction, and only there', async () => {
     const { id } = await create()
     expect(service.store.state.audits).to.deep.equal([
-      { at: '2026-01-31T08:00:00.000Z', subject: 'issuer somebody', resource: 'things', rowId: id, action: 'create' }
+      {
+        at: '2026-01-31T08:00:00.000Z',
+        subject: 'issuer somebody',
+        resource: 'things',
+        rowId: id,
+        action: 'create',
+        requestId: 'r'
+      }
     ])
     service.store.before = (step) => {
       if (step === 'get things') throw new Error('lost')

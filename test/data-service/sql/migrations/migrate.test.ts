@@ -73,6 +73,34 @@ eachDatabase((kind) => {
       expect(await catalogue()).to.have.deep.members(first)
     })
 
+    it('add a column to a table that has rows, and again after they were cut off', async () => {
+      const first = await catalogue()
+      await run('DELETE FROM audit_entries')
+      // The database as the version before the column left it.
+      await run(`DROP INDEX audit_entries_request_id${kind === 'sqlite' ? '' : ' ON audit_entries'}`)
+      await run('ALTER TABLE audit_entries DROP COLUMN request_id')
+      await run(
+        `INSERT INTO audit_entries (at, subject, resource, row_id, action, row_version)
+        VALUES ('2026-01-31 08:00:00.000', 's', 'r', '1', 'create', ${VERSION})`
+      )
+      await run("DELETE FROM schema_migrations WHERE name = '030-audit-request-id'")
+      expect(await rejection(checkSchema(stores.primary, 'primary', entities))).to.include(
+        'audit-entries: the table audit_entries has no column request_id; a new migration must add it'
+      )
+      for (const _ of ['the first time', 'cut off before it was recorded']) {
+        await stores.migrate()
+        await run("DELETE FROM schema_migrations WHERE name = '030-audit-request-id'")
+      }
+      await stores.migrate()
+      const normal = (rows: object[]): string[] =>
+        rows.map((row) => JSON.stringify(row).replaceAll(/\s|NULL/g, '')).toSorted()
+      if (kind !== 'sqlite') expect(normal(await catalogue())).to.deep.equal(normal(first))
+      await checkSchema(stores.primary, 'primary', entities)
+      expect(await select('SELECT action, request_id FROM audit_entries')).to.deep.equal([
+        { action: 'create', request_id: null }
+      ])
+    })
+
     it('keep strings unique whatever the letter case, but not without accents or trailing spaces', async () => {
       await addCategory('Case')
       expect(await rejection(addCategory('cASE'))).to.match(/UniqueConstraint/)

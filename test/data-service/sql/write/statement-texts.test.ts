@@ -56,7 +56,14 @@ async function everyStatement({ store }: FreshWriteStore, number: number): Promi
       await unit.update(updatePlan(products, id, { name: `${text}!` }, { scope, required, expected: four }))
     ).to.equal(true)
     await unit.get(getPlan(products, id, { projection: everything(products), scope }))
-    await unit.audit({ at: '2026-01-31T08:00:00.000Z', subject: text, resource: text, rowId: text, action: text })
+    await unit.audit({
+      at: '2026-01-31T08:00:00.000Z',
+      subject: text,
+      resource: text,
+      rowId: text,
+      action: text,
+      requestId: text
+    })
     await unit.keepAnswer(claim, Buffer.from(text))
     expect(await unit.delete(deletePlan(products, id, { scope, expected: [version(2)] }))).to.equal(true)
   })

@@ -269,9 +269,11 @@ eachDatabase((kind) => {
 
     it('leaves an audit entry', async () => {
       const at = '2026-01-31T08:00:00.120Z'
-      const entry = { at, subject: 'issuer ada', resource: 'products', rowId: '1', action: 'publish' }
+      const entry = { at, subject: 'issuer ada', resource: 'products', rowId: '1', action: 'publish', requestId: 'r-1' }
       await work((unit) => unit.audit(entry))
-      const [row] = await fresh.byHand.run('SELECT id, at, subject, resource, row_id, action FROM audit_entries')
+      const [row] = await fresh.byHand.run(
+        'SELECT id, at, subject, resource, row_id, action, request_id FROM audit_entries'
+      )
       expect({
         ...row,
         id: Number(row?.['id']),
@@ -282,7 +284,8 @@ eachDatabase((kind) => {
         subject: 'issuer ada',
         resource: 'products',
         row_id: '1',
-        action: 'publish'
+        action: 'publish',
+        request_id: 'r-1'
       })
     })
 
