@@ -9,6 +9,7 @@ import type { AuthClient } from './auth-client.js'
 import type { Catalogue } from './catalogue.js'
 import { untrustedProxyWarning } from './client-address.js'
 import type { GatewayConfig } from './config.js'
+import { CONNECTION_TIMES, Connections, type ConnectionTimes } from './connections.js'
 import type { DataClient } from './data-calls.js'
 import { entityReads } from './entity-routes/entity-reads.js'
 import { entityRefusals } from './entity-routes/entity-refusals.js'
@@ -51,10 +52,8 @@ export interface GatewayParts {
   readonly address?: PublicAddress
   readonly now?: () => Date
   readonly newRequestId?: () => string
+  readonly times?: ConnectionTimes
 }
-
-/** Milliseconds in which a request must have arrived in full. */
-const REQUEST_TIMEOUT = 60_000
 
 /**
  * The parser's own limit stands well above the contract's, so that what is too long is told apart and answered like any
@@ -70,6 +69,8 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
   const problems = new ProblemSender(address, log)
   const sessions = sessionTools(auth, config, now)
   const malformed = new MalformedHttp({ address, log, newRequestId })
+  const { times = CONNECTION_TIMES } = parts
+  const connections = new Connections({ times, maxConnections: config.maxConnections, log })
   // Below a warning Fastify only repeats what main.ts says of the start.
   const loggerInstance: FastifyBaseLogger = log.isLevelEnabled('info') ? log.child({}, { level: 'warn' }) : log
   const app = Fastify({
@@ -83,18 +84,21 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
       logWhenDone(log, request, reply)
       problems.send(error, request, reply)
     },
-    clientErrorHandler: malformed.onClientError,
+    clientErrorHandler: (error, socket) => {
+      if (!connections.excuses(error, socket)) malformed.onClientError(error, socket)
+    },
     return503OnClosing: false,
-    requestTimeout: REQUEST_TIMEOUT,
     bodyLimit: MAX_BODY_BYTES,
-    http: { maxHeaderSize: PARSER_HEAD_BYTES, requireHostHeader: false },
+    http: { maxHeaderSize: PARSER_HEAD_BYTES, requireHostHeader: false, ...connections.serverOptions },
     routerOptions: { maxParamLength: PARSER_HEAD_BYTES, querystringParser: () => ({}) }
   })
   app.server.maxHeadersCount = 0
+  connections.attach(app.server)
   malformed.attach(app.server)
   knowEveryMethod(app)
   app.removeContentTypeParser('text/plain')
 
+  app.addHook('onRequest', ({ raw }, reply, done) => connections.inTurn(raw, reply.raw, done))
   await app.register(requestIdentity)
   await app.register(requestLog, { log })
   await app.register(untrustedProxyWarning, { trustedProxies: config.trustedProxies, log })

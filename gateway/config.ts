@@ -13,6 +13,8 @@ export interface GatewayConfig {
   readonly port: number
   /** undefined: derived from the listener. */
   readonly publicBaseUrl: PublicBaseUrl | undefined
+  /** Connections of clients at the same time; more are closed as they come. */
+  readonly maxConnections: number
   /** `host:port` of each data service; a host name may stand for several. */
   readonly dataServiceAddresses: readonly string[]
   readonly grpc: GrpcSecurity
@@ -39,6 +41,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     host: settings.text('GATEWAY_HOST', '127.0.0.1'),
     port: settings.integer('GATEWAY_PORT', { fallback: 3000, min: 0, max: 65_535 }),
     publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) }),
+    maxConnections: settings.integer('MAX_CONNECTIONS', { fallback: 10_000, min: 1, max: 1_000_000 }),
     dataServiceAddresses,
     grpc: readGrpcSecurity(settings, { addresses: dataServiceAddresses, side: 'client' }),
     dataDir: settings.text('DATA_DIR', '.data'),

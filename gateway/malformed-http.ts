@@ -42,7 +42,8 @@ export class MalformedHttp {
       response.writeHead(problem.status, { ...problem.headers, connection: 'close' }).end(problem.body)
     })
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-      this.#refuse(socket, new DomainError('request.malformed', 'CONNECT is not served here.'), '/')
+      const refusal = new DomainError('request.malformed', 'CONNECT is not served here.')
+      this.#afterRunning(socket, () => this.#refuse(socket, refusal, '/'))
     })
   }
 
@@ -50,7 +51,9 @@ export class MalformedHttp {
   readonly onClientError = (error: ParserError, socket: Socket): void => {
     // What is still on its way behind a refusal is a fault each time it comes, and has to come, or the refusal is lost.
     if (this.#refused.has(socket) && error.code !== 'ECONNRESET') return
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    // Who has sent nothing must not take a refusal for the answer to what they send just then.
+    const isSilent = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0
+    if (error.code === 'ECONNRESET' || !socket.writable || isSilent) {
       socket.destroy()
       return
     }
@@ -59,15 +62,25 @@ export class MalformedHttp {
     const running = this.#latest.get(socket)
     if (running !== undefined && !running.req.complete) this.#refuseRunning(socket, refusal, running)
     else {
-      const refuse = (): void => this.#refuse(socket, refusal, pathOfFault(packetOf(error), bytesParsedOf(error)))
-      if (running === undefined || running.writableFinished) refuse()
-      else running.once('close', refuse)
+      const path = pathOfFault(packetOf(error), bytesParsedOf(error))
+      this.#afterRunning(socket, () => this.#refuse(socket, refusal, path))
     }
   }
 
+  /** Answers come in the order of their requests. */
+  #afterRunning(socket: Socket, refuse: () => void): void {
+    const running = this.#latest.get(socket)
+    if (running === undefined || running.writableFinished) refuse()
+    else running.once('close', refuse)
+  }
+
   /** The fault is in the body of a request whose head was in order. */
-  #refuseRunning(socket: Socket, refusal: DomainError, { req, headersSent, writableFinished }: ServerResponse): void {
-    if (!headersSent) this.#refuse(socket, refusal, pathOf(req.url ?? '/'))
+  #refuseRunning(socket: Socket, refusal: DomainError, running: ServerResponse): void {
+    const { req, headersSent, writableFinished } = running
+    // Others are to be answered before it.
+    if (running.socket === null && !writableFinished) {
+      running.once('socket', () => this.#refuseRunning(socket, refusal, running))
+    } else if (!headersSent) this.#refuse(socket, refusal, pathOf(req.url ?? '/'))
     else if (writableFinished) endGently(socket)
     else socket.destroy()
   }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { keepFromFailing } from '../connections.js'
 
 /** The start of a stream, and a stream of the same bytes and all that follow. */
 export interface Peeked {
@@ -16,7 +17,7 @@ export async function peek(source: Readable, bytes: number): Promise<Peeked> {
     read.push(value)
     length += value.length
   }
-  const body = Readable.from(continued(read, pieces), { objectMode: false })
+  const body = keepFromFailing(Readable.from(continued(read, pieces), { objectMode: false }))
   return { start: Buffer.concat(read).subarray(0, bytes), body }
 }
 

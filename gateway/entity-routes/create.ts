@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { DomainError } from '../../shared/domain-error.js'
+import { headerRoom } from '../headers/header-room.js'
 import { admission } from './admit.js'
 import { bodyOf, jsonOnly, wellFormed } from './check-json-request.js'
 import { writeCall } from './data-call.js'
@@ -27,7 +28,10 @@ export function createRoute(app: FastifyInstance, { data, catalogue, address }: 
         linkBase,
         unplaced: options.unplaced
       })
-      reply.code(201).header('location', absolute(answer.location, linkBase))
+      const location = absolute(answer.location, linkBase)
+      // A key of thousands of letters, each of them percent-encoded; the body holds it too.
+      if (location.length <= headerRoom(reply.getHeaders())) reply.header('location', location)
+      reply.code(201)
       return sendWritten(reply, answer, options)
     }
   )

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ListAnswer, Resource } from '../data-calls.js'
-import { pageLinks } from '../headers/page-links.js'
+import { headerRoom } from '../headers/header-room.js'
+import { pageLinks, type PageLink } from '../headers/page-links.js'
 import { knownQuery } from '../headers/known-query.js'
 import { queryOf } from '../headers/query-parameters.js'
 import { ROUTE_PARAMETERS } from '../headers/route-parameters.js'
@@ -30,8 +31,9 @@ export function listRoute(app: FastifyInstance, { data, catalogue, address }: En
       reply.header('x-row-limit', String(answer.rowLimit))
       if (answer.truncated) {
         reply.header('x-truncated', 'true')
-        const path = `${address.baseFor(request)}/${resource}/paged`
-        const link = rest(answer, path, understood(queryOf(request.url), known))
+        const url = `${address.baseFor(request)}/${resource}/paged`
+        const there = { url, query: understood(queryOf(request.url), known) }
+        const link = pageLinks(there, [rest(answer)], headerRoom(reply.getHeaders()))
         if (link !== undefined) reply.header('link', link)
       }
       return reply.type(JSON_TYPE).send(recordArray(answer.records))
@@ -58,6 +60,6 @@ function asFilter(named: string, property: string): string {
 }
 
 /** The page that starts with the first row left out. */
-function rest({ rowLimit, continuationPageSize: size }: ListAnswer, path: string, query: string): string | undefined {
-  return pageLinks(path, query, [{ rel: 'next', pageNumber: String(1 + rowLimit / size), pageSize: String(size) }])
+function rest({ rowLimit, continuationPageSize: size }: ListAnswer): PageLink {
+  return { rel: 'next', pageNumber: String(1 + rowLimit / size), pageSize: String(size) }
 }

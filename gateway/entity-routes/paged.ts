@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { headerRoom } from '../headers/header-room.js'
 import { pageLinks, type PageLink } from '../headers/page-links.js'
 import { paginationOf, type Pagination } from '../headers/pagination.js'
 import { queryOf } from '../headers/query-parameters.js'
@@ -28,8 +29,9 @@ export function pagedRoute(app: FastifyInstance, { data, catalogue, address }: E
     const pagination = paginationOf({ ...answer, totalCount: answer.totalCount })
     reply.header('x-pagination', pagination.json)
     if (pagination.totalCount !== undefined) reply.header('x-total-count', pagination.totalCount)
-    const path = `${address.baseFor(request)}/${resource}/paged`
-    const links = pageLinks(path, queryOf(request.url), linksOf(pagination))
+    const url = `${address.baseFor(request)}/${resource}/paged`
+    const here = { url, query: queryOf(request.url) }
+    const links = pageLinks(here, linksOf(pagination), headerRoom(reply.getHeaders()))
     if (links !== undefined) reply.header('link', links)
     return reply.type(JSON_TYPE).send(recordArray(answer.records))
   })

@@ -9,22 +9,21 @@ export interface PageLink {
   readonly pageSize?: string
 }
 
-/**
- * Node and many proxies take 16 KiB of response headers, and each link repeats the query. Beyond this the links that
- * can be worked out from the others are left out first.
- */
-const MAX_BYTES = 12 * 1024
+/** What next to the query is worth most: links that can be worked out from the others are left out first. */
 const BY_WORTH: readonly PageLink['rel'][] = ['next', 'prev', 'first', 'last']
 const PAGE_NUMBER = /^page(?:number)?$/i
 const PAGE_SIZE = /^pagesize$/i
 
 /**
  * The value of `Link`: absolute links to pages of a route that keep every other parameter of the query as it was sent.
- * undefined where there is none.
+ * Each repeats the query, so those that do not fit into `room`, in bytes, are left out. undefined where there is none.
  */
-export function pageLinks(url: string, query: string, links: readonly PageLink[]): string | undefined {
+export function pageLinks(
+  { url, query }: { readonly url: string; readonly query: string },
+  links: readonly PageLink[],
+  room: number
+): string | undefined {
   const written = new Map(links.map((link) => [link.rel, `<${linkTo(url, query, link)}>; rel="${link.rel}"`]))
-  let room = MAX_BYTES
   for (const rel of BY_WORTH) {
     const size = (written.get(rel)?.length ?? 0) + 2
     if (size > room) written.delete(rel)

@@ -20,6 +20,9 @@ export interface Pagination {
   readonly last: string | undefined
 }
 
+/** Digits of a page number that `X-Pagination` repeats; of a longer one the caller has to remember what was asked. */
+const MAX_DIGITS = 1000
+
 /**
  * Page numbers are exact however large. Past the end the previous page is the last one. The JSON is put together by
  * hand since a page number may hold more digits than a double.
@@ -33,7 +36,7 @@ export function paginationOf(page: PageFacts): Pagination {
   const members = [
     ...(total === undefined ? [] : [`"totalCount":${total}`]),
     `"pageSize":${size}`,
-    `"currentPage":${current}`,
+    ...(page.currentPage.length > MAX_DIGITS ? [] : [`"currentPage":${current}`]),
     ...(pages === undefined ? [] : [`"totalPages":${pages}`]),
     `"hasPrevious":${previous !== undefined}`,
     `"hasNext":${page.hasNext}`

@@ -4,7 +4,7 @@ import type { TrustedProxies } from '../settings/trusted-proxies.js'
 import { downstreamHeaders } from './downstream-headers.js'
 import type { PageSession } from './page-session.js'
 import { rendererFailure } from './renderer-failure.js'
-import { rendererPath } from './renderer-path.js'
+import { rendererPath, splitPath } from './renderer-path.js'
 import { leaveUpstreamBody } from './upstream-body.js'
 import { upstreamHeaders } from './upstream-headers.js'
 
@@ -26,8 +26,10 @@ export function forward(
   const cookie = session.cookiesOf(request)
   const publicBase = new URL(address.baseFor(request))
   const remote = request.socket.remoteAddress ?? ''
-  const before = trustedProxies.trusts(remote) ? request.headers['x-forwarded-for'] : undefined
-  return reply.from(rendererPath(request.url, base), {
+  const proxies = trustedProxies.trusts(remote) ? request.headers['x-forwarded-for'] : undefined
+  const { before, last } = splitPath(rendererPath(request.url, base), base)
+  return reply.from(last, {
+    getUpstream: () => before,
     // One try: what to make of a failure is the browser's to say.
     retryDelay: () => null,
     rewriteRequestHeaders: (_request, headers) => ({
@@ -39,7 +41,7 @@ export function forward(
           cookie,
           host: publicBase.host,
           proto: publicBase.protocol.slice(0, -1),
-          forwardedFor: [before ?? [], remote].flat().join(', ')
+          forwardedFor: [proxies ?? [], remote].flat().join(', ')
         },
         request.body !== undefined && request.body !== null
       ),

@@ -17,3 +17,16 @@ export function rendererPath(target: string, base: URL): string {
   }
   return base.pathname.replace(/\/$/, '') + path
 }
+
+/**
+ * A path in two, its last segment relative to the URL of what stands before it: @fastify/reply-from refuses `../` in
+ * what it is given, `/a../b` too. A last segment that holds it, `a..%2Fb`, is nobody's path.
+ */
+export function splitPath(path: string, base: URL): { readonly before: string; readonly last: string } {
+  const at = path.lastIndexOf('/') + 1
+  const last = `./${path.slice(at)}`
+  if (percentDecoded(last)?.includes('../') !== false) {
+    throw new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
+  }
+  return { before: base.origin + path.slice(0, at), last }
+}

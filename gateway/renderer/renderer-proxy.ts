@@ -15,7 +15,7 @@ import { forward } from './forward.js'
 import type { PageSession } from './page-session.js'
 import { sendFailurePage } from './renderer-failure.js'
 import { rendererPath } from './renderer-path.js'
-import { upstreamBody } from './upstream-body.js'
+import { leaveUpstreamBody, upstreamBody } from './upstream-body.js'
 
 export interface RendererOptions {
   /** Base of the renderer's paths. */
@@ -116,7 +116,12 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     preHandler: async (request) => {
       if (!SAFE.has(request.method)) await session.checkAntiforgery(request)
     },
-    handler: (request, reply) => forward(request, reply, { ...options, base })
+    handler: (request, reply) => forward(request, reply, { ...options, base }),
+    // A body that was not wanted is still on its way, and the connection serves nothing else before it has come.
+    onResponse: (request, _reply, done) => {
+      leaveUpstreamBody(request)
+      done()
+    }
   })
 }
 

@@ -1,15 +1,18 @@
 import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
+import { DomainError } from '../../shared/domain-error.js'
+import { keepFromFailing } from '../connections.js'
 
 /**
  * A request's body on its way to the renderer. In between, since whoever sends it on destroys what it was given when the
  * renderer fails, and the client could then neither finish sending nor read its answer.
  */
 export function upstreamBody(raw: Readable): PassThrough {
-  const body = new PassThrough()
+  // Nobody reads the body of a request that is refused or still waits for its turn when the client goes away.
+  const body = keepFromFailing(new PassThrough())
   raw.pipe(body)
   raw.once('close', () => {
-    if (!raw.readableEnded) body.destroy(new Error('The client went away.'))
+    if (!raw.readableEnded) body.destroy(new DomainError('request.malformed', 'The body broke off.'))
   })
   return body
 }

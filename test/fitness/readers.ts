@@ -64,7 +64,7 @@ import { routeQuery } from '../../gateway/headers/route-query.js'
 import { continueTrace } from '../../gateway/headers/trace-parent.js'
 import { destinationOf } from '../../gateway/renderer/destination.js'
 import { downstreamHeaders } from '../../gateway/renderer/downstream-headers.js'
-import { rendererPath } from '../../gateway/renderer/renderer-path.js'
+import { rendererPath, splitPath } from '../../gateway/renderer/renderer-path.js'
 import { upstreamHeaders } from '../../gateway/renderer/upstream-headers.js'
 import { jsonMembers } from '../../gateway/session/json-members.js'
 import { isCrossSite, isFromAnotherOrigin } from '../../gateway/session/refuse-cross-site.js'
@@ -153,7 +153,12 @@ export const READERS: Readonly<Record<string, Reader>> = {
   knownQuery: (text) => knownQuery(text, ['fields', 'page']),
   nameOf,
   withoutOws,
-  pageLinks: (text) => pageLinks(`${listener}/things/paged`, text, [{ rel: 'next', pageNumber: '2' }]),
+  pageLinks: (text) =>
+    pageLinks(
+      { url: `${listener}/things/paged`, query: text },
+      [{ rel: 'next', pageNumber: '2' }],
+      Number.MAX_SAFE_INTEGER
+    ),
   pathOfFault: (text) => [pathOfFault(text, text.length), pathOfFault(`GET ${text}`, text.length)],
   percentDecoded,
   prefersStrict,
@@ -198,6 +203,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
       { connection: text, vary: text, 'set-cookie': [text, `app_auth_access${text}`] },
       { personal: true, setsCookies: true, varies: true }
     ),
+  splitPath: (text) => splitPath(`/${text}`, new URL('http://renderer')),
   rendererPath: (text) => rendererPath(text, new URL(listener)),
   upstreamHeaders: (text) =>
     upstreamHeaders({ [text]: text, [`x-forwarded-${text}`]: text }, { ...vouched, cookie: text }, true),
@@ -310,7 +316,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'AntiforgeryTokens checkAccessToken hashOfToken openSuccessor sealSuccessor writeRefreshToken ' +
     'PublishedKeys timeClaim isGenuine provenSession',
   'answers, written from what was read':
-    'attachmentName entityTag paginationOf bodyFault SessionCookies setCookie encodeSignature ' +
+    'attachmentName entityTag headerRoom paginationOf bodyFault SessionCookies setCookie encodeSignature ' +
     'antiforgerySetCookie conflictMetadata conflictOf DomainError refusal isErrorCode grpcStatusOf ' +
     'encodeDetails fromRpcStatus toRpcStatus TokenRefused aliasesOf expected',
   'settings, keys and arguments of the operator':

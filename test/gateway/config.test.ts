@@ -8,6 +8,7 @@ describe('settings of the gateway', () => {
       host: '127.0.0.1',
       port: 3000,
       publicBaseUrl: undefined,
+      maxConnections: 10_000,
       dataServiceAddresses: ['127.0.0.1:50051'],
       dataDir: '.data',
       logLevel: 'info',
@@ -20,6 +21,7 @@ describe('settings of the gateway', () => {
       'GATEWAY_HOST',
       'GATEWAY_PORT',
       'PUBLIC_BASE_URL',
+      'MAX_CONNECTIONS',
       'GRPC_TLS_CERT_FILE',
       'GRPC_TLS_KEY_FILE',
       'GRPC_TLS_CA_FILE',
@@ -42,6 +44,7 @@ describe('settings of the gateway', () => {
       readGatewayConfig({
         GATEWAY_PORT: '70000',
         PUBLIC_BASE_URL: '/api',
+        MAX_CONNECTIONS: '0',
         DATA_SERVICE_ADDRESS: 'nowhere',
         LOG_LEVEL: 'loud',
         DATA_PROTECTION_BLOB_STORAGE_URI: 'ftp://x',
@@ -54,7 +57,7 @@ describe('settings of the gateway', () => {
       .to.throw()
       .with.property('message')
       .that.satisfies(
-        (text: string) => text.startsWith('Cannot start: 9 settings are wrong.') && text.includes('COOKIE_SECURE')
+        (text: string) => text.startsWith('Cannot start: 10 settings are wrong.') && text.includes('COOKIE_SECURE')
       )
   })
 

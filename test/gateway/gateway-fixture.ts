@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { buildGateway } from '../../gateway/app.js'
+import { buildGateway, type GatewayParts } from '../../gateway/app.js'
 import { Catalogue } from '../../gateway/catalogue.js'
 import { readGatewayConfig } from '../../gateway/config.js'
 import type { Resource } from '../../gateway/data-calls.js'
@@ -23,7 +23,8 @@ export const NOW = new Date('2031-02-03T04:05:06.789Z')
 
 export async function startGateway(
   environment: Readonly<Record<string, string>> = {},
-  resources?: Resource[]
+  resources?: Resource[],
+  parts: Pick<GatewayParts, 'times'> = {}
 ): Promise<GatewayFixture> {
   const { config } = readGatewayConfig({ GATEWAY_PORT: '0', ...environment })
   const lines: Record<string, unknown>[] = []
@@ -40,7 +41,7 @@ export async function startGateway(
   if (resources !== undefined) data.catalogue = { digest: '1', resources }
   const stopping = new AbortController()
   const catalogue = await Catalogue.open(data, log, stopping.signal)
-  const app = await buildGateway({ config, data, auth, catalogue, log, now: () => NOW })
+  const app = await buildGateway({ config, data, auth, catalogue, log, now: () => NOW, ...parts })
   await app.ready()
   return {
     app,

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { pageLinks } from '../../../gateway/headers/page-links.js'
+import { headerRoom } from '../../../gateway/headers/header-room.js'
+import { pageLinks, type PageLink } from '../../../gateway/headers/page-links.js'
 import { paginationOf } from '../../../gateway/headers/pagination.js'
 
 const page = (currentPage: string, totalCount: string | undefined, hasNext: boolean): ReturnType<typeof paginationOf> =>
@@ -32,6 +33,11 @@ describe('X-Pagination', () => {
     expect(answer.previous).to.equal('3')
     expect(answer.json).to.include(`"currentPage":${far},`).and.include('"hasPrevious":true')
   })
+  it('of a number that no header can hold leaves that out, and says what there is', () => {
+    expect(page('9'.repeat(5000), '25', false).json).to.equal(
+      '{"totalCount":25,"pageSize":10,"totalPages":3,"hasPrevious":true,"hasNext":false}'
+    )
+  })
   it('just past the end goes back one page', () => expect(page('4', '25', false).previous).to.equal('3'))
   it('without a count leaves the totals out', () => {
     expect(page('3', undefined, true)).to.deep.equal({
@@ -49,34 +55,42 @@ describe('X-Pagination', () => {
 
 describe('Link', () => {
   const url = 'https://x.example/products/paged'
+  const links = (query: string, to: readonly PageLink[]): string | undefined => pageLinks({ url, query }, to, 4096)
   it('keeps every other parameter as it was sent', () => {
     expect(
-      pageLinks(url, 'a=%20&page=3&PageNumber=4&b&pagenumber=5&%70age=6&pageSize=7', [{ rel: 'next', pageNumber: '9' }])
+      links('a=%20&page=3&PageNumber=4&b&pagenumber=5&%70age=6&pageSize=7', [{ rel: 'next', pageNumber: '9' }])
     ).to.equal(`<${url}?a=%20&b&pageSize=7&pageNumber=9>; rel="next"`)
   })
   it('replaces the page size where it is told to', () => {
-    expect(pageLinks(url, 'PAGESIZE=7', [{ rel: 'next', pageNumber: '3', pageSize: '500' }])).to.equal(
+    expect(links('PAGESIZE=7', [{ rel: 'next', pageNumber: '3', pageSize: '500' }])).to.equal(
       `<${url}?pageSize=500&pageNumber=3>; rel="next"`
     )
   })
   it('lets nothing end the link early', () => {
-    expect(pageLinks(url, 'a=<>"\u00e9 ,', [{ rel: 'first', pageNumber: '1' }])).to.equal(
+    expect(links('a=<>"\u00e9 ,', [{ rel: 'first', pageNumber: '1' }])).to.equal(
       `<${url}?a=%3C%3E%22%E9%20,&pageNumber=1>; rel="first"`
     )
   })
   it('holds no character that a query may not, and leaves the rest as sent', () => {
     const query = "filters[name].value=a|b^`{}\\&x=%5b!$'()*+,;:@/?-._~"
-    expect(pageLinks(url, query, [{ rel: 'first', pageNumber: '1' }])).to.equal(
+    expect(links(query, [{ rel: 'first', pageNumber: '1' }])).to.equal(
       `<${url}?filters%5Bname%5D.value=a%7Cb%5E%60%7B%7D%5C&x=%5b!$'()*+,;:@/?-._~&pageNumber=1>; rel="first"`
     )
   })
   it('is bounded, and gives up last and first before next and prev', () => {
-    const link = pageLinks(
-      url,
-      `a=${'x'.repeat(5000)}`,
+    const link = links(
+      `a=${'x'.repeat(1900)}`,
       (['first', 'prev', 'next', 'last'] as const).map((rel) => ({ rel, pageNumber: '2' }))
     )
     expect(link?.match(/rel="\w+"/g)).to.deep.equal(['rel="prev"', 'rel="next"'])
-    expect(pageLinks(url, `a=${'x'.repeat(50_000)}`, [{ rel: 'next', pageNumber: '2' }])).to.equal(undefined)
+    expect(links(`a=${'x'.repeat(4096)}`, [{ rel: 'next', pageNumber: '2' }])).to.equal(undefined)
+  })
+})
+
+describe('the room for one more header', () => {
+  it('is what the others leave of 8 KiB, cookies aside', () => {
+    const room = headerRoom({})
+    expect(room).to.be.within(6 * 1024, 8 * 1024)
+    expect(headerRoom({ a: 'b'.repeat(100), c: ['d', 'e'], 'set-cookie': 'x'.repeat(4096) })).to.equal(room - 105 - 12)
   })
 })

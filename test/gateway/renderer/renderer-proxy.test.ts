@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { DomainError } from '../../../shared/domain-error.js'
@@ -229,6 +229,40 @@ describe('the renderer behind the gateway', () => {
       expect(renderer.seen).to.deep.equal([])
     })
   }
+
+  for (const path of ['/a../b', '/a../', '/x/a..', '/a..%2Fb/c', '/a..b/c', '/x:y/z:1', '/z:1', '/é../b?c=../d']) {
+    it(`${path}, whose dots are part of a name, is the renderer's to answer`, async () => {
+      const sent = path.replace('é', '%C3%A9')
+      const answer = await request(gateway.url + sent, { headers: HTML })
+      expect([answer.status, renderer.seen.map(({ url }) => url)]).to.deep.equal([200, [sent]])
+    })
+  }
+
+  it('/a..%2Fb is nothing', async () => {
+    const answer = await request(`${gateway.url}/a..%2Fb`)
+    expect([answer.status, renderer.seen.length]).to.deep.equal([404, 0])
+  })
+
+  it('a client that goes away before the page comes ends nothing', async () => {
+    let answer = (): void => undefined
+    const asked = new Promise<void>((resolve) => {
+      renderer.answer = (_request, response) => {
+        answer = () => void response.end('late')
+        resolve()
+      }
+    })
+    const closed = new Promise((resolve) => {
+      gateway.app.server.once('connection', (socket: Socket) => socket.once('close', resolve))
+    })
+    const client = connect({ host: '127.0.0.1', port: Number(new URL(gateway.url).port) })
+    client.write('GET /cart HTTP/1.1\r\nHost: x\r\n\r\n')
+    await asked
+    client.resetAndDestroy()
+    await closed
+    answer()
+    renderer.answer = (_request, response) => response.end('page')
+    for (let count = 0; count < 10; count++) expect((await request(`${gateway.url}/cart`)).text).to.equal('page')
+  })
 
   it('`//host` is a path, and no other host', async () => {
     const answer = await request(`${gateway.url}//evil.example/x`, { headers: HTML })

@@ -1,0 +1,255 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { buffer, text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { ConnectionTimes } from '../../gateway/connections.js'
+import { open } from '../harness/http.js'
+import { record } from './fake-data-client.js'
+import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
+
+const SHORT: ConnectionTimes = { head: 500, body: 500, answer: 500 }
+const GET = 'GET /products/1 HTTP/1.1\r\nHost: x\r\n\r\n'
+/** Beyond what an operating system keeps for a reader that reads nothing. */
+const LARGE = 24 * 1024 * 1024
+
+describe('connections of clients', () => {
+  let gateway: GatewayFixture
+  let port: number
+  before(async () => {
+    gateway = await startGateway({}, undefined, { times: SHORT })
+    port = Number(new URL(await listen(gateway)).port)
+  })
+  after(() => {
+    gateway.app.server.closeAllConnections()
+    return gateway.close()
+  })
+  beforeEach(() => {
+    gateway.lines.length = 0
+    gateway.data.calls.length = 0
+    gateway.data.answerGet = () => ({ record: record('{"id":1}') })
+  })
+
+  /** The client's end, and the gateway's. */
+  const dial = async (bytes = ''): Promise<{ client: Socket; server: Socket }> => {
+    const accepted = once(gateway.app.server, 'connection') as Promise<[Socket]>
+    const client = connect({ host: '127.0.0.1', port })
+    client.on('error', () => {})
+    client.write(bytes)
+    const [server] = await accepted
+    return { client, server }
+  }
+  const closedAs = (): unknown[] =>
+    gateway.lines.filter(({ msg }) => String(msg).startsWith('connection closed')).map(({ why }) => why)
+
+  it('one that sends nothing is closed without an answer, which would be taken for that of what it sends next', async () => {
+    const { client } = await dial()
+    expect(await text(client)).to.equal('')
+  })
+
+  it('half a head is answered and closed', async () => {
+    const { client } = await dial('GET /products HTTP/1.1\r\nHo')
+    expect(await text(client))
+      .to.match(/^HTTP\/1.1 400 /)
+      .and.include('did not arrive in full in time')
+  })
+
+  it('half a head behind a request is answered after it', async () => {
+    const { client } = await dial(`${GET}GET /nope HTTP/1.1\r\nHo`)
+    expect((await text(client)).match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 400'])
+  })
+
+  const POST = 'POST /products HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+  it('half a head that is not read while an answer is under way has its time after that', async () => {
+    let answer = (): void => undefined
+    gateway.data.answerGet = () =>
+      new Promise((resolve) => {
+        answer = () => resolve({ record: record('{}') })
+      })
+    const { client } = await dial(`${GET}GET /products/1 HTTP/1.1\r\nHo`)
+    const answers = text(client)
+    // Longer than a head may take.
+    await once(gateway.app.server, 'clientError')
+    answer()
+    expect((await answers).match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 400'])
+  })
+
+  for (const [why, body] of [
+    ['of a length', 'Content-Length: 9\r\n\r\n{'],
+    ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n']
+  ]) {
+    it(`half a body ${why} is answered and closed`, async () => {
+      const { client } = await dial(POST + body)
+      expect(await text(client))
+        .to.match(/^HTTP\/1.1 400 /)
+        .and.include('"instance":"/products"')
+    })
+  }
+
+  it('half a body that was refused at its head is closed', async () => {
+    const { client } = await dial(
+      'POST /products HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Length: 9\r\n\r\n{'
+    )
+    expect((await text(client)).match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 415'])
+  })
+
+  it('a body that goes on arriving is taken, however long it takes in all', async () => {
+    const body = JSON.stringify({ name: 'x'.repeat(30) })
+    const { client } = await dial(`${POST}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n`)
+    for (const character of body) {
+      await delay(SHORT.body / 10)
+      client.write(character)
+    }
+    expect(await text(client)).to.match(/^HTTP\/1.1 201 /)
+  })
+
+  it('who reads nothing of a large answer is disconnected', async () => {
+    gateway.data.answerGet = () => ({ record: record(`"${'x'.repeat(LARGE)}"`) })
+    const { client, server } = await dial(GET)
+    client.pause()
+    await once(server, 'close')
+    expect(closedAs()).to.deep.equal(['read no more of an answer'])
+    client.destroy()
+  })
+
+  it('who reads steadily gets the whole of it, although nothing leaves the gateway for long spells', async () => {
+    gateway.data.answerGet = () => ({ record: record(`"${'x'.repeat(5 * 1024 * 1024)}"`) })
+    const response = await open(`http://127.0.0.1:${port}/products/1`)
+    let length = 0
+    // A third of the buffers between takes longer than the time without progress.
+    for await (const piece of response) {
+      length += (piece as Buffer).length
+      await delay(50)
+    }
+    expect(length).to.equal(5 * 1024 * 1024 + 2)
+    expect(closedAs()).to.deep.equal([])
+  }).timeout(60_000)
+
+  it('pipelined requests begin when those before them are answered', async () => {
+    const waiting: (() => void)[] = []
+    gateway.data.answerGet = () => new Promise((resolve) => waiting.push(() => resolve({ record: record('{}') })))
+    const { client } = await dial(
+      `${GET}${POST}Content-Length: 2\r\n\r\n{}${GET.replace('Host', 'Connection: close\r\nHost')}`
+    )
+    const answers = text(client)
+    while (waiting.length < 1) await delay(5)
+    expect(gateway.data.calls.map(({ rpc }) => rpc)).to.deep.equal(['get'])
+    waiting[0]?.()
+    while (waiting.length < 2) await delay(5)
+    expect(gateway.data.calls.map(({ rpc }) => rpc)).to.deep.equal(['get', 'create', 'get'])
+    waiting[1]?.()
+    expect((await answers).match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 201', 'HTTP/1.1 200'])
+  })
+
+  it('pipelined requests beyond a few are not read before their turn, and all are answered in the end', async () => {
+    let release = (): void => undefined
+    gateway.data.answerGet = () =>
+      new Promise((resolve) => {
+        release = () => resolve({ record: record('{"id":1}') })
+      })
+    let seen = 0
+    const count = (): unknown => (seen += 1)
+    gateway.app.server.on('request', count)
+    const many = 20_000
+    const { client, server } = await dial(GET)
+    while (gateway.data.calls.length === 0) await delay(5)
+    client.write(GET.repeat(many))
+    let before = -1
+    while (seen < 2 || seen !== before) {
+      before = seen
+      await delay(50)
+    }
+    // What was in one read of the socket when the reading stopped, and no more.
+    expect(server.bytesRead).to.be.below(2 * 64 * 1024 + GET.length)
+    const answered = (async (): Promise<number> => {
+      let answers = 0
+      for await (const piece of client) {
+        answers += (piece as Buffer).toString('latin1').split('{"id":1}').length - 1
+        if (answers >= many) break
+      }
+      return answers
+    })()
+    gateway.data.answerGet = () => ({ record: record('{"id":1}') })
+    release()
+    expect(await answered).to.be.within(many, many + 1)
+    gateway.app.server.off('request', count)
+    client.destroy()
+  }).timeout(60_000)
+
+  it('a client that leaves takes its waiting requests along', async () => {
+    gateway.data.answerGet = () => new Promise(() => {})
+    const { client, server } = await dial(GET + GET + GET)
+    while (gateway.data.calls.length === 0) await delay(5)
+    const closed = new Promise((resolve) => server.once('close', resolve))
+    client.resetAndDestroy()
+    await closed
+    await delay(20)
+    expect(gateway.data.calls.length).to.equal(1)
+    expect(gateway.data.calls[0]?.call.signal.aborted).to.equal(true)
+  })
+
+  it('CONNECT behind a request is answered after it', async () => {
+    let answer = (): void => undefined
+    gateway.data.answerGet = () =>
+      new Promise((resolve) => {
+        answer = () => resolve({ record: record('{}') })
+      })
+    const { client } = await dial(`${GET}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
+    const answers = buffer(client)
+    while (gateway.data.calls.length === 0) await delay(5)
+    await delay(20)
+    answer()
+    expect((await answers).toString().match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 400'])
+  })
+
+  it('a faulty body behind a request is answered after it', async () => {
+    let answer = (): void => undefined
+    gateway.data.answerGet = () =>
+      new Promise((resolve) => {
+        answer = () => resolve({ record: record('{}') })
+      })
+    const { client } = await dial(`${GET}${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n`)
+    const answers = buffer(client)
+    while (gateway.data.calls.length === 0) await delay(5)
+    await delay(20)
+    answer()
+    expect((await answers).toString().match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 400'])
+  })
+
+  it('every socket, request and answer has a listener for errors, handed to others or not', async () => {
+    const sockets: Socket[] = []
+    const keep = (socket: Socket): unknown => sockets.push(socket)
+    gateway.app.server.on('connection', keep)
+    const answered = once(gateway.app.server, 'request') as Promise<[ServerResponse['req'], ServerResponse]>
+    await dial(GET)
+    for (const one of await answered) expect(one.listenerCount('error')).to.be.above(0)
+    const connected = once(gateway.app.server, 'connect')
+    await dial('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await connected
+    gateway.app.server.off('connection', keep)
+    expect(sockets.length).to.equal(2)
+    for (const socket of sockets) expect(socket.listenerCount('error')).to.be.above(0)
+  })
+})
+
+describe('MAX_CONNECTIONS', () => {
+  it('closes what comes beyond it, and says so once', async () => {
+    const gateway = await startGateway({ MAX_CONNECTIONS: '2' })
+    const port = Number(new URL(await listen(gateway)).port)
+    const dial = async (): Promise<Socket> => {
+      const socket = connect({ host: '127.0.0.1', port })
+      socket.on('error', () => {})
+      await once(socket, 'connect')
+      return socket
+    }
+    const first = [await dial(), await dial()]
+    for (const beyond of [await dial(), await dial()]) expect(await text(beyond).catch(() => '')).to.equal('')
+    expect(gateway.lines.filter(({ maxConnections }) => maxConnections === 2).length).to.equal(1)
+    for (const socket of first) {
+      socket.write(GET.replace('Host', 'Connection: close\r\nHost'))
+      expect(await text(socket)).to.match(/^HTTP\/1.1 200 /)
+    }
+    await gateway.close()
+  })
+})
