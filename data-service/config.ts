@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { readGrpcSecurity, type GrpcSecurity } from '../shared/grpc-security.js'
+import { readAdminAddress, type AdminAddress } from '../shared/admin-server.js'
 import { SettingsReader, type Environment } from '../shared/settings-reader.js'
 import { checkDatabaseUrl, parseAddress, parseJwksUri, parseLogLevel } from './settings-parsers.js'
 
@@ -8,6 +9,8 @@ export interface DataServiceConfig {
   /** host:port; port 0 picks a free one. */
   readonly address: string
   readonly grpc: GrpcSecurity & { readonly gatewayName: string }
+  /** undefined: health is told over gRPC alone. */
+  readonly admin: AdminAddress | undefined
   readonly dataDir: string
   readonly logLevel: string
   /** `sqlite:<file>`, `mysql://…` or `mariadb://…`. */
@@ -65,6 +68,7 @@ export function readConfig(environment: Environment): { config: DataServiceConfi
       ...readGrpcSecurity(reader, { addresses: [address], side: 'server' }),
       gatewayName: reader.text('GRPC_TLS_GATEWAY_NAME', 'gateway')
     },
+    admin: readAdminAddress(reader),
     dataDir,
     logLevel: reader.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
     databaseUrl: databaseUrl('DATABASE_URL', 'store.sqlite'),

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { serverCredentials } from '../shared/grpc-security.js'
+import { healthPages, startAdminServer, type AdminAddress, type AdminServer } from '../shared/admin-server.js'
 import { createLogger } from '../shared/logger.js'
 import { ArgumentError, help, readArguments } from '../shared/read-arguments.js'
 import { SettingsError } from '../shared/settings-reader.js'
@@ -39,6 +40,9 @@ async function main(): Promise<void> {
   if (config.sampleData) {
     log.warn('SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public')
   }
+  let isReady = (): boolean => false
+  const admin = await openAdmin(config.admin, () => isReady())
+  if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
   const { grpc } = config
   if (grpc.gatewaySecret === undefined && (grpc.tls?.clientAuth ?? 'none') === 'none') {
     log.warn(
@@ -86,6 +90,7 @@ async function main(): Promise<void> {
     service.listen(config.address),
     (why) => `cannot listen on DATA_SERVICE_ADDRESS (${config.address}): ${why}.`
   )
+  isReady = () => service.isServing
   service.setServing(stores.health.isServing)
   stores.health.onChange((isServing) => {
     if (isServing) log.info('the primary database serves again')
@@ -103,6 +108,7 @@ async function main(): Promise<void> {
   await service.drain(DRAIN_TIMEOUT)
   await purging
   await stores.close()
+  await admin?.close()
   log.info('stopped')
 }
 
@@ -112,6 +118,15 @@ try {
 } catch (error) {
   process.stderr.write(`${explanation(error)}\n`)
   process.exit(1)
+}
+
+async function openAdmin(address: AdminAddress | undefined, isReady: () => boolean): Promise<AdminServer | undefined> {
+  if (address === undefined) return undefined
+  const { host, port } = address
+  return await orStartError(
+    startAdminServer(address, healthPages(isReady)),
+    (why) => `cannot listen on ADMIN_HOST and ADMIN_PORT (${host}:${port}): ${why}.`
+  )
 }
 
 function expiringIn({ write, auth }: OpenStores): Expiring[] {

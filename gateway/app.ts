@@ -50,6 +50,8 @@ export interface GatewayParts {
   /** Default: one of this process alone. */
   readonly keyRing?: KeyRing
   readonly address?: PublicAddress
+  /** Aborted when the process is asked to end: it is not ready any more then. */
+  readonly stopping?: AbortSignal
   readonly now?: () => Date
   readonly newRequestId?: () => string
   readonly times?: ConnectionTimes
@@ -113,7 +115,7 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
   }
   await app.register(
     async (prefixed) => {
-      await prefixed.register(health, { data })
+      await prefixed.register(health, { isReady: () => parts.stopping?.aborted !== true && data.isReachable() })
       await prefixed.register(problemPages, { address })
       await prefixed.register(openApi, { catalogue, address })
       await prefixed.register(docsPage, { catalogue, address, isRendered: config.rendererUrl !== undefined })

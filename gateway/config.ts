@@ -1,3 +1,4 @@
+import { readAdminAddress, type AdminAddress } from '../shared/admin-server.js'
 import { readGrpcSecurity, type GrpcSecurity } from '../shared/grpc-security.js'
 import { SettingsReader, type Environment } from '../shared/settings-reader.js'
 import type { KeyRingSettings } from './key-ring/key-ring-settings.js'
@@ -11,6 +12,8 @@ import { TrustedProxies } from './settings/trusted-proxies.js'
 export interface GatewayConfig {
   readonly host: string
   readonly port: number
+  /** undefined: health is on the public port alone. */
+  readonly admin: AdminAddress | undefined
   /** undefined: derived from the listener. */
   readonly publicBaseUrl: PublicBaseUrl | undefined
   /** Connections of clients at the same time; more are closed as they come. */
@@ -40,6 +43,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
   const config: GatewayConfig = {
     host: settings.text('GATEWAY_HOST', '127.0.0.1'),
     port: settings.integer('GATEWAY_PORT', { fallback: 3000, min: 0, max: 65_535 }),
+    admin: readAdminAddress(settings),
     publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) }),
     maxConnections: settings.integer('MAX_CONNECTIONS', { fallback: 10_000, min: 1, max: 1_000_000 }),
     dataServiceAddresses,

@@ -1,3 +1,4 @@
+import { healthPages, startAdminServer } from '../shared/admin-server.js'
 import { createLogger } from '../shared/logger.js'
 import { ArgumentError, help, readArguments } from '../shared/read-arguments.js'
 import { SettingsError } from '../shared/settings-reader.js'
@@ -19,6 +20,10 @@ async function serve(config: GatewayConfig): Promise<void> {
   const stopping = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort())
 
+  let isReady = (): boolean => false
+  const pages = healthPages(() => isReady())
+  const admin = config.admin === undefined ? undefined : await startAdminServer(config.admin, pages)
+  if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
   const credentials = await openDataCredentials(config.grpc, { log, stopping: stopping.signal })
   const replicas = new DataReplicas({ addresses: config.dataServiceAddresses, credentials, log })
   const data = new GrpcDataClient(replicas)
@@ -28,8 +33,10 @@ async function serve(config: GatewayConfig): Promise<void> {
     const catalogue = await Catalogue.open(data, log, stopping.signal)
     const keyRing = await openKeyRing(config.keyRing, log)
     const address = new PublicAddress(config)
-    const app = await buildGateway({ config, data, auth, catalogue, log, keyRing: keyRing.ring, address })
+    const parts = { config, data, auth, catalogue, log, keyRing: keyRing.ring, address, stopping: stopping.signal }
+    const app = await buildGateway(parts)
     await app.listen({ host: config.host === 'localhost' ? '127.0.0.1' : config.host, port: config.port })
+    isReady = () => !stopping.signal.aborted && data.isReachable()
     log.info({ url: address.listening(app), publicBaseUrl: address.base }, 'listening')
     await aborted(stopping.signal)
     log.info('closing')
@@ -40,6 +47,7 @@ async function serve(config: GatewayConfig): Promise<void> {
     if (!stopping.signal.aborted) throw error
   } finally {
     replicas.close()
+    await admin?.close()
   }
   log.info('closed')
 }

@@ -17,9 +17,10 @@ await runCommand(async () => {
   await prepare()
   await checkSettings()
   const env = demoEnvironment()
-  const { gateway: http, dataService: grpc } = addresses(env)
+  const { gateway: http, dataService: grpc, admin } = addresses(env)
   await checkFree(http)
   await checkFree(grpc)
+  if (admin !== undefined) await checkFree(admin)
   const shop = await shopAddress(env)
   if (shop !== undefined) await checkFree(shop)
 
@@ -34,7 +35,8 @@ await runCommand(async () => {
     void serve().catch((/** @type {unknown} */ error) => ending.signal.aborted || resolve(String(error)))
 
     async function serve() {
-      add(startService('data-service', { env: shared }))
+      // Both would take the one ADMIN_PORT: it is the gateway's.
+      add(startService('data-service', { env: { ...shared, ADMIN_PORT: '' } }))
       // Only then the gateway: it would wait too, but say so in many lines.
       await accepting(grpc, ending.signal)
       let base = http.port === 0 ? undefined : localBase(http, env['PUBLIC_BASE_URL'])

@@ -20,6 +20,8 @@ describe('settings of the gateway', () => {
       'DATA_SERVICE_ADDRESS',
       'GATEWAY_HOST',
       'GATEWAY_PORT',
+      'ADMIN_HOST',
+      'ADMIN_PORT',
       'PUBLIC_BASE_URL',
       'MAX_CONNECTIONS',
       'GRPC_TLS_CERT_FILE',

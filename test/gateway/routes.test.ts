@@ -28,6 +28,8 @@ describe('routes', () => {
     ['/inbox', 'POST'],
     ['/inbox/1', 'DELETE'],
     ['/health', 'GET, HEAD'],
+    ['/health/live', 'GET, HEAD'],
+    ['/health/ready', 'GET, HEAD'],
     ['/openapi.json', 'GET, HEAD'],
     ['/docs', 'GET, HEAD'],
     ['/problems', 'GET, HEAD'],
@@ -135,13 +137,22 @@ describe('routes', () => {
       .and.include('What the store sells.')
   })
 
-  it('is healthy only with a data service', async () => {
-    expect((await gateway.app.inject('/health')).json()).to.deep.equal({ status: 'ok' })
-    gateway.data.reachable = false
-    const answer = await gateway.app.inject('/health')
-    gateway.data.reachable = true
-    expect(answer.json()).to.include({ status: 503, code: 'upstream.unavailable' })
-    expect(answer.headers['retry-after']).to.equal('1')
+  it('is ready only with a data service that can serve, and alive without', async () => {
+    for (const url of ['/health', '/health/ready', '/health/live']) {
+      const well = await gateway.app.inject(url)
+      expect([well.statusCode, well.json()], url).to.deep.equal([200, { status: 'ok' }])
+      expect((await gateway.app.inject({ method: 'HEAD', url })).statusCode, url).to.equal(200)
+      gateway.data.reachable = false
+      const answer = await gateway.app.inject(url)
+      const head = await gateway.app.inject({ method: 'HEAD', url })
+      gateway.data.reachable = true
+      if (url === '/health/live') expect(answer.statusCode).to.equal(200)
+      else {
+        expect(answer.json()).to.include({ status: 503, code: 'upstream.unavailable', instance: url })
+        expect([head.statusCode, head.headers['retry-after'], head.body]).to.deep.equal([503, '1', ''])
+      }
+      expect(answer.headers['cache-control']).to.equal('no-store')
+    }
   })
 })
 

@@ -18,7 +18,7 @@ describe('npm start', function () {
     const faults = said.split('\n').filter((line) => line.startsWith('- '))
     expect([code, faults.map((line) => line.split(' ')[1])]).to.deep.equal([
       1,
-      ['DATA_SERVICE_ADDRESS', 'DATABASE_URL', 'GATEWAY_PORT', 'DATA_SERVICE_ADDRESS']
+      ['DATA_SERVICE_ADDRESS', 'DATABASE_URL', 'DATA_SERVICE_ADDRESS', 'GATEWAY_PORT']
     ])
   })
 })

@@ -13,7 +13,14 @@ export function addresses(env) {
       port: portOf(env['GATEWAY_PORT'] || '3000', 'GATEWAY_PORT'),
       setting: 'GATEWAY_PORT'
     },
-    dataService: dataServiceAddress(env['DATA_SERVICE_ADDRESS'] || '127.0.0.1:50051')
+    dataService: dataServiceAddress(env['DATA_SERVICE_ADDRESS'] || '127.0.0.1:50051'),
+    admin: env['ADMIN_PORT']
+      ? {
+          host: env['ADMIN_HOST'] || '127.0.0.1',
+          port: portOf(env['ADMIN_PORT'], 'ADMIN_PORT'),
+          setting: 'ADMIN_PORT'
+        }
+      : undefined
   }
 }
 

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { request, type HttpAnswer } from '../harness/http.js'
+import { startProcess, type ServiceProcess } from '../harness/service-process.js'
+import { listening, startStack, type Stack } from '../harness/stack.js'
+import { withTestDatabase } from '../oracle/test-database.js'
+import { installPackage } from '../runner/install-package.js'
+import { startPrivateServer, type PrivateServer } from '../runner/mariadb/private-server.js'
+import { findMariadb } from '../runner/mariadb/programs.js'
+
+describe('health', function () {
+  this.timeout(60_000)
+  let server: PrivateServer
+  let databaseUrl: string
+  let stack: Stack
+  /** Bases of the admin ports of both processes, and the gateway's public one. */
+  let data: string
+  let admin: string
+  let everywhere: readonly string[]
+
+  const adminOf = async (service: ServiceProcess): Promise<string> => {
+    const { port } = await service.logged(({ msg }) => msg === 'health is told on the admin port')
+    return `http://127.0.0.1:${String(port)}`
+  }
+  before(async () => {
+    // The server of TEST_MYSQL_URL is others' as well: this one has to be our own.
+    if (findMariadb() === undefined) await installPackage('mariadb-server')
+    server = await startPrivateServer()
+    const name = `health_${randomBytes(4).toString('hex')}`
+    await withTestDatabase(`${server.url}/mysql`, async (database) => {
+      for (const one of [name, `${name}_reviews`]) await database.run(`CREATE DATABASE ${one} CHARACTER SET utf8mb4`)
+    })
+    databaseUrl = `${server.url}/${name}`
+    const database = { url: databaseUrl, reviewsUrl: `${server.url}/${name}_reviews` }
+    stack = await startStack({ database, env: { SAMPLE_DATA: 'false', ADMIN_PORT: '0' } })
+    data = await adminOf(stack.dataService)
+    admin = await adminOf(stack.gateway)
+    everywhere = [data, admin, stack.url]
+  })
+  after(async () => {
+    await server?.thaw()
+    await stack?.stop()
+    await server?.stop()
+  })
+
+  const settled = async (status: number): Promise<void> => {
+    for (const base of everywhere) {
+      let answer: HttpAnswer
+      do answer = await request(`${base}/health/ready`)
+      while (answer.status !== status && (await sleep(20, true)))
+    }
+  }
+  const refused = async (base: string): Promise<void> => {
+    for (const path of ['/health', '/health/ready']) {
+      const answer = await request(base + path)
+      expect(answer.header('content-type'), base).to.equal('application/problem+json')
+      expect(answer.header('retry-after'), base).to.match(/^[1-9]\d*$/)
+      const members = { status: 503, code: 'upstream.unavailable', instance: path }
+      expect(answer.json(), base)
+        .to.include(members)
+        .and.have.keys('type', 'title', 'detail', 'requestId', ...Object.keys(members))
+      const head = await request(base + path, { method: 'HEAD' })
+      expect([head.status, head.bytes.length], base).to.deep.equal([503, 0])
+    }
+  }
+  const alive = async (): Promise<void> => {
+    for (const base of everywhere) expect((await request(`${base}/health/live`)).status, base).to.equal(200)
+  }
+
+  it('is well while requests can be served, and costs no statement', async () => {
+    await settled(200)
+    await alive()
+    const questions = (): Promise<number> =>
+      withTestDatabase(databaseUrl, async (database) => {
+        const [row] = await database.run("SHOW GLOBAL STATUS LIKE 'Questions'")
+        return Number(row?.['Value'])
+      })
+    const before = await questions()
+    for (let n = 0; n < 300; n++) {
+      for (const base of everywhere)
+        expect((await request(`${base}/health/ready`)).json()).to.deep.equal({ status: 'ok' })
+    }
+    expect((await questions()) - before).to.be.lessThan(300)
+  })
+
+  it('tells of a frozen database and of a killed one, and of their return', async () => {
+    await server.freeze()
+    await settled(503)
+    for (const base of everywhere) await refused(base)
+    await alive()
+    await server.thaw()
+    await settled(200)
+    await server.kill()
+    await settled(503)
+    for (const base of everywhere) await refused(base)
+    await alive()
+    await server.restart()
+    await settled(200)
+  })
+
+  it('has nothing else on the admin port', async () => {
+    for (const base of [data, admin]) {
+      const nothing = await request(`${base}/products`)
+      expect([nothing.status, nothing.json()]).to.deep.include.members([404])
+      const wrong = await request(`${base}/health/ready`, { method: 'DELETE' })
+      expect([wrong.status, wrong.header('allow')]).to.deep.equal([405, 'GET, HEAD'])
+      for (const head of [
+        'CONNECT x:1 HTTP/1.1\r\nHost: x',
+        'GET / HTTP/1.1\r\nHost: x\r\nUpgrade: a\r\nConnection: upgrade'
+      ]) {
+        for (let n = 0; n < 50; n++) {
+          const socket = connect({ port: Number(new URL(base).port), host: '127.0.0.1' })
+          await once(socket, 'connect')
+          socket.write(`${head}\r\n\r\n`)
+          socket.resetAndDestroy()
+        }
+      }
+    }
+    await alive()
+  })
+
+  it('says that a process is ending while it finishes what is under way', async () => {
+    const gateway = startProcess('gateway/main.js', {
+      GATEWAY_PORT: '0',
+      ADMIN_PORT: '0',
+      DATA_SERVICE_ADDRESS: stack.dataAddress
+    })
+    const [own, url] = [await adminOf(gateway), new URL(await listening(gateway, 'url'))]
+    expect((await request(`${own}/health/ready`)).status).to.equal(200)
+    // Half a body keeps the request under way.
+    const socket = connect({ port: Number(url.port), host: '127.0.0.1' })
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    socket.write('POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{')
+    await request(`${url.origin}/health/live`)
+    const ended = gateway.stop()
+    await gateway.logged(({ msg }) => msg === 'closing')
+    await refused(own)
+    expect((await request(`${own}/health/live`)).status).to.equal(200)
+    socket.destroy()
+    expect(await ended).to.equal(0)
+  })
+})
