@@ -116,14 +116,15 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ErrorCode, ProblemExplanation
     remedy: 'The detail names the permission, `customers:manage` for example.'
   },
   'request.cross-site': {
-    meaning: 'A cookie endpoint was called from another site.',
+    meaning:
+      'A cookie endpoint was called from another site, or a page of another origin sent the renderer an unsafe request.',
     remedy:
-      'Call it from a page of the same site. Browsers that send no `Sec-Fetch-Site` send `Origin`, which must be that of `PUBLIC_BASE_URL`, or of the listener where that is not set: there `localhost` and `127.0.0.1` are two.'
+      'Call it from a page of the same site, and send forms from a page of the same origin. Browsers that send no `Sec-Fetch-Site` send `Origin`, which must be that of `PUBLIC_BASE_URL`, or of the listener where that is not set: there `localhost` and `127.0.0.1` are two.'
   },
   'antiforgery.invalid': {
-    meaning: 'The antiforgery token is absent or not valid.',
+    meaning: 'The antiforgery token is absent, not valid or of another session.',
     remedy:
-      'Get one from `GET /auth/antiforgery` and send it back as the header `X-CSRF-Token` or the form field `_csrf`.'
+      'Get one from `GET /auth/antiforgery`, anew after a log-in or log-out, and send it back as the header `X-CSRF-Token` or the form field `_csrf`.'
   },
   'not-found': {
     meaning: 'There is no such row.',

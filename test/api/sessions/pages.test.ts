@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { readSessionCookie } from '../../../shared/session-cookie/read-session-cookie.js'
 import { expectProblem } from '../expect-problem.js'
 import { json, type Answer } from '../http-call.js'
+import { oddTokens } from '../ownership/claims.js'
 import { cookiesOf, describeSessions, type SessionCookies, type SessionStack } from './session-stack.js'
 
 // A renderer that greets whoever the cookies name.
@@ -19,7 +20,15 @@ await once(renderer, 'listening')
 const { port } = renderer.address() as AddressInfo
 after(() => renderer.close())
 
-const SETTINGS = { RENDERER_URL: `http://127.0.0.1:${port}`, ACCESS_TOKEN_TTL: '2s', REFRESH_GRACE: '1m' }
+const tokens = await oddTokens()
+after(() => tokens.dispose())
+
+const SETTINGS = {
+  RENDERER_URL: `http://127.0.0.1:${port}`,
+  ACCESS_TOKEN_TTL: '2s',
+  REFRESH_GRACE: '1m',
+  JWT_PRIVATE_KEY_FILE: tokens.keyFile
+}
 
 describeSessions('the first page of a session', SETTINGS, (stack) => {
   const open = (cookies: SessionCookies, more: object = {}): Promise<Answer> =>
@@ -111,6 +120,25 @@ describeSessions('the first page of a session', SETTINGS, (stack) => {
     }
   })
 
+  it('goes on from a session of a version without sid, whose antiforgery tokens last until it is refreshed', async () => {
+    const ada = cookiesOf(await stack.login('ada'))
+    const before = { ...ada, access: tokens.change(ada.access ?? '', { sid: undefined }) }
+    const issued = await antiforgery(stack, before)
+    const post = async (cookies: SessionCookies, { cookie, token }: Antiforgery): Promise<number> => {
+      const all = `${cookie}; app_auth_access=${cookies.access ?? ''}; app_auth_refresh=${cookies.refresh ?? ''}`
+      return (await stack.send('/basket', { headers: { cookie: all, 'x-csrf-token': token }, body: 'x' })).status
+    }
+    expect(await post(before, issued)).to.equal(200)
+    await expired(stack, before)
+    expect(await post(before, issued)).to.equal(200)
+    const page = await open(before)
+    expect(page.text).to.equal('<p>ada@example.com</p>')
+    const after = cookiesOf(page)
+    expect(claims(after.access ?? '').sid).to.equal(claims(ada.access ?? '').sid)
+    expect(await post(after, issued)).to.equal(403)
+    expect(await post(after, await antiforgery(stack, after))).to.equal(200)
+  })
+
   it('greets nobody in a session that is over, and leaves its cookies alone', async () => {
     const { refresh = '' } = cookiesOf(await stack.login('ben'))
     await stack.send('/auth/logout', { cookies: { refresh } })
@@ -162,6 +190,9 @@ function missing(): never {
   throw new Error('There are ten tabs')
 }
 
-function claims(token: string): { readonly exp: number } {
-  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { readonly exp: number }
+function claims(token: string): { readonly exp: number; readonly sid?: string } {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as {
+    readonly exp: number
+    readonly sid?: string
+  }
 }
