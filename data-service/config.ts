@@ -16,7 +16,7 @@ export interface DataServiceConfig {
   /** `sqlite:<file>`, `mysql://…` or `mariadb://…`. */
   readonly databaseUrl: string
   readonly reviewsDatabaseUrl: string
-  /** Most connections of the pool of each of the two, where it is a server. */
+  /** Most connections of the pool of each of the two, where it is a server; migrations take two at once. */
   readonly databasePoolSize: number
   readonly sampleData: boolean
   readonly maxPageSize: number
@@ -73,7 +73,7 @@ export function readConfig(environment: Environment): { config: DataServiceConfi
     logLevel: reader.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
     databaseUrl: databaseUrl('DATABASE_URL', 'store.sqlite'),
     reviewsDatabaseUrl: databaseUrl('REVIEWS_DATABASE_URL', 'reviews.sqlite'),
-    databasePoolSize: reader.integer('DATABASE_POOL_SIZE', { fallback: 10, min: 1, max: MOST_CONNECTIONS }),
+    databasePoolSize: reader.integer('DATABASE_POOL_SIZE', { fallback: 10, min: 2, max: MOST_CONNECTIONS }),
     sampleData: reader.flag('SAMPLE_DATA', false),
     maxPageSize: reader.integer('MAX_PAGE_SIZE', { fallback: 500, min: 1, max: INT32_MAX }),
     maxExportRows: reader.integer('MAX_EXPORT_ROWS', { fallback: 100_000, min: 1, max: INT32_MAX }),

@@ -133,7 +133,8 @@ function expiringIn({ write, auth }: OpenStores): Expiring[] {
   return [
     { what: 'idempotency keys', purge: (now, most) => write.purgeKeys(now, most) },
     { what: 'log-in attempts', purge: (now, most) => auth.purgeAttempts(now, most) },
-    { what: 'sessions', purge: (now, most) => auth.purgeSessions(now, most) }
+    { what: 'sessions', purge: (now, most) => auth.purgeSessions(now, most) },
+    { what: 'used refresh tokens', purge: (now, most) => auth.purgeUsedTokens(now, most) }
   ]
 }
 

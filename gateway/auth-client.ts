@@ -11,16 +11,18 @@ export type { IssuerKeys__Output as IssuerKeys } from '../shared/gen/auth/v1/Iss
 export type { Session__Output as Session } from '../shared/gen/auth/v1/Session.js'
 
 /** What a call takes over from its HTTP request. No call here has a caller yet, and none but log-ins is cancelled. */
-export type AuthCall = Pick<DataCall, 'requestId' | 'traceparent'>
+export type AuthCall = Pick<DataCall, 'requestId' | 'traceparent' | 'clientAddress'>
 
 /** A log-in is cancelled when its client goes away: hashing a password is too dear to be done for nobody. */
-export type LoginCall = Pick<DataCall, 'requestId' | 'traceparent' | 'signal'>
+export type LoginCall = Pick<DataCall, 'requestId' | 'traceparent' | 'clientAddress' | 'signal'>
 
 export interface Credentials {
   readonly email: string
   readonly password: string
   /** IP address of the client, for throttling. */
   readonly clientAddress: string
+  /** Refresh tokens of the sessions that this one replaces. */
+  readonly replacedRefreshTokens: readonly string[]
 }
 
 /**

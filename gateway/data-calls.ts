@@ -58,6 +58,8 @@ export interface DataCall {
   readonly authorization: string | undefined
   readonly requestId: string
   readonly traceparent: string | undefined
+  /** IP address of the client, for the data service's log; absent where no client asked. */
+  readonly clientAddress?: string
   /** Aborted when nobody waits for the answer any more: the call is cancelled then. */
   readonly signal: AbortSignal
 }

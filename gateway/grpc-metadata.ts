@@ -1,5 +1,6 @@
 import { Metadata } from '@grpc/grpc-js'
 import { DomainError } from '../shared/domain-error.js'
+import { CLIENT_ADDRESS_METADATA } from '../shared/grpc-security.js'
 import type { DataCall } from './data-calls.js'
 
 /**
@@ -15,6 +16,7 @@ export function callMetadata(call: DataCall): Metadata {
   const metadata = new Metadata()
   if (call.authorization !== undefined) metadata.set('authorization', carriable(call.authorization))
   metadata.set('x-request-id', call.requestId)
+  if (call.clientAddress !== undefined) metadata.set(CLIENT_ADDRESS_METADATA, call.clientAddress)
   if (call.traceparent !== undefined) metadata.set('traceparent', call.traceparent)
   return metadata
 }

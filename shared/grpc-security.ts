@@ -19,6 +19,9 @@ export interface GrpcSecurity {
 /** The metadata that a gateway sends its secret in. */
 export const GATEWAY_SECRET_METADATA = 'x-gateway-secret'
 
+/** The metadata that a gateway sends the IP address of its client in. */
+export const CLIENT_ADDRESS_METADATA = 'x-client-address'
+
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 /** Whether the host of a `host:port` is this machine itself. */

@@ -28,12 +28,21 @@ export interface Family {
 export interface NewToken {
   /** SHA-256 of the token. */
   readonly hash: Buffer
+  /** SHA-256 of what it names its family by. */
+  readonly refHash: Buffer
   readonly familyId: Buffer
   readonly issuedAt: number
   readonly expiresAt: number
 }
 
-export interface KeptToken extends NewToken {
+/** What finds the family of a token. */
+export interface TokenKeys {
+  readonly hash: Buffer
+  /** null for a token that names no family. */
+  readonly refHash: Buffer | null
+}
+
+export interface KeptToken extends Omit<NewToken, 'refHash'> {
   readonly usedAt: number | null
   /** Sealed, with `usedAt`. */
   readonly successor: Buffer | null
@@ -53,8 +62,12 @@ export interface AuthUnit {
 
   /** `token` is its first, and tells how long it lives. */
   addFamily(family: Family, token: NewToken): Promise<void>
-  /** The family of a token, which nobody else changes, nor any of its tokens, until the transaction ends. */
-  lockFamilyOf(tokenHash: Buffer): Promise<Family | undefined>
+  /**
+   * The family that a token is of, or names, which nobody else changes, nor any of its tokens, until the transaction ends.
+   */
+  lockFamilyOf(token: TokenKeys): Promise<Family | undefined>
+  /** When tokens of a family were issued after `since`, the earliest first. */
+  issuedSince(familyId: Buffer, since: number): Promise<readonly number[]>
   revokeFamily(id: Buffer, at: number): Promise<void>
   findToken(hash: Buffer): Promise<KeptToken | undefined>
   /** Marks a token of a locked family as used, with the one that follows it sealed. */
@@ -63,6 +76,8 @@ export interface AuthUnit {
 
 export interface Rotation {
   readonly usedAt: number
+  /** When the used token need not be kept any more; null for one that names no family, which would be forgotten. */
+  readonly purgeAt: number | null
   readonly sealed: Buffer
   readonly successor: NewToken
 }
@@ -85,4 +100,6 @@ export interface AuthStore {
   purgeAttempts(now: number, most: number): Promise<number>
   /** Deletes at most `most` tokens of dead families, or families that have none; how many it deleted. */
   purgeSessions(now: number, most: number): Promise<number>
+  /** Deletes at most `most` used tokens, of families that live on too; how many it deleted. */
+  purgeUsedTokens(now: number, most: number): Promise<number>
 }

@@ -1,41 +1,69 @@
 import { DomainError } from '../../shared/domain-error.js'
 import type { LoginRequest__Output } from '../../shared/gen/auth/v1/LoginRequest.js'
 import type { LoginResponse } from '../../shared/gen/auth/v1/LoginResponse.js'
+import { throttledAddress } from '../../shared/throttled-address.js'
 import type { UnaryHandler } from '../rpc/call-context.js'
 import { accountKey, type StoredAccount } from './account.js'
+import type { AuthUnit } from './auth-store.js'
 import type { Authenticating } from './authenticating.js'
 import { checkCredentials } from './check-credentials.js'
 import { LoginQueue } from './login-queue.js'
 import { type Attempt, attemptKeys, LoginThrottle } from './login-throttle.js'
-import { isUsable, openFamily, sessionOf } from './sessions.js'
-import { throttledAddress } from '../../shared/throttled-address.js'
+import { parseRefreshToken, tokenKeys } from './refresh-token.js'
+import { isUsable, type LiveToken, openFamily, sessionId, sessionOf } from './sessions.js'
+import { ownSubject, trail, triedAccount } from './trail.js'
 
 /** Milliseconds to count an attempt whose caller may have gone. */
 const SETTLING = 5000
 
+/** Of the refresh cookies of one browser; a request has one, unless somebody else on its domain set another. */
+const MOST_REPLACED = 4
+
 /**
- * Opens a session. The same steps are taken whether or not there is such an account, so that neither the answer nor its
- * time tells.
+ * Opens a session, in place of those whose refresh tokens come with the request. The same steps are taken whether or not
+ * there is such an account, so that neither the answer nor its time tells.
  */
 export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, LoginResponse> {
   const throttle = new LoginThrottle(by)
   const queue = new LoginQueue()
-  return async (context, { email, password, clientAddress: given }) => {
-    const { signal, peerAddress = '' } = context
+  return async (context, { email, password, clientAddress: given, replacedRefreshTokens }) => {
+    const { signal, log, peerAddress = '' } = context
     checkCredentials({ email, password, clientAddress: given })
     const emailKey = accountKey(email)
     // Anybody else could make up an address for each attempt, or use up another's.
-    const address = throttledAddress(given !== '' && context.peerIsGateway ? given : peerAddress)
+    const clientAddress = given !== '' && context.peerIsGateway ? given : peerAddress
+    const address = throttledAddress(clientAddress)
     const keys = attemptKeys(emailKey, address)
-    for (const end = LoginThrottle.patience(); ;) {
-      await throttle.passable(keys, end, signal)
-      const leave = await queue.enter(address, signal)
-      try {
-        const attempt = await throttle.admit(keys, signal)
-        if (attempt !== undefined) return await admitted({ attempt, emailKey, password, signal }, throttle, by)
-      } finally {
-        leave()
+    const replaced = replacedRefreshTokens.slice(0, MOST_REPLACED)
+    const tried = { event: 'login', account: triedAccount(by, email), clientAddress } as const
+    try {
+      for (const end = LoginThrottle.patience(); ;) {
+        await throttle.passable(keys, end, signal)
+        const leave = await queue.enter(address, signal)
+        try {
+          const attempt = await throttle.admit(keys, signal)
+          if (attempt === undefined) continue
+          const outcome = await checked({ attempt, emailKey, password, replaced, signal }, throttle, by)
+          if ('why' in outcome) throw new Refused(outcome.why)
+          const { account, live } = outcome
+          trail(log, {
+            ...tried,
+            outcome: 'success',
+            account: ownSubject(by, account),
+            session: sessionId(live.familyId)
+          })
+          return { session: sessionOf(account, live, by) }
+        } finally {
+          leave()
+        }
       }
+    } catch (error) {
+      if (error instanceof Refused) {
+        trail(log, { ...tried, outcome: 'failure', code: error.code, reason: error.why })
+      } else if (error instanceof DomainError && error.code === 'quota-exceeded') {
+        trail(log, { ...tried, outcome: 'throttled', code: error.code, reason: messageOf(error.cause ?? error) })
+      }
+      throw error
     }
   }
 }
@@ -44,20 +72,24 @@ interface Admitted {
   readonly attempt: Attempt
   readonly emailKey: Buffer
   readonly password: string
+  /** Refresh tokens of the sessions that end with the log-in. */
+  readonly replaced: readonly string[]
   readonly signal: AbortSignal
 }
 
+type Outcome = { readonly account: StoredAccount; readonly live: LiveToken } | { readonly why: string }
+
 /** Checks the password of an attempt that was counted, and settles it whatever happens. */
-async function admitted(
-  { attempt, emailKey, password, signal }: Admitted,
+async function checked(
+  { attempt, emailKey, password, replaced, signal }: Admitted,
   throttle: LoginThrottle,
   by: Authenticating
-): Promise<LoginResponse> {
+): Promise<Outcome> {
   const { store, passwords, decoyHash } = by
   // An attempt left open would count as under way for half a minute, and others would wait for it.
   const fail = (): Promise<void> =>
     store.transaction(AbortSignal.timeout(SETTLING), (unit) => throttle.failed(unit, attempt))
-  let refusal: DomainError
+  let why: string
   try {
     const account = await store.findAccount(signal, emailKey)
     signal.throwIfAborted()
@@ -65,22 +97,37 @@ async function admitted(
     if (account !== undefined && isRight && isUsable(account, by)) {
       const live = await store.transaction(signal, async (unit) => {
         await throttle.succeeded(unit, attempt)
+        for (const text of replaced) await endFamilyOf(unit, text, by.now())
         return await openFamily(unit, account.id, by)
       })
-      return { session: sessionOf(account, live, by) }
+      return { account, live }
     }
-    refusal = refused(account, isRight)
+    const wrong = account === undefined ? 'no such account' : 'wrong password'
+    why = isRight ? 'sample account, and SAMPLE_DATA is off' : wrong
   } catch (error) {
     await fail().catch(() => undefined)
     throw error
   }
   await fail()
-  throw refusal
+  return { why }
 }
 
-function refused(account: StoredAccount | undefined, isRight: boolean): DomainError {
-  const reason = account === undefined ? 'no such account' : 'wrong password'
-  return new DomainError('auth.invalid-credentials', 'The e-mail address or the password is wrong.', {
-    cause: new Error(isRight ? 'sample account, and SAMPLE_DATA is off' : reason)
-  })
+async function endFamilyOf(unit: AuthUnit, refreshToken: string, at: number): Promise<void> {
+  const token = parseRefreshToken(refreshToken)
+  const family = token && (await unit.lockFamilyOf(tokenKeys(token)))
+  if (family !== undefined && family.revokedAt === null) await unit.revokeFamily(family.id, at)
+}
+
+/** Alike for a wrong password and for no such account; `why` is for the log alone. */
+class Refused extends DomainError {
+  readonly why: string
+
+  constructor(why: string) {
+    super('auth.invalid-credentials', 'The e-mail address or the password is wrong.')
+    this.why = why
+  }
+}
+
+function messageOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason)
 }

@@ -5,68 +5,101 @@ import type { UnaryHandler } from '../rpc/call-context.js'
 import type { StoredAccount } from './account.js'
 import type { AuthUnit, Family, KeptToken } from './auth-store.js'
 import type { Authenticating } from './authenticating.js'
-import { hashOfToken, openSuccessor, parseRefreshToken } from './refresh-token.js'
-import { isUsable, type LiveToken, rotate, sessionOf } from './sessions.js'
+import { hashOfToken, openSuccessor, parseRefreshToken, tokenKeys } from './refresh-token.js'
+import { isUsable, type LiveToken, rotate, rotationWait, sessionId, sessionOf } from './sessions.js'
+import { ownSubject, trail } from './trail.js'
 
 type Outcome =
-  | { readonly kind: 'live'; readonly account: StoredAccount; readonly live: LiveToken }
+  | { readonly kind: 'live'; readonly live: LiveToken }
   | { readonly kind: 'dead'; readonly why: string }
-  | { readonly kind: 'reused'; readonly family: Family }
+  | { readonly kind: 'throttled'; readonly retryAfter: number }
+  | { readonly kind: 'reused' }
+
+/** What became of a token, with what was found on the way. */
+interface Found {
+  readonly family?: Family
+  readonly account?: StoredAccount
+  readonly outcome: Outcome
+}
 
 /**
  * Rotates a refresh token. One that was used within the grace window is answered with the family's newest; after it,
- * the family is revoked, for either its owner or a thief holds the newest.
+ * the family is revoked, for either its owner or a thief holds the newest. That a token is no longer stored says no less:
+ * used ones are purged, and it names its family.
  */
 export function refresh(by: Authenticating): UnaryHandler<RefreshRequest__Output, RefreshResponse> {
-  return async ({ signal, log }, { refreshToken: text }) => {
+  return async ({ signal, log, clientAddress }, { refreshToken: text }) => {
     const token = parseRefreshToken(text)
-    if (token === undefined) throw over('not a refresh token')
     // What a refusal changes is to be kept, so none is thrown within the transaction.
-    const outcome = await by.store.transaction(signal, (unit) => refreshed(unit, token, by))
+    const { family, account, outcome }: Found =
+      token === undefined
+        ? { outcome: dead('not a refresh token') }
+        : await by.store.transaction(signal, (unit) => refreshed(unit, token, by))
+    const known = {
+      event: 'refresh',
+      clientAddress,
+      account: account && ownSubject(by, account),
+      ...(family === undefined ? {} : { session: sessionId(family.id) })
+    } as const
     switch (outcome.kind) {
       case 'live':
-        return { session: sessionOf(outcome.account, outcome.live, by) }
-      case 'dead':
-        throw over(outcome.why)
+        if (account === undefined) throw new TypeError('A live session has an account')
+        trail(log, { ...known, outcome: 'success' })
+        return { session: sessionOf(account, outcome.live, by) }
+      case 'dead': {
+        const error = over()
+        trail(log, { ...known, outcome: 'failure', code: error.code, reason: outcome.why })
+        throw error
+      }
+      case 'throttled': {
+        const error = new DomainError('quota-exceeded', 'The session is refreshed too often. Try again later.', outcome)
+        trail(log, { ...known, outcome: 'throttled', code: error.code })
+        throw error
+      }
       case 'reused': {
-        const { id, accountId } = outcome.family
-        const what = { reason: 'a refresh token was used again', family: id.toString('hex'), account: accountId }
-        log.warn(what, 'refresh family revoked')
-        throw over()
+        const error = over()
+        trail(log, { ...known, outcome: 'reuse', code: error.code, reason: 'a refresh token was used again' })
+        throw error
       }
     }
   }
 }
 
-async function refreshed(unit: AuthUnit, token: Buffer, by: Authenticating): Promise<Outcome> {
-  const hash = hashOfToken(token)
-  const family = await unit.lockFamilyOf(hash)
-  const kept = family && (await unit.findToken(hash))
-  if (family === undefined || kept === undefined) return dead('unknown refresh token')
-  const now = by.now()
-  if (family.revokedAt !== null) return dead('revoked session')
-  if (family.endsAt <= now) return dead('session past its absolute end')
+async function refreshed(unit: AuthUnit, token: Buffer, by: Authenticating): Promise<Found> {
+  const keys = tokenKeys(token)
+  const family = await unit.lockFamilyOf(keys)
+  if (family === undefined) return { outcome: dead('unknown refresh token') }
   const account = await unit.getAccount(family.accountId)
-  if (account === undefined || !isUsable(account, by)) return dead('sample account, and SAMPLE_DATA is off')
-  if (kept.usedAt === null) {
-    if (kept.expiresAt <= now) return dead('expired refresh token')
-    return { kind: 'live', account, live: await rotate(unit, { token, family }, by) }
+  const found = { family, ...(account === undefined ? {} : { account }) }
+  const now = by.now()
+  if (family.revokedAt !== null) return { ...found, outcome: dead('revoked session') }
+  if (family.endsAt <= now) return { ...found, outcome: dead('session past its absolute end') }
+  if (account === undefined || !isUsable(account, by)) {
+    return { ...found, outcome: dead('sample account, and SAMPLE_DATA is off') }
   }
-  if (now > kept.usedAt + by.refreshGrace) {
+  const kept = await unit.findToken(keys.hash)
+  if (kept !== undefined && kept.usedAt === null) {
+    if (kept.expiresAt <= now) return { ...found, outcome: dead('expired refresh token') }
+    const retryAfter = await rotationWait(unit, family, now)
+    if (retryAfter !== undefined) return { ...found, outcome: { kind: 'throttled', retryAfter } }
+    return { ...found, outcome: { kind: 'live', live: await rotate(unit, { token, family }, by) } }
+  }
+  const isInGrace = kept !== undefined && kept.usedAt !== null && now <= kept.usedAt + by.refreshGrace
+  const live = isInGrace ? await newestAfter(unit, token, kept) : undefined
+  if (live === undefined) {
     await unit.revokeFamily(family.id, now)
-    return { kind: 'reused', family }
+    return { ...found, outcome: { kind: 'reused' } }
   }
-  const live = await newestAfter(unit, token, kept)
-  return live.expiresAt > now ? { kind: 'live', account, live } : dead('expired refresh token')
+  return { ...found, outcome: live.expiresAt > now ? { kind: 'live', live } : dead('expired refresh token') }
 }
 
-/** Whoever holds a token can open the one that followed it, and so on. */
-async function newestAfter(unit: AuthUnit, token: Buffer, kept: KeptToken): Promise<LiveToken> {
+/** Whoever holds a token can open the one that followed it, and so on. undefined where one of them was purged. */
+async function newestAfter(unit: AuthUnit, token: Buffer, kept: KeptToken): Promise<LiveToken | undefined> {
   let [newest, row] = [token, kept]
   while (row.successor !== null) {
     newest = openSuccessor(row.successor, newest)
     const next = await unit.findToken(hashOfToken(newest))
-    if (next === undefined) throw new TypeError('A used refresh token has no successor')
+    if (next === undefined) return undefined
     row = next
   }
   return { token: newest, familyId: row.familyId, expiresAt: row.expiresAt }
@@ -76,8 +109,6 @@ function dead(why: string): Outcome {
   return { kind: 'dead', why }
 }
 
-/** `why` is for the log alone. */
-function over(why?: string): DomainError {
-  const cause = why === undefined ? {} : { cause: new Error(why) }
-  return new DomainError('auth.invalid-token', 'The session is over. Log in again.', cause)
+function over(): DomainError {
+  return new DomainError('auth.invalid-token', 'The session is over. Log in again.')
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Metadata, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
-import { GATEWAY_SECRET_METADATA } from '../../shared/grpc-security.js'
+import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../shared/grpc-security.js'
 import { callerGone, timeOut } from './deadline.js'
 import type { IncomingCall } from './incoming-call.js'
 
@@ -28,6 +28,7 @@ export function incomingCall(call: GrpcCall): {
       authorization: texts(call.metadata, 'authorization'),
       requestId: texts(call.metadata, 'x-request-id')[0],
       peerAddress: addressOf(call.getPeer()),
+      clientAddress: texts(call.metadata, CLIENT_ADDRESS_METADATA)[0],
       gatewaySecrets: texts(call.metadata, GATEWAY_SECRET_METADATA),
       // grpc-js shows only what was verified.
       peerCertificate: () => call.getAuthContext().sslPeerCertificate?.raw,

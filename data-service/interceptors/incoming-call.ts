@@ -5,6 +5,8 @@ export interface IncomingCall {
   readonly requestId: string | undefined
   /** IP address of whoever opened the connection; undefined where there is none, as on a Unix socket. */
   readonly peerAddress: string | undefined
+  /** What the other end says is the IP address of its client. */
+  readonly clientAddress: string | undefined
   /** Every value of the metadata that gateways send their secret in. */
   readonly gatewaySecrets: readonly string[]
   /** The certificate of the connection's other end in DER, where one was asked for and the authority vouches for it. */

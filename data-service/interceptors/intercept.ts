@@ -1,5 +1,6 @@
+import { isIP } from 'node:net'
 import type { Logger } from 'pino'
-import { anonymous } from '../auth/caller.js'
+import { anonymous, type Caller } from '../auth/caller.js'
 import type { Identify } from '../auth/identify.js'
 import type { CallContext } from '../rpc/call-context.js'
 import { requireDeadline } from './deadline.js'
@@ -40,9 +41,10 @@ export function intercept<Request, Response>(
     const { signal, traceparent, peerAddress } = call
     const requestId = REQUEST_ID.test(call.requestId ?? '') ? (call.requestId ?? '') : newRequestId()
     const callLog = log.child({ requestId, rpc: rules.rpc, ...(traceparent === undefined ? {} : { traceparent }) })
+    let caller: Caller = anonymous
     try {
       if (rules.bounded?.(request) !== true) requireDeadline(call)
-      const caller = rules.exempt === true ? anonymous : await identify(call.authorization)
+      caller = rules.exempt === true ? anonymous : await identify(call.authorization)
       signal.throwIfAborted()
       const context: CallContext = {
         caller,
@@ -53,11 +55,28 @@ export function intercept<Request, Response>(
         // Few handlers ask, and a certificate is slow to look at.
         get peerIsGateway() {
           return isGateway(call)
+        },
+        get clientAddress() {
+          return clientAddressOf(call, isGateway)
         }
       }
       return await handler(context, request)
     } catch (error) {
-      throw toDomainError(error, { signal, log: callLog, target: rules.target?.(request) })
+      throw toDomainError(error, {
+        signal,
+        log: callLog,
+        caller,
+        target: rules.target?.(request),
+        get clientAddress() {
+          return clientAddressOf(call, isGateway)
+        }
+      })
     }
   }
+}
+
+function clientAddressOf(call: IncomingCall, isGateway: IsGateway): string | undefined {
+  const { clientAddress, peerAddress } = call
+  const isAddress = clientAddress !== undefined && isIP(clientAddress) !== 0
+  return isAddress && isGateway(call) ? clientAddress : peerAddress
 }

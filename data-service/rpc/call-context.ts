@@ -10,6 +10,8 @@ export interface CallContext {
   readonly peerAddress?: string
   /** Whether the other end has shown itself to be a gateway: what it says of its own clients may be believed. */
   readonly peerIsGateway: boolean
+  /** IP address of the client that a gateway calls for, else that of the connection's other end; for the log. */
+  readonly clientAddress: string | undefined
   /** Aborted when the caller goes away or the deadline passes, with a DomainError as its reason. */
   readonly signal: AbortSignal
   readonly log: Logger

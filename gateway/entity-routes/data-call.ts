@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/domain-error.js'
 import type { DataCall } from '../data-calls.js'
@@ -30,6 +31,12 @@ function callOf(request: FastifyRequest, signal: AbortSignal): DataCall {
     authorization: authorizationOf(request.raw.rawHeaders),
     requestId: request.id,
     traceparent: request.traceparent,
+    clientAddress: clientAddressOf(request),
     signal
   }
+}
+
+/** What trusted proxies tell, unless it is no address. */
+export function clientAddressOf({ ip, socket }: FastifyRequest): string {
+  return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip
 }

@@ -2,10 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import { refusal, type Fault } from '../../shared/domain-error.js'
 import { clientAddress } from '../client-address.js'
 import { bodyOf, jsonOnly, wellFormed } from '../entity-routes/check-json-request.js'
-import { untilAbandoned } from '../entity-routes/data-call.js'
+import { clientAddressOf, untilAbandoned } from '../entity-routes/data-call.js'
 import { refuseOtherMethods } from '../refuse-other-methods.js'
 import { bodyFault, jsonMembers } from './json-members.js'
 import { sendAccessToken } from './send-access-token.js'
+import { sentRefreshTokens } from './sent-cookies.js'
 import { authCall, type SessionTools } from './session-tools.js'
 
 /** `POST /auth/login`: e-mail address and password for a session. */
@@ -17,7 +18,8 @@ export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools
       { ...authCall(request), signal: untilAbandoned(reply) },
       {
         ...readCredentials(bodyOf(request)),
-        clientAddress: clientAddress(request)
+        clientAddress: clientAddressOf(request),
+        replacedRefreshTokens: sentRefreshTokens(request.headers.cookie)
       }
     )
     cookies.set(reply, session)

@@ -1,16 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refusal, type Fault } from '../../shared/domain-error.js'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/cookie-names.js'
-import { cookieValues } from '../../shared/session-cookie/cookie-values.js'
 import { bodyOf, jsonOnly, wellFormed } from '../entity-routes/check-json-request.js'
 import { refuseOtherMethods } from '../refuse-other-methods.js'
 import { ignoreTypeOfNothing, jsonOrNothing } from './any-empty-body.js'
 import { bodyFault, jsonMembers } from './json-members.js'
+import { sentRefreshTokens } from './sent-cookies.js'
 import { authCall, type SessionTools } from './session-tools.js'
 import { cookieFault } from './set-cookie.js'
-
-/** A request has one refresh cookie; who sends more does not make as many calls of the data service. */
-const MOST_REVOKED = 4
 
 /** `POST /auth/session-cookie`: tokens that a client has become its cookies. `DELETE`, and `POST /auth/logout`: the end. */
 export function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionTools): void {
@@ -25,7 +22,7 @@ export function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: Ses
   const logout = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     // Before the call: whatever becomes of it, the browser forgets.
     cookies.expire(reply)
-    const tokens = cookieValues(request.headers.cookie, REFRESH_COOKIE).slice(0, MOST_REVOKED)
+    const tokens = sentRefreshTokens(request.headers.cookie)
     const revoked = await Promise.allSettled(tokens.map((token) => auth.revoke(authCall(request), token)))
     for (const one of revoked) if (one.status === 'rejected') throw one.reason
     return reply.code(204).send()

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { clientAddressOf } from '../entity-routes/data-call.js'
 import type { AuthCall, AuthClient } from '../auth-client.js'
 import type { GatewayConfig } from '../config.js'
 import { PublishedKeys } from './published-keys.js'
@@ -28,6 +29,6 @@ export function sessionTools(
   }
 }
 
-export function authCall({ id, traceparent }: FastifyRequest): AuthCall {
-  return { requestId: id, traceparent }
+export function authCall(request: FastifyRequest): AuthCall {
+  return { requestId: request.id, traceparent: request.traceparent, clientAddress: clientAddressOf(request) }
 }

@@ -38,7 +38,7 @@ describe('settings of the data service', () => {
       SAMPLE_DATA: 'yes',
       MAX_PAGE_SIZE: '0',
       MAX_EXPORT_ROWS: '-5',
-      DATABASE_POOL_SIZE: '0',
+      DATABASE_POOL_SIZE: '1',
       LOG_LEVEL: 'loud',
       ACCESS_TOKEN_TTL: '15',
       JWT_JWKS_URI: 'http://elsewhere.example/keys',

@@ -17,7 +17,7 @@ const SESSION = {
   refreshTokenExpiry: '2031-01-02T00:00:00.000Z'
 }
 const LOGIN = { ...CALL, signal: new AbortController().signal }
-const CREDENTIALS = { email: 'e', password: 'p', clientAddress: '192.0.2.1' }
+const CREDENTIALS = { email: 'e', password: 'p', clientAddress: '192.0.2.1', replacedRefreshTokens: ['o'] }
 
 describe('the client of the AuthService', () => {
   let server: Server

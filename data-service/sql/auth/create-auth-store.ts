@@ -7,8 +7,8 @@ import { openTransactions } from '../write/open-transactions.js'
 import type { Transactions, WriteSession } from '../write/transactions.js'
 import { addAccount, findAccount, getAccount } from './accounts.js'
 import { findAttempts, keepAttempts, lockAttempts } from './login-attempts.js'
-import { purgeAttempts, purgeSessions } from './purge.js'
-import { addFamily, findToken, lockFamilyOf, revokeFamily, rotate } from './refresh-families.js'
+import { purgeAttempts, purgeSessions, purgeUsedTokens } from './purge.js'
+import { addFamily, findToken, issuedSince, lockFamilyOf, revokeFamily, rotate } from './refresh-families.js'
 
 /**
  * Connections for accounts and sessions alone: transactions that wait for each other's locks there, as the log-ins from
@@ -79,6 +79,7 @@ export function createAuthStore(database: Database, how: AuthStoreOf): SqlAuthSt
     transaction: (signal, work) => run(signal, (session) => work(unitOver(session, kind))),
     purgeAttempts: (now, most) => run(never, (session) => purgeAttempts(session, now, most)),
     purgeSessions: (now, most) => run(never, (session) => purgeSessions(session, now, most)),
+    purgeUsedTokens: (now, most) => run(never, (session) => purgeUsedTokens(session, now, most)),
     close: () => reader.close()
   }
 }
@@ -96,7 +97,8 @@ function unitOver(session: WriteSession, kind: Database['kind']): AuthUnit {
     lockAttempts: (keyHash) => lockAttempts(session, kind, keyHash),
     keepAttempts: (keyHash, attempts, expiresAt) => keepAttempts(session, keyHash, { attempts, expiresAt }),
     addFamily: (family, token) => addFamily(session, family, token),
-    lockFamilyOf: (tokenHash) => lockFamilyOf(session, kind, tokenHash),
+    lockFamilyOf: (token) => lockFamilyOf(session, kind, token),
+    issuedSince: (familyId, since) => issuedSince(session, familyId, since),
     revokeFamily: (id, at) => revokeFamily(session, id, at),
     findToken: (hash) => findToken(session, hash),
     rotate: (hash, rotation) => rotate(session, hash, rotation)

@@ -15,6 +15,11 @@ const TOKENS = select(
     'WHERE f.expires_at <= $now LIMIT $most) AS dead'
 )
 
+const USED = select(
+  { key_bytes: binary },
+  'FROM (SELECT token_hash AS key_bytes FROM refresh_tokens WHERE purge_at <= $now ORDER BY purge_at LIMIT $most) AS used'
+)
+
 export function purgeAttempts(session: WriteSession, now: number, most: number): Promise<number> {
   // One that is counted again meanwhile has expired no more.
   const statement = 'DELETE FROM login_attempts WHERE expires_at <= $now AND key_hash IN'
@@ -28,6 +33,12 @@ export async function purgeSessions(session: WriteSession, now: number, most: nu
   if (tokens > 0) return tokens
   const families = 'DELETE FROM refresh_families WHERE expires_at <= $now AND id IN'
   return await purge(session, { find: FAMILIES, statement: families }, { now, most })
+}
+
+/** Of living families too: a token that is presented once it is gone is known by the family that it names. */
+export function purgeUsedTokens(session: WriteSession, now: number, most: number): Promise<number> {
+  const statement = 'DELETE FROM refresh_tokens WHERE purge_at <= $now AND token_hash IN'
+  return purge(session, { find: USED, statement }, { now, most })
 }
 
 function expired(table: string, key: string): Keys {

@@ -31,7 +31,7 @@ eachDatabase((kind) => {
         const claims = claimsOf(session.accessToken)
         expect(claims).to.include({ sub: 'ada@example.com', name: 'Ada', role: 'Customer', customer_id: 1 })
         expect(session.accessTokenExpiry).to.equal(new Date(Number(claims['exp']) * 1000).toISOString())
-        expect(session.refreshToken).to.match(/^[A-Za-z0-9_-]{43}$/)
+        expect(session.refreshToken).to.match(/^[A-Za-z0-9_-]{64}$/)
         expect(Date.parse(session.refreshTokenExpiry)).to.be.closeTo(Date.now() + 7 * 24 * 3_600_000, 60_000)
       }
     })

@@ -25,10 +25,17 @@ export const MINUTE = 60_000
 export const DAY = 24 * 60 * MINUTE
 export const GRACE = 10_000
 
+interface Credentials {
+  readonly email: string
+  readonly password: string
+  readonly clientAddress?: string
+  readonly replacedRefreshTokens?: string[]
+}
+
 /** One of several replicas: stores and connections of its own, one clock for all of them. */
 export interface Replica {
   readonly by: Authenticating
-  login(request: { email: string; password: string; clientAddress?: string }, signal?: AbortSignal): Promise<Session>
+  login(request: Credentials, signal?: AbortSignal): Promise<Session>
   refresh(token: string): Promise<Session>
   revoke(token: string): Promise<void>
   close(): Promise<void>
@@ -102,14 +109,15 @@ export class AuthHarness implements AsyncDisposable {
       requestId: 'r',
       peerAddress: '198.51.100.7',
       peerIsGateway: true,
+      clientAddress: '198.51.100.7',
       signal,
       log: pino({ level: 'debug' }, { write: (line) => void this.logs.push(parsed(line)) })
     })
     const logIn = login(by)
     const replica: Replica = {
       by,
-      login: async ({ clientAddress = '', ...request }, signal) =>
-        sessionIn(await logIn(context(signal), { ...request, clientAddress })),
+      login: async ({ clientAddress = '', replacedRefreshTokens = [], ...request }, signal) =>
+        sessionIn(await logIn(context(signal), { ...request, clientAddress, replacedRefreshTokens })),
       refresh: async (refreshToken) => sessionIn(await refresh(by)(context(), { refreshToken })),
       revoke: async (refreshToken) => void (await revoke(by)(context(), { refreshToken })),
       close: async () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { expect } from 'chai'
 import { LoginQueue } from '../../../data-service/auth/login-queue.js'
 import { eachDatabase } from '../../harness/database.js'
@@ -123,6 +124,7 @@ eachDatabase((kind) => {
 
     it('hashes nothing for callers who went while they waited, and counts nothing for them', async () => {
       const gone = new AbortController()
+      setMaxListeners(0, gone.signal)
       let release = (): void => undefined
       const gate = new Promise<void>((resolve) => (release = resolve))
       let begun = 0
@@ -211,6 +213,7 @@ describe('the queue of log-ins', () => {
     const queue = new LoginQueue()
     const leave = await Promise.all(['a', 'b', 'c'].map((address) => queue.enter(address, never())))
     const gone = new AbortController()
+    setMaxListeners(0, gone.signal)
     const order: string[] = []
     const wait = async (address: string, signal = never()): Promise<void> => {
       const done = await queue.enter(address, signal)

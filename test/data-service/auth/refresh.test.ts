@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { eachDatabase } from '../../harness/database.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
@@ -115,13 +116,80 @@ eachDatabase((kind) => {
     })
 
     it('know no token of another form', async () => {
-      // The last character of 43 has two bits to spare.
-      const last = first.at(-1) ?? ''
-      const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-      const twin = first.slice(0, -1) + (alphabet[alphabet.indexOf(last) + 1] ?? 'B')
-      expect(Buffer.from(twin, 'base64url').equals(Buffer.from(first, 'base64url'))).to.equal(true)
-      for (const text of ['', 'x', twin, `${first}=`, ` ${first}`, 'A'.repeat(43), 'ä'.repeat(43)]) await isOver(text)
+      const others = [43, 63, 64, 65].flatMap((length) => ['A', 'ä'].map((letter) => letter.repeat(length)))
+      for (const text of ['', 'x', `${first}=`, ` ${first}`, first.slice(0, 43), ...others]) await isOver(text)
       await one.refresh(first)
+    })
+
+    it('keep one token while they live, know all before it for used, and end for them', async () => {
+      let newest = first
+      for (let i = 0; i < 5; i++) newest = await tokenOf(one.refresh(newest))
+      const { store } = one.by
+      harness.now += GRACE + MINUTE - 1
+      expect(await store.purgeUsedTokens(harness.now, 10)).to.equal(0)
+      harness.now += 1
+      for (const deleted of [2, 2, 1, 0]) expect(await store.purgeUsedTokens(harness.now, 2)).to.equal(deleted)
+      newest = await tokenOf(other.refresh(newest))
+      await isOver(first, other)
+      await isOver(newest)
+      const [revoked] = harness.logs.filter(({ msg }) => msg === 'refresh family revoked')
+      expect(revoked).to.include({ outcome: 'reuse', code: 'auth.invalid-token' })
+    })
+
+    it('are ended by a token that was purged', async () => {
+      const second = await tokenOf(one.refresh(first))
+      harness.now += GRACE + MINUTE
+      expect(await one.by.store.purgeUsedTokens(harness.now, 10)).to.equal(1)
+      await other.revoke(first)
+      await isOver(second)
+    })
+
+    it('of an earlier version go on, and keep their used tokens, which name no family', async () => {
+      const old = Buffer.alloc(32, 7)
+      await withTestDatabase(harness.url, async (db) => {
+        const hash = createHash('sha256').update(old).digest()
+        await db.run('UPDATE refresh_tokens SET token_hash = ?', [hash])
+        await db.run('UPDATE refresh_families SET ref_hash = NULL')
+      })
+      // Its last character of 43 has two bits to spare.
+      await isOver(`${old.toString('base64url').slice(0, -1)}d`)
+      const second = await tokenOf(one.refresh(old.toString('base64url')))
+      expect(await tokenOf(other.refresh(old.toString('base64url')))).to.equal(second)
+      const third = await tokenOf(one.refresh(second))
+      harness.now += GRACE + MINUTE
+      expect(await one.by.store.purgeUsedTokens(harness.now, 10)).to.equal(1)
+      await isOver(old.toString('base64url'), other)
+      await isOver(third)
+      expect(harness.logs.filter(({ msg }) => msg === 'refresh family revoked')).to.have.length(1)
+    })
+
+    it('are given sixty tokens a minute at most, over replicas, and live on', async () => {
+      let newest = first
+      for (let i = 0; i < 59; i++) {
+        harness.now += i === 30 ? 10_000 : 0
+        newest = await tokenOf((i % 2 === 0 ? one : other).refresh(newest))
+      }
+      for (const replica of [one, other]) {
+        expect(await refusalOf(replica.refresh(newest))).to.include({ code: 'quota-exceeded', retryAfter: 50 })
+      }
+      harness.now += 50_000 - 1
+      expect(await refusalOf(one.refresh(newest))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
+      await one.by.store.purgeUsedTokens(harness.now, 100)
+      harness.now += 1
+      await one.refresh(newest)
+    })
+
+    it('end when another log-in takes their place, and with no refused one', async () => {
+      const used = first
+      const second = await tokenOf(one.refresh(used))
+      const elsewhere = await tokenOf(one.login(kim))
+      const replacedRefreshTokens = [used, 'x', 'A'.repeat(64)]
+      await refusalOf(one.login({ ...kim, password: 'wrong', replacedRefreshTokens }))
+      const third = await tokenOf(one.refresh(second))
+      const after = await tokenOf(other.login({ ...kim, replacedRefreshTokens }))
+      await isOver(third)
+      await one.refresh(elsewhere)
+      await one.refresh(after)
     })
 
     it('leave nothing readable in the database', async () => {

@@ -12,7 +12,8 @@ export const noAuthentication: Authenticating = {
     findAttempts: unused,
     transaction: unused,
     purgeAttempts: unused,
-    purgeSessions: unused
+    purgeSessions: unused,
+    purgeUsedTokens: unused
   },
   passwords: { hash: unused, verify: unused },
   decoyHash: '',

@@ -139,6 +139,7 @@ function contextOf(by: Caller): Parameters<WriteHandlers['create']>[0] {
     caller: by,
     requestId: 'r',
     peerIsGateway: false,
+    clientAddress: '198.51.100.7',
     signal: new AbortController().signal,
     log: {} as Logger
   }

@@ -33,8 +33,17 @@ describe('login and logout', () => {
     ])
     expectPrivate(answer)
     expect(answer.body).to.not.include(refresh)
-    expect(gateway.auth.made('login')).to.deep.equal([{ ...ADA, clientAddress: '127.0.0.1' }])
+    expect(gateway.auth.made('login')).to.deep.equal([
+      { ...ADA, clientAddress: '127.0.0.1', replacedRefreshTokens: [] }
+    ])
     expect(gateway.log.join('')).to.not.match(SECRETS)
+  })
+
+  it('replaces the sessions of the refresh cookies that come with it', async () => {
+    const cookie = 'app_auth_refresh=one; app_auth_access=x; app_auth_refresh=two'
+    await gateway.send('POST', '/auth/login', { body: ADA, headers: { cookie } })
+    const [made] = gateway.auth.made('login')
+    expect(made).to.deep.include({ replacedRefreshTokens: ['one', 'two'] })
   })
 
   it('is cancelled at the data service when its client goes away', async () => {
