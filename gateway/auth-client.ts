@@ -22,7 +22,7 @@ export interface Credentials {
   /** IP address of the client, for throttling. */
   readonly clientAddress: string
   /** Refresh tokens of the sessions that this one replaces. */
-  readonly replacedRefreshTokens: readonly string[]
+  readonly replacedRefreshTokens: string[]
 }
 
 /**

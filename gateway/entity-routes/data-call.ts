@@ -1,6 +1,6 @@
-import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/domain-error.js'
+import { clientAddress } from '../client-address.js'
 import type { DataCall } from '../data-calls.js'
 import { authorizationOf } from '../headers/authorization.js'
 
@@ -31,12 +31,7 @@ function callOf(request: FastifyRequest, signal: AbortSignal): DataCall {
     authorization: authorizationOf(request.raw.rawHeaders),
     requestId: request.id,
     traceparent: request.traceparent,
-    clientAddress: clientAddressOf(request),
+    clientAddress: clientAddress(request),
     signal
   }
-}
-
-/** What trusted proxies tell, unless it is no address. */
-export function clientAddressOf({ ip, socket }: FastifyRequest): string {
-  return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { refusal, type Fault } from '../../shared/domain-error.js'
 import { clientAddress } from '../client-address.js'
 import { bodyOf, jsonOnly, wellFormed } from '../entity-routes/check-json-request.js'
-import { clientAddressOf, untilAbandoned } from '../entity-routes/data-call.js'
+import { untilAbandoned } from '../entity-routes/data-call.js'
 import { refuseOtherMethods } from '../refuse-other-methods.js'
 import { bodyFault, jsonMembers } from './json-members.js'
 import { sendAccessToken } from './send-access-token.js'
@@ -18,7 +18,7 @@ export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools
       { ...authCall(request), signal: untilAbandoned(reply) },
       {
         ...readCredentials(bodyOf(request)),
-        clientAddress: clientAddressOf(request),
+        clientAddress: clientAddress(request),
         replacedRefreshTokens: sentRefreshTokens(request.headers.cookie)
       }
     )

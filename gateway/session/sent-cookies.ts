@@ -25,7 +25,7 @@ export function sentCookies(header: string | undefined): SentCookies {
 const MOST_ENDED = 4
 
 /** Of the sessions that end with a request, several where it cannot be told whose is whose. */
-export function sentRefreshTokens(header: string | undefined): readonly string[] {
+export function sentRefreshTokens(header: string | undefined): string[] {
   return cookieValues(header, REFRESH_COOKIE).slice(0, MOST_ENDED)
 }
 

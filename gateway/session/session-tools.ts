@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { clientAddressOf } from '../entity-routes/data-call.js'
 import type { AuthCall, AuthClient } from '../auth-client.js'
+import { clientAddress } from '../client-address.js'
 import type { GatewayConfig } from '../config.js'
 import { PublishedKeys } from './published-keys.js'
 import { SessionCookies } from './session-cookies.js'
@@ -30,5 +30,5 @@ export function sessionTools(
 }
 
 export function authCall(request: FastifyRequest): AuthCall {
-  return { requestId: request.id, traceparent: request.traceparent, clientAddress: clientAddressOf(request) }
+  return { requestId: request.id, traceparent: request.traceparent, clientAddress: clientAddress(request) }
 }
