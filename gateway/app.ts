@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { MAX_BODY_BYTES } from '../shared/body-limit.js'
 import type { Logger } from '../shared/logger.js'
+import type { TlsCertificates } from '../shared/tls-certificates.js'
 import { antiforgeryRoute } from './antiforgery/antiforgery-route.js'
 import { AntiforgeryCheck } from './antiforgery/antiforgery-check.js'
 import { AntiforgeryTokens } from './antiforgery/antiforgery-tokens.js'
@@ -16,6 +17,7 @@ import { entityRefusals } from './entity-routes/entity-refusals.js'
 import { entityWrites } from './entity-routes/entity-writes.js'
 import { MAX_HEAD_BYTES } from './headers/request-head.js'
 import { requestIdOf } from './headers/request-id.js'
+import { Http2Listener, overTls } from './http2.js'
 import type { KeyRing } from './key-ring/key-ring.js'
 import { processRing } from './key-ring/process-ring.js'
 import { MalformedHttp } from './malformed-http.js'
@@ -52,10 +54,15 @@ export interface GatewayParts {
   readonly address?: PublicAddress
   /** Aborted when the process is asked to end: it is not ready any more then. */
   readonly stopping?: AbortSignal
+  /** Serves HTTPS, with HTTP/1.1 and HTTP/2, in place of HTTP. */
+  readonly certificates?: TlsCertificates | undefined
   readonly now?: () => Date
   readonly newRequestId?: () => string
   readonly times?: ConnectionTimes
 }
+
+/** Milliseconds that requests under way get when the process is asked to end. */
+export const CLOSING_TIME = 10_000
 
 /**
  * The parser's own limit stands well above the contract's, so that what is too long is told apart and answered like any
@@ -70,11 +77,13 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
   const antiforgery = new AntiforgeryTokens(parts.keyRing ?? processRing(now))
   const problems = new ProblemSender(address, log)
   const sessions = sessionTools(auth, config, now)
-  const malformed = new MalformedHttp({ address, log, newRequestId })
+  const malformed = new MalformedHttp({ address, log, newRequestId, strictTransport: config.strictTransport })
   const { times = CONNECTION_TIMES } = parts
   const connections = new Connections({ times, maxConnections: config.maxConnections, log })
   // Below a warning Fastify only repeats what main.ts says of the start.
   const loggerInstance: FastifyBaseLogger = log.isLevelEnabled('info') ? log.child({}, { level: 'warn' }) : log
+  const { certificates } = parts
+  const http = { maxHeaderSize: PARSER_HEAD_BYTES, requireHostHeader: false, ...connections.serverOptions }
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
@@ -91,10 +100,19 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
     },
     return503OnClosing: false,
     bodyLimit: MAX_BODY_BYTES,
-    http: { maxHeaderSize: PARSER_HEAD_BYTES, requireHostHeader: false, ...connections.serverOptions },
+    http,
+    ...(certificates === undefined ? {} : { serverFactory: overTls(certificates, http) }),
     routerOptions: { maxParamLength: PARSER_HEAD_BYTES, querystringParser: () => ({}) }
   })
   app.server.maxHeadersCount = 0
+  if (certificates !== undefined) {
+    const http2 = new Http2Listener(app.server, { certificates, maxHeaderBytes: PARSER_HEAD_BYTES, times })
+    malformed.attachHttp2(http2.server)
+    app.addHook('preClose', (done) => {
+      http2.close(CLOSING_TIME)
+      done()
+    })
+  }
   connections.attach(app.server)
   malformed.attach(app.server)
   knowEveryMethod(app)
@@ -104,7 +122,7 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
   await app.register(requestIdentity)
   await app.register(requestLog, { log })
   await app.register(untrustedProxyWarning, { trustedProxies: config.trustedProxies, log })
-  await app.register(responseSafety)
+  await app.register(responseSafety, { strictTransport: config.strictTransport })
   await app.register(privateCookies)
   await app.register(requestLimits)
   await app.register(problemResponses, { problems })

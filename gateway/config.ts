@@ -1,6 +1,7 @@
 import { readAdminAddress, type AdminAddress } from '../shared/admin-server.js'
 import { readGrpcSecurity, type GrpcSecurity } from '../shared/grpc-security.js'
 import { SettingsReader, type Environment } from '../shared/settings-reader.js'
+import type { TlsFiles } from '../shared/tls-certificates.js'
 import type { KeyRingSettings } from './key-ring/key-ring-settings.js'
 import { parseRingLocation } from './key-ring/ring-location.js'
 import { parseVaultKey } from './key-ring/vault-key.js'
@@ -26,6 +27,10 @@ export interface GatewayConfig {
   readonly keyRing: KeyRingSettings
   readonly rendererUrl: string | undefined
   readonly cookieSecure: boolean
+  /** undefined: plain HTTP. */
+  readonly httpTls: TlsFiles | undefined
+  /** Whether browsers are told to come over HTTPS alone. */
+  readonly strictTransport: boolean
   /** Milliseconds: how long the browser keeps tokens whose end the gateway is not told. */
   readonly refreshTokenTtl: number
   readonly trustedProxies: TrustedProxies
@@ -36,16 +41,21 @@ const LOG_LEVELS: readonly string[] = ['fatal', 'error', 'warn', 'info', 'debug'
 /** Throws one SettingsError with every fault. `effective` is what `--print-config` prints. */
 export function readGatewayConfig(environment: Environment): { config: GatewayConfig; effective: string } {
   const settings = new SettingsReader(environment)
+  const listener = {
+    host: settings.text('GATEWAY_HOST', '127.0.0.1'),
+    port: settings.integer('GATEWAY_PORT', { fallback: 3000, min: 0, max: 65_535 }),
+    admin: readAdminAddress(settings),
+    maxConnections: settings.integer('MAX_CONNECTIONS', { fallback: 10_000, min: 1, max: 1_000_000 }),
+    publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) })
+  }
   const dataServiceAddresses = settings.parsed('DATA_SERVICE_ADDRESS', {
     fallback: '127.0.0.1:50051',
     parse: parseAddresses
   })
+  const httpTls = readHttpTls(settings)
+  const cookieSecure = settings.flag('COOKIE_SECURE', true)
   const config: GatewayConfig = {
-    host: settings.text('GATEWAY_HOST', '127.0.0.1'),
-    port: settings.integer('GATEWAY_PORT', { fallback: 3000, min: 0, max: 65_535 }),
-    admin: readAdminAddress(settings),
-    publicBaseUrl: settings.parsed('PUBLIC_BASE_URL', { fallback: '', parse: unlessBlank(parsePublicBaseUrl) }),
-    maxConnections: settings.integer('MAX_CONNECTIONS', { fallback: 10_000, min: 1, max: 1_000_000 }),
+    ...listener,
     dataServiceAddresses,
     grpc: readGrpcSecurity(settings, { addresses: dataServiceAddresses, side: 'client' }),
     dataDir: settings.text('DATA_DIR', '.data'),
@@ -64,12 +74,25 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
       fallback: '',
       parse: unlessBlank((text) => parseServiceUrl(text, ['http:', 'https:']))
     }),
-    cookieSecure: settings.flag('COOKIE_SECURE', true),
+    cookieSecure,
+    httpTls,
+    strictTransport: httpTls !== undefined || cookieSecure,
     refreshTokenTtl: settings.duration('REFRESH_TOKEN_TTL', '7d'),
     trustedProxies: settings.parsed('TRUSTED_PROXIES', { fallback: '', parse: (text) => TrustedProxies.parse(text) })
   }
   settings.finish()
   return { config, effective: settings.effective() }
+}
+
+/** Both files or none. */
+function readHttpTls(settings: SettingsReader): TlsFiles | undefined {
+  const certFile = settings.optionalText('HTTP_TLS_CERT_FILE')
+  const keyFile = settings.optionalText('HTTP_TLS_KEY_FILE')
+  if (certFile === undefined && keyFile === undefined) return undefined
+  if (certFile === undefined || keyFile === undefined) {
+    settings.fault('HTTP_TLS_CERT_FILE and HTTP_TLS_KEY_FILE must be set together, or none of them.')
+  }
+  return { certFile, keyFile, caFile: undefined }
 }
 
 function unlessBlank<T>(parse: (text: string) => T | Error): (text: string) => T | Error | undefined {

@@ -1,8 +1,9 @@
 import { healthPages, startAdminServer } from '../shared/admin-server.js'
 import { createLogger } from '../shared/logger.js'
 import { ArgumentError, help, readArguments } from '../shared/read-arguments.js'
+import { TlsCertificates } from '../shared/tls-certificates.js'
 import { SettingsError } from '../shared/settings-reader.js'
-import { buildGateway } from './app.js'
+import { buildGateway, CLOSING_TIME } from './app.js'
 import { GrpcAuthClient } from './auth-client.js'
 import { Catalogue } from './catalogue.js'
 import { readGatewayConfig, type GatewayConfig } from './config.js'
@@ -12,19 +13,20 @@ import { DataReplicas } from './data-replicas.js'
 import { openKeyRing } from './key-ring/open-key-ring.js'
 import { PublicAddress } from './public-address.js'
 
-/** Milliseconds that requests under way get when the process is asked to end. */
-const CLOSING_TIME = 10_000
-
 async function serve(config: GatewayConfig): Promise<void> {
   const log = createLogger({ name: 'gateway', level: config.logLevel })
   const stopping = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort())
 
+  const certificates =
+    config.httpTls === undefined
+      ? undefined
+      : await TlsCertificates.open(config.httpTls, { log, stopping: stopping.signal, what: 'HTTPS' })
+  const credentials = await openDataCredentials(config.grpc, { log, stopping: stopping.signal })
   let isReady = (): boolean => false
   const pages = healthPages(() => isReady())
   const admin = config.admin === undefined ? undefined : await startAdminServer(config.admin, pages)
   if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
-  const credentials = await openDataCredentials(config.grpc, { log, stopping: stopping.signal })
   const replicas = new DataReplicas({ addresses: config.dataServiceAddresses, credentials, log })
   const data = new GrpcDataClient(replicas)
   const auth = new GrpcAuthClient(replicas)
@@ -33,8 +35,8 @@ async function serve(config: GatewayConfig): Promise<void> {
     const catalogue = await Catalogue.open(data, log, stopping.signal)
     const keyRing = await openKeyRing(config.keyRing, log)
     const address = new PublicAddress(config)
-    const parts = { config, data, auth, catalogue, log, keyRing: keyRing.ring, address, stopping: stopping.signal }
-    const app = await buildGateway(parts)
+    const common = { config, data, auth, catalogue, log, keyRing: keyRing.ring, address }
+    const app = await buildGateway({ ...common, certificates, stopping: stopping.signal })
     await app.listen({ host: config.host === 'localhost' ? '127.0.0.1' : config.host, port: config.port })
     isReady = () => !stopping.signal.aborted && data.isReachable()
     log.info({ url: address.listening(app), publicBaseUrl: address.base }, 'listening')

@@ -1,10 +1,12 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse, type Server } from 'node:http'
+import type { Http2Server, Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { Socket } from 'node:net'
 import { DomainError } from '../shared/domain-error.js'
 import type { Logger } from '../shared/logger.js'
 import { pathOfFault } from './headers/path-of-fault.js'
 import { pathOf } from './headers/query-parameters.js'
 import { toProblem, type Problem } from './problem-details.js'
+import { STRICT_TRANSPORT } from './plugins/response-safety.js'
 import type { PublicAddress } from './public-address.js'
 
 /** Node's parser errors; Fastify's type for them describes `rawPacket` as its JSON. */
@@ -25,9 +27,11 @@ export class MalformedHttp {
   readonly #newRequestId: () => string
   readonly #latest = new WeakMap<Socket, ServerResponse>()
   readonly #refused = new WeakSet<Socket>()
+  readonly #strictTransport: boolean
 
-  constructor(tools: { address: PublicAddress; log: Logger; newRequestId: () => string }) {
+  constructor(tools: { address: PublicAddress; log: Logger; newRequestId: () => string; strictTransport: boolean }) {
     this.#address = tools.address
+    this.#strictTransport = tools.strictTransport
     this.#log = tools.log
     this.#newRequestId = tools.newRequestId
   }
@@ -37,13 +41,27 @@ export class MalformedHttp {
       this.#latest.set(request.socket, response)
     })
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-      const error = new DomainError('request.malformed', 'The header Expect may only say 100-continue.')
+      const error = unknownExpectation()
       const problem = this.#problem(error, pathOf(request.url ?? '/'))
       response.writeHead(problem.status, { ...problem.headers, connection: 'close' }).end(problem.body)
     })
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
       const refusal = new DomainError('request.malformed', 'CONNECT is not served here.')
       this.#afterRunning(socket, () => this.#refuse(socket, refusal, '/'))
+    })
+  }
+
+  /** The same for HTTP/2, whose requests are streams: what is no HTTP/2 at all Node refuses as RFC 9113 says. */
+  attachHttp2(server: Http2Server): void {
+    const refuse = (response: Http2ServerResponse, error: DomainError, path: string): void => {
+      const { status, headers, body } = this.#problem(error, path)
+      response.writeHead(status, headers).end(body)
+    }
+    server.on('checkExpectation', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+      refuse(response, unknownExpectation(), pathOf(request.url))
+    })
+    server.on('connect', (_request: Http2ServerRequest, response: Http2ServerResponse) => {
+      refuse(response, new DomainError('request.malformed', 'CONNECT is not served here.'), '/')
     })
   }
 
@@ -101,8 +119,13 @@ export class MalformedHttp {
     const requestId = this.#newRequestId()
     const problem = toProblem(error, { base: this.#address.base, path, requestId })
     this.#log.info({ requestId, status: problem.status, code: error.code }, 'malformed HTTP')
-    return { ...problem, headers: { ...problem.headers, 'x-request-id': requestId } }
+    const strict = this.#strictTransport ? { 'strict-transport-security': STRICT_TRANSPORT } : {}
+    return { ...problem, headers: { ...problem.headers, 'x-request-id': requestId, ...strict } }
   }
+}
+
+function unknownExpectation(): DomainError {
+  return new DomainError('request.malformed', 'The header Expect may only say 100-continue.')
 }
 
 function refusalOf(error: ParserError): DomainError {

@@ -9,14 +9,14 @@ export class PublicAddress {
 
   constructor(config: GatewayConfig) {
     this.#config = config
-    this.#listener = `http://${authority(config.host, config.port)}`
+    this.#listener = listenerOf(config, config.port)
   }
 
   /** Learns the port once it is known. Answers the listener's own base, which a curl on this machine can use. */
   listening(app: FastifyInstance): string {
     const address = app.server.address()
     const port = typeof address === 'object' && address !== null ? address.port : this.#config.port
-    this.#listener = `http://${authority(this.#config.host, port)}`
+    this.#listener = listenerOf(this.#config, port)
     return this.#listener + this.prefix
   }
 
@@ -40,6 +40,10 @@ export class PublicAddress {
       ? forwardedOrigin({ proto, host }, this.#listener)
       : this.base
   }
+}
+
+function listenerOf({ host, httpTls }: GatewayConfig, port: number): string {
+  return `${httpTls === undefined ? 'http' : 'https'}://${authority(host, port)}`
 }
 
 /** A listener on every address is reached as localhost. */

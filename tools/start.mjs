@@ -39,7 +39,7 @@ await runCommand(async () => {
       add(startService('data-service', { env: { ...shared, ADMIN_PORT: '' } }))
       // Only then the gateway: it would wait too, but say so in many lines.
       await accepting(grpc, ending.signal)
-      let base = http.port === 0 ? undefined : localBase(http, env['PUBLIC_BASE_URL'])
+      let base = http.port === 0 ? undefined : localBase(http, env)
       // A page must not come before the shop that renders it, wherever the gateway's port is known beforehand.
       const shopFirst = base !== undefined
       if (base !== undefined) await serveShop(base)
@@ -60,7 +60,13 @@ await runCommand(async () => {
     /** @param {string} apiUrl */
     async function serveShop(apiUrl) {
       if (shop === undefined) return
-      const shopEnv = { STOREFRONT_HOST: shop.host, STOREFRONT_PORT: String(shop.port), STORE_API_URL: apiUrl }
+      const shopEnv = {
+        STOREFRONT_HOST: shop.host,
+        STOREFRONT_PORT: String(shop.port),
+        STORE_API_URL: apiUrl,
+        // A certificate that signs itself is known to nobody else.
+        ...(env['HTTP_TLS_CERT_FILE'] ? { NODE_EXTRA_CA_CERTS: env['HTTP_TLS_CERT_FILE'] } : {})
+      }
       await new Promise((resolve) => {
         const onEntry = (/** @type {Record<string, unknown>} */ { msg }) => msg === 'listening' && resolve(undefined)
         add(startService('examples/storefront', { env: shopEnv, onEntry }))

@@ -31,7 +31,7 @@ export function checkRequestHead({ target, rawHeaders, httpVersion }: RequestHea
   if (target.includes('#')) throw malformed('The request target must not hold a fragment: write a literal # as %23.')
   const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]))
   if (hosts.length > 1) throw malformed('The header Host must be sent once.')
-  if (hosts.length === 0 && httpVersion === '1.1') throw malformed('The header Host is missing.')
+  if (hosts.length === 0 && httpVersion !== '1.0') throw malformed('The header Host is missing.')
   if (!HOST.test(hosts[0] ?? '')) throw malformed('The header Host is not a host name with an optional port.')
 }
 

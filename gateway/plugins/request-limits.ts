@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { checkBodySize } from '../headers/body-size.js'
 import { checkRequestHead, checkRequestHeadSize } from '../headers/request-head.js'
@@ -20,7 +21,7 @@ export const requestLimits = fp(
       try {
         checkRequestHead(headOf(request.raw, request.originalUrl))
       } catch (error) {
-        reply.header('connection', 'close')
+        closeAfter(request, reply)
         throw error
       }
       done()
@@ -29,7 +30,7 @@ export const requestLimits = fp(
       try {
         checkRequestHeadSize(headOf(request.raw, request.originalUrl))
       } catch (error) {
-        reply.header('connection', 'close')
+        closeAfter(request, reply)
         throw error
       }
       if (request.routeOptions.config.streamsBody !== true) checkBodySize(request.headers['content-length'])
@@ -38,6 +39,11 @@ export const requestLimits = fp(
   },
   { name: 'request-limits', dependencies: ['request-identity'], fastify: '5.x' }
 )
+
+/** HTTP/2 has no such header, and nothing there can follow in the wake of a misread request. */
+function closeAfter({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (raw.httpVersionMajor === 1) reply.header('connection', 'close')
+}
 
 function headOf(raw: IncomingMessage, target: string): Parameters<typeof checkRequestHead>[0] {
   return { method: raw.method ?? '', target, httpVersion: raw.httpVersion, rawHeaders: raw.rawHeaders }

@@ -17,13 +17,16 @@ describe('settings of the gateway', () => {
       rendererUrl: undefined
     })
     expect(effective.split('\n').map((line) => line.split('=')[0])).to.deep.equal([
-      'DATA_SERVICE_ADDRESS',
       'GATEWAY_HOST',
       'GATEWAY_PORT',
       'ADMIN_HOST',
       'ADMIN_PORT',
-      'PUBLIC_BASE_URL',
       'MAX_CONNECTIONS',
+      'PUBLIC_BASE_URL',
+      'DATA_SERVICE_ADDRESS',
+      'HTTP_TLS_CERT_FILE',
+      'HTTP_TLS_KEY_FILE',
+      'COOKIE_SECURE',
       'GRPC_TLS_CERT_FILE',
       'GRPC_TLS_KEY_FILE',
       'GRPC_TLS_CA_FILE',
@@ -35,7 +38,6 @@ describe('settings of the gateway', () => {
       'DATA_PROTECTION_BLOB_STORAGE_URI',
       'DATA_PROTECTION_KEY_VAULT_KEY_URI',
       'RENDERER_URL',
-      'COOKIE_SECURE',
       'REFRESH_TOKEN_TTL',
       'TRUSTED_PROXIES'
     ])
@@ -61,6 +63,14 @@ describe('settings of the gateway', () => {
       .that.satisfies(
         (text: string) => text.startsWith('Cannot start: 10 settings are wrong.') && text.includes('COOKIE_SECURE')
       )
+  })
+
+  it('take a certificate of HTTPS with its key, or neither', () => {
+    const both = { HTTP_TLS_CERT_FILE: 'a.pem', HTTP_TLS_KEY_FILE: 'a.key' }
+    expect(readGatewayConfig(both).config.httpTls).to.include({ certFile: 'a.pem', keyFile: 'a.key' })
+    for (const name of Object.keys(both)) {
+      expect(() => readGatewayConfig({ [name]: 'a' })).to.throw(/HTTP_TLS_CERT_FILE and HTTP_TLS_KEY_FILE must be/)
+    }
   })
 
   const BASES: readonly (readonly [text: string, origin: string, path: string])[] = [

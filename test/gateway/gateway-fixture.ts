@@ -1,10 +1,12 @@
 import { Writable } from 'node:stream'
+import { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { buildGateway, type GatewayParts } from '../../gateway/app.js'
 import { Catalogue } from '../../gateway/catalogue.js'
 import { readGatewayConfig } from '../../gateway/config.js'
 import type { Resource } from '../../gateway/data-calls.js'
 import { createLogger } from '../../shared/logger.js'
+import { TlsCertificates } from '../../shared/tls-certificates.js'
 import { FakeDataClient } from './fake-data-client.js'
 import { FakeAuthClient } from './session/fake-auth-client.js'
 
@@ -41,7 +43,12 @@ export async function startGateway(
   if (resources !== undefined) data.catalogue = { digest: '1', resources }
   const stopping = new AbortController()
   const catalogue = await Catalogue.open(data, log, stopping.signal)
-  const app = await buildGateway({ config, data, auth, catalogue, log, now: () => NOW, ...parts })
+  const { httpTls } = config
+  const certificates =
+    httpTls === undefined
+      ? undefined
+      : await TlsCertificates.open(httpTls, { log, what: 'HTTPS', stopping: stopping.signal, every: 50 })
+  const app = await buildGateway({ config, data, auth, catalogue, log, now: () => NOW, certificates, ...parts })
   await app.ready()
   return {
     app,
@@ -59,5 +66,6 @@ export async function startGateway(
 /** Listens on a free port of the loopback and answers the origin. */
 export async function listen({ app }: GatewayFixture): Promise<string> {
   await app.listen({ host: '127.0.0.1', port: 0 })
-  return app.listeningOrigin
+  // Fastify does not look at the kind of a server that it is given.
+  return app.server instanceof TlsServer ? app.listeningOrigin.replace('http:', 'https:') : app.listeningOrigin
 }

@@ -60,10 +60,12 @@ function portOf(text, setting) {
  * The gateway's base for a curl on this machine.
  *
  * @param {{ host: string, port: number }} address
- * @param {string | undefined} publicBase its path prefixes every route
+ * @param {NodeJS.ProcessEnv} env the path of its PUBLIC_BASE_URL prefixes every route
  */
-export function localBase({ host, port }, publicBase) {
+export function localBase({ host, port }, env) {
+  const publicBase = env['PUBLIC_BASE_URL']
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   const path = publicBase !== undefined && URL.canParse(publicBase) ? new URL(publicBase).pathname : ''
-  return `http://${name}:${port}${path.replace(/(?<!\/)\/+$/, '')}`
+  const scheme = env['HTTP_TLS_CERT_FILE'] ? 'https' : 'http'
+  return `${scheme}://${name}:${port}${path.replace(/(?<!\/)\/+$/, '')}`
 }

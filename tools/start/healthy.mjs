@@ -1,3 +1,5 @@
+import * as http from 'node:http'
+import * as https from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const INTERVAL_MS = 50
@@ -23,9 +25,16 @@ export async function healthy(base, signal) {
  */
 async function answers(url, signal) {
   try {
-    const response = await fetch(url, { signal })
-    await response.arrayBuffer()
-    return response.ok
+    /** @type {import('node:http').IncomingMessage} */
+    const response = await new Promise((resolve, reject) => {
+      // Whoever answers at our own gateway's address tells us no secret: its certificate may be for any name.
+      const sent = url.startsWith('https:')
+        ? https.get(url, { signal, rejectUnauthorized: false }, resolve)
+        : http.get(url, { signal }, resolve)
+      sent.once('error', reject)
+    })
+    response.resume()
+    return response.statusCode === 200
   } catch {
     signal.throwIfAborted()
     return false

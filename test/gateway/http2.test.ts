@@ -1,0 +1,310 @@
+import { once } from 'node:events'
+import type { ClientHttp2Session } from 'node:http2'
+import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { expect } from 'chai'
+import type { ExportPart } from '../../gateway/data-calls.js'
+import { DomainError } from '../../shared/domain-error.js'
+import { Authority } from '../harness/certificates.js'
+import { openHttp2, openStream, overHttp1, overHttp2, type TlsRequest } from '../harness/https.js'
+import { exportHeader, exportRows, parts } from './fake-data-client.js'
+import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
+import { startRenderer, type FakeRenderer } from './renderer/renderer-fixture.js'
+
+const KIB_64 = 64 * 1024
+const JSON_TYPE = { 'content-type': 'application/json' }
+const ADA = JSON.stringify({ email: 'ada@example.com', password: 'demo-password' })
+
+/** What one version of HTTP says of its connection, and what differs between any two answers. */
+const OF_THE_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding', 'date', 'x-request-id', 'traceparent']
+
+describe('HTTP/2', function () {
+  this.timeout(20_000)
+  let authority: Authority
+  let renderer: FakeRenderer
+  let gateway: GatewayFixture
+  let url: string
+  let session: ClientHttp2Session
+  before(async () => {
+    authority = await Authority.create()
+    renderer = await startRenderer()
+    const { certFile, keyFile } = await authority.issueTo('http')
+    const files = { HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile }
+    gateway = await startGateway({ ...files, RENDERER_URL: renderer.url })
+    url = await listen(gateway)
+    session = await openHttp2(url, authority.cert)
+  })
+  after(async () => {
+    session.close()
+    await gateway.close()
+    await renderer[Symbol.asyncDispose]()
+    await authority[Symbol.asyncDispose]()
+  })
+
+  const padded = (length: number): string => `/products?x=${'a'.repeat(length - '/products?x='.length)}`
+  const REQUESTS: readonly (readonly [what: string, request: TlsRequest & { path: string }, status: number])[] = [
+    ['a list', { path: '/products' }, 200],
+    ['a page with its links', { path: '/products/paged?pageNumber=2' }, 200],
+    ['a row', { path: '/products/1' }, 200],
+    ['a HEAD', { method: 'HEAD', path: '/products/1' }, 200],
+    ['an export', { path: '/products/export' }, 200],
+    ['options', { method: 'OPTIONS', path: '/products' }, 405],
+    ['an unknown path', { path: '/openapi.json/nope' }, 404],
+    ['a wrong method', { method: 'PATCH', path: '/products' }, 405],
+    ['a method that nobody has', { method: 'PURGE', path: '/products' }, 405],
+    ['a path that is not percent-encoded', { path: '/products/%zz' }, 400],
+    ['a version', { path: '/products', headers: { 'api-version': '7' } }, 400],
+    ['a precondition missing', { method: 'PUT', path: '/products/1', headers: JSON_TYPE, body: '{}' }, 200],
+    ['a create', { method: 'POST', path: '/products', headers: JSON_TYPE, body: '{"name":"x"}' }, 201],
+    ['a body without a type', { method: 'POST', path: '/products', body: '{}' }, 415],
+    [
+      'a body of another type',
+      { method: 'POST', path: '/products', headers: { 'content-type': 'a/b' }, body: 'x' },
+      415
+    ],
+    ['a body that is no JSON', { method: 'POST', path: '/products', headers: JSON_TYPE, body: '{' }, 400],
+    ['no body', { method: 'POST', path: '/products', headers: JSON_TYPE }, 400],
+    ['an unknown expectation', { path: '/products', headers: { expect: 'tea' } }, 400],
+    ['a target of just over 64 KiB', { path: padded(KIB_64 + 1) }, 414],
+    ['headers of just over 64 KiB', { path: '/products', headers: { x: 'a'.repeat(KIB_64 - 10) } }, 431],
+    ['a log-in', { method: 'POST', path: '/auth/login', headers: JSON_TYPE, body: ADA }, 200],
+    ['a session token of nobody', { method: 'POST', path: '/auth/session/token' }, 401],
+    ['a foreign site', { method: 'POST', path: '/auth/logout', headers: { 'sec-fetch-site': 'cross-site' } }, 403],
+    ['a foreign origin', { method: 'POST', path: '/auth/logout', headers: { origin: 'https://x.example' } }, 403],
+    ['the log-out', { method: 'DELETE', path: '/auth/session-cookie', headers: { cookie: 'a=b' } }, 204],
+    ['a page', { path: '/', headers: { accept: 'text/html' } }, 200],
+    ['an unsafe request to the renderer', { method: 'POST', path: '/cart', body: 'a=b' }, 403],
+    ['docs', { path: '/docs' }, 200],
+    ['health', { path: '/health' }, 200]
+  ]
+  for (const [what, request, status] of REQUESTS) {
+    it(`answers ${what} as HTTP/1.1 does, with headers that are HTTP/2's`, async () => {
+      const warnings: string[] = []
+      const warned = (warning: Error): void => void warnings.push(`${warning.name}: ${warning.message}`)
+      process.on('warning', warned)
+      const [old, now] = [
+        await overHttp1(url, authority.cert, request),
+        // An authority of its own, as curl and browsers send it, and no Host.
+        await overHttp2(session, request)
+      ]
+      process.off('warning', warned)
+      expect(now.status, now.body).to.equal(status)
+      const comparable = ({ headers, body }: typeof old): object => ({
+        headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.includes(name))),
+        body: body.replace(/"requestId":"[^"]+"/, '').replaceAll(/eyJ[\w.-]+|refresh-\d+/g, 'token')
+      })
+      const texts = (answer: typeof old): string =>
+        JSON.stringify(comparable(answer)).replaceAll(/eyJ[\w.-]+|refresh-\d+/g, 'token')
+      expect(JSON.parse(texts(now))).to.deep.equal(JSON.parse(texts(old)))
+      expect(old.status).to.equal(status)
+      expect(warnings).to.deep.equal([])
+    })
+  }
+
+  it('is at a URL of https by default, and answers keep browsers there', async () => {
+    const answer = await overHttp2(session, { path: '/products/nope/nope' })
+    expect(answer.body).to.include('"type":"https://127.0.0.1:')
+    expect(answer.headers['strict-transport-security']).to.equal('max-age=31536000')
+  })
+
+  it('refuses a Host that is not the authority, none at all, and CONNECT', async () => {
+    const two = await overHttp2(session, {
+      path: '/products',
+      headers: { ':authority': 'a.example', host: 'b.example' }
+    })
+    expect([two.status, two.body]).to.satisfy(([status, body]: [number, string]) => status === 400 && /Host/.test(body))
+    const tunnel = session.request({ ':method': 'CONNECT', ':authority': 'x:1' })
+    const [head] = (await once(tunnel, 'response')) as [Record<string, unknown>]
+    expect(head[':status']).to.equal(400)
+    expect((await buffer(tunnel)).toString()).to.include('request.malformed')
+  })
+
+  const MALFORMED: readonly (readonly [what: string, headers: Readonly<Record<string, string>>])[] = [
+    ['a Host that is none', { host: 'a b' }],
+    ['a length that is none', { 'content-length': '-1' }],
+    ['a path that is none', { ':path': 'products' }],
+    ['no path', { ':path': '' }]
+  ]
+  for (const [what, headers] of MALFORMED) {
+    it(`resets a stream with ${what}, and its connection goes on`, async () => {
+      const failure = await overHttp2(session, { path: '/products', headers }).catch((error: unknown) => error)
+      expect(String(failure)).to.include('NGHTTP2_PROTOCOL_ERROR')
+      expect((await overHttp2(session, { path: '/products/1' })).status).to.equal(200)
+    })
+  }
+
+  it('refuses a body of more than 1 MiB, announced or not, and the connection goes on', async () => {
+    const body = Buffer.alloc(1024 * 1024 + 1, 0x20)
+    for (const headers of [JSON_TYPE, { ...JSON_TYPE, 'content-length': String(body.length) }]) {
+      const { stream, status } = await openStream(session, { method: 'POST', path: '/products', headers, body })
+      stream.on('error', () => {})
+      expect(status).to.equal(413)
+      expect((await buffer(stream)).toString()).to.include('body.too-large')
+    }
+    expect((await overHttp2(session, { path: '/products/1' })).status).to.equal(200)
+  })
+
+  it('hands a renderer a request of HTTP/1.1, with the body that the frames had', async () => {
+    const sent = await overHttp2(session, { method: 'GET', path: '/', headers: { cookie: 'a=b', accept: 'text/html' } })
+    expect(sent.status).to.equal(200)
+    const { headers } = renderer.seen.at(-1) ?? { headers: {} }
+    expect(headers).to.include({ host: renderer.host, cookie: 'a=b', 'x-forwarded-proto': 'https' })
+    expect(Object.keys(headers).filter((name) => name.startsWith(':'))).to.deep.equal([])
+  })
+
+  it('sends an export no faster than it is read', async () => {
+    let pulled = 0
+    const rows = 1000
+    gateway.data.answerExport = async function* (): AsyncGenerator<ExportPart> {
+      yield exportHeader()
+      for (; pulled < rows; pulled++) yield exportRows([[pulled, 'x'.repeat(10_000)]])
+      yield { end: { count: rows, truncated: false } }
+    }
+    const { stream, status } = await openStream(session, { path: '/products/export' })
+    stream.pause()
+    expect(status).to.equal(200)
+    // Other streams of the connection are answered meanwhile.
+    for (let turn = 0; turn < 20; turn++) await overHttp2(session, { path: '/products/1' })
+    expect(pulled).to.be.within(1, 200)
+    const bytes = await buffer(stream)
+    expect([pulled, bytes.toString().split('\r\n').length]).to.deep.equal([rows, rows + 2])
+  })
+
+  it('an export that fails on its way is no whole file', async () => {
+    gateway.data.answerExport = () => parts(exportHeader(), exportRows([[1, 'a']]), new DomainError('internal', 'x'))
+    const { stream } = await openStream(session, { path: '/products/export' })
+    const failure = await buffer(stream).then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    expect(String(failure)).to.include('NGHTTP2_INTERNAL_ERROR')
+  })
+
+  it('a stream that is reset cancels the call behind it, and is logged as aborted', async () => {
+    let cancelled: (() => void) | undefined
+    const told = new Promise<void>((resolve) => (cancelled = resolve))
+    gateway.data.answerExport = async function* (call): AsyncGenerator<ExportPart> {
+      call.signal.addEventListener('abort', () => cancelled?.())
+      yield exportHeader()
+      yield exportRows([[1, 'a']])
+      await told
+    }
+    const { stream } = await openStream(session, { path: '/products/export' })
+    stream.on('error', () => {}).close(8)
+    await told
+    expect((await overHttp2(session, { path: '/products/1' })).status).to.equal(200)
+    expect(gateway.lines.some(({ aborted, path }) => aborted === true && path === '/products/export')).to.equal(true)
+  })
+
+  it('what is no TLS is not answered, and what chooses no HTTP/2 is HTTP/1.1', async () => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
+    socket.write('GET /products HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect((await buffer(socket)).toString('latin1')).to.not.include('HTTP/1.1')
+    expect((await overHttp1(url, authority.cert, { path: '/products/1' })).status).to.equal(200)
+  })
+
+  it('new connections get a changed certificate, and those there are go on', async () => {
+    const next = await Authority.create('Next authority')
+    await authority.replace('http', await next.issue())
+    let last: unknown
+    for (let tries = 0; tries < 200; tries++) {
+      last = await overHttp1(url, next.cert, { path: '/products/1' }).catch((error: unknown) => error)
+      if (!(last instanceof Error)) break
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+    expect(last).to.include({ status: 200 })
+    expect((await overHttp2(session, { path: '/products/1' })).status).to.equal(200)
+    await next[Symbol.asyncDispose]()
+  })
+
+  it('lets requests under way end when it closes, and takes no others', async () => {
+    const own = await Authority.create()
+    const { certFile, keyFile } = await own.issueTo('http')
+    const other = await startGateway({ HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile })
+    let release: (() => void) | undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const asked = new Promise<void>((resolve) => {
+      other.data.answerGet = async () => {
+        resolve()
+        await held
+        return { record: null }
+      }
+    })
+    const known = await openHttp2(await listen(other), own.cert)
+    const running = overHttp2(known, { path: '/products/1' })
+    await asked
+    const goodBye = once(known, 'goaway')
+    const closed = other.close()
+    await goodBye
+    release?.()
+    expect((await running).status).to.equal(502)
+    await closed
+    await own[Symbol.asyncDispose]()
+  })
+})
+
+describe('the times of HTTP/2', function () {
+  this.timeout(20_000)
+  let authority: Authority
+  let gateway: GatewayFixture
+  let url: string
+  before(async () => {
+    authority = await Authority.create()
+    const { certFile, keyFile } = await authority.issueTo('http')
+    const times = { head: 1000, body: 300, answer: 300 }
+    gateway = await startGateway({ HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile }, undefined, { times })
+    url = await listen(gateway)
+  })
+  after(async () => {
+    await gateway.close()
+    await authority[Symbol.asyncDispose]()
+  })
+
+  it('end a connection that never makes a request', async () => {
+    const session = await openHttp2(url, authority.cert)
+    await once(session, 'close')
+  })
+
+  it('end a request whose body comes no further, and one whose answer is not read; others go on', async () => {
+    const session = await openHttp2(url, authority.cert)
+    gateway.data.answerExport = async function* (): AsyncGenerator<ExportPart> {
+      yield exportHeader()
+      for (;;) yield exportRows([[1, 'x'.repeat(10_000)]])
+    }
+    let release: (() => void) | undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const answer = gateway.data.answerGet
+    gateway.data.answerGet = async () => {
+      await held
+      return answer()
+    }
+    const patient = overHttp2(session, { path: '/products/1' })
+    const half = session.request({ ':method': 'POST', ':path': '/products', ...JSON_TYPE })
+    half.write('{')
+    const { stream: unread } = await openStream(session, { path: '/products/export' })
+    const codes = [half, unread].map(async (stream) => {
+      stream.on('error', () => {}).pause()
+      await once(stream, 'close')
+      return stream.rstCode
+    })
+    expect(await Promise.all(codes)).to.deep.equal([8, 8])
+    release?.()
+    expect((await patient).status).to.equal(200)
+    session.close()
+  })
+})
+
+describe('Strict-Transport-Security', () => {
+  const header = async (environment: Record<string, string>): Promise<unknown> => {
+    const gateway = await startGateway(environment)
+    const answers = await Promise.all(['/products/1', '/nope/nope/nope'].map((path) => gateway.app.inject(path)))
+    await gateway.close()
+    const values = new Set(answers.map(({ headers }) => headers['strict-transport-security']))
+    expect(values.size).to.equal(1)
+    return [...values][0]
+  }
+  it('is on every answer where cookies are Secure, and on none of plain HTTP', async () => {
+    expect(await header({})).to.equal('max-age=31536000')
+    expect(await header({ COOKIE_SECURE: 'false' })).to.equal(undefined)
+  })
+})
