@@ -17,7 +17,7 @@ import { makeCatalogue } from './plan/catalogue.js'
 import { type Expiring, purgeKeys } from './purge-keys.js'
 import { exportPlaces } from './rpc/export.js'
 import { buildDataService } from './server.js'
-import { orStartError, StartError } from './start-error.js'
+import { messageOf, orStartError, StartError } from './start-error.js'
 
 /** Milliseconds that calls under way get to finish. */
 const DRAIN_TIMEOUT = 10_000
@@ -143,5 +143,8 @@ function explanation(error: unknown): string {
   if (error instanceof StartError) return `Cannot start: ${error.message}`
   if (!(error instanceof Error)) return String(error)
   const foreseen = [ArgumentError, SettingsError, CatalogueError].some((kind) => error instanceof kind)
-  return foreseen ? error.message : (error.stack ?? error.message)
+  if (foreseen) return messageOf(error)
+  // Sequelize makes stacks that leave the message out.
+  const stack = error.stack ?? ''
+  return stack.includes(messageOf(error)) ? stack : `${messageOf(error)}\n${stack}`
 }

@@ -15,6 +15,7 @@ import { createReadStore } from './sql/create-read-store.js'
 import { createWriteStore } from './sql/create-write-store.js'
 import { type DatabaseHealth, watchDatabase } from './sql/database-health.js'
 import { parseDatabaseUrl } from './sql/database-url.js'
+import { checkRights } from './sql/migrations/check-rights.js'
 import { checkSchema } from './sql/migrations/check-schema.js'
 import { migrate } from './sql/migrations/migrate.js'
 import { primaryMigrations } from './sql/migrations/primary-migrations.js'
@@ -51,9 +52,11 @@ export async function openStores(
   const primary = await opening(main, () => open(main.url, config.databasePoolSize))
   const second = await opening(reviews, () => open(reviews.url, config.databasePoolSize))
   await opening(main, () => migrate(primary.sequelize, primaryMigrations, log))
+  await opening(main, () => checkRights(primary.sequelize))
   await checkSchema(primary.sequelize, 'primary', entities)
   const prepareSecond = async (): Promise<void> => {
     await migrate(second.sequelize, secondMigrations, log)
+    await checkRights(second.sequelize)
     await checkSchema(second.sequelize, 'second', entities)
     if (config.sampleData && (await loadSample(primary.sequelize, second.sequelize))) log.info('sample store loaded')
   }

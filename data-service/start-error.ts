@@ -8,7 +8,21 @@ export async function orStartError<T>(step: Promise<T>, sentence: (message: stri
   try {
     return await step
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new StartError(sentence(message.replace(/\.$/, '')), { cause: error })
+    throw new StartError(sentence(messageOf(error).replace(/\.$/, '')), { cause: error })
   }
+}
+
+/**
+ * What an error says to people. Drivers leave some messages empty: a connection refused at every address of a name is
+ * an AggregateError without one, and a server's word may stand in `sqlMessage` alone.
+ */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.message !== '') return error.message
+  if ('sqlMessage' in error && typeof error.sqlMessage === 'string' && error.sqlMessage !== '') return error.sqlMessage
+  const inner: readonly unknown[] = error instanceof AggregateError ? error.errors : []
+  const told = [...inner, 'parent' in error ? error.parent : undefined, error.cause].find((one) => one instanceof Error)
+  if (told !== undefined) return messageOf(told)
+  const codes = ['code', 'errno'].flatMap((name) => (name in error ? [String(Reflect.get(error, name))] : []))
+  return codes.length === 0 ? error.name : codes.join(' ')
 }

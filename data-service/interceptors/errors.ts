@@ -3,6 +3,7 @@ import { DomainError } from '../../shared/domain-error.js'
 import type { Caller } from '../auth/caller.js'
 import { trail } from '../auth/trail.js'
 import type { ErrorCode } from '../../shared/error-code.js'
+import { messageOf } from '../start-error.js'
 
 /** What the service has to mend, not the caller. */
 const OURS: readonly ErrorCode[] = ['internal', 'configuration', 'upstream.unavailable', 'upstream.bad-gateway']
@@ -65,8 +66,4 @@ export function toDomainError(error: unknown, call: FailedCall): DomainError {
     log.info({ code, reason: messageOf(cause) }, 'call refused')
   else log.debug({ code, detail: error.message }, 'call refused')
   return error
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

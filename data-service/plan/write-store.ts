@@ -79,9 +79,11 @@ export interface UnitOfWork {
 }
 
 /**
- * What runs writes (data-service/sql). A lost race (deadlock, lock time-out, changed since read, failed certification,
- * busy file) repeats the whole transaction a bounded number of times, `work` included, then throws DomainError
- * `conflict`; so does a unique or foreign-key violation, at once. The distinct cause is the error's `cause`.
+ * What runs writes (data-service/sql). A lost race (deadlock, changed since read, failed certification) repeats the
+ * whole transaction a bounded number of times, `work` included, then throws DomainError `conflict`; so does a unique or
+ * foreign-key violation, at once. So does a lock that is not had in time, or a busy file, but it ends in
+ * `upstream.unavailable`, as does all that keeps a database from writing for a while. The distinct cause is the
+ * error's `cause`.
  */
 export interface WriteStore {
   transaction<Result>(signal: AbortSignal, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>

@@ -40,6 +40,7 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
           unit = new SqlUnitOfWork(transaction, parts)
           const result = await work(unit)
           unit.assertComplete()
+          await unit.holdGuards()
           return result
         },
         isRepeatable: () => unit?.hasKey === true
@@ -63,12 +64,14 @@ function unitParts(database: Database, entities: readonly Entity[], { randomByte
     if (owner === undefined) throw new TypeError(`${table} holds no entity's children`)
     return owner
   }
+  const tables = new Map(entities.map(({ name, table }) => [name, table]))
   return {
     rows: new StoredRows({ statements, dialect }, ownerOf),
     writer: new RowWriter(new ChangeTexts(database.sequelize, dialect), dialect),
     keys: new IdempotencyKeys(database.kind),
     dialect,
     ownerOf,
+    tableOf: (resource) => tables.get(resource) ?? resource,
     randomBytes
   }
 }

@@ -1,6 +1,6 @@
 import { BaseError, ConnectionError } from 'sequelize'
 import { redactUrl } from '../../shared/settings-reader.js'
-import { StartError } from '../start-error.js'
+import { messageOf, StartError } from '../start-error.js'
 
 /** A database as its operator knows it. */
 export interface ConfiguredDatabase {
@@ -71,6 +71,9 @@ const ADVICE: Readonly<Record<string, Advice>> = {
  * such failure comes back as it is.
  */
 export function openFailure(error: unknown, { setting, url }: ConfiguredDatabase): unknown {
+  if (error instanceof StartError) {
+    return new StartError(`${setting}, ${redactUrl(url)}: ${error.message}`, { cause: error })
+  }
   const code = codeOf(error)
   const advice = code === undefined ? undefined : ADVICE[code]
   if (advice === undefined && !(error instanceof ConnectionError)) return error
@@ -81,19 +84,7 @@ export function openFailure(error: unknown, { setting, url }: ConfiguredDatabase
   })
 }
 
-/** Primary result codes that the driver calls SQLITE_ERROR. */
-const SQLITE_CODES: ReadonlyMap<unknown, string> = new Map([
-  [8, 'SQLITE_READONLY'],
-  [26, 'SQLITE_NOTADB']
-])
-
 function codeOf(error: unknown): string | undefined {
   if (error instanceof BaseError && 'parent' in error) return codeOf(error.parent)
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
-  const primary = 'errno' in error && typeof error.errno === 'number' ? error.errno & 0xff : undefined
-  return error.code === 'SQLITE_ERROR' ? (SQLITE_CODES.get(primary) ?? error.code) : error.code
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

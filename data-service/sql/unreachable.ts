@@ -14,9 +14,8 @@ const CODES: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'PROTOCOL_CONNECTION_LOST',
-  // The file cannot be opened, or another process held its lock for too long.
-  'SQLITE_CANTOPEN',
-  'SQLITE_BUSY'
+  // The file cannot be opened.
+  'SQLITE_CANTOPEN'
 ])
 
 /** The same of a MySQL or MariaDB server. */
@@ -27,16 +26,56 @@ const SERVER_ERRORS: ReadonlySet<number> = new Set([
   1203, // ER_TOO_MANY_USER_CONNECTIONS
   1226, // ER_USER_LIMIT_REACHED
   1927, // ER_CONNECTION_KILLED: an operator ended the connection
+  3032, // ER_SERVER_OFFLINE_MODE
   4031 // ER_CLIENT_INTERACTION_TIMEOUT: the server ended it for being idle
 ])
 
-/** The error as the service's callers are to see it: what is not of these kinds is a fault, and stays what it is. `what` names the database to them. */
+/** A database that is reached, and refuses what it takes at other times. */
+const PASSING_CODES: ReadonlySet<string> = new Set([
+  // Another process held the file's lock for too long.
+  'SQLITE_BUSY',
+  'SQLITE_LOCKED',
+  'SQLITE_FULL',
+  'SQLITE_READONLY',
+  'SQLITE_IOERR'
+])
+
+const PASSING_SERVER_ERRORS: ReadonlySet<number> = new Set([
+  3, // EE_WRITE: a file cannot be written, the disk being full
+  1021, // ER_DISK_FULL
+  1026, // ER_ERROR_ON_WRITE
+  1037, // ER_OUTOFMEMORY
+  1041, // ER_OUT_OF_RESOURCES
+  1114, // ER_RECORD_FILE_FULL: no room left in the tables' space
+  1205, // ER_LOCK_WAIT_TIMEOUT
+  1461, // ER_MAX_PREPARED_STMT_COUNT_REACHED
+  1792, // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: the server begins all of them so
+  1836, // ER_READ_ONLY_MODE: innodb_read_only
+  1874 // ER_INNODB_READ_ONLY
+])
+
+/** ER_OPTION_PREVENTS_STATEMENT, whose message names the option: of these two a server is rid after a fail-over. */
+const OPTION_PREVENTS = 1290
+const READ_ONLY = /read[-_]only/i
+
+/** ER_GET_ERRNO, whose message ends in the operating system's number: no space left, or over the quota. */
+const STORAGE_ENGINE = 1030
+const NO_SPACE = /\b(28|122)\b/
+
+/**
+ * The error as the service's callers are to see it: what says that the database cannot be reached, or refuses for a
+ * reason that passes, is `upstream.unavailable`. What is not of these kinds is a fault, and stays what it is. `what`
+ * names the database to them.
+ */
 export function unreachable(error: unknown, what: string): unknown {
-  if (error instanceof DomainError || !saysUnreachable(error)) return error
-  return new DomainError('upstream.unavailable', `${what} cannot be reached. Try again.`, {
-    retryAfter: RETRY_AFTER_S,
-    cause: error
-  })
+  if (error instanceof DomainError) return error
+  if (saysUnreachable(error)) return unavailable(`${what} cannot be reached. Try again.`, error)
+  if (saysLater(error)) return unavailable(`${what} cannot do this just now. Try again.`, error)
+  return error
+}
+
+function unavailable(detail: string, cause: unknown): DomainError {
+  return new DomainError('upstream.unavailable', detail, { retryAfter: RETRY_AFTER_S, cause })
 }
 
 function saysUnreachable(error: unknown): boolean {
@@ -48,4 +87,16 @@ function saysUnreachable(error: unknown): boolean {
   if ('code' in error && typeof error.code === 'string' && CODES.has(error.code)) return true
   if ('errno' in error && typeof error.errno === 'number' && SERVER_ERRORS.has(error.errno)) return true
   return error instanceof BaseError && 'parent' in error && saysUnreachable(error.parent)
+}
+
+function saysLater(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error instanceof BaseError && 'parent' in error) return saysLater(error.parent)
+  if ('code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE_')) {
+    return PASSING_CODES.has(error.code)
+  }
+  if (!('errno' in error) || typeof error.errno !== 'number') return false
+  if (error.errno === OPTION_PREVENTS) return READ_ONLY.test(error.message)
+  if (error.errno === STORAGE_ENGINE) return NO_SPACE.test(error.message)
+  return PASSING_SERVER_ERRORS.has(error.errno)
 }

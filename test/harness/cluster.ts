@@ -13,8 +13,13 @@ export interface Cluster extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-/** Starts `size` gateways, each with a data service of its own behind it. */
-export async function startCluster(size: number, { database, env }: StackOptions): Promise<Cluster> {
+/** Starts `size` gateways, each with a data service of its own behind it, over one database. */
+export function startCluster(size: number, { database, env }: StackOptions): Promise<Cluster> {
+  return startReplicas(Array.from({ length: size }, () => ({ database, ...(env === undefined ? {} : { env }) })))
+}
+
+/** Starts a gateway and a data service for each of the options, which may name several nodes of one database. */
+export async function startReplicas(all: readonly StackOptions[]): Promise<Cluster> {
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
   const stacks: Stack[] = []
   const stop = async (): Promise<void> => {
@@ -25,13 +30,17 @@ export async function startCluster(size: number, { database, env }: StackOptions
     }
   }
   try {
-    const start = (): Promise<Stack> => startStack({ database, env: { ...env, DATA_DIR: dataDir } })
     // The first one makes the key that all of them sign with.
-    const first = await start()
-    stacks.push(first)
-    for (let others = size - 1; others > 0; others--) stacks.push(await start())
+    for (const { database, env } of all) {
+      stacks.push(await startStack({ database, env: { ...env, DATA_DIR: dataDir } }))
+    }
     const urls = stacks.map(({ url }) => url)
-    return { stacks: [...stacks], urls, token: first.token, stop, [Symbol.asyncDispose]: stop }
+    const token = (email: string): Promise<string> => {
+      const [first] = stacks
+      if (first === undefined) throw new Error('There is no stack')
+      return first.token(email)
+    }
+    return { stacks: [...stacks], urls, token, stop, [Symbol.asyncDispose]: stop }
   } catch (error) {
     await stop()
     throw error

@@ -22,6 +22,7 @@ import { createBookmarks } from './primary/024-bookmarks.js'
 import { createSubscriptions } from './primary/025-subscriptions.js'
 import { createShoppingCarts } from './primary/026-shopping-carts.js'
 import { addAuditRequestId } from './primary/030-audit-request-id.js'
+import { createLookUpGuards } from './primary/033-look-up-guards.js'
 import { addFamilyRefs } from './primary/034-family-refs.js'
 
 /** The schema of the primary store, in order: a new migration is one line at the end. */
@@ -49,5 +50,6 @@ export const primaryMigrations: readonly Migration[] = [
   createSubscriptions,
   createShoppingCarts,
   addAuditRequestId,
+  createLookUpGuards,
   addFamilyRefs
 ]

@@ -2,8 +2,12 @@
 const NAMES: ReadonlyMap<number, string> = new Map([
   [5, 'SQLITE_BUSY'],
   [6, 'SQLITE_LOCKED'],
+  [8, 'SQLITE_READONLY'],
+  [10, 'SQLITE_IOERR'],
+  [13, 'SQLITE_FULL'],
   [14, 'SQLITE_CANTOPEN'],
-  [19, 'SQLITE_CONSTRAINT']
+  [19, 'SQLITE_CONSTRAINT'],
+  [26, 'SQLITE_NOTADB']
 ])
 
 /** SQLITE_ERROR. */
@@ -31,6 +35,9 @@ export class SqliteError extends Error {
 const CODES_BY_MESSAGE: readonly (readonly [RegExp, number])[] = [
   [/^database is locked/, 5],
   [/^database table is locked/, 6],
+  [/^attempt to write a readonly database/, 8],
+  [/^disk I\/O error/, 10],
+  [/^database or disk is full/, 13],
   [/unable to open database file/, 14],
   [/constraint failed/, 19]
 ]

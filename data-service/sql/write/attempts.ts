@@ -82,8 +82,10 @@ function fate(error: unknown, { what, last, sure }: Circumstances): { readonly e
   switch (troubleOf(error)) {
     case 'violation':
       return { error: conflict(error) }
-    case 'deadlock':
     case 'lock-wait':
+      // Nobody has seen a conflict yet: whoever holds the lock may still give up what it does.
+      return last ? { error: unreachable(error, what) } : undefined
+    case 'deadlock':
     case 'lost-race':
       return last ? { error: conflict(error) } : undefined
     case 'lost-connection':

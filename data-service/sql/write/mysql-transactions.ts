@@ -54,6 +54,10 @@ class MysqlTransaction implements OpenTransaction {
     this.#of = of
   }
 
+  get node(): number | undefined {
+    return sessionOf(this.#of.connection).node
+  }
+
   run(statement: Statement, values: BoundValues): Promise<Value[][]> {
     return this.#of.work.run(statement, values)
   }

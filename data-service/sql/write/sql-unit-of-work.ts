@@ -1,6 +1,6 @@
 import type { Children, Entity } from '../../entity/entity.js'
 import { firstRowVersion } from '../../entity/row-version.js'
-import type { Operand } from '../../entity/value.js'
+import type { Operand, Value } from '../../entity/value.js'
 import type { GetPlan } from '../../plan/read-plan.js'
 import type { LoadedRow } from '../../plan/read-store.js'
 import type {
@@ -20,9 +20,10 @@ import { scopeConditions } from '../navigations.js'
 import { own } from '../selection.js'
 import { idColumn, ownerColumn } from '../statements.js'
 import { AUDIT_TABLE, auditValues } from './audit-table.js'
+import { Guards } from './guards.js'
 import type { IdempotencyKeys } from './idempotency-keys.js'
 import type { RowWriter } from './row-writer.js'
-import { assertPrimary, type StoredRows } from './stored-rows.js'
+import { assertPrimary, ownerProperty, type StoredRows } from './stored-rows.js'
 import type { WorkTransaction } from './work-transaction.js'
 
 /** What the units of work of one database share. */
@@ -32,6 +33,7 @@ export interface UnitParts {
   readonly keys: IdempotencyKeys
   readonly dialect: SqlDialect
   readonly ownerOf: (children: Children) => Entity
+  readonly tableOf: (resource: string) => string
   readonly randomBytes: (size: number) => Buffer
 }
 
@@ -39,11 +41,13 @@ export interface UnitParts {
 export class SqlUnitOfWork implements UnitOfWork {
   readonly #transaction: WorkTransaction
   readonly #parts: UnitParts
+  readonly #guards: Guards
   #key: 'none' | 'claimed' | 'taken' | 'answered' = 'none'
 
   constructor(transaction: WorkTransaction, parts: UnitParts) {
     this.#transaction = transaction
     this.#parts = parts
+    this.#guards = new Guards(transaction, parts.tableOf)
   }
 
   /** Whether a key tells the next transaction what became of this one. */
@@ -54,6 +58,11 @@ export class SqlUnitOfWork implements UnitOfWork {
   /** Called before the COMMIT. A key without an answer would make every retry do the work again. */
   assertComplete(): void {
     if (this.#key === 'taken') throw new TypeError('A key was claimed and no answer kept under it')
+  }
+
+  /** Called before the COMMIT, after the last look-up. */
+  async holdGuards(): Promise<void> {
+    await this.#guards.hold()
   }
 
   async claimKey(claim: KeyClaim): Promise<KeptAnswer | undefined> {
@@ -68,13 +77,18 @@ export class SqlUnitOfWork implements UnitOfWork {
     this.#key = 'answered'
   }
 
-  lock(plan: LockPlan): Promise<LockedRow | undefined> {
-    return this.#parts.rows.lock(this.#transaction, plan)
+  async lock(plan: LockPlan): Promise<LockedRow | undefined> {
+    const read = (): Promise<LockedRow | undefined> => this.#parts.rows.lock(this.#transaction, plan)
+    const { entity, id } = plan
+    const row = await read()
+    this.#guards.keep(entity.table, id)
+    return row ?? (isNamed(entity) ? await this.#again(read, undefined) : undefined)
   }
 
   async insert({ entity, values, version, children }: InsertPlan): Promise<Operand> {
     const { writer, dialect } = this.#parts
     const id = idColumn(entity)
+    this.#guards.write(entity, values)
     const { insertedId } = await writer.insertOne(this.#transaction, entity.table, { values, version })
     const newId = values.get(id) ?? dialect.decode(id.field.type, id.field.scale)(insertedId)
     if (newId === null || Buffer.isBuffer(newId)) throw new TypeError(`A new row of ${entity.name} has no id`)
@@ -90,12 +104,15 @@ export class SqlUnitOfWork implements UnitOfWork {
   update({ entity, id, scope, expected, required, values, version }: UpdatePlan): Promise<boolean> {
     const conditions = [...idIs(entity, id), ...scopeConditions(scope), ...required]
     const matched = { table: entity.table, conditions, expected }
+    this.#guards.keep(entity.table, id)
+    this.#guards.write(entity, values)
     return this.#parts.writer.update(this.#transaction, matched, { values, version })
   }
 
   /** The database deletes the children with their root, by the foreign keys of the migrations. */
   delete({ entity, id, scope, expected }: DeletePlan): Promise<boolean> {
     const conditions = [...idIs(entity, id), ...scopeConditions(scope)]
+    this.#guards.keep(entity.table, id)
     return this.#parts.writer.delete(this.#transaction, { table: entity.table, conditions, expected })
   }
 
@@ -117,16 +134,43 @@ export class SqlUnitOfWork implements UnitOfWork {
       : await writer.delete(this.#transaction, matched)
   }
 
-  find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
-    return this.#parts.rows.find(this.#transaction, plan)
+  async find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
+    const { entity, children, ids } = plan
+    const read = (): Promise<ReadonlyMap<string, StoredRow>> => this.#parts.rows.find(this.#transaction, plan)
+    let rows = await read()
+    const missing = isNamed(children ?? entity) ? ids.filter((id) => !rows.has(String(id))) : []
+    for (const id of missing) this.#guards.keep((children ?? entity).table, id)
+    if (missing.length > 0) rows = await this.#again(read, rows)
+    for (const [id, { values }] of rows) {
+      // Whoever writes a child writes its root.
+      const root = children === null ? id : values.get(ownerProperty(children))
+      this.#look(entity, root)
+    }
+    return rows
   }
 
-  findUnique(plan: FindUniquePlan): Promise<StoredRow | undefined> {
-    return this.#parts.rows.findUnique(this.#transaction, plan)
+  async findUnique(plan: FindUniquePlan): Promise<StoredRow | undefined> {
+    const { entity, column, value } = plan
+    const read = (): Promise<StoredRow | undefined> => this.#parts.rows.findUnique(this.#transaction, plan)
+    let row = await read()
+    if (row === undefined) {
+      this.#guards.keepValue(entity, column, value)
+      row = await this.#again(read, undefined)
+    }
+    this.#look(entity, row?.values.get(idColumn(entity).name))
+    return row
   }
 
-  findReferring(plan: FindReferringPlan): Promise<readonly LockedRow[] | undefined> {
-    return this.#parts.rows.findReferring(this.#transaction, plan)
+  async findReferring(plan: FindReferringPlan): Promise<readonly LockedRow[] | undefined> {
+    const { entity, column, id } = plan
+    const { tableOf, rows } = this.#parts
+    const reference = entity.references.find(({ via }) => via.column === column.column)
+    if (reference !== undefined) this.#guards.keep(tableOf(reference.to), id)
+    // None is added to what is seen from here on.
+    await this.#guards.hold()
+    const found = await rows.findReferring(this.#transaction, plan)
+    for (const { values } of found ?? []) this.#look(entity, values.get(idColumn(entity).name))
+    return found
   }
 
   get(plan: GetPlan): Promise<LoadedRow | undefined> {
@@ -137,8 +181,22 @@ export class SqlUnitOfWork implements UnitOfWork {
     const version = firstRowVersion(this.#parts.randomBytes)
     await this.#parts.writer.insertOne(this.#transaction, AUDIT_TABLE, { values: auditValues(entry), version })
   }
+
+  /** Looks once more where the guard of what was not there had to be written first: it may have come before that. */
+  async #again<Found>(read: () => Promise<Found>, seen: Found): Promise<Found> {
+    return (await this.#guards.hold()) ? await read() : seen
+  }
+
+  #look({ table }: Entity, id: Value | undefined): void {
+    if (id !== undefined && id !== null && !Buffer.isBuffer(id)) this.#guards.look(table, id)
+  }
 }
 
 function idIs(rows: Parameters<typeof idColumn>[0], id: Operand): RowCondition[] {
   return [{ path: own(idColumn(rows)), comparison: 'equals', operands: [id] }]
+}
+
+/** Whether a request may name the id of a row before the row is there: ids that the database numbers are not known then. */
+function isNamed(rows: Parameters<typeof idColumn>[0]): boolean {
+  return !['int', 'long'].includes(idColumn(rows).field.type)
 }

@@ -83,6 +83,7 @@ interface TransactionOf {
 }
 
 class SqliteTransaction implements OpenTransaction {
+  readonly node = undefined
   readonly #of: TransactionOf
 
   constructor(of: TransactionOf) {

@@ -75,7 +75,7 @@ export class StoredRows {
       const ofRows = { path: own(ownerColumn(entity, one)), comparison: 'in', operands: ids } as const
       for (const child of await this.#children(session, one, { conditions: [ofRows] })) {
         byId
-          .get(child.values.get(camelCase(one.foreignKey)))
+          .get(child.values.get(ownerProperty(one)))
           ?.children.get(one.name)
           ?.push(child)
       }
@@ -151,7 +151,7 @@ export class StoredRows {
       ...(lock === undefined ? {} : { lock })
     })
     const rows = await session.run(statement, boundValues(conditions, dialect))
-    const names = [camelCase(children.foreignKey), ...children.columns.map(({ name }) => name)]
+    const names = [ownerProperty(children), ...children.columns.map(({ name }) => name)]
     return rows.map((row) => storedRow(names, row))
   }
 }
@@ -174,7 +174,7 @@ function storedRow(names: readonly string[], row: readonly Value[]): StoredRow {
   return { values, version: version as RowVersion }
 }
 
-/** `product_id` as `productId`. */
-function camelCase(column: string): string {
-  return column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+/** Under which a child's values hold the id of its root: `productId` for the foreign key `product_id`. */
+export function ownerProperty({ foreignKey }: Children): string {
+  return foreignKey.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -16,6 +16,8 @@ export interface WriteSession extends ReadSession {
 
 /** A transaction that has begun, on a connection that is its own until it ends. */
 export interface OpenTransaction extends WriteSession {
+  /** Index of the Galera node that the transaction runs on; undefined where no other node can take writes. */
+  readonly node: number | undefined
   /** As `change`, but waits no longer than some whole seconds for a lock; the error tells as `troubleOf` says. */
   changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed>
   /** Not to be stopped. A rejection leaves no transaction open, and tells by `troubleOf` what became of it. */

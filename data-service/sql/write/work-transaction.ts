@@ -35,6 +35,11 @@ export class WorkTransaction implements WriteSession {
     return this.#phase === 'commit'
   }
 
+  /** As OpenTransaction says; undefined while nothing was asked for. */
+  async node(): Promise<number | undefined> {
+    return (await this.#opening)?.node
+  }
+
   run(statement: Statement, values: BoundValues): Promise<Value[][]> {
     return this.#inTurn(async () => (await this.#open(PATIENCE_MS)).run(statement, values))
   }

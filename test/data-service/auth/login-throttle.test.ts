@@ -178,6 +178,7 @@ eachDatabase((kind) => {
         begin: async (beginning) => {
           const transaction = await own.begin(beginning)
           return {
+            node: undefined,
             run: (...of) => transaction.run(...of),
             change: (...of) => transaction.change(...of),
             changeWithin: (...of) => transaction.changeWithin(...of),

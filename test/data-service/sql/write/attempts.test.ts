@@ -42,6 +42,7 @@ class Failing implements Transactions {
       return { rows: 1, insertedId: 1 }
     }
     return step('begin').then(() => ({
+      node: undefined,
       run: () => Promise.resolve([]),
       change,
       changeWithin: change,
@@ -73,20 +74,23 @@ describe('attempts at a transaction', () => {
 
   const races = {
     'a deadlock': serverError(1213),
+    'a row changed since it was read': serverError(1020)
+  }
+  const waits = {
     'a lock wait': serverError(1205),
-    'a row changed since it was read': serverError(1020),
     'a busy file': new SqliteError('SQLITE_BUSY', 5, new Error('busy')),
     'an overtaken snapshot': new SqliteError('SQLITE_BUSY', 517, new Error('busy'))
   }
-  for (const [name, error] of Object.entries(races)) {
-    it(`are repeated after ${name}, at most five in all, and then a conflict`, async () => {
+  for (const [name, error] of Object.entries({ ...races, ...waits })) {
+    const code = name in races ? 'conflict' : 'upstream.unavailable'
+    it(`are repeated after ${name}, at most five in all, and then ${code}`, async () => {
       const four = new Failing('change', Array<unknown>(4).fill(error))
       expect(await run(four)).to.equal('done')
       expect(begun(four)).to.equal(5)
       expect(four.log.slice(0, 3)).to.deep.equal(['begin', 'change', 'rollback'])
       const five = new Failing('change', Array<unknown>(5).fill(error))
       const refused = await failure(run(five))
-      expect(refused).to.include({ code: 'conflict' })
+      expect(refused).to.include({ code, retryAfter: name in races ? undefined : 1 })
       expect(refused).to.have.property('cause', error)
       expect(begun(five)).to.equal(5)
     })

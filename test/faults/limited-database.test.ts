@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { connect } from '../../data-service/sql/connect.js'
+import { parseDatabaseUrl } from '../../data-service/sql/database-url.js'
+import { migrate } from '../../data-service/sql/migrations/migrate.js'
+import { primaryMigrations } from '../../data-service/sql/migrations/primary-migrations.js'
+import { secondMigrations } from '../../data-service/sql/migrations/second-migrations.js'
+import { createLogger } from '../../shared/logger.js'
+import { expectProblem } from '../api/expect-problem.js'
+import { insertFixture } from '../api/fixture.js'
+import type { Answer } from '../api/http-call.js'
+import { sendTo, type Write } from '../api/writes/send.js'
+import { freshDatabase, type FreshDatabase } from '../harness/database.js'
+import { startProcess, type ServiceProcess } from '../harness/service-process.js'
+import { startStack, type Stack } from '../harness/stack.js'
+import { openTestDatabase, type TestDatabase, withTestDatabase } from '../oracle/test-database.js'
+import { installPackage } from '../runner/install-package.js'
+import { startPrivateServer, type PrivateServer } from '../runner/mariadb/private-server.js'
+import { findMariadb } from '../runner/mariadb/programs.js'
+
+const RIGHTS = 'SELECT, INSERT, UPDATE, DELETE'
+
+/** What a data service that does not start says: one line, without a stack. */
+async function refusalOf(service: ServiceProcess): Promise<string> {
+  expect(await service.ended).to.equal(1)
+  const lines = service.logs().flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
+  expect(lines, JSON.stringify(service.logs())).to.have.length(1)
+  expect(lines[0]).to.match(/^Cannot start: /)
+  return lines[0] ?? ''
+}
+
+/** Starts a data service alone on a free port. */
+function startService(env: Readonly<Record<string, string>>): ServiceProcess {
+  return startProcess('data-service/main.js', { DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...env })
+}
+
+describe('a MariaDB account with the rights of daily work', function () {
+  this.timeout(60_000)
+  let server: PrivateServer
+  let admin: TestDatabase
+  let dataDir: string
+  let name: string
+  let databases: { readonly url: string; readonly reviewsUrl: string }
+
+  before(async () => {
+    // The server of TEST_MYSQL_URL is others' as well, and its settings are changed here.
+    if (findMariadb() === undefined) await installPackage('mariadb-server')
+    server = await startPrivateServer()
+    admin = await openTestDatabase(`${server.url}/mysql`)
+    dataDir = await mkdtemp(join(tmpdir(), 'limited-'))
+    name = `limited_${randomBytes(4).toString('hex')}`
+    await admin.run(`CREATE DATABASE ${name} CHARACTER SET utf8mb4`)
+    const own = new URL(`${server.url}/${name}`)
+    const all = { url: own.href, reviewsUrl: `sqlite:${join(dataDir, 'reviews.sqlite')}` }
+    for (const [url, migrations] of [
+      [all.url, primaryMigrations],
+      [all.reviewsUrl, secondMigrations]
+    ] as const) {
+      const { sequelize } = connect(parseDatabaseUrl(url))
+      await migrate(sequelize, migrations, createLogger({ name: 'test', level: 'silent' }))
+      await sequelize.close()
+    }
+    await insertFixture({ database: all.url, reviews: all.reviewsUrl })
+    await admin.run("CREATE USER 'clerk'@'127.0.0.1' IDENTIFIED BY 'clerk'")
+    own.username = 'clerk'
+    own.password = 'clerk'
+    databases = { ...all, url: own.href }
+  })
+  after(async () => {
+    await admin?.close()
+    await server?.stop()
+    if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true })
+  })
+
+  const settings = (): Readonly<Record<string, string>> => ({
+    DATA_DIR: dataDir,
+    DATABASE_URL: databases.url,
+    REVIEWS_DATABASE_URL: databases.reviewsUrl
+  })
+  const only = async (rights: string): Promise<void> => {
+    await admin.run("REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'clerk'@'127.0.0.1'")
+    await admin.run(`GRANT ${rights} ON ${name}.* TO 'clerk'@'127.0.0.1'`)
+  }
+
+  it('starts where nothing is to be migrated, on a server that is read-only too', async () => {
+    await only(RIGHTS)
+    for (const readOnly of [0, 1]) {
+      await admin.run(`SET GLOBAL read_only = ${readOnly}`)
+      try {
+        const service = startService(settings())
+        await service.logged((entry) => entry['msg'] === 'listening')
+        expect(await service.stop()).to.equal(0)
+      } finally {
+        await admin.run('SET GLOBAL read_only = 0')
+      }
+    }
+  })
+
+  for (const missing of ['SELECT', 'UPDATE']) {
+    it(`is told of the right to ${missing} that is missing, with the statement that grants it`, async () => {
+      await only(
+        RIGHTS.split(', ')
+          .filter((right) => right !== missing)
+          .join(', ')
+      )
+      const line = await refusalOf(startService(settings()))
+      expect(line)
+        .to.include('DATABASE_URL')
+        .and.include(`GRANT ${RIGHTS} ON \`${name}\`.* TO 'clerk'@'127.0.0.1'`)
+        .and.include(missing)
+    })
+  }
+
+  it('is told of the rights that migrations need, and of a server that is read-only', async () => {
+    await only(RIGHTS)
+    const migration = '033-look-up-guards'
+    await admin.run(`DELETE FROM ${name}.schema_migrations WHERE name = ?`, [migration])
+    await admin.run(`DROP TABLE ${name}.look_up_guards`)
+    expect(await refusalOf(startService(settings())))
+      .to.include(migration)
+      .and.match(
+        /GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, .* ON `limited_\w+`\.\* TO 'clerk'@'127\.0\.0\.1'/
+      )
+    await only('ALL PRIVILEGES')
+    await admin.run('SET GLOBAL read_only = 1')
+    expect(await refusalOf(startService(settings())))
+      .to.include(migration)
+      .and.match(/read-only/)
+    await admin.run('SET GLOBAL read_only = 0')
+    const service = startService(settings())
+    await service.logged((entry) => entry['msg'] === 'listening')
+    expect(await service.stop()).to.equal(0)
+  })
+
+  describe('hears 503 of refusals that pass, and is served again afterwards:', () => {
+    let stack: Stack
+    let products = 0
+    before(async () => {
+      await only(RIGHTS)
+      stack = await startStack({ database: databases, env: { SAMPLE_DATA: 'false' } })
+    })
+    after(() => stack?.stop())
+
+    const send = async (line: string, write: Write = {}): Promise<Answer> => {
+      const [account = '', method = '', target = ''] = line.split(' ')
+      return sendTo(stack.url, { method, target, token: await stack.token(`${account}@example.com`) }, write)
+    }
+    const create = (): Promise<Answer> => {
+      const sku = `limited-${products++}`
+      return send('clerk POST /products', {
+        body: { name: 'n', sku, categoryId: 1, price: '1.00', isActive: true }
+      })
+    }
+    const refused = async (request: () => Promise<Answer>, cause: number): Promise<void> => {
+      const answer = await request()
+      expectProblem(answer, { status: 503, code: 'upstream.unavailable', base: stack.url })
+      expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/)
+      const id = answer.headers['x-request-id']
+      const { err } = await stack.dataService.logged((line) => line['requestId'] === id && line['err'] !== undefined)
+      const error: object = typeof err === 'object' && err !== null ? err : {}
+      expect(error).to.include({ errno: cause })
+      expect(error).to.have.property('message').which.is.a('string').and.is.not.equal('')
+    }
+
+    it('a server made read-only, as in a fail-over', async () => {
+      await admin.run('SET GLOBAL read_only = 1')
+      try {
+        await refused(create, 1290)
+        expect((await send('clerk GET /products/1')).status).to.equal(200)
+      } finally {
+        await admin.run('SET GLOBAL read_only = 0')
+      }
+      expect((await create()).status).to.equal(201)
+    })
+
+    it('no more prepared statements', async () => {
+      const [before] = await admin.run('SELECT @@GLOBAL.max_prepared_stmt_count AS most')
+      await admin.run('SET GLOBAL max_prepared_stmt_count = 0')
+      try {
+        // Neither was prepared before.
+        await refused(
+          () =>
+            send('clerk GET /products/paged?filterProperty=weightGrams&filterOperator=lt&filterValue=5&sortColumn=sku'),
+          1461
+        )
+        await refused(
+          () =>
+            send('clerk PUT /categories/5', {
+              body: { name: 'trailing', slug: 'trailing', parentId: null },
+              ifMatch: 'W/"AAAAAAAAAAA="'
+            }),
+          1461
+        )
+      } finally {
+        await admin.run('SET GLOBAL max_prepared_stmt_count = ?', [Number(before?.['most'])])
+      }
+      expect((await create()).status).to.equal(201)
+    })
+
+    it('no room left for rows', async () => {
+      // A table in memory is full at its limit: the error is that of a full disk.
+      await admin.run('SET GLOBAL max_heap_table_size = 16384')
+      await admin.run('SET SESSION max_heap_table_size = 16384')
+      await admin.run(`ALTER TABLE ${name}.audit_entries ENGINE = MEMORY`)
+      const entry = `INSERT INTO ${name}.audit_entries (at, subject, resource, row_id, action, row_version) VALUES (NOW(), '', '', '', '', 'xxxxxxxx')`
+      try {
+        for (let full = false; !full;) {
+          full = await admin.run(entry).then(
+            () => false,
+            () => true
+          )
+        }
+        await refused(create, 1114)
+      } finally {
+        await admin.run(`DELETE FROM ${name}.audit_entries`)
+        await admin.run(`ALTER TABLE ${name}.audit_entries ENGINE = InnoDB`)
+      }
+      expect((await create()).status).to.equal(201)
+    })
+
+    it('a lock that is not had in time', async () => {
+      await withTestDatabase(`${server.url}/${name}`, async (holder) => {
+        await holder.run('START TRANSACTION')
+        await holder.run('SELECT id FROM categories WHERE id = 5 FOR UPDATE')
+        await refused(() => send('admin DELETE /categories/5'), 1205)
+        await holder.run('ROLLBACK')
+      })
+      expect((await send('admin DELETE /categories/5')).status).to.equal(204)
+    })
+  })
+})
+
+describe('a SQLite file that may only be read', function () {
+  this.timeout(30_000)
+  let database: FreshDatabase
+  let dataDir: string
+  before(async () => {
+    database = await freshDatabase('sqlite')
+    dataDir = await mkdtemp(join(tmpdir(), 'readonly-'))
+  })
+  after(async () => {
+    await database.dispose()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  it('is told with what to do about it', async () => {
+    const env = { DATA_DIR: dataDir, DATABASE_URL: database.url, REVIEWS_DATABASE_URL: database.reviewsUrl }
+    const first = startService(env)
+    await first.logged((entry) => entry['msg'] === 'listening')
+    expect(await first.stop()).to.equal(0)
+    // Root may write whatever the mode says. A write version that SQLite does not know holds for everybody.
+    const file = await open(database.url.slice('sqlite:'.length), 'r+')
+    await file.write(Buffer.from([3]), 0, 1, 18)
+    await file.close()
+    expect(await refusalOf(startService(env)))
+      .to.include('DATABASE_URL')
+      .and.include('SQLITE_READONLY')
+      .and.match(/may not (read and )?write/)
+  })
+})
