@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { expect } from 'chai'
 import { eachDatabase } from '../harness/database.js'
+import { open } from '../harness/http.js'
 import { ApiStore } from '../api/api-store.js'
 import { insertRows, TABLES, type NewRow } from '../oracle/insert-rows.js'
 import { openTestDatabase } from '../oracle/test-database.js'
@@ -10,6 +12,12 @@ import { peakMemory } from './memory-of.js'
 const ROWS = Number(process.env['SOAK_ROWS'] ?? 20_000)
 const TENTH = Math.floor(ROWS / 10)
 const BATCH = 50_000
+/**
+ * Bytes a second of a steady reader, and what it reads: more than lies in the buffers of two systems, so that for minutes
+ * at a time nothing leaves the gateway. A run of all tests has no such time.
+ */
+const STEADY_PACE = process.env['SOAK_ROWS'] === undefined ? 2_000_000 : 20_000
+const STEADY_ROWS = Math.min(ROWS, 60_000)
 /** MiB of both processes: the rows of the full size are more than a hundred, kept anywhere several times that. */
 const MAX_GROWTH = 100
 
@@ -61,6 +69,25 @@ eachDatabase((kind) => {
     it('is whole when sorted by another column', async () => {
       const answer = await measuredExport(`${store.url}/products/export?bom=false&fields=id&sortColumn=price`)
       expect(answer.rows).to.equal(ROWS)
+    })
+
+    it('is whole for a reader that is slow and steady', async () => {
+      const target = `${store.url}/products/export?bom=false&filters[id].operator=lte&filters[id].value=${STEADY_ROWS}`
+      const response = await open(target)
+      response.pause()
+      const ended = once(response, 'end')
+      let rows = -1
+      const tick = setInterval(() => {
+        const piece: unknown = response.read(Math.min(STEADY_PACE / 10, response.readableLength))
+        if (Buffer.isBuffer(piece)) rows += piece.toString('latin1').split('\n').length - 1
+      }, 100)
+      try {
+        await ended
+      } finally {
+        clearInterval(tick)
+      }
+      expect(rows).to.equal(STEADY_ROWS)
+      expect(response.complete).to.equal(true)
     })
   })
 })
