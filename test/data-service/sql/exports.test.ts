@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Value } from '../../../data-service/entity/value.js'
 import type { ExportPlan } from '../../../data-service/plan/read-plan.js'
@@ -119,6 +120,26 @@ eachDatabase((kind) => {
         }
       }
     })
+
+    if (kind === 'sqlite') {
+      it('lets other requests in after each batch, however many exports run', async () => {
+        let batches = 0
+        let running = 16
+        const exports = Array.from({ length: running }, async () => {
+          await drain(fresh.store.export(exportPlan(products), never), () => batches++)
+          running--
+        })
+        const inOneTurn: number[] = []
+        while (running > 0) {
+          const before = batches
+          await setImmediate()
+          inOneTurn.push(batches - before)
+        }
+        await Promise.all(exports)
+        expect(batches).to.be.at.least(16 * 9)
+        expect(Math.max(...inOneTurn), 'batches in one turn of the event loop').to.be.at.most(2)
+      })
+    }
 
     it('rejects with the reason of its signal', async () => {
       const aborting = new AbortController()
