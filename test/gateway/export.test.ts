@@ -162,6 +162,58 @@ describe('exports', () => {
     expect((await left).signal.aborted).to.equal(true)
     expect(pulled).to.be.lessThan(1000)
   })
+
+  describe('to a client that is slow', () => {
+    const SHORT = { head: 500, body: 500, answer: 500 }
+    const BATCHES = 70
+    const batch = exportRows(Array.from({ length: 64 }, (_, index) => [index, 'x'.repeat(1000)]))
+    let slow: GatewayFixture
+    let url: string
+    let left: Promise<DataCall>
+    beforeEach(async () => {
+      slow = await startGateway({}, undefined, { times: SHORT })
+      url = await listen(slow)
+      left = new Promise((resolve) => {
+        slow.data.answerExport = async function* (call) {
+          try {
+            yield exportHeader()
+            for (let n = 0; n < BATCHES; n++) yield batch
+            yield { end: { count: BATCHES * 64, truncated: false } }
+          } finally {
+            resolve(call)
+          }
+        }
+      })
+    })
+    afterEach(() => slow.close())
+
+    it('are whole for one that reads on, though nothing leaves the gateway for longer than it may be idle', async () => {
+      const response = await open(`${url}/products/export?bom=false`)
+      response.pause()
+      const ended = once(response, 'end')
+      let length = 0
+      const tick = setInterval(() => {
+        const piece: unknown = response.read(Math.min(64 * 1024, response.readableLength))
+        if (Buffer.isBuffer(piece)) length += piece.length
+      }, 70)
+      try {
+        await ended
+      } finally {
+        clearInterval(tick)
+      }
+      expect(response.complete).to.equal(true)
+      expect(length).to.be.greaterThan(BATCHES * 64 * 1000)
+      expect((await left).signal.aborted).to.equal(false)
+    }).timeout(60_000)
+
+    it('end for one that reads nothing', async () => {
+      const response = await open(`${url}/products/export`)
+      response.pause()
+      response.on('error', () => undefined)
+      expect((await left).signal.aborted).to.equal(true)
+      response.destroy()
+    }).timeout(20_000)
+  })
 })
 
 /** The value once it has stayed the same for some turns of the event loop and the sockets with it. */

@@ -16,7 +16,7 @@ const BATCH = 50_000
  * Bytes a second of a steady reader, and what it reads: more than lies in the buffers of two systems, so that for minutes
  * at a time nothing leaves the gateway. A run of all tests has no such time.
  */
-const STEADY_PACE = process.env['SOAK_ROWS'] === undefined ? 2_000_000 : 20_000
+const STEADY_PACE = process.env['SOAK_ROWS'] === undefined ? 2_000_000 : 10_000
 const STEADY_ROWS = Math.min(ROWS, 60_000)
 /** MiB of both processes: the rows of the full size are more than a hundred, kept anywhere several times that. */
 const MAX_GROWTH = 100
@@ -71,7 +71,8 @@ eachDatabase((kind) => {
       expect(answer.rows).to.equal(ROWS)
     })
 
-    it('is whole for a reader that is slow and steady', async () => {
+    it('is whole for a reader that is slow and steady', async function () {
+      this.timeout(60_000 + (STEADY_ROWS * 200_000) / STEADY_PACE)
       const target = `${store.url}/products/export?bom=false&filters[id].operator=lte&filters[id].value=${STEADY_ROWS}`
       const response = await open(target)
       response.pause()
