@@ -1,5 +1,6 @@
 import { healthPages, startAdminServer } from '../shared/admin-server.js'
 import { createLogger } from '../shared/logger.js'
+import { keepDataPrivate } from '../shared/private-files.js'
 import { ArgumentError, help, readArguments } from '../shared/read-arguments.js'
 import { TlsCertificates } from '../shared/tls-certificates.js'
 import { SettingsError } from '../shared/settings-reader.js'
@@ -15,6 +16,7 @@ import { PublicAddress } from './public-address.js'
 
 async function serve(config: GatewayConfig): Promise<void> {
   const log = createLogger({ name: 'gateway', level: config.logLevel })
+  await keepDataPrivate(config.dataDir, log)
   const stopping = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort())
 

@@ -39,7 +39,7 @@ async function makeUnlessThere(dataDir: string, path: string): Promise<void> {
   if (await isThere(path)) return
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const draft = join(dataDir, `.${FILE_NAME}.${randomBytes(8).toString('hex')}`)
-  await mkdir(dataDir, { recursive: true })
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writeFile(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx', flush: true })
   try {
     await link(draft, path).catch((error: unknown) => {

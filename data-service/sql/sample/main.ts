@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Sequelize } from 'sequelize'
 import { createLogger, type Logger } from '../../../shared/logger.js'
+import { keepDataPrivate } from '../../../shared/private-files.js'
 import { readConfig } from '../../config.js'
 import { connect } from '../connect.js'
 import { parseDatabaseUrl } from '../database-url.js'
@@ -18,6 +19,7 @@ async function main(): Promise<void> {
   const orders = parseOrders(process.argv.slice(2))
   const { config } = readConfig(process.env)
   const log = createLogger({ name: 'sample', level: config.logLevel })
+  await keepDataPrivate(config.dataDir, log)
   const primary = await opened(config.databaseUrl)
   const second = await opened(config.reviewsDatabaseUrl)
   try {
