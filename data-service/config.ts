@@ -2,7 +2,14 @@ import { join } from 'node:path'
 import { readGrpcSecurity, type GrpcSecurity } from '../shared/grpc-security.js'
 import { readAdminAddress, type AdminAddress } from '../shared/admin-server.js'
 import { SettingsReader, type Environment } from '../shared/settings-reader.js'
-import { checkDatabaseUrl, parseAddress, parseJwksUri, parseLogLevel } from './settings-parsers.js'
+import {
+  checkDatabaseUrl,
+  parseAddress,
+  parseJwksUri,
+  parseLogLevel,
+  parseMapping,
+  parsePermissionMapping
+} from './settings-parsers.js'
 
 /** The settings of the data service (contract.md section 1). Durations in milliseconds. */
 export interface DataServiceConfig {
@@ -49,6 +56,21 @@ export interface OutsideIssuerConfig {
   readonly jwksUri: string
   readonly issuer: string
   readonly audience: string
+  /** The `typ` that its tokens must have; undefined for any. */
+  readonly tokenType: string | undefined
+  readonly claims: OutsideClaims
+}
+
+/** What its tokens say of a caller, and what of it is believed. */
+export interface OutsideClaims {
+  readonly roleClaim: string
+  /** Its roles, each with the role of ours that it stands for; those that are not here count for nothing. */
+  readonly roles: ReadonlyMap<string, string>
+  readonly permissionClaim: string
+  /** The same of its permissions. */
+  readonly permissions: ReadonlyMap<string, string>
+  /** undefined: the claim of OWNER_CLAIM_TYPE. */
+  readonly ownerClaim: string | undefined
 }
 
 const INT32_MAX = 2 ** 31 - 1
@@ -114,11 +136,38 @@ function readOutsideIssuer(reader: SettingsReader, ownIssuer: string): OutsideIs
   const jwksUri = reader.parsed('JWT_JWKS_URI', { fallback: '', parse: parseJwksUri })
   const issuer = reader.optionalText('JWT_JWKS_ISSUER')
   const audience = reader.optionalText('JWT_JWKS_AUDIENCE')
-  if (jwksUri === '' && issuer === undefined && audience === undefined) return undefined
+  const roles = reader.parsed('JWT_JWKS_ROLES', { fallback: '', parse: parseMapping })
+  const permissions = reader.parsed('JWT_JWKS_PERMISSIONS', { fallback: '', parse: parsePermissionMapping })
+  const optional = {
+    JWT_JWKS_ROLE_CLAIM: reader.optionalText('JWT_JWKS_ROLE_CLAIM'),
+    JWT_JWKS_PERMISSION_CLAIM: reader.optionalText('JWT_JWKS_PERMISSION_CLAIM'),
+    JWT_JWKS_OWNER_CLAIM: reader.optionalText('JWT_JWKS_OWNER_CLAIM'),
+    JWT_JWKS_TOKEN_TYPE: reader.optionalText('JWT_JWKS_TOKEN_TYPE')
+  }
+  if (jwksUri === '' && issuer === undefined && audience === undefined) {
+    const given = Object.entries(optional).flatMap(([name, text]) => (text === undefined ? [] : [name]))
+    if (roles.size > 0) given.push('JWT_JWKS_ROLES')
+    if (permissions.size > 0) given.push('JWT_JWKS_PERMISSIONS')
+    for (const name of given)
+      reader.fault(`${name} is of use only with JWT_JWKS_URI, which names the outside issuer's keys.`)
+    return undefined
+  }
   if (jwksUri === '' || issuer === undefined || audience === undefined) {
     reader.fault('JWT_JWKS_URI, JWT_JWKS_ISSUER and JWT_JWKS_AUDIENCE must be set together, or none of them.')
     return undefined
   }
   if (issuer === ownIssuer) reader.fault('JWT_JWKS_ISSUER must differ from JWT_ISSUER, whose tokens another key signs.')
-  return { jwksUri, issuer, audience }
+  return {
+    jwksUri,
+    issuer,
+    audience,
+    tokenType: optional.JWT_JWKS_TOKEN_TYPE,
+    claims: {
+      roleClaim: optional.JWT_JWKS_ROLE_CLAIM ?? 'role',
+      roles,
+      permissionClaim: optional.JWT_JWKS_PERMISSION_CLAIM ?? 'permissions',
+      permissions,
+      ownerClaim: optional.JWT_JWKS_OWNER_CLAIM
+    }
+  }
 }

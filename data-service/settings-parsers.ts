@@ -1,3 +1,4 @@
+import { PERMISSIONS } from './auth/roles.js'
 import { isLoopbackAddress } from '../shared/grpc-security.js'
 import { parseDatabaseUrl } from './sql/database-url.js'
 
@@ -29,4 +30,26 @@ export function parseJwksUri(text: string): string | Error {
 
 export function parseLogLevel(text: string): string | Error {
   return LOG_LEVELS.includes(text) ? text : new Error(`must be one of ${LOG_LEVELS.join(', ')}`)
+}
+
+/** `theirs=Ours,other=Clerk`. Theirs may hold `=`, as ours does not; blanks around each are ignored. */
+export function parseMapping(text: string): ReadonlyMap<string, string> | Error {
+  const entries: (readonly [string, string])[] = []
+  for (const pair of text.trim() === '' ? [] : text.split(',')) {
+    const at = pair.lastIndexOf('=')
+    const [theirs, ours] = [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()]
+    if (theirs === '' || ours === '') return new Error('must be pairs such as theirs=Ours,other=Clerk')
+    if (entries.some(([known]) => known === theirs)) return new Error(`must name ${theirs} once`)
+    entries.push([theirs, ours])
+  }
+  return new Map(entries)
+}
+
+/** The same with permissions of ours: one that no entity knows would be a slip that nobody notices. */
+export function parsePermissionMapping(text: string): ReadonlyMap<string, string> | Error {
+  const mapping = parseMapping(text)
+  if (mapping instanceof Error) return new Error('must be pairs such as theirs=products:manage')
+  const known: readonly string[] = PERMISSIONS
+  const unknown = [...mapping.values()].find((ours) => !known.includes(ours))
+  return unknown === undefined ? mapping : new Error(`must lead to permissions of ours (${known.join(', ')})`)
 }

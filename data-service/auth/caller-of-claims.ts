@@ -1,23 +1,71 @@
 import type { Claims } from '../../shared/access-token/verify-token.js'
+import type { OutsideClaims } from '../config.js'
 import type { Authenticated } from './caller.js'
 import { permissionsOf } from './roles.js'
 
-/** Leading zeros change nothing; more digits than these fit no 64 bits. */
-const OWNER_DIGITS = /^-?0*\d{1,19}$/
+/** Leading zeros change nothing, and a token is no longer than the headers it came in. */
+const OWNER_DIGITS = /^-?\d+$/
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 
+/** What an issuer's tokens say of a caller, each from the claims of one that was verified. */
+export interface ClaimReading {
+  roles(claims: Claims): readonly string[]
+  /** Beside those of the roles. */
+  permissions(claims: Claims): readonly string[]
+  owner(claims: Claims): unknown
+}
+
+/** Our own tokens are believed in all that they say. */
+export function ownClaims(ownerClaimType: string): ClaimReading {
+  return {
+    roles: (claims) => texts(claims['role']),
+    permissions: (claims) => {
+      const own: unknown = claims['permissions']
+      return Array.isArray(own) ? texts(own) : []
+    },
+    owner: (claims) => {
+      const owner: unknown = claims[ownerClaimType]
+      return owner
+    }
+  }
+}
+
+/** An outside issuer's roles and permissions count for nothing unless a setting says what of ours they stand for. */
+export function outsideClaims(of: OutsideClaims, ownerClaimType: string): ClaimReading {
+  const ownerClaim = of.ownerClaim ?? ownerClaimType
+  return {
+    roles: (claims) => mapped(texts(claimAt(claims, of.roleClaim)), of.roles),
+    permissions: (claims) => mapped(texts(claimAt(claims, of.permissionClaim)), of.permissions),
+    owner: (claims) => claimAt(claims, ownerClaim)
+  }
+}
+
 /** Who a verified token speaks for (contract.md section 6). */
-export function callerOfClaims(claims: Claims, ownerClaimType: string): Authenticated {
-  const roles = texts(claims['role'])
-  const own: unknown = claims['permissions']
+export function callerOfClaims(claims: Claims, read: ClaimReading): Authenticated {
+  const roles = read.roles(claims)
   return {
     kind: 'authenticated',
     issuer: claims.iss,
     subject: claims.sub,
     roles,
-    permissions: new Set([...permissionsOf(roles), ...(Array.isArray(own) ? texts(own) : [])]),
-    owner: parseOwner(claims[ownerClaimType])
+    permissions: new Set([...permissionsOf(roles), ...read.permissions(claims)]),
+    owner: parseOwner(read.owner(claims))
   }
+}
+
+/** A claim of that name or, where there is none, what the dots of the name lead to: `realm_access.roles`, say. */
+function claimAt(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name]
+  let found: unknown = claims
+  for (const member of name.split('.')) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, member)) return undefined
+    found = Object.entries(found).find(([own]) => own === member)?.[1]
+  }
+  return found
+}
+
+function mapped(theirs: readonly string[], ours: ReadonlyMap<string, string>): string[] {
+  return [...new Set(theirs.flatMap((one) => ours.get(one) ?? []))]
 }
 
 /**

@@ -15,7 +15,7 @@ export function keys(issuers: readonly PublishedIssuer[]): UnaryHandler<KeysRequ
 async function issuerKeys(of: PublishedIssuer): Promise<IssuerKeys> {
   const published = (await of.keys()) ?? []
   const jwks = Buffer.from(JSON.stringify({ keys: published.map(publicJwk) }))
-  return { issuer: of.issuer, audience: of.audience, jwks }
+  return { issuer: of.issuer, audience: of.audience, jwks, tokenType: of.tokenType ?? '' }
 }
 
 /** RFC 7517, public members alone. */

@@ -6,7 +6,8 @@ import type { Authenticating } from './authenticating.js'
 import { type Identify, identifyBy } from './identify.js'
 import { loadSampleAccounts } from './load-sample-accounts.js'
 import { mintToken } from './mint-token.js'
-import { ownIssuer } from './own-issuer.js'
+import { type ClaimReading, outsideClaims } from './caller-of-claims.js'
+import { ownIssuer, type PublishedIssuer } from './own-issuer.js'
 import { outsideIssuer } from './outside-issuer.js'
 import { argon2Passwords } from './passwords.js'
 import { watchKeys } from './watch-keys.js'
@@ -25,13 +26,17 @@ export async function openAuthentication(
 ): Promise<Authentication> {
   const keySet = await watchKeys({ file: tokens.privateKeyFile, dataDir }, { log, stopping })
   const now = Date.now
-  const outside = tokens.outside === undefined ? [] : [outsideIssuer(tokens.outside, { now })]
-  const issuers = [ownIssuer(tokens, keySet), ...outside]
   const ownerClaimType = ownership.claimType
+  const issuers: PublishedIssuer[] = [ownIssuer(tokens, keySet)]
+  const outside = new Map<string, ClaimReading>()
+  if (tokens.outside !== undefined) {
+    issuers.push(outsideIssuer(tokens.outside, { now, stopping }))
+    outside.set(tokens.outside.issuer, outsideClaims(tokens.outside.claims, ownerClaimType))
+  }
   const minting = { ...tokens, ownerClaimType, ttl: tokens.accessTtl, now, newId: randomUUID }
   const passwords = argon2Passwords()
   return {
-    identify: identifyBy(issuers, { ownerClaimType, now }),
+    identify: identifyBy(issuers, { ownerClaimType, outside, now }),
     over: async (store) => {
       if (sampleData) await loadSampleAccounts(store, { passwords, now, signal: stopping })
       return {

@@ -5,7 +5,7 @@ import type { OutsideIssuerConfig } from '../config.js'
 import { fetchJwks } from './fetch-jwks.js'
 import type { PublishedIssuer } from './own-issuer.js'
 
-/** Milliseconds. A withdrawn key is forgotten after FRESH; with the issuer down its keys serve on until STALE. */
+/** Milliseconds. A withdrawn key is forgotten within FRESH; with the issuer down its keys serve on until STALE. */
 const FRESH = 10 * 60_000
 const STALE = 24 * 60 * 60_000
 /** Tokens with made-up key ids must not become requests to the issuer. */
@@ -13,16 +13,26 @@ const COOL_DOWN = 30_000
 /** How long a list of the keys waits for newer ones; an issuer that is slow must not make slow what our own keys are for. */
 const PATIENCE = 1000
 
-/** An issuer whose keys are published at a URL: cached, and fetched again, not too often, for an unknown key id. */
+/** How often keys are fetched anew without being asked for, so that known ones are never waited for. */
+const EVERY = FRESH / 2
+
+type Keys = ReadonlyMap<string, VerificationKey>
+
+/**
+ * An issuer whose keys are published at a URL: cached, fetched again in the background until `stopping`, and, not too
+ * often, for an unknown key id. A known key verifies at once, whatever becomes of a fetch that is under way.
+ */
 export function outsideIssuer(
-  config: OutsideIssuerConfig,
+  config: Pick<OutsideIssuerConfig, 'jwksUri' | 'issuer' | 'audience'> & { readonly tokenType?: string | undefined },
   how: {
     readonly now: () => number
-    readonly fetchKeys?: (uri: string) => Promise<ReadonlyMap<string, VerificationKey>>
+    /** Without it nothing is fetched unless somebody asks for a key. */
+    readonly stopping?: AbortSignal
+    readonly fetchKeys?: (uri: string) => Promise<Keys>
   }
 ): PublishedIssuer {
-  const { now, fetchKeys = fetchJwks } = how
-  let keys: ReadonlyMap<string, VerificationKey> | undefined
+  const { now, stopping, fetchKeys = fetchJwks } = how
+  let keys: Keys | undefined
   let fetchedAt = -Infinity
   let triedAt = -Infinity
   let failure: unknown
@@ -36,27 +46,46 @@ export function outsideIssuer(
       failure = undefined
     } catch (error) {
       failure = error
-      if (now() - fetchedAt > STALE) keys = undefined
     } finally {
       fetching = undefined
     }
   }
+  /** Never rejects: what failed is kept. */
   const refreshed = async (): Promise<void> => {
     if (fetching !== undefined || now() - triedAt >= COOL_DOWN) await (fetching ??= refresh())
   }
+  const usable = (): Keys | undefined => (now() - fetchedAt > STALE ? undefined : keys)
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      await refreshed()
+      const pause = failure === undefined ? EVERY : COOL_DOWN
+      await delay(pause, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+  if (stopping !== undefined) void follow(stopping)
+
   return {
     issuer: config.issuer,
     audience: config.audience,
+    tokenType: config.tokenType,
     async keys() {
       // Whoever lists them keeps the list and asks again for a key that it lacks.
-      const patience = new AbortController()
-      await Promise.race([refreshed(), delay(PATIENCE, undefined, { signal: patience.signal }).catch(() => undefined)])
-      patience.abort()
-      return keys === undefined ? undefined : [...keys.values()]
+      const asked = refreshed()
+      // An issuer known to be down is not waited for, however often one asks.
+      if (usable() === undefined || failure === undefined) {
+        const patience = new AbortController()
+        await Promise.race([asked, delay(PATIENCE, undefined, { signal: patience.signal }).catch(() => undefined)])
+        patience.abort()
+      }
+      const known = usable()
+      return known === undefined ? undefined : [...known.values()]
     },
     async key(kid) {
-      if (keys?.has(kid) !== true || now() - fetchedAt > FRESH) await refreshed()
-      if (keys !== undefined) return keys.get(kid)
+      const known = usable()?.get(kid)
+      if (known === undefined) await refreshed()
+      else if (now() - fetchedAt > FRESH) void refreshed()
+      const found = known ?? usable()?.get(kid)
+      if (found !== undefined || usable() !== undefined) return found
       throw new DomainError(
         'upstream.unavailable',
         'The keys that verify this token cannot be fetched at the moment.',

@@ -39,7 +39,12 @@ export class PublishedKeys {
   /** Everybody whose access tokens are accepted. Throws where they cannot be had. */
   async issuers(call: AuthCall): Promise<Issuer[]> {
     const { issuers } = await this.#load(call)
-    return issuers.map(({ issuer, audience }) => ({ issuer, audience, key: (kid) => this.#key(call, issuer, kid) }))
+    return issuers.map(({ issuer, audience, tokenType }) => ({
+      issuer,
+      audience,
+      tokenType,
+      key: (kid) => this.#key(call, issuer, kid)
+    }))
   }
 
   async #key(call: AuthCall, issuer: string, kid: string): Promise<VerificationKey | undefined> {
@@ -91,9 +96,11 @@ export class PublishedKeys {
 function published(answer: readonly IssuerKeys[], fetchedAt: number): Published {
   const [own] = answer
   if (own === undefined) throw new DomainError('upstream.bad-gateway', 'The data service published no keys.')
-  const issuers = answer.map(({ issuer, audience, jwks }) => ({
+  const issuers = answer.map(({ issuer, audience, jwks, tokenType }) => ({
     issuer,
     audience,
+    // A data service of an earlier version says none.
+    tokenType: tokenType === '' ? undefined : tokenType,
     keys: parseKeySet(jwks.toString('utf8'))
   }))
   return { fetchedAt, issuers, own: own.jwks }

@@ -25,6 +25,7 @@ export async function verifyToken(
   if (typeof header.kid !== 'string') throw new TokenRefused('no key id')
   // RFC 7515 section 4.1.11: what is marked critical and not understood must be refused, and nothing is understood.
   if (header.crit !== undefined) throw new TokenRefused('critical header parameters')
+  if (!isOfType(header.typ, issuer.tokenType)) throw new TokenRefused('another type of token')
   const key = await issuer.key(header.kid)
   if (key === undefined) throw new TokenRefused('unknown key id')
   const claims = verified(() =>
@@ -40,6 +41,13 @@ export async function verifyToken(
   if (typeof claims === 'string' || typeof claims.exp !== 'number') throw new TokenRefused('no expiry')
   if (typeof claims.sub !== 'string' || claims.sub === '') throw new TokenRefused('no subject')
   return { ...claims, iss: issuer.issuer, sub: claims.sub, exp: claims.exp }
+}
+
+/** RFC 7515 section 4.1.9: a media type, of which `application/` may be left out. */
+function isOfType(typ: unknown, required: string | undefined): boolean {
+  if (required === undefined) return true
+  const plain = (type: string): string => type.toLowerCase().replace(/^application\//, '')
+  return typeof typ === 'string' && plain(typ) === plain(required)
 }
 
 /** What a token says of itself, to find the key that can tell whether it is true. */

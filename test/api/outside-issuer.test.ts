@@ -56,6 +56,14 @@ describeApi(
       expect(ids(await store.as('ada', '/orders'))).to.deep.equal([1, 3])
     })
 
+    it('have no role of ours but those that settings name', async () => {
+      const header = { kid: 'ec', alg: 'ES256' } as const
+      const customers = async (more: Claims): Promise<number> =>
+        (await store.call('/customers', { token: token(header, { ...claims, ...more }) })).status
+      expect(await customers({ role: 'Clerk', permissions: ['customers:manage'] })).to.equal(403)
+      expect(await customers({ groups: ['staff'] })).to.equal(200)
+    })
+
     const BAD: readonly (readonly [why: string, token: () => Promise<string> | string])[] = [
       ['the key of one algorithm under another', () => token({ kid: 'rsa', alg: 'ES256' }, claims)],
       ['an unknown kid', () => token({ kid: 'nope', alg: 'ES256' }, claims)],
@@ -89,7 +97,9 @@ describeApi(
     env: () => ({
       JWT_JWKS_URI: `http://127.0.0.1:${port}/keys`,
       JWT_JWKS_ISSUER: ISSUER,
-      JWT_JWKS_AUDIENCE: AUDIENCE
+      JWT_JWKS_AUDIENCE: AUDIENCE,
+      JWT_JWKS_ROLE_CLAIM: 'groups',
+      JWT_JWKS_ROLES: 'staff=Clerk'
     })
   }
 )

@@ -55,8 +55,28 @@ describe('settings of the data service', () => {
     expect(readConfig(outside).config.tokens.outside).to.deep.equal({
       jwksUri: 'http://127.0.0.1:9/keys',
       issuer: 'them',
-      audience: 'us'
+      audience: 'us',
+      tokenType: undefined,
+      claims: {
+        roleClaim: 'role',
+        roles: new Map(),
+        permissionClaim: 'permissions',
+        permissions: new Map(),
+        ownerClaim: undefined
+      }
     })
+    for (const roles of ['theirs', '=Ours', 'theirs=', 'a=B,', 'a=B,a=C']) {
+      expect(faults({ ...outside, JWT_JWKS_ROLES: roles }), roles).to.match(/^- JWT_JWKS_ROLES must /m)
+    }
+    expect(faults({ ...outside, JWT_JWKS_PERMISSIONS: 'a=b:c' })).to.match(
+      /JWT_JWKS_PERMISSIONS must lead to permissions of/
+    )
+    for (const name of ['JWT_JWKS_ROLES', 'JWT_JWKS_PERMISSIONS']) {
+      expect(faults({ [name]: 'a=products:manage' })).to.contain(`- ${name} is of use only with JWT_JWKS_URI`)
+    }
+    for (const name of ['ROLE_CLAIM', 'PERMISSION_CLAIM', 'OWNER_CLAIM', 'TOKEN_TYPE']) {
+      expect(faults({ [`JWT_JWKS_${name}`]: 'x' })).to.contain(`- JWT_JWKS_${name} is of use only with JWT_JWKS_URI`)
+    }
     expect(faults({ JWT_JWKS_URI: outside.JWT_JWKS_URI })).to.match(/must be set together/)
     expect(faults({ ...outside, JWT_JWKS_ISSUER: 'uniform-rest' })).to.match(/must differ from JWT_ISSUER/)
   })

@@ -1,5 +1,5 @@
 import type { Authenticated } from '../../data-service/auth/caller.js'
-import { callerOfClaims } from '../../data-service/auth/caller-of-claims.js'
+import { callerOfClaims, outsideClaims, ownClaims } from '../../data-service/auth/caller-of-claims.js'
 import { checkCredentials } from '../../data-service/auth/check-credentials.js'
 import { identifyBy } from '../../data-service/auth/identify.js'
 import { parseRefreshToken } from '../../data-service/auth/refresh-token.js'
@@ -68,7 +68,7 @@ import { rendererPath, splitPath } from '../../gateway/renderer/renderer-path.js
 import { upstreamHeaders } from '../../gateway/renderer/upstream-headers.js'
 import { jsonMembers } from '../../gateway/session/json-members.js'
 import { isCrossSite, isFromAnotherOrigin } from '../../gateway/session/refuse-cross-site.js'
-import { sentCookies, withSession } from '../../gateway/session/sent-cookies.js'
+import { sentCookies, sentRefreshTokens, withSession } from '../../gateway/session/sent-cookies.js'
 import { cookieFault } from '../../gateway/session/set-cookie.js'
 import { TrustedProxies } from '../../gateway/settings/trusted-proxies.js'
 import { verifyToken } from '../../shared/access-token/verify-token.js'
@@ -124,6 +124,17 @@ function write(text: string): Parameters<typeof parseUpdate>[0] & { linkBase: st
 }
 
 type Reader = (text: string) => unknown
+
+const OUTSIDE = outsideClaims(
+  {
+    roleClaim: 'a',
+    roles: new Map([['x', 'Clerk']]),
+    permissionClaim: 'a.b',
+    permissions: new Map([['x', 'products:manage']]),
+    ownerClaim: 'b'
+  },
+  'customer_id'
+)
 
 /** Every exported reader of a client's text, called with it wherever it takes one. */
 export const READERS: Readonly<Record<string, Reader>> = {
@@ -181,6 +192,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   isCrossSite: (text) => isCrossSite(text, text, () => listener),
   isFromAnotherOrigin,
   sentCookies,
+  sentRefreshTokens,
   withSession: (text) => withSession(text, { accessToken: 'a', refreshToken: 'b' }),
   cookieFault: (text) => cookieFault('a', text),
   // gateway/antiforgery
@@ -294,8 +306,10 @@ export const READERS: Readonly<Record<string, Reader>> = {
   callerOfClaims: (text) =>
     callerOfClaims(
       { iss: 'a', sub: text, exp: 1, role: text.split(','), permissions: text.split(','), customer_id: text },
-      'customer_id'
+      ownClaims('customer_id')
     ),
+  outsideClaims: (text) => callerOfClaims({ iss: 'a', sub: text, exp: 1, a: text.split(','), b: text }, OUTSIDE),
+  ownClaims: (text) => callerOfClaims({ iss: 'a', sub: 'b', exp: 1, customer_id: text }, ownClaims('customer_id')),
   checkCredentials: (text) => checkCredentials({ email: text, password: text, clientAddress: text }),
   identifyBy: async (text) => {
     const identify = identifyBy([], { ownerClaimType: 'customer_id', now: Date.now })
@@ -313,7 +327,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'sessionTokenRoute sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession ' +
     'rendererFailure sendFailurePage rendererProxy leaveUpstreamBody upstreamBody readWrite',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
-    'AntiforgeryTokens checkAccessToken hashOfToken openSuccessor sealSuccessor writeRefreshToken ' +
+    'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
     'PublishedKeys timeClaim isGenuine provenSession',
   'answers, written from what was read':
     'attachmentName entityTag headerRoom paginationOf bodyFault SessionCookies setCookie encodeSignature ' +

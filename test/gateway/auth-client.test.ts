@@ -80,7 +80,9 @@ describe('the client of the AuthService', () => {
     expect(await client.login(LOGIN, CREDENTIALS)).to.deep.equal(SESSION)
     expect(await client.refresh(CALL, 'r')).to.deep.equal(SESSION)
     expect(await client.revoke(CALL, 'r')).to.equal(undefined)
-    expect(await client.keys(CALL)).to.deep.equal([{ issuer: 'i', audience: 'b', jwks: Buffer.from('{}') }])
+    expect(await client.keys(CALL)).to.deep.equal([
+      { issuer: 'i', audience: 'b', tokenType: '', jwks: Buffer.from('{}') }
+    ])
     expect(seen.map(({ request }) => request)).to.deep.equal([
       CREDENTIALS,
       { refreshToken: 'r' },

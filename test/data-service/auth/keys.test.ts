@@ -101,6 +101,51 @@ describe('outsideIssuer', () => {
   })
 })
 
+describe('a known key of an outside issuer', () => {
+  const config = { jwksUri: 'https://keys.example', issuer: 'i', audience: 'a' }
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const key = { kid: 'k', algorithm: 'ES256', key: publicKey } as const
+
+  it('verifies at once while a fetch hangs, and an unknown one waits for the fetch', async () => {
+    let now = 0
+    let answer = (_keys: Map<string, VerificationKey>): void => undefined
+    const answers = [
+      Promise.resolve(new Map([['k', key]])),
+      new Promise<Map<string, VerificationKey>>((resolve) => (answer = resolve))
+    ]
+    let fetches = 0
+    const issuer = outsideIssuer(config, {
+      now: () => now,
+      fetchKeys: () => answers[fetches++] ?? Promise.reject(new Error('more'))
+    })
+    await issuer.key('k')
+    now = 60 * 60_000
+    expect(await issuer.key('k')).to.equal(key)
+    expect(fetches).to.equal(2)
+    const unknown = issuer.key('n')
+    expect(await issuer.key('k')).to.equal(key)
+    answer(new Map([['n', key]]))
+    expect(await unknown).to.equal(key)
+    expect(await issuer.key('k')).to.equal(undefined)
+  })
+
+  it('is fetched before anybody asks, so that a withdrawn one is known in time', async () => {
+    const stopping = new AbortController()
+    const fetched = new Promise<void>((resolve) => {
+      outsideIssuer(config, {
+        now: Date.now,
+        stopping: stopping.signal,
+        fetchKeys: () => {
+          resolve()
+          return Promise.resolve(new Map())
+        }
+      })
+    })
+    await fetched
+    stopping.abort()
+  })
+})
+
 describe('the key list of an outside issuer', () => {
   const config = { jwksUri: 'https://keys.example', issuer: 'i', audience: 'a' }
   const key = {
@@ -122,7 +167,7 @@ describe('the key list of an outside issuer', () => {
     const issuer = outsideIssuer(config, { now: () => now, fetchKeys })
     const lists: unknown[] = []
     for (; answers.length > 0; now += 30_000) lists.push(await issuer.keys(), await issuer.keys())
-    expect(lists).to.deep.equal([undefined, undefined, [key], [key], [key], [key], [], []])
+    expect(lists).to.deep.equal([undefined, undefined, [key], [key], [key], [key], [key], []])
   })
 
   it('does not wait for an issuer that does not answer', async () => {

@@ -2,6 +2,8 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { expect } from 'chai'
 import jwt, { type JwtHeader, type SignOptions } from 'jsonwebtoken'
 import type { Authenticated, Caller } from '../../../data-service/auth/caller.js'
+import { outsideClaims } from '../../../data-service/auth/caller-of-claims.js'
+import { readConfig } from '../../../data-service/config.js'
 import { identifyBy } from '../../../data-service/auth/identify.js'
 import { ownIssuer } from '../../../data-service/auth/own-issuer.js'
 import type { Issuer } from '../../../shared/access-token/issuer.js'
@@ -122,5 +124,80 @@ describe('identifyBy', () => {
     expect((await caller({ role: 'Admin' })).permissions).to.include('audit:read')
     expect((await caller({ permissions: 'x:y' })).permissions.size).to.equal(0)
     expect((await caller({ role: 'Customer', roles: ['Admin'] })).roles).to.deep.equal(['Customer'])
+  })
+})
+
+describe('tokens of an outside issuer', () => {
+  const settings = {
+    JWT_JWKS_URI: 'https://keys.example',
+    JWT_JWKS_ISSUER: 'outside',
+    JWT_JWKS_AUDIENCE: 'other'
+  }
+  const theirs = {
+    iss: 'outside',
+    aud: 'other',
+    sub: 'u',
+    exp: NOW + 60,
+    role: ['Admin', 'boss', 'helper', 'boss'],
+    permissions: ['products:manage', 'read:audit'],
+    customer_id: 7,
+    owner_of: 8,
+    realm_access: { roles: ['boss'] },
+    'dotted.claim': ['helper']
+  }
+  const under = async (more: Record<string, string>, options: SignOptions = {}): Promise<Authenticated> => {
+    const { tokens } = readConfig({ ...settings, ...more }).config
+    if (tokens.outside === undefined) throw new Error('no outside issuer')
+    const { tokenType, claims: read } = tokens.outside
+    const identifyTheirs = identifyBy(
+      [ownIssuer({ issuer: 'outside', audience: 'other' }, keySet(outside))].map((one) => ({ ...one, tokenType })),
+      {
+        ownerClaimType: 'customer_id',
+        outside: new Map([['outside', outsideClaims(read, 'customer_id')]]),
+        now: () => NOW * 1000
+      }
+    )
+    const found = await identifyTheirs([`Bearer ${sign(theirs, outside, options)}`])
+    if (found.kind !== 'authenticated') throw new Error('anonymous')
+    return found
+  }
+
+  it('give no role and no permission by default, whatever they are called', async () => {
+    const found = await under({})
+    expect(found).to.deep.include({ issuer: 'outside', subject: 'u', roles: [], owner: 7n })
+    expect(found.permissions.size).to.equal(0)
+  })
+
+  it('give the roles and permissions of ours that settings name, and no others', async () => {
+    const found = await under({
+      JWT_JWKS_ROLES: 'boss=Clerk, a=b=Admin, helper = Guest',
+      JWT_JWKS_PERMISSIONS: 'read:audit=audit:read'
+    })
+    expect(found.roles).to.deep.equal(['Clerk', 'Guest'])
+    expect(found.permissions).to.include('audit:read').and.include('products:manage').and.not.include('orders:manage')
+  })
+
+  it('are read from the claims that settings name, nested ones too', async () => {
+    const roles = async (claim: string): Promise<readonly string[]> =>
+      (await under({ JWT_JWKS_ROLES: 'boss=Clerk,helper=Guest', JWT_JWKS_ROLE_CLAIM: claim })).roles
+    expect(await roles('realm_access.roles')).to.deep.equal(['Clerk'])
+    expect(await roles('dotted.claim')).to.deep.equal(['Guest'])
+    for (const claim of ['x', 'realm_access', 'realm_access.x.y', 'constructor.name']) {
+      expect(await roles(claim), claim).to.deep.equal([])
+    }
+    expect((await under({ JWT_JWKS_OWNER_CLAIM: 'owner_of' })).owner).to.equal(8n)
+    expect((await under({ JWT_JWKS_OWNER_CLAIM: 'x' })).owner).to.equal(null)
+  })
+
+  it('must have the type that a setting asks for', async () => {
+    const typed = (typ: string): SignOptions => ({ header: { alg: outside.algorithm, typ } })
+    const required = { JWT_JWKS_TOKEN_TYPE: 'at+jwt' }
+    await under({}, typed('anything'))
+    await under(required, typed('AT+JWT'))
+    await under(required, typed('application/at+jwt'))
+    for (const typ of ['JWT', 'at', 'text/at+jwt']) {
+      const error: unknown = await under(required, typed(typ)).catch((reason: unknown) => reason)
+      expect(error, typ).to.include({ code: 'auth.invalid-token' })
+    }
   })
 })

@@ -101,5 +101,5 @@ export class FakeAuthClient implements AuthClient {
 }
 
 export function keySet(issuer: string, audience: string, signers: readonly Signer[]): IssuerKeys {
-  return { issuer, audience, jwks: Buffer.from(JSON.stringify({ keys: signers.map(({ jwk }) => jwk) })) }
+  return { issuer, audience, tokenType: '', jwks: Buffer.from(JSON.stringify({ keys: signers.map(({ jwk }) => jwk) })) }
 }

@@ -114,7 +114,8 @@ describe('the published keys', () => {
   })
 
   it('of a data service that publishes nonsense are a fault of ours', async () => {
-    gateway.auth.keys = () => Promise.resolve([{ issuer: ISSUER, audience: ISSUER, jwks: Buffer.from('x') }])
+    gateway.auth.keys = () =>
+      Promise.resolve([{ issuer: ISSUER, audience: ISSUER, tokenType: '', jwks: Buffer.from('x') }])
     expectProblem(await keySetAnswer(), 500, 'internal')
   })
 })
