@@ -50,9 +50,18 @@ export function buildDataService(parts: DataServiceParts): DataService {
   const { entity, auth } = types as unknown as EntityTypes & AuthTypes
   const server = new Server({
     'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
+    // Pages and records are as large as their rows, which MAX_PAGE_SIZE and the entities bound.
     'grpc.max_send_message_length': -1,
-    'grpc.keepalive_time_ms': 30_000,
-    'grpc.keepalive_timeout_ms': 10_000
+    // A gateway keeps one connection and has far fewer calls under way; Node's default has no bound.
+    'grpc.max_concurrent_streams': 1000,
+    // Node does not notice the end of a connection whose session broke the protocol: a ping that fails closes it.
+    'grpc.keepalive_time_ms': 10_000,
+    'grpc.keepalive_timeout_ms': 5000,
+    // A connection without a call for so long serves nobody; a gateway's watch of the health is a call.
+    'grpc.max_connection_idle_ms': 300_000
+    // Not set: the age of a connection, since gateways spread their calls themselves; the memory of a session, which
+    // Node enforces by refusing streams at random (grpc-js turns it off); the size of metadata, which Node bounds to
+    // 64 KiB by itself.
   })
   server.addService(entity.v1.EntityService.service, { ...entityService({ reading, writing }, interceptors) })
   server.addService(auth.v1.AuthService.service, { ...authService(authenticating, interceptors) })

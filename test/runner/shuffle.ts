@@ -8,7 +8,7 @@ export function shuffled<T>(items: readonly T[], seed: number): T[] {
 }
 
 /** Mulberry32: numbers from 0 to 1. */
-function randomNumbers(seed: number): () => number {
+export function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
