@@ -194,7 +194,8 @@ export const PROBLEM_EXPLANATIONS: Readonly<Record<ErrorCode, ProblemExplanation
     remedy: "The service's log has the cause under the request id."
   },
   'upstream.unavailable': {
-    meaning: 'The data service, or a store it needs, does not answer.',
+    meaning:
+      'The data service, or a store it needs, does not answer, or refuses for a reason that passes: a full disk, a server that is read-only, a lock that was not had in time.',
     remedy:
       'Retry after the seconds of `Retry-After`. A write may have happened: repeat it with the same `Idempotency-Key`, or read first.'
   },

@@ -96,6 +96,9 @@ describe("texts of writes, by the server's own log", () => {
       expect(texts(statements(lines), 'Query')).to.deep.equal(['COMMIT', 'START TRANSACTION'])
     }
     const prepared = texts(first, 'Prepare')
+    // Of a cluster alone (docs/decisions/016).
+    expect(prepared.filter((text) => text.includes('look_up_guards'))).to.deep.equal([])
+    expect(await fresh.byHand.run('SELECT slot FROM look_up_guards')).to.deep.equal([])
     expect(prepared).to.have.length(23)
     // The second time all of them are known to the connection, or are prepared on another with the same text.
     for (const text of texts(second, 'Prepare')) expect(prepared).to.include(text)
