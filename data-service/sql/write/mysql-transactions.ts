@@ -9,6 +9,23 @@ import { MysqlWork } from '../mysql/mysql-work.js'
 import type { Statement, StatementText } from '../statement.js'
 import type { Beginning, Changed, OpenTransaction, Transactions } from './transactions.js'
 
+/** SERVER_STATUS_IN_TRANS, which comes with the answer to every statement. */
+const IN_TRANSACTION = 1
+
+/**
+ * A Galera node may give a transaction up between two statements, for one of another node. Should it not say so in the
+ * next answer, what follows would be no part of any transaction: it counts as the deadlock that it is.
+ */
+class LostTransaction extends Error {
+  override readonly name = 'LostTransaction'
+  /** ER_LOCK_DEADLOCK. */
+  readonly errno = 1213
+
+  constructor() {
+    super('The server had given the transaction up before this statement')
+  }
+}
+
 interface TransactionsOf {
   readonly sequelize: Sequelize
   readonly settings: MysqlSettings
@@ -63,7 +80,8 @@ class MysqlTransaction implements OpenTransaction {
   }
 
   async change(text: StatementText, values: BoundValues): Promise<Changed> {
-    const { affectedRows, insertId } = await this.#of.work.change(text, values)
+    const { affectedRows, insertId, serverStatus } = await this.#of.work.change(text, values)
+    if ((serverStatus & IN_TRANSACTION) === 0) throw new LostTransaction()
     return { rows: affectedRows, insertedId: insertId }
   }
 

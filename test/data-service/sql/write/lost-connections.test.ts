@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import type { KeyClaim, UnitOfWork } from '../../../../data-service/plan/write-store.js'
+import { statementText } from '../../../../data-service/sql/statement.js'
+import { openTransactions } from '../../../../data-service/sql/write/open-transactions.js'
+import { troubleOf } from '../../../../data-service/sql/write/trouble.js'
 import { openTestDatabase } from '../../../oracle/test-database.js'
 import { CommitProxy } from './commit-proxy.js'
 import { failure } from './failure.js'
@@ -31,6 +34,14 @@ describe('connections lost in a transaction, on mysql', () => {
     await through.close()
     await proxy.close()
     await fresh.dispose()
+  })
+
+  it('and a transaction that the server has given up without a word counts as deadlocked', async () => {
+    const transaction = await openTransactions(fresh.database).begin({ signal: never, patience: 1000 })
+    await transaction.change(statementText('INSERT INTO login_attempts VALUES ($key, $key, 1)'), { key: 'k' })
+    const error = await failure(transaction.change(statementText('ROLLBACK'), {}))
+    expect(troubleOf(error)).to.equal('deadlock')
+    await transaction.rollback()
   })
 
   const leaf = insertPlan(categories, { name: 'Leaf', slug: 'leaf' })
