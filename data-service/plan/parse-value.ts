@@ -16,7 +16,8 @@ export const RANGES = {
 export function parseValue(text: string, field: Field): Operand | undefined {
   switch (field.type) {
     case 'string':
-      return text
+      // No column holds it, and a pattern of LIKE ends at it on SQLite.
+      return text.includes('\0') ? undefined : text
     case 'bool':
       return parseBool(text)
     case 'int':
@@ -35,7 +36,7 @@ export function parseValue(text: string, field: Field): Operand | undefined {
 export function expected(field: Field): string {
   switch (field.type) {
     case 'string':
-      return 'text'
+      return 'text without U+0000'
     case 'bool':
       return 'true or false'
     case 'int':

@@ -33,10 +33,10 @@ function parseSearch(search: string | undefined, { entity }: Resource, faults: F
   }
   const { label } = entity
   const path = { through: null, column: label }
-  if (label.field.type === 'string') return [{ path, comparison: 'contains', operands: [search] }]
   // What is no text is found by its whole value.
+  const comparison = label.field.type === 'string' ? 'contains' : 'equals'
   const value = parseValue(search, label.field)
-  if (value !== undefined) return [{ path, comparison: 'equals', operands: [value] }]
+  if (value !== undefined) return [{ path, comparison, operands: [value] }]
   faults.add('filter.value.invalid', 'search', `${quoted(search)} is not ${expected(label.field)}.`)
   return []
 }

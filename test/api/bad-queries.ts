@@ -46,6 +46,15 @@ export const BAD_FILTERS: readonly BadQuery[] = [
   unknownProperty('constructor'),
   unknownProperty("name' OR 1=1 --"),
   unknownProperty('category_id'),
+  ...['contains', 'not contains', 'equals', 'not equals', 'starts with', 'ends with'].map((operator) =>
+    badValue('name', operator, 'a\0b')
+  ),
+  badValue('name', 'in', 'a,\0'),
+  badValue('name', 'in', '"a\0",b'),
+  ...['isActive', 'releasedAt'].map((property) => badValue(property, 'is', 'true\0')),
+  ...['id', 'barcode', 'price', 'externalId'].map((property) => badValue(property, 'equals', '1\0')),
+  ...['id', 'barcode', 'price'].map((property) => badValue(property, 'between', '1,2\0')),
+  badValue('releasedAt', 'between', '2026-01-01,2026-01-02\0'),
   unsupported('name', 'greater than'),
   unsupported('name', 'between'),
   unsupported('name', 'is'),

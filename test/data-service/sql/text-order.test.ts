@@ -7,6 +7,7 @@ import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read
 import { condition, pagePlan, path, sortedBy } from './plan-by-hand.js'
 
 const customers = entity('customers')
+const products = entity('products')
 
 /** Every ASCII character that the embedded database can hold, which is all but U+0000. */
 const ASCII = Array.from({ length: 127 }, (_, index) => String.fromCharCode(index + 1))
@@ -107,6 +108,53 @@ describe('text on both databases', () => {
       expect(await named('A ')).to.equal(await named('a '))
       expect(await named('a ')).to.not.equal(await named('a'))
       expect(await named('á')).to.equal(0)
+    }
+  })
+
+  describe('of code points without weight (docs/http.md)', () => {
+    // Soft hyphen, zero width space and joiner, word joiner, byte order mark, variation selector.
+    const WEIGHTLESS = ['\u00ad', '\u200b', '\u200d', '\u2060', '\ufeff', '\ufe0f']
+    const found = (fresh: FreshReadStore, comparison: Comparison, text: string): Promise<unknown[]> =>
+      ids(fresh, pagePlan(products, { conditions: [condition(path(products, 'name'), comparison, text)], limit: 100 }))
+
+    before(async () => {
+      const rows = WEIGHTLESS.map((hidden, index) => ({
+        id: index + 1,
+        name: `zq${hidden}a`,
+        sku: `s${index}`,
+        categoryId: 1,
+        price: '1.00',
+        isActive: true,
+        weightGrams: null,
+        barcode: null,
+        releasedAt: null,
+        externalId: null,
+        description: null
+      }))
+      for (const fresh of [sqlite, mysql]) {
+        await insertRows(fresh.primary, TABLES.categories, [{ id: 1, name: 'a', parentId: null, slug: 'a' }])
+        await insertRows(fresh.primary, TABLES.products, rows)
+      }
+    })
+
+    for (const comparison of ['equals', 'in'] as const) {
+      it(`${comparison} passes over them on MariaDB, and on SQLite it does not`, async () => {
+        expect(await found(mysql, comparison, 'zqa')).to.deep.equal(WEIGHTLESS.map((_, index) => index + 1))
+        expect(await found(sqlite, comparison, 'zqa')).to.deep.equal([])
+        expect(await found(sqlite, comparison, 'zq\u00ada')).to.deep.equal([1])
+      })
+    }
+
+    for (const [comparison, text, hidden] of [
+      ['contains', 'zqa', 'q\u00ada'],
+      ['startsWith', 'zqa', 'zq\u00ad'],
+      ['endsWith', 'qa', 'q\u00ada']
+    ] as const) {
+      it(`${comparison} compares character by character on both, and on MariaDB one of them equals another`, async () => {
+        for (const fresh of [sqlite, mysql]) expect(await found(fresh, comparison, text)).to.deep.equal([])
+        expect(await found(mysql, comparison, hidden)).to.deep.equal(WEIGHTLESS.map((_, index) => index + 1))
+        expect(await found(sqlite, comparison, hidden)).to.deep.equal([1])
+      })
     }
   })
 })
