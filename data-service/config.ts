@@ -10,6 +10,7 @@ import {
   parseMapping,
   parsePermissionMapping
 } from './settings-parsers.js'
+import { sameUrl } from './sql/same-database.js'
 
 /** The settings of the data service (contract.md section 1). Durations in milliseconds. */
 export interface DataServiceConfig {
@@ -111,7 +112,8 @@ export function readConfig(environment: Environment): { config: DataServiceConfi
     },
     reflection: reader.flag('GRPC_REFLECTION', false)
   }
-  if (config.databaseUrl === config.reviewsDatabaseUrl) {
+  // A URL that is no database's is a fault already, and the default stands in for it.
+  if (sameUrl(config.databaseUrl, config.reviewsDatabaseUrl)) {
     reader.fault('REVIEWS_DATABASE_URL must be another database than DATABASE_URL.')
   }
   reader.finish()

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../shared/domain-error.js'
+import { makeFolder } from '../shared/make-folder.js'
 import type { DataServiceConfig } from './config.js'
 import type { AuthStore } from './auth/auth-store.js'
 import type { Entity } from './entity/entity.js'
@@ -22,6 +22,7 @@ import { primaryMigrations } from './sql/migrations/primary-migrations.js'
 import { secondMigrations } from './sql/migrations/second-migrations.js'
 import { loadSample } from './sql/sample/load-sample.js'
 import { openFailure, type ConfiguredDatabase } from './sql/open-failure.js'
+import { sameDatabase } from './sql/same-database.js'
 import { unreachable } from './sql/unreachable.js'
 import { openTransactions } from './sql/write/open-transactions.js'
 import { StartError } from './start-error.js'
@@ -55,6 +56,9 @@ export async function openStores(
   await opening(main, () => checkRights(primary.sequelize))
   await checkSchema(primary.sequelize, 'primary', entities)
   const prepareSecond = async (): Promise<void> => {
+    if (await sameDatabase(primary, second)) {
+      throw new StartError('REVIEWS_DATABASE_URL leads to the database of DATABASE_URL by another name. Name another.')
+    }
     await migrate(second.sequelize, secondMigrations, log)
     await checkRights(second.sequelize)
     await checkSchema(second.sequelize, 'second', entities)
@@ -99,7 +103,7 @@ async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>):
 
 async function open(url: string, poolSize: number): Promise<Database> {
   const settings = parseDatabaseUrl(url)
-  if (settings.kind === 'sqlite') await mkdir(dirname(settings.file), { recursive: true })
+  if (settings.kind === 'sqlite') await makeFolder(dirname(settings.file))
   return connect(settings, poolSize)
 }
 

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { readAdminAddress, type AdminAddress } from '../shared/admin-server.js'
 import { readGrpcSecurity, type GrpcSecurity } from '../shared/grpc-security.js'
 import { SettingsReader, type Environment } from '../shared/settings-reader.js'
@@ -42,7 +43,7 @@ const LOG_LEVELS: readonly string[] = ['fatal', 'error', 'warn', 'info', 'debug'
 export function readGatewayConfig(environment: Environment): { config: GatewayConfig; effective: string } {
   const settings = new SettingsReader(environment)
   const listener = {
-    host: settings.text('GATEWAY_HOST', '127.0.0.1'),
+    host: settings.parsed('GATEWAY_HOST', { fallback: '127.0.0.1', parse: parseHost }),
     port: settings.integer('GATEWAY_PORT', { fallback: 3000, min: 0, max: 65_535 }),
     admin: readAdminAddress(settings),
     maxConnections: settings.integer('MAX_CONNECTIONS', { fallback: 10_000, min: 1, max: 1_000_000 }),
@@ -82,6 +83,14 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
   }
   settings.finish()
   return { config, effective: settings.effective() }
+}
+
+/** A name or an address to listen on; IPv6 may stand in brackets, as it does in a URL. */
+function parseHost(text: string): string | Error {
+  const host = text.replace(/^\[(.*)\]$/, '$1')
+  if (isIP(host) !== 0) return host
+  const isName = host === text && /^[A-Za-z0-9._-]{1,253}$/.test(host)
+  return isName ? host : new Error('must be an address or a host name without a port, such as 127.0.0.1, ::1 or [::1]')
 }
 
 /** Both files or none. */

@@ -17,7 +17,7 @@ await runCommand(async () => {
   await prepare()
   await checkSettings()
   const env = demoEnvironment()
-  const { gateway: http, dataService: grpc, admin } = addresses(env)
+  const { gateway: http, dataService: grpc, admin } = await addresses(env)
   await checkFree(http)
   await checkFree(grpc)
   if (admin !== undefined) await checkFree(admin)
@@ -39,21 +39,16 @@ await runCommand(async () => {
       add(startService('data-service', { env: { ...shared, ADMIN_PORT: '' } }))
       // Only then the gateway: it would wait too, but say so in many lines.
       await accepting(grpc, ending.signal)
-      let base = http.port === 0 ? undefined : localBase(http, env)
-      // A page must not come before the shop that renders it, wherever the gateway's port is known beforehand.
-      const shopFirst = base !== undefined
-      if (base !== undefined) await serveShop(base)
-      const onEntry = (/** @type {Record<string, unknown>} */ entry) => {
-        if (entry['msg'] === 'listening' && typeof entry['url'] === 'string') base = entry['url']
-      }
-      const renderer = shop === undefined ? shared : { ...shared, RENDERER_URL: `http://${shop.host}:${shop.port}` }
-      add(startService('gateway', { env: renderer, onEntry }))
-      const serving = await healthy(() => base, ending.signal)
-      if (!shopFirst) await serveShop(serving)
+      const base = localBase(http, env)
+      // A page must not come before the shop that renders it.
+      await serveShop(base)
+      const renderer = shop === undefined ? {} : { RENDERER_URL: `http://${shop.host}:${shop.port}` }
+      add(startService('gateway', { env: { ...shared, ...renderer, GATEWAY_PORT: String(http.port) } }))
+      await healthy(base, ending.signal)
       const withSample = env['SAMPLE_DATA'] === 'true'
       const dataService = `${grpc.host}:${grpc.port}`
       process.stdout.write(
-        welcome({ base: serving, dataService, dataDir: env['DATA_DIR'], withShop: shop !== undefined, withSample })
+        welcome({ base, dataService, dataDir: env['DATA_DIR'], withShop: shop !== undefined, withSample })
       )
     }
 
@@ -67,10 +62,8 @@ await runCommand(async () => {
         // A certificate that signs itself is known to nobody else.
         ...(env['HTTP_TLS_CERT_FILE'] ? { NODE_EXTRA_CA_CERTS: env['HTTP_TLS_CERT_FILE'] } : {})
       }
-      await new Promise((resolve) => {
-        const onEntry = (/** @type {Record<string, unknown>} */ { msg }) => msg === 'listening' && resolve(undefined)
-        add(startService('examples/storefront', { env: shopEnv, onEntry }))
-      })
+      add(startService('examples/storefront', { env: shopEnv }))
+      await accepting(shop, ending.signal)
     }
 
     /** @param {Service} service */

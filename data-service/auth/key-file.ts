@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { access, link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { access, link, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../shared/make-folder.js'
 import { type KeySet, parseKeyFile } from './key-set.js'
 
 /** Where the service's own keys are: in a given file, or in one made under the data folder on first start. */
@@ -36,10 +37,11 @@ export async function readKeys(from: KeyFile): Promise<KeySet> {
 
 /** Whoever links first wins, and all read what stands there: processes that start at once end with one key. */
 async function makeUnlessThere(dataDir: string, path: string): Promise<void> {
+  // First, since it alone gives up on a file system that gives no answer.
+  await makeFolder(dataDir, 0o700)
   if (await isThere(path)) return
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const draft = join(dataDir, `.${FILE_NAME}.${randomBytes(8).toString('hex')}`)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writeFile(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx', flush: true })
   try {
     await link(draft, path).catch((error: unknown) => {

@@ -59,6 +59,8 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   },
   SQLITE_NOTADB: { wrong: 'the file is no SQLite database', remedy: 'Name another, or one that is not there yet.' },
   SQLITE_READONLY: FORBIDDEN,
+  ENOENT: { wrong: 'no directory can be made there', remedy: NO_FOLDER.remedy },
+  NO_ANSWER: { wrong: 'the file system gives no answer', remedy: 'Mount it again, or name a file elsewhere.' },
   EEXIST: NO_FOLDER,
   ENOTDIR: NO_FOLDER,
   EACCES: FORBIDDEN,

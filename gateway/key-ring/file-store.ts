@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { link, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
+import { makeFolder } from '../../shared/make-folder.js'
 import { isFileError } from './file-error.js'
 import type { RingStore, StoredRing } from './ring-store.js'
 
@@ -38,7 +39,7 @@ export class FileStore implements RingStore {
 
   async write(text: string, over: string | undefined): Promise<boolean> {
     const number = Number(over ?? 0) + 1
-    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
+    await makeFolder(dirname(this.#path), 0o700)
     const draft = `${this.#path}.${randomUUID()}.draft`
     try {
       await writeDurably(draft, text)

@@ -58,7 +58,14 @@ describe('the data service process', function () {
     ],
     ['its database is a directory', { DATABASE_URL: `sqlite:${dirname(ownFile)}` }, /DATABASE_URL.+opened for writing/],
     ['its database is another kind of file', { DATABASE_URL: `sqlite:${ownFile}` }, /DATABASE_URL.+no SQLite database/],
-    ['DATA_DIR is a file', { DATA_DIR: ownFile }, /DATA_DIR/]
+    ['DATA_DIR is a file', { DATA_DIR: ownFile }, /DATA_DIR/],
+    // There Node's own `mkdir` of several steps never ends.
+    ['DATA_DIR cannot be made', { DATA_DIR: '/proc/nowhere/data' }, /DATA_DIR \(\/proc\/nowhere\/data\)/],
+    [
+      'the directory of its database cannot be made',
+      { DATABASE_URL: 'sqlite:/proc/nowhere/x.sqlite' },
+      /DATABASE_URL, sqlite:\/proc\/nowhere\/x\.sqlite, cannot be opened: no directory can be made there/
+    ]
   ]
   for (const [what, environment, sentence] of failures) {
     it(`says in one line that ${what}`, async () => {

@@ -337,7 +337,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
     'readArguments SettingsError SettingsReader redactUrl loadProto createLogger isRouteId ' +
     'ownerParameter TlsCertificates channelCredentials serverCredentials followFiles stateOf ' +
-    'isLoopbackAddress readGrpcSecurity targetNameOf readAdminAddress',
+    'isLoopbackAddress readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'requests and bytes that are counted and handed on':
     'peek checkBodyLength FairSemaphore startAdminServer healthPages',
   'numbers and values that are parsed already': 'rescaled isArray isObject'

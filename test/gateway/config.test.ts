@@ -99,6 +99,21 @@ describe('settings of the gateway', () => {
     })
   }
 
+  it('take an address with or without brackets as the host, and no port there', () => {
+    const hostOf = (GATEWAY_HOST: string): string => readGatewayConfig({ GATEWAY_HOST }).config.host
+    for (const [text, host] of [
+      ['[::1]', '::1'],
+      ['::1', '::1'],
+      ['0.0.0.0', '0.0.0.0'],
+      ['shop.example', 'shop.example']
+    ] as const) {
+      expect(hostOf(text)).to.equal(host)
+    }
+    for (const text of ['[::1]:3000', '127.0.0.1:80', '[shop]', 'http://x', 'a b']) {
+      expect(() => hostOf(text), text).to.throw(/GATEWAY_HOST must be an address or a host name/)
+    }
+  })
+
   it('trust single addresses and ranges, IPv4 within IPv6 too', () => {
     const { trustedProxies } = readGatewayConfig({ TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8' }).config
     const trusted = [

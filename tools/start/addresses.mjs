@@ -6,17 +6,16 @@ import { freePort } from './ports.mjs'
  *
  * @param {NodeJS.ProcessEnv} env
  */
-export function addresses(env) {
+export async function addresses(env) {
+  const host = withoutBrackets(env['GATEWAY_HOST'] || '127.0.0.1')
+  const port = portOf(env['GATEWAY_PORT'] || '3000', 'GATEWAY_PORT')
   return {
-    gateway: {
-      host: env['GATEWAY_HOST'] || '127.0.0.1',
-      port: portOf(env['GATEWAY_PORT'] || '3000', 'GATEWAY_PORT'),
-      setting: 'GATEWAY_PORT'
-    },
+    // Whoever waits for the gateway, or tells its address, has to know the port beforehand.
+    gateway: { host, port: port === 0 ? await freePort(host) : port, setting: 'GATEWAY_PORT' },
     dataService: dataServiceAddress(env['DATA_SERVICE_ADDRESS'] || '127.0.0.1:50051'),
     admin: env['ADMIN_PORT']
       ? {
-          host: env['ADMIN_HOST'] || '127.0.0.1',
+          host: withoutBrackets(env['ADMIN_HOST'] || '127.0.0.1'),
           port: portOf(env['ADMIN_PORT'], 'ADMIN_PORT'),
           setting: 'ADMIN_PORT'
         }
@@ -44,7 +43,12 @@ function dataServiceAddress(address) {
   const setting = 'DATA_SERVICE_ADDRESS'
   const port = portOf(address.slice(at + 1), setting)
   if (port === 0) throw new Failure(`${setting} needs a port here: the gateway has to know it beforehand.`)
-  return { host: address.slice(0, at).replace(/^\[(.*)\]$/, '$1'), port, setting }
+  return { host: withoutBrackets(address.slice(0, at)), port, setting }
+}
+
+/** @param {string} host */
+function withoutBrackets(host) {
+  return host.replace(/^\[(.*)\]$/, '$1')
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Failure } from '../failure.mjs'
 import { projectRoot } from '../project-root.mjs'
 
@@ -15,7 +16,10 @@ export async function gatewaySecret(env) {
   if (env['GATEWAY_SECRET']) return env['GATEWAY_SECRET']
   const file = resolve(projectRoot, join(env['DATA_DIR'] || '.data', 'gateway-secret'))
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    // Only now, since `npm start` has compiled it just before.
+    const module = pathToFileURL(join(projectRoot, 'dist/shared/make-folder.js')).href
+    const folders = /** @type {{ makeFolder: (path: string, mode?: number) => Promise<void> }} */ (await import(module))
+    await folders.makeFolder(dirname(file), 0o700)
     await writeFile(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' }).catch(unlessThere)
     await chmod(file, 0o600)
     return (await readFile(file, 'utf8')).trim()

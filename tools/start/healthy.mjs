@@ -7,16 +7,11 @@ const INTERVAL_MS = 50
 /**
  * Resolves when `GET <base>/health` answers 200, which the gateway does once it serves. Rejects when the signal aborts.
  *
- * @param {() => string | undefined} base undefined while the port is not known yet
+ * @param {string} base
  * @param {AbortSignal} signal
- * @returns {Promise<string>} the base
  */
 export async function healthy(base, signal) {
-  for (;;) {
-    const url = base()
-    if (url !== undefined && (await answers(`${url}/health`, signal))) return url
-    await pause(INTERVAL_MS, undefined, { signal })
-  }
+  while (!(await answers(`${base}/health`, signal))) await pause(INTERVAL_MS, undefined, { signal })
 }
 
 /**

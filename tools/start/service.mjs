@@ -9,15 +9,14 @@ import { parseLogLine, readable } from './log-line.mjs'
 const PATIENCE_MS = 10_000
 
 /**
- * One of the processes. Its log goes to stdout in readable lines, `onEntry` sees each of them.
+ * One of the processes. Its log goes to stdout in readable lines. Nothing waits for a line: LOG_LEVEL may leave it out.
  *
  * @typedef {{ name: string, ended: Promise<string>, stop: () => Promise<void> }} Service `ended` says how
  * @param {string} folder of its main
- * @param {{ env?: NodeJS.ProcessEnv, onEntry?: (entry: Record<string, unknown>) => void }} [options] `env` beside what
- *   `npm start` chooses
+ * @param {{ env?: NodeJS.ProcessEnv }} [options] `env` beside what `npm start` chooses
  * @returns {Service}
  */
-export function startService(folder, { env = {}, onEntry = () => {} } = {}) {
+export function startService(folder, { env = {} } = {}) {
   const name = basename(folder)
   const preload = pathToFileURL(join(projectRoot, 'tools/end-with-parent.mjs')).href
   const main = join(projectRoot, 'dist', folder, 'main.js')
@@ -33,7 +32,6 @@ export function startService(folder, { env = {}, onEntry = () => {} } = {}) {
     createInterface({ input: stream }).on('line', (line) => {
       const entry = parseLogLine(line)
       process.stdout.write(`${entry === null ? line : readable(name, entry)}\n`)
-      if (entry !== null) onEntry(entry)
     })
   }
   /** @type {Promise<string>} */

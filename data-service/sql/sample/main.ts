@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Sequelize } from 'sequelize'
 import { createLogger, type Logger } from '../../../shared/logger.js'
+import { makeFolder } from '../../../shared/make-folder.js'
 import { keepDataPrivate } from '../../../shared/private-files.js'
 import { readConfig } from '../../config.js'
 import { connect } from '../connect.js'
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
 
 async function opened(url: string): Promise<Sequelize> {
   const settings = parseDatabaseUrl(url)
-  if (settings.kind === 'sqlite') await mkdir(dirname(settings.file), { recursive: true })
+  if (settings.kind === 'sqlite') await makeFolder(dirname(settings.file))
   return connect(settings).sequelize
 }
 
