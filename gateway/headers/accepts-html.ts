@@ -1,9 +1,11 @@
+const HTML = /^[\t ]*text\/html[\t ]*(?:;|$)/i
+const WEIGHT = /^[\t ]*q[\t ]*=/i
+
 /** Whether `Accept` (RFC 9110 section 12.5.1) names `text/html` with a weight above 0; a wildcard does not. */
 export function acceptsHtml(accept: string | undefined): boolean {
   return (accept ?? '').split(',').some((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    if (type !== 'text/html') return false
-    const weight = parameters.find((parameter) => /^q\s*=/.test(parameter))
-    return weight === undefined || Number(weight.replace(/^q\s*=\s*/, '')) > 0
+    if (!HTML.test(range)) return false
+    const weight = range.split(';').find((parameter) => WEIGHT.test(parameter))
+    return weight === undefined || Number(weight.slice(weight.indexOf('=') + 1)) > 0
   })
 }

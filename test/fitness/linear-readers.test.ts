@@ -23,7 +23,7 @@ const LIMIT = 4
 /** Milliseconds. Whatever takes quadratic time takes tens of them for 64 KiB: quicker readers need no comparison. */
 const QUICK = 10
 /** Of one attempt after the other, until one of them says linear: the clock of a busy machine gets several. */
-const ROUNDS = [1, 3, 5]
+const ROUNDS = [1, 5, 9]
 
 /** Pieces that a header, path, query, cookie, cursor or body may repeat, those first that go into every frame. */
 const FRAMED = 14
