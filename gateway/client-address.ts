@@ -5,9 +5,12 @@ import { forwardedAddress } from './headers/forwarded-origin.js'
 import type { TrustedProxies } from './settings/trusted-proxies.js'
 
 /** Whom a request is from: what trusted proxies tell, unless that is no address, else who connected. */
-export function clientAddress({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string {
-  return forwardedAddress(ip) ?? socket.remoteAddress ?? ''
+export function clientAddress({ ip, socket }: ClientRequest): string {
+  return (ip === undefined ? undefined : forwardedAddress(ip)) ?? socket.remoteAddress ?? ''
 }
+
+/** Fastify says that `ip` is always there. It is not once the client has gone, and neither is the socket's address. */
+type ClientRequest = Pick<FastifyRequest, 'socket'> & { readonly ip: string | undefined }
 
 /**
  * Warns, once in the life of the process, of an `X-Forwarded-For` that is not believed. Behind a proxy that

@@ -46,8 +46,10 @@ export class MalformedHttp {
       response.writeHead(problem.status, { ...problem.headers, connection: 'close' }).end(problem.body)
     })
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-      const refusal = new DomainError('request.malformed', 'CONNECT is not served here.')
-      this.#afterRunning(socket, () => this.#refuse(socket, refusal, '/'))
+      const running = this.#latest.get(socket)
+      // Node has left the socket: an answer under way on it would wait for ever to be told of room for more.
+      if (running !== undefined && !running.writableFinished) socket.destroy()
+      else this.#refuse(socket, new DomainError('request.malformed', 'CONNECT is not served here.'), '/')
     })
   }
 

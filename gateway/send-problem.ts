@@ -40,6 +40,10 @@ export class ProblemSender {
     }
     const known = domainErrorFromFastify(thrown)
     if (known !== undefined) return known
+    // A page is given up when its client goes away.
+    if (requestId === undefined && thrown instanceof Error && thrown.name === 'AbortError') {
+      return new DomainError('upstream.bad-gateway', 'The client went away.', { cause: thrown })
+    }
     this.#log.error({ requestId, err: thrown }, 'unforeseen failure')
     return new DomainError('internal', 'Unforeseen failure.', { cause: thrown })
   }

@@ -15,6 +15,8 @@ export interface ServiceProcess {
   readonly pid: number
   /** All it logged so far, in order. */
   logs(): readonly LogEntry[]
+  /** As `logs`, of which nothing is kept from then on: for runs that go on for long. */
+  forget(): readonly LogEntry[]
   /** The first entry, past or to come, that meets the condition. Rejects, with the log, when the process ends first. */
   logged(condition: (entry: LogEntry) => boolean): Promise<LogEntry>
   /** Its exit code, null after a signal, once it has ended. */
@@ -67,6 +69,7 @@ export function startProcess(module: string, env: Readonly<Record<string, string
   return {
     pid: child.pid ?? 0,
     logs: () => entries,
+    forget: () => entries.splice(0),
     logged,
     ended,
     async stop() {
