@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { serverCredentials } from '../shared/grpc-security.js'
 import { healthPages, startAdminServer, type AdminAddress, type AdminServer } from '../shared/admin-server.js'
-import { createLogger } from '../shared/logger.js'
+import { createLogger, logGrpc } from '../shared/logger.js'
 import { keepDataPrivate } from '../shared/private-files.js'
 import { ArgumentError, help, readArguments } from '../shared/read-arguments.js'
 import { SettingsError } from '../shared/settings-reader.js'
@@ -38,6 +38,7 @@ async function main(): Promise<void> {
   const stopping = new AbortController()
   const stopped: Promise<readonly unknown[]> = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
   const log = createLogger({ name: 'data-service', level: config.logLevel })
+  logGrpc(log)
   await keepDataPrivate(config.dataDir, log)
   if (config.sampleData) {
     log.warn('SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public')

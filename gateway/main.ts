@@ -1,5 +1,5 @@
 import { healthPages, startAdminServer } from '../shared/admin-server.js'
-import { createLogger } from '../shared/logger.js'
+import { createLogger, logGrpc } from '../shared/logger.js'
 import { keepDataPrivate } from '../shared/private-files.js'
 import { ArgumentError, help, readArguments } from '../shared/read-arguments.js'
 import { TlsCertificates } from '../shared/tls-certificates.js'
@@ -16,6 +16,7 @@ import { PublicAddress } from './public-address.js'
 
 async function serve(config: GatewayConfig): Promise<void> {
   const log = createLogger({ name: 'gateway', level: config.logLevel })
+  logGrpc(log)
   await keepDataPrivate(config.dataDir, log)
   const stopping = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort())

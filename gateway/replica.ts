@@ -139,6 +139,8 @@ export class Replica {
       metadata
     )
     this.#inFlight += 1
+    // Its reader hears of it too; an error before anybody reads would end the process.
+    stream.on('error', () => {})
     stream.once('status', () => this.#finished())
     return stream
   }

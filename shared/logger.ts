@@ -1,4 +1,6 @@
+import { setLogger } from '@grpc/grpc-js'
 import { destination, pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino'
+import { shortened } from './shortened.js'
 
 export type { Logger } from 'pino'
 
@@ -25,4 +27,9 @@ export function createLogger(options: { name: string; level: string; destination
     },
     options.destination ?? destination({ dest: 1, sync: false })
   )
+}
+
+/** Lines of the gRPC library, which it would write to standard error as they are: a caller's odd metadata makes some. */
+export function logGrpc(log: Logger): void {
+  setLogger({ error: (...told: unknown[]) => log.info({ reason: shortened(told.join(' '), 300) }, 'gRPC library') })
 }

@@ -335,7 +335,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'encodeDetails fromRpcStatus toRpcStatus TokenRefused aliasesOf expected',
   'settings, keys and arguments of the operator':
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
-    'readArguments SettingsError SettingsReader redactUrl loadProto createLogger isRouteId ' +
+    'readArguments SettingsError SettingsReader redactUrl loadProto createLogger logGrpc isRouteId ' +
     'ownerParameter TlsCertificates channelCredentials serverCredentials followFiles stateOf ' +
     'isLoopbackAddress readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'requests and bytes that are counted and handed on':
