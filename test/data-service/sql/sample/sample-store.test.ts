@@ -59,7 +59,8 @@ describe('sample store', () => {
   })
 
   it('has a null in every nullable column and a value too', () => {
-    for (const entity of entities) {
+    // Audit entries come from writes alone, so the sample has none.
+    for (const entity of entities.filter(({ name }) => name !== 'audit-entries')) {
       const roots = aggregates(entity.name).map(({ root }) => root)
       for (const { name } of entity.columns.filter(({ field }) => field.nullable)) {
         expect(
