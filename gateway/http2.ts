@@ -17,6 +17,9 @@ import { CONNECTION_TIMES, type ConnectionTimes } from './connections.js'
 /** Requests of one connection under way at a time. */
 const MAX_STREAMS = 100
 
+/** Requests of one connection that may be reset, by either side, over those that were not: each is work for nothing. */
+const MAX_RESETS = 200
+
 /** Far above what 64 KiB can hold, as HTTP/1.1 has no limit of its own: the size decides (plugins/request-limits.ts). */
 const MAX_HEADER_LINES = 16_384
 
@@ -40,7 +43,7 @@ export class Http2Listener {
   /** Emits `connect` and `checkExpectation` as Node does. */
   readonly server: Http2Server
   readonly #times: ConnectionTimes
-  readonly #sessions = new Set<ServerHttp2Session>()
+  readonly #sessions = new Map<ServerHttp2Session, TLSSocket>()
 
   constructor(
     server: Server,
@@ -54,12 +57,14 @@ export class Http2Listener {
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: options.maxHeaderBytes }
     })
     this.server.on('request', (request, response) => server.emit('request', request, response))
-    this.server.on('session', (session) => this.#opened(session))
     const http1 = server.listeners('secureConnection')
     server.removeAllListeners('secureConnection')
     server.on('secureConnection', (socket: TLSSocket) => {
-      if (socket.alpnProtocol === 'h2') this.server.emit('connection', socket)
-      else for (const listener of http1) listener.call(server, socket)
+      if (socket.alpnProtocol === 'h2') {
+        this.server.once('session', (session) => this.#opened(session, socket))
+        // Node makes the session at once.
+        this.server.emit('connection', socket)
+      } else for (const listener of http1) listener.call(server, socket)
     })
     // Node would have bytes that are no TLS answered as malformed HTTP/1.1, in plain text.
     server.removeAllListeners('tlsClientError')
@@ -70,26 +75,39 @@ export class Http2Listener {
 
   /** Takes no further request, and lets those under way end (RFC 9113 section 6.8) within `patience` milliseconds. */
   close(patience: number): void {
-    for (const session of this.#sessions) endOf(session, patience)
+    for (const [session, socket] of this.#sessions) {
+      session.close()
+      destroyIn(patience, socket)
+    }
   }
 
-  #opened(session: ServerHttp2Session): void {
+  #opened(session: ServerHttp2Session, socket: TLSSocket): void {
     const { head } = this.#times
     let running = 0
-    let timer = setTimeout(() => session.destroy(), head).unref()
-    this.#sessions.add(session)
-    session.once('close', () => {
+    let resets = 0
+    // Once a session has ended, Node waits for the client to close the connection: only destroying it is sure.
+    let timer = setTimeout(() => socket.destroy(), head).unref()
+    this.#sessions.set(session, socket)
+    socket.once('close', () => {
       clearTimeout(timer)
       this.#sessions.delete(session)
     })
+    const rest = (): void => {
+      session.close()
+      destroyIn(head, socket)
+    }
     session.on('stream', (stream) => {
       running += 1
       clearTimeout(timer)
       this.#watch(stream)
       stream.once('close', () => {
         running -= 1
+        resets = Math.max(0, resets + (stream.rstCode === constants.NGHTTP2_NO_ERROR ? -1 : 1))
+        if (resets > MAX_RESETS) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+        else if (running > 0) return
         // A PING is no request, and neither is half a head.
-        if (running === 0 && !session.destroyed) timer = setTimeout(() => endOf(session, head), IDLE).unref()
+        else if (session.closed) rest()
+        else timer = setTimeout(rest, IDLE).unref()
       })
     })
   }
@@ -113,12 +131,11 @@ export class Http2Listener {
   }
 }
 
-/** Within `patience` milliseconds. */
-function endOf(session: ServerHttp2Session, patience: number): void {
-  if (session.destroyed) return
-  session.close()
-  const timer = setTimeout(() => session.destroy(), patience).unref()
-  session.once('close', () => clearTimeout(timer))
+/** Unless it has closed by then; `patience` in milliseconds. */
+function destroyIn(patience: number, socket: TLSSocket): void {
+  if (socket.destroyed) return
+  const timer = setTimeout(() => socket.destroy(), patience).unref()
+  socket.once('close', () => clearTimeout(timer))
 }
 
 /**

@@ -26,9 +26,11 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/
 
 /**
  * The IP address in an entry of `X-Forwarded-For`: proxies write it with its port, IPv6 in brackets, and some of them in
- * the double quotes that `Forwarded` needs (RFC 7239 section 6). undefined where there is none.
+ * the double quotes that `Forwarded` needs (RFC 7239 section 6). undefined where there is none, as for a connection that
+ * has gone, whose address Node does not know any more.
  */
-export function forwardedAddress(entry: string): string | undefined {
+export function forwardedAddress(entry: string | undefined): string | undefined {
+  if (entry === undefined) return undefined
   const text = entry.length > 1 && entry.startsWith('"') && entry.endsWith('"') ? entry.slice(1, -1) : entry
   const [, ipv6, ipv4] = WITH_PORT.exec(text) ?? []
   const address = ipv6 ?? ipv4 ?? text

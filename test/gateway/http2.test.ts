@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import type { ClientHttp2Session } from 'node:http2'
 import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { promisify } from 'node:util'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ExportPart } from '../../gateway/data-calls.js'
 import { DomainError } from '../../shared/domain-error.js'
@@ -263,6 +266,19 @@ describe('the times of HTTP/2', function () {
   it('end a connection that never makes a request', async () => {
     const session = await openHttp2(url, authority.cert)
     await once(session, 'close')
+  })
+
+  it('end a connection whose client says good-bye and does not go', async () => {
+    const below = connect({ host: '127.0.0.1', port: Number(new URL(url).port), allowHalfOpen: true })
+    const socket = connectTls({ socket: below, ca: authority.cert, host: '127.0.0.1', ALPNProtocols: ['h2'] })
+    await once(socket, 'secureConnect')
+    socket.on('error', () => {}).resume()
+    // The preface, empty SETTINGS, a GOAWAY without an error.
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+    socket.write(Buffer.from('0000000400000000000000080700000000000000000000000000', 'hex'))
+    const { server } = gateway.app
+    while ((await promisify(server.getConnections.bind(server))()) > 0) await pause(20)
+    below.destroy()
   })
 
   it('end a request whose body comes no further, and one whose answer is not read; others go on', async () => {
