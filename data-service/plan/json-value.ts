@@ -1,6 +1,7 @@
 import { parse } from 'lossless-json'
 import { checkBodyLength } from '../../shared/body-limit.js'
 import { DomainError } from '../../shared/domain-error.js'
+import { quoted } from './fault-list.js'
 import { canonicalNumber, JsonNumber } from './json-number.js'
 
 export type JsonValue = string | boolean | null | JsonNumber | readonly JsonValue[] | JsonObject
@@ -23,7 +24,7 @@ export function parseJson(bytes: Uint8Array): JsonValue {
     value = parse(text, null, {
       parseNumber: (digits) => new JsonNumber(digits),
       onDuplicateKey: ({ key }) => {
-        throw invalid(`The body says ${JSON.stringify(key.slice(0, 100))} twice.`)
+        throw invalid(`The body says ${quoted(key)} twice.`)
       }
     }) as JsonValue
   } catch (error) {

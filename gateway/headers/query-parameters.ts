@@ -20,6 +20,14 @@ export function pathOf(target: string): string {
   return at === -1 ? path : path.slice(0, at)
 }
 
+/** Characters of a path that a line of the log repeats. */
+const SHOWN = 2048
+
+/** The path of a request target as the log shows it: of an overlong one the beginning alone. */
+export function shownPathOf(target: string): string {
+  return pathOf(target).slice(0, SHOWN)
+}
+
 /**
  * Decodes a query string as `application/x-www-form-urlencoded`: `+` is a space and a parameter without `=` is blank.
  * Bad percent-encoding, bytes that are no UTF-8 included, throws `request.malformed`.

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Logger } from '../../shared/logger.js'
-import { pathOf } from '../headers/query-parameters.js'
+import { shownPathOf } from '../headers/query-parameters.js'
 
 /** One line a request, without its query: values of filters are data of the callers. */
 export const requestLog = fp<{ log: Logger }>(
@@ -21,7 +21,7 @@ export function logWhenDone(log: Logger, request: FastifyRequest, { raw }: Fasti
     const line = {
       requestId: request.id,
       method: request.method,
-      path: pathOf(request.originalUrl),
+      path: shownPathOf(request.originalUrl),
       status: raw.statusCode,
       durationMs: Math.round((performance.now() - started) * 1000) / 1000
     }

@@ -56,7 +56,7 @@ import { pageLinks } from '../../gateway/headers/page-links.js'
 import { pathOfFault } from '../../gateway/headers/path-of-fault.js'
 import { percentDecoded } from '../../gateway/headers/percent-decoded.js'
 import { prefersStrict } from '../../gateway/headers/prefer.js'
-import { parseQuery, pathOf, queryOf } from '../../gateway/headers/query-parameters.js'
+import { parseQuery, pathOf, queryOf, shownPathOf } from '../../gateway/headers/query-parameters.js'
 import { checkRequestHead, checkRequestHeadSize } from '../../gateway/headers/request-head.js'
 import { requestIdOf } from '../../gateway/headers/request-id.js'
 import { ROUTE_PARAMETERS } from '../../gateway/headers/route-parameters.js'
@@ -175,6 +175,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   prefersStrict,
   parseQuery,
   pathOf,
+  shownPathOf,
   queryOf,
   checkRequestHead: (text) =>
     checkRequestHead({ method: 'GET', target: text, httpVersion: '1.1', rawHeaders: ['Host', text] }),
