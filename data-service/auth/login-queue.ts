@@ -1,9 +1,11 @@
 import { DomainError } from '../../shared/domain-error.js'
 
-/** Log-ins of this process that are checked at once: two are hashed (passwords.ts) while one is at the database. */
+/** Log-ins of this process that are checked at once: one or two are hashed (passwords.ts) while others are at the database. */
 const AT_ONCE = 3
 /** Those that wait for it, about three seconds' worth; a longer queue would outlast the deadlines of those in it. */
 const WAITING = 256
+/** Milliseconds, far less than a call may take: on a machine that is slow, waiting on would be in vain. */
+const PATIENCE = 5000
 /** Of one address, so that those who flood the service leave room for others. */
 const WAITING_PER_ADDRESS = 128
 
@@ -22,7 +24,7 @@ export class LoginQueue {
 
   /**
    * Resolves, when it is the caller's turn, with the function that ends it. Rejects with the signal's reason once that
-   * is aborted, and with `quota-exceeded` where too many wait already.
+   * is aborted, and with `quota-exceeded` where too many wait already, or it waited for too long.
    */
   async enter(address: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
@@ -36,6 +38,7 @@ export class LoginQueue {
     if (this.#waiting.size >= WAITING || ofAddress >= WAITING_PER_ADDRESS) throw crowded()
     return new Promise((resolve, reject) => {
       const leave = (): void => {
+        clearTimeout(timer)
         this.#waiting.delete(waiting)
         signal.removeEventListener('abort', abort)
       }
@@ -47,6 +50,10 @@ export class LoginQueue {
         leave()
         resolve()
       }
+      const timer = setTimeout(() => {
+        leave()
+        reject(crowded())
+      }, PATIENCE)
       const waiting: Waiting = { address, begin }
       this.#waiting.add(waiting)
       signal.addEventListener('abort', abort, { once: true })

@@ -16,6 +16,9 @@ const POLL = 100
 /** Those that wait so at once in this process; each costs a read a POLL. */
 const MOST_WAITING = 64
 
+/** Keys that this process knows to be full; the oldest are forgotten first, which costs a read. */
+const MOST_FULL = 10_000
+
 /** What attempts are counted under: the account with the address, then the address. */
 export type AttemptKeys = readonly [pair: Buffer, address: Buffer]
 
@@ -27,12 +30,17 @@ export interface Attempt {
 
 /**
  * Throttles log-ins by account and address, whether or not there is such an account, in the database. What is refused
- * costs a read of the counts; only who may pass takes locks, and counts as failed before the password is looked at.
+ * costs a read of the counts at most; only who may pass takes locks, and counts as failed before the password is looked at.
  */
 export class LoginThrottle {
   readonly #store: AuthStore
   readonly #now: () => number
   #waiting = 0
+  /**
+   * When keys cease to be full, in epoch milliseconds, of those that no attempt under way can change: nobody is admitted
+   * under them until then, at no replica, so their counts stand still and need not be read.
+   */
+  readonly #fullUntil = new Map<string, number>()
 
   constructor({ store, now }: { readonly store: AuthStore; readonly now: () => number }) {
     this.#store = store
@@ -45,8 +53,12 @@ export class LoginThrottle {
    */
   async passable(keys: AttemptKeys, end: number, signal: AbortSignal): Promise<void> {
     for (;;) {
-      const refusal = this.#refusalBy(await this.#store.findAttempts(signal, keys))
+      const known = this.#knownRefusal(keys)
+      if (known !== undefined) throw tooMany(known)
+      const found = await this.#store.findAttempts(signal, keys)
+      const refusal = this.#refusalBy(found)
       if (refusal === undefined) return
+      this.#note(keys, found)
       if (!refusal.mayPass || performance.now() > end || this.#waiting >= MOST_WAITING) throw tooMany(refusal)
       this.#waiting += 1
       try {
@@ -90,10 +102,33 @@ export class LoginThrottle {
 
   /** Clears the failures of the account from this address, and only this attempt of the address. */
   async succeeded(unit: AuthUnit, { at, keys: [pair, address] }: Attempt): Promise<void> {
+    // It may have taken so long that it counted as failed meanwhile.
+    this.#fullUntil.delete(pair.toString('base64'))
     const { pending } = this.#lately(await unit.lockAttempts(pair))
     await keep(unit, pair, { failed: [], pending: without(pending, at) })
     const others = this.#lately(await unit.lockAttempts(address))
     await keep(unit, address, { ...others, pending: without(others.pending, at) })
+  }
+
+  #knownRefusal(keys: AttemptKeys): Refusal | undefined {
+    for (const key of keys) {
+      const name = key.toString('base64')
+      const left = (this.#fullUntil.get(name) ?? 0) - this.#now()
+      if (left > 0) return { mayPass: false, retryAfter: Math.max(1, Math.ceil(left / 1000)) }
+      this.#fullUntil.delete(name)
+    }
+    return undefined
+  }
+
+  #note(keys: AttemptKeys, found: readonly [LoginAttempts, LoginAttempts]): void {
+    for (const [index, limit] of [PER_PAIR, PER_ADDRESS].entries()) {
+      const { failed, pending } = this.#lately(found[index] ?? { failed: [], pending: [] })
+      const decisive = failed.toSorted((a, b) => a - b)[failed.length - limit]
+      if (decisive === undefined || pending.length > 0) continue
+      const [oldest] = this.#fullUntil.keys()
+      if (oldest !== undefined && this.#fullUntil.size >= MOST_FULL) this.#fullUntil.delete(oldest)
+      this.#fullUntil.set((keys[index] ?? keys[0]).toString('base64'), decisive + WINDOW)
+    }
   }
 
   #refusalBy([pair, address]: readonly [LoginAttempts, LoginAttempts]): Refusal | undefined {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 
 /** How passwords are kept. */
@@ -12,9 +13,9 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /**
  * Argon2id on libuv's threads, a few at a time: whoever floods the service with log-ins must not take every thread from
- * its file system work, nor all of its memory.
+ * its file system work, nor all of its memory, and leaves a processor to everybody else.
  */
-export function argon2Passwords(atOnce = 2): Passwords {
+export function argon2Passwords(atOnce = Math.max(1, Math.min(2, availableParallelism() - 1))): Passwords {
   const waiting: (() => void)[] = []
   let running = 0
   const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
