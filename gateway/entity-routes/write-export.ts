@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { DomainError } from '../../shared/domain-error.js'
 import type { CsvBatch } from './csv-batch.js'
 import type { OpenedExport } from './open-export.js'
@@ -19,6 +20,7 @@ export async function writeExport(
     await write(response, csv.header(header.columns, bom))
     for await (const part of parts) {
       if (part.rows) {
+        await nextTurn()
         await write(response, csv.rows(part.rows.json))
         rows += part.rows.count
       } else if (part.end) {
@@ -35,6 +37,17 @@ export async function writeExport(
     await breakOff(response, csv.remark(`# export incomplete after ${rows} rows`))
     return error
   }
+}
+
+let latestTurn: Promise<unknown> = Promise.resolve()
+
+/**
+ * Resolves in a turn of the event loop that no other export has. Writing a part as CSV takes milliseconds: were all
+ * exports to do so in one turn, every other request would wait for all of them at each of its steps.
+ */
+function nextTurn(): Promise<unknown> {
+  latestTurn = latestTurn.then(() => setImmediate())
+  return latestTurn
 }
 
 /** Resolves when there is room for more. Rejects when the client is gone; who reads nothing is disconnected elsewhere. */

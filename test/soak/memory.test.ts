@@ -85,7 +85,7 @@ eachDatabase((kind) => {
       process.stdout.write(
         `      gateway ${shown(before[0])}, peak ${peakMemory(gateway.pid) ?? '?'}, after ${shown(after[0])}\n` +
           `      data service ${shown(before[1])}, peak ${peakMemory(dataService.pid) ?? '?'}, after ${shown(after[1])}\n` +
-          `      bystander: ${served} answers, longest ${longest.toFixed(0)} ms\n`
+          `      bystander: ${served} answers, longest ${longest.toFixed(0)} ms here, ${withinGateway(gateway)} ms in the gateway\n`
       )
       for (const [one, other] of [
         [before[0], after[0]],
@@ -216,6 +216,12 @@ async function settled(service: ServiceProcess, descriptors: number): Promise<Me
     await memoryOf(service)
   }
   return memoryOf(service)
+}
+
+/** Milliseconds that the longest of the bystander's requests took from its head to the end of its answer. */
+function withinGateway(gateway: ServiceProcess): string {
+  const times = gateway.logs().flatMap(({ path, durationMs }) => (path === '/products/1' ? [Number(durationMs)] : []))
+  return Math.max(0, ...times).toFixed(0)
 }
 
 function held({ heapUsed, external }: Memory): number {
