@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { freePort } from '../../test/runner/free-port.js'
 import { startServer, untilServing, type ServerProcess } from './server-process.js'
 import type { Target } from './target.js'
@@ -12,6 +13,7 @@ export const uniformRest: Target = {
     const env = {
       DATA_DIR: dataDir,
       DATA_SERVICE_ADDRESS: `127.0.0.1:${await freePort()}`,
+      GATEWAY_SECRET: randomUUID(),
       // No line a request, since the others write none either.
       LOG_LEVEL: 'warn'
     }
@@ -33,7 +35,12 @@ export const uniformRest: Target = {
           JWT_PRIVATE_KEY_FILE: issuer.privateKeyFile
         }
       }),
-      startServer({ module: 'gateway/main.js', nodeOptions, env: { ...env, GATEWAY_PORT: String(port) } })
+      startServer({
+        module: 'gateway/main.js',
+        nodeOptions,
+        // On plain HTTP, as the others: no answer carries Strict-Transport-Security.
+        env: { ...env, GATEWAY_PORT: String(port), COOKIE_SECURE: 'false' }
+      })
     )
     try {
       await untilServing(origin, processes)
