@@ -42,17 +42,19 @@ describeApi('a key whose first request is still running', (store) => {
 })
 
 describeApi('a row that another transaction will not let go', (store) => {
-  it('is 412 for guarded writes and 409 for others, once the tries are over', async () => {
+  it('is 503 with Retry-After, and no conflict, once the tries are over', async () => {
     const ifMatch = tagOf(versionOf(rowOf(PRODUCTS, 1)))
     const held = await hold(store, PRODUCT)
     try {
       await changesNothing(store, async () => {
-        const [guarded, unguarded] = await Promise.all([
+        const answers = await Promise.all([
           send(store, 'clerk PUT /products/1/unpublish', { ifMatch }),
           send(store, 'clerk DELETE /products/1')
         ])
-        store.problem(guarded, { status: 412, code: 'conflict' })
-        store.problem(unguarded, { status: 409, code: 'conflict' })
+        for (const answer of answers) {
+          store.problem(answer, { status: 503, code: 'upstream.unavailable' })
+          expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/)
+        }
       })
     } finally {
       await held.release()
