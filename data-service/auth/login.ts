@@ -4,7 +4,7 @@ import type { LoginResponse } from '../../shared/gen/auth/v1/LoginResponse.js'
 import { throttledAddress } from '../../shared/throttled-address.js'
 import type { UnaryHandler } from '../rpc/call-context.js'
 import { accountKey, type StoredAccount } from './account.js'
-import type { AuthUnit } from './auth-store.js'
+import type { AuthUnit, Family } from './auth-store.js'
 import type { Authenticating } from './authenticating.js'
 import { checkCredentials } from './check-credentials.js'
 import { LoginQueue } from './login-queue.js'
@@ -36,22 +36,37 @@ export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, Lo
     const keys = attemptKeys(emailKey, address)
     const replaced = replacedRefreshTokens.slice(0, MOST_REPLACED)
     const tried = { event: 'login', account: triedAccount(by, email), clientAddress } as const
+    // Whether the throttle counts the attempt, or may do so: then it leaves a line, however it ends.
+    let counted = false
     try {
       for (const end = LoginThrottle.patience(); ;) {
         await throttle.passable(keys, end, signal)
         const leave = await queue.enter(address, signal)
         try {
+          counted = true
           const attempt = await throttle.admit(keys, signal)
-          if (attempt === undefined) continue
+          if (attempt === undefined) {
+            counted = false
+            continue
+          }
           const outcome = await checked({ attempt, emailKey, password, replaced, signal }, throttle, by)
           if ('why' in outcome) throw new Refused(outcome.why)
-          const { account, live } = outcome
+          const { account, live, ended } = outcome
           trail(log, {
             ...tried,
             outcome: 'success',
             account: ownSubject(by, account),
             session: sessionId(live.familyId)
           })
+          for (const { family, of } of ended) {
+            trail(log, {
+              event: 'logout',
+              outcome: 'replaced',
+              account: of && ownSubject(by, of),
+              clientAddress,
+              session: sessionId(family.id)
+            })
+          }
           return { session: sessionOf(account, live, by) }
         } finally {
           leave()
@@ -62,6 +77,9 @@ export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, Lo
         trail(log, { ...tried, outcome: 'failure', code: error.code, reason: error.why })
       } else if (error instanceof DomainError && error.code === 'quota-exceeded') {
         trail(log, { ...tried, outcome: 'throttled', code: error.code, reason: messageOf(error.cause ?? error) })
+      } else if (counted) {
+        const reason = signal.aborted ? messageOf(signal.reason) : 'the attempt could not be checked'
+        trail(log, { ...tried, outcome: 'abandoned', reason })
       }
       throw error
     }
@@ -77,7 +95,19 @@ interface Admitted {
   readonly signal: AbortSignal
 }
 
-type Outcome = { readonly account: StoredAccount; readonly live: LiveToken } | { readonly why: string }
+interface LoggedIn {
+  readonly account: StoredAccount
+  readonly live: LiveToken
+  readonly ended: readonly EndedSession[]
+}
+
+/** A session that a log-in ended; `of` is its account. */
+interface EndedSession {
+  readonly family: Family
+  readonly of: StoredAccount | undefined
+}
+
+type Outcome = LoggedIn | { readonly why: string }
 
 /** Checks the password of an attempt that was counted, and settles it whatever happens. */
 async function checked(
@@ -95,12 +125,13 @@ async function checked(
     signal.throwIfAborted()
     const isRight = await passwords.verify(account?.passwordHash ?? decoyHash, password)
     if (account !== undefined && isRight && isUsable(account, by)) {
-      const live = await store.transaction(signal, async (unit) => {
+      const opened = await store.transaction(signal, async (unit) => {
         await throttle.succeeded(unit, attempt)
-        for (const text of replaced) await endFamilyOf(unit, text, by.now())
-        return await openFamily(unit, account.id, by)
+        const ended: EndedSession[] = []
+        for (const text of replaced) ended.push(...(await endFamilyOf(unit, text, by.now())))
+        return { ended, live: await openFamily(unit, account.id, by) }
       })
-      return { account, live }
+      return { account, ...opened }
     }
     const wrong = account === undefined ? 'no such account' : 'wrong password'
     why = isRight ? 'sample account, and SAMPLE_DATA is off' : wrong
@@ -112,10 +143,13 @@ async function checked(
   return { why }
 }
 
-async function endFamilyOf(unit: AuthUnit, refreshToken: string, at: number): Promise<void> {
+/** Empty where the token is unknown or its session was over. */
+async function endFamilyOf(unit: AuthUnit, refreshToken: string, at: number): Promise<readonly EndedSession[]> {
   const token = parseRefreshToken(refreshToken)
   const family = token && (await unit.lockFamilyOf(tokenKeys(token)))
-  if (family !== undefined && family.revokedAt === null) await unit.revokeFamily(family.id, at)
+  if (family === undefined || family.revokedAt !== null) return []
+  await unit.revokeFamily(family.id, at)
+  return [{ family, of: await unit.getAccount(family.accountId) }]
 }
 
 /** Alike for a wrong password and for no such account; `why` is for the log alone. */

@@ -87,7 +87,7 @@ export function sessionOf(account: StoredAccount, live: LiveToken, by: Authentic
 
 /**
  * The claim `sid` of a session's access tokens: kept by refresh, new with each log-in. It is the family's random id, which
- * log lines name as `family`. No call takes it, so whoever reads it can do nothing with it.
+ * log lines name as `session`. No call takes it, so whoever reads it can do nothing with it.
  */
 export function sessionId(familyId: Buffer): string {
   return familyId.toString('hex')

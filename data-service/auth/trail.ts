@@ -12,7 +12,7 @@ export interface TrailSubject {
 export interface TrailEntry {
   readonly event: 'login' | 'logout' | 'refresh' | 'ownership'
   /** `success`, or how it was refused. */
-  readonly outcome: 'success' | 'failure' | 'throttled' | 'reuse' | 'unknown' | 'refused'
+  readonly outcome: 'success' | 'failure' | 'abandoned' | 'throttled' | 'reuse' | 'replaced' | 'unknown' | 'refused'
   readonly account: TrailSubject | undefined
   /** Address of the client, as far as it can be believed. */
   readonly clientAddress: string | undefined
@@ -41,11 +41,11 @@ const MESSAGES: Readonly<Record<TrailEntry['event'], string>> = {
 
 const HASH_DIGITS = 16
 
-/** `log` is the call's, with its request id. What did not succeed is a warning, so that LOG_LEVEL=warn keeps it. */
+/** `log` is the call's, with its request id. What was refused or failed is a warning, so that LOG_LEVEL=warn keeps it. */
 export function trail(log: Logger, { account, ...entry }: TrailEntry): void {
   const line = { ...entry, ...(account === undefined ? {} : { account: accountHash(account) }) }
   const message = entry.outcome === 'reuse' ? 'refresh family revoked' : MESSAGES[entry.event]
-  if (entry.outcome === 'success') log.info(line, message)
+  if (entry.outcome === 'success' || entry.outcome === 'replaced') log.info(line, message)
   else log.warn(line, message)
 }
 

@@ -64,6 +64,7 @@ export function toDomainError(error: unknown, call: FailedCall): DomainError {
   // What is throttled has its line in the trail of log-ins already.
   else if (cause !== undefined && code !== 'quota-exceeded')
     log.info({ code, reason: messageOf(cause) }, 'call refused')
-  else log.debug({ code, detail: error.message }, 'call refused')
+  // Its words repeat what the caller sent, names and values, which no log line may.
+  else log.debug({ code, faults: error.faults.length }, 'call refused')
   return error
 }

@@ -2,9 +2,6 @@ import { type Claims, TokenRefused, verifyToken } from '../../shared/access-toke
 import type { AuthCall } from '../auth-client.js'
 import type { PublishedKeys } from './published-keys.js'
 
-/** The last moment that a Date can hold, in milliseconds. */
-const LAST_MOMENT = 8.64e15
-
 /**
  * Checks an access token in full, signature included, and answers when it ends; undefined for one that is not valid.
  * Throws where the keys cannot be had.
@@ -15,7 +12,7 @@ export async function checkAccessToken(
   by: { readonly keys: PublishedKeys; readonly now: () => Date }
 ): Promise<Date | undefined> {
   const claims = await verified(token, call, { ...by, acceptExpired: false })
-  return claims && new Date(Math.min(claims.exp * 1000, LAST_MOMENT))
+  return claims && new Date(claims.exp * 1000)
 }
 
 /**

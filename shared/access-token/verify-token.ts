@@ -4,6 +4,9 @@ import type { Issuer } from './issuer.js'
 /** The claims of a token that holds. */
 export type Claims = JwtPayload & { readonly iss: string; readonly sub: string; readonly exp: number }
 
+/** The last second of the year 9999, after which RFC 3339 has no date. */
+const LAST_EXPIRY = 253_402_300_799
+
 /** Why a token was refused, for the log alone. */
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused'
@@ -39,6 +42,7 @@ export async function verifyToken(
   )
   // jsonwebtoken takes a token without `exp` for one that never expires.
   if (typeof claims === 'string' || typeof claims.exp !== 'number') throw new TokenRefused('no expiry')
+  if (claims.exp > LAST_EXPIRY) throw new TokenRefused('an expiry beyond the year 9999')
   if (typeof claims.sub !== 'string' || claims.sub === '') throw new TokenRefused('no subject')
   return { ...claims, iss: issuer.issuer, sub: claims.sub, exp: claims.exp }
 }
@@ -65,6 +69,7 @@ function verified<T>(verify: () => T): T {
   try {
     return verify()
   } catch (error) {
-    throw new TokenRefused(error instanceof Error ? error.message : 'not verified', { cause: error })
+    // The parser's own words repeat what could not be parsed.
+    throw new TokenRefused(error instanceof jwt.JsonWebTokenError ? error.message : 'not a JWT', { cause: error })
   }
 }

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { demoEnvironment } from '../demo-environment.mjs'
 import { projectRoot } from '../project-root.mjs'
-import { parseLogLine, readable } from './log-line.mjs'
+import { parseLogLine, printable, readable } from './log-line.mjs'
 
 const PATIENCE_MS = 10_000
 
@@ -31,7 +31,7 @@ export function startService(folder, { env = {} } = {}) {
     if (stream === null) continue
     createInterface({ input: stream }).on('line', (line) => {
       const entry = parseLogLine(line)
-      process.stdout.write(`${entry === null ? line : readable(name, entry)}\n`)
+      process.stdout.write(`${entry === null ? printable(line) : readable(name, entry)}\n`)
     })
   }
   /** @type {Promise<string>} */

@@ -50,6 +50,36 @@ eachDatabase((kind) => {
 
     const isOfTrail = ({ event, requestId }: LogEntry, id: string): boolean => event !== undefined && requestId === id
 
+    it('is told apart from what a refused request sent, of which no line repeats names or values', async () => {
+      const query =
+        'filters%5Bid%5D.operator=equals&filters%5Bid%5D.value=sent-value&sent-name=1&sortColumn=sent-column'
+      const refused = await send('sent', 'GET', `/products/paged?${query}`)
+      expect(refused.status, refused.text).to.equal(400)
+      const jwt = `${Buffer.from('sent-header').toString('base64url')}.e30.AAAA`
+      expect((await send('sent-token', 'GET', '/products', { token: jwt })).status).to.equal(401)
+      for (const id of ['sent', 'sent-token']) {
+        await stack.dataService.logged(({ requestId, msg }) => requestId === id && msg === 'call refused')
+      }
+      expect(JSON.stringify(stack.dataService.logs())).to.not.match(/sent-(value|name|column|header)/)
+    })
+
+    it('has a line for a session that a log-in over it ended, beside that of the log-in', async () => {
+      const ben = { email: 'ben@example.com', password: 'demo-password' }
+      const first = await send('over-1', 'POST', '/auth/login', { body: ADA })
+      const second = await send('over-2', 'POST', '/auth/login', { body: ben, refresh: refreshCookie(first) })
+      expect(second.status, second.text).to.equal(200)
+      await send('over-3', 'POST', '/auth/login', { body: ben, refresh: refreshCookie(first) })
+      await stack.dataService.logged((entry) => isOfTrail(entry, 'over-3'))
+      const lines = stack.dataService.logs()
+      const of = (id: string): readonly LogEntry[] => lines.filter((line) => isOfTrail(line, id))
+      const session = of('over-1')[0]?.['session']
+      expect(session).to.be.a('string')
+      const ended = { event: 'logout', outcome: 'replaced', account: hashOf(ADA.email), clientAddress: CLIENT, session }
+      expect(of('over-2').map(({ event }) => event)).to.have.members(['login', 'logout'])
+      expect(of('over-2').find(({ event }) => event === 'logout')).to.include({ ...ended, level: 'info' })
+      expect(of('over-3').map(({ event }) => event)).to.deep.equal(['login'])
+    })
+
     it('is one line for each of them, with request, client, account and outcome, and no secret', async () => {
       const login = await send('login', 'POST', '/auth/login', { body: ADA })
       expect(login.status, login.text).to.equal(200)

@@ -149,6 +149,7 @@ eachDatabase((kind) => {
       const last = codeOf(slow.login(wrong))
       gone.abort(new Error('gone'))
       for (const error of await Promise.all(left)) expect(error).to.include({ message: 'gone' })
+      expect(harness.logs.filter(({ event }) => event === 'login')).to.deep.equal([])
       release()
       expect(await Promise.all([...staying, last])).to.deep.equal(Array(4).fill('auth.invalid-credentials'))
       expect(begun).to.equal(4)
@@ -169,6 +170,12 @@ eachDatabase((kind) => {
           }
         })
         expect(await leaving.login(right, gone.signal).catch((error: unknown) => error)).to.include({ message: 'gone' })
+      }
+      const lines = harness.logs.filter(({ event }) => event === 'login')
+      expect(lines).to.have.length(10)
+      for (const line of lines) {
+        expect(line).to.include({ level: 40, outcome: 'abandoned', reason: 'gone', clientAddress: '192.0.2.1' })
+        expect(line['account']).to.match(/^[0-9a-f]{16}$/)
       }
       // One that is still under way would be waited for, and the seconds to wait would be one.
       expect(await refusalOf(one.login(right))).to.include({ code: 'quota-exceeded', retryAfter: 15 * 60 })
