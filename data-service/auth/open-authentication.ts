@@ -30,7 +30,7 @@ export async function openAuthentication(
   const issuers: PublishedIssuer[] = [ownIssuer(tokens, keySet)]
   const outside = new Map<string, ClaimReading>()
   if (tokens.outside !== undefined) {
-    issuers.push(outsideIssuer(tokens.outside, { now, stopping }))
+    issuers.push(outsideIssuer(tokens.outside, { now, stopping, log }))
     outside.set(tokens.outside.issuer, outsideClaims(tokens.outside.claims, ownerClaimType))
   }
   const minting = { ...tokens, ownerClaimType, ttl: tokens.accessTtl, now, newId: randomUUID }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import type { VerificationKey } from '../../shared/access-token/verification-key.js'
 import { DomainError } from '../../shared/domain-error.js'
 import type { OutsideIssuerConfig } from '../config.js'
@@ -29,9 +30,11 @@ export function outsideIssuer(
     /** Without it nothing is fetched unless somebody asks for a key. */
     readonly stopping?: AbortSignal
     readonly fetchKeys?: (uri: string) => Promise<Keys>
+    /** Told when fetches begin to fail, and when they work again. */
+    readonly log?: Pick<Logger, 'info' | 'warn'>
   }
 ): PublishedIssuer {
-  const { now, stopping, fetchKeys = fetchJwks } = how
+  const { now, stopping, fetchKeys = fetchJwks, log } = how
   let keys: Keys | undefined
   let fetchedAt = -Infinity
   let triedAt = -Infinity
@@ -43,8 +46,13 @@ export function outsideIssuer(
     try {
       keys = await fetchKeys(config.jwksUri)
       fetchedAt = now()
+      if (failure !== undefined) log?.info({ issuer: config.issuer }, 'keys of the outside issuer are fetched again')
       failure = undefined
     } catch (error) {
+      if (failure === undefined) {
+        const reason = error instanceof Error ? error.message : String(error)
+        log?.warn({ issuer: config.issuer, reason }, 'keys of the outside issuer cannot be fetched')
+      }
       failure = error
     } finally {
       fetching = undefined
@@ -85,13 +93,15 @@ export function outsideIssuer(
       if (known === undefined) await refreshed()
       else if (now() - fetchedAt > FRESH) void refreshed()
       const found = known ?? usable()?.get(kid)
-      if (found !== undefined || usable() !== undefined) return found
+      if (found !== undefined) return found
+      // While fetches fail nobody knows whether the issuer has such a key by now.
+      if (failure === undefined && usable() !== undefined) return undefined
+      // Without a cause: why fetches fail was logged once, and every token may name any issuer.
       throw new DomainError(
         'upstream.unavailable',
         'The keys that verify this token cannot be fetched at the moment.',
         {
-          retryAfter: COOL_DOWN / 1000,
-          cause: failure
+          retryAfter: COOL_DOWN / 1000
         }
       )
     }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { pino } from 'pino'
 import { fetchJwks } from '../../../data-service/auth/fetch-jwks.js'
 import { outsideIssuer } from '../../../data-service/auth/outside-issuer.js'
 import { loadSigningKey } from '../../../data-service/auth/signing-key.js'
@@ -87,17 +88,28 @@ describe('outsideIssuer', () => {
     let down = false
     const fetchKeys = (): Promise<Map<string, VerificationKey>> =>
       down ? Promise.reject(new Error('down')) : Promise.resolve(new Map([['k', key]]))
-    const issuer = outsideIssuer(config, { now: () => now, fetchKeys })
+    const told: string[] = []
+    const log = pino({ base: null, timestamp: false }, { write: (line) => void told.push(line) })
+    const issuer = outsideIssuer(config, { now: () => now, fetchKeys, log })
     await issuer.key('k')
     down = true
     now = 60 * 60_000
     expect(await issuer.key('k')).to.equal(key)
+    for (let i = 0; i < 3; i++, now += 30_000) {
+      const doubt: unknown = await issuer.key('new').catch((reason: unknown) => reason)
+      expect(doubt).to.include({ code: 'upstream.unavailable', retryAfter: 30 }).and.not.have.property('cause')
+    }
+    expect(told).to.have.length(1)
+    expect(told[0]).to.include('"reason":"down"')
     now = 25 * 60 * 60_000
     const error: unknown = await issuer.key('k').catch((reason: unknown) => reason)
     expect(error).to.include({ code: 'upstream.unavailable', retryAfter: 30 })
     down = false
     now += 31_000
     expect(await issuer.key('k')).to.equal(key)
+    expect(told).to.have.length(2)
+    expect(told[1]).to.include('fetched again')
+    expect(await issuer.key('new')).to.equal(undefined)
   })
 })
 
