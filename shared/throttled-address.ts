@@ -1,16 +1,19 @@
-import { isIPv6 } from 'node:net'
+import { isIPv6, SocketAddress } from 'node:net'
 
-const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+/** RFC 4291 section 2.5.5.2, as SocketAddress writes it. */
+const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/
 const GROUPS = 8
 /** Of the eight, those of the network: its owner can make up all others. */
 const NETWORK_GROUPS = 4
 
 /** What failures are counted under for an address: an IPv4 address itself, of an IPv6 address its /64 network. */
 export function throttledAddress(address: string): string {
-  const [, ipv4] = MAPPED_IPV4.exec(address) ?? []
-  if (ipv4 !== undefined) return ipv4
-  const [plain = ''] = address.split('%')
-  return isIPv6(plain) ? `${groupsOf(plain).slice(0, NETWORK_GROUPS).join(':')}::/64` : address
+  const [text = ''] = address.split('%')
+  if (!isIPv6(text)) return address
+  // An IPv4 address in IPv6 has many spellings, `::ffff:c633:6440` among them; this makes them one.
+  const plain = new SocketAddress({ address: text, family: 'ipv6' }).address
+  const [, ipv4] = MAPPED_IPV4.exec(plain) ?? []
+  return ipv4 ?? `${groupsOf(plain).slice(0, NETWORK_GROUPS).join(':')}::/64`
 }
 
 function groupsOf(address: string): string[] {

@@ -1,5 +1,5 @@
 import { parse } from 'lossless-json'
-import { checkBodyLength } from '../../shared/body-limit.js'
+import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../shared/body-limit.js'
 import { DomainError } from '../../shared/domain-error.js'
 import { quoted } from './fault-list.js'
 import { canonicalNumber, JsonNumber } from './json-number.js'
@@ -8,8 +8,6 @@ export type JsonValue = string | boolean | null | JsonNumber | readonly JsonValu
 export interface JsonObject {
   readonly [member: string]: JsonValue
 }
-
-const MAX_DEPTH = 100
 
 /**
  * A body as JSON, numbers with all their digits. Throws `body.too-large`, `body.malformed`, or `body.invalid` for what
@@ -33,7 +31,7 @@ export function parseJson(bytes: Uint8Array): JsonValue {
     if (error instanceof RangeError) throw tooDeep()
     throw new DomainError('body.malformed', 'The body is not JSON (RFC 8259) in UTF-8.', { cause: error })
   }
-  if (isDeeperThan(value, MAX_DEPTH)) throw tooDeep()
+  if (isDeeperThan(value, MAX_BODY_DEPTH)) throw tooDeep()
   return value
 }
 
@@ -60,7 +58,7 @@ function isDeeperThan(value: JsonValue, depth: number): boolean {
 }
 
 function tooDeep(): DomainError {
-  return invalid(`The body is nested more than ${MAX_DEPTH} levels deep.`)
+  return invalid(BODY_TOO_DEEP)
 }
 
 function invalid(detail: string): DomainError {

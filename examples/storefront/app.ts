@@ -18,6 +18,9 @@ import { shopAsset } from './shop-asset.js'
 import { StoreUnavailable, type StoreApi } from './store-api.js'
 import { visitorOf } from './visitor.js'
 
+/** The gateway passes on heads of up to 64 KiB, and adds headers of its own and new session cookies to them. */
+const MAX_HEAD_BYTES = 80 * 1024
+
 export interface StorefrontParts {
   readonly api: StoreApi
   /** What prefixes the API's paths for the browser: empty, or `/api`. */
@@ -39,7 +42,7 @@ type Query = Readonly<Record<string, string | string[] | undefined>>
 
 /** The shop, not yet listening. It decides nothing by who a visitor claims to be but whom it greets. */
 export function buildStorefront({ api, apiPath, clock, log }: StorefrontParts): FastifyInstance {
-  const app = Fastify({ logger: false })
+  const app = Fastify({ logger: false, http: { maxHeaderSize: MAX_HEAD_BYTES } })
   const contextOf = (request: FastifyRequest): PageContext => ({
     visitor: visitorOf(request.headers.cookie, clock),
     path: localPath(request.url),

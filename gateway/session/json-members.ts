@@ -1,26 +1,55 @@
-import { parse } from 'lossless-json'
 import { refusal, type Fault } from '../../shared/domain-error.js'
 import { shortened } from '../../shared/shortened.js'
 
 /** The members of a body that is JSON (checkJsonBody). Throws `body.invalid` unless it is an object, each said once. */
 export function jsonMembers(body: Buffer): Readonly<Record<string, unknown>> {
-  const value = membersOf(body.toString('utf8'))
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-  throw refusal([bodyFault('', 'The body must be a JSON object.')])
+  const text = body.toString('utf8')
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw refusal([bodyFault('', 'The body must be a JSON object.')])
+  }
+  const repeated = repeatedMember(text)
+  if (repeated === undefined) return { ...value }
+  throw refusal([bodyFault('', `The body says ${JSON.stringify(shortened(repeated, 100))} twice.`)])
 }
 
-function membersOf(text: string): unknown {
-  try {
-    return parse(text, null, {
-      onDuplicateKey: ({ key }) => {
-        throw refusal([bodyFault('', `The body says ${JSON.stringify(shortened(key, 100))} twice.`)])
+/**
+ * The name of a member that one object of well-formed JSON has twice; JSON.parse would keep the last of them in silence.
+ * A parser that tells of them takes tens of times as long, and these bodies come from anybody.
+ */
+function repeatedMember(text: string): string | undefined {
+  // Of each object that is open, and of each array, which has none.
+  const open: Set<string>[] = []
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '{' || character === '[') open.push(new Set())
+    else if (character === '}' || character === ']') open.pop()
+    else if (character === '"') {
+      const end = stringEnd(text, at)
+      const names = open.at(-1)
+      if (names !== undefined && isName(text, end)) {
+        const name = String(JSON.parse(text.slice(at, end)))
+        if (names.has(name)) return name
+        names.add(name)
       }
-    })
-  } catch (error) {
-    // The parser goes as deep as its stack.
-    if (error instanceof RangeError) throw refusal([bodyFault('', 'The body is nested too deeply.')])
-    throw error
+      at = end - 1
+    }
   }
+  return undefined
+}
+
+/** Where the string that begins at `start` is over, its closing quotation mark included. */
+function stringEnd(text: string, start: number): number {
+  let at = start + 1
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  return at + 1
+}
+
+/** Whether a colon follows. */
+function isName(text: string, end: number): boolean {
+  let at = end
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
+  return text[at] === ':'
 }
 
 /** `pointer` is a JSON pointer. */

@@ -119,6 +119,8 @@ describe('settings of the gateway', () => {
     const trusted = [
       '10.1.2.3',
       '::ffff:10.1.2.3',
+      '::ffff:a01:203',
+      '0:0:0:0:0:FFFF:0A01:0203',
       '192.0.2.7',
       'fd00::1',
       '192.0.2.8',
@@ -127,7 +129,7 @@ describe('settings of the gateway', () => {
       'x',
       undefined
     ]
-    expect(trusted.filter((address) => trustedProxies.trusts(address))).to.deep.equal(trusted.slice(0, 4))
+    expect(trusted.filter((address) => trustedProxies.trusts(address))).to.deep.equal(trusted.slice(0, 6))
   })
 
   it('trust nobody by default', () => {

@@ -29,6 +29,16 @@ describe('the storefront’s server', () => {
   })
   after(() => app.close())
 
+  it('takes heads of the 64 KiB that the gateway takes, and what it adds', async () => {
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    const ask = async (length: number): Promise<unknown> => {
+      const { status } = await fetch(`${url}/cart`, { headers: { 'x-long': 'a'.repeat(length) } })
+      return status
+    }
+    expect(await ask(72 * 1024)).to.equal(200)
+    expect(await ask(100 * 1024)).to.equal(431)
+  })
+
   it('serves its files, and 404 for any other path', async () => {
     for (const path of ['shop.css', 'mark.svg', 'client/cart.js']) {
       expect((await page(`/shop-assets/${path}`)).status, path).to.equal(200)

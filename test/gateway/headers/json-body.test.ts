@@ -50,8 +50,36 @@ describe('a body', () => {
       expect({}).to.not.have.property('a')
     })
   }
-  it('may be as deep as it is long', () => {
-    checkJsonBody(Buffer.from('['.repeat(500_000) + ']'.repeat(500_000)))
+
+  it('may be 100 levels deep, brackets in strings not counted', () => {
+    checkJsonBody(Buffer.from(`${'{"a":['.repeat(50)}"\\"${'[{'.repeat(200)}"${']}'.repeat(50)}`))
+  })
+
+  const DEEP = ['['.repeat(101) + ']'.repeat(101), `${'{"a":'.repeat(101)}1${'}'.repeat(101)}`]
+  for (const text of DEEP) {
+    it(`${text.slice(0, 5)} of 101 levels is refused`, () => {
+      expect(() => checkJsonBody(Buffer.from(text)))
+        .to.throw('nested more than 100 levels deep')
+        .with.property('code', 'body.invalid')
+    })
+  }
+
+  it('is refused for its depth without being parsed', () => {
+    const parse = JSON.parse
+    try {
+      JSON.parse = () => expect.fail('parsed')
+      for (const [text, code] of [
+        ['['.repeat(500_000) + ']'.repeat(500_000), 'body.invalid'],
+        ['['.repeat(1_000_000), 'body.malformed'],
+        ['{"a":'.repeat(200_000), 'body.malformed']
+      ] as const) {
+        expect(() => checkJsonBody(Buffer.from(text)))
+          .to.throw()
+          .with.property('code', code)
+      }
+    } finally {
+      JSON.parse = parse
+    }
   })
 
   const MALFORMED: readonly (readonly [why: string, body: Buffer])[] = [
@@ -61,6 +89,9 @@ describe('a body', () => {
     ['single quotes', Buffer.from("{'a':1}")],
     ['a comma too many', Buffer.from('{"a":1,}')],
     ['a comment', Buffer.from('{}//')],
+    ['a bracket that ends nothing', Buffer.from('][')],
+    ['another bracket at the end', Buffer.from('{]')],
+    ['a string that does not end', Buffer.from('"\\"')],
     ['NaN', Buffer.from('NaN')],
     ['two values', Buffer.from('{}{}')],
     ['a control character', Buffer.from('"\n"')],
