@@ -3,10 +3,28 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
+ * Where the operating system does not tell what it still holds for a client, a reader has this many times as long: a few
+ * megabytes lie in its buffers, and a reader of 10 KB/s takes minutes for them.
+ */
+export const LENIENCE = 10
+
+/**
+ * Within the machine Linux tells it in large steps: a receiver that was full reports room only once up to 330 KB of it is
+ * free, which takes a reader of 10 KB/s 33 seconds. Over a network a step is a few packets.
+ */
+const LOOPBACK_LENIENCE = 4 / 3
+
+const LOOPBACK = /^(?:(?:::ffff:)?127\.|::1$)/
+
+export function lenienceOf({ socket }: { readonly socket: Socket }): number {
+  return LOOPBACK.test(`${socket.remoteAddress}`) ? LOOPBACK_LENIENCE : 1
+}
+
+/**
  * For how many looks in a row a client made no progress. Looks are counted, not milliseconds: when this process itself
  * stands still for a while, that is no silence of its clients.
  */
-class SilentLooks {
+export class SilentLooks {
   count = 0
   #seen = ''
 
@@ -74,13 +92,13 @@ export class ReadingClient {
 }
 
 /** Bytes of the write under way that the operating system has not taken yet; Node's own timeouts look at it too. */
-function writeQueueSize(socket: Socket): number {
+export function writeQueueSize(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }
   return handle?.writeQueueSize ?? 0
 }
 
 /** By local and remote port: connections with the same two are counted together. */
-type UnacknowledgedBytes = ReadonlyMap<string, number>
+export type UnacknowledgedBytes = ReadonlyMap<string, number>
 
 /** Bytes that were sent and not acknowledged, as Linux counts them (proc_pid_net(5)). undefined on other systems. */
 export async function unacknowledgedBytes(): Promise<UnacknowledgedBytes | undefined> {

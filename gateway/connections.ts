@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from '../shared/logger.js'
-import { ReadingClient, SendingClient, unacknowledgedBytes } from './client-progress.js'
+import { LENIENCE, lenienceOf, ReadingClient, SendingClient, unacknowledgedBytes } from './client-progress.js'
 
 /** What a client may take, in milliseconds (contract.md section 2, Time). */
 export interface ConnectionTimes {
@@ -21,19 +21,10 @@ const MAX_WAITING = 16
 /** How often a connection is looked at while the shortest of its times passes. */
 const LOOKS = 10
 
-/**
- * Where the operating system does not tell what it still holds for a client, a reader has this many times as long: a few
- * megabytes lie in its buffers, and a reader of 10 KB/s takes minutes for them.
- */
-const LENIENCE = 10
-
-/**
- * Within the machine Linux tells it in large steps: a receiver that was full reports room only once up to 330 KB of it is
- * free, which takes a reader of 10 KB/s 33 seconds. Over a network a step is a few packets.
- */
-const LOOPBACK_LENIENCE = 4 / 3
-
-const LOOPBACK = /^(?:(?:::ffff:)?127\.|::1$)/
+/** Milliseconds between two looks. */
+export function lookInterval({ head, body, answer }: ConnectionTimes): number {
+  return Math.max(1, Math.floor(Math.min(head, body, answer) / LOOKS))
+}
 
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 
@@ -50,6 +41,8 @@ interface Connection {
   readonly waiting: Waiting[]
   /** Looks since a head was late that was not the client's to send; undefined while none was. */
   lateHead: number | undefined
+  /** Bytes that had been read of it when it was first seen idle after its last answer. */
+  readWhenIdle: number | undefined
   /** While nothing is read from it: what stops Node, which resumes a socket whenever a body is read. */
   pausing: (() => void) | undefined
   /** Since the last head. */
@@ -91,7 +84,7 @@ export class Connections {
       keepFromFailing(response)
       const connection = this.#open.get(request.socket)
       if (connection !== undefined)
-        Object.assign(connection, { latest: request, lateHead: undefined, wasPaused: false })
+        Object.assign(connection, { latest: request, lateHead: undefined, readWhenIdle: undefined, wasPaused: false })
     })
     this.#warnOfDropped(server)
     server.once('listening', () => {
@@ -149,6 +142,7 @@ export class Connections {
       answering: undefined,
       waiting: [],
       lateHead: undefined,
+      readWhenIdle: undefined,
       pausing: undefined,
       wasPaused: false,
       sending: new SendingClient(socket),
@@ -162,8 +156,7 @@ export class Connections {
   }
 
   get #interval(): number {
-    const { head, body, answer } = this.#times
-    return Math.max(1, Math.floor(Math.min(head, body, answer) / LOOKS))
+    return lookInterval(this.#times)
   }
 
   #warnOfDropped(server: Server): void {
@@ -203,7 +196,16 @@ export class Connections {
     this.#looking = false
   }
 
+  /**
+   * Node's parser passes over the blank lines before a head without a timeout of its own, and each of them begins the
+   * time of an idle connection anew (RFC 9112 section 2.2 has them ignored): here they are the start of a head.
+   */
   #sendsNoHead(connection: Connection): boolean {
+    const { latest, answering, socket } = connection
+    if (latest?.complete === true && answering === undefined) {
+      connection.readWhenIdle ??= socket.bytesRead
+      if (socket.bytesRead > connection.readWhenIdle) connection.lateHead ??= 0
+    }
     if (connection.lateHead === undefined) return false
     connection.lateHead = connection.answering === undefined ? connection.lateHead + 1 : 0
     return connection.lateHead * this.#interval >= this.#times.head
@@ -213,10 +215,6 @@ export class Connections {
     this.#log.info({ remoteAddress: socket.remoteAddress, why }, 'connection closed: its client is too slow')
     socket.destroy()
   }
-}
-
-function lenienceOf({ socket }: Connection): number {
-  return LOOPBACK.test(`${socket.remoteAddress}`) ? LOOPBACK_LENIENCE : 1
 }
 
 /** Without a listener an `error` would end the process, and Node takes its own off what it hands to others. */

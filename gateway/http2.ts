@@ -1,18 +1,18 @@
-import {
-  constants,
-  createServer,
-  Http2ServerRequest,
-  Http2ServerResponse,
-  type Http2Server,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream
-} from 'node:http2'
+import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { RequestListener } from 'node:http'
 import { createServer as createTlsServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import type { TlsCertificates } from '../shared/tls-certificates.js'
-import { CONNECTION_TIMES, type ConnectionTimes } from './connections.js'
+import {
+  LENIENCE,
+  lenienceOf,
+  SilentLooks,
+  unacknowledgedBytes,
+  writeQueueSize,
+  type UnacknowledgedBytes
+} from './client-progress.js'
+import { CONNECTION_TIMES, lookInterval, type ConnectionTimes } from './connections.js'
+import { bytesLeft, Request, Response } from './http2-messages.js'
 
 /** Requests of one connection under way at a time. */
 const MAX_STREAMS = 100
@@ -25,6 +25,19 @@ const MAX_HEADER_LINES = 16_384
 
 /** Milliseconds that a connection without a request is kept, as Fastify keeps those of plain HTTP. */
 const IDLE = 72_000
+
+interface Watched {
+  readonly stream: ServerHttp2Stream
+  readonly connection: Http2Connection
+  readonly sending: SilentLooks
+  readonly reading: SilentLooks
+}
+
+interface Http2Connection {
+  readonly socket: TLSSocket
+  /** For how many looks it was full and nothing left it. */
+  readonly full: SilentLooks
+}
 
 /** Makes a server of HTTPS for Fastify, which offers both versions of HTTP by ALPN (RFC 7301). */
 export function overTls({ current }: TlsCertificates, options: ServerOptions): (handler: RequestListener) => Server {
@@ -44,6 +57,8 @@ export class Http2Listener {
   readonly server: Http2Server
   readonly #times: ConnectionTimes
   readonly #sessions = new Map<ServerHttp2Session, TLSSocket>()
+  readonly #watched = new Set<Watched>()
+  #looking = false
 
   constructor(
     server: Server,
@@ -70,7 +85,11 @@ export class Http2Listener {
     server.removeAllListeners('tlsClientError')
     server.on('tlsClientError', (_error, socket) => socket.destroy())
     const stop = options.certificates.onChange(({ cert, key }) => server.setSecureContext({ cert, key }))
-    server.once('close', stop)
+    const timer = setInterval(() => void this.#look(), lookInterval(this.#times)).unref()
+    server.once('close', () => {
+      stop()
+      clearInterval(timer)
+    })
   }
 
   /** Takes no further request, and lets those under way end (RFC 9113 section 6.8) within `patience` milliseconds. */
@@ -83,6 +102,7 @@ export class Http2Listener {
 
   #opened(session: ServerHttp2Session, socket: TLSSocket): void {
     const { head } = this.#times
+    const connection: Http2Connection = { socket, full: new SilentLooks() }
     let running = 0
     let resets = 0
     // Once a session has ended, Node waits for the client to close the connection: only destroying it is sure.
@@ -99,7 +119,7 @@ export class Http2Listener {
     session.on('stream', (stream) => {
       running += 1
       clearTimeout(timer)
-      this.#watch(stream)
+      this.#watch(stream, connection)
       stream.once('close', () => {
         running -= 1
         resets = Math.max(0, resets + (stream.rstCode === constants.NGHTTP2_NO_ERROR ? -1 : 1))
@@ -112,23 +132,58 @@ export class Http2Listener {
     })
   }
 
-  /** Resets a stream whose client does nothing that it is waited for. Node counts each part that is sent as progress. */
-  #watch(stream: ServerHttp2Stream): void {
-    const { body, answer } = this.#times
-    const silence = Math.max(body, answer)
-    const isWhole = (): boolean => stream.endAfterHeaders || stream.readableEnded
-    const look = (): void => {
-      const awaitsBody = !isWhole() && !stream.isPaused() && stream.readableLength === 0
-      if (stream.writableLength > 0 || awaitsBody) stream.close(constants.NGHTTP2_CANCEL)
-      else stream.setTimeout(silence)
-    }
-    stream.setTimeout(silence)
-    stream.on('timeout', look)
+  /** Node's own timeout of a stream begins anew with whatever comes on its connection, a PING for one. */
+  #watch(stream: ServerHttp2Stream, connection: Http2Connection): void {
+    const watched: Watched = { stream, connection, sending: new SilentLooks(), reading: new SilentLooks() }
+    this.#watched.add(watched)
+    stream.once('close', () => this.#watched.delete(watched))
     // An answer that comes before the whole of the body: the rest of it is not wanted (RFC 9113 section 8.1).
     stream.once('finish', () => {
-      if (!isWhole()) setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR))
+      if (!isWhole(stream)) setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR))
     })
   }
+
+  /** Resets streams whose clients do nothing that they are waited for. Never rejects. */
+  async #look(): Promise<void> {
+    if (this.#looking) return
+    this.#looking = true
+    const { body, answer } = this.#times
+    const interval = lookInterval(this.#times)
+    const full = new Set<Http2Connection>()
+    const unread: Watched[] = []
+    for (const watched of this.#watched) {
+      const { stream, connection, sending, reading } = watched
+      const awaitsBody = !isWhole(stream) && !stream.isPaused() && stream.readableLength === 0
+      const hasSentNothing = sending.look(String(stream.state.localWindowSize), !awaitsBody)
+      const hasReadNothing = reading.look(String(bytesLeft(stream)), stream.writableLength === 0)
+      if (hasSentNothing * interval >= body) stream.close(constants.NGHTTP2_CANCEL)
+      else if (hasReadNothing > 0) {
+        unread.push(watched)
+        if (writeQueueSize(connection.socket) > 0) full.add(connection)
+      }
+    }
+    const queues = full.size === 0 ? undefined : await unacknowledgedBytes()
+    for (const connection of full) {
+      if (fullFor(connection, queues) * interval >= answer) connection.socket.destroy()
+    }
+    for (const { stream, connection, reading } of unread) {
+      // The streams of a full connection that moves wait for each other.
+      const patience = full.has(connection) ? answer * LENIENCE : answer
+      if (reading.count * interval >= patience) stream.close(constants.NGHTTP2_CANCEL)
+    }
+    this.#looking = false
+  }
+}
+
+function isWhole(stream: ServerHttp2Stream): boolean {
+  return stream.endAfterHeaders || stream.readableEnded
+}
+
+/** Looks for which nothing has left a full connection, less what a reader is granted (connections.ts). */
+function fullFor({ socket, full }: Http2Connection, queues: UnacknowledgedBytes | undefined): number {
+  const queued = queues?.get(`${socket.localPort} ${socket.remotePort}`)
+  const looks = full.look(`${writeQueueSize(socket)} ${socket.bytesWritten} ${queued}`, false)
+  return looks / (queues === undefined ? LENIENCE : lenienceOf({ socket }))
 }
 
 /** Unless it has closed by then; `patience` in milliseconds. */
@@ -136,45 +191,4 @@ function destroyIn(patience: number, socket: TLSSocket): void {
   if (socket.destroyed) return
   const timer = setTimeout(() => socket.destroy(), patience).unref()
   socket.once('close', () => clearTimeout(timer))
-}
-
-/**
- * A request of HTTP/2 with the headers that it would have had in HTTP/1.1, which is what everything behind it reads: a
- * `Host` (RFC 9113 section 8.3.1), and the announcement of a body of unknown length, which frames announce here.
- */
-class Request extends Http2ServerRequest {
-  constructor(
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    ...[options, rawHeaders]: [options: object, rawHeaders: readonly string[]]
-  ) {
-    const { ':authority': authority, host, 'content-length': length } = headers
-    const lines = rawHeaders.filter((_, index) => !(rawHeaders[index - (index % 2)] ?? '').startsWith(':'))
-    // Two that differ are two hosts, and refused as those are.
-    if (authority !== undefined && authority !== host) lines.unshift('host', authority)
-    headers.host ??= authority
-    if (!stream.endAfterHeaders && length === undefined) headers['transfer-encoding'] = 'chunked'
-    super(stream, headers, options, lines)
-  }
-}
-
-/** An answer over HTTP/2 with what those of HTTP/1.1 have and Node's lack. */
-class Response extends Http2ServerResponse {
-  constructor(stream: ServerHttp2Stream) {
-    super(stream)
-    Object.defineProperties(this, {
-      destroyed: { get: () => stream.destroyed || stream.closed },
-      // Node ends the writing side of a stream that was reset, which then counts as finished.
-      writableFinished: {
-        get: () => stream.writableFinished && !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR
-      }
-    })
-  }
-
-  /** An answer that is broken off must not look as if it were whole: Node would reset its stream without an error. */
-  override destroy(error?: Error): this {
-    if (!this.stream.closed) this.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
-    void error
-    return this
-  }
 }

@@ -55,6 +55,14 @@ describe('connections of clients', () => {
       .and.include('did not arrive in full in time')
   })
 
+  it('blank lines after an answer are the start of a head: they do not hold a connection open', async () => {
+    const { client } = await dial(GET)
+    await once(client, 'data')
+    const blank = setInterval(() => client.write('\r\n'), SHORT.head / 10)
+    expect(await text(client)).to.match(/HTTP\/1.1 400 /)
+    clearInterval(blank)
+  })
+
   it('half a head behind a request is answered after it', async () => {
     const { client } = await dial(`${GET}GET /nope HTTP/1.1\r\nHo`)
     expect((await text(client)).match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 400'])

@@ -1,10 +1,7 @@
 import { once } from 'node:events'
 import type { ClientHttp2Session } from 'node:http2'
 import { connect } from 'node:net'
-import { connect as connectTls } from 'node:tls'
-import { promisify } from 'node:util'
 import { buffer } from 'node:stream/consumers'
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ExportPart } from '../../gateway/data-calls.js'
 import { DomainError } from '../../shared/domain-error.js'
@@ -243,70 +240,6 @@ describe('HTTP/2', function () {
     expect((await running).status).to.equal(502)
     await closed
     await own[Symbol.asyncDispose]()
-  })
-})
-
-describe('the times of HTTP/2', function () {
-  this.timeout(20_000)
-  let authority: Authority
-  let gateway: GatewayFixture
-  let url: string
-  before(async () => {
-    authority = await Authority.create()
-    const { certFile, keyFile } = await authority.issueTo('http')
-    const times = { head: 1000, body: 300, answer: 300 }
-    gateway = await startGateway({ HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile }, undefined, { times })
-    url = await listen(gateway)
-  })
-  after(async () => {
-    await gateway.close()
-    await authority[Symbol.asyncDispose]()
-  })
-
-  it('end a connection that never makes a request', async () => {
-    const session = await openHttp2(url, authority.cert)
-    await once(session, 'close')
-  })
-
-  it('end a connection whose client says good-bye and does not go', async () => {
-    const below = connect({ host: '127.0.0.1', port: Number(new URL(url).port), allowHalfOpen: true })
-    const socket = connectTls({ socket: below, ca: authority.cert, host: '127.0.0.1', ALPNProtocols: ['h2'] })
-    await once(socket, 'secureConnect')
-    socket.on('error', () => {}).resume()
-    // The preface, empty SETTINGS, a GOAWAY without an error.
-    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-    socket.write(Buffer.from('0000000400000000000000080700000000000000000000000000', 'hex'))
-    const { server } = gateway.app
-    while ((await promisify(server.getConnections.bind(server))()) > 0) await pause(20)
-    below.destroy()
-  })
-
-  it('end a request whose body comes no further, and one whose answer is not read; others go on', async () => {
-    const session = await openHttp2(url, authority.cert)
-    gateway.data.answerExport = async function* (): AsyncGenerator<ExportPart> {
-      yield exportHeader()
-      for (;;) yield exportRows([[1, 'x'.repeat(10_000)]])
-    }
-    let release: (() => void) | undefined
-    const held = new Promise<void>((resolve) => (release = resolve))
-    const answer = gateway.data.answerGet
-    gateway.data.answerGet = async () => {
-      await held
-      return answer()
-    }
-    const patient = overHttp2(session, { path: '/products/1' })
-    const half = session.request({ ':method': 'POST', ':path': '/products', ...JSON_TYPE })
-    half.write('{')
-    const { stream: unread } = await openStream(session, { path: '/products/export' })
-    const codes = [half, unread].map(async (stream) => {
-      stream.on('error', () => {}).pause()
-      await once(stream, 'close')
-      return stream.rstCode
-    })
-    expect(await Promise.all(codes)).to.deep.equal([8, 8])
-    release?.()
-    expect((await patient).status).to.equal(200)
-    session.close()
   })
 })
 
