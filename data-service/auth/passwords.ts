@@ -1,28 +1,31 @@
 import { availableParallelism } from 'node:os'
-import { hash, verify } from '@node-rs/argon2'
+import { Worker } from 'node:worker_threads'
+import type { PasswordOutcome, PasswordTask } from './password-worker.js'
 
 /** How passwords are kept. */
 export interface Passwords {
   /** In PHC form, with salt and parameters. */
   hash(password: string): Promise<string>
+  /** Rejects where `hashed` is no hash. */
   verify(hashed: string, password: string): Promise<boolean>
 }
 
-/** OWASP's first choice for Argon2id, which is this package's default variant: 19 MiB, two passes, one lane. */
-const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-
 /**
- * Argon2id on libuv's threads, a few at a time: whoever floods the service with log-ins must not take every thread from
- * its file system work, nor all of its memory, and leaves a processor to everybody else.
+ * Argon2id on a few threads of low priority: a flood of log-ins must take neither libuv's threads, which file system work
+ * needs, nor all of the memory, nor the processor from whoever reads or writes.
  */
 export function argon2Passwords(atOnce = Math.max(1, Math.min(2, availableParallelism() - 1))): Passwords {
+  const idle: Worker[] = []
   const waiting: (() => void)[] = []
   let running = 0
-  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const inTurn = async (task: PasswordTask): Promise<PasswordOutcome> => {
     if (running === atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
     else running += 1
     try {
-      return await work()
+      const worker = idle.pop() ?? new Worker(new URL('./password-worker.js', import.meta.url))
+      const outcome = await outcomeOf(worker, task)
+      idle.push(worker)
+      return outcome
     } finally {
       // The next in line takes over this place.
       const next = waiting.shift()
@@ -31,7 +34,44 @@ export function argon2Passwords(atOnce = Math.max(1, Math.min(2, availableParall
     }
   }
   return {
-    hash: (password) => inTurn(() => hash(password, PARAMETERS)),
-    verify: (hashed, password) => inTurn(() => verify(hashed, password))
+    async hash(password) {
+      const outcome = await inTurn({ password, hashed: undefined })
+      if ('hashed' in outcome) return outcome.hashed
+      throw new Error(failureIn(outcome))
+    },
+    async verify(hashed, password) {
+      const outcome = await inTurn({ password, hashed })
+      if ('matches' in outcome) return outcome.matches
+      throw new Error(failureIn(outcome))
+    }
   }
+}
+
+/** An idle worker does not keep the process alive. A worker that fails is not used again. */
+function outcomeOf(worker: Worker, task: PasswordTask): Promise<PasswordOutcome> {
+  return new Promise((resolve, reject) => {
+    const settled = (): void => {
+      // Without a name it would take Node's own listeners off too.
+      for (const event of ['message', 'error', 'exit']) worker.removeAllListeners(event)
+      worker.unref()
+    }
+    worker.ref()
+    worker.once('message', (outcome: PasswordOutcome) => {
+      settled()
+      resolve(outcome)
+    })
+    worker.once('error', (error) => {
+      settled()
+      reject(error)
+    })
+    worker.once('exit', (code) => {
+      settled()
+      reject(new Error(`The thread that hashes passwords ended with ${code}`))
+    })
+    worker.postMessage(task)
+  })
+}
+
+function failureIn(outcome: PasswordOutcome): string {
+  return 'failure' in outcome ? outcome.failure : 'The thread that hashes passwords answered something else'
 }
