@@ -20,7 +20,7 @@ const NICENESS = 10
 // On Linux a priority is the thread's that asks for it (setpriority(2), notes); elsewhere it would be the process's.
 if (process.platform === 'linux') setPriority(0, NICENESS)
 
-parentPort?.on('message', (task: PasswordTask) => parentPort?.postMessage(outcomeOf(task), []))
+parentPort?.on('message', (task: PasswordTask) => parentPort?.postMessage(outcomeOf(task)))
 
 function outcomeOf({ password, hashed }: PasswordTask): PasswordOutcome {
   try {

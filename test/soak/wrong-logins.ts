@@ -28,7 +28,7 @@ for (let n = 0; performance.now() - begun < seconds * 1000; await wait(TICK_MS))
 }
 await Promise.all(sent)
 agent.destroy()
-parentPort?.postMessage(statuses, [])
+parentPort?.postMessage(statuses)
 
 function logIn(n: number): Promise<void> {
   const client = everNewAddresses ? `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}` : '198.51.100.1'
