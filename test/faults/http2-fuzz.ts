@@ -8,46 +8,27 @@ import { Authority } from '../harness/certificates.js'
 import { freshDatabase } from '../harness/database.js'
 import { openHttp2, overHttp1, overHttp2 } from '../harness/https.js'
 import { startStack, type Stack } from '../harness/stack.js'
+import { FLAG, frame as rawFrame, headerBlock, PREFACE, TYPE } from './http2-frames.js'
 
-/** Types of frames, RFC 9113 section 6. */
-const DATA = 0
-const HEADERS = 1
-const RST_STREAM = 3
-const SETTINGS = 4
-const PING = 6
-const WINDOW_UPDATE = 8
-const CONTINUATION = 9
-const END_STREAM = 1
-const END_HEADERS = 4
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+const DATA = TYPE.data
+const HEADERS = TYPE.headers
+const RST_STREAM = TYPE.reset
+const SETTINGS = TYPE.settings
+const PING = TYPE.ping
+const WINDOW_UPDATE = TYPE.windowUpdate
+const CONTINUATION = TYPE.continuation
+const END_STREAM = FLAG.endStream
+const END_HEADERS = FLAG.endHeaders
 
 /** Megabytes that a process may keep after all, above what it had once it was warm. */
 const KEPT = 150
 
 function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head.writeUInt8(type & 0xff, 3)
-  head.writeUInt8(flags & 0xff, 4)
-  head.writeUInt32BE(stream >>> 0, 5)
-  return Buffer.concat([head, payload])
+  return rawFrame({ type, flags, stream, payload })
 }
 
-/** Header lines as literals without indexing (RFC 7541 section 6.2.2). */
 function lines(headers: Readonly<Record<string, string>>): Buffer {
-  const text = (value: string): Buffer[] => [integer(value.length), Buffer.from(value, 'latin1')]
-  return Buffer.concat(
-    Object.entries(headers).flatMap(([name, value]) => [Buffer.from([0]), ...text(name), ...text(value)])
-  )
-}
-
-/** With a prefix of seven bits (RFC 7541 section 5.1). */
-function integer(value: number): Buffer {
-  if (value < 127) return Buffer.from([value])
-  const bytes = [127]
-  let rest = value - 127
-  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128)
-  return Buffer.from([...bytes, rest])
+  return headerBlock(Object.entries(headers))
 }
 
 function get(stream: number, path: string, flags = END_STREAM | END_HEADERS): Buffer {
