@@ -30,13 +30,36 @@ describe('purgeKeys', () => {
     expect(logs.filter((line) => line.includes('no database'))).to.have.length(1)
   })
 
-  it('does not begin before the first round, and stops while it waits', async () => {
+  it('deletes nothing before the time between two rounds has passed once', async () => {
     const stopping = new AbortController()
-    const purging = purgeKeys(
-      { what: 'things', purge: () => Promise.reject(new Error('asked')) },
-      { now: Date.now, log: pino({ level: 'silent' }), stopping: stopping.signal }
-    )
+    const started = performance.now()
+    let first: number | undefined
+    const purge = (): Promise<number> => {
+      first ??= performance.now() - started
+      stopping.abort()
+      return Promise.resolve(0)
+    }
+    await purgeKeys({ what: 'things', purge }, { ...silent(stopping.signal), every: 100 })
+    // A timer may be a millisecond early by this clock.
+    expect(first, 'milliseconds until the first round').to.be.at.least(99)
+  })
+
+  it('deletes nothing any more once the process stops, and ends at once', async () => {
+    const stopping = new AbortController()
+    let rounds = 0
+    const purge = (): Promise<number> => {
+      rounds += 1
+      return Promise.resolve(0)
+    }
+    const started = performance.now()
+    const purging = purgeKeys({ what: 'things', purge }, { ...silent(stopping.signal), every: 20_000 })
     stopping.abort()
     await purging
+    expect(rounds).to.equal(0)
+    expect(performance.now() - started, 'milliseconds until it ended').to.be.below(10_000)
   })
 })
+
+function silent(stopping: AbortSignal) {
+  return { now: Date.now, log: pino({ level: 'silent' }), stopping }
+}

@@ -1,11 +1,12 @@
 import { entities } from '../../data-service/entities/index.js'
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { Entity, Reference } from '../../data-service/entity/entity.js'
 import type { Call, Row } from './call.js'
 import { ADMIN, callersOf, OWNERS, ownerCaller, PERMISSIONS, type Caller } from './caller.js'
+import { PARENT_VALUES } from './domain-values.js'
 import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
 import { SECRET } from './made-values.js'
-import type { Rule } from './rule.js'
+import { ownerColumn, type Rule } from './rule.js'
 import { ruleOf } from './rule-of.js'
 import { tableRows, type StoredRow } from './table-rows.js'
 import { neededFor, verdict } from './verdict.js'
@@ -19,13 +20,25 @@ export function checkIncludes(store: EveryStore, entity: Entity): void {
 function checkReferences(store: EveryStore, entity: Entity): void {
   if (entity.references.length === 0) return
   const rule = ruleOf(entity)
+  const crossed = entity.references.filter((reference) => mayCross(entity, reference))
   it('includes of references hold what the caller could read by itself, and nothing else', async () => {
     const findings = new Findings()
+    const foreign: string[] = []
+    for (const reference of crossed) foreign.push(await rowOfAnotherOwner(store, entity, reference))
     const targets = new Map<string, StoredRow[]>()
     for (const { to } of entity.references) targets.set(to, await tableRows(store.sql, entityNamed(to)))
     const rows = new Map((await tableRows(store.sql, entity)).map((row) => [String(row['id']), row]))
-    const call: Call = { resource: entity.name, operation: 'paged', pageSize: '500', includeFKs: 'true' }
-    for (const caller of includers(rule, call)) {
+    const shape = { resource: entity.name, includeFKs: 'true' } as const
+    const calls: Call[] = [
+      { ...shape, operation: 'paged', pageSize: '500' },
+      { ...shape, operation: 'list' },
+      ...foreign.map((id): Call => ({ ...shape, operation: 'get', id }))
+    ]
+    const hidden = new Set<string>()
+    for (const [call, caller] of calls.flatMap((one) => includers(rule, one).map((by) => [one, by] as const))) {
+      const { reaches } = verdict(rule, call, caller)
+      const reached = rows.get(call.id ?? '')
+      if (call.operation === 'get' && (reached === undefined || !reaches(reached))) continue
       for (const outcome of await answeredByAll(store, { call, caller }, { code: 'ok', findings })) {
         findings.same(`secrets by ${caller.name}`, outcome.text.includes(SECRET), false)
         for (const row of outcome.rows) {
@@ -33,14 +46,33 @@ function checkReferences(store: EveryStore, entity: Entity): void {
             const key = rows.get(String(row['id']))?.[via.name] ?? null
             const target = targets.get(to)?.find((one) => one['id'] === key)
             const seen = target !== undefined && readable(entityNamed(to), target, caller)
-            const what = `${name} of ${entity.name} ${String(row['id'])} by ${caller.name}`
+            const what = `${name} of ${entity.name} ${String(row['id'])} in ${call.operation} by ${caller.name}`
+            if (target !== undefined && !seen) hidden.add(name)
             findings.same(what, idIn(row[name]), seen ? String(key) : null)
           }
         }
       }
     }
+    const unhidden = crossed.map(({ name }) => name).filter((name) => !hidden.has(name))
+    findings.same('references to rows of other owners that nobody was shown a row of', unhidden, [])
     findings.finish()
   })
+}
+
+/** Whether a row of one owner may refer to a row that only another one reads. */
+function mayCross(entity: Entity, { to, via }: Reference): boolean {
+  const target = ruleOf(entityNamed(to)).get
+  return typeof target === 'object' && 'column' in target && via.name !== ownerColumn(ruleOf(entity))
+}
+
+/** The id of a new row of the first owner that refers to a row of the second one. */
+async function rowOfAnotherOwner(store: EveryStore, entity: Entity, { name, to, via }: Reference): Promise<string> {
+  const [owner, other] = OWNERS
+  const values = PARENT_VALUES[`${entity.name}.${via.name}`]
+  const target = await store.maker.row(entityNamed(to), { owner: other, values: { ...values } })
+  const made = await store.maker.row(entity, { owner, values: { [via.name]: target.values['id'] ?? null } })
+  if (made.values[via.name] === undefined) throw new Error(`${entity.name} has no key of ${name}`)
+  return made.id
 }
 
 /** By SQL of our own. */

@@ -281,22 +281,49 @@ describe('the renderer behind the gateway', () => {
     expect(renderer.seen).to.deep.equal([])
   })
 
-  it('an unsafe request without its antiforgery token never reaches it', async () => {
-    const strict = await startProxying(renderer.url, {
-      session: {
-        ...noSession,
-        checkAntiforgery: () => Promise.reject(new DomainError('antiforgery.invalid', 'No token.'))
-      }
+  describe('behind a check of antiforgery tokens that refuses', () => {
+    let strict: ProxyingGateway
+    before(async () => {
+      strict = await startProxying(renderer.url, {
+        session: {
+          ...noSession,
+          checkAntiforgery: () => Promise.reject(new DomainError('antiforgery.invalid', 'No token.'))
+        }
+      })
     })
-    try {
-      const post = await request(`${strict.url}/cart`, { method: 'POST', body: 'a=1' })
-      expect([post.status, renderer.seen.length]).to.deep.equal([403, 0])
-      const get = await request(`${strict.url}/cart`)
-      expect([get.status, renderer.seen.length]).to.deep.equal([200, 1])
-    } finally {
-      await strict[Symbol.asyncDispose]()
+    after(() => strict[Symbol.asyncDispose]())
+
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      for (const [kind, sent] of [
+        [
+          'with a form',
+          { body: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '3' } }
+        ],
+        ['without a body', {}]
+      ] as const) {
+        it(`never gets a ${method} ${kind}`, async () => {
+          const answer = await request(`${strict.url}/cart`, { method, ...sent })
+          expect([answer.status, renderer.seen.length]).to.deep.equal([403, 0])
+          expect(answer.json()).to.include({ code: 'antiforgery.invalid' })
+        })
+      }
+    }
+
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      it(`gets a ${method}, which needs no token`, async () => {
+        const answer = await request(`${strict.url}/cart`, { method })
+        expect([answer.status, renderer.seen.map((seen) => seen.method)]).to.deep.equal([200, [method]])
+      })
     }
   })
+
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    it(`never gets a ${method} that a page of another origin sent`, async () => {
+      const answer = await request(`${gateway.url}/cart`, { method, headers: { 'sec-fetch-site': 'cross-site' } })
+      expect([answer.status, renderer.seen.length]).to.deep.equal([403, 0])
+      expect(answer.json()).to.include({ code: 'request.cross-site' })
+    })
+  }
 
   it('sees the refreshed cookies, and the browser gets them with the page', async () => {
     const refreshing = await startProxying(renderer.url, {

@@ -20,7 +20,12 @@ export async function hasContainerEngine(): Promise<boolean> {
 export async function startContainer(): Promise<DatabaseServer> {
   const password = randomBytes(12).toString('hex')
   const options = ['--detach', '--rm', '--publish=127.0.0.1::3306', '--tmpfs=/var/lib/mysql']
-  const server = ['--character-set-server=utf8mb4', '--max-connections=500', '--log-output=TABLE']
+  const server = [
+    '--character-set-server=utf8mb4',
+    '--default-time-zone=+05:30',
+    '--max-connections=500',
+    '--log-output=TABLE'
+  ]
   const { stdout } = await run('docker', [
     'run',
     ...options,
