@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { expect } from 'chai'
-import { DomainError } from '../../../shared/domain-error.js'
 import { open, request } from '../../harness/http.js'
 import { noSession, startProxying, type ProxyingGateway } from './proxying-gateway.js'
 import { startRenderer, type FakeRenderer } from './renderer-fixture.js'
@@ -280,50 +279,6 @@ describe('the renderer behind the gateway', () => {
     })
     expect(renderer.seen).to.deep.equal([])
   })
-
-  describe('behind a check of antiforgery tokens that refuses', () => {
-    let strict: ProxyingGateway
-    before(async () => {
-      strict = await startProxying(renderer.url, {
-        session: {
-          ...noSession,
-          checkAntiforgery: () => Promise.reject(new DomainError('antiforgery.invalid', 'No token.'))
-        }
-      })
-    })
-    after(() => strict[Symbol.asyncDispose]())
-
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      for (const [kind, sent] of [
-        [
-          'with a form',
-          { body: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '3' } }
-        ],
-        ['without a body', {}]
-      ] as const) {
-        it(`never gets a ${method} ${kind}`, async () => {
-          const answer = await request(`${strict.url}/cart`, { method, ...sent })
-          expect([answer.status, renderer.seen.length]).to.deep.equal([403, 0])
-          expect(answer.json()).to.include({ code: 'antiforgery.invalid' })
-        })
-      }
-    }
-
-    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-      it(`gets a ${method}, which needs no token`, async () => {
-        const answer = await request(`${strict.url}/cart`, { method })
-        expect([answer.status, renderer.seen.map((seen) => seen.method)]).to.deep.equal([200, [method]])
-      })
-    }
-  })
-
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-    it(`never gets a ${method} that a page of another origin sent`, async () => {
-      const answer = await request(`${gateway.url}/cart`, { method, headers: { 'sec-fetch-site': 'cross-site' } })
-      expect([answer.status, renderer.seen.length]).to.deep.equal([403, 0])
-      expect(answer.json()).to.include({ code: 'request.cross-site' })
-    })
-  }
 
   it('sees the refreshed cookies, and the browser gets them with the page', async () => {
     const refreshing = await startProxying(renderer.url, {
