@@ -109,6 +109,7 @@ describeApi('an export under way', (store) => {
           leaving.abort()
           await answer
           await until(async () => (await running()) === 0, GONE_MS, 'the query is gone')
+          expect(await running(), 'statements that run while the table is still locked').to.equal(0)
           await locker.run('UNLOCK TABLES')
         } finally {
           await locker.close()
@@ -151,8 +152,10 @@ describeApi('an export under way', (store) => {
     await once(response, 'data')
     response.pause()
     await watcher.begun()
+    expect(await watcher.isOpen(), 'a snapshot is open while the export goes on').to.equal(true)
     response.destroy()
     await until(async () => !(await watcher.isOpen()), GONE_MS, 'the snapshot is gone')
+    expect(await watcher.isOpen(), 'a snapshot is open after the client went away').to.equal(false)
   })
 
   it('keeps no other caller waiting for readers that do not read, and tells those it keeps out when to come back', async function () {

@@ -155,6 +155,7 @@ describe('a purchase', function () {
     for (const path of ['/cart', '/orders', '/account']) {
       await page.goto(shop.url() + path)
       await page.getByText('This account is no customer of the shop').waitFor()
+      expect(await page.locator('a[href*="/orders/"]').count(), `orders shown by ${path}`).to.equal(0)
     }
   })
 
@@ -166,6 +167,9 @@ describe('a purchase', function () {
     const other = await Visit.start(browser)
     const stranger = await other.signIn(shop.url(), 'ben', path)
     await stranger.getByText('There is no such order of yours.').waitFor()
+    const number = (await page.locator('.orders a').first().innerText()).trim()
+    expect(number, 'the number of the order').to.match(/^O-/)
+    expect(await stranger.content()).to.not.contain(number)
     await other.context.close()
   })
 

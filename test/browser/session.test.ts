@@ -141,6 +141,7 @@ describe('a browser session', function () {
     const page = await visit.open(`${shop.url()}/account`)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await other.getByText('Sign in to see this.').waitFor()
+    expect(await other.getByRole('link', { name: /^O-/ }).count(), 'orders still shown in the other tab').to.equal(0)
   })
 
   it('leads on to pages of this site alone after signing in', async () => {

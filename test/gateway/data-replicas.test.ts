@@ -157,7 +157,9 @@ describe('the replicas of the data service', () => {
       () => looks > 1,
       () => get(data)
     )
+    const { calls } = a
     await get(data)
+    expect(a.calls, 'calls to the address that the name stood for').to.equal(calls + 1)
   })
 
   it('are all tried where a name has an address that nobody listens on', async () => {

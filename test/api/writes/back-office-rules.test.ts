@@ -159,7 +159,16 @@ describeApi('rules of coupons, returns and invoices', (store) => {
         { productId: 3, quantity: 9_999 },
         { productId: 3, quantity: 1 }
       ]
-      await created(store, { account: 'ada', resource: 'returns', body: { ...body, lines } })
+      const row = rowIn(await created(store, { account: 'ada', resource: 'returns', body: { ...body, lines } }))
+      const kept = await select(
+        store,
+        'SELECT product_id, quantity FROM return_lines WHERE return_id = ? ORDER BY id',
+        [Number(row['id'])]
+      )
+      expect(kept.map((line) => [line['product_id'], line['quantity']].map(Number))).to.deep.equal([
+        [3, 9_999],
+        [3, 1]
+      ])
     })
 
     it('keep why they were rejected, and need to be told why', async () => {

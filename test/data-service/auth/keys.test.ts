@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { fetchJwks } from '../../../data-service/auth/fetch-jwks.js'
@@ -143,18 +144,21 @@ describe('a known key of an outside issuer', () => {
 
   it('is fetched before anybody asks, so that a withdrawn one is known in time', async () => {
     const stopping = new AbortController()
-    const fetched = new Promise<void>((resolve) => {
+    const fetched = new Promise<string>((resolve) => {
       outsideIssuer(config, {
         now: Date.now,
         stopping: stopping.signal,
         fetchKeys: () => {
-          resolve()
+          resolve('fetched')
           return Promise.resolve(new Map())
         }
       })
     })
-    await fetched
-    stopping.abort()
+    try {
+      expect(await Promise.race([fetched, delay(5000, 'not fetched', { ref: false })])).to.equal('fetched')
+    } finally {
+      stopping.abort()
+    }
   })
 })
 

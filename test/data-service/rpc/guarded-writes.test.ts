@@ -174,7 +174,9 @@ describe('guarded writes', () => {
     })
 
     it('takes no body for an empty one', async () => {
-      await act('rebuild', undefined, { body: undefined })
+      const { version: next } = await act('rebuild', undefined, { body: undefined })
+      expect(next.equals(version), 'the version of before').to.equal(false)
+      expect(service.store.children('things', 1, 'parts').map(({ size }) => size)).to.deep.equal([9])
     })
 
     it('changes children and other roots with the root, whose version advances', async () => {

@@ -184,7 +184,11 @@ describe('writes of the store', () => {
     })
 
     it('are taken without addresses too', async () => {
-      await service.create({ resource: 'customers', body: { name: 'n', email: 'n@example.com' } }, clerk)
+      const body = { name: 'n', email: 'n@example.com' }
+      const { id, record, ignored } = await service.create({ resource: 'customers', body }, clerk)
+      expect(record).to.include({ ...body, phone: null })
+      expect(ignored).to.deep.equal([])
+      expect(service.store.children('customers', Number(id), 'addresses')).to.deep.equal([])
     })
   })
 })

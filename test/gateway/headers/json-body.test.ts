@@ -46,13 +46,14 @@ describe('the media type of a body', () => {
 describe('a body', () => {
   for (const text of ['{}', ' {"a":[1e400,"é\\ud800"]}\n', '[]', '1', 'null', '"x"', '{"__proto__":{"a":1}}']) {
     it(`${text} is JSON`, () => {
-      checkJsonBody(Buffer.from(text))
+      expect(() => checkJsonBody(Buffer.from(text))).to.not.throw()
       expect({}).to.not.have.property('a')
     })
   }
 
   it('may be 100 levels deep, brackets in strings not counted', () => {
-    checkJsonBody(Buffer.from(`${'{"a":['.repeat(50)}"\\"${'[{'.repeat(200)}"${']}'.repeat(50)}`))
+    const text = `${'{"a":['.repeat(50)}"\\"${'[{'.repeat(200)}"${']}'.repeat(50)}`
+    expect(() => checkJsonBody(Buffer.from(text))).to.not.throw()
   })
 
   const DEEP = ['['.repeat(101) + ']'.repeat(101), `${'{"a":'.repeat(101)}1${'}'.repeat(101)}`]

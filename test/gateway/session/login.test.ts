@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { parse } from 'lossless-json'
 import { jsonMembers } from '../../../gateway/session/json-members.js'
@@ -62,12 +63,12 @@ describe('login and logout', () => {
   it('is cancelled at the data service when its client goes away', async () => {
     const url = await gateway.app.listen({ host: '127.0.0.1', port: 0 })
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
-    const cancelled = new Promise<void>((resolve) => {
+    const cancelled = new Promise<string>((resolve) => {
       gateway.auth.onLogin = (signal) => {
         socket.destroy()
         return new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => {
-            resolve()
+            resolve('cancelled')
             reject(new DomainError('upstream.unavailable', 'Gone.'))
           })
         })
@@ -76,7 +77,7 @@ describe('login and logout', () => {
     const body = JSON.stringify(ADA)
     const head = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
     socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`)
-    await cancelled
+    expect(await Promise.race([cancelled, delay(5000, 'goes on', { ref: false })])).to.equal('cancelled')
   })
 
   it('marks the cookies Secure by setting', async () => {

@@ -47,8 +47,8 @@ eachDatabase((kind) => {
     after(() => stores.dispose())
 
     it('make the tables that the entities need', async () => {
-      await checkSchema(stores.primary, 'primary', entities)
-      await checkSchema(stores.second, 'second', entities)
+      expect(await rejection(checkSchema(stores.primary, 'primary', entities)), 'primary').to.equal('none')
+      expect(await rejection(checkSchema(stores.second, 'second', entities)), 'second').to.equal('none')
     })
 
     it('change nothing the second time', async () => {
