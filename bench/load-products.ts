@@ -1,15 +1,14 @@
 import { pino } from 'pino'
 import type { Sequelize } from 'sequelize'
-import { categories } from '../data-service/entities/categories.js'
-import { products } from '../data-service/entities/products.js'
 import { connect } from '../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../data-service/sql/database-url.js'
-import { migrate } from '../data-service/sql/migrations/migrate.js'
-import { primaryMigrations } from '../data-service/sql/migrations/primary-migrations.js'
-import { insertRows, rootTarget, type Batch } from '../data-service/sql/sample/insert-rows.js'
-import { sampleCategories } from '../data-service/sql/sample/sample-categories.js'
-import { productMaker } from '../data-service/sql/sample/sample-products.js'
-import { SampleRandom } from '../data-service/sql/sample/sample-random.js'
+import { parseDatabaseUrl } from '../data-service/sql/engines/engine.js'
+import { migrate } from '../data-service/sql/schema/migrate.js'
+import { categories } from '../examples/store/entities/categories.js'
+import { products } from '../examples/store/entities/products.js'
+import { type Batch, insertRows, rootTarget } from '../examples/store/sample/insert-rows.js'
+import { productMaker, sampleCategories } from '../examples/store/sample/shop.js'
+import { SampleRandom } from '../examples/store/sample/values.js'
+import { primaryMigrations } from '../examples/store/schema/migrations.js'
 
 const ROWS_AT_ONCE = 5000
 

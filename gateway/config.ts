@@ -1,14 +1,9 @@
 import { isIP } from 'node:net'
-import { readAdminAddress, type AdminAddress } from '../shared/admin-server.js'
-import { readGrpcSecurity, type GrpcSecurity } from '../shared/grpc-security.js'
-import { SettingsReader, type Environment } from '../shared/settings-reader.js'
-import type { TlsFiles } from '../shared/tls-certificates.js'
-import type { KeyRingSettings } from './key-ring/key-ring-settings.js'
-import { parseRingLocation } from './key-ring/ring-location.js'
-import { parseVaultKey } from './key-ring/vault-key.js'
-import { parsePublicBaseUrl, type PublicBaseUrl } from './settings/public-base-url.js'
-import { parseServiceUrl } from './settings/service-url.js'
-import { TrustedProxies } from './settings/trusted-proxies.js'
+import { type AdminAddress, readAdminAddress } from '../shared/admin-server.js'
+import { type Environment, SettingsReader } from '../shared/settings.js'
+import { type GrpcSecurity, readGrpcSecurity, type TlsFiles } from '../shared/tls.js'
+import { parsePublicBaseUrl, parseServiceUrl, type PublicBaseUrl, TrustedProxies } from './http/public-address.js'
+import { type KeyRingSettings, parseRingLocation, parseVaultKey } from './key-ring/ring-settings.js'
 
 /** Settings of the gateway, contract.md section 1. */
 export interface GatewayConfig {

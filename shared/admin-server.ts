@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { SettingsReader } from './settings-reader.js'
+import type { SettingsReader } from './settings.js'
 
 /** Where a process listens apart from its public port. */
 export interface AdminAddress {

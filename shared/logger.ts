@@ -1,6 +1,6 @@
 import { setLogger } from '@grpc/grpc-js'
-import { destination, pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino'
-import { shortened } from './shortened.js'
+import { destination, type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
+import { shortened } from './errors.js'
 
 export type { Logger } from 'pino'
 

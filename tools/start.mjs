@@ -62,7 +62,7 @@ await runCommand(async () => {
         // A certificate that signs itself is known to nobody else.
         ...(env['HTTP_TLS_CERT_FILE'] ? { NODE_EXTRA_CA_CERTS: env['HTTP_TLS_CERT_FILE'] } : {})
       }
-      add(startService('examples/storefront', { env: shopEnv }))
+      add(startService('examples/store/storefront', { env: shopEnv }))
       await accepting(shop, ending.signal)
     }
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { mintToken } from '../../data-service/auth/mint-token.js'
-import { SAMPLE_ACCOUNTS } from '../../data-service/auth/sample-accounts.js'
-import { loadSigningKey } from '../../data-service/auth/signing-key.js'
+import { loadSigningKey, mintToken } from '../../data-service/auth/signing-keys.js'
+import { SAMPLE_ACCOUNTS } from '../../examples/store/accounts.js'
 import type { TokenIssuer } from '../targets/target.js'
 
 /** Who sends the writes. */

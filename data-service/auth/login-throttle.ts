@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { DomainError } from '../../shared/domain-error.js'
-import type { AuthStore, AuthUnit, LoginAttempts } from './auth-store.js'
+import { DomainError } from '../../shared/errors.js'
+import type { AuthStore, AuthUnit, LoginAttempts } from './accounts.js'
 
 /** Contract section 8. */
 const WINDOW = 15 * 60_000
@@ -11,7 +11,7 @@ const PER_ADDRESS = 100
 /** An attempt that takes longer was cut off with its process, and counts as failed. */
 const LONGEST_ATTEMPT = 30_000
 /** How long one waits for others under way, which may yet prove good, before it is refused for their sake. */
-const PATIENCE = 4000
+const LOCK_TIMEOUT = 4000
 const POLL = 100
 /** Those that wait so at once in this process; each costs a read a POLL. */
 const MOST_WAITING = 64
@@ -71,7 +71,7 @@ export class LoginThrottle {
 
   /** `end` for `passable`. */
   static patience(): number {
-    return performance.now() + PATIENCE
+    return performance.now() + LOCK_TIMEOUT
   }
 
   /**
@@ -192,4 +192,76 @@ function hashOf(...parts: readonly (string | Buffer)[]): Buffer {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part).update('\0')
   return hash.digest()
+}
+
+/** Log-ins of this process that are checked at once: one or two are hashed (passwords.ts) while others are at the database. */
+const AT_ONCE = 3
+/** Those that wait for it, about three seconds' worth; a longer queue would outlast the deadlines of those in it. */
+const WAITING = 256
+/** Milliseconds, far less than a call may take: on a machine that is slow, waiting on would be in vain. */
+const QUEUE_TIMEOUT = 5000
+/** Of one address, so that those who flood the service leave room for others. */
+const WAITING_PER_ADDRESS = 128
+
+interface Waiting {
+  readonly address: string
+  readonly begin: () => void
+}
+
+/**
+ * Where log-ins wait to be checked, which is slow on purpose. The queue is bounded, and whoever goes away leaves it:
+ * nothing is looked up or hashed for a caller who has gone.
+ */
+export class LoginQueue {
+  #running = 0
+  readonly #waiting = new Set<Waiting>()
+
+  /**
+   * Resolves, when it is the caller's turn, with the function that ends it. Rejects with the signal's reason once that
+   * is aborted, and with `quota-exceeded` where too many wait already, or it waited for too long.
+   */
+  async enter(address: string, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted()
+    if (this.#running < AT_ONCE) this.#running += 1
+    else await this.#turn(address, signal)
+    return () => this.#next()
+  }
+
+  #turn(address: string, signal: AbortSignal): Promise<void> {
+    const ofAddress = [...this.#waiting].filter((one) => one.address === address).length
+    if (this.#waiting.size >= WAITING || ofAddress >= WAITING_PER_ADDRESS) throw crowded()
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(waiting)
+        signal.removeEventListener('abort', abort)
+      }
+      const abort = (): void => {
+        leave()
+        reject(signal.reason)
+      }
+      const begin = (): void => {
+        leave()
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        leave()
+        reject(crowded())
+      }, QUEUE_TIMEOUT)
+      const waiting: Waiting = { address, begin }
+      this.#waiting.add(waiting)
+      signal.addEventListener('abort', abort, { once: true })
+    })
+  }
+
+  /** The first in line takes over the place. */
+  #next(): void {
+    const [next] = this.#waiting
+    if (next === undefined) this.#running -= 1
+    else next.begin()
+  }
+}
+
+function crowded(): DomainError {
+  return new DomainError('quota-exceeded', 'Too many log-ins wait at the moment. Try again.', { retryAfter: 1 })
 }

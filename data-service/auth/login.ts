@@ -1,17 +1,50 @@
-import { DomainError } from '../../shared/domain-error.js'
+import { isIP } from 'node:net'
+import { DomainError } from '../../shared/errors.js'
+import { throttledAddress } from '../../shared/fair-semaphore.js'
 import type { LoginRequest__Output } from '../../shared/gen/auth/v1/LoginRequest.js'
 import type { LoginResponse } from '../../shared/gen/auth/v1/LoginResponse.js'
-import { throttledAddress } from '../../shared/throttled-address.js'
-import type { UnaryHandler } from '../rpc/call-context.js'
-import { accountKey, type StoredAccount } from './account.js'
-import type { AuthUnit, Family } from './auth-store.js'
-import type { Authenticating } from './authenticating.js'
-import { checkCredentials } from './check-credentials.js'
-import { LoginQueue } from './login-queue.js'
-import { type Attempt, attemptKeys, LoginThrottle } from './login-throttle.js'
+import type { UnaryHandler } from '../entity/caller.js'
+import { FaultList } from '../plan/violations.js'
+import { accountKey, type AuthUnit, type Family, type StoredAccount } from './accounts.js'
+import type { Authenticating } from './authentication.js'
+import { type Attempt, attemptKeys, LoginQueue, LoginThrottle } from './login-throttle.js'
 import { parseRefreshToken, tokenKeys } from './refresh-token.js'
 import { isUsable, type LiveToken, openFamily, sessionId, sessionOf } from './sessions.js'
 import { ownSubject, trail, triedAccount } from './trail.js'
+
+/** RFC 5321 leaves room for no longer address. */
+const MAX_EMAIL = 254
+/** Bounds the work of hashing, and no passphrase. */
+const MAX_PASSWORD = 1024
+
+export interface Credentials {
+  readonly email: string
+  readonly password: string
+  /** Empty for the peer's own. */
+  readonly clientAddress: string
+}
+
+/** Throws `body.invalid`, naming all members at fault, before anything is looked up. */
+export function checkCredentials({ email, password, clientAddress }: Credentials): void {
+  const faults = new FaultList()
+  check(email, { pointer: '/email', most: MAX_EMAIL }, faults)
+  check(password, { pointer: '/password', most: MAX_PASSWORD }, faults)
+  if (clientAddress !== '' && isIP(clientAddress) === 0) {
+    faults.addAt('/clientAddress', '/clientAddress must be an IP address, or empty.')
+  }
+  faults.finish()
+}
+
+interface Member {
+  readonly pointer: string
+  /** Characters. */
+  readonly most: number
+}
+
+function check(text: string, { pointer, most }: Member, faults: FaultList): void {
+  if (text.trim() === '') faults.addAt(pointer, `${pointer} must be there, and not blank.`)
+  else if (text.length > most) faults.addAt(pointer, `${pointer} must be at most ${most} characters long.`)
+}
 
 /** Milliseconds to count an attempt whose caller may have gone. */
 const SETTLING = 5000

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { SAMPLE_ACCOUNTS } from '../../examples/store/accounts.js'
 import { readConfig } from '../config.js'
-import { mintToken } from './mint-token.js'
-import { SAMPLE_ACCOUNTS } from './sample-accounts.js'
-import { loadSigningKey } from './signing-key.js'
+import { loadSigningKey, mintToken } from './signing-keys.js'
 
 /** `npm run token -- ada@example.com` prints an access token of a sample account on standard output. */
 async function main(email: string | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { ErrorCode } from '../../shared/error-code.js'
+import type { ErrorCode } from '../../shared/errors.js'
 
 /** Who is concerned, where it is known. */
 export interface TrailSubject {

@@ -1,3 +1,5 @@
+import type { Column } from './field.js'
+
 /**
  * Who may read a resource, and which of its rows. There is no default: a resource that says none of these does not
  * compile, and 'everyone' is spelled out.
@@ -43,3 +45,76 @@ type Reads<Name extends string> = Readonly<Partial<Record<ReadOperation, ReadAcc
 export type ReadsDefinition<Name extends string> =
   | { readonly read: ReadAccess<Name>; readonly reads?: Reads<Name> }
   | { readonly read?: never; readonly reads: Reads<Name> & { readonly export: ReadAccess<Name> } }
+
+/**
+ * Who may write a resource. `permission`: callers who have it, every row. `ownRows`: the bypass role every row, an
+ * owner the rows that are theirs, where another's answers as one that does not exist.
+ */
+export type WriteAccess<Name extends string = string> = Permitted | OwnRows<Name>
+
+/** The writes of a resource besides its actions. */
+export const WRITE_OPERATIONS = ['create', 'update', 'delete'] as const
+export type WriteOperation = (typeof WRITE_OPERATIONS)[number]
+
+/**
+ * What guards a route in place of the owner parameter, where a request may go without one: the row scope of
+ * `ownRows(…)`, or a permission.
+ */
+export type Guard = 'rowScope' | 'permission'
+
+/** A route of a resource: a read or write that every resource may have, an action or a custom read. */
+export type RouteName = ReadOperation | WriteOperation | (string & Record<never, never>)
+
+/**
+ * The owner filter of the source document: before these routes the owner parameter of the request must equal the owner
+ * claim, whatever the rows hold; the bypass role passes. A collection is narrowed to the owner that was named.
+ */
+export interface OwnerFilterDefinition<Name extends string = string> {
+  /** The column that holds the owner. */
+  readonly property: Name
+  /** Default: the setting OWNER_PARAMETER_NAME. `id` is the id of the route where it has one; all else is in the query. */
+  readonly parameter?: string
+  /** Default: every route of the resource. */
+  readonly on?: readonly RouteName[]
+  /**
+   * Routes that a request may call without the parameter, each with the guard that stands there instead; one word for
+   * all of `on`. It excuses nothing but the missing parameter.
+   */
+  readonly allowMissingOwner?: Guard | Readonly<Record<string, Guard>>
+}
+
+/** An owner filter as the service works with it. */
+export interface OwnerFilter {
+  readonly owner: Column
+  /** undefined: the setting's. */
+  readonly parameter: string | undefined
+  /** The routes it stands before, each with what guards it where the parameter is missing; undefined: it may not be. */
+  readonly routes: ReadonlyMap<string, Guard | undefined>
+}
+
+/** `routes` are all that the resource has. */
+export function resolveOwnerFilter(
+  { property, parameter, on, allowMissingOwner }: OwnerFilterDefinition,
+  routes: readonly string[],
+  names: {
+    readonly column: (name: string) => Column
+    readonly route: (name: string) => void
+    readonly mistakes: string[]
+  }
+): OwnerFilter {
+  const filtered = on ?? routes
+  filtered.forEach(names.route)
+  const guards = typeof allowMissingOwner === 'string' ? {} : (allowMissingOwner ?? {})
+  for (const route of Object.keys(guards)) {
+    names.route(route)
+    if (!filtered.includes(route))
+      names.mistakes.push(`allowMissingOwner names \`${route}\`, which the filter is not on.`)
+  }
+  const guardOf = (route: string): Guard | undefined =>
+    typeof allowMissingOwner === 'string' ? allowMissingOwner : guards[route]
+  return {
+    owner: names.column(property),
+    parameter,
+    routes: new Map(filtered.map((route) => [route, guardOf(route)]))
+  }
+}

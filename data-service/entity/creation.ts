@@ -1,7 +1,5 @@
-import type { CreationCall, NamedValues, NewRoot } from './action.js'
-import type { Children } from './column.js'
-import type { ChildFields, ChildName, NewRowOf, RowOf, SetByService, SetOnCreate } from './field-types.js'
-import type { Refusal } from './refuse.js'
+import type { CreationCall, NamedValues, NewRoot, Refusal } from './action.js'
+import type { ChildFields, ChildName, Children, NewRowOf, RowOf, SetByService, SetOnCreate } from './field.js'
 
 /** How a row of a resource comes to be, as the service works with it. */
 export interface Creation {

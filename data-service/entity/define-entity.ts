@@ -1,19 +1,102 @@
+import {
+  type OwnerFilterDefinition,
+  READ_OPERATIONS,
+  type ReadAccess,
+  type ReadOperation,
+  type ReadsDefinition,
+  resolveOwnerFilter,
+  type WriteAccess,
+  type WriteOperation
+} from './access.js'
+import {
+  type Action,
+  type DefineAction,
+  defineAction,
+  type DefinedAction,
+  type GuardedChild,
+  type UpdateRule
+} from './action.js'
+import type { Creation, CreationDefinition } from './creation.js'
+import { type CustomReadDefinition, type ErasedCustomRead, type Overrides, resolveCustomRead } from './custom-read.js'
 import type { Children, Column, Computed, Entity, Joined, Reference } from './entity.js'
-import type {
-  ChildCollections,
-  ComputedDefinition,
-  EntityDefinition,
-  JoinedDefinition,
-  JoinedProperties,
-  References
-} from './entity-definition.js'
-import { text, type Field, type FieldType } from './field.js'
-import type { ChildrenDefinition, Fields } from './field-types.js'
-import { OPERATORS, type OperatorOf } from './operator.js'
-import { resolveFilter, resolveReads, type ReadsPart } from './resolve-reads.js'
-import { finder, resolveWrites, type WritesDefinition } from './resolve-writes.js'
-import { snakeCase } from './snake-case.js'
-import { suggestion } from './suggestion.js'
+import {
+  type ChildrenDefinition,
+  type Field,
+  type Fields,
+  type FieldType,
+  type LabelName,
+  type NameOfType,
+  text,
+  type TypeOf,
+  type Value,
+  type VisibleName
+} from './field.js'
+import { snakeCase, suggestion } from './names.js'
+import { type OperatorOf, OPERATORS } from './operators.js'
+
+export interface ReferenceDefinition<F> {
+  readonly to: string
+  readonly via: NameOfType<F, 'int' | 'long' | 'guid'>
+}
+
+export interface JoinedDefinition<R> {
+  readonly through: keyof R & string
+  readonly property: string
+  readonly field: Field
+}
+
+export interface ComputedDefinition<F> {
+  readonly type: FieldType
+  readonly nullable?: boolean
+  readonly from: readonly VisibleName<F>[]
+  /** Gets the values of `from`, in order. */
+  readonly value: (...values: Value[]) => Value
+}
+
+export type References<F> = Readonly<Record<string, ReferenceDefinition<F>>>
+export type JoinedProperties<R> = Readonly<Record<string, JoinedDefinition<R>>>
+export type ChildCollections = Readonly<Record<string, ChildrenDefinition>>
+
+/** What an entity file says (docs/adding-an-entity.md). `F` are its fields, `R` references, `J` joined, `C` children. */
+export interface EntityDefinition<
+  F extends Fields,
+  R extends References<F>,
+  J extends JoinedProperties<R>,
+  C extends ChildCollections
+> {
+  /** Route segment, kebab-case plural. */
+  readonly name: string
+  /** Default: the name in snake_case. */
+  readonly table?: string
+  readonly description: string
+  readonly fields: F
+  readonly computed?: Readonly<Record<string, ComputedDefinition<F>>>
+  readonly joined?: J
+  /** Properties that `filters[…]` takes: all operators of the type, unless `operators` says fewer. */
+  readonly filterable: readonly (VisibleName<F> | (keyof NoInfer<J> & string))[]
+  readonly operators?: { readonly [K in VisibleName<F>]?: readonly OperatorOf<TypeOf<F, K>>[] }
+  /** Properties that `sortColumn` takes: each needs an index, which start-up checks. */
+  readonly sortable: readonly (VisibleName<F> | (keyof NoInfer<J> & string))[]
+  /** What lookup shows beside the id, as text: a string, int, long or guid that is never null. */
+  readonly label: LabelName<F>
+  readonly references?: R
+  readonly children?: C
+  readonly access: ReadsDefinition<NameOfType<F, 'int' | 'long'>> & {
+    /** Needed with `writes` or `actions`. */
+    readonly write?: WriteAccess<NameOfType<F, 'int' | 'long'>>
+    readonly ownerFilter?: OwnerFilterDefinition<NameOfType<F, 'int' | 'long'>>
+  }
+  /** Which of create, update and delete it has; none without it. */
+  readonly writes?: readonly WriteOperation[]
+  readonly creates?: CreationDefinition<NoInfer<F>, NoInfer<C>>
+  /** What a PUT refuses or sets besides what the body says. */
+  readonly updates?: UpdateRule<NoInfer<F>, NoInfer<C>>
+  readonly actions?: (action: DefineAction<NoInfer<F>, NoInfer<C>>) => Readonly<Record<string, DefinedAction>>
+  /** Reads of its own, `GET /{resource}/{name}`. */
+  readonly customReads?: Readonly<Record<string, CustomReadDefinition<NoInfer<F>>>>
+  /** Single reads and writes done in the entity's own way; the others stay as they are. */
+  readonly overrides?: Overrides
+}
 
 /** Makes an entity of its definition. It never throws: checkCatalogue reports the mistakes of all entities at once. */
 export function defineEntity<
@@ -117,4 +200,132 @@ function childrenOf(definitions: Readonly<Record<string, ChildrenDefinition>>): 
     columns: columnsOf(fields),
     store
   }))
+}
+
+/** The part of an entity file about who reads and what, names and types forgotten. */
+export interface ReadsPart {
+  readonly access: {
+    readonly read?: ReadAccess
+    readonly reads?: Readonly<Partial<Record<ReadOperation, ReadAccess>>>
+    readonly ownerFilter?: OwnerFilterDefinition
+  }
+  readonly customReads?: Readonly<Record<string, ErasedCustomRead>>
+}
+
+export function resolveReads(
+  { access, customReads = {} }: ReadsPart,
+  { column }: Pick<Names, 'column'>
+): Pick<Entity, 'access' | 'customReads'> {
+  const { reads = {} } = access
+  const read = access.read ?? reads.export
+  // An entity file that got round its types may say nothing at all, which checkCatalogue reports.
+  const every = { list: read, paged: read, export: read, lookup: read, get: read, ...reads } as Entity['access']
+  const definitions = Object.entries(customReads)
+  return {
+    access: every,
+    customReads: new Map(
+      definitions.map(([name, definition]) => [
+        name,
+        resolveCustomRead(name, definition, { listAccess: every.list, column })
+      ])
+    )
+  }
+}
+
+/** The owner filter over the routes that the rest of the file makes. */
+export function resolveFilter(
+  { access: { ownerFilter } }: ReadsPart,
+  of: Pick<Entity, 'customReads' | 'writes' | 'actions'>,
+  { column, mistakes }: Pick<Names, 'column'> & { readonly mistakes: string[] }
+): Entity['ownerFilter'] {
+  if (ownerFilter === undefined) return undefined
+  const routes = routeNames(of)
+  const route = finder(
+    routes.map((name) => ({ name })),
+    { what: 'a route of the resource', standIn: (name) => ({ name }), mistakes }
+  )
+  return resolveOwnerFilter(ownerFilter, routes, { column, route: (name) => void route(name), mistakes })
+}
+
+/** Every route of a resource by name. */
+export function routeNames({
+  customReads,
+  writes,
+  actions
+}: Pick<Entity, 'customReads' | 'writes' | 'actions'>): string[] {
+  return [...READ_OPERATIONS, ...customReads.keys(), ...writes, ...actions.keys()]
+}
+
+/** The part of an entity file about writes, names and types forgotten: a resolved entity knows them by name. */
+export interface WritesDefinition {
+  readonly access: { readonly write?: WriteAccess }
+  readonly writes?: readonly WriteOperation[]
+  readonly creates?: {
+    readonly children?: Readonly<Record<string, { readonly min: number } | undefined>>
+    readonly prepare?: Creation['prepare']
+  }
+  readonly updates?: Entity['updateRule']
+  readonly actions?: (
+    action: ReturnType<typeof defineAction<object, object>>
+  ) => Readonly<Record<string, DefinedAction>>
+}
+
+/** What the names of the rest of the file stand for. Each notes a mistake for a name that it does not know. */
+export interface Names {
+  readonly column: (name: string) => Column
+  readonly children: (name: string) => Children
+}
+
+export function resolveWrites(
+  { access, writes = [], creates = {}, updates, actions }: WritesDefinition,
+  names: Names
+): Pick<Entity, 'writes' | 'writeAccess' | 'creation' | 'updateRule' | 'actions'> {
+  const definitions = Object.entries(actions?.(defineAction()) ?? {})
+  return {
+    writes: new Set(writes),
+    writeAccess: access.write,
+    creation: {
+      children: Object.entries(creates.children ?? {}).map(([name, limits]) => ({
+        children: names.children(name),
+        min: limits?.min ?? 0
+      })),
+      prepare: creates.prepare
+    },
+    updateRule: updates,
+    actions: new Map(definitions.map(([name, definition]) => [name, resolveAction(name, definition, names)]))
+  }
+}
+
+function resolveAction(name: string, definition: DefinedAction, names: Names): Action {
+  const { description, permission, when = {}, input = {}, child, loads = [], change } = definition
+  const members = Object.entries(input).map(([name, field]) => ({ name, column: snakeCase(name), field }))
+  const guardedChild: GuardedChild | undefined = child && {
+    children: names.children(child.children),
+    idMember: child.id,
+    versionMember: child.version
+  }
+  return {
+    name,
+    description,
+    permission,
+    required: Object.entries(when).map(([name, anyOf = []]) => ({ column: names.column(name), anyOf })),
+    input: members,
+    guardedChild,
+    loads: loads.map(names.children),
+    change
+  }
+}
+
+/** Finds by name; for a name that there is none of, a stand-in until the mistake is reported. */
+export function finder<One extends { readonly name: string }>(
+  all: readonly One[],
+  otherwise: { readonly what: string; readonly standIn: (name: string) => One; readonly mistakes: string[] }
+): (name: string) => One {
+  return (name) => {
+    const found = all.find((one) => one.name === name)
+    if (found !== undefined) return found
+    const names = all.map((one) => one.name)
+    otherwise.mistakes.push(`\`${name}\` is not ${otherwise.what}.${suggestion(name, names)}`)
+    return otherwise.standIn(name)
+  }
 }

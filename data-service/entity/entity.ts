@@ -1,15 +1,11 @@
-import type { ReadAccess, ReadOperation } from './access.js'
+import type { OwnerFilter, ReadAccess, ReadOperation, WriteAccess, WriteOperation } from './access.js'
 import type { Action, ActionCall, Outcome } from './action.js'
-import type { Children, Column, Computed, Joined, Reference } from './column.js'
 import type { Creation } from './creation.js'
-import type { CustomRead } from './custom-read.js'
-import type { FieldType } from './field.js'
-import type { OperatorOf } from './operator.js'
-import type { Overrides } from './overrides.js'
-import type { OwnerFilter } from './owner-filter.js'
-import type { WriteAccess, WriteOperation } from './write-access.js'
+import type { CustomRead, Overrides } from './custom-read.js'
+import type { Children, Column, Computed, FieldType, Joined, Reference } from './field.js'
+import type { OperatorOf } from './operators.js'
 
-export type { Children, Column, Computed, Joined, Reference, StoreName } from './column.js'
+export type { Children, Column, Computed, Joined, Reference, StoreName } from './field.js'
 
 /** An entity as the service works with it: what `defineEntity` makes of an entity file, names resolved, types erased. */
 export interface Entity {

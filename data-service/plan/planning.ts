@@ -1,8 +1,8 @@
-import type { Caller } from '../auth/caller.js'
+import type { Caller } from '../entity/caller.js'
+import type { OwnershipPolicy } from './authorize.js'
 import type { Catalogue } from './catalogue.js'
-import { quoted, type FaultList } from './fault-list.js'
-import type { Planned } from './read-plan.js'
-import type { OwnershipPolicy } from './ownership.js'
+import type { Planned } from './plans.js'
+import { type FaultList, quoted } from './violations.js'
 
 /** What the planning functions work with: the catalogue and the limits of this service. */
 export interface Planning {

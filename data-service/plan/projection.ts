@@ -1,6 +1,23 @@
 import type { Column, Entity } from '../entity/entity.js'
-import { propertyName } from './property-name.js'
-import type { Projection, Selected, ShapedProperty } from './read-plan.js'
+import type { Projection, Selected, ShapedProperty } from './plans.js'
+
+/** The DTO name of a property. */
+export function propertyName(property: ShapedProperty): string {
+  switch (property.kind) {
+    case 'column':
+      return property.column.name
+    case 'computed':
+      return property.computed.name
+    case 'joined':
+      return property.joined.name
+    case 'rowVersion':
+      return 'rowVersion'
+    case 'reference':
+      return property.reference.name
+    case 'children':
+      return property.children.name
+  }
+}
 
 /** Field sets remembered per entity (source.md, limits): beyond it all columns are selected and the body is trimmed. */
 const MAX_FIELD_SETS = 512

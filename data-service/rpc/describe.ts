@@ -3,16 +3,16 @@ import type { Action as WireAction } from '../../shared/gen/entity/v1/Action.js'
 import type { CustomRead as WireCustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
 import type { DescribeResponse } from '../../shared/gen/entity/v1/DescribeResponse.js'
 import type { Navigation } from '../../shared/gen/entity/v1/Navigation.js'
+import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { Resource as WireResource } from '../../shared/gen/entity/v1/Resource.js'
-import { READ_OPERATIONS, type ReadOperation } from '../entity/access.js'
+import { READ_OPERATIONS, type ReadOperation, WRITE_OPERATIONS } from '../entity/access.js'
 import type { Action } from '../entity/action.js'
 import type { CustomRead } from '../entity/custom-read.js'
-import type { Entity } from '../entity/entity.js'
-import { WRITE_OPERATIONS } from '../entity/write-access.js'
+import type { Column, Entity } from '../entity/entity.js'
+import { isRouteId, ownerParameter, type OwnershipPolicy } from '../plan/authorize.js'
 import type { Catalogue, Resource } from '../plan/catalogue.js'
-import type { OwnershipPolicy } from '../plan/ownership.js'
-import { isRouteId, ownerParameter } from '../plan/owner-filter.js'
-import { describeChildColumn, describeColumn, describeProperty, rowVersion } from './describe-property.js'
+import { aliasesOf } from '../plan/filters.js'
+import type { ShapedProperty } from '../plan/plans.js'
 
 /** Routes whose path holds no id. */
 const WITHOUT_ID = ['list', 'paged', 'export', 'lookup', 'create'] as const
@@ -84,5 +84,94 @@ function describeRead({ name, description, items, bare }: CustomRead, { ownerFil
     ownerFiltered: ownerFilter?.routes.has(name) === true,
     items: items.map(describeColumn),
     bareItems: bare
+  }
+}
+
+/** A property of a resource in the catalogue's words; undefined for navigations. */
+export function describeProperty(property: ShapedProperty, resource: Resource): Property | undefined {
+  switch (property.kind) {
+    case 'column':
+      return {
+        ...describeColumn(property.column),
+        ...settable(property.column, resource),
+        ...queryable(property.column.name, resource),
+        selectable: true
+      }
+    case 'joined': {
+      const { name, field } = property.joined
+      return {
+        ...describeColumn({ ...property.column, name, field }),
+        ...queryable(name, resource)
+      }
+    }
+    case 'computed': {
+      const { name, type, nullable } = property.computed
+      return { name, type, nullable }
+    }
+    case 'rowVersion':
+      return { ...rowVersion, selectable: true }
+    case 'reference':
+    case 'children':
+      return undefined
+  }
+}
+
+/** Every row of a root or a child has one. */
+export const rowVersion: Property = { name: 'rowVersion', type: 'bytes' }
+
+export function describeColumn({ name, field }: Column): Property {
+  const { type, nullable } = field
+  return {
+    name,
+    type,
+    nullable,
+    minLength: type === 'string' ? field.minLength : 0,
+    maxLength: type === 'string' ? field.maxLength : 0,
+    minimum: field.minimum ?? '',
+    maximum: field.maximum ?? '',
+    precision: type === 'decimal' ? field.precision : 0,
+    scale: type === 'decimal' ? field.scale : 0
+  }
+}
+
+/** A child's column; children are set with their root's creation alone. */
+export function describeChildColumn(column: Column, created: boolean): Property {
+  const setOnCreate = created && isSettable(column)
+  return { ...describeColumn(column), setOnCreate, requiredOnCreate: setOnCreate && mustBeGiven(column) }
+}
+
+function settable(
+  column: Column,
+  { entity }: Resource
+): Pick<Property, 'setOnCreate' | 'requiredOnCreate' | 'setOnUpdate'> {
+  const setOnCreate = entity.writes.has('create') && isSettable(column)
+  const { writeAccess } = entity
+  const isOwner = writeAccess?.kind === 'ownRows' && writeAccess.property === column.name
+  return {
+    setOnCreate,
+    requiredOnCreate: setOnCreate && !isOwner && mustBeGiven(column),
+    setOnUpdate: entity.writes.has('update') && isSettable(column) && column.field.writability === 'always'
+  }
+}
+
+function mustBeGiven({ field }: Column): boolean {
+  return !field.nullable && field.defaultTo === undefined
+}
+
+function isSettable({ name, field }: Column): boolean {
+  return name !== 'id' && field.writability !== 'never'
+}
+
+function queryable(
+  name: string,
+  resource: Resource
+): Pick<Property, 'filterable' | 'sortable' | 'operators' | 'operatorAliases'> {
+  const filterable = resource.filterable.get(name.toLowerCase())
+  const operators = filterable?.operators ?? []
+  return {
+    filterable: filterable !== undefined,
+    sortable: resource.sortable.has(name.toLowerCase()),
+    operators: [...operators],
+    operatorAliases: filterable === undefined ? [] : [...aliasesOf(filterable.field.type, operators)]
   }
 }

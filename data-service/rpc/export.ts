@@ -1,15 +1,18 @@
-import { DomainError } from '../../shared/domain-error.js'
-import { type Entrant, FairSemaphore, type Share } from '../../shared/fair-semaphore.js'
-import { throttledAddress } from '../../shared/throttled-address.js'
+import { DomainError } from '../../shared/errors.js'
+import { type Entrant, FairSemaphore, type Share, throttledAddress } from '../../shared/fair-semaphore.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
-import type { Caller } from '../auth/caller.js'
-import { planExport } from '../plan/plan-export.js'
-import type { ExportPlan } from '../plan/read-plan.js'
-import type { ExportBatch } from '../plan/read-store.js'
-import type { CallContext } from './call-context.js'
-import { exportColumns, exportMessages } from './encode-export.js'
-import type { Reading } from './reading.js'
+import type { ExportRows } from '../../shared/gen/entity/v1/ExportRows.js'
+import type { Property } from '../../shared/gen/entity/v1/Property.js'
+import type { CallContext, Caller } from '../entity/caller.js'
+import type { Value } from '../entity/field.js'
+import type { Resource } from '../plan/catalogue.js'
+import type { ExportPlan, Projection } from '../plan/plans.js'
+import { planExport } from '../plan/reads.js'
+import type { ExportBatch } from '../plan/stores.js'
+import { describeProperty } from './describe.js'
+import { valueReader } from './json.js'
+import type { Reading } from './reads.js'
 
 /** Exports under way at a time. Each holds a snapshot, on a connection of its own beside those of other reads. */
 const EXPORTS = 16
@@ -113,4 +116,33 @@ async function* messages(
     count += rows.length
     if (end !== undefined) yield { end: { count, truncated: end.truncated } }
   }
+}
+
+/** Characters of JSON a message aims at: large enough to be cheap, small enough for a slow reader to take it soon. */
+const MESSAGE_CHARACTERS = 64 * 1024
+
+/** The columns of an export, as the header describes them. */
+export function exportColumns(plan: ExportPlan, resource: Resource): readonly Property[] {
+  return plan.projection.shown.flatMap((property) => describeProperty(property, resource) ?? [])
+}
+
+/** Rows as JSON arrays of arrays of bounded size. */
+export function* exportMessages(rows: readonly (readonly Value[])[], projection: Projection): Generator<ExportRows> {
+  const cells = projection.shown.map((property) => {
+    if (property.kind === 'reference' || property.kind === 'children') {
+      throw new TypeError('a navigation cannot be exported')
+    }
+    return valueReader(property, projection)
+  })
+  let json = ''
+  let count = 0
+  for (const values of rows) {
+    json += `${count === 0 ? '[' : ','}[${cells.map(({ read, encode }) => encode(read(values))).join()}]`
+    count++
+    if (json.length < MESSAGE_CHARACTERS) continue
+    yield { json: Buffer.from(`${json}]`), count }
+    json = ''
+    count = 0
+  }
+  if (count > 0) yield { json: Buffer.from(`${json}]`), count }
 }

@@ -1,16 +1,80 @@
-import type { NewRoot } from '../entity/action.js'
-import type { Entity } from '../entity/entity.js'
-import type { Operand } from '../entity/value.js'
-import { assignments } from '../plan/assignments.js'
+import { DomainError } from '../../shared/errors.js'
+import { MAX_MEMBERS_BYTES } from '../../shared/rpc-status.js'
+import type { Change, ChildChanges, NamedValues, NewRoot, Refusal } from '../entity/action.js'
+import type { Children, Column, Entity } from '../entity/entity.js'
+import type { Operand, Value } from '../entity/field.js'
+import { writableRows, type Writer } from '../plan/authorize.js'
+import { assignments } from '../plan/body.js'
 import type { Resource } from '../plan/catalogue.js'
-import { planInsert, planWritten } from '../plan/plan-write.js'
-import type { Writer } from '../plan/write-access.js'
-import type { UnitOfWork } from '../plan/write-store.js'
-import { recordEncoder } from './encode-record.js'
-import type { WriteAnswer } from './kept-answer.js'
-import { lookUpAllIn, lookUpByIn, lookUpIn, lookUpWholeIn } from './look-up.js'
-import { newCode } from './new-code.js'
-import type { Writing } from './writing.js'
+import type { Planning } from '../plan/planning.js'
+import type { ChildPlan, Condition, RowScope } from '../plan/plans.js'
+import type { LockedRow, StoredRow, UnitOfWork, WriteStore } from '../plan/stores.js'
+import type { ParsedUpdate } from '../plan/write-requests.js'
+import {
+  type Makers,
+  planChildDelete,
+  planChildInsert,
+  planChildUpdate,
+  planInsert,
+  planLock,
+  planUpdate,
+  planWritten
+} from '../plan/writes.js'
+import { lookUpAllIn, lookUpByIn, lookUpIn, lookUpWholeIn } from './findings.js'
+import { recordEncoder } from './json.js'
+import { notFound } from './reads.js'
+
+/** What the write handlers work on; clock and randomness are passed in. */
+export interface Writing extends Makers {
+  readonly planning: Planning
+  readonly store: WriteStore
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  readonly idempotency: {
+    /** Milliseconds that an answer is kept. */
+    readonly retention: number
+    /** Whether a create without a key is refused. */
+    readonly required: boolean
+  }
+}
+
+/** What a keyed write answers, first time and every time after. */
+export interface WriteAnswer {
+  readonly json: Buffer
+  readonly rowVersion: Buffer
+  /** As it stands in a path. */
+  readonly id: string
+  readonly ignored: readonly string[]
+  /** Of a create; empty otherwise. */
+  readonly location: string
+}
+
+/** An answer as it is stored under its key, with the owner claim of the caller who got it; it comes back to the byte. */
+export function encodeAnswer({ json, rowVersion, id, ignored, location }: WriteAnswer, owner: bigint | null): Buffer {
+  const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, claimText(owner)]
+  return Buffer.from(JSON.stringify(parts))
+}
+
+export interface StoredAnswer {
+  readonly answer: WriteAnswer
+  /** Whether the answer may go to a caller with this owner claim: the one of the first caller. */
+  isFor(owner: bigint | null): boolean
+}
+
+export function decodeAnswer(stored: Buffer): StoredAnswer {
+  // Nothing but encodeAnswer writes these. Earlier versions wrote no owner, and such an answer is for any.
+  const parts = JSON.parse(stored.toString('utf8')) as [string, string, string, string[], string, (string | null)?]
+  const [json, rowVersion, id, ignored, location, first] = parts
+  return {
+    answer: { json: Buffer.from(json, 'utf8'), rowVersion: Buffer.from(rowVersion, 'base64'), id, ignored, location },
+    isFor: (owner) => first === undefined || first === claimText(owner)
+  }
+}
+
+/** Of 64 bits, which a JSON number would not hold. */
+function claimText(owner: bigint | null): string | null {
+  return owner === null ? null : String(owner)
+}
 
 /** Room that the column has. */
 const LONGEST_SUBJECT = 512
@@ -90,5 +154,133 @@ export class WriteSteps {
     const { json, rowVersion } = recordEncoder(plan)(row)
     if (!Buffer.isBuffer(json) || !Buffer.isBuffer(rowVersion)) throw new TypeError('a row has no version')
     return { json, rowVersion, id: String(id), ignored, location: '' }
+  }
+}
+
+/** A root under lock, in a version that the caller knows. */
+export interface GuardedRow {
+  readonly locked: LockedRow
+  readonly scope: RowScope
+}
+
+/** Throws `ownership.denied`, `not-found` for an absent row or another's, then `conflict` for one that has changed. */
+export async function guardedRow(
+  { resource, writer, id, expected }: Pick<ParsedUpdate, 'resource' | 'writer' | 'id' | 'expected'>,
+  children: readonly Children[],
+  { unit }: WriteSteps
+): Promise<GuardedRow> {
+  const { entity } = resource
+  const scope = writableRows(resource, writer)
+  const locked = await unit.lock(planLock({ entity, id, scope, children }))
+  if (locked === undefined) throw notFound()
+  if (!expected.some((version) => version.equals(locked.version))) throw stale('stale: the row has another version')
+  return { locked, scope }
+}
+
+export function namedRow({ values }: StoredRow): NamedValues {
+  return Object.fromEntries(values)
+}
+
+export interface RootChange {
+  readonly change: Change
+  /** Columns that the request itself sets; the change's own come on top. */
+  readonly values: ReadonlyMap<Column, Value>
+  readonly required: readonly Condition[]
+  readonly makers: Makers
+}
+
+/** The root's UPDATE, which always happens, then its children, then other roots. */
+export async function applyChange(
+  { resource, id }: ParsedUpdate,
+  { change, values, required, makers, row }: RootChange & { readonly row: GuardedRow },
+  steps: WriteSteps
+): Promise<void> {
+  const { entity } = resource
+  const { locked, scope } = row
+  const all = new Map([...values, ...assignments(change.set ?? {}, settable(entity.columns))])
+  const updated = await steps.unit.update(planUpdate(entity, { id, scope, locked, required, values: all }))
+  if (!updated) throw stale('lost race: the UPDATE matched no row')
+  for (const [name, changes] of Object.entries(change.children ?? {})) {
+    const children = entity.children.find((one) => one.name === name)
+    if (children === undefined) throw new TypeError(`${entity.name} has no ${name}`)
+    const known = locked.children.get(name) ?? []
+    for (const plan of childPlans({ children, rootId: id, changes, known }, makers)) {
+      if (!(await steps.unit.writeChild(plan))) throw stale(`lost race: a write of ${name} matched no row`)
+    }
+  }
+  await steps.insertNamed(change.create ?? [])
+}
+
+/** Removals first: what is unique in them is free for what comes after. */
+function childPlans(
+  of: {
+    readonly children: Children
+    readonly rootId: Operand
+    readonly changes: ChildChanges
+    readonly known: readonly StoredRow[]
+  },
+  makers: Makers
+): ChildPlan[] {
+  const { changes, known } = of
+  const columns = settable(of.children.columns)
+  const child = (id: Operand): StoredRow => {
+    const found = known.find(({ values }) => values.get('id') === id)
+    if (found === undefined) throw new TypeError(`${of.children.name} ${String(id)} is not among those loaded`)
+    return found
+  }
+  return [
+    ...(changes.remove ?? []).map((id) => planChildDelete(of, child(id))),
+    ...(changes.update ?? []).map(({ id, set }) => planChildUpdate(of, child(id), assignments(set, columns))),
+    ...(changes.insert ?? []).map((row) => planChildInsert(of, assignments(row, columns), makers))
+  ]
+}
+
+function settable(columns: readonly Column[]): Column[] {
+  return columns.filter(({ name }) => name !== 'id')
+}
+
+/** One body for every conflict, whose cause is in the log alone (contract.md section 5). */
+const DETAIL = 'A data conflict occurred. Please retry or contact support.'
+
+/** A guarded write that came too late. The cause is for the log. */
+export function stale(cause: string): DomainError {
+  return new DomainError('conflict', DETAIL, { guarded: true, cause: new Error(cause) })
+}
+
+/** Runs a write; on a guarded one every conflict is the guarded kind, whatever it came of. */
+export async function guardConflicts<Result>(guarded: boolean, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'conflict' || error.guarded === guarded) throw error
+    const { message, title, members, cause } = error
+    throw new DomainError('conflict', message, { guarded, members, cause, ...(title === undefined ? {} : { title }) })
+  }
+}
+
+/** Letters and digits that are not taken for one another (Crockford's base32). */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const LENGTH = 12
+
+/** 60 random bits to be read out. */
+export function newCode(randomBytes: (size: number) => Buffer): string {
+  return Array.from(randomBytes(LENGTH), (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('')
+}
+
+/** An entity's own no as an error. */
+export function refused(refusal: Refusal): DomainError {
+  const { detail } = refusal
+  switch (refusal.refusal) {
+    case 'state':
+      return new DomainError('state.invalid', detail)
+    case 'input':
+      return new DomainError('body.invalid', detail, {
+        faults: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: refusal.pointer } }]
+      })
+    case 'conflict':
+      if (Buffer.byteLength(JSON.stringify(refusal.members)) > MAX_MEMBERS_BYTES) {
+        throw new TypeError(`the members of a conflict have more than ${MAX_MEMBERS_BYTES} bytes`)
+      }
+      return new DomainError('conflict', detail, { title: refusal.title, members: refusal.members })
   }
 }

@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Connection } from 'mysql2'
 import type { Database } from './connect.js'
-import { openConnection } from './mysql/mysql-connection.js'
-import { namedValues, sessionOf } from './mysql/mysql-session.js'
-import { SqliteConnection } from './sqlite/sqlite-connection.js'
+import { namedValues, openConnection, sessionOf } from './engines/mysql-connection.js'
+import { SqliteConnection } from './engines/sqlite-connection.js'
 
 /** Milliseconds between two probes, and that one probe may take: a database that stops is noticed within a second. */
 const EVERY_MS = 400

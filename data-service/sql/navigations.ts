@@ -1,12 +1,54 @@
 import type { Column, Entity } from '../entity/entity.js'
-import type { Operand, Value } from '../entity/value.js'
-import type { PlannedChildren, PlannedReference } from '../plan/read-plan.js'
-import type { RowScope } from '../plan/scope.js'
-import { boundValues, type RowCondition } from './conditions.js'
-import type { SqlDialect } from './dialect.js'
-import type { ReadSession } from './reader.js'
-import { own, selectionOf, valueAt } from './selection.js'
-import { idColumn, ownerColumn, type Statements } from './statements.js'
+import type { Operand, Value } from '../entity/field.js'
+import type { Path, PlannedChildren, PlannedReference, Projection, RowScope } from '../plan/plans.js'
+import type { Reader, ReadSession } from './engines/engine.js'
+import { boundValues, pathKey, type RowCondition, type SqlDialect } from './engines/statement.js'
+import { idColumn, ownerColumn, type SelectedColumn, type Statements } from './statements.js'
+
+/** What a statement selects: the projection's columns, then those that are needed besides. */
+export interface Selection {
+  readonly selected: readonly SelectedColumn[]
+  readonly selectedKey: string
+  /** Columns of the projection, which come first. */
+  readonly shown: number
+}
+
+/** The projection, with the id and `more` added where they are not in it. */
+export function selectionOf(entity: Entity, projection: Projection, more: readonly Path[]): Selection {
+  const shown = projection.selected.map((one): SelectedColumn => {
+    if (one.kind === 'rowVersion') return 'rowVersion'
+    return { through: one.kind === 'joined' ? one.joined.through : null, column: one.column }
+  })
+  const present = new Set(shown.map(keyOf))
+  const added: Path[] = []
+  for (const path of [own(idColumn(entity)), ...more]) {
+    if (present.has(pathKey(path))) continue
+    present.add(pathKey(path))
+    added.push(path)
+  }
+  return {
+    selected: [...shown, ...added],
+    selectedKey: [projection.key, ...added.map(pathKey)].join('+'),
+    shown: shown.length
+  }
+}
+
+/** A column of the row itself. */
+export function own(column: Column): Path {
+  return { through: null, column }
+}
+
+/** Reads one column of the selection's rows. */
+export function valueAt({ selected }: Selection, path: Path): (row: readonly Value[]) => Value {
+  const key = pathKey(path)
+  const index = selected.findIndex((column) => keyOf(column) === key)
+  if (index < 0) throw new TypeError(`${key} is not selected`)
+  return (row) => row[index] ?? null
+}
+
+function keyOf(column: SelectedColumn): string {
+  return column === 'rowVersion' ? column : pathKey(column)
+}
 
 /** One database as navigations are loaded from it. */
 export interface Source {
@@ -75,4 +117,9 @@ function chunks(keys: readonly Value[]): Operand[][] {
   return Array.from({ length: Math.ceil(distinct.length / IDS_AT_ONCE) }, (_, index) =>
     distinct.slice(index * IDS_AT_ONCE, (index + 1) * IDS_AT_ONCE)
   )
+}
+
+/** One of the service's two databases. */
+export interface Store extends Source {
+  readonly reader: Reader
 }

@@ -1,22 +1,194 @@
-import { col, fn, literal } from 'sequelize'
-import type { Children, Column, Entity, Reference } from '../entity/entity.js'
-import { int } from '../entity/field.js'
-import type { Path, SortKey } from '../plan/condition.js'
+import {
+  type AbstractDataTypeConstructor,
+  type BelongsTo,
+  col,
+  DataTypes,
+  fn,
+  IndexHints,
+  literal,
+  type Model,
+  type ModelAttributes,
+  type ModelStatic,
+  type Sequelize,
+  type WhereOptions
+} from 'sequelize'
+import type { Children, Column, Entity, Reference, StoreName } from '../entity/entity.js'
+import { type Field, int } from '../entity/field.js'
+import type { Path, SortKey } from '../plan/plans.js'
+import { LruCache } from './engines/engine.js'
 import {
   columnOf,
   type Expression,
   keyOf,
   pathKey,
   type RowCondition,
+  type SelectedField,
   shapeOf,
+  type SqlDialect,
+  type Statement,
+  statement,
   type TextContext,
   whereAll
-} from './conditions.js'
-import type { SqlDialect } from './dialect.js'
-import { LruCache } from './lru-cache.js'
-import type { RowModels } from './row-models.js'
-import { aliasOf, type Lock, selectText } from './select-text.js'
-import { type SelectedField, type Statement, statement } from './statement.js'
+} from './engines/statement.js'
+
+export type RowModel = ModelStatic<Model>
+
+interface Table {
+  readonly table: string
+  readonly columns: readonly Column[]
+}
+
+/** Attribute and column of the version that every root and child row has. */
+const ROW_VERSION = { name: 'rowVersion', column: 'row_version' } as const
+
+/** The Sequelize models of one database: those of its entities and of the child tables that live in it. */
+export class RowModels {
+  readonly #sequelize: Sequelize
+  readonly #entities = new Map<string, RowModel>()
+  readonly #children = new Map<string, RowModel>()
+
+  constructor(sequelize: Sequelize, entities: readonly Entity[], store: StoreName) {
+    this.#sequelize = sequelize
+    for (const entity of entities) {
+      if (store === 'primary') this.#entities.set(entity.name, this.#define(entity, entity.table))
+      for (const children of entity.children) {
+        if (children.store === store) this.#children.set(children.table, this.#defineChildren(children, entity))
+      }
+    }
+    if (store === 'primary') for (const entity of entities) this.#refer(entity)
+  }
+
+  get sequelize(): Sequelize {
+    return this.#sequelize
+  }
+
+  of(entity: Entity): RowModel {
+    return known(this.#entities.get(entity.name), entity.name)
+  }
+
+  ofChildren(children: Children): RowModel {
+    return known(this.#children.get(children.table), children.table)
+  }
+
+  association(entity: Entity, reference: Reference): BelongsTo {
+    // #refer makes belongsTo associations and no others.
+    return known(this.of(entity).associations[reference.name] as BelongsTo | undefined, reference.name)
+  }
+
+  #define({ columns }: Table, table: string): RowModel {
+    const attributes: ModelAttributes = Object.fromEntries(columns.map((column) => [column.name, attribute(column)]))
+    const rowVersion = { type: DataTypes.BLOB, field: ROW_VERSION.column, allowNull: false }
+    return this.#sequelize.define(table, { ...attributes, [ROW_VERSION.name]: rowVersion }, { tableName: table })
+  }
+
+  #defineChildren(children: Children, { columns: [id] }: Entity): RowModel {
+    const foreignKey = { ...known(id, 'id'), name: children.foreignKey, column: children.foreignKey }
+    const columns = children.columns.some(({ column }) => column === children.foreignKey)
+      ? children.columns
+      : [...children.columns, foreignKey]
+    return this.#define({ table: children.table, columns }, children.table)
+  }
+
+  #refer(entity: Entity): void {
+    for (const { name, to, via } of entity.references) {
+      const target = known(this.#entities.get(to), to)
+      // Foreign keys are the migrations' business.
+      this.of(entity).belongsTo(target, { as: name, foreignKey: via.name, targetKey: 'id', constraints: false })
+    }
+  }
+}
+
+function known<T>(found: T | undefined, name: string): T {
+  if (found === undefined) throw new TypeError(`No model of ${name}`)
+  return found
+}
+
+function attribute({ name, column, field }: Column): ModelAttributes[string] {
+  return { type: dataType(field), field: column, allowNull: field.nullable, primaryKey: name === 'id' }
+}
+
+function dataType({ type, maxLength, precision, scale }: Field): ReturnType<AbstractDataTypeConstructor> | string {
+  switch (type) {
+    case 'string':
+      return DataTypes.STRING(maxLength)
+    case 'bool':
+      return DataTypes.BOOLEAN()
+    case 'int':
+      return DataTypes.INTEGER()
+    case 'long':
+      return DataTypes.BIGINT()
+    case 'decimal':
+      return DataTypes.DECIMAL(precision, scale)
+    case 'dateTime':
+      return DataTypes.DATE(3)
+    case 'guid':
+      return DataTypes.CHAR(36)
+  }
+}
+
+/** In a small table the optimizer would rather read, and lock, every row. The embedded database takes no hints. */
+const BY_ID = [{ type: IndexHints.FORCE, values: ['PRIMARY'] }]
+
+/** For changing the rows, or for keeping them as they are. Rows to lock are found by their id. */
+export type Lock = 'UPDATE' | 'SHARE'
+
+export interface SelectShape {
+  readonly sequelize: Sequelize
+  readonly model: RowModel
+  /** Expression and alias of every column, in order. */
+  readonly columns: readonly (readonly [Expression, string])[]
+  /** References to join, each to at most one row. */
+  readonly joins: readonly BelongsTo[]
+  readonly where: WhereOptions
+  readonly order: readonly (readonly [Expression, 'ASC' | 'DESC'])[]
+  /** Rows to lock until the transaction ends; the embedded database, which has one writer, locks none. */
+  readonly lock?: Lock
+  /** Names of the bound limit and offset. */
+  readonly limit?: 'limit'
+  readonly offset?: 'offset'
+}
+
+/** The part of Sequelize's generator that is used here; its types say `unknown`. */
+interface SelectGenerator {
+  selectQuery(table: string, options: object, model: RowModel): string
+}
+
+/** Text of a SELECT, with `$name` wherever a value goes. */
+export function selectText(shape: SelectShape): string {
+  const { sequelize, model, joins, lock, limit, offset } = shape
+  // The class behind getQueryInterface() has had this method through all of Sequelize 6; a test compiles every shape.
+  const generator = sequelize.getQueryInterface().queryGenerator as SelectGenerator
+  const options = {
+    model,
+    attributes: shape.columns,
+    where: shape.where,
+    order: shape.order,
+    subQuery: false,
+    // Columns of joined rows stand among `attributes`.
+    includeIgnoreAttributes: false,
+    ...(lock === undefined ? {} : { lock, indexHints: BY_ID }),
+    ...(limit === undefined ? {} : { limit: literal(`$${limit}`) }),
+    ...(offset === undefined ? {} : { offset: literal(`$${offset}`) })
+  }
+  const include = joins.map((association) => ({
+    association,
+    model: association.target,
+    as: association.as,
+    parent: { model },
+    required: false
+  }))
+  return generator.selectQuery(tableOf(model), { ...options, include }, model)
+}
+
+/** Alias of the model's own rows in the text. */
+export function aliasOf(model: RowModel): string {
+  return model.name
+}
+
+function tableOf(model: RowModel): string {
+  const table = model.getTableName()
+  return typeof table === 'string' ? table : table.tableName
+}
 
 /** A column to select: of the row, of a row it refers to, or its version. */
 export type SelectedColumn = Path | 'rowVersion'

@@ -1,8 +1,24 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { deriveKey } from './derive-key.js'
-import { isReadable, keyToSignWith } from './key-life.js'
-import { OwnKeys } from './own-keys.js'
-import type { RingKey } from './ring-key.js'
+import { newKey } from './ring-document.js'
+import { deriveKey, isReadable, KEY_LIFE, keyToSignWith, type RingKey } from './ring-key.js'
+
+/** Keys of this process alone, for as long as it shares none. They are stored nowhere. */
+export class OwnKeys {
+  #keys: RingKey[] = []
+
+  /** The key to sign with. */
+  current(now: Date): RingKey {
+    const found = keyToSignWith(this.#keys, now)
+    if (found !== undefined) return found
+    const made = newKey({ created: now, activates: now, expires: new Date(now.getTime() + KEY_LIFE) })
+    this.#keys = [...this.#keys.filter((key) => isReadable(key, now)), made]
+    return made
+  }
+
+  all(): readonly RingKey[] {
+    return this.#keys
+  }
+}
 
 /** Where the keys come from that replicas have in common. */
 export interface KeySource {
@@ -70,4 +86,17 @@ export class KeyRing {
       .update(message)
       .digest()
   }
+}
+
+/** Keys of other applications that may be kept in the same place are not these. */
+export const APPLICATION = 'uniform-rest'
+
+/** A ring that is not shared: its keys are made by this process and end with it. */
+export function processRing(now: () => Date): KeyRing {
+  const source = {
+    keys: () => [],
+    lookAgain: () => Promise.resolve(),
+    whyUnknown: () => 'DATA_PROTECTION_BLOB_STORAGE_URI is not set, so every process has a ring of its own'
+  }
+  return new KeyRing({ application: APPLICATION, source, now })
 }

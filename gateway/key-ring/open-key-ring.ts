@@ -1,14 +1,10 @@
 import type { Logger } from '../../shared/logger.js'
-import { FileStore } from './file-store.js'
-import type { KeyEncryption } from './key-encryption.js'
-import type { KeyRingSettings } from './key-ring-settings.js'
-import { KeyRing } from './key-ring.js'
-import { APPLICATION, processRing } from './process-ring.js'
-import type { RingLocation } from './ring-location.js'
-import type { RingStore } from './ring-store.js'
+import { APPLICATION, KeyRing, processRing } from './key-ring.js'
+import type { KeyEncryption } from './ring-document.js'
+import type { KeyRingSettings, RingLocation, VaultKey } from './ring-settings.js'
+import { FileStore, type RingStore } from './ring-stores.js'
 import { RingUpkeep } from './ring-upkeep.js'
 import { SharedRing } from './shared-ring.js'
-import type { VaultKey } from './vault-key.js'
 
 export interface OpenKeyRing {
   readonly ring: KeyRing
@@ -37,11 +33,11 @@ export async function openKeyRing({ location, vaultKey }: KeyRingSettings, log: 
 /** Azure's clients are loaded where they are used alone. */
 async function storeAt(location: RingLocation): Promise<RingStore> {
   if ('file' in location) return new FileStore(location.file)
-  const { BlobStore } = await import('./blob-store.js')
+  const { BlobStore } = await import('./azure.js')
   return BlobStore.at(location.blob)
 }
 
 async function encryptionBy(key: VaultKey): Promise<KeyEncryption> {
-  const { VaultEncryption } = await import('./vault-encryption.js')
+  const { VaultEncryption } = await import('./azure.js')
   return VaultEncryption.by(key)
 }

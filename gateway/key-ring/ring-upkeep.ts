@@ -1,10 +1,17 @@
 import type { Logger } from '../../shared/logger.js'
 import type { KeySource } from './key-ring.js'
-import { keyToSignWith } from './key-life.js'
-import type { RingKey } from './ring-key.js'
+import type { Trouble } from './ring-document.js'
+import { keyToSignWith, type RingKey } from './ring-key.js'
 import type { RingState, SharedRing } from './shared-ring.js'
-import { systemTimer, type Timer } from './timer.js'
-import type { Trouble } from './trouble.js'
+
+/** Runs something once, after milliseconds, unless the answered function is called first. */
+export type Timer = (milliseconds: number, run: () => void) => () => void
+
+/** Keeps no process alive. */
+export const systemTimer: Timer = (milliseconds, run) => {
+  const timeout = setTimeout(run, milliseconds).unref()
+  return () => clearTimeout(timeout)
+}
 
 /** Milliseconds between two looks at a ring in order: how long a replica may not know of a new key. */
 const LOOK_EVERY = 60_000

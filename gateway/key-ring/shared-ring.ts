@@ -1,12 +1,15 @@
-import { describeFailure } from './describe-failure.js'
-import type { KeyEncryption } from './key-encryption.js'
-import { isReadable, nextKeyDates } from './key-life.js'
-import { KeyWrapping } from './key-wrapping.js'
-import { newKey } from './new-key.js'
-import { parseRing, ringText, type StoredKey } from './ring-document.js'
-import type { RingKey } from './ring-key.js'
-import type { RingStore } from './ring-store.js'
-import type { Trouble } from './trouble.js'
+import {
+  describeFailure,
+  type KeyEncryption,
+  KeyWrapping,
+  newKey,
+  parseRing,
+  ringText,
+  type StoredKey,
+  type Trouble
+} from './ring-document.js'
+import { isReadable, nextKeyDates, type RingKey } from './ring-key.js'
+import type { RingStore } from './ring-stores.js'
 
 export interface SharedRingParts {
   readonly store: RingStore

@@ -1,7 +1,10 @@
-import type { Resource } from '../data-calls.js'
-import { COMPONENT_HEADERS } from './headers.js'
-import { resourcePaths } from './paths.js'
-import { PROBLEM_SCHEMA } from './problem-schema.js'
+import fp from 'fastify-plugin'
+import type { Catalogue } from '../data/catalogue.js'
+import type { Resource } from '../data/data-calls.js'
+import type { PublicAddress } from '../http/public-address.js'
+import { refuseOtherMethods } from '../server/methods.js'
+import { COMPONENT_HEADERS, PROBLEM_SCHEMA } from './components.js'
+import { customReadOperations, type DocumentedOperation, readOperations, writeOperations } from './operations.js'
 import { resourceSchemas } from './schemas.js'
 
 /** The contract of every resource as an OpenAPI 3.1 document. `base` is the public base URL. */
@@ -33,3 +36,55 @@ export function openApiDocument(resources: readonly Resource[], base: string): o
     }
   }
 }
+
+/** The paths of a resource with the operations that it serves there. */
+export function resourcePaths(resource: Resource): Readonly<Record<string, object>> {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const operation of operationsOf(resource)) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(resource, operation) }
+  }
+  return paths
+}
+
+/** Every operation of a resource: the uniform reads, its own, its writes. */
+export function operationsOf(resource: Resource): DocumentedOperation[] {
+  return [...readOperations(resource), ...customReadOperations(resource), ...writeOperations(resource)]
+}
+
+function operationObject(resource: Resource, { method, document }: DocumentedOperation): object {
+  const { id, ...rest } = document
+  return {
+    tags: [resource.name],
+    operationId: camelCase(id),
+    ...rest,
+    // An empty requirement: the token may be left out.
+    security: method === 'get' && resource.publicReads ? [{}, { bearer: [] }] : [{ bearer: [] }]
+  }
+}
+
+/** Of words with spaces or hyphens between them. */
+function camelCase(words: string): string {
+  return words
+    .split(/[ -]/)
+    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join('')
+}
+
+/** `GET /openapi.json`: the contract of every resource in OpenAPI 3.1, written once for each catalogue. */
+export const openApi = fp<{ catalogue: Catalogue; address: PublicAddress }>(
+  async (app, { catalogue, address }) => {
+    const url = '/openapi.json'
+    let written = { key: '', text: '' }
+    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    app.get(url, async (request, reply) => {
+      const base = address.baseFor(request)
+      const { digest, resources } = catalogue.current
+      const key = `${digest} ${base}`
+      if (written.key !== key) {
+        written = { key, text: JSON.stringify(openApiDocument([...resources.values()], base)) }
+      }
+      return reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(written.text)
+    })
+  },
+  { name: 'openapi', dependencies: ['problem-responses'], fastify: '5.x' }
+)

@@ -1,7 +1,6 @@
-import type { Resource } from '../data-calls.js'
-import { ownerParameterOf } from '../entity-routes/owner-parameter.js'
-import type { ParameterName } from '../headers/route-query.js'
-import { ROUTE_PARAMETERS, type ReadOperation } from '../headers/route-parameters.js'
+import type { Resource } from '../data/data-calls.js'
+import { ownerParameterOf } from '../entity-routes/paths.js'
+import { type ParameterName, type ReadOperation, ROUTE_PARAMETERS } from '../http/query-string.js'
 
 const FLAG = { type: 'boolean', default: false } as const
 const ON_FLAG = { type: 'boolean', default: true } as const

@@ -1,7 +1,9 @@
-import type { Navigation, Property, Resource } from '../data-calls.js'
-import { isChildren } from './is-children.js'
-import { propertySchema, valueSchema } from './property-schema.js'
-import { writeSchemas } from './write-schemas.js'
+import type { Action, Navigation, Property, Resource } from '../data/data-calls.js'
+import { inputSchema, propertySchema, valueSchema } from './property-schema.js'
+
+export function isChildren({ kind }: Navigation): boolean {
+  return kind === 'NAVIGATION_KIND_CHILDREN'
+}
 
 /** The schemas of a resource: its row, its children, its lookup, what its writes take. */
 export function resourceSchemas(resource: Resource): Readonly<Record<string, object>> {
@@ -65,4 +67,85 @@ function lookupSchema(properties: readonly Property[]): object {
 
 function members(properties: readonly Property[]): Readonly<Record<string, object>> {
   return Object.fromEntries(properties.map((property) => [property.name, propertySchema(property)]))
+}
+
+/** The schemas of what a resource's writes take. No member of them is a row version but that of a child acted on. */
+export function writeSchemas(resource: Resource): Readonly<Record<string, object>> {
+  const { name, operations, actions } = resource
+  return {
+    ...(operations.includes('create') ? { [`${name}.create`]: createSchema(resource) } : {}),
+    ...(operations.includes('update') ? { [`${name}.update`]: updateSchema(resource) } : {}),
+    ...Object.fromEntries(actions.map((action) => [inputSchemaName(name, action.name), actionSchema(action)]))
+  }
+}
+
+export function inputSchemaName(resource: string, action: string): string {
+  return `${resource}.${action}.input`
+}
+
+function createSchema({ properties, navigations, createdChildren }: Resource): object {
+  const children = navigations.filter((one) => isChildren(one) && createdChildren.includes(one.name))
+  const schema = newObject(properties)
+  return {
+    ...schema,
+    description:
+      'Members with a default may be left out, and so may those that may be null and an owner that the token names. ' +
+      'Others are ignored.',
+    properties: {
+      ...schema.properties,
+      ...Object.fromEntries(children.map((child) => [child.name, childrenSchema(child)]))
+    }
+  }
+}
+
+function childrenSchema({ properties }: Navigation): object {
+  return { type: 'array', items: newObject(properties) }
+}
+
+function newObject(properties: readonly Property[]): ObjectSchema {
+  const settable = properties.filter(({ setOnCreate }) => setOnCreate)
+  return {
+    type: 'object',
+    required: settable.filter(({ requiredOnCreate }) => requiredOnCreate).map(({ name }) => name),
+    properties: inputMembers(settable)
+  }
+}
+
+function updateSchema({ properties }: Resource): object {
+  return objectOf(properties.filter(({ setOnUpdate }) => setOnUpdate))
+}
+
+function actionSchema({ input, childPrecondition }: Action): object {
+  const { required, properties, ...schema } = objectOf(input)
+  if (childPrecondition === '') return { ...schema, required, properties }
+  return {
+    ...schema,
+    required: [...required, childPrecondition],
+    properties: { ...properties, [childPrecondition]: CHILD_VERSION }
+  }
+}
+
+const CHILD_VERSION = {
+  type: 'string',
+  contentEncoding: 'base64',
+  minLength: 1,
+  description: 'The `rowVersion` that the child was last read with.'
+} as const
+
+interface ObjectSchema {
+  readonly type: 'object'
+  readonly required: readonly string[]
+  readonly properties: object
+}
+
+function objectOf(properties: readonly Property[]): ObjectSchema {
+  return {
+    type: 'object',
+    required: properties.filter(({ nullable }) => !nullable).map(({ name }) => name),
+    properties: inputMembers(properties)
+  }
+}
+
+function inputMembers(properties: readonly Property[]): Readonly<Record<string, object>> {
+  return Object.fromEntries(properties.map((property) => [property.name, inputSchema(property)]))
 }

@@ -1,6 +1,9 @@
-import { acceptsHtml } from '../headers/accepts-html.js'
-import { percentDecoded } from '../headers/percent-decoded.js'
-import { pathOf } from '../headers/query-parameters.js'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError } from '../../shared/errors.js'
+import { acceptsHtml } from '../http/negotiation.js'
+import { pathOf, percentDecoded } from '../http/query-string.js'
+import type { AntiforgeryCheck } from '../session/antiforgery.js'
+import type { HtmlRefresh } from '../session/html-refresh.js'
 
 /** What a request says of itself before any of it is judged. */
 export interface Asked {
@@ -49,4 +52,51 @@ function belowPrefix(path: string, prefix: string): string[] | undefined {
       // What does not decode is no segment of ours.
       .map((segment) => percentDecoded(segment) ?? segment)
   )
+}
+
+/**
+ * The renderer's path for a request target in origin form. What a URL parser would take for another path than the one
+ * that was judged is refused with `request.malformed`: it might become one of the gateway's own.
+ */
+export function rendererPath(target: string, base: URL): string {
+  const path = pathOf(target)
+  const segments = percentDecoded(path)?.split('/') ?? ['.']
+  if (path.includes('\\') || segments.some((segment) => segment === '.' || /^\.\.|\\/.test(segment))) {
+    throw new DomainError(
+      'request.malformed',
+      'The path must be percent-encoded UTF-8 without backslashes, without `.` segments and without segments that begin with two dots.'
+    )
+  }
+  return base.pathname.replace(/\/$/, '') + path
+}
+
+/**
+ * A path in two, its last segment relative to the URL of what stands before it: @fastify/reply-from refuses `../` in
+ * what it is given, `/a../b` too. A last segment that holds it, `a..%2Fb`, is nobody's path.
+ */
+export function splitPath(path: string, base: URL): { readonly before: string; readonly last: string } {
+  const at = path.lastIndexOf('/') + 1
+  const last = `./${path.slice(at)}`
+  if (percentDecoded(last)?.includes('../') !== false) {
+    throw new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
+  }
+  return { before: base.origin + path.slice(0, at), last }
+}
+
+/** What the browser session does for a page. */
+export interface PageSession {
+  /** Refreshes what has expired before the page is rendered, and sets the fresh cookies on the reply; never rejects. */
+  refresh(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** The `Cookie` header as it is after that. */
+  cookiesOf(request: FastifyRequest): string | undefined
+  /** Throws `antiforgery.invalid` for an unsafe request without its token. It may read a form, and leaves its bytes. */
+  checkAntiforgery(request: FastifyRequest): Promise<void>
+}
+
+export function pageSession(refresh: HtmlRefresh, antiforgery: AntiforgeryCheck): PageSession {
+  return {
+    refresh: (request, reply) => refresh.refresh(request, reply),
+    cookiesOf: (request) => refresh.cookiesOf(request),
+    checkAntiforgery: (request) => antiforgery.check(request)
+  }
 }

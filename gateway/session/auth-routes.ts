@@ -1,9 +1,26 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { keepBodiesAsBytes } from '../entity-routes/check-json-request.js'
-import { loginRoute } from './login-route.js'
-import { sessionCookieRoutes } from './session-cookie-routes.js'
-import { sessionTokenRoute } from './session-token-route.js'
-import type { SessionTools } from './session-tools.js'
+import { type Fault, refusal } from '../../shared/errors.js'
+import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/read-session-cookie.js'
+import type { AuthCall } from '../data/auth-client.js'
+import { untilAbandoned } from '../entity-routes/requests.js'
+import { bodyOf, jsonOnly, keepBodiesAsBytes, wellFormed } from '../entity-routes/writes.js'
+import { cookieFault } from '../http/cookies.js'
+import { clientAddress } from '../http/public-address.js'
+import { refuseOtherMethods } from '../server/methods.js'
+import { checkAccessToken } from './access-tokens.js'
+import { sentCookies, sentRefreshTokens } from './cookies.js'
+import {
+  type AccessToken,
+  authCall,
+  bodyFault,
+  ignoreTypeOfNothing,
+  jsonMembers,
+  jsonOrNothing,
+  sendAccessToken,
+  sendNoSession,
+  type SessionTools
+} from './session-tools.js'
 
 /** The endpoints of browser sessions, contract.md section 8. */
 export const authRoutes = fp<{ tools: SessionTools }>(
@@ -19,4 +36,125 @@ export const authRoutes = fp<{ tools: SessionTools }>(
     dependencies: ['problem-responses', 'request-limits', 'private-cookies', 'own-site-only'],
     fastify: '5.x'
   }
+)
+
+/** `POST /auth/login`: e-mail address and password for a session. */
+export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void {
+  const url = '/auth/login'
+  refuseOtherMethods(app, { url, routed: ['POST'] })
+  app.post(url, { preParsing: jsonOnly, preValidation: wellFormed }, async (request, reply) => {
+    const session = await auth.login(
+      { ...authCall(request), signal: untilAbandoned(reply) },
+      {
+        ...readCredentials(bodyOf(request)),
+        clientAddress: clientAddress(request),
+        replacedRefreshTokens: sentRefreshTokens(request.headers.cookie)
+      }
+    )
+    cookies.set(reply, session)
+    return sendAccessToken(reply, session)
+  })
+}
+
+/** Whether the texts can be credentials at all is the data service's to say. */
+function readCredentials(body: Buffer): { readonly email: string; readonly password: string } {
+  const { email, password } = jsonMembers(body)
+  if (typeof email === 'string' && typeof password === 'string') return { email, password }
+  const [first, ...others]: Fault[] = Object.entries({ email, password })
+    .filter(([, value]) => typeof value !== 'string')
+    .map(([name]) => bodyFault(`/${name}`, `/${name} must be there, as a string.`))
+  if (first === undefined) throw new TypeError('One of the two is no string')
+  throw refusal([first, ...others])
+}
+
+/** `POST /auth/session-cookie`: tokens that a client has become its cookies. `DELETE`, and `POST /auth/logout`: the end. */
+export function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionTools): void {
+  const url = '/auth/session-cookie'
+  refuseOtherMethods(app, { url, routed: ['POST', 'DELETE'] })
+  app.post(url, { preParsing: jsonOnly, preValidation: wellFormed }, async (request, reply) => {
+    const { accessToken, refreshToken } = readTokens(bodyOf(request))
+    cookies.mirror(reply, accessToken, refreshToken)
+    return reply.code(204).send()
+  })
+
+  const logout = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    // Before the call: whatever becomes of it, the browser forgets.
+    cookies.expire(reply)
+    const tokens = sentRefreshTokens(request.headers.cookie)
+    const revoked = await Promise.allSettled(tokens.map((token) => auth.revoke(authCall(request), token)))
+    for (const one of revoked) if (one.status === 'rejected') throw one.reason
+    return reply.code(204).send()
+  }
+  const bodyless = { preParsing: ignoreTypeOfNothing, preValidation: jsonOrNothing }
+  app.delete(url, bodyless, logout)
+  refuseOtherMethods(app, { url: '/auth/logout', routed: ['POST'] })
+  app.post('/auth/logout', bodyless, logout)
+}
+
+/** Tokens are taken as they are: who brings a bad one has a bad session. Throws `body.invalid` with all faults. */
+function readTokens(body: Buffer): { readonly accessToken: string; readonly refreshToken: string | undefined } {
+  const { accessToken, refreshToken } = jsonMembers(body)
+  const faults: Fault[] = []
+  const tokens = {
+    accessToken: tokenOf({ member: 'accessToken', cookie: ACCESS_COOKIE }, accessToken, faults),
+    refreshToken:
+      refreshToken === undefined
+        ? undefined
+        : tokenOf({ member: 'refreshToken', cookie: REFRESH_COOKIE }, refreshToken, faults)
+  }
+  const [first, ...others] = faults
+  if (first !== undefined) throw refusal([first, ...others])
+  return tokens
+}
+
+/** Empty, and a fault more, where the value is no token that fits its cookie. */
+function tokenOf(
+  { member, cookie }: { readonly member: string; readonly cookie: string },
+  value: unknown,
+  faults: Fault[]
+): string {
+  const text = typeof value === 'string' ? value : ''
+  const fault = text.trim() === '' ? 'it must be a string that is not blank' : cookieFault(cookie, text)
+  if (fault === undefined) return text
+  faults.push(bodyFault(`/${member}`, `/${member} cannot be a cookie: ${fault}.`))
+  return ''
+}
+
+/** `POST /auth/session/token`: an access token for the scripts of a page, out of its cookies. */
+export function sessionTokenRoute(app: FastifyInstance, tools: SessionTools): void {
+  const url = '/auth/session/token'
+  refuseOtherMethods(app, { url, routed: ['POST'] })
+  app.post(url, { preParsing: ignoreTypeOfNothing, preValidation: jsonOrNothing }, async (request, reply) => {
+    const call = authCall(request)
+    const { access, refresh } = sentCookies(request.headers.cookie)
+    const valid = access === undefined ? undefined : await validToken(access, call, tools)
+    if (valid !== undefined) return sendAccessToken(reply, valid)
+    const session = refresh === undefined ? undefined : await tools.refresh.refresh(call, refresh)
+    if (session !== undefined) {
+      tools.cookies.set(reply, session)
+      return sendAccessToken(reply, session)
+    }
+    // Nothing came, or it cannot be told whose: then there is nothing of ours to expire.
+    if (access !== undefined || refresh !== undefined) tools.cookies.expire(reply)
+    return sendNoSession(reply)
+  })
+}
+
+/** The token as it is; undefined where it is of no use. */
+async function validToken(accessToken: string, call: AuthCall, tools: SessionTools): Promise<AccessToken | undefined> {
+  const end = await checkAccessToken(accessToken, call, tools)
+  return end === undefined ? undefined : { accessToken, accessTokenExpiry: end.toISOString() }
+}
+
+/** `GET /.well-known/jwks.json`: the public keys of the service's own access tokens (RFC 7517). */
+export const keySetRoute = fp<{ tools: SessionTools }>(
+  async (app, { tools }) => {
+    const url = '/.well-known/jwks.json'
+    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    app.get(url, async (request, reply) => {
+      const keySet = await tools.keys.ownKeySet(authCall(request))
+      return reply.header('cache-control', 'public, max-age=60').header('content-type', 'application/json').send(keySet)
+    })
+  },
+  { name: 'key-set', dependencies: ['problem-responses'], fastify: '5.x' }
 )

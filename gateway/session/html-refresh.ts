@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError } from '../../shared/domain-error.js'
+import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
-import { timeClaim, unverifiedClaims } from '../../shared/session-cookie/unverified-claims.js'
-import { acceptsHtml } from '../headers/accepts-html.js'
-import { sentCookies, withSession } from './sent-cookies.js'
+import { timeClaim, unverifiedClaims } from '../../shared/session-cookie/read-session-cookie.js'
+import { acceptsHtml } from '../http/negotiation.js'
+import { sentCookies, withSession } from './cookies.js'
 import { authCall, type SessionTools } from './session-tools.js'
 
 /** Milliseconds before its expiry from which a token is not worth a page any more. */

@@ -1,10 +1,14 @@
-import type { FastifyRequest } from 'fastify'
-import type { AuthCall, AuthClient } from '../auth-client.js'
-import { clientAddress } from '../client-address.js'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { DomainError, type Fault, refusal, shortened } from '../../shared/errors.js'
 import type { GatewayConfig } from '../config.js'
-import { PublishedKeys } from './published-keys.js'
-import { SessionCookies } from './session-cookies.js'
-import { SessionRefresh } from './session-refresh.js'
+import type { AuthCall, AuthClient, Session } from '../data/auth-client.js'
+import { bodyOf, wellFormedOrNone } from '../entity-routes/writes.js'
+import { refuseCrossSite } from '../http/cross-site.js'
+import { checkJsonMediaType } from '../http/json-body.js'
+import { clientAddress, type PublicAddress } from '../http/public-address.js'
+import { PublishedKeys } from './access-tokens.js'
+import { SessionCookies } from './cookies.js'
 
 /** What the session endpoints and the pages share. */
 export interface SessionTools {
@@ -32,3 +36,142 @@ export function sessionTools(
 export function authCall(request: FastifyRequest): AuthCall {
   return { requestId: request.id, traceparent: request.traceparent, clientAddress: clientAddress(request) }
 }
+
+/** Refreshes sessions. All who ask for one refresh token at the same time share one call. */
+export class SessionRefresh {
+  readonly #auth: AuthClient
+  readonly #running = new Map<string, Promise<Session | undefined>>()
+
+  constructor(auth: AuthClient) {
+    this.#auth = auth
+  }
+
+  /** undefined for a session that is definitively over. Throws where that cannot be found out. */
+  refresh(call: AuthCall, refreshToken: string): Promise<Session | undefined> {
+    const running = this.#running.get(refreshToken)
+    if (running !== undefined) return running
+    const started = this.#refresh(call, refreshToken).finally(() => this.#running.delete(refreshToken))
+    this.#running.set(refreshToken, started)
+    return started
+  }
+
+  async #refresh(call: AuthCall, refreshToken: string): Promise<Session | undefined> {
+    try {
+      return await this.#auth.refresh(call, refreshToken)
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'auth.invalid-token') return undefined
+      throw error
+    }
+  }
+}
+
+/** A `preParsing` hook for endpoints that take nothing: where there is no body, its type does not matter. */
+export function ignoreTypeOfNothing(
+  { headers }: FastifyRequest,
+  _reply: FastifyReply,
+  ...rest: [payload: unknown, done: () => void]
+): void {
+  const announced = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  // Fastify refuses a type that it cannot read before it looks whether there is anything of that type.
+  if (!announced) delete headers['content-type']
+  rest[1]()
+}
+
+/** The `preValidation` hook beside it: a body that there is has to be JSON, whatever it says. */
+export function jsonOrNothing(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (bodyOf(request).length > 0) checkJsonMediaType(request.headers)
+  wellFormedOrNone(request, reply, done)
+}
+
+/** The members of a body that is JSON (checkJsonBody). Throws `body.invalid` unless it is an object, each said once. */
+export function jsonMembers(body: Buffer): Readonly<Record<string, unknown>> {
+  const text = body.toString('utf8')
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw refusal([bodyFault('', 'The body must be a JSON object.')])
+  }
+  const repeated = repeatedMember(text)
+  if (repeated === undefined) return { ...value }
+  throw refusal([bodyFault('', `The body says ${JSON.stringify(shortened(repeated, 100))} twice.`)])
+}
+
+/**
+ * The name of a member that one object of well-formed JSON has twice; JSON.parse would keep the last of them in silence.
+ * A parser that tells of them takes tens of times as long, and these bodies come from anybody.
+ */
+function repeatedMember(text: string): string | undefined {
+  // Of each object that is open, and of each array, which has none.
+  const open: Set<string>[] = []
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '{' || character === '[') open.push(new Set())
+    else if (character === '}' || character === ']') open.pop()
+    else if (character === '"') {
+      const end = stringEnd(text, at)
+      const names = open.at(-1)
+      if (names !== undefined && isName(text, end)) {
+        const name = String(JSON.parse(text.slice(at, end)))
+        if (names.has(name)) return name
+        names.add(name)
+      }
+      at = end - 1
+    }
+  }
+  return undefined
+}
+
+/** Where the string that begins at `start` is over, its closing quotation mark included. */
+function stringEnd(text: string, start: number): number {
+  let at = start + 1
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  return at + 1
+}
+
+/** Whether a colon follows. */
+function isName(text: string, end: number): boolean {
+  let at = end
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
+  return text[at] === ':'
+}
+
+/** `pointer` is a JSON pointer. */
+export function bodyFault(pointer: string, detail: string): Fault {
+  return { code: 'body.invalid', detail, place: { in: 'pointer', name: pointer } }
+}
+
+/** All that a script may know of a session. */
+export interface AccessToken {
+  readonly accessToken: string
+  /** RFC 3339, UTC with milliseconds. */
+  readonly accessTokenExpiry: string
+}
+
+/** 200. The refresh token is in no body (contract.md section 8). */
+export function sendAccessToken(reply: FastifyReply, { accessToken, accessTokenExpiry }: AccessToken): FastifyReply {
+  return sendJson(reply.code(200), { accessToken, accessTokenExpiry })
+}
+
+/** 401, exactly as source.md has it: the one refusal that is no problem document. */
+export function sendNoSession(reply: FastifyReply): FastifyReply {
+  return sendJson(reply.code(401).header('www-authenticate', 'Bearer'), { error: 'no_session' })
+}
+
+/** As bytes, since Fastify adds a charset to the type of a text. */
+function sendJson(reply: FastifyReply, body: object): FastifyReply {
+  return reply.header('content-type', 'application/json').send(Buffer.from(JSON.stringify(body)))
+}
+
+/**
+ * What holds for every route registered beside it, all of `/auth`: nothing comes before the judgement of where a request
+ * is from, not even its method, and no cache keeps an answer.
+ */
+export const ownSiteOnly = fp<{ address: PublicAddress }>(
+  async (app, { address }) => {
+    app.addHook('onRequest', (_request, reply, done) => {
+      reply.header('cache-control', 'no-store')
+      done()
+    })
+    app.addHook('onRequest', refuseCrossSite(address))
+  },
+  { name: 'own-site-only', fastify: '5.x' }
+)

@@ -1,6 +1,58 @@
-import { ACCESS_COOKIE } from './cookie-names.js'
-import { cookieValues } from './cookie-values.js'
-import { timeClaim, unverifiedClaims } from './unverified-claims.js'
+/** Holds the access token, a JWT. */
+export const ACCESS_COOKIE = 'app_auth_access'
+/** Holds the refresh token. */
+export const REFRESH_COOKIE = 'app_auth_refresh'
+
+/**
+ * The distinct values of a cookie in a `Cookie` header, as sent; blank ones are left out. More than one means that
+ * somebody else set a cookie of this name too (a neighbour on the domain can): nobody can tell which is whose.
+ */
+export function cookieValues(header: string | undefined, name: string): string[] {
+  const values = new Set<string>()
+  for (const pair of cookiePairs(header)) if (pair.name === name && pair.value !== '') values.add(pair.value)
+  return [...values]
+}
+
+/** Name and value of each cookie, in order. Names are case-sensitive; what has no `=` is a value without a name. */
+export function cookiePairs(header: string | undefined): { readonly name: string; readonly value: string }[] {
+  if (header === undefined) return []
+  return header.split(';').flatMap((part) => {
+    const text = part.trim()
+    const at = text.indexOf('=')
+    if (text === '') return []
+    return [{ name: text.slice(0, Math.max(at, 0)).trimEnd(), value: text.slice(at + 1).trimStart() }]
+  })
+}
+
+const BASE64URL = /^[A-Za-z0-9_-]+$/
+
+/**
+ * What a JWT in compact form says of itself; undefined where it is none. NOTHING here is verified: anybody can write
+ * such a text. The signature may be anything, and absent.
+ */
+export function unverifiedClaims(token: string): Readonly<Record<string, unknown>> | undefined {
+  const [header, payload, signature, ...more] = token.split('.')
+  if (header === undefined || payload === undefined || signature === undefined || more.length > 0) return undefined
+  if (signature !== '' && !BASE64URL.test(signature)) return undefined
+  return jsonObject(header) === undefined ? undefined : jsonObject(payload)
+}
+
+function jsonObject(part: string): Readonly<Record<string, unknown>> | undefined {
+  if (!BASE64URL.test(part)) return undefined
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(part, 'base64url'))
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Seconds since 1970 under a claim; undefined unless it is a number. */
+export function timeClaim(claims: Readonly<Record<string, unknown>>, name: 'exp' | 'iat'): number | undefined {
+  const value = claims[name]
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}
 
 /** Who the access cookie says is signed in. For display only. */
 export interface SessionPrincipal {

@@ -1,14 +1,14 @@
 import {
-  credentials,
-  Metadata,
   type ChannelCredentials,
   type Client,
+  credentials,
+  Metadata,
   type ServiceError,
   type status
 } from '@grpc/grpc-js'
-import { loadProto } from '../../shared/load-proto.js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
-import { decodeDetails, type RpcDetails } from '../../shared/rpc-details.js'
+import { decodeDetails, type RpcDetails } from '../../shared/rpc-status.js'
+import { loadProto } from '../../shared/wire.js'
 
 /** A failed call as an internal service sees it. */
 export interface RpcFailure {

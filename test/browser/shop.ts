@@ -111,7 +111,7 @@ export class Shop {
       RENDERER_URL: `http://127.0.0.1:${shopPort}`
     })
     await listening(gateway, 'url')
-    const shop = this.#start('examples/storefront/main.js', {
+    const shop = this.#start('examples/store/storefront/main.js', {
       STOREFRONT_PORT: String(shopPort),
       STORE_API_URL: `http://127.0.0.1:${gatewayPort}`,
       LOG_LEVEL: 'trace'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { readConfig } from '../../data-service/config.js'
-import { SettingsError } from '../../shared/settings-reader.js'
+import { SettingsError } from '../../shared/settings.js'
 
 function faults(environment: Record<string, string>): string {
   try {

@@ -27,10 +27,10 @@ describe(PAGE, function () {
   it('says one migration, one file and a line for each', async () => {
     const steps = stepsOf(await readFile(join(packageRoot, PAGE), 'utf8'))
     expect(steps.map(({ kind, path }) => `${kind} ${path}`)).to.deep.equal([
-      'create data-service/sql/migrations/primary/999-gift-cards.ts',
-      'add data-service/sql/migrations/primary-migrations.ts',
-      'create data-service/entities/gift-cards.ts',
-      'add data-service/entities/index.ts'
+      'create examples/store/schema/999-gift-cards.ts',
+      'add examples/store/schema/migrations.ts',
+      'create examples/store/entities/gift-cards.ts',
+      'add examples/store/entities/index.ts'
     ])
   })
 

@@ -1,13 +1,13 @@
 import type { Action } from '../../data-service/entity/action.js'
-import type { Column } from '../../data-service/entity/column.js'
 import type { Entity } from '../../data-service/entity/entity.js'
+import type { Column } from '../../data-service/entity/field.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import { OWNERS } from './caller.js'
 import { BODY_VALUES } from './domain-values.js'
 import { madeInput, madeValue } from './made-values.js'
-import { ownerColumn } from './rule.js'
-import { ruleOf } from './rule-of.js'
 import type { MadeRow, RowMaker } from './row-maker.js'
+import { ruleOf } from './rule-of.js'
+import { ownerColumn } from './rule.js'
 
 export type Body = Readonly<Record<string, unknown>>
 

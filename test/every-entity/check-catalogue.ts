@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { entities } from '../../data-service/entities/index.js'
+import { entities } from '../../examples/store/entities/index.js'
 import type { Resource__Output } from '../../shared/gen/entity/v1/Resource.js'
 import { describedResources } from './described.js'
 import type { EveryStore } from './every-store.js'

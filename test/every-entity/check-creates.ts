@@ -1,15 +1,15 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import { createBody, type Body } from './bodies.js'
+import { entities } from '../../examples/store/entities/index.js'
+import { type Body, createBody } from './bodies.js'
 import type { Call, Outcome } from './call.js'
-import { ANONYMOUS, OWNERS, type Caller } from './caller.js'
+import { ANONYMOUS, type Caller, OWNERS } from './caller.js'
 import type { EveryStore } from './every-store.js'
 import { answered, answeredByAll, Findings } from './findings.js'
-import { guardOf, ownerColumn, type Rule } from './rule.js'
 import { ruleOf } from './rule-of.js'
+import { guardOf, ownerColumn, type Rule } from './rule.js'
 import { auditEntries, fingerprint, tableRows } from './table-rows.js'
 import { everyCaller, withOwners } from './tries.js'
 import { admission } from './verdict.js'
-import { entities } from '../../data-service/entities/index.js'
 
 /** One create: who is named as the owner in the body, and what must become of it. */
 interface Attempt {

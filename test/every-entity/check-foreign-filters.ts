@@ -1,10 +1,10 @@
 import type { Entity } from '../../data-service/entity/entity.js'
 import type { Call } from './call.js'
-import { OWNERS, ownerCaller, PERMISSIONS } from './caller.js'
+import { ownerCaller, OWNERS, PERMISSIONS } from './caller.js'
 import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
-import { ownerColumn, type Rule } from './rule.js'
 import { ruleOf } from './rule-of.js'
+import { ownerColumn, type Rule } from './rule.js'
 import { tableRows } from './table-rows.js'
 import { verdict } from './verdict.js'
 

@@ -1,14 +1,14 @@
-import { entities } from '../../data-service/entities/index.js'
 import type { Entity, Reference } from '../../data-service/entity/entity.js'
+import { entities } from '../../examples/store/entities/index.js'
 import type { Call, Row } from './call.js'
-import { ADMIN, callersOf, OWNERS, ownerCaller, PERMISSIONS, type Caller } from './caller.js'
+import { ADMIN, type Caller, callersOf, ownerCaller, OWNERS, PERMISSIONS } from './caller.js'
 import { PARENT_VALUES } from './domain-values.js'
 import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
 import { SECRET } from './made-values.js'
-import { ownerColumn, type Rule } from './rule.js'
 import { ruleOf } from './rule-of.js'
-import { tableRows, type StoredRow } from './table-rows.js'
+import { ownerColumn, type Rule } from './rule.js'
+import { type StoredRow, tableRows } from './table-rows.js'
 import { neededFor, verdict } from './verdict.js'
 
 /** What comes with rows: referenced rows as far as the caller could read them by id, and the row's own children. */

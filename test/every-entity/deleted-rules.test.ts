@@ -57,11 +57,11 @@ const DELETIONS: readonly Deletion[] = [
 
 describe('an entity file without', function () {
   this.timeout(120_000)
-  const entityFiles = join(outputRoot, 'data-service/entities')
+  const entityFiles = join(outputRoot, 'examples/store/entities')
   let copy = ''
   before(async () => {
     copy = await mkdtemp(join(tmpdir(), 'deleted-'))
-    for (const part of ['data-service', 'gateway', 'shared', 'test']) {
+    for (const part of ['data-service', 'examples', 'gateway', 'shared', 'test']) {
       await cp(join(outputRoot, part), join(copy, 'dist', part), { recursive: true })
     }
     for (const part of ['package.json', 'proto', 'tools']) {
@@ -108,7 +108,7 @@ describe('an entity file without', function () {
       const text = await readFile(join(entityFiles, file), 'utf8')
       const name = /defineEntity\(\{\s*name: '([a-z-]+)'/.exec(text)?.[1]
       const weakened = name === undefined || !Object.hasOwn(RULES, name) ? text : change(text)
-      await writeFile(join(copy, 'dist/data-service/entities', file), weakened)
+      await writeFile(join(copy, 'dist/examples/store/entities', file), weakened)
       if (name !== undefined && weakened !== text) changed.push(name)
     }
     return changed

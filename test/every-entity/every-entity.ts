@@ -1,15 +1,15 @@
-import { entities } from '../../data-service/entities/index.js'
+import { entities } from '../../examples/store/entities/index.js'
 import type { DatabaseKind } from '../harness/database.js'
 import { checkAllowLists } from './check-allow-lists.js'
 import { checkCatalogue } from './check-catalogue.js'
 import { checkCreates } from './check-creates.js'
-import { checkPreconditions } from './check-preconditions.js'
 import { checkForeignFilters } from './check-foreign-filters.js'
 import { checkIncludes } from './check-includes.js'
 import { checkOwnerFilter } from './check-owner-filter.js'
-import { checkWithoutBypass } from './check-without-bypass.js'
+import { checkPreconditions } from './check-preconditions.js'
 import { checkReads } from './check-reads.js'
 import { checkRowWrites } from './check-row-writes.js'
+import { checkWithoutBypass } from './check-without-bypass.js'
 import { EveryStore } from './every-store.js'
 
 /** Declares the tests of every registered entity on one database, over one stack. */

@@ -1,4 +1,4 @@
-import type { Column } from '../../data-service/entity/column.js'
+import type { Column } from '../../data-service/entity/field.js'
 import type { WireValue } from '../oracle/wire-value.js'
 
 /** Values of a row by property. */

@@ -1,7 +1,7 @@
-import { entities } from '../../data-service/entities/index.js'
 import type { Entity } from '../../data-service/entity/entity.js'
+import { entities } from '../../examples/store/entities/index.js'
 import type { TestDatabase } from '../oracle/test-database.js'
-import { tableRows, type StoredRow } from './table-rows.js'
+import { type StoredRow, tableRows } from './table-rows.js'
 
 /** Every row with its joined properties, looked up by hand in the rows of the tables that they come from. */
 export async function propertyRows(database: TestDatabase, entity: Entity): Promise<StoredRow[]> {

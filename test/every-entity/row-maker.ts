@@ -1,14 +1,14 @@
-import type { Column } from '../../data-service/entity/column.js'
 import type { Entity } from '../../data-service/entity/entity.js'
+import type { Column } from '../../data-service/entity/field.js'
 import { foreignKeys } from '../oracle/foreign-keys.js'
 import { stored } from '../oracle/insert-rows.js'
 import type { TestDatabase } from '../oracle/test-database.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import { OWNERS } from './caller.js'
-import { guidOf, madeValue, type Values } from './made-values.js'
 import { FIRST_VALUES, PARENT_VALUES, ROW_VALUES } from './domain-values.js'
-import { ownerColumn } from './rule.js'
+import { guidOf, madeValue, type Values } from './made-values.js'
 import { ruleOf } from './rule-of.js'
+import { ownerColumn } from './rule.js'
 
 /** A row as it was put into the database, past the service. */
 export interface MadeRow {

@@ -1,7 +1,6 @@
-import type { ReadAccess } from '../../data-service/entity/access.js'
+import type { ReadAccess, WriteAccess } from '../../data-service/entity/access.js'
 import type { CustomRead } from '../../data-service/entity/custom-read.js'
 import type { Entity } from '../../data-service/entity/entity.js'
-import type { WriteAccess } from '../../data-service/entity/write-access.js'
 import type { CustomReadRule, Guard, OwnerFilter, Rule } from './rule.js'
 import { RULES } from './rules.js'
 

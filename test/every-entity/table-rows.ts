@@ -1,7 +1,7 @@
-import type { Column } from '../../data-service/entity/column.js'
 import type { Entity } from '../../data-service/entity/entity.js'
+import type { Column } from '../../data-service/entity/field.js'
 import type { TestDatabase } from '../oracle/test-database.js'
-import { wireValue, type WireValue } from '../oracle/wire-value.js'
+import { type WireValue, wireValue } from '../oracle/wire-value.js'
 
 export type StoredRow = Readonly<Record<string, WireValue>>
 

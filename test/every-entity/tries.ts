@@ -1,6 +1,6 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import { READS, type Call } from './call.js'
-import { callersOf, MALFORMED_OWNERS, malformedOwner, OWNERS, type Caller } from './caller.js'
+import { type Call, READS } from './call.js'
+import { type Caller, callersOf, MALFORMED_OWNERS, malformedOwner, OWNERS } from './caller.js'
 import { ownerColumn, type Rule } from './rule.js'
 import { filterOf, neededFor } from './verdict.js'
 

@@ -6,12 +6,11 @@ import { follow, type Step } from './follow-page.js'
 const STEPS: readonly Step[] = [
   {
     kind: 'create',
-    path: 'data-service/sql/migrations/primary/998-loyalty-cards.ts',
+    path: 'examples/store/schema/998-loyalty-cards.ts',
     content: `
-import { bool, dateTime, guid, int, long, text, unique } from '../../../entity/field.js'
-import { createTables } from '../create-tables.js'
-import type { Migration } from '../migration.js'
-import { table } from '../table.js'
+import { bool, dateTime, guid, int, long, text, unique } from '../../../data-service/entity/field.js'
+import type { Migration } from '../../../data-service/sql/schema/migrate.js'
+import { createTables, table } from '../../../data-service/sql/schema/tables.js'
 
 export const createLoyaltyCards: Migration = {
   name: '998-loyalty-cards',
@@ -29,18 +28,18 @@ export const createLoyaltyCards: Migration = {
   },
   {
     kind: 'add',
-    path: 'data-service/sql/migrations/primary-migrations.ts',
-    importLine: "import { createLoyaltyCards } from './primary/998-loyalty-cards.js'",
+    path: 'examples/store/schema/migrations.ts',
+    importLine: "import { createLoyaltyCards } from './998-loyalty-cards.js'",
     item: '  createLoyaltyCards'
   },
   {
     kind: 'create',
-    path: 'data-service/entities/loyalty-cards.ts',
+    path: 'examples/store/entities/loyalty-cards.ts',
     content: `
-import { ownRows } from '../entity/access.js'
-import { sumOf } from '../entity/amount.js'
-import { defineEntity } from '../entity/define-entity.js'
-import { bool, dateTime, guid, int, long, onCreate, serverSet, text, unique } from '../entity/field.js'
+import { ownRows } from '../../../data-service/entity/access.js'
+import { sumOf } from '../../../data-service/entity/amount.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { bool, dateTime, guid, int, long, onCreate, serverSet, text, unique } from '../../../data-service/entity/field.js'
 
 export const loyaltyCards = defineEntity({
   name: 'loyalty-cards',
@@ -90,7 +89,7 @@ export const loyaltyCards = defineEntity({
   },
   {
     kind: 'add',
-    path: 'data-service/entities/index.ts',
+    path: 'examples/store/entities/index.ts',
     importLine: "import { loyaltyCards } from './loyalty-cards.js'",
     item: '  loyaltyCards'
   }

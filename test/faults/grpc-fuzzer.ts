@@ -1,18 +1,18 @@
-import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
-import { loadProto } from '../../shared/load-proto.js'
+import { loadProto } from '../../shared/wire.js'
 import {
   FLAG,
   frame,
   grpcMessage,
+  type Header,
   headersFrames,
   PREFACE,
   settings,
   TYPE,
-  uint32,
-  type Header
+  uint32
 } from './http2-frames.js'
 
 // The definition loaded here is what the generated types describe.

@@ -1,10 +1,9 @@
-import { status } from '@grpc/grpc-js'
-import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PROBLEM_KINDS } from '../../gateway/problem-details.js'
-import { ERROR_CODES, type ErrorCode } from '../../shared/error-code.js'
-import { GRPC_STATUS } from '../../shared/grpc-status-of.js'
+import { status } from '@grpc/grpc-js'
+import { expect } from 'chai'
+import { PROBLEM_KINDS } from '../../gateway/http/problem-details.js'
+import { ERROR_CODES, type ErrorCode, GRPC_STATUS } from '../../shared/errors.js'
 import { packageRoot } from '../harness/package-root.js'
 
 const document = readFileSync(join(packageRoot, 'docs/errors.md'), 'utf8')

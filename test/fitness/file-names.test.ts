@@ -15,6 +15,6 @@ describe('file names', () => {
 
   it('say what the file holds', () => {
     const vague = paths.filter((path) => CATCH_ALL.test(basename(path)))
-    expect(vague).to.deep.equal(['data-service/entities/index.ts'])
+    expect(vague).to.deep.equal(['examples/store/entities/index.ts'])
   })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { EVERYTHING, importsOf, PRODUCT, sourceFiles, type SourceFile } from './source-files.js'
+import { EVERYTHING, importsOf, PRODUCT, type SourceFile, sourceFiles } from './source-files.js'
 
 /** Imports of the files that the rule names and does not allow, as `file → import`. */
 function violations(files: readonly SourceFile[], allowed: (imported: string, file: SourceFile) => boolean): string[] {
@@ -10,7 +10,7 @@ function violations(files: readonly SourceFile[], allowed: (imported: string, fi
   )
 }
 
-const under = (folder: string) => (path: string) => path.startsWith(`${folder}/`)
+const under = (folder: string) => (path: string) => path.startsWith(`${folder}/`) || path === `${folder}.ts`
 
 describe('imports', () => {
   const product = sourceFiles(...PRODUCT)
@@ -72,27 +72,27 @@ describe('imports', () => {
   })
 
   it('of an entity file are the vocabulary and what lies beside it, no other entity', () => {
-    const files = product.filter(
-      ({ path }) => under('data-service/entities')(path) && path !== 'data-service/entities/index.ts'
+    const files = sourceFiles('examples/store').filter(
+      ({ path }) => under('examples/store/entities')(path) && path !== 'examples/store/entities/index.ts'
     )
     const entities = files.filter(({ text }) => text.includes('defineEntity(')).map(({ path }) => path)
     expect(entities).to.not.be.empty
     const beside = (imported: string): boolean =>
-      under('data-service/entities')(imported) && !entities.includes(imported) && !imported.endsWith('/index.ts')
+      under('examples/store/entities')(imported) && !entities.includes(imported) && !imported.endsWith('/index.ts')
     expect(violations(files, (imported) => under('data-service/entity')(imported) || beside(imported))).to.deep.equal(
       []
     )
   })
 
   it('of examples reach of the service what any renderer could import alone, and what runs in browsers nothing', () => {
-    const examples = sourceFiles('examples')
-    const shared = ['shared/session-cookie/read-session-cookie.ts', 'shared/settings-reader.ts', 'shared/logger.ts']
+    const examples = sourceFiles('examples/store/storefront')
+    const shared = ['shared/session-cookie/read-session-cookie.ts', 'shared/settings.ts', 'shared/logger.ts']
     const fits = (imported: string): boolean =>
       shared.includes(imported) || [...PRODUCT, 'test', 'bench'].every((folder) => !under(folder)(imported))
     expect(violations(examples, fits)).to.deep.equal([])
-    const client = examples.filter((file) => under('examples/storefront/client')(file.path))
+    const client = examples.filter((file) => under('examples/store/storefront/client')(file.path))
     expect(client).to.not.be.empty
-    expect(violations(client, under('examples/storefront/client'))).to.deep.equal([])
+    expect(violations(client, under('examples/store/storefront/client'))).to.deep.equal([])
   })
 
   it('of preact are in examples alone', () => {

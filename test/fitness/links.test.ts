@@ -9,7 +9,7 @@ const TARGET = /\]\(((?!https?:|#)[^)\s#]+)(?:#[^)]*)?\)/g
 describe('links between pages', () => {
   const pages = [
     'README.md',
-    'examples/storefront/README.md',
+    'examples/store/storefront/README.md',
     ...readdirSync(join(packageRoot, 'docs'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.md'))
       .map((name) => `docs/${name.replaceAll('\\', '/')}`)

@@ -1,83 +1,91 @@
-import type { Authenticated } from '../../data-service/auth/caller.js'
-import { callerOfClaims, outsideClaims, ownClaims } from '../../data-service/auth/caller-of-claims.js'
-import { checkCredentials } from '../../data-service/auth/check-credentials.js'
-import { identifyBy } from '../../data-service/auth/identify.js'
+import { callerOfClaims, identifyBy, outsideClaims, ownClaims } from '../../data-service/auth/claims.js'
+import { checkCredentials } from '../../data-service/auth/login.js'
 import { parseRefreshToken } from '../../data-service/auth/refresh-token.js'
-import { throttledAddress } from '../../shared/throttled-address.js'
-import { dateTime, decimal, freeText, guid, int, long, bool, text as words } from '../../data-service/entity/field.js'
-import { BodyFindings } from '../../data-service/plan/body-findings.js'
+import type { Authenticated } from '../../data-service/entity/caller.js'
+import { bool, dateTime, decimal, freeText, guid, int, long, text as words } from '../../data-service/entity/field.js'
+import { passOwnerFilter } from '../../data-service/plan/authorize.js'
+import { parseMember, readChildren, readMembers } from '../../data-service/plan/body.js'
 import { makeCatalogue } from '../../data-service/plan/catalogue.js'
-import { outOfBounds } from '../../data-service/plan/check-bounds.js'
-import { fitDecimal, parseDecimal } from '../../data-service/plan/decimal.js'
-import { FaultList, quoted } from '../../data-service/plan/fault-list.js'
-import { canonicalNumber, integerOf, JsonNumber, partsOf } from '../../data-service/plan/json-number.js'
-import { canonicalJson, parseJson, type JsonValue } from '../../data-service/plan/json-value.js'
-import { passOwnerFilter } from '../../data-service/plan/owner-filter.js'
-import { parseAct } from '../../data-service/plan/parse-act.js'
-import { isTooLong, parseConditions } from '../../data-service/plan/parse-conditions.js'
-import { parseCreate } from '../../data-service/plan/parse-create.js'
-import { parseDateTime } from '../../data-service/plan/parse-date-time.js'
-import { parseDelete } from '../../data-service/plan/parse-delete.js'
-import { parseFlag } from '../../data-service/plan/parse-flag.js'
-import { parseId } from '../../data-service/plan/parse-id.js'
-import { parseIdempotencyKey } from '../../data-service/plan/parse-idempotency-key.js'
-import { parseMember } from '../../data-service/plan/parse-member.js'
-import { parseOperator } from '../../data-service/plan/parse-operator.js'
-import { parsePaging } from '../../data-service/plan/parse-paging.js'
-import { optionalVersions, requiredVersions } from '../../data-service/plan/parse-precondition.js'
-import { parseFields, parseShape } from '../../data-service/plan/parse-shape.js'
-import { parseSort } from '../../data-service/plan/parse-sort.js'
-import { parseUpdate } from '../../data-service/plan/parse-update.js'
-import { parseValue } from '../../data-service/plan/parse-value.js'
+import { isTooLong, parseConditions, parseOperator, splitItems } from '../../data-service/plan/filters.js'
+import {
+  canonicalJson,
+  canonicalNumber,
+  integerOf,
+  JsonNumber,
+  type JsonValue,
+  parseJson,
+  partsOf
+} from '../../data-service/plan/json.js'
 import type { PlanningCall } from '../../data-service/plan/planning.js'
-import { readChildren } from '../../data-service/plan/read-children.js'
-import { readMembers } from '../../data-service/plan/read-members.js'
-import { splitItems } from '../../data-service/plan/split-items.js'
-import { antiforgeryCookieIn } from '../../gateway/antiforgery/antiforgery-cookie.js'
-import { antiforgeryFieldIn, isPlainForm } from '../../gateway/antiforgery/form-field.js'
-import { claimedSession } from '../../gateway/antiforgery/session-binding.js'
-import { decodeSignature } from '../../gateway/antiforgery/signature-text.js'
-import { acceptsHtml } from '../../gateway/headers/accepts-html.js'
-import { checkApiVersion } from '../../gateway/headers/api-version.js'
-import { authorizationOf } from '../../gateway/headers/authorization.js'
-import { checkBodySize } from '../../gateway/headers/body-size.js'
-import { exportOptions } from '../../gateway/headers/export-options.js'
-import { FilterPairs } from '../../gateway/headers/filter-pairs.js'
-import { forwardedAddress, forwardedOrigin } from '../../gateway/headers/forwarded-origin.js'
-import { headerLines } from '../../gateway/headers/header-lines.js'
-import { idempotencyKey } from '../../gateway/headers/idempotency-key.js'
-import { ifMatch } from '../../gateway/headers/if-match.js'
-import { ignoredParameters } from '../../gateway/headers/ignored-parameters.js'
-import { checkJsonBody } from '../../gateway/headers/json-body.js'
-import { checkJsonMediaType } from '../../gateway/headers/json-media-type.js'
-import { knownQuery, nameOf } from '../../gateway/headers/known-query.js'
-import { withoutOws } from '../../gateway/headers/optional-whitespace.js'
-import { pageLinks } from '../../gateway/headers/page-links.js'
-import { pathOfFault } from '../../gateway/headers/path-of-fault.js'
-import { percentDecoded } from '../../gateway/headers/percent-decoded.js'
-import { prefersStrict } from '../../gateway/headers/prefer.js'
-import { parseQuery, pathOf, queryOf, shownPathOf } from '../../gateway/headers/query-parameters.js'
-import { checkRequestHead, checkRequestHeadSize } from '../../gateway/headers/request-head.js'
-import { requestIdOf } from '../../gateway/headers/request-id.js'
-import { ROUTE_PARAMETERS } from '../../gateway/headers/route-parameters.js'
-import { routeQuery } from '../../gateway/headers/route-query.js'
-import { continueTrace } from '../../gateway/headers/trace-parent.js'
-import { destinationOf } from '../../gateway/renderer/destination.js'
-import { downstreamHeaders } from '../../gateway/renderer/downstream-headers.js'
-import { rendererPath, splitPath } from '../../gateway/renderer/renderer-path.js'
-import { upstreamHeaders } from '../../gateway/renderer/upstream-headers.js'
-import { jsonMembers } from '../../gateway/session/json-members.js'
-import { isCrossSite, isFromAnotherOrigin } from '../../gateway/session/refuse-cross-site.js'
-import { sentCookies, sentRefreshTokens, withSession } from '../../gateway/session/sent-cookies.js'
-import { cookieFault } from '../../gateway/session/set-cookie.js'
-import { TrustedProxies } from '../../gateway/settings/trusted-proxies.js'
-import { verifyToken } from '../../shared/access-token/verify-token.js'
-import { decodeDetails } from '../../shared/rpc-details.js'
-import { cookiePairs, cookieValues } from '../../shared/session-cookie/cookie-values.js'
-import { readSessionCookie } from '../../shared/session-cookie/read-session-cookie.js'
-import { unverifiedClaims } from '../../shared/session-cookie/unverified-claims.js'
-import { shortened } from '../../shared/shortened.js'
-import { decodeBase64 } from '../../shared/strict-base64.js'
+import {
+  parseFields,
+  parseFlag,
+  parseId,
+  parsePaging,
+  parseShape,
+  parseSort
+} from '../../data-service/plan/read-parameters.js'
+import { fitDecimal, outOfBounds, parseDateTime, parseDecimal, parseValue } from '../../data-service/plan/values.js'
+import { BodyFindings, FaultList, quoted } from '../../data-service/plan/violations.js'
+import {
+  optionalVersions,
+  parseAct,
+  parseCreate,
+  parseDelete,
+  parseIdempotencyKey,
+  parseUpdate,
+  requiredVersions
+} from '../../data-service/plan/write-requests.js'
+import { exportOptions } from '../../gateway/entity-routes/exports.js'
+import { cookieFault } from '../../gateway/http/cookies.js'
+import { isCrossSite, isFromAnotherOrigin } from '../../gateway/http/cross-site.js'
+import { checkBodySize, checkJsonBody, checkJsonMediaType } from '../../gateway/http/json-body.js'
+import { pageLinks } from '../../gateway/http/links.js'
+import { acceptsHtml, checkApiVersion, ignoredParameters, prefersStrict } from '../../gateway/http/negotiation.js'
+import { headerLines, idempotencyKey, ifMatch, withoutOws } from '../../gateway/http/preconditions.js'
+import { forwardedAddress, forwardedOrigin, TrustedProxies } from '../../gateway/http/public-address.js'
+import {
+  FilterPairs,
+  knownQuery,
+  nameOf,
+  parseQuery,
+  pathOf,
+  percentDecoded,
+  queryOf,
+  ROUTE_PARAMETERS,
+  routeQuery,
+  shownPathOf
+} from '../../gateway/http/query-string.js'
+import {
+  authorizationOf,
+  checkRequestHead,
+  checkRequestHeadSize,
+  continueTrace,
+  pathOfFault,
+  requestIdOf
+} from '../../gateway/http/request-head.js'
+import { destinationOf, rendererPath, splitPath } from '../../gateway/renderer/destination.js'
+import { downstreamHeaders, upstreamHeaders } from '../../gateway/renderer/forward.js'
+import {
+  antiforgeryCookieIn,
+  antiforgeryFieldIn,
+  claimedSession,
+  decodeSignature,
+  isPlainForm
+} from '../../gateway/session/antiforgery.js'
+import { sentCookies, sentRefreshTokens, withSession } from '../../gateway/session/cookies.js'
+import { jsonMembers } from '../../gateway/session/session-tools.js'
+import { verifyToken } from '../../shared/access-token.js'
+import { shortened } from '../../shared/errors.js'
+import { throttledAddress } from '../../shared/fair-semaphore.js'
+import { decodeDetails } from '../../shared/rpc-status.js'
+import {
+  cookiePairs,
+  cookieValues,
+  readSessionCookie,
+  unverifiedClaims
+} from '../../shared/session-cookie/read-session-cookie.js'
+import { decodeBase64 } from '../../shared/wire.js'
 import { resource } from '../data-service/plan/example-entities.js'
 import { boards, carts } from '../data-service/plan/owned-entities.js'
 
@@ -334,6 +342,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'attachmentName entityTag headerRoom paginationOf bodyFault SessionCookies setCookie encodeSignature ' +
     'antiforgerySetCookie conflictMetadata conflictOf DomainError refusal isErrorCode grpcStatusOf ' +
     'encodeDetails fromRpcStatus toRpcStatus TokenRefused aliasesOf expected',
+  'what stops a start, read from settings and files': 'StartError messageOf orStartError',
   'settings, keys and arguments of the operator':
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
     'readArguments SettingsError SettingsReader redactUrl loadProto createLogger logGrpc isRouteId ' +

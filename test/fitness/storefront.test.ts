@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { filesWithCode, sourceFiles } from './source-files.js'
 
 describe('the storefront', () => {
-  const files = sourceFiles('examples/storefront')
+  const files = sourceFiles('examples/store/storefront')
 
   it('is found', () => {
     expect(files.length).to.be.greaterThan(20)

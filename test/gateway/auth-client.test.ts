@@ -1,11 +1,11 @@
-import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js'
+import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { GrpcAuthClient, type AuthCall } from '../../gateway/auth-client.js'
-import { DataReplicas } from '../../gateway/data-replicas.js'
-import { DomainError } from '../../shared/domain-error.js'
+import { type AuthCall, GrpcAuthClient } from '../../gateway/data/auth-client.js'
+import { DataReplicas } from '../../gateway/data/replicas.js'
+import { DomainError } from '../../shared/errors.js'
 import type { ProtoGrpcType } from '../../shared/gen/auth_service.js'
-import { loadProto } from '../../shared/load-proto.js'
 import { toRpcStatus } from '../../shared/rpc-status.js'
+import { loadProto } from '../../shared/wire.js'
 
 type Unary = (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => void
 

@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { ConnectionTimes } from '../../gateway/connections.js'
+import type { ConnectionTimes } from '../../gateway/server/connections.js'
 import { open } from '../harness/http.js'
 import { record } from './fake-data-client.js'
-import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
+import { type GatewayFixture, listen, startGateway } from './gateway-fixture.js'
 
 const SHORT: ConnectionTimes = { head: 500, body: 500, answer: 500 }
 const GET = 'GET /products/1 HTTP/1.1\r\nHost: x\r\n\r\n'

@@ -1,21 +1,21 @@
 import { once } from 'node:events'
 import {
   type Metadata,
+  type sendUnaryData,
   Server,
   ServerCredentials,
-  status,
   type ServerUnaryCall,
   type ServerWritableStream,
-  type sendUnaryData
+  status
 } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import type { DataCall } from '../../gateway/data-calls.js'
-import { GrpcDataClient } from '../../gateway/data-client.js'
-import { DataReplicas } from '../../gateway/data-replicas.js'
-import { DomainError } from '../../shared/domain-error.js'
+import type { DataCall } from '../../gateway/data/data-calls.js'
+import { GrpcDataClient } from '../../gateway/data/data-client.js'
+import { DataReplicas } from '../../gateway/data/replicas.js'
+import { DomainError } from '../../shared/errors.js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
-import { loadProto } from '../../shared/load-proto.js'
 import { toRpcStatus } from '../../shared/rpc-status.js'
+import { loadProto } from '../../shared/wire.js'
 
 type Unary = (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => void
 type Streaming = (call: ServerWritableStream<unknown, unknown>) => void

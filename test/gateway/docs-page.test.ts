@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Resource } from '../../gateway/data-calls.js'
-import { ERROR_CODES } from '../../shared/error-code.js'
+import type { Resource } from '../../gateway/data/data-calls.js'
+import { ERROR_CODES } from '../../shared/errors.js'
 import { action, customRead, products, property } from './fake-data-client.js'
 import { startGateway } from './gateway-fixture.js'
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
-import type { DataCall, ExportPart } from '../../gateway/data-calls.js'
-import { DomainError, refusal } from '../../shared/domain-error.js'
+import type { DataCall, ExportPart } from '../../gateway/data/data-calls.js'
+import { DomainError, refusal } from '../../shared/errors.js'
 import { exchange, open } from '../harness/http.js'
 import { exportHeader, exportRows, parts, property } from './fake-data-client.js'
-import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
+import { type GatewayFixture, listen, startGateway } from './gateway-fixture.js'
 
 const END: ExportPart = { end: { count: 2, truncated: false } }
 

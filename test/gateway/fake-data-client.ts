@@ -1,7 +1,7 @@
 import type {
   ActAnswer,
-  ActMessage,
   Action,
+  ActMessage,
   CatalogueAnswer,
   CreateAnswer,
   CreateMessage,
@@ -26,7 +26,7 @@ import type {
   Resource,
   UpdateAnswer,
   UpdateMessage
-} from '../../gateway/data-calls.js'
+} from '../../gateway/data/data-calls.js'
 
 /** A call as the gateway made it. */
 export interface SeenCall {

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import type { ExportPart } from '../../gateway/data-calls.js'
+import type { ExportPart } from '../../gateway/data/data-calls.js'
 import { Authority } from '../harness/certificates.js'
 import { openHttp2, openStream, overHttp2 } from '../harness/https.js'
 import { exportHeader, exportRows, record } from './fake-data-client.js'
-import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
+import { type GatewayFixture, listen, startGateway } from './gateway-fixture.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 

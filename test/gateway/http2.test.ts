@@ -3,13 +3,13 @@ import type { ClientHttp2Session } from 'node:http2'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { expect } from 'chai'
-import type { ExportPart } from '../../gateway/data-calls.js'
-import { DomainError } from '../../shared/domain-error.js'
+import type { ExportPart } from '../../gateway/data/data-calls.js'
+import { DomainError } from '../../shared/errors.js'
 import { Authority } from '../harness/certificates.js'
 import { openHttp2, openStream, overHttp1, overHttp2, type TlsRequest } from '../harness/https.js'
 import { exportHeader, exportRows, parts } from './fake-data-client.js'
-import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
-import { startRenderer, type FakeRenderer } from './renderer/renderer-fixture.js'
+import { type GatewayFixture, listen, startGateway } from './gateway-fixture.js'
+import { type FakeRenderer, startRenderer } from './renderer/renderer-fixture.js'
 
 const KIB_64 = 64 * 1024
 const JSON_TYPE = { 'content-type': 'application/json' }

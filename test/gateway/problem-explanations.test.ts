@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { PROBLEM_EXPLANATIONS } from '../../gateway/problem-explanations.js'
-import { ERROR_CODES } from '../../shared/error-code.js'
+import { PROBLEM_EXPLANATIONS } from '../../gateway/http/problem-explanations.js'
+import { ERROR_CODES } from '../../shared/errors.js'
 import { packageRoot } from '../harness/package-root.js'
 
 const document = readFileSync(join(packageRoot, 'docs/errors.md'), 'utf8')

@@ -1,9 +1,9 @@
 import { METHODS } from 'node:http'
 import { expect } from 'chai'
 import type { InjectOptions } from 'fastify'
-import { DomainError } from '../../shared/domain-error.js'
+import { DomainError } from '../../shared/errors.js'
 import { products } from './fake-data-client.js'
-import { startGateway, type GatewayFixture } from './gateway-fixture.js'
+import { type GatewayFixture, startGateway } from './gateway-fixture.js'
 
 describe('routes', () => {
   let gateway: GatewayFixture

@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
-import { createConnection, type Connection } from 'mysql2/promise'
-import { sortKey, matchKey } from '../../data-service/sql/sqlite/sort-key.js'
+import { type Connection, createConnection } from 'mysql2/promise'
+import { matchKey, sortKey } from '../../data-service/sql/engines/sqlite-text.js'
 import type { RawValue } from './wire-value.js'
 
 export type SqlParameter = string | number | bigint | Buffer | null

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { expect } from 'chai'
-import { DomainError } from '../../shared/domain-error.js'
-import { FairSemaphore, type FairLimits, type Share } from '../../shared/fair-semaphore.js'
+import { DomainError } from '../../shared/errors.js'
+import { type FairLimits, FairSemaphore, type Share } from '../../shared/fair-semaphore.js'
 
 const never = new AbortController().signal
 setMaxListeners(0, never)

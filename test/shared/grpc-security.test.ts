@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readConfig } from '../../data-service/config.js'
 import { readGatewayConfig } from '../../gateway/config.js'
-import type { Environment } from '../../shared/settings-reader.js'
+import type { Environment } from '../../shared/settings.js'
 
 const PROCESSES: readonly (readonly [name: string, read: (environment: Environment) => { effective: string }])[] = [
   ['the data service', readConfig],

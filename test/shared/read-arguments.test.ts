@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { ArgumentError, readArguments } from '../../shared/read-arguments.js'
+import { ArgumentError, readArguments } from '../../shared/settings.js'
 import { outputRoot } from '../harness/package-root.js'
 
 describe('arguments of the processes', function () {

@@ -1,8 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { DomainError, refusal, type Fault } from '../../shared/domain-error.js'
-import { ERROR_CODES } from '../../shared/error-code.js'
-import { GRPC_STATUS } from '../../shared/grpc-status-of.js'
+import { DomainError, ERROR_CODES, type Fault, GRPC_STATUS, refusal } from '../../shared/errors.js'
 import { fromRpcStatus, toRpcStatus } from '../../shared/rpc-status.js'
 
 const across = (error: DomainError): DomainError =>

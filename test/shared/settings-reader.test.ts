@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { redactUrl, SettingsError, SettingsReader } from '../../shared/settings-reader.js'
+import { redactUrl, SettingsError, SettingsReader } from '../../shared/settings.js'
 
 describe('SettingsReader', () => {
   it('takes a blank setting for unset', () => {

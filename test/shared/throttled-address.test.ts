@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { throttledAddress } from '../../shared/throttled-address.js'
+import { throttledAddress } from '../../shared/fair-semaphore.js'
 
 describe('the address that failures are counted under', () => {
   const CASES: readonly (readonly [address: string, counted: string])[] = [

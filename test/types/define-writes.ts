@@ -1,4 +1,5 @@
 import { everyone, ownRows, permission } from '../../data-service/entity/access.js'
+import { refuse } from '../../data-service/entity/action.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
 import {
   bool,
@@ -11,7 +12,6 @@ import {
   serverSet,
   text
 } from '../../data-service/entity/field.js'
-import { refuse } from '../../data-service/entity/refuse.js'
 
 // Mistakes in the writes of an entity file that do not compile, each beside what does.
 const things = {

@@ -1,7 +1,6 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import type { GetPlan, ListPlan, PagePlan, Projection } from '../../data-service/plan/read-plan.js'
-import type { ReadStore } from '../../data-service/plan/read-store.js'
-import { allRows } from '../../data-service/plan/scope.js'
+import { allRows, type GetPlan, type ListPlan, type PagePlan, type Projection } from '../../data-service/plan/plans.js'
+import type { ReadStore } from '../../data-service/plan/stores.js'
 
 // Only data-service/plan makes plans, and only plans become SQL: whoever writes one down elsewhere, scope and all, does
 // not compile without a cast, which reviews look for.

@@ -1,9 +1,14 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import type { RowVersion } from '../../data-service/entity/row-version.js'
-import { planDelete } from '../../data-service/plan/plan-write.js'
-import { allRows } from '../../data-service/plan/scope.js'
-import type { ChildPlan, DeletePlan, InsertPlan, UpdatePlan } from '../../data-service/plan/write-plan.js'
-import type { UnitOfWork } from '../../data-service/plan/write-store.js'
+import type { RowVersion } from '../../data-service/entity/field.js'
+import {
+  allRows,
+  type ChildPlan,
+  type DeletePlan,
+  type InsertPlan,
+  type UpdatePlan
+} from '../../data-service/plan/plans.js'
+import type { UnitOfWork } from '../../data-service/plan/stores.js'
+import { planDelete } from '../../data-service/plan/writes.js'
 
 // source.md, "Guarded writes": a null token is never accepted by the persistence layer, and there is no value that means
 // "skip the check".

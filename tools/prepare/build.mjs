@@ -6,7 +6,7 @@ import { filesUnder, fingerprint } from './fingerprint.mjs'
 import { runProgram } from './run-program.mjs'
 
 const SOURCES = ['shared', 'gateway', 'data-service', 'examples', 'test', 'bench', 'tsconfig.json', 'package-lock.json']
-const PROJECTS = ['.', 'examples/storefront/client']
+const PROJECTS = ['.', 'examples/store/storefront/client']
 const GENERATOR = 'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js'
 const TARGET = '--longs=String --enums=String --defaults --oneofs --grpcLib=@grpc/grpc-js --targetFileExtension=.ts'
 const FOLDERS = '--importFileExtension=.js -I=proto -O=shared/gen'

@@ -17,7 +17,7 @@ export async function gatewaySecret(env) {
   const file = resolve(projectRoot, join(env['DATA_DIR'] || '.data', 'gateway-secret'))
   try {
     // Only now, since `npm start` has compiled it just before.
-    const module = pathToFileURL(join(projectRoot, 'dist/shared/make-folder.js')).href
+    const module = pathToFileURL(join(projectRoot, 'dist/shared/files.js')).href
     const folders = /** @type {{ makeFolder: (path: string, mode?: number) => Promise<void> }} */ (await import(module))
     await folders.makeFolder(dirname(file), 0o700)
     await writeFile(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' }).catch(unlessThere)

@@ -1,11 +1,11 @@
-import { credentials, Metadata, type ChannelCredentials, type ServiceError, type status } from '@grpc/grpc-js'
-import type { ProtoGrpcType } from '../../../shared/gen/auth_service.js'
+import { type ChannelCredentials, credentials, Metadata, type ServiceError, type status } from '@grpc/grpc-js'
 import type { AuthServiceClient } from '../../../shared/gen/auth/v1/AuthService.js'
 import type { KeysResponse__Output } from '../../../shared/gen/auth/v1/KeysResponse.js'
 import type { Session__Output } from '../../../shared/gen/auth/v1/Session.js'
-import { loadProto } from '../../../shared/load-proto.js'
+import type { ProtoGrpcType } from '../../../shared/gen/auth_service.js'
+import { decodeDetails, type RpcDetails } from '../../../shared/rpc-status.js'
+import { loadProto } from '../../../shared/wire.js'
 import { GATEWAY_SECRET } from '../../harness/service-process.js'
-import { decodeDetails, type RpcDetails } from '../../../shared/rpc-details.js'
 
 /** A refused call, with the typed details that the contract promises. */
 export interface Refusal {

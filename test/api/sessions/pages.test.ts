@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { readSessionCookie } from '../../../shared/session-cookie/read-session-cookie.js'
 import { expectProblem } from '../expect-problem.js'
-import { json, type Answer } from '../http-call.js'
+import { type Answer, json } from '../http-call.js'
 import { oddTokens } from '../ownership/claims.js'
 import { cookiesOf, describeSessions, type SessionCookies, type SessionStack } from './session-stack.js'
 

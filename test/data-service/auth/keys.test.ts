@@ -7,10 +7,9 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { pino } from 'pino'
-import { fetchJwks } from '../../../data-service/auth/fetch-jwks.js'
-import { outsideIssuer } from '../../../data-service/auth/outside-issuer.js'
-import { loadSigningKey } from '../../../data-service/auth/signing-key.js'
-import type { VerificationKey } from '../../../shared/access-token/verification-key.js'
+import { fetchJwks, outsideIssuer } from '../../../data-service/auth/outside-issuer.js'
+import { loadSigningKey } from '../../../data-service/auth/signing-keys.js'
+import type { VerificationKey } from '../../../shared/access-token.js'
 
 describe('loadSigningKey', () => {
   let dataDir: string

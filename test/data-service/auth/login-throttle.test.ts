@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { expect } from 'chai'
-import { LoginQueue } from '../../../data-service/auth/login-queue.js'
+import { LoginQueue } from '../../../data-service/auth/login-throttle.js'
 import { eachDatabase } from '../../harness/database.js'
 import { AuthHarness, MINUTE, refusalOf, type Replica, START } from './auth-harness.js'
 

@@ -1,14 +1,12 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { expect } from 'chai'
 import jwt, { type JwtHeader, type SignOptions } from 'jsonwebtoken'
-import type { Authenticated, Caller } from '../../../data-service/auth/caller.js'
-import { outsideClaims } from '../../../data-service/auth/caller-of-claims.js'
+import { identifyBy, outsideClaims } from '../../../data-service/auth/claims.js'
+import { ownIssuer } from '../../../data-service/auth/signing-keys.js'
 import { readConfig } from '../../../data-service/config.js'
-import { identifyBy } from '../../../data-service/auth/identify.js'
-import { ownIssuer } from '../../../data-service/auth/own-issuer.js'
-import type { Issuer } from '../../../shared/access-token/issuer.js'
-import { algorithmOf, thumbprint, type VerificationKey } from '../../../shared/access-token/verification-key.js'
-import { DomainError } from '../../../shared/domain-error.js'
+import type { Authenticated, Caller } from '../../../data-service/entity/caller.js'
+import { algorithmOf, type Issuer, thumbprint, type VerificationKey } from '../../../shared/access-token.js'
+import { DomainError } from '../../../shared/errors.js'
 
 interface Pair extends VerificationKey {
   readonly privateKey: KeyObject

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { PERMISSIONS } from '../../../data-service/auth/roles.js'
-import { entities } from '../../../data-service/entities/index.js'
 import { everyone } from '../../../data-service/entity/access.js'
-import { CatalogueError, checkCatalogue } from '../../../data-service/entity/check-catalogue.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { decimal, guid, hidden, int, long, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validate.js'
+import { entities } from '../../../examples/store/entities/index.js'
 import { exampleEntities } from '../plan/example-entities.js'
 
 function mistakes(...checked: Entity[]): readonly string[] {

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { PERMISSIONS } from '../../../data-service/auth/roles.js'
-import { CatalogueError, checkCatalogue } from '../../../data-service/entity/check-catalogue.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { guid, hidden, int, long, onCreate, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validate.js'
 
 function mistakes(entity: Entity): readonly string[] {
   try {

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { PERMISSIONS } from '../../../data-service/auth/roles.js'
 import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
-import { CatalogueError, checkCatalogue } from '../../../data-service/entity/check-catalogue.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { guid, hidden, int, onCreate, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validate.js'
 
 type Action = (definition: object) => unknown
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { entities } from '../../../data-service/entities/index.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
 import { describeCatalogue } from '../../../data-service/rpc/describe.js'
+import { entities } from '../../../examples/store/entities/index.js'
 import type { Resource } from '../../../shared/gen/entity/v1/Resource.js'
 
 const ownership = { bypassRole: undefined, parameterName: 'id' }

@@ -12,8 +12,7 @@ import {
   serverSet,
   text
 } from '../../../data-service/entity/field.js'
-import type { Resource } from '../../../data-service/plan/catalogue.js'
-import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import { makeCatalogue, type Resource } from '../../../data-service/plan/catalogue.js'
 
 const makers = defineEntity({
   name: 'makers',

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../shared/domain-error.js'
+import { DomainError } from '../../../shared/errors.js'
 
 /** The DomainError that the work throws; anything else, or nothing, fails the test. */
 export function errorOf(work: () => unknown): DomainError {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { DomainError } from '../../../shared/domain-error.js'
-import { parseJson } from '../../../data-service/plan/json-value.js'
+import { parseJson } from '../../../data-service/plan/json.js'
+import { DomainError } from '../../../shared/errors.js'
 
 describe('the size of a body', () => {
   const body = (bytes: number): Buffer => Buffer.from(`{"a":"${'x'.repeat(bytes - 8)}"}`)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { canonicalJson, isObject, parseJson } from '../../../data-service/plan/json-value.js'
+import { canonicalJson, isObject, parseJson } from '../../../data-service/plan/json.js'
 import { errorOf } from './faults-of.js'
 
 const parse = (json: string) => parseJson(Buffer.from(json))

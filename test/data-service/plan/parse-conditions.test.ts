@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { FaultList } from '../../../data-service/plan/fault-list.js'
-import { parseConditions, type FilterTexts } from '../../../data-service/plan/parse-conditions.js'
-import type { Condition } from '../../../data-service/plan/condition.js'
+import { type FilterTexts, parseConditions } from '../../../data-service/plan/filters.js'
+import type { Condition } from '../../../data-service/plan/plans.js'
+import { FaultList } from '../../../data-service/plan/violations.js'
 import { resource } from './example-entities.js'
 import { errorOf, faultsOf } from './faults-of.js'
 

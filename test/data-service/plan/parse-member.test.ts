@@ -3,17 +3,17 @@ import {
   bool,
   dateTime,
   decimal,
+  type Field,
   freeText,
   guid,
   int,
   long,
   money,
   optional,
-  text,
-  type Field
+  text
 } from '../../../data-service/entity/field.js'
-import { parseJson } from '../../../data-service/plan/json-value.js'
-import { parseMember } from '../../../data-service/plan/parse-member.js'
+import { parseMember } from '../../../data-service/plan/body.js'
+import { parseJson } from '../../../data-service/plan/json.js'
 
 const parsed = (json: string, field: Field): unknown => parseMember(parseJson(Buffer.from(json)), field)
 const guidText = '6f9619ff-8b86-d011-b42d-00c04fc964ff'

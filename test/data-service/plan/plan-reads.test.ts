@@ -1,15 +1,17 @@
 import { expect } from 'chai'
-import type { Caller } from '../../../data-service/auth/caller.js'
-import { anonymous } from '../../../data-service/auth/caller.js'
+import { anonymous, type Caller } from '../../../data-service/entity/caller.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
-import { planExport } from '../../../data-service/plan/plan-export.js'
-import { planGet } from '../../../data-service/plan/plan-get.js'
-import { continuationPageSize, planList } from '../../../data-service/plan/plan-list.js'
-import { planLookup } from '../../../data-service/plan/plan-lookup.js'
-import { planPage } from '../../../data-service/plan/plan-page.js'
 import type { PlanningCall } from '../../../data-service/plan/planning.js'
-import { propertyName } from '../../../data-service/plan/property-name.js'
-import type { Projection } from '../../../data-service/plan/read-plan.js'
+import type { Projection } from '../../../data-service/plan/plans.js'
+import { propertyName } from '../../../data-service/plan/projection.js'
+import {
+  continuationPageSize,
+  planExport,
+  planGet,
+  planList,
+  planLookup,
+  planPage
+} from '../../../data-service/plan/reads.js'
 import { exampleCatalogue, exampleEntities } from './example-entities.js'
 import { errorOf, faultsOf } from './faults-of.js'
 import { ownedCatalogue } from './owned-entities.js'

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect } from 'chai'
 import type { ServiceError } from '@grpc/grpc-js'
+import { expect } from 'chai'
 import { exportPlaces } from '../../../data-service/rpc/export.js'
-import { DomainError } from '../../../shared/domain-error.js'
+import { DomainError } from '../../../shared/errors.js'
 import type { ExportResponse__Output } from '../../../shared/gen/entity/v1/ExportResponse.js'
-import { GATEWAY_SECRET_METADATA } from '../../../shared/grpc-security.js'
 import { fromRpcStatus } from '../../../shared/rpc-status.js'
-import type { RunningService } from './running-service.js'
-import { answer, failure, metadata, runService, soon } from './running-service.js'
+import { GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
+import { answer, failure, metadata, type RunningService, runService, soon } from './running-service.js'
 
 const hang = (signal: AbortSignal): Promise<void> =>
   delay(60_000, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted())

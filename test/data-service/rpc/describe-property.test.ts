@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { type Field, decimal, freeText, int, long, money, optional, text } from '../../../data-service/entity/field.js'
-import { describeColumn } from '../../../data-service/rpc/describe-property.js'
+import { decimal, type Field, freeText, int, long, money, optional, text } from '../../../data-service/entity/field.js'
+import { describeColumn } from '../../../data-service/rpc/describe.js'
 
 function bounds(field: Field): unknown {
   const { minimum, maximum, minLength } = describeColumn({ name: 'one', column: 'one', field })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { DomainError } from '../../../shared/domain-error.js'
-import { anonymous, bypass, faultsIn, manager, owner, refusalOf, WriteHarness } from './write-harness.js'
+import { DomainError } from '../../../shared/errors.js'
 import { writableEntities } from './writable-entities.js'
+import { anonymous, bypass, faultsIn, manager, owner, refusalOf, WriteHarness } from './write-harness.js'
 
 const row = { id: 1, name: 'A', note: 'n', kind: 'k', isOpen: true, status: 'new', code: 'c', secret: 's' }
 const DETAIL = 'A data conflict occurred. Please retry or contact support.'

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { entities } from '../../../data-service/entities/index.js'
 import type { WholeRow } from '../../../data-service/entity/action.js'
-import type { Operand } from '../../../data-service/entity/value.js'
+import type { Operand } from '../../../data-service/entity/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
-import { lookUpAllIn } from '../../../data-service/rpc/look-up.js'
+import { lookUpAllIn } from '../../../data-service/rpc/findings.js'
+import { entities } from '../../../examples/store/entities/index.js'
 import { MemoryWriteStore } from './memory-write-store.js'
 import { refusalOf } from './write-harness.js'
 

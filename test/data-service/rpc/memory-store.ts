@@ -1,7 +1,7 @@
-import type { Value } from '../../../data-service/entity/value.js'
+import type { Value } from '../../../data-service/entity/field.js'
+import type { PagePlan, Projection } from '../../../data-service/plan/plans.js'
 import { selectedName } from '../../../data-service/plan/projection.js'
-import type { PagePlan, Projection } from '../../../data-service/plan/read-plan.js'
-import type { ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/read-store.js'
+import type { ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/stores.js'
 
 export type MemoryRow = Readonly<Record<string, Value>>
 

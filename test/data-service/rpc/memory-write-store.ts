@@ -1,18 +1,15 @@
 import type { NamedValues } from '../../../data-service/entity/action.js'
 import type { Children, Entity } from '../../../data-service/entity/entity.js'
-import { firstRowVersion, type RowVersion } from '../../../data-service/entity/row-version.js'
-import type { Operand, Value } from '../../../data-service/entity/value.js'
-import type { Condition } from '../../../data-service/plan/condition.js'
-import { selectedName } from '../../../data-service/plan/projection.js'
-import type { RowScope } from '../../../data-service/plan/scope.js'
-import type { Assignments, DeletePlan, ExpectedVersions } from '../../../data-service/plan/write-plan.js'
+import { firstRowVersion, type Operand, type RowVersion, type Value } from '../../../data-service/entity/field.js'
 import type {
-  AuditEntry,
-  KeptAnswer,
-  LockedRow,
-  UnitOfWork,
-  WriteStore
-} from '../../../data-service/plan/write-store.js'
+  Assignments,
+  Condition,
+  DeletePlan,
+  ExpectedVersions,
+  RowScope
+} from '../../../data-service/plan/plans.js'
+import { selectedName } from '../../../data-service/plan/projection.js'
+import type { AuditEntry, KeptAnswer, LockedRow, UnitOfWork, WriteStore } from '../../../data-service/plan/stores.js'
 
 interface MemoryRow {
   values: Map<string, Value>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Authenticating } from '../../../data-service/auth/authenticating.js'
+import type { Authenticating } from '../../../data-service/auth/authentication.js'
 
 const unused = (): never => {
   throw new Error('These tests log nobody in')

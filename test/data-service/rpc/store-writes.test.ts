@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { entities } from '../../../data-service/entities/index.js'
+import { entities } from '../../../examples/store/entities/index.js'
 import { caller, faultsIn, owner, refusalOf, WriteHarness } from './write-harness.js'
 
 const clerk = caller({ permissions: ['products:manage', 'customers:manage'] })

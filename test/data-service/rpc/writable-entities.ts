@@ -1,4 +1,5 @@
 import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
+import { refuse } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   bool,
@@ -13,7 +14,6 @@ import {
   stated,
   text
 } from '../../../data-service/entity/field.js'
-import { refuse } from '../../../data-service/entity/refuse.js'
 
 /** Written by permission, with every kind of column, children, and an action for each thing an action can do. */
 export const things = defineEntity({

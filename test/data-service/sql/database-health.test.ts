@@ -4,9 +4,9 @@ import { type AddressInfo, connect as connectTo, createServer, type Server, type
 import { expect } from 'chai'
 import { connect } from '../../../data-service/sql/connect.js'
 import { type DatabaseHealth, watchDatabase } from '../../../data-service/sql/database-health.js'
-import { parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
+import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
 import { eachDatabase } from '../../harness/database.js'
-import { freshReadStore, type FreshReadStore } from './fresh-read-store.js'
+import { type FreshReadStore, freshReadStore } from './fresh-read-store.js'
 
 /** A way to a server that can be blocked, as a frozen one is, and cut. */
 interface Way extends AsyncDisposable {

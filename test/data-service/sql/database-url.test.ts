@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
+import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
 
 describe('database URLs', () => {
   it('name a file', () => {

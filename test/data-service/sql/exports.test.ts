@@ -1,11 +1,11 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Value } from '../../../data-service/entity/value.js'
-import type { ExportPlan } from '../../../data-service/plan/read-plan.js'
+import type { Value } from '../../../data-service/entity/field.js'
+import type { ExportPlan } from '../../../data-service/plan/plans.js'
 import { eachDatabase } from '../../harness/database.js'
 import { insertRows, TABLES } from '../../oracle/insert-rows.js'
 import { drain } from './drain.js'
-import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
+import { entity, type FreshReadStore, freshReadStore, never } from './fresh-read-store.js'
 import { condition, exportPlan, pagePlan, path, projection, sortedBy, throughPath } from './plan-by-hand.js'
 
 const products = entity('products')

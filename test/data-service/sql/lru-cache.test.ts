@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { LruCache } from '../../../data-service/sql/lru-cache.js'
+import { LruCache } from '../../../data-service/sql/engines/engine.js'
 
 describe('the cache of statements', () => {
   const unused = (): string => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Connection } from 'mysql2'
 import { connect, type Database } from '../../../data-service/sql/connect.js'
-import { type MysqlSettings, parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
-import { openConnection } from '../../../data-service/sql/mysql/mysql-connection.js'
+import { type MysqlSettings, parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
+import { openConnection } from '../../../data-service/sql/engines/mysql-connection.js'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.js'
 import { failure } from './write/failure.js'
 

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { ConnectionError, DatabaseError } from 'sequelize'
-import { SqliteConnection } from '../../../data-service/sql/sqlite/sqlite-connection.js'
-import { SqliteError } from '../../../data-service/sql/sqlite/sqlite-error.js'
-import { unreachable } from '../../../data-service/sql/unreachable.js'
-import { messageOf } from '../../../data-service/start-error.js'
-import { DomainError } from '../../../shared/domain-error.js'
+import { unreachable } from '../../../data-service/sql/engines/error-classes.js'
+import { SqliteConnection, SqliteError } from '../../../data-service/sql/engines/sqlite-connection.js'
+import { DomainError } from '../../../shared/errors.js'
+import { messageOf } from '../../../shared/start-error.js'
 
 /** What the driver of the embedded database throws. */
 function thrown(work: () => unknown): unknown {

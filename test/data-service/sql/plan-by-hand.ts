@@ -1,18 +1,20 @@
 import type { Column, Entity, Reference } from '../../../data-service/entity/entity.js'
-import type { Comparison } from '../../../data-service/entity/operator.js'
-import type { Operand } from '../../../data-service/entity/value.js'
-import type { Condition, Path, SortKey } from '../../../data-service/plan/condition.js'
-import type {
-  ExportPlan,
-  GetPlan,
-  ListPlan,
-  LookupPlan,
-  PagePlan,
-  Planned,
-  Projection,
-  Selected
-} from '../../../data-service/plan/read-plan.js'
-import { allRows } from '../../../data-service/plan/scope.js'
+import type { Operand } from '../../../data-service/entity/field.js'
+import type { Comparison } from '../../../data-service/entity/operators.js'
+import {
+  allRows,
+  type Condition,
+  type ExportPlan,
+  type GetPlan,
+  type ListPlan,
+  type LookupPlan,
+  type PagePlan,
+  type Path,
+  type Planned,
+  type Projection,
+  type Selected,
+  type SortKey
+} from '../../../data-service/plan/plans.js'
 
 type Shape<Plan> = Plan extends Planned<infer S> ? S : never
 

@@ -1,10 +1,9 @@
-import { expect } from 'chai'
-import { createConnection, type Connection } from 'mysql2/promise'
 import { setTimeout as wait } from 'node:timers/promises'
-import { openBareConnection } from '../../../data-service/sql/mysql/mysql-connection.js'
-import { stopStatement } from '../../../data-service/sql/mysql/stop-statement.js'
-import { parseDatabaseUrl } from '../../../data-service/sql/database-url.js'
-import { freshDatabase, type FreshDatabase } from '../../harness/database.js'
+import { expect } from 'chai'
+import { type Connection, createConnection } from 'mysql2/promise'
+import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
+import { openBareConnection, stopStatement } from '../../../data-service/sql/engines/mysql-connection.js'
+import { type FreshDatabase, freshDatabase } from '../../harness/database.js'
 
 describe('stopping a statement on mysql', function () {
   this.timeout(15_000)

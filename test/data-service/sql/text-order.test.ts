@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { Comparison } from '../../../data-service/entity/operator.js'
-import type { Operand } from '../../../data-service/entity/value.js'
+import type { Operand } from '../../../data-service/entity/field.js'
+import type { Comparison } from '../../../data-service/entity/operators.js'
 import { insertRows, TABLES } from '../../oracle/insert-rows.js'
-import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
+import { entity, type FreshReadStore, freshReadStore, never } from './fresh-read-store.js'
 import { condition, pagePlan, path, sortedBy } from './plan-by-hand.js'
 
 const customers = entity('customers')

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { euros, sumOf, times } from '../../../examples/storefront/client/euros.js'
+import { euros, sumOf, times } from '../../../examples/store/storefront/client/euros.js'
 
 describe('amounts of the storefront', () => {
   it('are exact to the cent', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { FastifyInstance } from 'fastify'
-import { buildStorefront } from '../../../examples/storefront/app.js'
-import { StoreApi } from '../../../examples/storefront/store-api.js'
+import { buildStorefront } from '../../../examples/store/storefront/app.js'
+import { StoreApi } from '../../../examples/store/storefront/store-api.js'
 import { createLogger } from '../../../shared/logger.js'
 
 const NOW = 1_800_000_000_000

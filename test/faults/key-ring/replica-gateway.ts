@@ -1,13 +1,13 @@
 import { buildGateway } from '../../../gateway/app.js'
-import { Catalogue } from '../../../gateway/catalogue.js'
 import { readGatewayConfig } from '../../../gateway/config.js'
-import type { KeyEncryption } from '../../../gateway/key-ring/key-encryption.js'
-import type { RingStore } from '../../../gateway/key-ring/ring-store.js'
+import { Catalogue } from '../../../gateway/data/catalogue.js'
+import type { KeyEncryption } from '../../../gateway/key-ring/ring-document.js'
+import type { RingStore } from '../../../gateway/key-ring/ring-stores.js'
 import { FakeDataClient } from '../../gateway/fake-data-client.js'
 import { ManualClock } from '../../gateway/key-ring/manual-clock.js'
-import { memoryLog, startReplica, type Replica } from '../../gateway/key-ring/replica.js'
+import { memoryLog, type Replica, startReplica } from '../../gateway/key-ring/replica.js'
 import { FakeAuthClient } from '../../gateway/session/fake-auth-client.js'
-import { request, type HttpAnswer } from '../../harness/http.js'
+import { type HttpAnswer, request } from '../../harness/http.js'
 
 /** A token and its cookie, as a browser keeps them. */
 export interface Antiforgery {

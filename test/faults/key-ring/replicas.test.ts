@@ -1,11 +1,10 @@
 import { expect } from 'chai'
-import { BlobStore } from '../../../gateway/key-ring/blob-store.js'
-import { VaultEncryption } from '../../../gateway/key-ring/vault-encryption.js'
-import { startAzurite, type Azurite } from '../../gateway/key-ring/azurite.js'
+import { BlobStore, VaultEncryption } from '../../../gateway/key-ring/azure.js'
+import { type Azurite, startAzurite } from '../../gateway/key-ring/azurite.js'
 import { FakeVault } from '../../gateway/key-ring/fake-vault.js'
 import { DAYS } from '../../gateway/key-ring/manual-clock.js'
-import { startRenderer, type FakeRenderer } from '../../gateway/renderer/renderer-fixture.js'
-import { startReplicaGateway, type Antiforgery, type ReplicaGateway } from './replica-gateway.js'
+import { type FakeRenderer, startRenderer } from '../../gateway/renderer/renderer-fixture.js'
+import { type Antiforgery, type ReplicaGateway, startReplicaGateway } from './replica-gateway.js'
 
 const MINUTE = 60_000
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { AntiforgeryTokens } from '../../../gateway/antiforgery/antiforgery-tokens.js'
+import { AntiforgeryTokens } from '../../../gateway/session/antiforgery.js'
 import { DAYS, ManualClock } from '../key-ring/manual-clock.js'
 import { MemoryStore } from '../key-ring/memory-store.js'
-import { startReplica, type Replica } from '../key-ring/replica.js'
+import { type Replica, startReplica } from '../key-ring/replica.js'
 
 /** No session. */
 const NOBODY = Buffer.alloc(0)

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { LightMyRequestResponse } from 'fastify'
-import { DomainError } from '../../../shared/domain-error.js'
-import { startRenderer, type FakeRenderer } from '../renderer/renderer-fixture.js'
+import { DomainError } from '../../../shared/errors.js'
+import { type FakeRenderer, startRenderer } from '../renderer/renderer-fixture.js'
 import { keySet } from '../session/fake-auth-client.js'
-import { cookieHeader, expectProblem, startSessions, type SessionFixture } from '../session/session-fixture.js'
+import { cookieHeader, expectProblem, type SessionFixture, startSessions } from '../session/session-fixture.js'
 import { newSigner, unsigned } from '../session/signing.js'
 
 /** A token with the cookie that it belongs to. */

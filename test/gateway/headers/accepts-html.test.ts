@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { acceptsHtml } from '../../../gateway/headers/accepts-html.js'
+import { acceptsHtml } from '../../../gateway/http/negotiation.js'
 
 describe('Accept', () => {
   const TABLE: readonly (readonly [accept: string | undefined, html: boolean])[] = [

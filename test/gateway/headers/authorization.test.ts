@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { authorizationOf } from '../../../gateway/headers/authorization.js'
+import { authorizationOf } from '../../../gateway/http/request-head.js'
 
 describe('Authorization', () => {
   it('is its one line, and undefined without any', () => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { headerLines } from '../../../gateway/headers/header-lines.js'
-import { idempotencyKey } from '../../../gateway/headers/idempotency-key.js'
+import { headerLines, idempotencyKey } from '../../../gateway/http/preconditions.js'
 
 describe('Idempotency-Key', () => {
   const KEYS: readonly (readonly [line: string, key: string | undefined])[] = [

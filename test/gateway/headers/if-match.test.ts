@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ifMatch } from '../../../gateway/headers/if-match.js'
+import { ifMatch } from '../../../gateway/http/preconditions.js'
 
 const tags = (...versions: string[]): object => ({
   kind: 'tags',

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { checkJsonBody } from '../../../gateway/headers/json-body.js'
-import { checkJsonMediaType } from '../../../gateway/headers/json-media-type.js'
+import { checkJsonBody, checkJsonMediaType } from '../../../gateway/http/json-body.js'
 
 describe('the media type of a body', () => {
   const length = { 'content-length': '2' }

@@ -1,7 +1,5 @@
 import { expect } from 'chai'
-import { headerRoom } from '../../../gateway/headers/header-room.js'
-import { pageLinks, type PageLink } from '../../../gateway/headers/page-links.js'
-import { paginationOf } from '../../../gateway/headers/pagination.js'
+import { headerRoom, type PageLink, pageLinks, paginationOf } from '../../../gateway/http/links.js'
 
 const page = (currentPage: string, totalCount: string | undefined, hasNext: boolean): ReturnType<typeof paginationOf> =>
   paginationOf({ pageSize: 10, currentPage, totalCount, hasNext })

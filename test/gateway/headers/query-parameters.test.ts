@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseQuery, pathOf, queryOf } from '../../../gateway/headers/query-parameters.js'
+import { parseQuery, pathOf, queryOf } from '../../../gateway/http/query-string.js'
 
 describe('parseQuery', () => {
   const TABLE: readonly (readonly [query: string, pairs: readonly (readonly [string, string])[]])[] = [

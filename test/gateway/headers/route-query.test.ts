@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { ROUTE_PARAMETERS, type ReadOperation } from '../../../gateway/headers/route-parameters.js'
-import { routeQuery } from '../../../gateway/headers/route-query.js'
+import { type ReadOperation, ROUTE_PARAMETERS, routeQuery } from '../../../gateway/http/query-string.js'
 
 const read = (operation: ReadOperation, query: string): ReturnType<typeof routeQuery> =>
   routeQuery(query, ROUTE_PARAMETERS[operation])

@@ -1,15 +1,11 @@
 import { expect } from 'chai'
-import { checkApiVersion } from '../../../gateway/headers/api-version.js'
-import { attachmentName } from '../../../gateway/headers/attachment-name.js'
-import { checkBodySize } from '../../../gateway/headers/body-size.js'
-import { entityTag } from '../../../gateway/headers/entity-tag.js'
-import { exportOptions } from '../../../gateway/headers/export-options.js'
-import { knownQuery } from '../../../gateway/headers/known-query.js'
-import { forwardedOrigin } from '../../../gateway/headers/forwarded-origin.js'
-import { ignoredParameters } from '../../../gateway/headers/ignored-parameters.js'
-import { prefersStrict } from '../../../gateway/headers/prefer.js'
-import { requestIdOf } from '../../../gateway/headers/request-id.js'
-import { continueTrace } from '../../../gateway/headers/trace-parent.js'
+import { attachmentName, exportOptions } from '../../../gateway/entity-routes/exports.js'
+import { checkBodySize } from '../../../gateway/http/json-body.js'
+import { checkApiVersion, ignoredParameters, prefersStrict } from '../../../gateway/http/negotiation.js'
+import { entityTag } from '../../../gateway/http/preconditions.js'
+import { forwardedOrigin } from '../../../gateway/http/public-address.js'
+import { knownQuery } from '../../../gateway/http/query-string.js'
+import { continueTrace, requestIdOf } from '../../../gateway/http/request-head.js'
 
 describe('Prefer', () => {
   const STRICT = [

@@ -1,10 +1,9 @@
 import { expect } from 'chai'
-import { BlobStore } from '../../../gateway/key-ring/blob-store.js'
-import { describeFailure } from '../../../gateway/key-ring/describe-failure.js'
-import { parseRing } from '../../../gateway/key-ring/ring-document.js'
-import { startAzurite, type Azurite } from './azurite.js'
+import { BlobStore } from '../../../gateway/key-ring/azure.js'
+import { describeFailure, parseRing } from '../../../gateway/key-ring/ring-document.js'
+import { type Azurite, startAzurite } from './azurite.js'
 import { ManualClock } from './manual-clock.js'
-import { startReplica, type Replica } from './replica.js'
+import { type Replica, startReplica } from './replica.js'
 
 describe('blob store of the key ring, on azurite', () => {
   let azurite: Azurite

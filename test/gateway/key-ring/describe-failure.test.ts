@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { describeFailure } from '../../../gateway/key-ring/describe-failure.js'
+import { describeFailure } from '../../../gateway/key-ring/ring-document.js'
 
 describe('failures in the log', () => {
   it('are told by code and message', () => {

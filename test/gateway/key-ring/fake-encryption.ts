@@ -1,4 +1,4 @@
-import type { KeyEncryption, WrappedSecret } from '../../../gateway/key-ring/key-encryption.js'
+import type { KeyEncryption, WrappedSecret } from '../../../gateway/key-ring/ring-document.js'
 
 /** Wraps by turning bits over; refuses on demand. */
 export class FakeEncryption implements KeyEncryption {

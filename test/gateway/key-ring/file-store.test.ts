@@ -1,8 +1,8 @@
-import { expect } from 'chai'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FileStore } from '../../../gateway/key-ring/file-store.js'
+import { expect } from 'chai'
+import { FileStore } from '../../../gateway/key-ring/ring-stores.js'
 
 describe('file store of the key ring', () => {
   let folder = ''

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isReadable, keyToSignWith, nextKeyDates, type KeyDates } from '../../../gateway/key-ring/key-life.js'
+import { isReadable, type KeyDates, keyToSignWith, nextKeyDates } from '../../../gateway/key-ring/ring-key.js'
 import { DAYS } from './manual-clock.js'
 
 const NOW = new Date('2031-02-03T04:05:06.789Z')

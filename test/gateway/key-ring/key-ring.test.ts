@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { KeyRing, type KeySource } from '../../../gateway/key-ring/key-ring.js'
-import { newKey } from '../../../gateway/key-ring/new-key.js'
+import { newKey } from '../../../gateway/key-ring/ring-document.js'
 import type { RingKey } from '../../../gateway/key-ring/ring-key.js'
 import { DAYS, ManualClock } from './manual-clock.js'
 import { MESSAGE, PURPOSE, verdictOn } from './replica.js'

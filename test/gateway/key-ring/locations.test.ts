@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { parseRingLocation } from '../../../gateway/key-ring/ring-location.js'
-import { parseVaultKey } from '../../../gateway/key-ring/vault-key.js'
+import { parseRingLocation, parseVaultKey } from '../../../gateway/key-ring/ring-settings.js'
 
 describe('locations of the key ring', () => {
   const message = (result: object): unknown => (result instanceof Error ? result.message : result)

@@ -1,4 +1,4 @@
-import type { Timer } from '../../../gateway/key-ring/timer.js'
+import type { Timer } from '../../../gateway/key-ring/ring-upkeep.js'
 
 /** Time that passes when a test says so, with the timers that come due in it. */
 export class ManualClock {

@@ -1,4 +1,4 @@
-import type { RingStore, StoredRing } from '../../../gateway/key-ring/ring-store.js'
+import type { RingStore, StoredRing } from '../../../gateway/key-ring/ring-stores.js'
 
 /** A store in memory, which can be made to fail. */
 export class MemoryStore implements RingStore {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseRing, ringText } from '../../../gateway/key-ring/ring-document.js'
-import { SharedRing, type RingState } from '../../../gateway/key-ring/shared-ring.js'
+import { type RingState, SharedRing } from '../../../gateway/key-ring/shared-ring.js'
 import { FakeEncryption } from './fake-encryption.js'
 import { DAYS, ManualClock } from './manual-clock.js'
 import { MemoryStore } from './memory-store.js'

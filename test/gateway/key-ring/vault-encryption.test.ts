@@ -1,7 +1,7 @@
-import { expect } from 'chai'
 import { randomBytes } from 'node:crypto'
-import { describeFailure } from '../../../gateway/key-ring/describe-failure.js'
-import { VaultEncryption } from '../../../gateway/key-ring/vault-encryption.js'
+import { expect } from 'chai'
+import { VaultEncryption } from '../../../gateway/key-ring/azure.js'
+import { describeFailure } from '../../../gateway/key-ring/ring-document.js'
 import { FakeVault } from './fake-vault.js'
 
 describe('key-encryption key in a vault', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { DomainError } from '../../../shared/domain-error.js'
+import { DomainError } from '../../../shared/errors.js'
 import { request } from '../../harness/http.js'
-import { noSession, startProxying, type ProxyingGateway } from './proxying-gateway.js'
-import { startRenderer, type FakeRenderer } from './renderer-fixture.js'
+import { noSession, type ProxyingGateway, startProxying } from './proxying-gateway.js'
+import { type FakeRenderer, startRenderer } from './renderer-fixture.js'
 
 describe('the renderer behind the gateway, for requests that change something', () => {
   let renderer: FakeRenderer

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { isCrossSite } from '../../../gateway/session/refuse-cross-site.js'
-import { expectProblem, setCookies, startSessions, type SessionFixture } from './session-fixture.js'
+import { isCrossSite } from '../../../gateway/http/cross-site.js'
+import { expectProblem, type SessionFixture, setCookies, startSessions } from './session-fixture.js'
 
 const OWN = 'http://127.0.0.1:3000'
 

@@ -1,6 +1,13 @@
-import type { AuthCall, AuthClient, Credentials, IssuerKeys, LoginCall, Session } from '../../../gateway/auth-client.js'
-import { DomainError } from '../../../shared/domain-error.js'
-import { newSigner, signed, type Claims, type Signer } from './signing.js'
+import type {
+  AuthCall,
+  AuthClient,
+  Credentials,
+  IssuerKeys,
+  LoginCall,
+  Session
+} from '../../../gateway/data/auth-client.js'
+import { DomainError } from '../../../shared/errors.js'
+import { type Claims, newSigner, signed, type Signer } from './signing.js'
 
 export interface SeenAuthCall {
   readonly rpc: 'login' | 'refresh' | 'revoke' | 'keys'

@@ -1,13 +1,13 @@
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
-import { privateCookies } from '../../../gateway/plugins/private-cookies.js'
+import { privateCookies } from '../../../gateway/server/requests.js'
 import { HtmlRefresh } from '../../../gateway/session/html-refresh.js'
 import { sessionTools } from '../../../gateway/session/session-tools.js'
-import { DomainError } from '../../../shared/domain-error.js'
+import { DomainError } from '../../../shared/errors.js'
 import { createLogger } from '../../../shared/logger.js'
 import { FakeAuthClient } from './fake-auth-client.js'
-import { cookieHeader, expectPrivate, setCookies, type SendOptions } from './session-fixture.js'
+import { cookieHeader, expectPrivate, type SendOptions, setCookies } from './session-fixture.js'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { LightMyRequestResponse } from 'fastify'
-import { DomainError } from '../../../shared/domain-error.js'
+import { DomainError } from '../../../shared/errors.js'
 import { ISSUER, keySet } from './fake-auth-client.js'
-import { expectProblem, startSessions, type SessionFixture } from './session-fixture.js'
+import { expectProblem, type SessionFixture, startSessions } from './session-fixture.js'
 import { newSigner, signed } from './signing.js'
 
 const AWAY = new DomainError('upstream.unavailable', 'Away.')

@@ -2,15 +2,15 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { parse } from 'lossless-json'
-import { jsonMembers } from '../../../gateway/session/json-members.js'
-import { DomainError } from '../../../shared/domain-error.js'
+import { jsonMembers } from '../../../gateway/session/session-tools.js'
+import { DomainError } from '../../../shared/errors.js'
 import {
-  EXPIRED,
   expectPrivate,
   expectProblem,
+  EXPIRED,
+  type SessionFixture,
   setCookies,
-  startSessions,
-  type SessionFixture
+  startSessions
 } from './session-fixture.js'
 
 const ADA = { email: 'ada@example.com', password: 'demo-password' }

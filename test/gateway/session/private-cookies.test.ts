@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import Fastify from 'fastify'
-import { privateCookies } from '../../../gateway/plugins/private-cookies.js'
+import { privateCookies } from '../../../gateway/server/requests.js'
 
 describe('a response that sets a cookie', () => {
   const VARY: readonly (readonly [before: string | undefined, after: string])[] = [

@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import type { LightMyRequestResponse } from 'fastify'
-import { DomainError } from '../../../shared/domain-error.js'
+import { DomainError } from '../../../shared/errors.js'
 import { AUDIENCE, ISSUER, keySet } from './fake-auth-client.js'
 import {
-  EXPIRED,
   expectPrivate,
   expectProblem,
-  setCookies,
-  startSessions,
+  EXPIRED,
   type SendOptions,
-  type SessionFixture
+  type SessionFixture,
+  setCookies,
+  startSessions
 } from './session-fixture.js'
 import { newSigner, signed, unsigned } from './signing.js'
 

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { everyone } from '../../../../data-service/entity/access.js'
 import { defineEntity } from '../../../../data-service/entity/define-entity.js'
 import { int, serverSet, text } from '../../../../data-service/entity/field.js'
-import { entities } from '../../../../data-service/entities/index.js'
-import { checkSchema } from '../../../../data-service/sql/migrations/check-schema.js'
+import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
+import { entities } from '../../../../examples/store/entities/index.js'
 import { eachDatabase } from '../../../harness/database.js'
-import { freshStores, type FreshStores } from './fresh-stores.js'
+import { type FreshStores, freshStores } from './fresh-stores.js'
 
 const unmigrated = defineEntity({
   name: 'gift-cards',

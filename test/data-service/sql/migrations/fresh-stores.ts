@@ -1,11 +1,11 @@
 import type { Sequelize } from 'sequelize'
 import { connect } from '../../../../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../../../../data-service/sql/database-url.js'
-import { migrate } from '../../../../data-service/sql/migrations/migrate.js'
-import { primaryMigrations } from '../../../../data-service/sql/migrations/primary-migrations.js'
-import { secondMigrations } from '../../../../data-service/sql/migrations/second-migrations.js'
+import { parseDatabaseUrl } from '../../../../data-service/sql/engines/engine.js'
+import { migrate } from '../../../../data-service/sql/schema/migrate.js'
+import { primaryMigrations } from '../../../../examples/store/schema/migrations.js'
+import { secondMigrations } from '../../../../examples/store/schema/second-migrations.js'
 import { createLogger } from '../../../../shared/logger.js'
-import { freshDatabase, type DatabaseKind } from '../../../harness/database.js'
+import { type DatabaseKind, freshDatabase } from '../../../harness/database.js'
 
 /** Both stores of one test file, empty. */
 export interface FreshStores {

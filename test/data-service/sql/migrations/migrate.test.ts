@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
-import { entities } from '../../../../data-service/entities/index.js'
-import { checkSchema } from '../../../../data-service/sql/migrations/check-schema.js'
-import { primaryMigrations } from '../../../../data-service/sql/migrations/primary-migrations.js'
-import { secondMigrations } from '../../../../data-service/sql/migrations/second-migrations.js'
+import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
+import { entities } from '../../../../examples/store/entities/index.js'
+import { primaryMigrations } from '../../../../examples/store/schema/migrations.js'
+import { secondMigrations } from '../../../../examples/store/schema/second-migrations.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { startProcess } from '../../../harness/service-process.js'
-import { freshStores, type FreshStores } from './fresh-stores.js'
+import { type FreshStores, freshStores } from './fresh-stores.js'
 
 const VERSION = "X'0102030405060708'"
 
@@ -144,7 +144,7 @@ eachDatabase((kind) => {
     it('migrate and load the sample store once between them', async () => {
       const stores = await freshStores(kind)
       try {
-        const started = [1, 2, 3].map(() => startProcess('data-service/sql/sample/main.js', stores.urls))
+        const started = [1, 2, 3].map(() => startProcess('examples/store/sample/main.js', stores.urls))
         expect(await Promise.all(started.map(({ ended }) => ended))).to.deep.equal([0, 0, 0])
         const migrations = primaryMigrations.length + secondMigrations.length
         const messages = started.flatMap((process) =>

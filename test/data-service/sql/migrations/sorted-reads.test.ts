@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
-import { entities } from '../../../../data-service/entities/index.js'
+import { entities } from '../../../../examples/store/entities/index.js'
 import { eachDatabase } from '../../../harness/database.js'
-import { freshStores, type FreshStores } from './fresh-stores.js'
+import { type FreshStores, freshStores } from './fresh-stores.js'
 
 eachDatabase((kind) => {
   describe(`sorted reads on ${kind}`, () => {

@@ -1,7 +1,11 @@
 import { expect } from 'chai'
-import type { SampleAggregate, SampleRow } from '../../../../data-service/sql/sample/sample-aggregate.js'
-import { numberedGuid, numberOfGuid } from '../../../../data-service/sql/sample/numbered-guid.js'
-import { sampleStore } from '../../../../data-service/sql/sample/sample-store.js'
+import { sampleStore } from '../../../../examples/store/sample/sample-store.js'
+import {
+  numberedGuid,
+  numberOfGuid,
+  type SampleAggregate,
+  type SampleRow
+} from '../../../../examples/store/sample/values.js'
 
 const store = sampleStore()
 const aggregates = (resource: string): readonly SampleAggregate[] => store.get(resource) ?? []

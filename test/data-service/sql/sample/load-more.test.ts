@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
-import { bulkMakers } from '../../../../data-service/sql/sample/bulk-makers.js'
-import { loadMore } from '../../../../data-service/sql/sample/load-more.js'
+import { bulkMakers, loadMore } from '../../../../examples/store/sample/load-more.js'
 import { eachDatabase } from '../../../harness/database.js'
-import { freshStores, type FreshStores } from '../migrations/fresh-stores.js'
+import { type FreshStores, freshStores } from '../migrations/fresh-stores.js'
 
 const quiet = (): void => undefined
 

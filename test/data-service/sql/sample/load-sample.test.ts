@@ -1,13 +1,12 @@
-import { expect } from 'chai'
 import { createHash } from 'node:crypto'
-import { entities } from '../../../../data-service/entities/index.js'
+import { expect } from 'chai'
 import type { Entity } from '../../../../data-service/entity/entity.js'
 import { int } from '../../../../data-service/entity/field.js'
-import { loadSample } from '../../../../data-service/sql/sample/load-sample.js'
-import { sampleStore } from '../../../../data-service/sql/sample/sample-store.js'
+import { entities } from '../../../../examples/store/entities/index.js'
+import { loadSample, sampleStore } from '../../../../examples/store/sample/sample-store.js'
 import { eachDatabase } from '../../../harness/database.js'
-import { freshStores, type FreshStores } from '../migrations/fresh-stores.js'
-import { storedRows, type ReadTable, type StoredRow } from './stored-rows.js'
+import { type FreshStores, freshStores } from '../migrations/fresh-stores.js'
+import { type ReadTable, type StoredRow, storedRows } from './stored-rows.js'
 
 /** Of all rows of a resource, row versions included: the same on every database, machine and version of Node. */
 const DIGESTS: Readonly<Record<string, string>> = {

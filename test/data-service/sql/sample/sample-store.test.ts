@@ -1,9 +1,8 @@
 import { expect } from 'chai'
-import { entities } from '../../../../data-service/entities/index.js'
 import type { Column } from '../../../../data-service/entity/entity.js'
-import type { SampleAggregate, SampleRow } from '../../../../data-service/sql/sample/sample-aggregate.js'
-import { sampleStore } from '../../../../data-service/sql/sample/sample-store.js'
-import { centsOf } from '../../../../data-service/sql/sample/sample-values.js'
+import { entities } from '../../../../examples/store/entities/index.js'
+import { sampleStore } from '../../../../examples/store/sample/sample-store.js'
+import { centsOf, type SampleAggregate, type SampleRow } from '../../../../examples/store/sample/values.js'
 
 const store = sampleStore()
 const aggregates = (resource: string): readonly SampleAggregate[] => store.get(resource) ?? []

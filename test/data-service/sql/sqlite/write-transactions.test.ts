@@ -1,8 +1,8 @@
-import { DatabaseSync } from '@photostructure/sqlite'
-import { expect } from 'chai'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { expect } from 'chai'
 import { UniqueConstraintError } from 'sequelize'
 import { connect, type Database } from '../../../../data-service/sql/connect.js'
 

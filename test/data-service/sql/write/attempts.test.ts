@@ -1,13 +1,9 @@
 import { expect } from 'chai'
 import { ConnectionError } from 'sequelize'
-import { attempt, type Work } from '../../../../data-service/sql/write/attempts.js'
-import { statementText } from '../../../../data-service/sql/statement.js'
-import { SqliteError } from '../../../../data-service/sql/sqlite/sqlite-error.js'
-import {
-  type OpenTransaction,
-  type Transactions,
-  UnsureCommit
-} from '../../../../data-service/sql/write/transactions.js'
+import { attempt, type Work } from '../../../../data-service/sql/attempts.js'
+import { type OpenTransaction, type Transactions, UnsureCommit } from '../../../../data-service/sql/engines/engine.js'
+import { SqliteError } from '../../../../data-service/sql/engines/sqlite-connection.js'
+import { statementText } from '../../../../data-service/sql/engines/statement.js'
 import { failure } from './failure.js'
 import { never } from './fresh-write-store.js'
 

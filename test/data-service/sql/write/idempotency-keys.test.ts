@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { KeptAnswer, KeyClaim, UnitOfWork } from '../../../../data-service/plan/write-store.js'
+import type { KeptAnswer, KeyClaim, UnitOfWork } from '../../../../data-service/plan/stores.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { failure } from './failure.js'
-import { entity, freshWriteStore, type FreshWriteStore, never } from './fresh-write-store.js'
+import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'
 import { insertPlan, lockPlan } from './write-plan-by-hand.js'
 
 const categories = entity('categories')

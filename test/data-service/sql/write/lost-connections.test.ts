@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import type { KeyClaim, UnitOfWork } from '../../../../data-service/plan/write-store.js'
-import { statementText } from '../../../../data-service/sql/statement.js'
-import { openTransactions } from '../../../../data-service/sql/write/open-transactions.js'
-import { troubleOf } from '../../../../data-service/sql/write/trouble.js'
+import type { KeyClaim, UnitOfWork } from '../../../../data-service/plan/stores.js'
+import { openTransactions } from '../../../../data-service/sql/attempts.js'
+import { troubleOf } from '../../../../data-service/sql/engines/error-classes.js'
+import { statementText } from '../../../../data-service/sql/engines/statement.js'
 import { openTestDatabase } from '../../../oracle/test-database.js'
 import { CommitProxy } from './commit-proxy.js'
 import { failure } from './failure.js'
-import { entity, freshWriteStore, type FreshWriteStore, never, writeStoreAt } from './fresh-write-store.js'
+import { entity, type FreshWriteStore, freshWriteStore, never, writeStoreAt } from './fresh-write-store.js'
 import { insertPlan } from './write-plan-by-hand.js'
 
 const categories = entity('categories')

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import type { StoredRow, UnitOfWork } from '../../../../data-service/plan/write-store.js'
-import { nextRowVersion } from '../../../../data-service/entity/row-version.js'
+import { nextRowVersion } from '../../../../data-service/entity/field.js'
+import type { StoredRow, UnitOfWork } from '../../../../data-service/plan/stores.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { failure } from './failure.js'
-import { entity, freshWriteStore, type FreshWriteStore, never } from './fresh-write-store.js'
+import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'
 import {
   findPlan,
   findReferringPlan,

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
-import type { UnitOfWork } from '../../../../data-service/plan/write-store.js'
-import { createReadStore } from '../../../../data-service/sql/create-read-store.js'
+import type { UnitOfWork } from '../../../../data-service/plan/stores.js'
 import { connect } from '../../../../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../../../../data-service/sql/database-url.js'
-import { entities } from '../../../../data-service/entities/index.js'
+import { parseDatabaseUrl } from '../../../../data-service/sql/engines/engine.js'
+import { createReadStore } from '../../../../data-service/sql/read-store.js'
+import { entities } from '../../../../examples/store/entities/index.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { condition, everything, getPlan, path } from '../plan-by-hand.js'
 import { failure } from './failure.js'
-import { entity, freshWriteStore, type FreshWriteStore, never } from './fresh-write-store.js'
+import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'
 import {
   anyVersion,
   assign,

@@ -1,20 +1,19 @@
 import type { Children, Column, Entity } from '../../../../data-service/entity/entity.js'
-import { asRowVersion, type RowVersion } from '../../../../data-service/entity/row-version.js'
-import type { Operand, Value } from '../../../../data-service/entity/value.js'
-import type { Planned } from '../../../../data-service/plan/read-plan.js'
-import { allRows } from '../../../../data-service/plan/scope.js'
-import type {
-  Assignments,
-  ChildPlan,
-  DeletePlan,
-  FindPlan,
-  FindReferringPlan,
-  FindUniquePlan,
-  InsertPlan,
-  LockPlan,
-  NewChild,
-  UpdatePlan
-} from '../../../../data-service/plan/write-plan.js'
+import { asRowVersion, type Operand, type RowVersion, type Value } from '../../../../data-service/entity/field.js'
+import {
+  allRows,
+  type Assignments,
+  type ChildPlan,
+  type DeletePlan,
+  type FindPlan,
+  type FindReferringPlan,
+  type FindUniquePlan,
+  type InsertPlan,
+  type LockPlan,
+  type NewChild,
+  type Planned,
+  type UpdatePlan
+} from '../../../../data-service/plan/plans.js'
 
 type Shape<Plan> = Plan extends Planned<infer S> ? S : never
 

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+
+/** Who logs in, as access tokens tell of them. */
+export interface Account {
+  /** The subject of its tokens. */
+  readonly email: string
+  readonly name: string
+  readonly role: string
+  /** The owner claim, 64 bits signed; null for none. */
+  readonly owner: bigint | null
+}
+
+export interface StoredAccount extends Account {
+  readonly id: string
+  /** Argon2id in PHC form. */
+  readonly passwordHash: string
+  /** Of no use while SAMPLE_DATA is off. */
+  readonly isSample: boolean
+}
+
+/**
+ * What an account is found by: the hash of its e-mail address with letter case folded. It folds alike on every
+ * database, where collations also equate what must not log in to one account, full-width letters say.
+ */
+export function accountKey(email: string): Buffer {
+  return createHash('sha256').update(email.normalize('NFC').toLowerCase().normalize('NFC')).digest()
+}
+
+/** Log-ins of late under one key, as epoch milliseconds. */
+export interface LoginAttempts {
+  readonly failed: readonly number[]
+  /** Admitted, and not known to have failed or not. */
+  readonly pending: readonly number[]
+}
+
+export interface NewAccount extends Account {
+  readonly emailKey: Buffer
+  readonly passwordHash: string
+  readonly isSample: boolean
+  readonly createdAt: number
+}
+
+/** All refresh tokens that followed from one log-in. */
+export interface Family {
+  /** 16 bytes. */
+  readonly id: Buffer
+  readonly accountId: string
+  readonly createdAt: number
+  /** When it dies, however often it is refreshed. */
+  readonly endsAt: number
+  readonly revokedAt: number | null
+}
+
+export interface NewToken {
+  /** SHA-256 of the token. */
+  readonly hash: Buffer
+  /** SHA-256 of what it names its family by. */
+  readonly refHash: Buffer
+  readonly familyId: Buffer
+  readonly issuedAt: number
+  readonly expiresAt: number
+}
+
+/** What finds the family of a token. */
+export interface TokenKeys {
+  readonly hash: Buffer
+  /** null for a token that names no family. */
+  readonly refHash: Buffer | null
+}
+
+export interface KeptToken extends Omit<NewToken, 'refHash'> {
+  readonly usedAt: number | null
+  /** Sealed, with `usedAt`. */
+  readonly successor: Buffer | null
+}
+
+/** The statements of one transaction. It is of no use once that ended. All times are epoch milliseconds. */
+export interface AuthUnit {
+  findAccount(emailKey: Buffer): Promise<StoredAccount | undefined>
+  getAccount(id: string): Promise<StoredAccount | undefined>
+  /** Does nothing where the e-mail address has an account. */
+  addAccount(account: NewAccount): Promise<void>
+
+  /** Holds the key's attempts until the transaction ends: others that ask for them wait. */
+  lockAttempts(keyHash: Buffer): Promise<LoginAttempts>
+  /** Of a key that was locked. They may be purged from `expiresAt` on. */
+  keepAttempts(keyHash: Buffer, attempts: LoginAttempts, expiresAt: number): Promise<void>
+
+  /** `token` is its first, and tells how long it lives. */
+  addFamily(family: Family, token: NewToken): Promise<void>
+  /**
+   * The family that a token is of, or names, which nobody else changes, nor any of its tokens, until the transaction ends.
+   */
+  lockFamilyOf(token: TokenKeys): Promise<Family | undefined>
+  /** When tokens of a family were issued after `since`, the earliest first. */
+  issuedSince(familyId: Buffer, since: number): Promise<readonly number[]>
+  revokeFamily(id: Buffer, at: number): Promise<void>
+  findToken(hash: Buffer): Promise<KeptToken | undefined>
+  /** Marks a token of a locked family as used, with the one that follows it sealed. */
+  rotate(hash: Buffer, rotation: Rotation): Promise<void>
+}
+
+export interface Rotation {
+  readonly usedAt: number
+  /** When the used token need not be kept any more; null for one that names no family, which would be forgotten. */
+  readonly purgeAt: number | null
+  readonly sealed: Buffer
+  readonly successor: NewToken
+}
+
+/** Where accounts and sessions are kept (data-service/sql). */
+export interface AuthStore {
+  /** As AuthUnit, outside of any transaction. */
+  findAccount(signal: AbortSignal, emailKey: Buffer): Promise<StoredAccount | undefined>
+  /** Attempts under two keys as they are at the moment: one statement, which waits for nobody's lock and takes none. */
+  findAttempts(
+    signal: AbortSignal,
+    keys: readonly [first: Buffer, second: Buffer]
+  ): Promise<[first: LoginAttempts, second: LoginAttempts]>
+  /**
+   * Lost races repeat the whole transaction, `work` included, a bounded number of times; then it throws
+   * `upstream.unavailable`.
+   */
+  transaction<Result>(signal: AbortSignal, work: (unit: AuthUnit) => Promise<Result>): Promise<Result>
+  /** Deletes at most `most` of what log-ins of the past left behind; how many it deleted. */
+  purgeAttempts(now: number, most: number): Promise<number>
+  /** Deletes at most `most` tokens of dead families, or families that have none; how many it deleted. */
+  purgeSessions(now: number, most: number): Promise<number>
+  /** Deletes at most `most` used tokens, of families that live on too; how many it deleted. */
+  purgeUsedTokens(now: number, most: number): Promise<number>
+}

@@ -1,0 +1,33 @@
+/** `categoryId` and `stock-items` as `category_id` and `stock_items`. */
+export function snakeCase(name: string): string {
+  return name.replaceAll('-', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+const LONGEST = 64
+
+/** The candidate that was probably meant, as ` Did you mean "name"?`, or nothing. */
+export function suggestion(name: string, candidates: Iterable<string>): string {
+  if (name.length > LONGEST) return ''
+  const wanted = name.toLowerCase()
+  let best: { candidate: string; distance: number } | undefined
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, candidate.toLowerCase())
+    if (distance < (best?.distance ?? Infinity)) best = { candidate, distance }
+  }
+  const tolerated = Math.max(wanted.length > 3 ? 2 : 1, Math.floor(wanted.length / 3))
+  return best !== undefined && best.distance <= tolerated ? ` Did you mean "${best.candidate}"?` : ''
+}
+
+/** Levenshtein distance with one row of memory. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const substituted = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      current.push(Math.min(substituted, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1))
+    }
+    previous = current
+  }
+  return previous[b.length] ?? 0
+}

@@ -1,0 +1,185 @@
+import {
+  type Guard,
+  type OwnerFilter,
+  READ_OPERATIONS,
+  type ReadAccess,
+  type ReadOperation,
+  type WriteAccess
+} from './access.js'
+import type { CustomRead } from './custom-read.js'
+import { routeNames } from './define-entity.js'
+import type { Entity } from './entity.js'
+import type { FieldType } from './field.js'
+import { suggestion } from './names.js'
+
+/** Owner claims are 64-bit integers (contract.md section 6). */
+const OWNER_TYPES: readonly FieldType[] = ['int', 'long']
+
+/** Mistakes in who may read: unknown permissions, owner properties that cannot hold an owner, a missing word. */
+export function accessMistakes(entity: Entity, permissions: readonly string[]): string[] {
+  return [
+    ...READ_OPERATIONS.flatMap((operation) => readMistakes(entity, entity.access[operation], permissions)),
+    ...exportMistakes(entity)
+  ]
+}
+
+/** An entity file that got round its types may say nothing at all. */
+export function readMistakes(entity: Entity, access: ReadAccess | undefined, permissions: readonly string[]): string[] {
+  switch (access?.kind) {
+    case undefined:
+      return ['access says nothing of its reads: everyone, permission(…) or ownRows(…).']
+    case 'everyone':
+      return []
+    case 'permission':
+      return permissionMistakes(access.permission, permissions)
+    case 'ownRows':
+      return ownerMistakes(entity, access.property)
+  }
+}
+
+/** Where a list is scoped or gated, its export is in the same way (source.md, read-scope hook). */
+function exportMistakes(entity: Entity): string[] {
+  return (['list', 'paged'] as const).flatMap((operation) => {
+    const [here, there] = [protection(entity, 'export'), protection(entity, operation)]
+    return here === there
+      ? []
+      : [`\`export\` is for ${here}, but \`${operation}\` for ${there}: they must be the same.`]
+  })
+}
+
+/**
+ * What stands before a read, in words. A row scope needs no filter besides, being the narrower of the two, and a filter
+ * that may be done without is none.
+ */
+function protection({ access, ownerFilter }: Entity, operation: ReadOperation): string {
+  const word: ReadAccess | undefined = access[operation]
+  if (word === undefined) return 'nobody'
+  if (word.kind === 'ownRows') return `the owners by ${word.property}`
+  const who = word.kind === 'everyone' ? 'everyone' : `callers with ${word.permission}`
+  const filtered = ownerFilter?.routes.has(operation) === true && ownerFilter.routes.get(operation) === undefined
+  return filtered ? `${who} behind the owner filter` : who
+}
+
+/** A permission that no role has. */
+export function permissionMistakes(name: string, permissions: readonly string[]): string[] {
+  if (permissions.includes(name)) return []
+  return [`permission \`${name}\` is given to no role in auth/roles.ts.${suggestion(name, permissions)}`]
+}
+
+/** An owner property that cannot hold an owner. */
+export function ownerMistakes({ columns }: Entity, property: string): string[] {
+  const owner = columns.find((one) => one.name === property)
+  if (owner === undefined) {
+    const near = suggestion(
+      property,
+      columns.map((one) => one.name)
+    )
+    return [`owner \`${property}\` is not a field.${near}`]
+  }
+  if (OWNER_TYPES.includes(owner.field.type)) return []
+  return [`owner \`${property}\` must be int or long, not ${owner.field.type}.`]
+}
+
+const CAMEL_CASE = /^[a-z][a-zA-Z0-9]*$/
+/** Parameters that every resource has, in lower case. */
+const TAKEN: readonly string[] = [
+  'fields',
+  'includefks',
+  'includechildren',
+  'sortcolumn',
+  'sortdirection',
+  'pagesize',
+  'pagenumber',
+  'page',
+  'includetotal',
+  'search',
+  'bom',
+  'escapeformulas'
+]
+/** Routes without an id in their path. */
+const WITHOUT_ID: readonly string[] = ['list', 'paged', 'export', 'lookup', 'create']
+
+/** Mistakes in an owner filter: its parameter, its owner, and routes that nothing guards without the parameter. */
+export function ownerFilterMistakes(entity: Entity): string[] {
+  const { ownerFilter, columns } = entity
+  if (ownerFilter === undefined) return []
+  const { owner, routes } = ownerFilter
+  return [
+    // A name that is none has been noted already.
+    ...(columns.includes(owner) ? ownerMistakes(entity, owner.name) : []),
+    ...(routes.size === 0 ? ['it stands before no route.'] : []),
+    ...parameterMistakes(entity, ownerFilter),
+    ...Array.from(routes).flatMap(([route, guard]) =>
+      guard === undefined || stands(guard, route, entity)
+        ? []
+        : [`\`${route}\` may go without the owner, but its ${WORDS[guard] ?? guard} does not stand there.`]
+    )
+  ].map((mistake) => `ownerFilter: ${mistake}`)
+}
+
+const WORDS: Readonly<Partial<Record<string, string>>> = {
+  rowScope: 'row scope (ownRows)',
+  permission: 'permission'
+} satisfies Record<Guard, string>
+
+function parameterMistakes({ customReads }: Entity, { parameter, owner, routes }: OwnerFilter): string[] {
+  if (parameter === undefined) return []
+  if (!CAMEL_CASE.test(parameter)) return [`parameter \`${parameter}\` must be camelCase.`]
+  if (TAKEN.includes(parameter.toLowerCase())) return [`parameter \`${parameter}\` is one that every resource has.`]
+  const byId = [...routes.keys()].find((route) => !WITHOUT_ID.includes(route) && !customReads.has(route))
+  if (parameter.toLowerCase() !== 'id' || owner.name === 'id' || byId === undefined) return []
+  return [`\`${byId}\` would take the id of its path for the owner, which is in \`${owner.name}\`: name a parameter.`]
+}
+
+/** Whether the guard is what the route has. */
+function stands(guard: Guard, route: string, entity: Entity): boolean {
+  const { customReads, actions, writeAccess } = entity
+  const read = READ_OPERATIONS.find((one) => one === route)
+  const access: ReadAccess | WriteAccess | undefined =
+    read === undefined ? (customReads.get(route)?.access ?? writeAccess) : entity.access[read]
+  if (guard === 'rowScope') return access?.kind === 'ownRows'
+  // An entity file that got round its types may name another guard.
+  return guard === 'permission' && (access?.kind === 'permission' || actions.get(route)?.permission !== undefined)
+}
+
+const KEBAB_CASE = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
+const RESERVED: readonly string[] = ['paged', 'export', 'lookup']
+/** The one kind of id that can be kebab-case. */
+const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** What `where` may compare, by the type of its value. */
+const SCALARS: Readonly<Partial<Record<FieldType, string>>> = { string: 'string', bool: 'boolean', int: 'number' }
+
+/** Mistakes in routes of a resource's own: names that are another's, and what custom reads show. */
+export function routeMistakes(entity: Entity, permissions: readonly string[]): string[] {
+  const names = routeNames(entity)
+  const twice = names.filter((name, index) => names.indexOf(name) !== index)
+  return [
+    ...twice.map((name) => `two routes are called \`${name}\`; an owner filter could not tell them apart.`),
+    ...[...entity.customReads.values()].flatMap((read) =>
+      [...nameMistakes(read), ...readMistakes(entity, read.access, permissions), ...shownMistakes(read)].map(
+        (mistake) => `custom read \`${read.name}\`: ${mistake}`
+      )
+    )
+  ]
+}
+
+function nameMistakes({ name }: CustomRead): string[] {
+  if (RESERVED.includes(name)) return ['the name is that of a read.']
+  if (!KEBAB_CASE.test(name)) return ['the name must be kebab-case such as `session-ids`.']
+  return GUID.test(name) ? ['the name could be an id.'] : []
+}
+
+function shownMistakes({ items, sort, where }: CustomRead): string[] {
+  const mistakes = items.length === 0 ? ['it shows nothing: say item or items.'] : []
+  for (const { name, field } of [...items, ...sort]) {
+    if (field.hidden) mistakes.push(`\`${name}\` is hidden.`)
+  }
+  if (new Set(items).size < items.length) mistakes.push('items names a field twice.')
+  for (const { column, value } of where) {
+    const { name, field } = column
+    if (typeof value !== SCALARS[field.type])
+      mistakes.push(`\`${name}\` is ${field.type} and never ${JSON.stringify(value)}.`)
+  }
+  return mistakes
+}

@@ -1,0 +1,187 @@
+import type { Column, Entity, Joined } from './entity.js'
+import type { Field, FieldType } from './field.js'
+import { suggestion } from './names.js'
+import { OPERATORS } from './operators.js'
+
+const KEBAB_CASE = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
+/** First segments that are the gateway's own (contract.md section 8). */
+const RESERVED: readonly string[] = ['auth', 'problems', 'health', 'docs']
+
+/** Mistakes in names that all resources share: route segments and tables. */
+export function namingMistakes(entities: readonly Entity[]): string[] {
+  const mistakes: string[] = []
+  const resources = new Set<string>()
+  const tables = new Map<string, string>()
+  const claim = (store: string, table: string, owner: string): void => {
+    const key = `${store}/${table.toLowerCase()}`
+    const holder = tables.get(key)
+    if (holder !== undefined) mistakes.push(`${owner}: table \`${table}\` is that of ${holder} already.`)
+    else tables.set(key, owner)
+  }
+  for (const { name, table, children } of entities) {
+    if (!KEBAB_CASE.test(name)) mistakes.push(`${name}: the name must be kebab-case such as \`stock-items\`.`)
+    if (RESERVED.includes(name)) mistakes.push(`${name}: the gateway keeps this path for itself.`)
+    if (resources.has(name)) mistakes.push(`${name}: there are two resources of this name.`)
+    resources.add(name)
+    claim('primary', table, name)
+    for (const child of children) claim(child.store, child.table, `${name}.${child.name}`)
+  }
+  return mistakes
+}
+
+const CAMEL_CASE = /^[a-z][a-zA-Z0-9]*$/
+const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid']
+/** SQLite holds decimals as scaled 64-bit integers, with one digit to spare for operands beyond the column. */
+const MAX_PRECISION = 18
+
+/** Mistakes in the columns of an entity and of its children, and in how their names get along. */
+export function fieldMistakes(entity: Entity): string[] {
+  const { columns, computed, joined, references, children } = entity
+  return [
+    ...nameMistakes([...columns, ...computed, ...joined, ...references, ...children].map((one) => one.name)),
+    ...idMistakes(columns),
+    ...columnMistakes(columns),
+    ...computed.flatMap(({ name, from }) =>
+      from
+        .filter((source) => source.field.hidden)
+        .map((source) => `computed \`${name}\` would show the hidden \`${source.name}\`.`)
+    ),
+    ...children.flatMap((child) =>
+      [
+        ...nameMistakes(child.columns.map((one) => one.name)),
+        ...idMistakes(child.columns),
+        ...columnMistakes(child.columns)
+      ].map((mistake) => `children \`${child.name}\`: ${mistake}`)
+    )
+  ]
+}
+
+/** Names that are not camelCase, or the same but for case. */
+export function nameMistakes(names: readonly string[]): string[] {
+  const seen = new Map([['rowversion', 'rowVersion']])
+  const mistakes: string[] = []
+  for (const name of names) {
+    const other = seen.get(name.toLowerCase())
+    if (other !== undefined) mistakes.push(`\`${name}\` clashes with \`${other}\`: names are told apart without case.`)
+    else seen.set(name.toLowerCase(), name)
+    if (!CAMEL_CASE.test(name)) mistakes.push(`\`${name}\` must be camelCase.`)
+  }
+  return mistakes
+}
+
+function idMistakes([id]: readonly Column[]): string[] {
+  const sound = id?.name === 'id' && KEY_TYPES.includes(id.field.type) && !id.field.nullable && !id.field.hidden
+  return sound ? [] : [`\`id\` must be a visible int, long or guid that is never null.`]
+}
+
+/** Mistakes in what columns hold, and in their names in the database. */
+export function columnMistakes(columns: readonly Column[]): string[] {
+  const mistakes: string[] = []
+  const named = new Map([['row_version', 'rowVersion']])
+  for (const { name, column, field } of columns) {
+    const other = named.get(column)
+    if (other !== undefined && other !== name) {
+      mistakes.push(`\`${name}\` and \`${other}\` share the column \`${column}\`.`)
+    }
+    named.set(column, name)
+    if (field.type === 'string' && field.maxLength < 1) mistakes.push(`\`${name}\` needs a maximum length.`)
+    if (field.type === 'string' && field.minLength > field.maxLength) {
+      mistakes.push(`\`${name}\` has a minimum length above its maximum.`)
+    }
+    if (field.type !== 'decimal') continue
+    if (!Number.isInteger(field.precision) || field.precision < 1 || field.precision > MAX_PRECISION) {
+      mistakes.push(`\`${name}\` has precision ${field.precision}; it must be 1 to ${MAX_PRECISION} digits in all.`)
+    }
+    if (!Number.isInteger(field.scale) || field.scale < 0 || field.scale > field.precision) {
+      mistakes.push(`\`${name}\` has scale ${field.scale}; it must be 0 to its precision, ${field.precision}.`)
+    }
+  }
+  return mistakes
+}
+
+/** Mistakes in references and in the properties joined through them: targets, key types, value types. */
+export function navigationMistakes(entity: Entity, entities: readonly Entity[]): string[] {
+  const targetOf = (name: string): Entity | undefined => entities.find((one) => one.name === name)
+  const names = entities.map((one) => one.name)
+  const mistakes: string[] = []
+  for (const { name, to, via } of entity.references) {
+    const key = targetOf(to)?.columns[0]
+    if (key === undefined) {
+      mistakes.push(`reference \`${name}\` leads to \`${to}\`, no resource.${suggestion(to, names)}`)
+    } else if (key.field.type !== via.field.type) {
+      mistakes.push(
+        `reference \`${name}\`: \`${via.name}\` is ${via.field.type}, but the id of \`${to}\` is ${key.field.type}.`
+      )
+    }
+  }
+  for (const joined of entity.joined) {
+    const target = targetOf(joined.through.to)
+    if (target !== undefined) mistakes.push(...joinedMistakes(joined, target))
+  }
+  return mistakes
+}
+
+function joinedMistakes({ name, property, field, through }: Joined, target: Entity): string[] {
+  const visible = target.columns.filter((one) => !one.field.hidden)
+  const column = visible.find((one) => one.name === property)
+  if (column === undefined) {
+    const near = suggestion(
+      property,
+      visible.map((one) => one.name)
+    )
+    return [`joined \`${name}\`: \`${property}\` is not a field of \`${target.name}\`.${near}`]
+  }
+  const mistakes: string[] = []
+  if (shape(field) !== shape(column.field)) {
+    mistakes.push(
+      `joined \`${name}\` is ${shape(field)}, but \`${target.name}.${property}\` is ${shape(column.field)}.`
+    )
+  }
+  if (!field.nullable && (through.via.field.nullable || column.field.nullable)) {
+    mistakes.push(`joined \`${name}\` must be optional: what it comes from may be null.`)
+  }
+  return mistakes
+}
+
+function shape(field: Field): string {
+  if (field.type === 'decimal') return `decimal(${field.precision},${field.scale})`
+  return field.type === 'string' ? `string(${field.maxLength})` : field.type
+}
+
+const LABEL_TYPES: readonly FieldType[] = ['string', 'int', 'long', 'guid']
+
+/** Mistakes in what may be filtered, sorted and looked up. */
+export function queryMistakes(entity: Entity): string[] {
+  const { columns, joined, computed, filterable, sortable, label } = entity
+  const visible = [...columns.filter((one) => !one.field.hidden), ...joined]
+  const unfit = (name: string, list: string): string[] => {
+    if (visible.some((one) => one.name === name)) return []
+    if (columns.some((one) => one.name === name)) return [`${list} names the hidden \`${name}\`.`]
+    if (computed.some((one) => one.name === name))
+      return [`${list} names the computed \`${name}\`, which has no column.`]
+    const near = suggestion(
+      name,
+      visible.map((one) => one.name)
+    )
+    return [`${list} names \`${name}\`, which is not a field.${near}`]
+  }
+  const mistakes = [
+    ...[...filterable.keys()].flatMap((name) => unfit(name, 'filterable')),
+    ...[...sortable].flatMap((name) => unfit(name, 'sortable'))
+  ]
+  for (const [name, operators] of filterable) {
+    const type = visible.find((one) => one.name === name)?.field.type
+    if (type === undefined) continue
+    const known: readonly string[] = OPERATORS[type]
+    if (operators.length === 0) mistakes.push(`filterable \`${name}\` is left without an operator.`)
+    for (const operator of operators) {
+      if (!known.includes(operator)) {
+        mistakes.push(`\`${operator}\` is no operator of ${type} \`${name}\`, which has ${known.join(', ')}.`)
+      }
+    }
+  }
+  if (label.field.hidden || label.field.nullable || !LABEL_TYPES.includes(label.field.type)) {
+    mistakes.push(`label \`${label.name}\` must be a visible string, int, long or guid that is never null.`)
+  }
+  return mistakes
+}

@@ -1,0 +1,136 @@
+import { type Permission, WRITE_OPERATIONS, type WriteOperation } from './access.js'
+import type { Action, GuardedChild } from './action.js'
+import type { Children, Column, Entity } from './entity.js'
+import { suggestion } from './names.js'
+import { ownerMistakes, permissionMistakes } from './validate-access.js'
+import { columnMistakes, nameMistakes } from './validate-fields.js'
+
+const MOST_CHILDREN = 1000
+
+/** Mistakes in who may write what, and in how rows come to be. */
+export function writeMistakes(entity: Entity, permissions: readonly string[]): string[] {
+  return [...operationMistakes(entity), ...accessMistakes(entity, permissions), ...creationMistakes(entity)]
+}
+
+function operationMistakes({ writes, creation, updateRule }: Entity): string[] {
+  const known: readonly string[] = WRITE_OPERATIONS
+  const mistakes = [...writes].filter((one) => !known.includes(one)).map((one) => `\`${one}\` is no write.`)
+  const needs = (operation: WriteOperation, used: boolean, what: string): void => {
+    if (used && !writes.has(operation)) mistakes.push(`${what} without \`${operation}\` among writes.`)
+  }
+  needs('create', creation.prepare !== undefined || creation.children.length > 0, 'creates')
+  needs('update', updateRule !== undefined, 'updates')
+  return mistakes
+}
+
+function accessMistakes(entity: Entity, permissions: readonly string[]): string[] {
+  const { writes, actions, writeAccess } = entity
+  if (writeAccess === undefined) {
+    return writes.size + actions.size > 0 ? ['access says nothing of its writes: permission(…) or ownRows(…).'] : []
+  }
+  if (writeAccess.kind === 'permission') return permissionMistakes(writeAccess.permission, permissions)
+  // An entity file that got round its types may say something else.
+  const { kind }: { readonly kind: string } = writeAccess
+  if (kind !== 'ownRows') return [`access.write must be permission(…) or ownRows(…), not ${kind}.`]
+  const owner = entity.columns.find((one) => one.name === writeAccess.property)
+  const mistakes = ownerMistakes(entity, writeAccess.property)
+  if (owner !== undefined && writes.has('update') && owner.field.writability === 'always') {
+    mistakes.push(`owner \`${owner.name}\` must be onCreate: a PUT would give the row away.`)
+  }
+  if (owner !== undefined && writes.has('create') && owner.field.writability === 'never') {
+    mistakes.push(`owner \`${owner.name}\` must be onCreate: a bypass caller has to name one.`)
+  }
+  return mistakes
+}
+
+function creationMistakes({ columns, creation, writes }: Entity): string[] {
+  if (!writes.has('create')) return []
+  const mistakes = creation.prepare === undefined ? unfilled(columns, '') : []
+  for (const { children, min } of creation.children) {
+    if (children.store !== 'primary') mistakes.push(`\`${children.name}\` is in another store and no part of a write.`)
+    if (!Number.isInteger(min) || min < 0 || min > MOST_CHILDREN) {
+      mistakes.push(`\`${children.name}\` needs min from 0 to ${MOST_CHILDREN}, not ${min}.`)
+    }
+    if (creation.prepare === undefined) mistakes.push(...unfilled(children.columns, `${children.name}.`))
+  }
+  return mistakes
+}
+
+/** Columns that nobody would give a value. */
+function unfilled(columns: readonly Column[], prefix: string): string[] {
+  return columns
+    .filter(({ name, field }) => name !== 'id' && field.writability === 'never')
+    .filter(({ field }) => !field.nullable && field.defaultTo === undefined)
+    .map(({ name }) => `\`${prefix}${name}\` is set by no request and may not be null: creates.prepare has to set it.`)
+}
+
+/** A permission that an action needs. */
+export function neededPermission(permission: Permission | undefined, permissions: readonly string[]): string[] {
+  return permission === undefined ? [] : permissionMistakes(permission, permissions)
+}
+
+const KEBAB_CASE = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
+/** Segments of reads, which an action's name is better not taken for. */
+const RESERVED: readonly string[] = ['paged', 'export', 'lookup']
+
+/** Mistakes in actions: names, states, inputs, child preconditions. */
+export function actionMistakes({ actions }: Entity, permissions: readonly string[]): string[] {
+  return [...actions.values()].flatMap((action) =>
+    [
+      ...ownNameMistakes(action),
+      ...neededPermission(action.permission, permissions),
+      ...stateMistakes(action),
+      ...inputMistakes(action),
+      ...action.loads.flatMap(storeMistakes),
+      ...(action.guardedChild === undefined ? [] : childMistakes(action, action.guardedChild))
+    ].map((mistake) => `action \`${action.name}\`: ${mistake}`)
+  )
+}
+
+function ownNameMistakes({ name }: Action): string[] {
+  if (RESERVED.includes(name)) return ['the name is that of a read.']
+  return KEBAB_CASE.test(name) ? [] : ['the name must be kebab-case such as `change-price`.']
+}
+
+function stateMistakes({ required }: Action): string[] {
+  return required.flatMap(({ column, anyOf }) => {
+    const { name, field } = column
+    if (anyOf.length === 0) return [`\`${name}\` is required to be none of anything.`]
+    const type = field.type === 'bool' ? 'boolean' : field.type === 'int' ? 'number' : 'string'
+    const odd = anyOf.find((one) => typeof one !== type)
+    return odd === undefined ? [] : [`\`${name}\` is ${field.type} and never ${JSON.stringify(odd)}.`]
+  })
+}
+
+function inputMistakes({ input }: Action): string[] {
+  const mistakes = [...nameMistakes(input.map(({ name }) => name)), ...columnMistakes(input)]
+  for (const { name, field } of input) {
+    // source.md: no update request carries a concurrency token.
+    if (/rowversion$/i.test(name)) mistakes.push(`\`${name}\` would be a concurrency token; say \`child\` for one.`)
+    if (field.hidden || field.writability === 'never') mistakes.push(`\`${name}\` is a member that nobody could send.`)
+  }
+  return mistakes
+}
+
+function storeMistakes({ name, store }: Children): string[] {
+  return store === 'primary' ? [] : [`\`${name}\` is in another store and cannot be put under lock.`]
+}
+
+function childMistakes({ input }: Action, { children, idMember, versionMember }: GuardedChild): string[] {
+  const mistakes = storeMistakes(children)
+  const id = input.find(({ name }) => name === idMember)
+  const [key] = children.columns
+  const names = input.map(({ name }) => name)
+  if (id === undefined) mistakes.push(`child: \`${idMember}\` is no input.${suggestion(idMember, names)}`)
+  else if (id.field.nullable) mistakes.push(`child: \`${idMember}\` may not be null.`)
+  else if (key !== undefined && key.field.type !== id.field.type) {
+    mistakes.push(
+      `child: \`${idMember}\` is ${id.field.type}, but the id of \`${children.name}\` is ${key.field.type}.`
+    )
+  }
+  const wanted = idMember.replace(/Id$/, 'RowVersion')
+  if (!idMember.endsWith('Id') || versionMember !== wanted) {
+    mistakes.push(`child: the version of \`${idMember}\` must be called \`${wanted}\`, and the id end in Id.`)
+  }
+  return mistakes
+}

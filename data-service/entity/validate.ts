@@ -1,0 +1,35 @@
+import type { Entity } from './entity.js'
+import { accessMistakes, ownerFilterMistakes, routeMistakes } from './validate-access.js'
+import { fieldMistakes, namingMistakes, navigationMistakes, queryMistakes } from './validate-fields.js'
+import { actionMistakes, writeMistakes } from './validate-writes.js'
+
+/** Throws one CatalogueError with every mistake of every entity, each with a suggestion where one is near. */
+export function checkCatalogue(entities: readonly Entity[], permissions: readonly string[]): void {
+  const mistakes = [...namingMistakes(entities)]
+  for (const entity of entities) {
+    const own = [
+      ...entity.mistakes,
+      ...fieldMistakes(entity),
+      ...navigationMistakes(entity, entities),
+      ...queryMistakes(entity),
+      ...accessMistakes(entity, permissions),
+      ...ownerFilterMistakes(entity),
+      ...routeMistakes(entity, permissions),
+      ...writeMistakes(entity, permissions),
+      ...actionMistakes(entity, permissions)
+    ]
+    mistakes.push(...new Set(own.map((mistake) => `${entity.name}: ${mistake}`)))
+  }
+  if (mistakes.length > 0) throw new CatalogueError(mistakes)
+}
+
+export class CatalogueError extends Error {
+  override readonly name = 'CatalogueError'
+  readonly mistakes: readonly string[]
+
+  constructor(mistakes: readonly string[]) {
+    const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`
+    super(`Cannot start: ${count} in the entities.\n- ${mistakes.join('\n- ')}`)
+    this.mistakes = mistakes
+  }
+}

@@ -1,0 +1,253 @@
+import type { NamedValues } from '../entity/action.js'
+import type { CreatedChildren } from '../entity/creation.js'
+import type { Column } from '../entity/entity.js'
+import type { Field, Value } from '../entity/field.js'
+import { integerOf, isArray, isObject, type JsonNumber, type JsonObject, type JsonValue, partsOf } from './json.js'
+import { fitDecimal, GUID, outOfBounds, parseDateTime, parseDecimal, RANGES } from './values.js'
+import type { BodyFindings } from './violations.js'
+
+export interface Members {
+  /** Columns that this request may set. */
+  readonly columns: readonly Column[]
+  /** JSON pointer of the object. */
+  readonly at: string
+  /** On a create, what is left out takes its default; elsewhere only null stands in for it. */
+  readonly defaults: boolean
+  /** Members that somebody else reads. */
+  readonly others?: readonly string[]
+  /** A column that may be left out although it may not be null. */
+  readonly lenient?: Column | undefined
+}
+
+/** The values of a JSON object's members; what is wrong and what nobody takes goes to the findings. */
+export function readMembers(
+  json: JsonValue,
+  { columns, at, defaults, others = [], lenient }: Members,
+  findings: BodyFindings
+): Map<Column, Value> {
+  const values = new Map<Column, Value>()
+  if (!isObject(json)) {
+    findings.faults.addAt(at, at === '' ? 'The body must be a JSON object.' : `${at.slice(1)} must be a JSON object.`)
+    return values
+  }
+  for (const column of columns) {
+    const value = readMember(json, column, defaults)
+    if (value instanceof Error) {
+      const { name } = column
+      if (column !== lenient || Object.hasOwn(json, name)) {
+        findings.faults.addAt(`${at}/${name}`, `${`${at}/${name}`.slice(1)} ${value.message}.`)
+      }
+    } else values.set(column, value)
+  }
+  const taken = new Set([...columns.map(({ name }) => name), ...others])
+  for (const name of Object.keys(json)) {
+    if (!taken.has(name)) findings.ignore(`${at}/${escaped(name)}`)
+  }
+  return values
+}
+
+/** An Error's message completes "price …". */
+function readMember(json: JsonObject, { name, field }: Column, defaults: boolean): Value | Error {
+  const member = Object.hasOwn(json, name) ? json[name] : undefined
+  if (member !== undefined) {
+    const value = parseMember(member, field)
+    return value instanceof Error ? new Error(`must ${value.message}`) : value
+  }
+  if (defaults && field.defaultTo !== undefined) return field.defaultTo
+  if (field.nullable && !field.stated) return null
+  return new Error(field.nullable ? 'is missing; it may be null' : 'is missing')
+}
+
+/** RFC 6901 section 3. */
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+const MOST_CHILDREN = 1000
+
+/** The rows of one child collection in a create request's body. */
+export function readChildren(
+  body: JsonValue,
+  { children, min }: CreatedChildren,
+  findings: BodyFindings
+): ReadonlyMap<Column, Value>[] {
+  const { name, columns } = children
+  const at = `/${name}`
+  const rows = isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
+  if (rows === undefined) {
+    if (min > 0 && isObject(body)) findings.faults.addAt(at, `${name} is missing; it needs at least ${min}.`)
+    return []
+  }
+  if (!isArray(rows) || rows.length < min || rows.length > MOST_CHILDREN) {
+    findings.faults.addAt(at, `${name} must be an array of ${min} to ${MOST_CHILDREN}.`)
+    return []
+  }
+  const settable = columns.filter((column) => column.name !== 'id' && column.field.writability !== 'never')
+  return rows.map((row, index) =>
+    readMembers(row, { columns: settable, at: `${at}/${index}`, defaults: true }, findings)
+  )
+}
+
+/** Digits that every double keeps. */
+const SAFE_DIGITS = 15
+const LONGEST_NUMBER = 100
+
+/**
+ * A member of a body as a value of the column (contract.md section 3), or an Error whose message completes "price
+ * must …".
+ */
+export function parseMember(json: JsonValue, field: Field): Value | Error {
+  if (json === null) return field.nullable ? null : new Error('not be null')
+  const value = typeof json === 'string' ? fromText(json, field) : fromOther(json, field)
+  if (value instanceof Error || typeof value === 'boolean') return value
+  const fault = outOfBounds(value, field)
+  if (fault !== undefined) return new Error(fault)
+  const decimal = field.type === 'decimal' ? parseDecimal(String(value)) : undefined
+  return decimal === undefined ? value : fitDecimal(decimal, field, 'exact')
+}
+
+function fromText(text: string, field: Field): string | Error {
+  const { type } = field
+  switch (type) {
+    case 'string':
+      return text
+    case 'long':
+      return /^-?\d+$/.test(text) && text.length <= LONGEST_NUMBER ? BigInt(text).toString() : wanted(field)
+    case 'decimal':
+      return /^-?\d+(\.\d+)?$/.test(text) && text.length <= LONGEST_NUMBER ? text : wanted(field)
+    case 'dateTime':
+      return (text.length > 10 ? parseDateTime(text) : undefined) ?? wanted(field)
+    case 'guid':
+      return GUID.test(text.toLowerCase()) ? text.toLowerCase() : wanted(field)
+    case 'bool':
+    case 'int':
+      return wanted(field)
+  }
+}
+
+function fromOther(json: Exclude<JsonValue, string | null>, field: Field): number | string | boolean | Error {
+  if (typeof json === 'boolean') return field.type === 'bool' ? json : wanted(field)
+  if (isArray(json) || isObject(json)) return wanted(field)
+  return fromNumber(json, field)
+}
+
+function fromNumber(number: JsonNumber, field: Field): number | string | Error {
+  const parts = partsOf(number)
+  if (field.type === 'int') {
+    const value = integerOf(parts)
+    return value !== undefined && value >= RANGES.int.min && value <= RANGES.int.max ? Number(value) : wanted(field)
+  }
+  if (field.type === 'long') {
+    const value = integerOf(parts)
+    if (value === undefined) return wanted(field)
+    const safe = value >= -BigInt(Number.MAX_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)
+    return safe ? value.toString() : new Error('be sent as a string of digits: a JSON number this long may lose some')
+  }
+  if (field.type !== 'decimal') return wanted(field)
+  if (parts.significant > SAFE_DIGITS) {
+    return new Error(`be sent as a string of digits: a JSON number of more than ${SAFE_DIGITS} digits may lose some`)
+  }
+  return decimalText(parts) ?? wanted(field)
+}
+
+/** With the scale it was written in, which may be more than the column has. */
+function decimalText({ negative, digits, exponent, scale }: ReturnType<typeof partsOf>): string | undefined {
+  if (digits === '') return scale > LONGEST_NUMBER ? '0' : `0${scale > 0 ? `.${'0'.repeat(scale)}` : ''}`
+  if (Math.abs(exponent) > LONGEST_NUMBER || scale > LONGEST_NUMBER) return undefined
+  const unscaled = (BigInt(digits) * 10n ** BigInt(exponent + scale)).toString().padStart(scale + 1, '0')
+  const whole = scale === 0 ? unscaled : `${unscaled.slice(0, -scale)}.${unscaled.slice(-scale)}`
+  return negative ? `-${whole}` : whole
+}
+
+/** What the column takes. */
+function wanted({ type, minimum, maximum }: Field): Error {
+  const between = (range: { readonly min: bigint; readonly max: bigint }): string =>
+    `from ${minimum ?? range.min} to ${maximum ?? range.max}`
+  switch (type) {
+    case 'string':
+      return new Error('be a string')
+    case 'bool':
+      return new Error('be true or false')
+    case 'int':
+      return new Error(`be a whole number ${between(RANGES.int)}`)
+    case 'long':
+      return new Error(`be a string with a whole number ${between(RANGES.long)}`)
+    case 'decimal':
+      return new Error('be a string with a decimal number such as "19.90"')
+    case 'dateTime':
+      return new Error('be a date and time such as "2026-01-31T08:00:00Z" (RFC 3339, at most milliseconds)')
+    case 'guid':
+      return new Error('be a GUID such as "6f9619ff-8b86-d011-b42d-00c04fc964ff"')
+  }
+}
+
+/**
+ * Values by name, as entity files answer them, by column. A name or a value that does not fit is a mistake of the entity
+ * file, and no client's: a TypeError.
+ */
+export function assignments(named: NamedValues, columns: readonly Column[]): Map<Column, Value> {
+  return new Map(
+    Object.entries(named).map(([name, value]) => {
+      const column = columns.find((one) => one.name === name)
+      if (column === undefined) throw new TypeError(`${name} is no column`)
+      return [column, checked(value, column)]
+    })
+  )
+}
+
+/** Values by name of a row by column. */
+export function namedValues(values: Iterable<readonly [Column, Value]>): NamedValues {
+  return Object.fromEntries(Array.from(values, ([{ name }, value]) => [name, value]))
+}
+
+/** A value for every column of a new row but an id that the database makes. */
+export function completeRow(
+  columns: readonly Column[],
+  values: ReadonlyMap<Column, Value>,
+  newGuid: () => string
+): Map<Column, Value> {
+  const row = new Map<Column, Value>()
+  for (const column of columns) {
+    const { name, field } = column
+    const value = values.get(column)
+    if (value !== undefined) row.set(column, value)
+    else if (name === 'id') {
+      if (field.type === 'guid') row.set(column, newGuid())
+    } else if (field.defaultTo !== undefined) row.set(column, field.defaultTo)
+    else if (field.nullable) row.set(column, null)
+    else throw new TypeError(`${name} is not set`)
+  }
+  return row
+}
+
+function checked(value: Value, { name, field }: Column): Value {
+  if (value === null && field.nullable) return null
+  if (
+    value !== null &&
+    !Buffer.isBuffer(value) &&
+    isOfType(value, field.type) &&
+    outOfBounds(value, field) === undefined
+  ) {
+    const decimal = field.type === 'decimal' ? parseDecimal(String(value)) : undefined
+    return decimal === undefined ? value : fitDecimal(decimal, field, 'exact')
+  }
+  throw new TypeError(`${name} does not take ${String(value)}`)
+}
+
+function isOfType(value: string | number | boolean, type: Column['field']['type']): boolean {
+  switch (type) {
+    case 'int':
+      return typeof value === 'number' && Number.isInteger(value)
+    case 'bool':
+      return typeof value === 'boolean'
+    case 'string':
+    case 'decimal':
+      return typeof value === 'string'
+    case 'long':
+      return typeof value === 'string' && /^-?\d+$/.test(value)
+    case 'dateTime':
+      return typeof value === 'string' && parseDateTime(value) === value
+    case 'guid':
+      return typeof value === 'string' && GUID.test(value)
+  }
+}

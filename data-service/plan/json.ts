@@ -1,0 +1,126 @@
+import { parse } from 'lossless-json'
+import { DomainError } from '../../shared/errors.js'
+import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../shared/wire.js'
+import { quoted } from './violations.js'
+
+/** A JSON number with the digits it came with: nothing passes through a double. */
+export class JsonNumber {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** The value `digits` × 10^`exponent`; digits without zeros at either end, none for zero. */
+export interface NumberParts {
+  readonly negative: boolean
+  readonly digits: string
+  readonly exponent: number
+  /** As written: digits after the point once the exponent is applied, and significant digits. */
+  readonly scale: number
+  readonly significant: number
+}
+
+export function partsOf({ text }: JsonNumber): NumberParts {
+  const [, sign = '', whole = '', fraction = '', power = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  const significant = (whole + fraction).replace(/^0+/, '')
+  const digits = withoutTrailingZeros(significant)
+  const trailing = significant.length - digits.length
+  const shift = Number(power)
+  return {
+    negative: sign === '-' && digits !== '',
+    digits,
+    exponent: digits === '' ? 0 : shift - fraction.length + trailing,
+    scale: Math.max(0, fraction.length - shift),
+    significant: significant.length
+  }
+}
+
+/** By hand: the pattern `0+$` takes quadratic time for zeros that another digit follows. */
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end -= 1
+  return digits.slice(0, end)
+}
+
+/** The same text for the same value: 1, 1.0 and 10e-1 are one. */
+export function canonicalNumber(number: JsonNumber): string {
+  const { negative, digits, exponent } = partsOf(number)
+  return digits === '' ? '0' : `${negative ? '-' : ''}${digits}e${exponent}`
+}
+
+/** Beyond what any column holds, so that no exponent of a client's choice is ever written out. */
+const MOST_ZEROS = 40
+
+/** The value as an integer; undefined where it has a fraction or is far beyond every column. */
+export function integerOf({ negative, digits, exponent }: NumberParts): bigint | undefined {
+  if (digits === '') return 0n
+  if (exponent < 0 || exponent > MOST_ZEROS || digits.length > MOST_ZEROS) return undefined
+  const magnitude = BigInt(digits) * 10n ** BigInt(exponent)
+  return negative ? -magnitude : magnitude
+}
+
+export type JsonValue = string | boolean | null | JsonNumber | readonly JsonValue[] | JsonObject
+export interface JsonObject {
+  readonly [member: string]: JsonValue
+}
+
+/**
+ * A body as JSON, numbers with all their digits. Throws `body.too-large`, `body.malformed`, or `body.invalid` for what
+ * JSON leaves open.
+ */
+export function parseJson(bytes: Uint8Array): JsonValue {
+  checkBodyLength(bytes.length)
+  let value: JsonValue
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    // What the parser builds of the values handed to it; `undefined` is no JSON.
+    value = parse(text, null, {
+      parseNumber: (digits) => new JsonNumber(digits),
+      onDuplicateKey: ({ key }) => {
+        throw invalid(`The body says ${quoted(key)} twice.`)
+      }
+    }) as JsonValue
+  } catch (error) {
+    if (error instanceof DomainError) throw error
+    // The parser goes as deep as its stack.
+    if (error instanceof RangeError) throw tooDeep()
+    throw new DomainError('body.malformed', 'The body is not JSON (RFC 8259) in UTF-8.', { cause: error })
+  }
+  if (isDeeperThan(value, MAX_BODY_DEPTH)) throw tooDeep()
+  return value
+}
+
+export function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isArray(value) && !(value instanceof JsonNumber)
+}
+
+export function isArray(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}
+
+/** The same text for the same value, whatever the order of members and the writing of numbers. */
+export function canonicalJson(value: JsonValue): string {
+  if (value instanceof JsonNumber) return canonicalNumber(value)
+  if (isArray(value)) return `[${value.map(canonicalJson).join()}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join()}}`
+}
+
+function isDeeperThan(value: JsonValue, depth: number): boolean {
+  if (!isArray(value) && !isObject(value)) return false
+  return depth === 0 || Object.values(value).some((inner: JsonValue) => isDeeperThan(inner, depth - 1))
+}
+
+function tooDeep(): DomainError {
+  return invalid(BODY_TOO_DEEP)
+}
+
+function invalid(detail: string): DomainError {
+  return new DomainError('body.invalid', detail, {
+    faults: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: '' } }]
+  })
+}

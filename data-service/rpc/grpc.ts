@@ -1,0 +1,162 @@
+import { isIP } from 'node:net'
+import type {
+  handleServerStreamingCall,
+  handleUnaryCall,
+  Metadata,
+  ServerUnaryCall,
+  ServerWritableStream
+} from '@grpc/grpc-js'
+import { DomainError } from '../../shared/errors.js'
+import { toRpcStatus } from '../../shared/rpc-status.js'
+import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../shared/tls.js'
+import { callerGone, type IncomingCall, type Intercepted, timeOut } from './interceptors.js'
+
+type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
+
+/** A grpc-js call as the interceptors see it. `abort` stops it; `settled` tells it that nothing is to be stopped. */
+export function incomingCall(call: GrpcCall): {
+  readonly incoming: IncomingCall
+  abort(reason: Error): void
+  settled(): void
+} {
+  const controller = new AbortController()
+  const deadline = Number(call.getDeadline())
+  let running = true
+  const abort = (reason: () => Error): void => {
+    if (running) controller.abort(reason())
+    running = false
+  }
+  // grpc-js says so for a client that cancels or goes away and for a deadline that passes, and after each end too.
+  call.on('cancelled', () => {
+    abort(Date.now() >= deadline ? timeOut : callerGone)
+  })
+  return {
+    incoming: {
+      authorization: texts(call.metadata, 'authorization'),
+      requestId: texts(call.metadata, 'x-request-id')[0],
+      peerAddress: addressOf(call.getPeer()),
+      clientAddress: texts(call.metadata, CLIENT_ADDRESS_METADATA)[0],
+      gatewaySecrets: texts(call.metadata, GATEWAY_SECRET_METADATA),
+      // grpc-js shows only what was verified.
+      peerCertificate: () => call.getAuthContext().sslPeerCertificate?.raw,
+      traceparent: texts(call.metadata, 'traceparent')[0],
+      deadline,
+      signal: controller.signal
+    },
+    abort: (reason) => {
+      abort(() => reason)
+    },
+    settled: () => {
+      running = false
+    }
+  }
+}
+
+/** Of `127.0.0.1:1234` or `[::1]:1234`. */
+function addressOf(peer: string): string | undefined {
+  const host = peer.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
+  return isIP(host) === 0 ? undefined : host
+}
+
+function texts(metadata: Metadata, name: string): string[] {
+  return metadata.get(name).map(String)
+}
+
+/** An intercepted handler as a unary grpc-js method. */
+export function unaryCall<Request, Response>(
+  handler: Intercepted<Request, Response>
+): handleUnaryCall<Request, Response> {
+  return (call, callback) => {
+    const { incoming, settled } = incomingCall(call)
+    handler(incoming, call.request).then(
+      (response) => {
+        settled()
+        callback(null, response)
+      },
+      (error: unknown) => {
+        settled()
+        callback(toRpcStatus(asDomainError(error)))
+      }
+    )
+  }
+}
+
+/** Intercepted handlers reject with nothing else; this is the net below them. */
+export function asDomainError(error: unknown): DomainError {
+  return error instanceof DomainError ? error : new DomainError('internal', 'Something went wrong in the data service.')
+}
+
+/** Milliseconds after which a stream is given up; undefined for never. */
+export interface StreamTimes {
+  /** For which no message is ready to be sent. */
+  readonly idle: number | undefined
+  /** For which the peer has not taken the one before. */
+  readonly reader: number | undefined
+}
+
+/**
+ * An intercepted streaming handler as a grpc-js method. A message is asked for when the one before the last has gone
+ * out, so a slow reader slows the database down. Times are of inactivity: each message begins them anew.
+ */
+export function streamCall<Request, Response>(
+  handler: Intercepted<Request, AsyncIterable<Response>>,
+  timesOf: (request: Request) => StreamTimes
+): handleServerStreamingCall<Request, Response> {
+  return (call) => {
+    const { incoming, abort, settled } = incomingCall(call)
+    const { idle, reader } = timesOf(call.request)
+    let timer: NodeJS.Timeout | undefined
+    const giveUpAfter = (time: number | undefined): void => {
+      clearTimeout(timer)
+      if (time !== undefined) timer = setTimeout(() => abort(timeOut()), time)
+    }
+    const sending = async (): Promise<void> => {
+      giveUpAfter(idle)
+      // One message on its way while the next one is made: more would only wait in this process's memory.
+      let sent = Promise.resolve()
+      for await (const message of await handler(incoming, call.request)) {
+        giveUpAfter(reader)
+        await sent
+        sent = send(call, message, incoming.signal)
+        giveUpAfter(idle)
+      }
+      giveUpAfter(reader)
+      await sent
+    }
+    sending()
+      .then(
+        () => call.end(),
+        (error: unknown) => {
+          // grpc-js takes the status of a stream from an error event.
+          if (!call.cancelled) call.emit('error', toRpcStatus(asDomainError(error)))
+        }
+      )
+      .finally(() => {
+        clearTimeout(timer)
+        settled()
+      })
+      .catch(() => call.destroy())
+  }
+}
+
+/** Resolves once the message has left for the peer, which takes no more of a stream than it reads. */
+function send<Response>(
+  call: ServerWritableStream<unknown, Response>,
+  message: Response,
+  signal: AbortSignal
+): Promise<void> {
+  const sent = new Promise<void>((resolve, reject) => {
+    // A cancelled call tells nothing of its messages.
+    const gone = (): void => reject(signal.reason)
+    if (signal.aborted) return gone()
+    signal.addEventListener('abort', gone, { once: true })
+    call.write(message, (error: Error | null | undefined) => {
+      signal.removeEventListener('abort', gone)
+      if (error === null || error === undefined) resolve()
+      else reject(error)
+    })
+  })
+  // It may fail while the next message is being made, before anybody waits for it.
+  sent.catch(() => undefined)
+  return sent
+}

@@ -1,0 +1,142 @@
+import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
+import type { Children } from '../entity/entity.js'
+import type { FieldType, Value } from '../entity/field.js'
+import type { PlannedReference, Projection, ShapedProperty } from '../plan/plans.js'
+import { propertyName, selectedName } from '../plan/projection.js'
+import type { LoadedRow } from '../plan/stores.js'
+
+/** A value as JSON text. */
+export type ValueEncoder = (value: Value) => string
+
+/** Values already have their form on the wire (entity/value.ts); only free text can need escaping. */
+export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
+  switch (type) {
+    case 'string':
+      return JSON.stringify
+    case 'bool':
+    case 'int':
+      return String
+    case 'long':
+    case 'decimal':
+    case 'dateTime':
+    case 'guid':
+      return (value) => (value === null ? 'null' : `"${String(value)}"`)
+    case 'bytes':
+      return (value) => (value === null ? 'null' : `"${Buffer.isBuffer(value) ? value.toString('base64') : ''}"`)
+  }
+}
+
+/** Properties that are one value of the row: all but the navigations. */
+export type ValueProperty = Exclude<ShapedProperty, { kind: 'reference' | 'children' }>
+
+export interface ValueReader {
+  /** Gets the loaded values, in the order of `selected`. */
+  readonly read: (values: readonly Value[]) => Value
+  readonly encode: ValueEncoder
+}
+
+/** How to get at a shown value of a loaded row, and how to write it. */
+export function valueReader(property: ValueProperty, projection: Projection): ValueReader {
+  const place = (name: string): number => {
+    const index = projection.selected.findIndex((one) => selectedName(one) === name)
+    if (index === -1) throw new TypeError(`${name} is shown but not selected`)
+    return index
+  }
+  switch (property.kind) {
+    case 'column':
+      return { read: at(place(property.column.name)), encode: valueEncoder(property.column.field.type) }
+    case 'joined':
+      return { read: at(place(property.joined.name)), encode: valueEncoder(property.column.field.type) }
+    case 'rowVersion':
+      return { read: at(place('rowVersion')), encode: valueEncoder('bytes') }
+    case 'computed': {
+      const { from, value, type } = property.computed
+      const sources = from.map((column) => at(place(column.name)))
+      return { read: (values) => value(sources.map((read) => read(values))), encode: valueEncoder(type) }
+    }
+  }
+}
+
+function at(index: number): (values: readonly Value[]) => Value {
+  return (values) => values[index] ?? null
+}
+
+/** A row as the JSON object of the wire contract. */
+export type RowSerializer = (row: LoadedRow) => string
+
+const compiled = new WeakMap<Projection, RowSerializer>()
+
+/** Compiled once a projection: each property becomes a closure that knows its place in the row and its type. */
+export function rowSerializer(projection: Projection, references: readonly PlannedReference[]): RowSerializer {
+  const known = compiled.get(projection)
+  if (known !== undefined) return known
+  const serializer = compile(projection, references)
+  compiled.set(projection, serializer)
+  return serializer
+}
+
+function compile(projection: Projection, references: readonly PlannedReference[]): RowSerializer {
+  const members = projection.shown.map((property) => ({
+    prefix: `${JSON.stringify(propertyName(property))}:`,
+    text: memberText(property, projection, references)
+  }))
+  return (row) => {
+    let json = '{'
+    for (const { prefix, text } of members) json += (json.length === 1 ? prefix : `,${prefix}`) + text(row)
+    return `${json}}`
+  }
+}
+
+function memberText(
+  property: ShapedProperty,
+  projection: Projection,
+  references: readonly PlannedReference[]
+): RowSerializer {
+  if (property.kind === 'reference') {
+    const { name } = property.reference
+    const planned = references.find((one) => one.reference === property.reference)
+    if (planned === undefined) throw new TypeError(`reference ${name} is shown but not planned`)
+    const nested = rowSerializer(planned.projection, [])
+    return (row) => {
+      const referenced = row.references.get(name)
+      return referenced ? nested(referenced) : 'null'
+    }
+  }
+  if (property.kind === 'children') {
+    const { name } = property.children
+    const item = childSerializer(property.children)
+    return (row) => `[${(row.children.get(name) ?? []).map(item).join()}]`
+  }
+  const { read, encode } = valueReader(property, projection)
+  return (row) => encode(read(row.values))
+}
+
+/** Columns in order, then the row version; hidden ones are loaded but not shown. */
+function childSerializer({ columns }: Children): (values: LoadedRow['values']) => string {
+  const versionAt = columns.length
+  const encodeVersion = valueEncoder('bytes')
+  const members = columns.flatMap(({ name, field }, index) =>
+    field.hidden ? [] : [{ prefix: `${JSON.stringify(name)}:`, index, encode: valueEncoder(field.type) }]
+  )
+  return (values) => {
+    let json = '{'
+    for (const { prefix, index, encode } of members) json += `${prefix}${encode(values[index] ?? null)},`
+    return `${json}"rowVersion":${encodeVersion(values[versionAt] ?? null)}}`
+  }
+}
+
+/** Makes records of loaded rows; the raw row version goes along exactly when the shaped row shows it. */
+export function recordEncoder(plan: {
+  readonly projection: Projection
+  readonly references: readonly PlannedReference[]
+}): (row: LoadedRow) => WireRecord {
+  const { projection, references } = plan
+  const serialize = rowSerializer(projection, references)
+  const showsVersion = projection.shown.some(({ kind }) => kind === 'rowVersion')
+  const versionAt = showsVersion ? projection.selected.findIndex((one) => selectedName(one) === 'rowVersion') : -1
+  return (row) => {
+    const json = Buffer.from(serialize(row))
+    const version = row.values[versionAt]
+    return Buffer.isBuffer(version) ? { json, rowVersion: version } : { json }
+  }
+}

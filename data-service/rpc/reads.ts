@@ -1,0 +1,125 @@
+import { DomainError } from '../../shared/errors.js'
+import type { FairSemaphore } from '../../shared/fair-semaphore.js'
+import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
+import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
+import type { ListRequest__Output } from '../../shared/gen/entity/v1/ListRequest.js'
+import type { ListResponse } from '../../shared/gen/entity/v1/ListResponse.js'
+import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupRequest.js'
+import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
+import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
+import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
+import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
+import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
+import type { CallContext } from '../entity/caller.js'
+import type { CustomRead, Override, Overrides } from '../entity/custom-read.js'
+import type { Planning } from '../plan/planning.js'
+import type { PagePlan } from '../plan/plans.js'
+import { continuationPageSize, planGet, planList, planLookup, planPage, planRead } from '../plan/reads.js'
+import type { ReadStore } from '../plan/stores.js'
+import { recordEncoder, type RowSerializer, rowSerializer, valueEncoder, valueReader } from './json.js'
+
+/** What the read handlers work on. */
+export interface Reading {
+  readonly planning: Planning
+  readonly store: ReadStore
+  /** Places for the exports under way (export.ts). */
+  readonly exports: FairSemaphore
+}
+
+/** The standard operation, or an entity's own in its place. */
+export function overridable<
+  Work extends { readonly planning: Planning },
+  Request extends { readonly resource: string },
+  Response
+>(
+  work: Work,
+  standard: (work: Work, context: CallContext, request: Request) => Response,
+  pick: (overrides: Overrides) => Override<Request, Response> | undefined
+): (context: CallContext, request: Request) => Response {
+  return (context, request) => {
+    const run = (chosen: Request): Response => standard(work, context, chosen)
+    const override = pick(work.planning.catalogue.resource(request.resource).entity.overrides)
+    return override === undefined ? run(request) : override(context, request, run)
+  }
+}
+
+export async function list(
+  { planning, store }: Reading,
+  { caller, signal }: CallContext,
+  request: ListRequest__Output
+): Promise<ListResponse> {
+  const plan = planList(request, { planning, caller })
+  const { rows, truncated } = await store.list(plan, signal)
+  return {
+    records: rows.map(recordEncoder(plan)),
+    rowLimit: plan.limit,
+    truncated,
+    continuationPageSize: continuationPageSize(planning.maxPageSize)
+  }
+}
+
+export async function page(
+  { planning, store }: Reading,
+  { caller, signal }: CallContext,
+  request: PageRequest__Output
+): Promise<PageResponse> {
+  const { plan, paging } = planPage(request, { planning, caller })
+  const { rows, total, hasNext } = await store.page(plan, signal)
+  return {
+    records: rows.map(recordEncoder(plan)),
+    pageSize: paging.pageSize,
+    currentPage: paging.pageNumber.toString(),
+    hasNext,
+    ...(total === undefined ? {} : { totalCount: total })
+  }
+}
+
+export async function get(
+  { planning, store }: Reading,
+  { caller, signal }: CallContext,
+  request: GetRequest__Output
+): Promise<GetResponse> {
+  const plan = planGet(request, { planning, caller })
+  const row = await store.get(plan, signal)
+  if (row === undefined) throw notFound()
+  return { record: recordEncoder(plan)(row) }
+}
+
+export async function lookup(
+  { planning, store }: Reading,
+  { caller, signal }: CallContext,
+  request: LookupRequest__Output
+): Promise<LookupResponse> {
+  const plan = planLookup(request, { planning, caller })
+  const { items, truncated } = await store.lookup(plan, signal)
+  const encodeId = valueEncoder(planning.catalogue.resource(request.resource).id.field.type)
+  const texts = items.map(({ id, name }) => `{"id":${encodeId(id)},"name":${JSON.stringify(String(name))}}`)
+  return { json: Buffer.from(`{"items":[${texts.join()}]}`), truncated }
+}
+
+/** A custom read: an array of its items. */
+export async function read(
+  { planning, store }: Reading,
+  { caller, signal }: CallContext,
+  request: ReadRequest__Output
+): Promise<ReadResponse> {
+  const { plan, read: custom } = planRead(request, { planning, caller })
+  const { rows, hasNext } = await store.page(plan, signal)
+  return {
+    json: Buffer.from(`[${rows.map(itemText(custom, plan)).join()}]`),
+    rowLimit: plan.limit,
+    truncated: hasNext
+  }
+}
+
+function itemText({ bare, items }: CustomRead, { projection }: PagePlan): RowSerializer {
+  const [column] = items
+  if (!bare || column === undefined) return rowSerializer(projection, [])
+  const { read: value, encode } = valueReader({ kind: 'column', column }, projection)
+  return ({ values }) => encode(value(values))
+}
+
+/** The same words for an absent row and for one outside of the scope: which it is must not show. */
+export function notFound(): DomainError {
+  return new DomainError('not-found', 'There is no such row.')
+}

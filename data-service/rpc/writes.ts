@@ -1,0 +1,217 @@
+import type { ActRequest__Output } from '../../shared/gen/entity/v1/ActRequest.js'
+import type { ActResponse } from '../../shared/gen/entity/v1/ActResponse.js'
+import type { CreateRequest__Output } from '../../shared/gen/entity/v1/CreateRequest.js'
+import type { CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
+import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteRequest.js'
+import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
+import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
+import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
+import { type Change, refuse } from '../entity/action.js'
+import type { CallContext } from '../entity/caller.js'
+import type { Preparation } from '../entity/creation.js'
+import type { Column } from '../entity/entity.js'
+import type { Value } from '../entity/field.js'
+import { claimedOwner, writableRows } from '../plan/authorize.js'
+import { assignments, namedValues } from '../plan/body.js'
+import type { LockedRow, StoredRow } from '../plan/stores.js'
+import {
+  parseAct,
+  parseCreate,
+  type ParsedAct,
+  type ParsedCreate,
+  type ParsedDelete,
+  parseDelete,
+  type ParsedUpdate,
+  parseUpdate
+} from '../plan/write-requests.js'
+import { planDelete, requiredConditions, wrongState } from '../plan/writes.js'
+import { keyedWrite } from './idempotent-write.js'
+import { notFound } from './reads.js'
+import {
+  applyChange,
+  guardConflicts,
+  type GuardedRow,
+  guardedRow,
+  namedRow,
+  refused,
+  stale,
+  WriteSteps,
+  type Writing
+} from './write-steps.js'
+
+export async function create(
+  writing: Writing,
+  context: CallContext,
+  request: CreateRequest__Output
+): Promise<CreateResponse> {
+  const { planning, idempotency } = writing
+  const parsed = parseCreate(request, { planning, caller: context.caller }, idempotency.required)
+  const { resource, ignored } = parsed
+  const answer = await keyedWrite({ writing, context }, parsed, {
+    method: 'POST',
+    path: `/${resource.entity.name}`,
+    work: async (steps) => {
+      const id = await insert(parsed, steps)
+      const location = `${request.linkBase}/${resource.entity.name}/${encodeURIComponent(String(id))}`
+      return { ...(await steps.answer(resource, id, ignored)), location }
+    }
+  })
+  const { json, rowVersion, id, replayed, location } = answer
+  return { record: { json, rowVersion }, id, ignoredMembers: [...answer.ignored], replayed, location }
+}
+
+async function insert(parsed: ParsedCreate, steps: WriteSteps): Promise<string | number | boolean> {
+  const { entity } = parsed.resource
+  const values = ownedValues(parsed)
+  const prepared = await prepare(parsed, values, steps)
+  const children = entity.children.flatMap((one) => {
+    const made = prepared.children?.[one.name]?.map((row) => assignments(row, one.columns))
+    const rows = made ?? parsed.children.find(({ children }) => children === one)?.rows ?? []
+    return rows.length === 0 ? [] : [{ children: one, rows }]
+  })
+  const all = new Map([...values, ...assignments(prepared.values ?? {}, entity.columns)])
+  const id = await steps.insert(entity, { values: all, children })
+  await steps.insertNamed(prepared.create ?? [])
+  return id
+}
+
+/** With the owner that the caller's claim gives the row. */
+function ownedValues({ values, claimed, writer }: ParsedCreate): ReadonlyMap<Column, Value> {
+  if (claimed === undefined) return values
+  return new Map([...values, [claimed, claimedOwner(claimed, writer.caller, values.get(claimed))]])
+}
+
+async function prepare(
+  { resource, children }: ParsedCreate,
+  values: ReadonlyMap<Column, Value>,
+  steps: WriteSteps
+): Promise<Preparation> {
+  const { creation, children: collections } = resource.entity
+  if (creation.prepare === undefined) return {}
+  const rowsOf = (name: string) => children.find((one) => one.children.name === name)?.rows ?? []
+  const prepared = await creation.prepare({
+    ...steps.tools,
+    input: namedValues(values),
+    children: Object.fromEntries(collections.map(({ name }) => [name, rowsOf(name).map((row) => namedValues(row))]))
+  })
+  if ('refusal' in prepared) throw refused(prepared)
+  return prepared
+}
+
+export async function update(
+  writing: Writing,
+  context: CallContext,
+  request: UpdateRequest__Output
+): Promise<UpdateResponse> {
+  const parsed = parseUpdate(request, { planning: writing.planning, caller: context.caller })
+  const { resource, id, values, ignored } = parsed
+  const answer = await keyedWrite({ writing, context }, parsed, {
+    method: 'PUT',
+    path: `/${resource.entity.name}/${String(id)}`,
+    work: async (steps) => {
+      const row = await guardedRow(parsed, [], steps)
+      const change = await judge(parsed, row, steps)
+      await applyChange(parsed, { change, values, required: [], makers: writing, row }, steps)
+      await steps.audit(resource.entity, id, 'update')
+      return steps.answer(resource, id, ignored)
+    }
+  })
+  const { json, rowVersion, replayed } = answer
+  return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
+}
+
+/** What the entity's own rule says to the new values. */
+async function judge({ resource, values }: ParsedUpdate, { locked }: GuardedRow, steps: WriteSteps): Promise<Change> {
+  const { updateRule } = resource.entity
+  if (updateRule === undefined) return {}
+  const outcome = await updateRule({
+    ...steps.tools,
+    root: namedRow(locked),
+    children: {},
+    child: undefined,
+    input: namedValues(values)
+  })
+  if ('refusal' in outcome) throw refused(outcome)
+  return outcome
+}
+
+export async function remove(
+  writing: Writing,
+  { caller, signal, requestId }: CallContext,
+  request: DeleteRequest__Output
+): Promise<DeleteResponse> {
+  const parsed = parseDelete(request, { planning: writing.planning, caller })
+  const { resource, writer, id, expected } = parsed
+  const deleting = writing.store.transaction(signal, async (unit) => {
+    const steps = new WriteSteps(unit, writing, { writer, requestId })
+    await deleteRow(parsed, steps)
+    await steps.audit(resource.entity, id, 'delete')
+  })
+  await guardConflicts(expected !== 'unconditional', deleting)
+  return {}
+}
+
+async function deleteRow({ resource, writer, id, expected }: ParsedDelete, steps: WriteSteps): Promise<void> {
+  const { entity } = resource
+  if (expected === 'unconditional') {
+    const scope = writableRows(resource, writer)
+    if (!(await steps.unit.delete(planDelete(entity, { id, scope, expected })))) throw notFound()
+    return
+  }
+  const { locked, scope } = await guardedRow({ resource, writer, id, expected }, [], steps)
+  const deleted = await steps.unit.delete(planDelete(entity, { id, scope, expected: [locked.version] }))
+  if (!deleted) throw stale('lost race: the DELETE matched no row')
+}
+
+export async function act(writing: Writing, context: CallContext, request: ActRequest__Output): Promise<ActResponse> {
+  const parsed = parseAct(request, { planning: writing.planning, caller: context.caller })
+  const { resource, id, action, ignored } = parsed
+  const { loads, guardedChild } = action
+  const children = new Set([...loads, ...(guardedChild === undefined ? [] : [guardedChild.children])])
+  const answer = await keyedWrite({ writing, context }, parsed, {
+    method: 'PUT',
+    path: `/${resource.entity.name}/${String(id)}/${action.name}`,
+    work: async (steps) => {
+      const row = await guardedRow(parsed, [...children], steps)
+      const child = knownChild(parsed, row.locked)
+      const change = await decide(parsed, { locked: row.locked, child }, steps)
+      const required = requiredConditions(action)
+      await applyChange(parsed, { change, values: new Map(), required, makers: writing, row }, steps)
+      await steps.audit(resource.entity, id, action.name)
+      return steps.answer(resource, id, ignored)
+    }
+  })
+  const { json, rowVersion, replayed } = answer
+  return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
+}
+
+/** The child that the action depends on, in the version that the body names. */
+function knownChild({ action, values, childVersion }: ParsedAct, { children }: LockedRow): StoredRow | undefined {
+  const { guardedChild } = action
+  if (guardedChild === undefined) return undefined
+  const { idMember, children: collection } = guardedChild
+  const id = namedValues(values)[idMember]
+  const child = children.get(collection.name)?.find((one) => one.values.get('id') === id)
+  if (child === undefined) throw refused(refuse.input(`/${idMember}`, `${idMember} is none of ${collection.name}.`))
+  if (childVersion?.equals(child.version) !== true) throw stale('stale: the child has another version')
+  return child
+}
+
+/** What the action does to the row as it is under lock. */
+async function decide(
+  { resource, action, values }: ParsedAct,
+  { locked, child }: { readonly locked: LockedRow; readonly child: StoredRow | undefined },
+  steps: WriteSteps
+): Promise<Change> {
+  const wrong = wrongState(action, { resource: resource.entity.name, values: locked.values })
+  if (wrong !== undefined) throw refused(refuse.state(wrong))
+  const outcome = await action.change({
+    ...steps.tools,
+    root: namedRow(locked),
+    children: Object.fromEntries(Array.from(locked.children, ([name, rows]) => [name, rows.map(namedRow)])),
+    child: child && namedRow(child),
+    input: namedValues(values)
+  })
+  if ('refusal' in outcome) throw refused(outcome)
+  return outcome
+}

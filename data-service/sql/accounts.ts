@@ -1,0 +1,168 @@
+import { DomainError } from '../../shared/errors.js'
+import type { AuthStore, AuthUnit } from '../auth/accounts.js'
+import {
+  addAccount,
+  binary,
+  findAccount,
+  findAttempts,
+  getAccount,
+  keepAttempts,
+  lockAttempts,
+  rowsOf,
+  type Select,
+  select
+} from './account-rows.js'
+import { attempt, openTransactions } from './attempts.js'
+import { connect, type Database } from './connect.js'
+import type { Transactions, WriteSession } from './engines/engine.js'
+import { deleteListed } from './idempotency-keys.js'
+import { readerOf } from './read-store.js'
+import { addFamily, findToken, issuedSince, lockFamilyOf, revokeFamily, rotate } from './refresh-families.js'
+
+/**
+ * Connections for accounts and sessions alone: transactions that wait for each other's locks there, as the log-ins from
+ * one address do, take none from reads and writes. A process runs fewer log-ins at once than this, so refreshes pass.
+ */
+const CONNECTIONS = 5
+
+/**
+ * Replicas that count log-ins from one address change one row. On Galera all but one of them meet a failed certification
+ * at once, so they are tried more often than writes of entities.
+ */
+const TRIES = 12
+
+const WHAT = 'The database'
+
+export interface SqlAuthStore extends AuthStore {
+  /** Waits for what still runs, then closes the connections that are this store's own. */
+  close(): Promise<void>
+}
+
+interface AuthStoreOf {
+  readonly transactions: Transactions
+  /** From 0 up to 1, for waits between tries. */
+  readonly random: () => number
+}
+
+/**
+ * Accounts and sessions in the primary database. On a server they have a small pool of their own; the embedded database
+ * has one writer, so there they share `transactions` with its write store.
+ */
+export function openAuthStore(primary: Database, { transactions, random }: AuthStoreOf): SqlAuthStore {
+  if (primary.kind === 'sqlite') return createAuthStore(primary, { transactions, random })
+  const own = connect(primary.settings, CONNECTIONS)
+  const ownTransactions = openTransactions(own)
+  const store = createAuthStore(own, { transactions: ownTransactions, random })
+  return {
+    ...store,
+    close: async () => {
+      await store.close()
+      await ownTransactions.close()
+      await own.sequelize.close()
+    }
+  }
+}
+
+/** As openAuthStore, on connections that the caller closes after this store. */
+export function createAuthStore(database: Database, how: AuthStoreOf): SqlAuthStore {
+  const { kind } = database
+  const reader = readerOf(database, WHAT)
+  const run = async <Result>(
+    signal: AbortSignal,
+    work: (session: WriteSession) => Promise<Result>
+  ): Promise<Result> => {
+    try {
+      return await attempt({ ...how, what: WHAT, tries: TRIES }, signal, {
+        run: work,
+        // Done twice a log-in leaves a session that nobody has, and a refresh finds what it did within the grace window.
+        isRepeatable: () => true
+      })
+    } catch (error) {
+      throw error instanceof DomainError && error.code === 'conflict' ? busy(error.cause) : error
+    }
+  }
+  const never = new AbortController().signal
+  return {
+    findAccount: (signal, emailKey) => reader.read(signal, (session) => findAccount(session, emailKey)),
+    findAttempts: (signal, keys) => reader.read(signal, (session) => findAttempts(session, keys)),
+    transaction: (signal, work) => run(signal, (session) => work(unitOver(session, kind))),
+    purgeAttempts: (now, most) => run(never, (session) => purgeAttempts(session, now, most)),
+    purgeSessions: (now, most) => run(never, (session) => purgeSessions(session, now, most)),
+    purgeUsedTokens: (now, most) => run(never, (session) => purgeUsedTokens(session, now, most)),
+    close: () => reader.close()
+  }
+}
+
+/** A session that lost its races is no conflict of the caller's making, and goes on. */
+function busy(cause: unknown): DomainError {
+  return new DomainError('upstream.unavailable', 'The database is busy. Try again.', { retryAfter: 1, cause })
+}
+
+function unitOver(session: WriteSession, kind: Database['kind']): AuthUnit {
+  return {
+    findAccount: (emailKey) => findAccount(session, emailKey),
+    getAccount: (id) => getAccount(session, id),
+    addAccount: (account) => addAccount(session, kind, account),
+    lockAttempts: (keyHash) => lockAttempts(session, kind, keyHash),
+    keepAttempts: (keyHash, attempts, expiresAt) => keepAttempts(session, keyHash, { attempts, expiresAt }),
+    addFamily: (family, token) => addFamily(session, family, token),
+    lockFamilyOf: (token) => lockFamilyOf(session, kind, token),
+    issuedSince: (familyId, since) => issuedSince(session, familyId, since),
+    revokeFamily: (id, at) => revokeFamily(session, id, at),
+    findToken: (hash) => findToken(session, hash),
+    rotate: (hash, rotation) => rotate(session, hash, rotation)
+  }
+}
+
+/** Most rows of one DELETE. */
+const AT_ONCE = 1024
+
+type Keys = Select<{ readonly key_bytes: typeof binary }>
+
+const ATTEMPTS = expired('login_attempts', 'key_hash')
+const FAMILIES = expired('refresh_families', 'id')
+const TOKENS = select(
+  { key_bytes: binary },
+  'FROM (SELECT t.token_hash AS key_bytes FROM refresh_families f JOIN refresh_tokens t ON t.family_id = f.id ' +
+    'WHERE f.expires_at <= $now LIMIT $most) AS dead'
+)
+
+const USED = select(
+  { key_bytes: binary },
+  'FROM (SELECT token_hash AS key_bytes FROM refresh_tokens WHERE purge_at <= $now ORDER BY purge_at LIMIT $most) AS used'
+)
+
+export function purgeAttempts(session: WriteSession, now: number, most: number): Promise<number> {
+  // One that is counted again meanwhile has expired no more.
+  const statement = 'DELETE FROM login_attempts WHERE expires_at <= $now AND key_hash IN'
+  return purge(session, { find: ATTEMPTS, statement }, { now, most })
+}
+
+/** Tokens first: a family takes its own with it, and there may be thousands of them. */
+export async function purgeSessions(session: WriteSession, now: number, most: number): Promise<number> {
+  const statement = 'DELETE FROM refresh_tokens WHERE token_hash IN'
+  const tokens = await purge(session, { find: TOKENS, statement }, { now, most })
+  if (tokens > 0) return tokens
+  const families = 'DELETE FROM refresh_families WHERE expires_at <= $now AND id IN'
+  return await purge(session, { find: FAMILIES, statement: families }, { now, most })
+}
+
+/** Of living families too: a token that is presented once it is gone is known by the family that it names. */
+export function purgeUsedTokens(session: WriteSession, now: number, most: number): Promise<number> {
+  const statement = 'DELETE FROM refresh_tokens WHERE purge_at <= $now AND token_hash IN'
+  return purge(session, { find: USED, statement }, { now, most })
+}
+
+function expired(table: string, key: string): Keys {
+  const rows = `SELECT ${key} AS key_bytes FROM ${table} WHERE expires_at <= $now ORDER BY expires_at LIMIT $most`
+  return select({ key_bytes: binary }, `FROM (${rows}) AS expired`)
+}
+
+async function purge(
+  session: WriteSession,
+  { find, statement }: { readonly find: Keys; readonly statement: string },
+  { now, most }: { readonly now: number; readonly most: number }
+): Promise<number> {
+  const found = await rowsOf(session, find, { now: BigInt(now), most: BigInt(Math.min(most, AT_ONCE)) })
+  return await deleteListed(session, statement, { keys: found.map((row) => row.key_bytes), now })
+}

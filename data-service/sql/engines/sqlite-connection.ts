@@ -1,0 +1,269 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
+import { LruCache } from './engine.js'
+import { matchKey, sortKey } from './sqlite-text.js'
+
+/** Primary result codes that somebody tells apart (https://sqlite.org/rescode.html). */
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [5, 'SQLITE_BUSY'],
+  [6, 'SQLITE_LOCKED'],
+  [8, 'SQLITE_READONLY'],
+  [10, 'SQLITE_IOERR'],
+  [13, 'SQLITE_FULL'],
+  [14, 'SQLITE_CANTOPEN'],
+  [19, 'SQLITE_CONSTRAINT'],
+  [26, 'SQLITE_NOTADB']
+])
+
+/** SQLITE_ERROR. */
+const UNKNOWN_CODE = 1
+
+/** A snapshot that another writer has overtaken: waiting never helps. */
+const BUSY_SNAPSHOT = 517
+
+/** An error of the embedded database with the `code` that Sequelize and this folder look at. */
+export class SqliteError extends Error {
+  override readonly name = 'SqliteError'
+  readonly code: string
+  /** Extended result code. */
+  readonly errno: number
+
+  constructor(code: string, errno: number, cause: Error) {
+    // Sequelize reads the message of a constraint error, so it stays the driver's.
+    super(`${code}: ${cause.message}`, { cause })
+    this.code = code
+    this.errno = errno
+  }
+}
+
+/** What the driver leaves of an error in a statement that answers rows: its message, but no result code. */
+const CODES_BY_MESSAGE: readonly (readonly [RegExp, number])[] = [
+  [/^database is locked/, 5],
+  [/^database table is locked/, 6],
+  [/^attempt to write a readonly database/, 8],
+  [/^disk I\/O error/, 10],
+  [/^database or disk is full/, 13],
+  [/unable to open database file/, 14],
+  [/constraint failed/, 19]
+]
+
+/** The driver's error as SqliteError; what is no error of the database comes back as it is. */
+export function sqliteError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return error
+  const errno =
+    'errcode' in error && typeof error.errcode === 'number'
+      ? error.errcode
+      : (CODES_BY_MESSAGE.find(([message]) => message.test(error.message))?.[1] ?? UNKNOWN_CODE)
+  return new SqliteError(NAMES.get(errno & 0xff) ?? 'SQLITE_ERROR', errno, error)
+}
+
+/** Whether another connection holds a lock that it will let go. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof SqliteError && error.code === 'SQLITE_BUSY' && error.errno !== BUSY_SNAPSHOT
+}
+
+const FIRST_WAIT_MS = 1
+const LONGEST_WAIT_MS = 50
+const LIMIT_MS = 10_000
+
+/**
+ * Runs a synchronous step, again for as long as another process holds the file's lock, 10 s unless told otherwise. The driver's own
+ * busy handler would block the event loop meanwhile; here other requests go on. Rejects with the signal's reason once
+ * that is aborted.
+ */
+export async function untilFree<Result>(step: () => Result, signal?: AbortSignal, limitMs = LIMIT_MS): Promise<Result> {
+  const end = performance.now() + limitMs
+  for (let longest = FIRST_WAIT_MS; ; longest = Math.min(longest * 2, LONGEST_WAIT_MS)) {
+    signal?.throwIfAborted()
+    try {
+      return step()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > end) throw error
+      // Jitter, so that two processes do not keep meeting.
+      await wait(longest * (0.5 + Math.random() / 2))
+    }
+  }
+}
+
+/** The writers of this process to one file, one after the other in order of arrival. */
+export class WriteQueue {
+  #last: Promise<void> = Promise.resolve()
+
+  /** Resolves, when it is the caller's turn, with the function that ends it; calling that twice is harmless. */
+  async enter(): Promise<() => void> {
+    const before = this.#last
+    let leave = (): void => undefined
+    this.#last = new Promise((resolve) => {
+      leave = resolve
+    })
+    await before
+    return leave
+  }
+}
+
+/** What a parameter may be. Numbers that are safe integers are bound as integers, never as doubles. */
+export type SqliteParameter = string | number | bigint | boolean | Buffer | Date | null | undefined
+/** A value of a row: integers are bigint in exact statements. */
+export type SqliteValue = string | number | bigint | Uint8Array | null
+
+export type SqliteParameters = readonly SqliteParameter[] | Readonly<Record<string, SqliteParameter>>
+
+export interface SqliteChanges {
+  /** A bigint where the statement is exact, whatever the driver says. */
+  readonly changes: number | bigint
+  readonly lastInsertRowid: number | bigint
+}
+
+export interface SqliteOutcome {
+  readonly rows: readonly Readonly<Record<string, SqliteValue>>[]
+  readonly changes: SqliteChanges
+}
+
+const NO_CHANGES: SqliteChanges = { changes: 0, lastInsertRowid: 0 }
+
+interface Mode {
+  /** Integers as bigint, where they may pass 2^53. */
+  readonly exact: boolean
+  /** Rows as arrays in place of objects. */
+  readonly arrays: boolean
+}
+
+/** Characters of statements kept prepared. */
+const TEXT_KEPT = 1_000_000
+
+/**
+ * One connection to the embedded database, in WAL mode, with foreign keys on and the functions that every
+ * comparison of text goes through: `sort_key(text)`, and `text_contains`, `text_starts_with` and `text_ends_with` of
+ * (text, match key of the operand), which answer 1 or 0. Its methods run to the end before they return, and
+ * throw SqliteError, SQLITE_BUSY at once when another connection holds the lock: callers wait with `untilFree`.
+ */
+export class SqliteConnection {
+  readonly #database: InstanceType<typeof DatabaseSync>
+  readonly #statements = new LruCache<string, StatementSyncInstance>(TEXT_KEPT, (sql) => sql.length)
+
+  private constructor(file: string, readOnly: boolean) {
+    const options = { readOnly, timeout: 0, enableForeignKeyConstraints: true }
+    this.#database = attempt(() => new DatabaseSync(file, options))
+    this.#define('sort_key', sortKey)
+    this.#define('text_contains', (text, key) => Number(matchKey(text).includes(key)))
+    this.#define('text_starts_with', (text, key) => Number(matchKey(text).startsWith(key)))
+    this.#define('text_ends_with', (text, key) => Number(matchKey(text).endsWith(key)))
+  }
+
+  /** For reading alone: a file that is not there is SQLITE_CANTOPEN, not made. */
+  static openReadOnly(file: string): SqliteConnection {
+    return new SqliteConnection(file, true)
+  }
+
+  /** For reading and writing: a file that is not there is made. */
+  static async open(file: string): Promise<SqliteConnection> {
+    const connection = new SqliteConnection(file, false)
+    try {
+      await untilFree(() => connection.execute('PRAGMA journal_mode = WAL'))
+      connection.execute('PRAGMA synchronous = NORMAL')
+      return connection
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  }
+
+  /** Whether a transaction is open. */
+  get inTransaction(): boolean {
+    return this.#database.isTransaction
+  }
+
+  /** Runs statements that take no parameters and whose rows nobody wants. */
+  execute(sql: string): void {
+    attempt(() => this.#database.exec(sql))
+  }
+
+  /** Rows as arrays, in the order of the statement's columns. */
+  rows(sql: string, parameters: readonly SqliteParameter[], exact: boolean): SqliteValue[][] {
+    const statement = this.#prepared(sql, { exact, arrays: true })
+    // The driver's types say any; setReturnArrays made each row an array.
+    return attempt(() => statement.all(...parameters.map(bindable)) as SqliteValue[][])
+  }
+
+  /** Runs any statement: rows, if it answers any, as objects by column name with integers as bigint. */
+  run(sql: string, parameters: SqliteParameters): SqliteOutcome {
+    const statement = this.#prepared(sql, { exact: true, arrays: false })
+    return attempt(() => {
+      if (statement.columns().length > 0) return { rows: statement.all(...bound(parameters)), changes: NO_CHANGES }
+      return { rows: [], changes: statement.run(...bound(parameters)) }
+    })
+  }
+
+  /** Rolls back what is open and gives back the memory of pages read; statements stay prepared. */
+  reset(): void {
+    if (this.inTransaction) this.execute('ROLLBACK')
+    this.execute('PRAGMA shrink_memory')
+  }
+
+  /** Rolls back what is open. Closing twice is harmless. */
+  close(): void {
+    this.#statements.clear()
+    if (!this.#database.isOpen) return
+    // The driver leaves a connection that has prepared statements, with its snapshot, to the garbage collector.
+    if (this.inTransaction) this.execute('ROLLBACK')
+    attempt(() => this.#database.close())
+  }
+
+  /** A pure function of text that is null for null. Its declared length is its number of arguments in SQL. */
+  #define(name: string, of: ((text: string) => string) | ((text: string, key: string) => number)): void {
+    const ofTexts =
+      of.length === 1
+        ? (text: unknown) => (typeof text === 'string' ? of(text, '') : null)
+        : (text: unknown, key: unknown) => (typeof text === 'string' && typeof key === 'string' ? of(text, key) : null)
+    this.#database.function(name, { deterministic: true }, ofTexts)
+  }
+
+  #prepared(sql: string, mode: Mode): StatementSyncInstance {
+    const key = `${mode.exact ? 'e' : '-'}${mode.arrays ? 'a' : '-'}${sql}`
+    return this.#statements.get(key, () =>
+      attempt(() => {
+        const statement = this.#database.prepare(sql)
+        statement.setReadBigInts(mode.exact)
+        statement.setReturnArrays(mode.arrays)
+        return statement
+      })
+    )
+  }
+}
+
+function attempt<Result>(step: () => Result): Result {
+  try {
+    return step()
+  } catch (error) {
+    throw sqliteError(error)
+  }
+}
+
+function bound(parameters: SqliteParameters): unknown[] {
+  if (Array.isArray(parameters)) return parameters.map(bindable)
+  const named = Object.entries(parameters).map(([name, value]) => [name, bindable(value)])
+  return named.length === 0 ? [] : [Object.fromEntries(named)]
+}
+
+function bindable(value: SqliteParameter): string | number | bigint | Uint8Array | null {
+  switch (typeof value) {
+    case 'undefined':
+      return null
+    case 'boolean':
+      return value ? 1n : 0n
+    case 'number':
+      return Number.isSafeInteger(value) ? BigInt(value) : value
+    case 'string':
+      return withoutNul(value)
+    case 'bigint':
+      return value
+    default:
+      return value instanceof Date ? value.toISOString() : value
+  }
+}
+
+/** The driver cuts text at U+0000 without a word. */
+function withoutNul(text: string): string {
+  if (text.includes('\0')) throw new RangeError('The embedded database keeps no text with the character U+0000')
+  return text
+}

@@ -1,0 +1,252 @@
+import { col, fn, literal, Op, where, type WhereOptions } from 'sequelize'
+import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
+import type { Comparison } from '../../entity/operators.js'
+import type { Path } from '../../plan/plans.js'
+
+/** What is sent beside a statement's text. Numbers travel as digits or bigint, never as a double. */
+export type BoundValue = string | bigint | Buffer | null
+
+/** Comparisons that look inside a text. */
+export type TextMatch = 'contains' | 'startsWith' | 'endsWith'
+
+/** Where the two kinds of database differ in the text of a SELECT and in its values. */
+export interface SqlDialect {
+  /** Function around a column of the type wherever it is compared or sorted by, for its order to be the contract's. */
+  readonly keyFunction: (type: FieldType) => string | undefined
+  /** SQL of an operand bound under a name, typed so that the column is compared in its own type, not as a double. */
+  readonly operand: (name: string, field: Field) => string
+  readonly bind: (operand: Operand, field: Field) => BoundValue
+  /** A function of (column, operand) that answers 1 or 0; where there is none, LIKE does it. */
+  readonly matchFunction: (match: TextMatch) => string | undefined
+  readonly bindMatch: (operand: string, match: TextMatch) => BoundValue
+  /** Whether the optimizer reads on inside a run of equal values only when the run is written as a range. */
+  readonly runsAsRanges: boolean
+  readonly decode: (type: FieldType, scale: number) => (raw: unknown) => Value
+}
+
+/** A value that the column's type cannot have: the tables and the entity files disagree. */
+export function undecodable(type: FieldType, raw: unknown): TypeError {
+  return new TypeError(`A ${type} column holds a ${typeof raw}`)
+}
+
+/** An expression as Sequelize's generator takes it. */
+export type Expression = ReturnType<typeof col> | ReturnType<typeof fn>
+
+/** Values by the name they are bound under, `$f0_1` for the second operand of the first condition. */
+export type BoundValues = Record<string, BoundValue>
+
+/**
+ * A condition as this folder knows it: those of plans, and those of an export's place in a run of rows that share a
+ * value. `inRun` is equality and `inRunOfNulls` the lack of a value, both to be read on from an id; unlike `isEmpty`
+ * the latter two know no empty string.
+ */
+export interface RowCondition {
+  readonly path: Path
+  readonly comparison: Comparison | 'inRun' | 'inRunOfNulls' | 'isNotNull'
+  readonly operands: readonly Operand[]
+}
+
+/** What the text of a SELECT is made for. */
+export interface TextContext {
+  readonly dialect: SqlDialect
+  /** Alias of the root's table; the rows that references lead to go by the reference's name. */
+  readonly root: string
+}
+
+/** All conditions ANDed. Only their shape gets into the text, the operands are bound by `boundValues`. */
+export function whereAll(conditions: readonly RowCondition[], context: TextContext): WhereOptions {
+  return { [Op.and]: conditions.map((condition, index) => whereOne(condition, `f${index}`, context)) }
+}
+
+/** The operands of the conditions under the names that `whereAll` gave them. */
+export function boundValues(conditions: readonly RowCondition[], dialect: SqlDialect): BoundValues {
+  const values: BoundValues = {}
+  conditions.forEach((condition, index) => {
+    padded(condition).forEach((operand, position) => {
+      values[`f${index}_${position}`] = boundOperand(operand, condition, dialect)
+    })
+  })
+  return values
+}
+
+/** Conditions of one shape have one text. */
+export function shapeOf(conditions: readonly RowCondition[]): string {
+  return conditions
+    .map((condition) => `${pathKey(condition.path)} ${condition.comparison} ${padded(condition).length}`)
+    .join(';')
+}
+
+export function pathKey({ through, column }: Path): string {
+  return `${through?.name ?? ''}.${column.column}`
+}
+
+/** A column where it is selected. */
+export function columnOf({ through, column }: Path, { root }: TextContext): ReturnType<typeof col> {
+  return col(`${through?.name ?? root}.${column.column}`)
+}
+
+/** A column where it is compared or sorted by. */
+export function keyOf(path: Path, context: TextContext): Expression {
+  const keyFunction = context.dialect.keyFunction(path.column.field.type)
+  return keyFunction === undefined ? columnOf(path, context) : fn(keyFunction, columnOf(path, context))
+}
+
+function whereOne(condition: RowCondition, name: string, context: TextContext): WhereOptions {
+  const { path, comparison } = condition
+  const key = keyOf(path, context)
+  const operands = padded(condition).map((_, position) =>
+    context.dialect.operand(`${name}_${position}`, path.column.field)
+  )
+  switch (comparison) {
+    case 'equals':
+      return where(key, Op.eq, literal(operands.join()))
+    case 'notEquals':
+      return orNull(where(key, Op.ne, literal(operands.join())), path, key)
+    case 'greaterThan':
+      return where(key, Op.gt, literal(operands.join()))
+    case 'greaterThanOrEqual':
+      return where(key, Op.gte, literal(operands.join()))
+    case 'lessThan':
+      return where(key, Op.lt, literal(operands.join()))
+    case 'lessThanOrEqual':
+      return where(key, Op.lte, literal(operands.join()))
+    case 'in':
+      return where(key, Op.in, literal(`(${operands.join(', ') || 'NULL'})`))
+    case 'between':
+      return where(key, Op.between, literal(operands.join(' AND ')))
+    case 'inRun':
+      return inRun(key, literal(operands.join()), context)
+    case 'inRunOfNulls':
+      return inRunOfNulls(key, context)
+    case 'isNotNull':
+      return isNotNull(key)
+    case 'isEmpty':
+      return path.column.field.type === 'string'
+        ? { [Op.or]: [isNull(key), where(key, Op.eq, literal("''"))] }
+        : isNull(key)
+    case 'isNotEmpty':
+      return path.column.field.type === 'string' ? where(key, Op.ne, literal("''")) : isNotNull(key)
+    case 'notContains':
+      return orNull(whereText(path, { match: 'contains', negated: true, operand: operands.join() }, context), path, key)
+    case 'contains':
+    case 'startsWith':
+    case 'endsWith':
+      return whereText(path, { match: comparison, negated: false, operand: operands.join() }, context)
+  }
+}
+
+interface Matching {
+  readonly match: TextMatch
+  readonly negated: boolean
+  readonly operand: string
+}
+
+function whereText(path: Path, { match, negated, operand }: Matching, context: TextContext): WhereOptions {
+  const column = columnOf(path, context)
+  const matchFunction = context.dialect.matchFunction(match)
+  if (matchFunction === undefined)
+    return where(column, negated ? Op.notLike : Op.like, literal(`${operand} ESCAPE '!'`))
+  return where(fn(matchFunction, column, literal(operand)), Op.eq, literal(negated ? '0' : '1'))
+}
+
+/** A negative comparison keeps the rows without a value; where there are none, the index stays usable. */
+function orNull(negative: WhereOptions, path: Path, key: Expression): WhereOptions {
+  return path.column.field.nullable || path.through !== null ? { [Op.or]: [negative, isNull(key)] } : negative
+}
+
+function isNull(key: Expression): WhereOptions {
+  return where(key, Op.is, literal('NULL'))
+}
+
+/** For an equality MySQL and MariaDB read the whole run; for a range they begin at the id. */
+function inRun(key: Expression, operand: ReturnType<typeof literal>, { dialect }: TextContext): WhereOptions {
+  return dialect.runsAsRanges
+    ? { [Op.and]: [where(key, Op.gte, operand), where(key, Op.lte, operand)] }
+    : where(key, Op.eq, operand)
+}
+
+/** For IS NULL they do the same; hidden in a function, it leaves them the primary key, which begins at the id too. */
+function inRunOfNulls(key: Expression, { dialect }: TextContext): WhereOptions {
+  return dialect.runsAsRanges ? where(fn('ISNULL', key), Op.eq, literal('1')) : isNull(key)
+}
+
+function isNotNull(key: Expression): WhereOptions {
+  return where(key, Op.not, literal('NULL'))
+}
+
+function boundOperand(operand: Operand, { path, comparison }: RowCondition, dialect: SqlDialect): BoundValue {
+  switch (comparison) {
+    case 'contains':
+    case 'startsWith':
+    case 'endsWith':
+      return dialect.bindMatch(String(operand), comparison)
+    case 'notContains':
+      return dialect.bindMatch(String(operand), 'contains')
+    default:
+      return dialect.bind(operand, path.column.field)
+  }
+}
+
+/** An `in` list filled up with its last member to a power of two, so that few lengths make few texts. */
+function padded({ comparison, operands }: RowCondition): readonly Operand[] {
+  const last = operands.at(-1)
+  if (comparison !== 'in' || last === undefined) return operands
+  const length = 2 ** Math.ceil(Math.log2(operands.length))
+  return [...operands, ...Array<Operand>(length - operands.length).fill(last)]
+}
+
+/** The text of one shape of statement: compiled once, run with any values. */
+export interface StatementText {
+  /** With `?` for every value. */
+  readonly sql: string
+  /** Names of the values in the order of the text. */
+  readonly binds: readonly string[]
+}
+
+/** A SELECT. */
+export interface Statement extends StatementText {
+  readonly decode: readonly ((raw: unknown) => Value)[]
+  /** Whether a column may hold integers beyond 2^53. */
+  readonly exact: boolean
+}
+
+/** A column that a statement selects, or the row version. */
+export type SelectedField = Field | 'rowVersion'
+
+/** Makes a statement of text with `$name` placeholders. */
+export function statement(text: string, fields: readonly SelectedField[], dialect: SqlDialect): Statement {
+  return {
+    ...statementText(text),
+    decode: fields.map((field) => (field === 'rowVersion' ? bytes : dialect.decode(field.type, field.scale))),
+    exact: fields.some((field) => field !== 'rowVersion' && (field.type === 'long' || field.type === 'decimal'))
+  }
+}
+
+/** Takes the `$name` placeholders out of a text; the generator's trailing semicolon goes. */
+export function statementText(text: string): StatementText {
+  const binds: string[] = []
+  const sql = text.replace(/;$/, '').replace(/\$(\w+)/g, (_, name: string) => {
+    binds.push(name)
+    return '?'
+  })
+  return { sql, binds }
+}
+
+/** The values in the order of the statement's text. */
+export function valuesOf({ binds }: StatementText, values: BoundValues): BoundValue[] {
+  return binds.map((name) => {
+    const value = values[name]
+    if (value === undefined) throw new TypeError(`No value is bound to ${name}`)
+    return value
+  })
+}
+
+export function decodeRow({ decode }: Statement, raw: readonly unknown[]): Value[] {
+  return decode.map((one, index) => one(raw[index]))
+}
+
+/** A column of bytes as Buffer. */
+export function bytes(raw: unknown): Buffer {
+  if (!(raw instanceof Uint8Array)) throw new TypeError(`A column of bytes holds a ${typeof raw}`)
+  return Buffer.isBuffer(raw) ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+}

@@ -1,0 +1,156 @@
+import type { Value } from '../entity/field.js'
+import type { ExportPlan, Path, SortKey } from '../plan/plans.js'
+import type { ExportBatch } from '../plan/stores.js'
+import type { Snapshot } from './engines/engine.js'
+import { boundValues, type RowCondition } from './engines/statement.js'
+import { own, scopeConditions, selectionOf, type Source, valueAt } from './navigations.js'
+import { idColumn } from './statements.js'
+
+/** The rows of an export in batches out of one snapshot, which is closed when the loop is left. */
+export async function* exportRows(
+  plan: ExportPlan,
+  { statements, dialect }: Source,
+  open: () => Promise<Snapshot>
+): AsyncGenerator<ExportBatch, void, undefined> {
+  const { entity, projection, scope, sort } = plan
+  const selection = selectionOf(
+    entity,
+    projection,
+    sort.map(({ path }) => path)
+  )
+  const filters = [...plan.conditions, ...scopeConditions(scope)]
+  const snapshot = await open()
+  try {
+    const walk = new ExportWalk({
+      sort,
+      id: own(idColumn(entity)),
+      valueOf: (path) => valueAt(selection, path),
+      read: (step) => {
+        const conditions = [...filters, ...step.conditions]
+        const statement = statements.rows({ entity, ...selection, conditions, sort: step.sort, cut: 'limit' })
+        return snapshot.run(statement, { ...boundValues(conditions, dialect), limit: BigInt(step.limit) })
+      }
+    })
+    for (let left = plan.limit; ; left -= snapshot.batch) {
+      // One row more than there is room for tells whether rows are left out.
+      const wanted = Math.min(snapshot.batch, left + 1)
+      const found = await walk.next(wanted)
+      const rows = found.slice(0, left).map((row) => row.slice(0, selection.shown))
+      const truncated = found.length > left
+      if (truncated || found.length < wanted) {
+        yield { rows, end: { truncated } }
+        return
+      }
+      yield { rows, end: undefined }
+    }
+  } finally {
+    await snapshot.close()
+  }
+}
+
+/** The next rows of a walk: the conditions of its place, the order to read them in, and how many. */
+export interface Step {
+  readonly conditions: readonly RowCondition[]
+  readonly sort: readonly SortKey[]
+  readonly limit: number
+}
+
+type Row = readonly Value[]
+
+interface WalkOver {
+  /** Ends in the id; has one key before it or none. */
+  readonly sort: readonly SortKey[]
+  readonly id: Path
+  readonly read: (step: Step) => Promise<readonly Row[]>
+  readonly valueOf: (path: Path) => (row: Row) => Value
+}
+
+/** Rows without a value, rows that share the last one's value, rows beyond it. */
+type Phase = 'nulls' | 'ties' | 'beyond'
+
+/**
+ * The way through all rows in order of one column and the id. Each step is one range of the index (column, id): a
+ * comparison of both at once, or an OR, would make the databases read a run of equal values from its start for every
+ * batch.
+ */
+export class ExportWalk {
+  readonly #over: WalkOver
+  readonly #key: SortKey
+  readonly #byId: boolean
+  /** Whether rows may have no value; they come first ascending and last descending. */
+  readonly #hasNulls: boolean
+  #phase: Phase | 'done'
+  #last: Row | undefined
+
+  constructor(over: WalkOver) {
+    const { sort, id } = over
+    const [key = { path: id, descending: false }] = sort
+    this.#over = over
+    this.#key = key
+    this.#byId = key.path.through === null && key.path.column === id.column
+    this.#hasNulls = key.path.through !== null || key.path.column.field.nullable
+    this.#phase = this.#hasNulls && !key.descending ? 'nulls' : 'beyond'
+  }
+
+  /** The next rows, fewer than `limit` only at the end. */
+  async next(limit: number): Promise<Row[]> {
+    const rows: Row[] = []
+    while (this.#phase !== 'done' && rows.length < limit) {
+      const wanted = limit - rows.length
+      const found = await this.#over.read({ ...this.#place(this.#phase), limit: wanted })
+      rows.push(...found)
+      this.#last = found.at(-1) ?? this.#last
+      this.#turn(this.#phase, found.length < wanted)
+    }
+    return rows
+  }
+
+  #turn(phase: Phase, exhausted: boolean): void {
+    const { descending } = this.#key
+    if (phase === 'beyond' && !exhausted) this.#phase = this.#byId ? 'beyond' : 'ties'
+    else if (phase === 'ties' && exhausted) this.#phase = 'beyond'
+    else if (phase === 'nulls' && exhausted) this.#begin(descending ? 'done' : 'beyond')
+    else if (phase === 'beyond') this.#begin(this.#hasNulls && descending ? 'nulls' : 'done')
+  }
+
+  /** A phase that no earlier row bounds. */
+  #begin(phase: Phase | 'done'): void {
+    this.#phase = phase
+    this.#last = undefined
+  }
+
+  #place(phase: Phase): Omit<Step, 'limit'> {
+    const { path, descending } = this.#key
+    const byId: SortKey = { path: this.#over.id, descending: false }
+    switch (phase) {
+      case 'nulls':
+        return { conditions: [bare(path, 'inRunOfNulls'), ...this.#after(byId)], sort: [byId] }
+      case 'ties':
+        return {
+          conditions: [...this.#compared(path, 'inRun'), ...this.#after(byId)],
+          sort: [{ path, descending: false }, byId]
+        }
+      case 'beyond':
+        return {
+          conditions: this.#last === undefined && this.#hasNulls ? [bare(path, 'isNotNull')] : this.#after(this.#key),
+          sort: this.#byId ? [this.#key] : [{ path, descending }, byId]
+        }
+    }
+  }
+
+  #after({ path, descending }: SortKey): RowCondition[] {
+    return this.#compared(path, descending ? 'lessThan' : 'greaterThan')
+  }
+
+  /** A comparison with the last row, if there is one. */
+  #compared(path: Path, comparison: 'inRun' | 'lessThan' | 'greaterThan'): RowCondition[] {
+    if (this.#last === undefined) return []
+    const value = this.#over.valueOf(path)(this.#last)
+    if (value === null || typeof value === 'object') throw new TypeError('A walk stands at a row without a value')
+    return [{ path, comparison, operands: [value] }]
+  }
+}
+
+function bare(path: Path, comparison: 'inRunOfNulls' | 'isNotNull'): RowCondition {
+  return { path, comparison, operands: [] }
+}

@@ -1,0 +1,128 @@
+import { DomainError } from '../../shared/errors.js'
+import type { KeptAnswer, KeyClaim } from '../plan/stores.js'
+import type { WorkTransaction } from './attempts.js'
+import type { WriteSession } from './engines/engine.js'
+import { troubleOf } from './engines/error-classes.js'
+import { type BoundValues, bytes, type Statement, type StatementText, statementText } from './engines/statement.js'
+
+/** Contract section 5: how long a request waits for the first one with its key. */
+const WAIT_MS = 2000
+
+const RETRY_AFTER_S = 1
+
+/** Most keys of one DELETE. */
+const KEYS_AT_ONCE = 1024
+
+const INSERT =
+  'INTO idempotency_keys (key_hash, fingerprint, created_at, expires_at) VALUES ($key, $print, $now, $until)'
+
+/** Takes a free key; of one that is there it changes nothing, and locks it. */
+const TAKE = {
+  mysql: statementText(`INSERT ${INSERT} ON DUPLICATE KEY UPDATE key_hash = key_hash`),
+  sqlite: statementText(`INSERT OR IGNORE ${INSERT}`)
+}
+
+const TAKE_OVER = statementText(
+  'UPDATE idempotency_keys SET fingerprint = $print, answer = NULL, created_at = $now, expires_at = $until WHERE key_hash = $key'
+)
+
+const KEEP = statementText('UPDATE idempotency_keys SET answer = $answer WHERE key_hash = $key')
+
+const FIND: Statement = {
+  ...statementText('SELECT fingerprint, answer, expires_at FROM idempotency_keys WHERE key_hash = $key'),
+  decode: [bytes, (raw) => (raw === null ? null : bytes(raw)), Number],
+  exact: false
+}
+
+const EXPIRED: Statement = {
+  ...statementText('SELECT key_hash FROM idempotency_keys WHERE expires_at <= $now ORDER BY expires_at LIMIT $most'),
+  decode: [bytes],
+  exact: false
+}
+
+/** The keys of one database; every one of them has its answer once its transaction is committed. */
+export class IdempotencyKeys {
+  readonly #take: StatementText
+
+  constructor(kind: keyof typeof TAKE) {
+    this.#take = TAKE[kind]
+  }
+
+  /** As UnitOfWork.claimKey. The key comes first in its transaction, which it begins. */
+  async claim(transaction: WorkTransaction, claim: KeyClaim): Promise<KeptAnswer | undefined> {
+    const values = {
+      key: claim.keyHash,
+      print: claim.fingerprint,
+      now: BigInt(claim.now),
+      until: BigInt(claim.expiresAt)
+    }
+    const { rows } = await this.#taken(transaction, values)
+    if (rows === 1) return undefined
+    const [found] = await transaction.run(FIND, values)
+    const [fingerprint, answer, expiresAt] = found ?? []
+    if (Buffer.isBuffer(fingerprint) && Buffer.isBuffer(answer) && Number(expiresAt) > claim.now) {
+      return { fingerprint, answer }
+    }
+    await transaction.change(TAKE_OVER, values)
+    return undefined
+  }
+
+  async keep(session: WriteSession, claim: KeyClaim, answer: Buffer): Promise<void> {
+    const { rows } = await session.change(KEEP, { key: claim.keyHash, answer })
+    if (rows !== 1) throw new TypeError('An answer is kept under no key')
+  }
+
+  async purge(session: WriteSession, now: number, most: number): Promise<number> {
+    const found = await session.run(EXPIRED, { now: BigInt(now), most: BigInt(Math.min(most, KEYS_AT_ONCE)) })
+    const keys = found.flatMap(([key]) => (Buffer.isBuffer(key) ? [key] : []))
+    // One that was taken over meanwhile is expired no more.
+    const statement = 'DELETE FROM idempotency_keys WHERE expires_at <= $now AND key_hash IN'
+    return await deleteListed(session, statement, { keys, now })
+  }
+
+  /**
+   * When the one that holds the key gives it up, InnoDB lets one of those that wait go on and calls the others
+   * deadlocked. They hold nothing yet, so they wait on.
+   */
+  async #taken(transaction: WorkTransaction, values: BoundValues) {
+    const end = performance.now() + WAIT_MS
+    for (;;) {
+      try {
+        return await transaction.tryFirst(Math.max(1, Math.ceil(end - performance.now())), this.#take, values)
+      } catch (error) {
+        const trouble = troubleOf(error)
+        if (trouble === 'lock-wait' || (trouble === 'deadlock' && performance.now() > end)) throw inFlight(error)
+        if (trouble !== 'deadlock') throw error
+      }
+    }
+  }
+}
+
+function inFlight(cause: unknown): DomainError {
+  return new DomainError(
+    'idempotency.in-flight',
+    'The first request with this Idempotency-Key is still running. Try again to get its answer.',
+    { retryAfter: RETRY_AFTER_S, cause }
+  )
+}
+
+/**
+ * Runs a DELETE that ends in `IN` for a list of keys, and answers how many rows it deleted. Going by primary key, as
+ * those who use the rows lock them, neither ever waits in a circle.
+ */
+export async function deleteListed(
+  session: WriteSession,
+  statement: string,
+  { keys, now }: { readonly keys: readonly Buffer[]; readonly now: number }
+): Promise<number> {
+  const last = keys.at(-1)
+  if (last === undefined) return 0
+  // One text for many lengths of the list.
+  const length = 2 ** Math.ceil(Math.log2(keys.length))
+  const values: BoundValues = { now: BigInt(now) }
+  const names = Array.from({ length }, (_, index) => {
+    values[`k${index}`] = keys[index] ?? last
+    return `$k${index}`
+  })
+  return (await session.change(statementText(`${statement} (${names.join(', ')})`), values)).rows
+}

@@ -1,0 +1,224 @@
+import type { Entity } from '../entity/entity.js'
+import type { Value } from '../entity/field.js'
+import type {
+  GetPlan,
+  ListPlan,
+  LookupPlan,
+  PagePlan,
+  PlannedChildren,
+  PlannedReference,
+  Projection,
+  SortKey
+} from '../plan/plans.js'
+import type { ListResult, LoadedRow, LookupResult, PageResult } from '../plan/stores.js'
+import type { ReadSession } from './engines/engine.js'
+import { boundValues, type RowCondition } from './engines/statement.js'
+import {
+  loadChildren,
+  loadReferenced,
+  own,
+  scopeConditions,
+  type Selection,
+  selectionOf,
+  type Source,
+  type Store,
+  valueAt
+} from './navigations.js'
+import { idColumn } from './statements.js'
+
+interface Page {
+  readonly page: LoadedPage
+  /** Whether a row came beyond the page's limit. */
+  readonly more: boolean
+  readonly total: number | undefined
+}
+
+type Total = (session: ReadSession, page: LoadedPage) => Promise<number | undefined>
+
+/** Reads that answer at once: rows first, then what they refer to, in a number of statements that the plan fixes. */
+export class PageReads {
+  readonly #primary: Store
+  readonly #second: Store
+
+  constructor(primary: Store, second: Store) {
+    this.#primary = primary
+    this.#second = second
+  }
+
+  async list(plan: ListPlan, signal: AbortSignal): Promise<ListResult> {
+    const sort = [{ path: own(idColumn(plan.entity)), descending: false }]
+    const cut = { conditions: scopeConditions(plan.scope), sort, limit: plan.limit }
+    const { page, more } = await this.#load({ plan, cut }, signal)
+    return { rows: page.rows(), truncated: more }
+  }
+
+  async page(plan: PagePlan, signal: AbortSignal): Promise<PageResult> {
+    const { sort, limit, offset, withTotal } = plan
+    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
+    const total: Total = async (session, found) => {
+      if (!withTotal) return undefined
+      const ended = found.length <= limit && (found.length > 0 || offset === 0)
+      return ended ? offset + found.length : await this.#count(session, plan, conditions)
+    }
+    const loaded = await this.#load({ plan, cut: { conditions, sort, limit, offset }, total }, signal)
+    return { rows: loaded.page.rows(), total: loaded.total, hasNext: loaded.more }
+  }
+
+  async get(plan: GetPlan, signal: AbortSignal): Promise<LoadedRow | undefined> {
+    const byId = { path: own(idColumn(plan.entity)), comparison: 'equals', operands: [plan.id] } as const
+    const cut = { conditions: [byId, ...scopeConditions(plan.scope)], sort: [] }
+    const { page } = await this.#load({ plan, cut }, signal)
+    return page.rows()[0]
+  }
+
+  async lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult> {
+    const { statements, dialect, reader } = this.#primary
+    const { entity, limit } = plan
+    const id = own(idColumn(entity))
+    // A row may be called by its id.
+    const named = entity.label === id.column ? [id] : [own(entity.label), id]
+    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
+    const statement = statements.rows({
+      entity,
+      selected: named,
+      selectedKey: 'lookup',
+      conditions,
+      sort: named.map((path) => ({ path, descending: false })),
+      cut: 'limit'
+    })
+    const rows = await reader.read(signal, (session) =>
+      session.run(statement, { ...boundValues(conditions, dialect), limit: BigInt(limit + 1) })
+    )
+    const items = rows.slice(0, limit).map((row) => ({ id: row.at(-1) ?? null, name: row[0] ?? null }))
+    return { items, truncated: rows.length > limit }
+  }
+
+  async #load(of: { plan: RowsPlan; cut: Cut; total?: Total }, signal: AbortSignal): Promise<Page> {
+    const { plan, cut, total } = of
+    const { limit } = cut
+    const [here, elsewhere] = ['primary', 'second'].map((store) =>
+      plan.children.filter(({ children }) => children.store === store)
+    )
+    const loaded = await this.#primary.reader.read(signal, async (session): Promise<Page> => {
+      const asked = limit === undefined ? cut : { ...cut, limit: limit + 1 }
+      const found = await LoadedPage.load(session, this.#primary, { plan, cut: asked })
+      const page = limit === undefined ? found : found.first(limit)
+      await page.loadReferences(session, this.#primary)
+      await page.loadChildren(session, this.#primary, here ?? [])
+      return { page, more: page.length < found.length, total: await total?.(session, found) }
+    })
+    await this.#loadElsewhere(loaded.page, elsewhere ?? [], signal)
+    return loaded
+  }
+
+  /** Children of the second store: asked of it once the primary's connection is free again. */
+  async #loadElsewhere(page: LoadedPage, which: RowsPlan['children'], signal: AbortSignal): Promise<void> {
+    if (which.length === 0 || page.length === 0) return
+    await this.#second.reader.read(signal, (session) => page.loadChildren(session, this.#second, which))
+  }
+
+  async #count(session: ReadSession, { entity }: PagePlan, conditions: readonly RowCondition[]): Promise<number> {
+    const { statements, dialect } = this.#primary
+    const [row] = await session.run(statements.count(entity, conditions), boundValues(conditions, dialect))
+    return Number(row?.[0])
+  }
+}
+
+/** What list, page and get have in common. */
+export interface RowsPlan {
+  readonly entity: Entity
+  readonly projection: Projection
+  readonly references: readonly PlannedReference[]
+  readonly children: readonly PlannedChildren[]
+}
+
+export interface Cut {
+  readonly conditions: readonly RowCondition[]
+  readonly sort: readonly SortKey[]
+  readonly limit?: number
+  readonly offset?: number
+}
+
+type Row = readonly Value[]
+/** Finds what belongs to a row by one of its values. */
+type Finder<Found> = (row: Row) => Found
+
+/** Rows of a page, and one after the other what they refer to. */
+export class LoadedPage {
+  readonly #plan: RowsPlan
+  readonly #selection: Selection
+  readonly #rows: readonly Row[]
+  readonly #references = new Map<string, Finder<LoadedRow | null>>()
+  readonly #children = new Map<string, Finder<readonly Row[]>>()
+
+  private constructor(plan: RowsPlan, selection: Selection, rows: readonly Row[]) {
+    this.#plan = plan
+    this.#selection = selection
+    this.#rows = rows
+  }
+
+  static async load(session: ReadSession, source: Source, of: { plan: RowsPlan; cut: Cut }): Promise<LoadedPage> {
+    const { plan, cut } = of
+    const { conditions, sort, limit, offset } = cut
+    const needed = plan.references.map(({ reference }) => own(reference.via))
+    const selection = selectionOf(plan.entity, plan.projection, needed)
+    const statement = source.statements.rows({
+      entity: plan.entity,
+      ...selection,
+      conditions,
+      sort,
+      cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
+    })
+    const rows = await session.run(statement, {
+      ...boundValues(conditions, source.dialect),
+      ...(limit === undefined ? {} : { limit: BigInt(limit) }),
+      ...(offset === undefined ? {} : { offset: BigInt(offset) })
+    })
+    return new LoadedPage(plan, selection, rows)
+  }
+
+  get length(): number {
+    return this.#rows.length
+  }
+
+  /** The first rows of it, without navigations yet. */
+  first(count: number): LoadedPage {
+    return new LoadedPage(this.#plan, this.#selection, this.#rows.slice(0, count))
+  }
+
+  async loadReferences(session: ReadSession, source: Source): Promise<void> {
+    for (const planned of this.#plan.references) {
+      const keyOf = valueAt(this.#selection, own(planned.reference.via))
+      const found = await loadReferenced(session, source, { planned, keys: this.#rows.map(keyOf) })
+      this.#references.set(planned.reference.name, (row) => {
+        const values = found.get(String(keyOf(row)))
+        return values === undefined ? null : { values, references: NONE, children: NONE }
+      })
+    }
+  }
+
+  async loadChildren(session: ReadSession, source: Source, which: readonly PlannedChildren[]): Promise<void> {
+    const { entity } = this.#plan
+    const keyOf = valueAt(this.#selection, own(idColumn(entity)))
+    const keys = this.#rows.map(keyOf)
+    for (const planned of which) {
+      const found = await loadChildren(session, source, { owner: entity, planned, keys })
+      this.#children.set(planned.children.name, (row) => found.get(String(keyOf(row))) ?? [])
+    }
+  }
+
+  rows(): LoadedRow[] {
+    return this.#rows.map((row) => ({
+      values: row.slice(0, this.#selection.shown),
+      references: foundFor(row, this.#references),
+      children: foundFor(row, this.#children)
+    }))
+  }
+}
+
+const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+
+function foundFor<Found>(row: Row, finders: ReadonlyMap<string, Finder<Found>>): ReadonlyMap<string, Found> {
+  if (finders.size === 0) return NONE
+  return new Map([...finders].map(([name, find]) => [name, find(row)]))
+}

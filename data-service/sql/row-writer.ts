@@ -1,0 +1,207 @@
+import { col, literal, Op, type Sequelize, where, type WhereOptions } from 'sequelize'
+import type { Column } from '../entity/entity.js'
+import { dateTime, optional, type RowVersion, text, type Value } from '../entity/field.js'
+import type { Assignments, ExpectedVersions } from '../plan/plans.js'
+import type { AuditEntry } from '../plan/stores.js'
+import { type Changed, LruCache, type WriteSession } from './engines/engine.js'
+import {
+  type BoundValue,
+  type BoundValues,
+  boundValues,
+  type RowCondition,
+  shapeOf,
+  type SqlDialect,
+  type StatementText,
+  statementText,
+  whereAll
+} from './engines/statement.js'
+
+export interface NewRow {
+  readonly values: Assignments
+  readonly version: RowVersion
+}
+
+export interface MatchedRow {
+  readonly table: string
+  readonly conditions: readonly RowCondition[]
+  readonly expected: ExpectedVersions | 'unconditional'
+}
+
+/** Rows of one INSERT: a power of two, so that few lengths make few texts. */
+const ROWS_AT_ONCE = 64
+
+const ROW_VERSION = 'row_version'
+
+/** Rows written one statement at a time; each matched by all its conditions, and by its version, in the statement. */
+export class RowWriter {
+  readonly #texts: ChangeTexts
+  readonly #dialect: SqlDialect
+
+  constructor(texts: ChangeTexts, dialect: SqlDialect) {
+    this.#texts = texts
+    this.#dialect = dialect
+  }
+
+  insertOne(session: WriteSession, table: string, row: NewRow): Promise<Changed> {
+    return this.#insert(session, table, [row])
+  }
+
+  /** In the order given, in which they are also numbered. Columns that only some of the rows have are null in others. */
+  async insertAll(session: WriteSession, table: string, rows: readonly NewRow[]): Promise<void> {
+    for (let start = 0; start < rows.length;) {
+      const count = Math.min(ROWS_AT_ONCE, 2 ** Math.floor(Math.log2(rows.length - start)))
+      await this.#insert(session, table, rows.slice(start, start + count))
+      start += count
+    }
+  }
+
+  /** Whether the row was there. Its version always changes, so a row that matched is a row that changed. */
+  async update(session: WriteSession, matched: MatchedRow, { values, version }: NewRow): Promise<boolean> {
+    const { match, bound } = this.#match(matched)
+    const set = new Map([...values].map(([column, value]) => [column.column, this.#stored(column, value)]))
+    set.set(ROW_VERSION, version)
+    for (const [column, value] of set) bound[`s_${column}`] = value
+    const { rows } = await session.change(this.#texts.update(match, [...set.keys()]), bound)
+    return rows > 0
+  }
+
+  async delete(session: WriteSession, matched: MatchedRow): Promise<boolean> {
+    const { match, bound } = this.#match(matched)
+    const { rows } = await session.change(this.#texts.delete(match), bound)
+    return rows > 0
+  }
+
+  #insert(session: WriteSession, table: string, rows: readonly NewRow[]): Promise<Changed> {
+    const columns = [
+      ...new Map(rows.flatMap(({ values }) => [...values.keys()]).map((one) => [one.column, one])).values()
+    ]
+    const bound: BoundValues = {}
+    rows.forEach(({ values, version }, index) => {
+      for (const column of columns)
+        bound[`r${index}_${column.column}`] = this.#stored(column, values.get(column) ?? null)
+      bound[`r${index}_${ROW_VERSION}`] = version
+    })
+    const names = [...columns.map(({ column }) => column), ROW_VERSION]
+    return session.change(this.#texts.insert(table, names, rows.length), bound)
+  }
+
+  #match({ table, conditions, expected }: MatchedRow) {
+    const versions = expected === 'unconditional' ? [] : padded(expected)
+    const bound: BoundValues = boundValues(conditions, this.#dialect)
+    versions.forEach((version, index) => {
+      bound[`e${index}`] = version
+    })
+    return { match: { table, conditions, versions: versions.length }, bound }
+  }
+
+  /** A value as its column holds it: strings as they are, all others as they are bound in a comparison. */
+  #stored({ field }: Column, value: Value): BoundValue {
+    if (value === null || Buffer.isBuffer(value)) return value
+    return field.type === 'string' ? String(value) : this.#dialect.bind(value, field)
+  }
+}
+
+/** Filled up with the last one to a power of two. */
+function padded(versions: ExpectedVersions): readonly RowVersion[] {
+  const last = versions[versions.length - 1] ?? versions[0]
+  const length = 2 ** Math.ceil(Math.log2(versions.length))
+  return [...versions, ...Array<RowVersion>(length - versions.length).fill(last)]
+}
+
+/** The part of Sequelize's generator that is used here; its types say `unknown`. */
+interface ChangeGenerator {
+  bulkInsertQuery(table: string, rows: readonly object[], options: object): string
+  updateQuery(table: string, values: object, where: WhereOptions, options: object): { readonly query: string }
+  deleteQuery(table: string, where: WhereOptions, options: object): string
+}
+
+/** Which rows of a table: those that meet all conditions, with one of so many versions, or whatever version. */
+export interface Match {
+  readonly table: string
+  readonly conditions: readonly RowCondition[]
+  readonly versions: number
+}
+
+const TEXTS_KEPT = 500
+
+/**
+ * The texts of one database's changes, each shape compiled once. Values are bound under `r0_<column>` for the first
+ * row of an INSERT, `s_<column>` for what an UPDATE sets, `e0` for the first version that a row may have, and as
+ * `boundValues` says for conditions.
+ */
+export class ChangeTexts {
+  readonly #generator: ChangeGenerator
+  readonly #dialect: SqlDialect
+  readonly #compiled = new LruCache<string, StatementText>(TEXTS_KEPT)
+
+  constructor(sequelize: Sequelize, dialect: SqlDialect) {
+    // The class behind getQueryInterface() has had these methods through all of Sequelize 6; tests compile every shape.
+    this.#generator = sequelize.getQueryInterface().queryGenerator as ChangeGenerator
+    this.#dialect = dialect
+  }
+
+  insert(table: string, columns: readonly string[], rows: number): StatementText {
+    return this.#text(['insert', table, columns, rows], () => {
+      const row = (index: number) => Object.fromEntries(columns.map((one) => [one, literal(`$r${index}_${one}`)]))
+      return this.#generator.bulkInsertQuery(
+        table,
+        Array.from({ length: rows }, (_, index) => row(index)),
+        {}
+      )
+    })
+  }
+
+  update(match: Match, columns: readonly string[]): StatementText {
+    return this.#text(['update', ...keyOf(match), columns], () => {
+      const values = Object.fromEntries(columns.map((one) => [one, literal(`$s_${one}`)]))
+      return this.#generator.updateQuery(match.table, values, this.#where(match), {}).query
+    })
+  }
+
+  delete(match: Match): StatementText {
+    return this.#text(['delete', ...keyOf(match)], () =>
+      this.#generator.deleteQuery(match.table, this.#where(match), {})
+    )
+  }
+
+  #text(key: readonly unknown[], make: () => string): StatementText {
+    return this.#compiled.get(key.join('|'), () => statementText(make()))
+  }
+
+  #where({ table, conditions, versions }: Match): WhereOptions {
+    if (conditions.some(({ path }) => path.through !== null)) {
+      throw new TypeError(`A change of ${table} can be conditioned on its own columns alone`)
+    }
+    const all = whereAll(conditions, { dialect: this.#dialect, root: table })
+    if (versions === 0) return all
+    const names = Array.from({ length: versions }, (_, index) => `$e${index}`)
+    return { [Op.and]: [all, where(col(`${table}.row_version`), Op.in, literal(`(${names.join(', ')})`))] }
+  }
+}
+
+function keyOf({ table, conditions, versions }: Match): string[] {
+  return [table, shapeOf(conditions), String(versions)]
+}
+
+export const AUDIT_TABLE = 'audit_entries'
+
+const columns: Readonly<Record<keyof AuditEntry, Column>> = {
+  at: { name: 'at', column: 'at', field: dateTime() },
+  subject: { name: 'subject', column: 'subject', field: text(512) },
+  resource: { name: 'resource', column: 'resource', field: text(64) },
+  rowId: { name: 'rowId', column: 'row_id', field: text(64) },
+  action: { name: 'action', column: 'action', field: text(64) },
+  requestId: { name: 'requestId', column: 'request_id', field: optional(text(128)) }
+}
+
+/** The columns of an entry, which the database numbers. */
+export function auditValues({ at, subject, resource, rowId, action, requestId }: AuditEntry): Assignments {
+  return new Map([
+    [columns.at, at],
+    [columns.subject, subject],
+    [columns.resource, resource],
+    [columns.rowId, rowId],
+    [columns.action, action],
+    [columns.requestId, requestId]
+  ])
+}

@@ -1,0 +1,175 @@
+import type { Children, Entity } from '../entity/entity.js'
+import type { Operand, RowVersion, Value } from '../entity/field.js'
+import type { FindPlan, FindReferringPlan, FindUniquePlan, GetPlan, LockPlan } from '../plan/plans.js'
+import type { LoadedRow, LockedRow, StoredRow } from '../plan/stores.js'
+import type { ReadSession } from './engines/engine.js'
+import { boundValues, type RowCondition } from './engines/statement.js'
+import { own, scopeConditions, type Source } from './navigations.js'
+import { LoadedPage } from './reads.js'
+import { idColumn, type Lock, ownerColumn } from './statements.js'
+
+/** Most ids of one look-up. */
+const IDS_AT_ONCE = 1000
+
+/** The reads of a transaction. Rows that are changed or looked up stay as they are until it ends. */
+export class StoredRows {
+  readonly #source: Source
+  readonly #ownerOf: (children: Children) => Entity
+
+  constructor(source: Source, ownerOf: (children: Children) => Entity) {
+    this.#source = source
+    this.#ownerOf = ownerOf
+  }
+
+  async lock(session: ReadSession, { entity, id, scope, children }: LockPlan): Promise<LockedRow | undefined> {
+    const [row] = await this.#roots(session, entity, {
+      conditions: [{ path: own(idColumn(entity)), comparison: 'equals', operands: [id] }, ...scopeConditions(scope)],
+      lock: 'UPDATE'
+    })
+    if (row === undefined) return undefined
+    const found = new Map<string, readonly StoredRow[]>()
+    // Whoever writes children holds their root's lock, so theirs are not needed.
+    for (const one of children) {
+      const ofRoot = { path: own(ownerColumn(entity, one)), comparison: 'equals', operands: [id] } as const
+      found.set(one.name, await this.#children(session, one, { conditions: [ofRoot] }))
+    }
+    return { ...row, children: found }
+  }
+
+  async find(session: ReadSession, { entity, children, ids }: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
+    if (ids.length > IDS_AT_ONCE) throw new RangeError(`No more than ${IDS_AT_ONCE} rows are looked up at once`)
+    if (ids.length === 0) return new Map()
+    const id = idColumn(children ?? entity)
+    const among = { conditions: [{ path: own(id), comparison: 'in', operands: ids }], lock: 'SHARE' } as const
+    const rows =
+      children === null ? await this.#roots(session, entity, among) : await this.#children(session, children, among)
+    return new Map(rows.map((row) => [String(row.values.get(id.name)), row]))
+  }
+
+  async findUnique(session: ReadSession, { entity, column, value }: FindUniquePlan): Promise<StoredRow | undefined> {
+    const equal: RowCondition = { path: own(column), comparison: 'equals', operands: [value] }
+    const [row] = await this.#having(session, entity, {
+      equal,
+      ids: await this.#ids(session, entity, { equal, limit: 1 })
+    })
+    return row
+  }
+
+  async findReferring(session: ReadSession, plan: FindReferringPlan): Promise<readonly LockedRow[] | undefined> {
+    const { entity, children, column, id, most } = plan
+    if (most > IDS_AT_ONCE) throw new RangeError(`No more than ${IDS_AT_ONCE} rows are looked up at once`)
+    const equal: RowCondition = { path: own(column), comparison: 'equals', operands: [id] }
+    const ids = await this.#ids(session, entity, { equal, limit: most + 1 })
+    if (ids.length > most) return undefined
+    const rows = (await this.#having(session, entity, { equal, ids })).map((row) => ({
+      ...row,
+      children: new Map(children.map(({ name }): [string, StoredRow[]] => [name, []]))
+    }))
+    const byId = new Map(rows.map((row) => [row.values.get(idColumn(entity).name), row]))
+    for (const one of rows.length === 0 ? [] : children) {
+      const ofRows = { path: own(ownerColumn(entity, one)), comparison: 'in', operands: ids } as const
+      for (const child of await this.#children(session, one, { conditions: [ofRows] })) {
+        byId
+          .get(child.values.get(ownerProperty(one)))
+          ?.children.get(one.name)
+          ?.push(child)
+      }
+    }
+    return rows
+  }
+
+  /** As a read by id, with the eyes of this transaction. */
+  async get(session: ReadSession, plan: GetPlan): Promise<LoadedRow | undefined> {
+    for (const { children } of plan.children) assertPrimary(children)
+    const byId: RowCondition = { path: own(idColumn(plan.entity)), comparison: 'equals', operands: [plan.id] }
+    const cut = { conditions: [byId, ...scopeConditions(plan.scope)], sort: [] }
+    const page = await LoadedPage.load(session, this.#source, { plan, cut })
+    await page.loadReferences(session, this.#source)
+    await page.loadChildren(session, this.#source, plan.children)
+    return page.rows()[0]
+  }
+
+  /** By the index of the column, and without a lock: one that is taken on the way to rows is also on rows in between. */
+  async #ids(
+    session: ReadSession,
+    entity: Entity,
+    { equal, limit }: { readonly equal: RowCondition; readonly limit: number }
+  ): Promise<Operand[]> {
+    const { statements, dialect } = this.#source
+    const statement = statements.rows({
+      entity,
+      selected: [own(idColumn(entity))],
+      selectedKey: 'id',
+      conditions: [equal],
+      sort: [],
+      cut: 'limit'
+    })
+    const rows = await session.run(statement, { ...boundValues([equal], dialect), limit: BigInt(limit) })
+    return rows.flat().filter((id): id is string | number => typeof id === 'string' || typeof id === 'number')
+  }
+
+  /** Those of the ids that still have the value, in order. */
+  async #having(
+    session: ReadSession,
+    entity: Entity,
+    { equal, ids }: { readonly equal: RowCondition; readonly ids: readonly Operand[] }
+  ): Promise<StoredRow[]> {
+    if (ids.length === 0) return []
+    const among: RowCondition = { path: own(idColumn(entity)), comparison: 'in', operands: ids }
+    return this.#roots(session, entity, { conditions: [among, equal], lock: 'SHARE' })
+  }
+
+  async #roots(session: ReadSession, entity: Entity, { conditions, lock }: Wanted): Promise<StoredRow[]> {
+    const { statements, dialect } = this.#source
+    const statement = statements.rows({
+      entity,
+      selected: [...entity.columns.map(own), 'rowVersion'],
+      selectedKey: 'stored',
+      conditions,
+      sort: [{ path: own(idColumn(entity)), descending: false }],
+      cut: 'whole',
+      ...(lock === undefined ? {} : { lock })
+    })
+    const rows = await session.run(statement, boundValues(conditions, dialect))
+    const names = entity.columns.map(({ name }) => name)
+    return rows.map((row) => storedRow(names, row))
+  }
+
+  /** The root's id comes with them under the property name of their foreign key. */
+  async #children(session: ReadSession, children: Children, { conditions, lock }: Wanted): Promise<StoredRow[]> {
+    assertPrimary(children)
+    const { statements, dialect } = this.#source
+    const statement = statements.children({
+      owner: this.#ownerOf(children),
+      children,
+      conditions,
+      ...(lock === undefined ? {} : { lock })
+    })
+    const rows = await session.run(statement, boundValues(conditions, dialect))
+    const names = [ownerProperty(children), ...children.columns.map(({ name }) => name)]
+    return rows.map((row) => storedRow(names, row))
+  }
+}
+
+interface Wanted {
+  readonly conditions: readonly RowCondition[]
+  readonly lock?: Lock
+}
+
+/** Children of the other database are no part of this one's transactions. */
+export function assertPrimary({ name, store }: Children): void {
+  if (store !== 'primary') throw new TypeError(`${name} are kept in another database than the transaction's`)
+}
+
+function storedRow(names: readonly string[], row: readonly Value[]): StoredRow {
+  const version = row[names.length]
+  if (!Buffer.isBuffer(version)) throw new TypeError('A row came without its version')
+  const values = new Map(names.map((name, index): [string, Value] => [name, row[index] ?? null]))
+  // The column holds what this service wrote as a version, and nothing else.
+  return { values, version: version as RowVersion }
+}
+
+/** Under which a child's values hold the id of its root: `productId` for the foreign key `product_id`. */
+export function ownerProperty({ foreignKey }: Children): string {
+  return foreignKey.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,273 @@
+import type { Children, Entity } from '../entity/entity.js'
+import { firstRowVersion, type Operand, type Value } from '../entity/field.js'
+import type {
+  ChildPlan,
+  DeletePlan,
+  FindPlan,
+  FindReferringPlan,
+  FindUniquePlan,
+  GetPlan,
+  InsertPlan,
+  LockPlan,
+  UpdatePlan
+} from '../plan/plans.js'
+import type {
+  AuditEntry,
+  KeptAnswer,
+  KeyClaim,
+  LoadedRow,
+  LockedRow,
+  StoredRow,
+  UnitOfWork,
+  WriteStore
+} from '../plan/stores.js'
+import { attempt, type WorkTransaction } from './attempts.js'
+import type { Database } from './connect.js'
+import type { Transactions } from './engines/engine.js'
+import { mysqlDialect } from './engines/mysql.js'
+import { sqliteDialect } from './engines/sqlite-text.js'
+import type { RowCondition, SqlDialect } from './engines/statement.js'
+import { Guards } from './guards.js'
+import { IdempotencyKeys } from './idempotency-keys.js'
+import { own, scopeConditions } from './navigations.js'
+import { AUDIT_TABLE, auditValues, ChangeTexts, RowWriter } from './row-writer.js'
+import { idColumn, ownerColumn, RowModels, Statements } from './statements.js'
+import { assertPrimary, ownerProperty, StoredRows } from './stored-rows.js'
+
+export interface SqlWriteStore extends WriteStore {
+  /** Waits for what still runs. The database itself is closed by whoever opened it, after this. */
+  close(): Promise<void>
+}
+
+/** What a write store works with beside the database. */
+export interface Writes {
+  readonly transactions: Transactions
+  /** From 0 up to 1, for waits between tries. */
+  readonly random: () => number
+  /** For first row versions of audit entries. */
+  readonly randomBytes: (size: number) => Buffer
+}
+
+/** The write side of the service over its primary database. Sends nothing before the first write. */
+export function createWriteStore(database: Database, entities: readonly Entity[], writes: Writes): SqlWriteStore {
+  const { transactions, random } = writes
+  const attempts = { transactions, what: 'The database', random }
+  const parts = unitParts(database, entities, writes)
+  return {
+    transaction: async (signal, work) => {
+      let unit: SqlUnitOfWork | undefined
+      return await attempt(attempts, signal, {
+        run: async (transaction) => {
+          unit = new SqlUnitOfWork(transaction, parts)
+          const result = await work(unit)
+          unit.assertComplete()
+          await unit.holdGuards()
+          return result
+        },
+        isRepeatable: () => unit?.hasKey === true
+      })
+    },
+    purgeKeys: (now, most) =>
+      attempt(attempts, new AbortController().signal, {
+        run: (transaction) => parts.keys.purge(transaction, now, most),
+        isRepeatable: () => true
+      }),
+    close: () => transactions.close()
+  }
+}
+
+function unitParts(database: Database, entities: readonly Entity[], { randomBytes }: Writes): UnitParts {
+  const dialect = database.kind === 'sqlite' ? sqliteDialect : mysqlDialect
+  const statements = new Statements(new RowModels(database.sequelize, entities, 'primary'), dialect)
+  const owners = new Map(entities.flatMap((entity) => entity.children.map(({ table }) => [table, entity])))
+  const ownerOf = ({ table }: Children): Entity => {
+    const owner = owners.get(table)
+    if (owner === undefined) throw new TypeError(`${table} holds no entity's children`)
+    return owner
+  }
+  const tables = new Map(entities.map(({ name, table }) => [name, table]))
+  return {
+    rows: new StoredRows({ statements, dialect }, ownerOf),
+    writer: new RowWriter(new ChangeTexts(database.sequelize, dialect), dialect),
+    keys: new IdempotencyKeys(database.kind),
+    dialect,
+    ownerOf,
+    tableOf: (resource) => tables.get(resource) ?? resource,
+    randomBytes
+  }
+}
+
+/** What the units of work of one database share. */
+export interface UnitParts {
+  readonly rows: StoredRows
+  readonly writer: RowWriter
+  readonly keys: IdempotencyKeys
+  readonly dialect: SqlDialect
+  readonly ownerOf: (children: Children) => Entity
+  readonly tableOf: (resource: string) => string
+  readonly randomBytes: (size: number) => Buffer
+}
+
+/** The statements of one transaction. */
+export class SqlUnitOfWork implements UnitOfWork {
+  readonly #transaction: WorkTransaction
+  readonly #parts: UnitParts
+  readonly #guards: Guards
+  #key: 'none' | 'claimed' | 'taken' | 'answered' = 'none'
+
+  constructor(transaction: WorkTransaction, parts: UnitParts) {
+    this.#transaction = transaction
+    this.#parts = parts
+    this.#guards = new Guards(transaction, parts.tableOf)
+  }
+
+  /** Whether a key tells the next transaction what became of this one. */
+  get hasKey(): boolean {
+    return this.#key !== 'none'
+  }
+
+  /** Called before the COMMIT. A key without an answer would make every retry do the work again. */
+  assertComplete(): void {
+    if (this.#key === 'taken') throw new TypeError('A key was claimed and no answer kept under it')
+  }
+
+  /** Called before the COMMIT, after the last look-up. */
+  async holdGuards(): Promise<void> {
+    await this.#guards.hold()
+  }
+
+  async claimKey(claim: KeyClaim): Promise<KeptAnswer | undefined> {
+    this.#key = 'claimed'
+    const kept = await this.#parts.keys.claim(this.#transaction, claim)
+    if (kept === undefined) this.#key = 'taken'
+    return kept
+  }
+
+  async keepAnswer(claim: KeyClaim, answer: Buffer): Promise<void> {
+    await this.#parts.keys.keep(this.#transaction, claim, answer)
+    this.#key = 'answered'
+  }
+
+  async lock(plan: LockPlan): Promise<LockedRow | undefined> {
+    const read = (): Promise<LockedRow | undefined> => this.#parts.rows.lock(this.#transaction, plan)
+    const { entity, id } = plan
+    const row = await read()
+    this.#guards.keep(entity.table, id)
+    return row ?? (isNamed(entity) ? await this.#again(read, undefined) : undefined)
+  }
+
+  async insert({ entity, values, version, children }: InsertPlan): Promise<Operand> {
+    const { writer, dialect } = this.#parts
+    const id = idColumn(entity)
+    this.#guards.write(entity, values)
+    const { insertedId } = await writer.insertOne(this.#transaction, entity.table, { values, version })
+    const newId = values.get(id) ?? dialect.decode(id.field.type, id.field.scale)(insertedId)
+    if (newId === null || Buffer.isBuffer(newId)) throw new TypeError(`A new row of ${entity.name} has no id`)
+    for (const { children: collection, rows } of children) {
+      assertPrimary(collection)
+      const foreignKey = ownerColumn(entity, collection)
+      const owned = rows.map((row) => ({ ...row, values: new Map([...row.values, [foreignKey, newId]]) }))
+      await writer.insertAll(this.#transaction, collection.table, owned)
+    }
+    return newId
+  }
+
+  update({ entity, id, scope, expected, required, values, version }: UpdatePlan): Promise<boolean> {
+    const conditions = [...idIs(entity, id), ...scopeConditions(scope), ...required]
+    const matched = { table: entity.table, conditions, expected }
+    this.#guards.keep(entity.table, id)
+    this.#guards.write(entity, values)
+    return this.#parts.writer.update(this.#transaction, matched, { values, version })
+  }
+
+  /** The database deletes the children with their root, by the foreign keys of the migrations. */
+  delete({ entity, id, scope, expected }: DeletePlan): Promise<boolean> {
+    const conditions = [...idIs(entity, id), ...scopeConditions(scope)]
+    this.#guards.keep(entity.table, id)
+    return this.#parts.writer.delete(this.#transaction, { table: entity.table, conditions, expected })
+  }
+
+  async writeChild(plan: ChildPlan): Promise<boolean> {
+    const { children, rootId } = plan
+    const { writer, ownerOf } = this.#parts
+    assertPrimary(children)
+    const { table } = children
+    const foreignKey = ownerColumn(ownerOf(children), children)
+    if (plan.kind === 'insert') {
+      const values = new Map([...plan.row.values, [foreignKey, rootId]])
+      await writer.insertOne(this.#transaction, table, { ...plan.row, values })
+      return true
+    }
+    const ofRoot: RowCondition = { path: own(foreignKey), comparison: 'equals', operands: [rootId] }
+    const matched = { table, conditions: [...idIs(children, plan.id), ofRoot], expected: plan.expected }
+    return plan.kind === 'update'
+      ? await writer.update(this.#transaction, matched, plan)
+      : await writer.delete(this.#transaction, matched)
+  }
+
+  async find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
+    const { entity, children, ids } = plan
+    const read = (): Promise<ReadonlyMap<string, StoredRow>> => this.#parts.rows.find(this.#transaction, plan)
+    let rows = await read()
+    const missing = isNamed(children ?? entity) ? ids.filter((id) => !rows.has(String(id))) : []
+    for (const id of missing) this.#guards.keep((children ?? entity).table, id)
+    if (missing.length > 0) rows = await this.#again(read, rows)
+    for (const [id, { values }] of rows) {
+      // Whoever writes a child writes its root.
+      const root = children === null ? id : values.get(ownerProperty(children))
+      this.#look(entity, root)
+    }
+    return rows
+  }
+
+  async findUnique(plan: FindUniquePlan): Promise<StoredRow | undefined> {
+    const { entity, column, value } = plan
+    const read = (): Promise<StoredRow | undefined> => this.#parts.rows.findUnique(this.#transaction, plan)
+    let row = await read()
+    if (row === undefined) {
+      this.#guards.keepValue(entity, column, value)
+      row = await this.#again(read, undefined)
+    }
+    this.#look(entity, row?.values.get(idColumn(entity).name))
+    return row
+  }
+
+  async findReferring(plan: FindReferringPlan): Promise<readonly LockedRow[] | undefined> {
+    const { entity, column, id } = plan
+    const { tableOf, rows } = this.#parts
+    const reference = entity.references.find(({ via }) => via.column === column.column)
+    if (reference !== undefined) this.#guards.keep(tableOf(reference.to), id)
+    // None is added to what is seen from here on.
+    await this.#guards.hold()
+    const found = await rows.findReferring(this.#transaction, plan)
+    for (const { values } of found ?? []) this.#look(entity, values.get(idColumn(entity).name))
+    return found
+  }
+
+  get(plan: GetPlan): Promise<LoadedRow | undefined> {
+    return this.#parts.rows.get(this.#transaction, plan)
+  }
+
+  async audit(entry: AuditEntry): Promise<void> {
+    const version = firstRowVersion(this.#parts.randomBytes)
+    await this.#parts.writer.insertOne(this.#transaction, AUDIT_TABLE, { values: auditValues(entry), version })
+  }
+
+  /** Looks once more where the guard of what was not there had to be written first: it may have come before that. */
+  async #again<Found>(read: () => Promise<Found>, seen: Found): Promise<Found> {
+    return (await this.#guards.hold()) ? await read() : seen
+  }
+
+  #look({ table }: Entity, id: Value | undefined): void {
+    if (id !== undefined && id !== null && !Buffer.isBuffer(id)) this.#guards.look(table, id)
+  }
+}
+
+function idIs(rows: Parameters<typeof idColumn>[0], id: Operand): RowCondition[] {
+  return [{ path: own(idColumn(rows)), comparison: 'equals', operands: [id] }]
+}
+
+/** Whether a request may name the id of a row before the row is there: ids that the database numbers are not known then. */
+function isNamed(rows: Parameters<typeof idColumn>[0]): boolean {
+  return !['int', 'long'].includes(idColumn(rows).field.type)
+}

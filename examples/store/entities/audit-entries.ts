@@ -1,0 +1,35 @@
+import { permission } from '../../../data-service/entity/access.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { dateTime, long, optional, serverSet, text } from '../../../data-service/entity/field.js'
+
+export const auditEntries = defineEntity({
+  name: 'audit-entries',
+  description: 'Who wrote what and when; every write leaves one in its own transaction.',
+
+  fields: {
+    id: serverSet(long()),
+    at: serverSet(dateTime()),
+    /** Issuer and subject of the access token. */
+    subject: serverSet(text(512)),
+    resource: serverSet(text(64)),
+    rowId: serverSet(text(64)),
+    action: serverSet(text(64)),
+    /** As in `X-Request-Id` and in every log line of the request; entries of earlier versions have none. */
+    requestId: serverSet(optional(text(128)))
+  },
+
+  label: 'action',
+  filterable: ['id', 'at', 'subject', 'resource', 'rowId', 'action', 'requestId'],
+  sortable: ['id', 'at', 'subject', 'resource', 'rowId', 'action'],
+
+  access: { read: permission('audit:read') },
+
+  overrides: {
+    // Who takes the whole trail away is worth a line of its own; refusals throw before it.
+    export({ caller, log }, request, standard) {
+      const rows = standard(request)
+      log.info({ subject: caller.kind === 'authenticated' ? caller.subject : undefined }, 'the audit trail is exported')
+      return rows
+    }
+  }
+})

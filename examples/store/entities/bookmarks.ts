@@ -1,0 +1,45 @@
+import { ownRows } from '../../../data-service/entity/access.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { dateTime, freeText, int, onCreate, optional, serverSet, stated } from '../../../data-service/entity/field.js'
+
+export const bookmarks = defineEntity({
+  name: 'bookmarks',
+  description: 'Sessions that users marked, each once.',
+
+  fields: {
+    id: serverSet(int()),
+    userId: onCreate(int()),
+    sessionId: int(),
+    note: optional(freeText()),
+    createdAt: serverSet(dateTime())
+  },
+
+  label: 'sessionId',
+  filterable: ['id', 'userId', 'sessionId', 'note', 'createdAt'],
+  sortable: ['id', 'userId', 'sessionId', 'createdAt'],
+
+  access: {
+    read: ownRows('userId'),
+    write: ownRows('userId'),
+    ownerFilter: { property: 'userId', parameter: 'userId', on: ['list', 'session-ids'] }
+  },
+  writes: ['create', 'delete'],
+  creates: {
+    prepare: ({ now }) => ({ values: { createdAt: now } })
+  },
+  customReads: {
+    'session-ids': {
+      description: 'The sessions that the user has bookmarked.',
+      item: 'sessionId',
+      sort: ['sessionId']
+    }
+  },
+
+  actions: (action) => ({
+    annotate: action({
+      description: 'Replaces the note; null takes it away.',
+      input: { note: stated(optional(freeText())) },
+      change: ({ input: { note } }) => ({ set: { note } })
+    })
+  })
+})

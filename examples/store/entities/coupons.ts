@@ -1,0 +1,67 @@
+import { permission } from '../../../data-service/entity/access.js'
+import { type InputRefusal, refuse } from '../../../data-service/entity/action.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import {
+  bool,
+  dateTime,
+  defaultTo,
+  int,
+  optional,
+  serverSet,
+  text,
+  unique
+} from '../../../data-service/entity/field.js'
+
+export const coupons = defineEntity({
+  name: 'coupons',
+  description: 'Codes that take a share off the price for a while.',
+
+  fields: {
+    id: serverSet(int()),
+    code: unique(text(64)),
+    percent: int({ min: 1, max: 100 }),
+    startsAt: dateTime(),
+    /** null: it never ends by itself. */
+    endsAt: optional(dateTime()),
+    isActive: defaultTo(bool(), true)
+  },
+
+  label: 'code',
+  filterable: ['id', 'code', 'percent', 'startsAt', 'endsAt', 'isActive'],
+  sortable: ['id', 'code', 'percent', 'startsAt', 'endsAt', 'isActive'],
+
+  access: { read: permission('coupons:manage'), write: permission('coupons:manage') },
+  writes: ['create', 'update', 'delete'],
+  creates: { prepare: ({ input }) => backwards(input) ?? { values: {} } },
+  updates: ({ input }) => backwards(input) ?? {},
+
+  // Active and inactive in turn; the end of either moves to a later moment only.
+  actions: (action) => ({
+    activate: action({
+      description: 'Lets the coupon be used.',
+      when: { isActive: [false] },
+      change: () => ({ set: { isActive: true } })
+    }),
+    deactivate: action({
+      description: 'Keeps the coupon from being used, whatever its dates.',
+      when: { isActive: [true] },
+      change: () => ({ set: { isActive: false } })
+    }),
+    extend: action({
+      description: 'Moves the end of the coupon to a later moment.',
+      input: { endsAt: dateTime() },
+      change({ root, input: { endsAt } }) {
+        if (root.endsAt === null) return refuse.state('The coupon has no end that could be extended.')
+        if (endsAt <= root.endsAt)
+          return refuse.state(`The coupon ends at ${root.endsAt}; extend needs a later endsAt.`)
+        return { set: { endsAt } }
+      }
+    })
+  })
+})
+
+/** Refuses an end that is not after the start. Both are written alike, so that texts compare as moments. */
+function backwards({ startsAt, endsAt }: { startsAt: string; endsAt: string | null }): InputRefusal | undefined {
+  if (endsAt === null || endsAt > startsAt) return undefined
+  return refuse.input('/endsAt', 'endsAt must be after startsAt.')
+}

@@ -1,0 +1,77 @@
+import { ownRows, permission } from '../../../data-service/entity/access.js'
+import { refuse } from '../../../data-service/entity/action.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import {
+  bool,
+  dateTime,
+  freeText,
+  hidden,
+  int,
+  optional,
+  serverSet,
+  text,
+  unique
+} from '../../../data-service/entity/field.js'
+
+const address = { line1: text(200), city: text(200), postalCode: text(40), country: text(64) }
+
+export const customers = defineEntity({
+  name: 'customers',
+  description: 'People who buy, with their addresses.',
+
+  fields: {
+    id: serverSet(int()),
+    name: text(200),
+    email: unique(text(254, 3)),
+    phone: optional(text(40)),
+    isSuspended: serverSet(bool()),
+    createdAt: serverSet(dateTime()),
+    riskNote: hidden(optional(freeText()))
+  },
+
+  label: 'name',
+  filterable: ['id', 'name', 'email', 'phone', 'isSuspended', 'createdAt'],
+  sortable: ['id', 'name', 'email', 'phone', 'isSuspended', 'createdAt'],
+
+  children: {
+    addresses: { table: 'customer_addresses', foreignKey: 'customerId', fields: { id: serverSet(int()), ...address } }
+  },
+
+  access: {
+    read: permission('customers:manage'),
+    // A customer reads the one row that is theirs, and the id of the route is the owner: another's is 403.
+    reads: { get: ownRows('id') },
+    ownerFilter: { property: 'id', on: ['get'] },
+    write: permission('customers:manage')
+  },
+  writes: ['create', 'update', 'delete'],
+  creates: {
+    children: { addresses: { min: 0 } },
+    prepare: ({ now }) => ({ values: { isSuspended: false, createdAt: now } })
+  },
+
+  actions: (action) => ({
+    'change-address': action({
+      description: 'Replaces the address named by addressId, or adds one where none is named.',
+      input: { addressId: optional(int()), ...address },
+      loads: ['addresses'],
+      change({ children, input: { addressId, ...set } }) {
+        if (addressId === null) return { children: { addresses: { insert: [set] } } }
+        if (!children.addresses.some(({ id }) => id === addressId)) {
+          return refuse.input('/addressId', 'The customer has no such address.')
+        }
+        return { children: { addresses: { update: [{ id: addressId, set }] } } }
+      }
+    }),
+    suspend: action({
+      description: 'Bars the customer.',
+      when: { isSuspended: [false] },
+      change: () => ({ set: { isSuspended: true } })
+    }),
+    reinstate: action({
+      description: 'Lifts a suspension.',
+      when: { isSuspended: [true] },
+      change: () => ({ set: { isSuspended: false } })
+    })
+  })
+})

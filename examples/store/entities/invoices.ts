@@ -1,0 +1,76 @@
+import { ownRows, permission } from '../../../data-service/entity/access.js'
+import { refuse, type StateRefusal, textOf } from '../../../data-service/entity/action.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import {
+  dateTime,
+  int,
+  money,
+  onCreate,
+  optional,
+  serverSet,
+  text,
+  unique
+} from '../../../data-service/entity/field.js'
+import { customerOrder } from './order-parts.js'
+
+export const invoices = defineEntity({
+  name: 'invoices',
+  description: 'What a customer owes for an order, one invoice for each.',
+
+  fields: {
+    id: serverSet(int()),
+    orderId: onCreate(unique(int())),
+    customerId: onCreate(int()),
+    number: serverSet(unique(text(64))),
+    total: serverSet(money(12, 2)),
+    status: serverSet(text(32)),
+    issuedAt: serverSet(optional(dateTime()))
+  },
+
+  label: 'number',
+  filterable: ['id', 'orderId', 'customerId', 'number', 'total', 'status', 'issuedAt'],
+  sortable: ['id', 'orderId', 'customerId', 'number', 'total', 'status', 'issuedAt'],
+
+  references: {
+    order: { to: 'orders', via: 'orderId' },
+    customer: { to: 'customers', via: 'customerId' }
+  },
+
+  access: { read: ownRows('customerId'), write: permission('invoices:manage') },
+  writes: ['create', 'delete'],
+  creates: {
+    // Number and total are the order's; a cancelled order is not invoiced.
+    async prepare({ input, lookUpWhole }) {
+      const found = await customerOrder(input, lookUpWhole)
+      if ('refusal' in found) return found
+      const { order } = found
+      if (order['status'] === 'cancelled') return nothingToInvoice()
+      // `O-0001` becomes `I-0001`, which is as unique and as long.
+      return {
+        values: { number: `I${textOf(order, 'number').slice(1)}`, total: textOf(order, 'total'), status: 'draft' }
+      }
+    }
+  },
+
+  // draft → issued → void; a draft may be voided as well. What is issued is of an order that stands.
+  actions: (action) => ({
+    issue: action({
+      description: 'Sends the invoice out.',
+      when: { status: ['draft'] },
+      async change({ root: { orderId }, lookUp, now }) {
+        const order = (await lookUp('orders', [orderId])).get(orderId)
+        if (order?.['status'] === 'cancelled') return nothingToInvoice()
+        return { set: { status: 'issued', issuedAt: now } }
+      }
+    }),
+    void: action({
+      description: 'Takes the invoice back for good.',
+      when: { status: ['draft', 'issued'] },
+      change: () => ({ set: { status: 'void' } })
+    })
+  })
+})
+
+function nothingToInvoice(): StateRefusal {
+  return refuse.state('The order is cancelled; there is nothing to invoice.')
+}

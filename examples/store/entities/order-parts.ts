@@ -1,0 +1,86 @@
+import {
+  type InputRefusal,
+  intOf,
+  type LookUp,
+  type LookUpWhole,
+  type NamedValues,
+  refuse,
+  textOf
+} from '../../../data-service/entity/action.js'
+import { lessPercent, sumOf, times } from '../../../data-service/entity/amount.js'
+
+/** What a customer asks for: a product as it is, or one of its variants. */
+export interface WantedLine {
+  readonly productId: number
+  readonly variantId: number | null
+  readonly quantity: number
+}
+
+export interface PricedLine extends WantedLine {
+  readonly unitPrice: string
+  readonly amount: string
+}
+
+/**
+ * Prices out of the products and their variants as they are now; never those of a body. `pointerTo` says where the body
+ * has a line.
+ */
+export async function pricedLines(
+  lines: readonly WantedLine[],
+  lookUp: LookUp,
+  pointerTo = (index: number): string => `/lines/${index}`
+): Promise<PricedLine[] | InputRefusal> {
+  const products = await lookUp(
+    'products',
+    lines.map(({ productId }) => productId)
+  )
+  const variants = await lookUp(
+    'products.variants',
+    lines.flatMap(({ variantId }) => variantId ?? [])
+  )
+  const priced: PricedLine[] = []
+  for (const [index, { productId, variantId, quantity }] of lines.entries()) {
+    const product = products.get(productId)
+    if (product === undefined) return refuse.input(`${pointerTo(index)}/productId`, 'There is no such product.')
+    const variant = variantId === null ? undefined : variants.get(variantId)
+    if (variantId !== null && (variant === undefined || intOf(variant, 'productId') !== productId)) {
+      return refuse.input(`${pointerTo(index)}/variantId`, 'The product has no such variant.')
+    }
+    const unitPrice = textOf(variant ?? product, 'price')
+    priced.push({ productId, variantId, quantity, unitPrice, amount: times(unitPrice, quantity) })
+  }
+  return priced
+}
+
+/** A new order of priced lines. `percentOff` comes off the total, in whole cents, rounded down in the buyer's favour. */
+export function placedOrder(
+  lines: readonly PricedLine[],
+  { percentOff, now, newCode }: { readonly percentOff: number; readonly now: string; readonly newCode: () => string }
+) {
+  const amounts = lines.map(({ amount }) => amount)
+  const total = lessPercent(sumOf(amounts, 2), percentOff)
+  return {
+    values: { number: `O-${newCode()}`, status: 'placed', total, placedAt: now },
+    children: { lines: lines.map(({ amount: _, ...line }) => line) }
+  }
+}
+
+export interface CustomerOrder {
+  readonly order: NamedValues
+  readonly lines: readonly NamedValues[]
+}
+
+/**
+ * The order that a request names, under lock with its lines. It must be the customer's: another's is refused in the
+ * words for one that does not exist.
+ */
+export async function customerOrder(
+  { orderId, customerId }: { readonly orderId: number; readonly customerId: number },
+  lookUpWhole: LookUpWhole
+): Promise<CustomerOrder | InputRefusal> {
+  const found = await lookUpWhole('orders', orderId)
+  if (found === undefined || found.root['customerId'] !== customerId) {
+    return refuse.input('/orderId', 'orderId must be an order of the customer.')
+  }
+  return { order: found.root, lines: found.children['lines'] ?? [] }
+}

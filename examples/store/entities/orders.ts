@@ -1,0 +1,108 @@
+import { ownRows } from '../../../data-service/entity/access.js'
+import { refuse, textOf } from '../../../data-service/entity/action.js'
+import { fitsDigits } from '../../../data-service/entity/amount.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import {
+  dateTime,
+  freeText,
+  int,
+  money,
+  onCreate,
+  optional,
+  serverSet,
+  text,
+  unique
+} from '../../../data-service/entity/field.js'
+import { placedOrder, pricedLines } from './order-parts.js'
+
+export const orders = defineEntity({
+  name: 'orders',
+  description: 'What a customer bought, with its lines.',
+
+  fields: {
+    id: serverSet(int()),
+    number: serverSet(unique(text(64))),
+    customerId: onCreate(int()),
+    status: serverSet(text(32)),
+    total: serverSet(money(12, 2)),
+    placedAt: serverSet(dateTime()),
+    paidAt: serverSet(optional(dateTime())),
+    deliveredAt: serverSet(optional(dateTime())),
+    trackingCode: optional(text(64))
+  },
+
+  label: 'number',
+  filterable: ['id', 'number', 'customerId', 'status', 'total', 'placedAt', 'paidAt', 'deliveredAt', 'trackingCode'],
+  sortable: ['id', 'number', 'customerId', 'status', 'total', 'placedAt', 'paidAt', 'deliveredAt', 'trackingCode'],
+
+  references: {
+    customer: { to: 'customers', via: 'customerId' }
+  },
+  children: {
+    lines: {
+      table: 'order_lines',
+      foreignKey: 'orderId',
+      fields: {
+        id: serverSet(int()),
+        productId: int(),
+        variantId: optional(int()),
+        quantity: int({ min: 1, max: 10_000 }),
+        unitPrice: serverSet(money(10, 2))
+      }
+    }
+  },
+
+  access: { read: ownRows('customerId'), write: ownRows('customerId') },
+  writes: ['create', 'delete'],
+  creates: {
+    children: { lines: { min: 1 } },
+    async prepare({ children, lookUp, now, newCode }) {
+      const lines = await pricedLines(children.lines, lookUp)
+      if ('refusal' in lines) return lines
+      const order = placedOrder(lines, { percentOff: 0, now, newCode })
+      if (fitsDigits(order.values.total, 12)) return order
+      return refuse.input('/lines', `The lines add up to ${order.values.total}, more than an order holds.`)
+    }
+  },
+
+  // placed → paid → shipped → delivered; cancelled from placed or paid, without an invoice that is issued.
+  actions: (action) => ({
+    pay: action({
+      description: 'Marks the order as paid.',
+      when: { status: ['placed'] },
+      change: ({ now }) => ({ set: { status: 'paid', paidAt: now } })
+    }),
+    ship: action({
+      description: 'Hands the order to a carrier.',
+      permission: 'orders:manage',
+      when: { status: ['paid'] },
+      input: { trackingCode: text(64) },
+      change: ({ input }) => ({ set: { status: 'shipped', trackingCode: input.trackingCode } })
+    }),
+    'update-shipment': action({
+      description: 'Corrects the tracking code of an order on its way.',
+      permission: 'orders:manage',
+      when: { status: ['shipped'] },
+      input: { trackingCode: text(64) },
+      change: ({ input }) => ({ set: { trackingCode: input.trackingCode } })
+    }),
+    deliver: action({
+      description: 'Marks the order as delivered.',
+      permission: 'orders:manage',
+      when: { status: ['shipped'] },
+      change: ({ now }) => ({ set: { status: 'delivered', deliveredAt: now } })
+    }),
+    cancel: action({
+      description: 'Calls the order off; it has not been shipped yet.',
+      when: { status: ['placed', 'paid'] },
+      input: { reason: optional(freeText()) },
+      async change({ root: { id }, lookUpBy }) {
+        const invoice = await lookUpBy('invoices', 'orderId', id)
+        if (invoice?.['status'] !== 'issued') return { set: { status: 'cancelled' } }
+        return refuse.state(
+          `The invoice ${textOf(invoice, 'number')} of the order is issued; cancel needs it to be void.`
+        )
+      }
+    })
+  })
+})

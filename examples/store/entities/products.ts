@@ -1,0 +1,143 @@
+import { everyone, permission } from '../../../data-service/entity/access.js'
+import { refuse } from '../../../data-service/entity/action.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import {
+  bool,
+  dateTime,
+  defaultTo,
+  freeText,
+  guid,
+  int,
+  long,
+  money,
+  optional,
+  serverSet,
+  text,
+  unique
+} from '../../../data-service/entity/field.js'
+
+const MOST_STOCK = 2_147_483_647
+const variant = { name: text(200), sku: unique(text(64)), price: money(10, 2), stock: int({ min: 0 }) }
+
+export const products = defineEntity({
+  name: 'products',
+  description: 'What the store sells, with its variants and its reviews.',
+
+  fields: {
+    id: serverSet(int()),
+    name: text(200),
+    sku: unique(text(64)),
+    categoryId: int(),
+    price: money(10, 2),
+    weightGrams: optional(int({ min: 0 })),
+    barcode: optional(long()),
+    isActive: defaultTo(bool(), true),
+    releasedAt: optional(dateTime()),
+    externalId: optional(guid()),
+    description: optional(freeText())
+  },
+  computed: {
+    displayName: { type: 'string', from: ['name', 'sku'], value: (name, sku) => `${String(name)} (${String(sku)})` }
+  },
+
+  label: 'name',
+  filterable: [
+    'id',
+    'name',
+    'sku',
+    'categoryId',
+    'price',
+    'weightGrams',
+    'barcode',
+    'isActive',
+    'releasedAt',
+    'externalId',
+    'description'
+  ],
+  sortable: [
+    'id',
+    'name',
+    'sku',
+    'categoryId',
+    'price',
+    'weightGrams',
+    'barcode',
+    'isActive',
+    'releasedAt',
+    'externalId'
+  ],
+
+  references: {
+    category: { to: 'categories', via: 'categoryId' }
+  },
+  children: {
+    variants: { table: 'product_variants', foreignKey: 'productId', fields: { id: serverSet(int()), ...variant } },
+    reviews: {
+      table: 'product_reviews',
+      foreignKey: 'productId',
+      store: 'second',
+      fields: {
+        id: serverSet(int()),
+        rating: int({ min: 1, max: 5 }),
+        title: text(200),
+        body: optional(freeText()),
+        authorName: text(200),
+        createdAt: serverSet(dateTime())
+      }
+    }
+  },
+
+  access: { read: everyone, write: permission('products:manage') },
+  writes: ['create', 'update', 'delete'],
+
+  actions: (action) => ({
+    publish: action({
+      description: 'Puts the product on sale.',
+      when: { isActive: [false] },
+      change: () => ({ set: { isActive: true } })
+    }),
+    unpublish: action({
+      description: 'Takes the product off sale.',
+      when: { isActive: [true] },
+      change: () => ({ set: { isActive: false } })
+    }),
+    'change-category': action({
+      description: 'Sorts the product into another category.',
+      input: { categoryId: int() },
+      change: ({ input }) => ({ set: { categoryId: input.categoryId } })
+    }),
+    'add-variant': action({
+      description: 'Adds a variant.',
+      input: variant,
+      change: ({ input }) => ({ children: { variants: { insert: [input] } } })
+    }),
+    'remove-variant': action({
+      description: 'Removes a variant that was never ordered.',
+      input: { variantId: int() },
+      loads: ['variants'],
+      change: ({ children, input: { variantId } }) =>
+        children.variants.some(({ id }) => id === variantId)
+          ? { children: { variants: { remove: [variantId] } } }
+          : refuse.input('/variantId', 'The product has no such variant.')
+    }),
+    'change-variant-price': action({
+      description: 'Sets the price of a variant.',
+      input: { variantId: int(), price: money(10, 2) },
+      child: { children: 'variants', id: 'variantId', version: 'variantRowVersion' },
+      change: ({ child, input: { price } }) => ({
+        children: { variants: { update: [{ id: child.id, set: { price } }] } }
+      })
+    }),
+    'adjust-variant-stock': action({
+      description: 'Adds delta, which may be negative, to the stock of a variant.',
+      input: { variantId: int(), delta: int() },
+      child: { children: 'variants', id: 'variantId', version: 'variantRowVersion' },
+      change({ child, input: { delta } }) {
+        const stock = child.stock + delta
+        if (stock < 0) return refuse.state(`The variant has ${child.stock} in stock; it cannot lose ${-delta}.`)
+        if (stock > MOST_STOCK) return refuse.input('/delta', `The stock of a variant is at most ${MOST_STOCK}.`)
+        return { children: { variants: { update: [{ id: child.id, set: { stock } }] } } }
+      }
+    })
+  })
+})

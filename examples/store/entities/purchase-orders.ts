@@ -1,0 +1,94 @@
+import { permission } from '../../../data-service/entity/access.js'
+import { refuse } from '../../../data-service/entity/action.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import {
+  dateTime,
+  freeText,
+  hidden,
+  int,
+  onCreate,
+  optional,
+  serverSet,
+  text
+} from '../../../data-service/entity/field.js'
+
+export const purchaseOrders = defineEntity({
+  name: 'purchase-orders',
+  description: 'What the store orders of a supplier, with its lines.',
+
+  fields: {
+    id: serverSet(int()),
+    supplierId: onCreate(int()),
+    status: serverSet(text(32)),
+    expectedAt: optional(dateTime()),
+    cancelReason: hidden(optional(freeText()))
+  },
+
+  label: 'status',
+  filterable: ['id', 'supplierId', 'status', 'expectedAt'],
+  sortable: ['id', 'supplierId', 'status', 'expectedAt'],
+
+  references: {
+    supplier: { to: 'suppliers', via: 'supplierId' }
+  },
+  children: {
+    lines: {
+      table: 'purchase_order_lines',
+      foreignKey: 'purchaseOrderId',
+      fields: {
+        id: serverSet(int()),
+        productId: int(),
+        quantity: int({ min: 1, max: 10_000 }),
+        receivedQuantity: serverSet(int())
+      }
+    }
+  },
+
+  access: { read: permission('suppliers:manage'), write: permission('suppliers:manage') },
+  writes: ['create', 'delete'],
+  creates: {
+    children: { lines: { min: 1 } },
+    prepare: ({ children }) => ({
+      values: { status: 'draft' },
+      children: { lines: children.lines.map((line) => ({ ...line, receivedQuantity: 0 })) }
+    })
+  },
+
+  // draft → submitted → received, which it is once every line is; cancelled from draft, and from submitted while
+  // nothing has been received.
+  actions: (action) => ({
+    submit: action({
+      description: 'Sends the order to the supplier.',
+      when: { status: ['draft'] },
+      change: () => ({ set: { status: 'submitted' } })
+    }),
+    'receive-line': action({
+      description: 'Books what has arrived of a line; with the last of the last line the order is received.',
+      when: { status: ['submitted'] },
+      input: { lineId: int(), quantity: int({ min: 1, max: 10_000 }) },
+      loads: ['lines'],
+      change({ children, input: { lineId, quantity } }) {
+        const line = children.lines.find(({ id }) => id === lineId)
+        if (line === undefined) return refuse.input('/lineId', 'lineId must be a line of the purchase order.')
+        const open = line.quantity - line.receivedQuantity
+        if (quantity > open) return refuse.state(`The line waits for ${open}; ${quantity} is more than that.`)
+        const others = children.lines.filter((one) => one !== line)
+        const complete = quantity === open && others.every((one) => one.receivedQuantity === one.quantity)
+        return {
+          set: complete ? { status: 'received' } : {},
+          children: { lines: { update: [{ id: lineId, set: { receivedQuantity: line.receivedQuantity + quantity } }] } }
+        }
+      }
+    }),
+    cancel: action({
+      description: 'Calls the order off; nothing of it has arrived yet.',
+      when: { status: ['draft', 'submitted'] },
+      input: { reason: optional(freeText()) },
+      loads: ['lines'],
+      change: ({ children, input: { reason } }) =>
+        children.lines.some(({ receivedQuantity }) => receivedQuantity > 0)
+          ? refuse.state('Some of the order has arrived; cancel needs it to be without receipts.')
+          : { set: { status: 'cancelled', cancelReason: reason } }
+    })
+  })
+})

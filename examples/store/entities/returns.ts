@@ -1,0 +1,141 @@
+import { ownRows } from '../../../data-service/entity/access.js'
+import { type InputRefusal, intOf, type NamedValues, refuse } from '../../../data-service/entity/action.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import {
+  dateTime,
+  freeText,
+  hidden,
+  int,
+  onCreate,
+  optional,
+  serverSet,
+  text
+} from '../../../data-service/entity/field.js'
+import { customerOrder } from './order-parts.js'
+
+/** What goes back: a product as it was ordered, or one of its variants. */
+export interface ReturnLine {
+  readonly productId: number
+  readonly variantId: number | null
+  readonly quantity: number
+}
+
+/** Refuses lines that are not in the order, or that are more together than is left of it besides what came back. */
+export function notInOrder(
+  lines: readonly ReturnLine[],
+  { ordered, returned }: { readonly ordered: readonly NamedValues[]; readonly returned: readonly NamedValues[] }
+): InputRefusal | undefined {
+  const left = new Map<string, number>()
+  const add = (line: NamedValues, sign: 1 | -1): void => {
+    const key = keyOf(intOf(line, 'productId'), intOf(line, 'variantId'))
+    left.set(key, (left.get(key) ?? 0) + sign * (intOf(line, 'quantity') ?? 0))
+  }
+  for (const line of ordered) add(line, 1)
+  for (const line of returned) add(line, -1)
+  for (const [index, { productId, variantId, quantity }] of lines.entries()) {
+    const key = keyOf(productId, variantId)
+    const held = left.get(key)
+    if (held === undefined) {
+      const at = `lines/${index}/productId`
+      return refuse.input(`/${at}`, `${at} must be in a line of the order, with the same variantId.`)
+    }
+    if (quantity > held) {
+      const at = `lines/${index}/quantity`
+      const why = 'the order holds no more besides the lines above and its other returns.'
+      return refuse.input(`/${at}`, `${at} must be at most ${Math.max(held, 0)}: ${why}`)
+    }
+    left.set(key, held - quantity)
+  }
+  return undefined
+}
+
+function keyOf(productId: number | null, variantId: number | null): string {
+  return `${String(productId)} ${String(variantId)}`
+}
+
+export const returns = defineEntity({
+  name: 'returns',
+  description: 'What a customer sends back of an order, with its lines.',
+
+  fields: {
+    id: serverSet(int()),
+    orderId: onCreate(int()),
+    customerId: onCreate(int()),
+    reason: freeText(),
+    status: serverSet(text(32)),
+    requestedAt: serverSet(dateTime()),
+    rejectReason: hidden(optional(freeText()))
+  },
+
+  label: 'status',
+  filterable: ['id', 'orderId', 'customerId', 'reason', 'status', 'requestedAt'],
+  sortable: ['id', 'orderId', 'customerId', 'status', 'requestedAt'],
+
+  references: {
+    order: { to: 'orders', via: 'orderId' },
+    customer: { to: 'customers', via: 'customerId' }
+  },
+  children: {
+    lines: {
+      table: 'return_lines',
+      foreignKey: 'returnId',
+      fields: {
+        id: serverSet(int()),
+        productId: int(),
+        variantId: optional(int()),
+        quantity: int({ min: 1, max: 10_000 })
+      }
+    }
+  },
+
+  access: { read: ownRows('customerId'), write: ownRows('customerId') },
+  writes: ['create', 'delete'],
+  creates: {
+    children: { lines: { min: 1 } },
+    // Of an order of the customer's own that was delivered, and with its other returns no more than it holds.
+    async prepare({ input, children, lookUpWhole, lookUpAll, now }) {
+      const found = await customerOrder(input, lookUpWhole)
+      if ('refusal' in found) return found
+      const status = String(found.order['status'])
+      if (status !== 'delivered') return refuse.state(`The order is ${status}; a return needs it to be delivered.`)
+      const others = await lookUpAll('returns', 'orderId', input.orderId)
+      const returned = others
+        .filter(({ root }) => root['status'] !== 'rejected')
+        .flatMap(({ children: { lines = [] } }) => lines)
+      return (
+        notInOrder(children.lines, { ordered: found.lines, returned }) ?? {
+          values: { status: 'requested', requestedAt: now }
+        }
+      )
+    }
+  },
+
+  // requested → approved → received → refunded; rejected from requested.
+  actions: (action) => ({
+    approve: action({
+      description: 'Lets the customer send it back.',
+      permission: 'returns:manage',
+      when: { status: ['requested'] },
+      change: () => ({ set: { status: 'approved' } })
+    }),
+    reject: action({
+      description: 'Turns the return down.',
+      permission: 'returns:manage',
+      when: { status: ['requested'] },
+      input: { reason: freeText() },
+      change: ({ input: { reason } }) => ({ set: { status: 'rejected', rejectReason: reason } })
+    }),
+    receive: action({
+      description: 'Marks what was sent back as arrived.',
+      permission: 'returns:manage',
+      when: { status: ['approved'] },
+      change: () => ({ set: { status: 'received' } })
+    }),
+    refund: action({
+      description: 'Marks the customer as paid back.',
+      permission: 'returns:manage',
+      when: { status: ['received'] },
+      change: () => ({ set: { status: 'refunded' } })
+    })
+  })
+})

@@ -1,0 +1,48 @@
+import { everyone, permission } from '../../../data-service/entity/access.js'
+import { refuse } from '../../../data-service/entity/action.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import {
+  bool,
+  defaultTo,
+  freeText,
+  hidden,
+  int,
+  optional,
+  serverSet,
+  text
+} from '../../../data-service/entity/field.js'
+
+export const speakers = defineEntity({
+  name: 'speakers',
+  description: 'Who speaks at an event.',
+
+  fields: {
+    id: serverSet(int()),
+    name: text(200),
+    bio: optional(freeText()),
+    eventId: int(),
+    isConfirmed: defaultTo(hidden(bool()), false)
+  },
+
+  label: 'name',
+  filterable: ['id', 'name', 'bio', 'eventId'],
+  sortable: ['id', 'name', 'eventId'],
+
+  references: {
+    event: { to: 'events', via: 'eventId' }
+  },
+
+  access: { read: everyone, write: permission('events:manage') },
+  writes: ['create', 'update', 'delete'],
+
+  // Invited → confirmed, once.
+  actions: (action) => ({
+    confirm: action({
+      description: 'Notes that the speaker comes.',
+      change: ({ root }) =>
+        root.isConfirmed
+          ? refuse.state('The speaker is confirmed; confirm needs one that is not.')
+          : { set: { isConfirmed: true } }
+    })
+  })
+})

@@ -1,0 +1,68 @@
+import { permission } from '../../../data-service/entity/access.js'
+import { refuse } from '../../../data-service/entity/action.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { guid, int, long, onCreate, serverSet } from '../../../data-service/entity/field.js'
+
+const MOST_ON_HAND = 2_147_483_647
+const quantity = int({ min: 1, max: 10_000 })
+
+export const stockItems = defineEntity({
+  name: 'stock-items',
+  description: 'How much of a product a warehouse holds, and how much of that is promised.',
+
+  fields: {
+    id: serverSet(long()),
+    warehouseId: onCreate(guid()),
+    productId: int(),
+    onHand: int({ min: 0 }),
+    reserved: serverSet(int({ min: 0 }))
+  },
+
+  label: 'productId',
+  filterable: ['id', 'warehouseId', 'productId', 'onHand', 'reserved'],
+  sortable: ['id', 'warehouseId', 'productId', 'onHand', 'reserved'],
+
+  references: {
+    warehouse: { to: 'warehouses', via: 'warehouseId' },
+    product: { to: 'products', via: 'productId' }
+  },
+
+  access: { read: permission('warehouses:manage'), write: permission('warehouses:manage') },
+  writes: ['create', 'delete'],
+  creates: { prepare: () => ({ values: { reserved: 0 } }) },
+
+  // 0 ≤ reserved ≤ onHand, always: what would break it is refused.
+  actions: (action) => ({
+    adjust: action({
+      description: 'Adds delta, which may be negative, to what is on hand.',
+      input: { delta: int() },
+      change({ root, input: { delta } }) {
+        const onHand = root.onHand + delta
+        if (onHand < root.reserved) {
+          return refuse.state(`${root.onHand} are on hand and ${root.reserved} reserved; it cannot lose ${-delta}.`)
+        }
+        if (onHand > MOST_ON_HAND) return refuse.input('/delta', `delta must leave at most ${MOST_ON_HAND} on hand.`)
+        return { set: { onHand } }
+      }
+    }),
+    reserve: action({
+      description: 'Promises some of what is on hand.',
+      input: { quantity },
+      change({ root, input: { quantity } }) {
+        const free = root.onHand - root.reserved
+        if (quantity > free) return refuse.state(`${free} are free to reserve; ${quantity} is more than that.`)
+        return { set: { reserved: root.reserved + quantity } }
+      }
+    }),
+    release: action({
+      description: 'Takes back some of what was promised.',
+      input: { quantity },
+      change({ root, input: { quantity } }) {
+        if (quantity > root.reserved) {
+          return refuse.state(`${root.reserved} are reserved; ${quantity} is more than that.`)
+        }
+        return { set: { reserved: root.reserved - quantity } }
+      }
+    })
+  })
+})

@@ -1,0 +1,52 @@
+import { ownRows } from '../../../data-service/entity/access.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { dateTime, int, onCreate, serverSet, text } from '../../../data-service/entity/field.js'
+
+const plan = text(64)
+
+export const subscriptions = defineEntity({
+  name: 'subscriptions',
+  description: 'Plans that customers pay for until further notice.',
+
+  fields: {
+    id: serverSet(int()),
+    customerId: onCreate(int()),
+    plan,
+    renewsAt: dateTime(),
+    status: serverSet(text(32))
+  },
+
+  label: 'plan',
+  filterable: ['id', 'customerId', 'plan', 'renewsAt', 'status'],
+  sortable: ['id', 'customerId', 'plan', 'renewsAt', 'status'],
+
+  references: {
+    customer: { to: 'customers', via: 'customerId' }
+  },
+
+  access: { read: ownRows('customerId'), write: ownRows('customerId') },
+  writes: ['create', 'delete'],
+  creates: {
+    prepare: () => ({ values: { status: 'active' } })
+  },
+
+  // active ⇄ paused. The plan of a paused one stays as it is.
+  actions: (action) => ({
+    pause: action({
+      description: 'Stops renewals until it is resumed.',
+      when: { status: ['active'] },
+      change: () => ({ set: { status: 'paused' } })
+    }),
+    resume: action({
+      description: 'Takes renewals up again.',
+      when: { status: ['paused'] },
+      change: () => ({ set: { status: 'active' } })
+    }),
+    'change-plan': action({
+      description: 'Goes on with another plan.',
+      when: { status: ['active'] },
+      input: { plan },
+      change: ({ input }) => ({ set: { plan: input.plan } })
+    })
+  })
+})

@@ -1,0 +1,36 @@
+import { permission } from '../../../data-service/entity/access.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { bool, defaultTo, int, serverSet, text } from '../../../data-service/entity/field.js'
+
+export const suppliers = defineEntity({
+  name: 'suppliers',
+  description: 'Companies that the store buys from.',
+
+  fields: {
+    id: serverSet(int()),
+    name: text(200),
+    country: text(64),
+    isActive: defaultTo(bool(), true)
+  },
+
+  label: 'name',
+  filterable: ['id', 'name', 'country', 'isActive'],
+  sortable: ['id', 'name', 'country', 'isActive'],
+
+  access: { read: permission('suppliers:manage'), write: permission('suppliers:manage') },
+  writes: ['create', 'update', 'delete'],
+
+  // Active and inactive in turn.
+  actions: (action) => ({
+    activate: action({
+      description: 'Takes up business with the supplier.',
+      when: { isActive: [false] },
+      change: () => ({ set: { isActive: true } })
+    }),
+    deactivate: action({
+      description: 'Ends business with the supplier; orders on their way still come.',
+      when: { isActive: [true] },
+      change: () => ({ set: { isActive: false } })
+    })
+  })
+})

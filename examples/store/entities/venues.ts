@@ -1,0 +1,32 @@
+import { everyone, permission } from '../../../data-service/entity/access.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { bool, defaultTo, int, serverSet, text } from '../../../data-service/entity/field.js'
+
+export const venues = defineEntity({
+  name: 'venues',
+  description: 'Where events take place.',
+
+  fields: {
+    id: serverSet(int()),
+    name: text(200),
+    city: text(200),
+    capacity: int({ min: 0 }),
+    isOpen: defaultTo(bool(), true)
+  },
+
+  label: 'name',
+  filterable: ['id', 'name', 'city', 'capacity', 'isOpen'],
+  sortable: ['id', 'name', 'city', 'capacity', 'isOpen'],
+
+  access: { read: everyone, write: permission('events:manage') },
+  writes: ['create', 'update', 'delete'],
+
+  // open → closed; a PUT opens it again. The events that a closed one has stay there, and it gets no new ones.
+  actions: (action) => ({
+    close: action({
+      description: 'Takes no more events.',
+      when: { isOpen: [true] },
+      change: () => ({ set: { isOpen: false } })
+    })
+  })
+})

@@ -1,0 +1,36 @@
+import { permission } from '../../../data-service/entity/access.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { bool, defaultTo, guid, serverSet, text } from '../../../data-service/entity/field.js'
+
+export const warehouses = defineEntity({
+  name: 'warehouses',
+  description: 'Places that stock is kept in.',
+
+  fields: {
+    id: serverSet(guid()),
+    name: text(200),
+    city: text(200),
+    isOpen: defaultTo(bool(), true)
+  },
+
+  label: 'name',
+  filterable: ['id', 'name', 'city', 'isOpen'],
+  sortable: ['id', 'name', 'city', 'isOpen'],
+
+  access: { read: permission('warehouses:manage'), write: permission('warehouses:manage') },
+  writes: ['create', 'update', 'delete'],
+
+  // Open and closed in turn.
+  actions: (action) => ({
+    open: action({
+      description: 'Opens the warehouse.',
+      when: { isOpen: [false] },
+      change: () => ({ set: { isOpen: true } })
+    }),
+    close: action({
+      description: 'Closes the warehouse; its stock stays where it is.',
+      when: { isOpen: [true] },
+      change: () => ({ set: { isOpen: false } })
+    })
+  })
+})

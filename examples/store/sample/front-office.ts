@@ -1,0 +1,254 @@
+import { QueryTypes, type Sequelize } from 'sequelize'
+import { atLeastOne, type BulkMaker, REFERRED, type Sellable, sellablesOf, someIds, someSellables } from './orders.js'
+import { GIVEN_NAMES } from './shop.js'
+import {
+  amountOf,
+  dateTimeOf,
+  hardText,
+  idsOf,
+  moment,
+  momentAfter,
+  numbered,
+  type SampleAggregate,
+  type SampleMaker,
+  type SampleRandom,
+  type SampleRow
+} from './values.js'
+
+const VENUES = 48
+const EVENTS = 48
+const SPEAKERS = 60
+const TICKETS = 80
+const BOOKMARKS = 80
+const SUBSCRIPTIONS = 48
+const SHOPPING_CARTS = 60
+
+type Aggregates = readonly SampleAggregate[]
+
+/** The resources of the front office, in an order in which what is referred to comes first. */
+export function frontOfficeSample(of: {
+  readonly products: Aggregates
+  readonly customers: Aggregates
+  readonly orders: Aggregates
+  readonly coupons: Aggregates
+}): [string, Aggregates][] {
+  const customerIds = idsOf(of.customers)
+  const venues = numbered('venues', VENUES, venueMaker)
+  const events = numbered('events', EVENTS, eventMaker(idsOf(venues)))
+  // A draft has no tickets yet; a cancelled one may have had some.
+  const announced = idsOf(events.filter(({ root }) => root['status'] !== 'draft'))
+  const carts = shoppingCartMaker({
+    customerIds,
+    sellables: sellablesOf(of.products),
+    couponCodes: of.coupons.map(({ root }) => String(root['code'])),
+    orders: of.orders.map(({ root }) => ({ number: String(root['number']), customerId: Number(root['customerId']) }))
+  })
+  return [
+    ['venues', venues],
+    ['events', events],
+    ['speakers', numbered('speakers', SPEAKERS, speakerMaker(idsOf(events)))],
+    ['tickets', numbered('tickets', TICKETS, ticketMaker(announced, customerIds))],
+    ['bookmarks', numbered('bookmarks', BOOKMARKS, bookmarkMaker(customerIds))],
+    ['subscriptions', numbered('subscriptions', SUBSCRIPTIONS, subscriptionMaker(customerIds))],
+    ['shopping-carts', numbered('shopping-carts', SHOPPING_CARTS, carts)]
+  ]
+}
+
+/** Customers 1 and 2, whom the sample accounts sign in as, have a row in eight each. */
+const ACCOUNT_EVERY = 8
+
+/** Whose the row is, out of `customerIds`, of which the accounts' are the lowest two. */
+export function ownerOf(id: number, customerIds: readonly number[], random: SampleRandom): number {
+  const customerId = customerIds[(id % ACCOUNT_EVERY) - 1]
+  return customerId !== undefined && customerId <= 2 ? customerId : random.pick(customerIds)
+}
+
+/** Bookmarks of users, who are numbered as their customers are. A session of its own each keeps them apart. */
+export function bookmarkMaker(userIds: readonly number[]): SampleMaker {
+  return (id, random) => ({
+    root: {
+      id,
+      userId: ownerOf(id, userIds, random),
+      sessionId: id,
+      note: random.chance(30) ? null : (hardText(id, 1) ?? null),
+      createdAt: dateTimeOf(moment(random))
+    },
+    children: {}
+  })
+}
+
+const SUBJECTS = ['Tea', 'Knives', 'Glass', 'Gardens', 'Wool', 'Coffee', 'Skis', 'Clocks']
+const EVENT_KINDS = ['An Evening of', 'Workshop:', 'The Future of', 'Caring for', 'Meet the Makers of']
+const STATUSES = ['draft', 'scheduled', 'scheduled', 'scheduled', 'cancelled']
+
+/** Events at the given venues, the first of them scheduled. */
+export function eventMaker(venueIds: readonly number[]): SampleMaker {
+  return (id, random) => {
+    const starts = moment(random)
+    return {
+      root: {
+        id,
+        title: hardText(id + 14, 2) ?? `${random.pick(EVENT_KINDS)} ${random.pick(SUBJECTS)}`,
+        startsAt: dateTimeOf(starts),
+        endsAt: dateTimeOf(momentAfter(random, starts, 3)),
+        venueId: random.pick(venueIds),
+        status: id === 1 ? 'scheduled' : random.pick(STATUSES)
+      },
+      children: {}
+    }
+  }
+}
+
+const CURRENCIES = ['EUR', 'EUR', 'USD', 'JPY', 'ISK']
+const MOST_ITEMS = 5
+
+/** An order that a cart may have become. */
+export interface CartOrder {
+  readonly number: string
+  readonly customerId: number
+}
+
+interface Surroundings {
+  readonly customerIds: readonly number[]
+  readonly sellables: readonly Sellable[]
+  /** Codes of coupons; there may be none. */
+  readonly couponCodes: readonly string[]
+  /** Where there are none, every cart is open. */
+  readonly orders: readonly CartOrder[]
+}
+
+/** Carts with up to five items; every fifth is checked out where there are orders. */
+export function shoppingCartMaker({ customerIds, sellables, couponCodes, orders }: Surroundings): SampleMaker {
+  return (id, random) => {
+    const order = id % 5 === 0 && orders.length > 0 ? random.pick(orders) : undefined
+    return {
+      root: {
+        id,
+        customerId: order?.customerId ?? ownerOf(id, customerIds, random),
+        currency: random.pick(CURRENCIES),
+        couponCode: couponCodes.length === 0 || random.chance(60) ? null : random.pick(couponCodes),
+        updatedAt: dateTimeOf(moment(random)),
+        orderNumber: order?.number ?? null
+      },
+      // Who checks out has something in the cart.
+      children: { items: itemsOf(random.int(order === undefined ? 0 : 1, MOST_ITEMS), sellables, random) }
+    }
+  }
+}
+
+/** A product or variant that is picked twice is in the cart once. */
+function itemsOf(count: number, sellables: readonly Sellable[], random: SampleRandom): SampleRow[] {
+  const picked = new Set(Array.from({ length: count }, () => random.pick(sellables)))
+  return Array.from(picked, ({ productId, variantId }) => ({ productId, variantId, quantity: random.int(1, 9) }))
+}
+
+const SURNAMES = ["O'Hara", 'de la Cruz', 'Øst', 'Šimić', 'Smith, Sr.', '山田', 'Петренко', 'null']
+const BIOS = [
+  'Has spoken since 1999.',
+  'Two lines:\nthis is the second.',
+  '=HYPERLINK("x") is no link',
+  '50% talk, 50% demo; _all_ fun',
+  'Says "hi" with a \\',
+  ''
+]
+
+/** Speakers at the given events. */
+export function speakerMaker(eventIds: readonly number[]): SampleMaker {
+  return (id, random) => ({
+    root: {
+      id,
+      name: hardText(id, 3) ?? `${random.pick(GIVEN_NAMES)} ${random.pick(SURNAMES)}`,
+      bio: random.chance(30) ? null : random.pick(BIOS),
+      eventId: random.pick(eventIds),
+      isConfirmed: random.chance(60)
+    },
+    children: {}
+  })
+}
+
+const PLANS = ['Basic', 'basic', 'Plus', 'Café, monthly', '=Pro', '-10%', 'team_5', '"Gold"', "Owner's", 'Чай', 'お茶']
+
+/** Subscriptions of customers, most of them active. */
+export function subscriptionMaker(customerIds: readonly number[]): SampleMaker {
+  return (id, random) => ({
+    root: {
+      id,
+      customerId: ownerOf(id, customerIds, random),
+      plan: random.pick(PLANS),
+      renewsAt: dateTimeOf(moment(random)),
+      status: random.chance(75) ? 'active' : 'paused'
+    },
+    children: {}
+  })
+}
+
+const SEATS = ['A-12', 'row 3, seat 7', 'Balcony "left"', '-1', '=B2', 'Ränge 4', '100%', 'VIP_1', '二階5']
+/** The dearest that the column holds, and one for nothing. */
+const PRICES: Readonly<Record<number, string>> = { 3: '99999999.99', 4: '0.00' }
+
+/** Tickets of customers to events. */
+export function ticketMaker(eventIds: readonly number[], customerIds: readonly number[]): SampleMaker {
+  return (id, random) => ({
+    root: {
+      id,
+      eventId: random.pick(eventIds),
+      customerId: ownerOf(id, customerIds, random),
+      seat: random.chance(30) ? null : random.pick(SEATS),
+      status: random.chance(70) ? 'valid' : 'checked-in',
+      price: PRICES[id] ?? amountOf(BigInt(random.int(10, 400) * 25))
+    },
+    children: {}
+  })
+}
+
+const VENUE_KINDS = ['Hall', 'Club', 'Theatre', 'Garden', 'Library', 'Barn', 'Gallery']
+const NAMES = ['Old', 'North', 'River', 'Market', 'Corn', 'Glass', 'Union']
+const CITIES = ['Berlin', 'Córdoba', 'Kraków', 'Lyon', 'Reykjavík', '東京', 'L’Aquila', 'Saint-Denis, Réunion']
+
+/** Venues, the first of them open. */
+export const venueMaker: SampleMaker = (id, random) => ({
+  root: {
+    id,
+    // Those that spreadsheets and LIKE trip over are further down the list.
+    name: hardText(id + 14, 2) ?? `${random.pick(NAMES)} ${random.pick(VENUE_KINDS)}`,
+    city: random.pick(CITIES),
+    capacity: random.int(2, 200) * 10,
+    isOpen: id === 1 || random.chance(80)
+  },
+  children: {}
+})
+
+/** Bulk makers of the front office, what is referred to first. */
+export const frontOfficeBulkMakers: ReadonlyMap<string, BulkMaker> = new Map<string, BulkMaker>([
+  ['venues', () => Promise.resolve(venueMaker)],
+  ['events', async (sequelize) => eventMaker(await atLeastOne(someIds(sequelize, 'venues'), 'venues'))],
+  ['speakers', async (sequelize) => speakerMaker(await atLeastOne(someIds(sequelize, 'events'), 'events'))],
+  [
+    'tickets',
+    async (sequelize) =>
+      ticketMaker(await atLeastOne(someIds(sequelize, 'events'), 'events'), await customerIds(sequelize))
+  ],
+  ['bookmarks', async (sequelize) => bookmarkMaker(await customerIds(sequelize))],
+  ['subscriptions', async (sequelize) => subscriptionMaker(await customerIds(sequelize))],
+  [
+    'shopping-carts',
+    async (sequelize) =>
+      shoppingCartMaker({
+        customerIds: await customerIds(sequelize),
+        sellables: await atLeastOne(someSellables(sequelize), 'products'),
+        couponCodes: await someCouponCodes(sequelize),
+        orders: []
+      })
+  ]
+])
+
+function customerIds(sequelize: Sequelize): Promise<readonly number[]> {
+  return atLeastOne(someIds(sequelize, 'customers'), 'customers')
+}
+
+async function someCouponCodes(sequelize: Sequelize): Promise<string[]> {
+  const rows = await sequelize.query<{ code: string }>(`SELECT code FROM coupons ORDER BY id LIMIT ${REFERRED}`, {
+    type: QueryTypes.SELECT
+  })
+  return rows.map(({ code }) => code)
+}

@@ -1,0 +1,108 @@
+import { parseArgs } from 'node:util'
+import type { Sequelize } from 'sequelize'
+import { entities } from '../entities/index.js'
+import { backOfficeBulkMakers } from './back-office-bulk.js'
+import { frontOfficeBulkMakers } from './front-office.js'
+import { childTarget, insertRows, reserveIds, rootTarget } from './insert-rows.js'
+import { atLeastOne, type BulkMaker, orderMaker, someIds, someSellables } from './orders.js'
+import { categoryMaker, customerMaker, productMaker } from './shop.js'
+import { SampleRandom } from './values.js'
+
+/** The resources that rows can be made of. */
+export const bulkMakers: ReadonlyMap<string, BulkMaker> = new Map<string, BulkMaker>([
+  ['categories', async (sequelize) => categoryMaker(await someIds(sequelize, 'categories'))],
+  ['products', async (sequelize) => productMaker(await atLeastOne(someIds(sequelize, 'categories'), 'categories'))],
+  ['customers', () => Promise.resolve(customerMaker)],
+  [
+    'orders',
+    async (sequelize) =>
+      orderMaker(
+        await atLeastOne(someIds(sequelize, 'customers'), 'customers'),
+        await atLeastOne(someSellables(sequelize), 'products')
+      )
+  ],
+  ...backOfficeBulkMakers,
+  ...frontOfficeBulkMakers
+])
+
+/** Roots of one transaction. */
+const CHUNK = 10_000
+
+/** Indexes grow at random places: 200 MB of pages stay in memory while SQLite, whose default is 2 MB, loads. */
+const SQLITE_CACHE = 'PRAGMA cache_size = -200000'
+
+export interface LoadOrder {
+  /** A resource of the registry. */
+  readonly resource: string
+  readonly count: number
+}
+
+/**
+ * Adds `count` roots with their children of the primary store to a migrated database, for benchmarks; reviews are not
+ * among them. `progress` is told after each transaction how many roots there are so far. Throws an Error for a
+ * resource that nothing makes rows of, and where rows that the new ones refer to are missing.
+ */
+export async function loadMore(
+  sequelize: Sequelize,
+  { resource, count }: LoadOrder,
+  progress: (loaded: number) => void
+): Promise<void> {
+  const entity = entities.find(({ name }) => name === resource)
+  const makerOf = bulkMakers.get(resource)
+  if (entity === undefined || makerOf === undefined) {
+    throw new Error(`There are no sample rows of ${resource}; there are of ${[...bulkMakers.keys()].join(', ')}`)
+  }
+  const make = await makerOf(sequelize, count)
+  const firstId = await reserveIds(sequelize, entity, count)
+  for (let done = 0; done < count; done += CHUNK) {
+    const first = firstId + done
+    const aggregates = Array.from({ length: Math.min(CHUNK, count - done) }, (_, index) =>
+      make(first + index, new SampleRandom(resource, first + index))
+    )
+    await sequelize.transaction(async (transaction) => {
+      if (sequelize.getDialect() === 'sqlite') await sequelize.query(SQLITE_CACHE, { transaction })
+      const rows = aggregates.map(({ root }) => root)
+      await insertRows(sequelize, { target: rootTarget(entity), rows, firstNumber: first }, transaction)
+      for (const children of entity.children.filter(({ store }) => store === 'primary')) {
+        const { table, columns } = childTarget(children)
+        // The database numbers them.
+        const target = { table, columns: columns.filter(({ name }) => name !== 'id') }
+        const childRows = aggregates.flatMap(({ root, children: byName }) =>
+          (byName[children.name] ?? []).map((row) => ({ ...row, rootId: root['id'] ?? null }))
+        )
+        await insertRows(sequelize, { target, rows: childRows, firstNumber: first * CHUNK }, transaction)
+      }
+    })
+    progress(done + aggregates.length)
+  }
+}
+
+const MAX_COUNT = 2 ** 31 - 1
+
+/**
+ * `--products 1000000 --orders 500` as what to load, in the order in which rows are referred to, whatever the order of
+ * the flags. Throws an Error that says what would be right.
+ */
+export function parseOrders(flags: readonly string[]): LoadOrder[] {
+  const resources = [...bulkMakers.keys()]
+  const options = Object.fromEntries(resources.map((resource) => [resource, { type: 'string' } as const]))
+  const usage = `Usage: ${resources.map((resource) => `[--${resource} <count>]`).join(' ')}`
+  const values = attempt(() => parseArgs({ args: [...flags], options }).values, usage)
+  return resources.flatMap((resource) => {
+    const text = values[resource]
+    if (text === undefined) return []
+    const count = typeof text === 'string' && /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+    if (!(count >= 1 && count <= MAX_COUNT)) {
+      throw new Error(`--${resource} must be followed by a whole number from 1 to ${MAX_COUNT}\n${usage}`)
+    }
+    return [{ resource, count }]
+  })
+}
+
+function attempt<T>(parse: () => T, usage: string): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${usage}`, { cause: error })
+  }
+}

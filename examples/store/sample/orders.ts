@@ -1,0 +1,122 @@
+import { QueryTypes, type Sequelize } from 'sequelize'
+import type { Value } from '../../../data-service/entity/field.js'
+import {
+  amountOf,
+  centsOf,
+  dateTimeOf,
+  moment,
+  momentAfter,
+  type SampleAggregate,
+  type SampleMaker,
+  type SampleRandom,
+  type SampleRow
+} from './values.js'
+
+/** How many rows new ones refer to, at most. */
+export const REFERRED = 1000
+
+/** Looks up what `count` new rows of a resource refer to, and returns what makes them. */
+export type BulkMaker = (sequelize: Sequelize, count: number) => Promise<SampleMaker>
+
+/** Throws an Error that says what to load first where there is nothing to refer to. */
+export async function atLeastOne<T>(found: Promise<readonly T[]>, resource: string): Promise<readonly T[]> {
+  const rows = await found
+  if (rows.length === 0) throw new Error(`The new rows refer to ${resource}, and there are none: load some first`)
+  return rows
+}
+
+/** The lowest ids of a table, ints or longs. */
+export async function someIds(sequelize: Sequelize, table: string): Promise<number[]> {
+  return (await someKeys(sequelize, table)).map(Number)
+}
+
+/** The lowest ids of a table, whatever their type. */
+export async function someKeys(sequelize: Sequelize, table: string): Promise<string[]> {
+  const rows = await sequelize.query<{ id: unknown }>(`SELECT id FROM ${table} ORDER BY id LIMIT ${REFERRED}`, {
+    type: QueryTypes.SELECT
+  })
+  return rows.map(({ id }) => String(id))
+}
+
+/** What a line can be of: a product as it is, or one of its variants. */
+export interface Sellable {
+  readonly productId: number
+  readonly variantId: number | null
+  readonly price: string
+}
+
+/** Every product as it is and every variant of it. */
+export function sellablesOf(products: readonly SampleAggregate[]): Sellable[] {
+  return products.flatMap(({ root, children }) => {
+    const productId = Number(root['id'])
+    const variants = (children['variants'] ?? []).map(({ id, price }) => ({
+      variantId: Number(id),
+      price: String(price)
+    }))
+    return [{ variantId: null, price: String(root['price']) }, ...variants].map((one) => ({ productId, ...one }))
+  })
+}
+
+/** The first products as they are and the first variants. */
+export async function someSellables(sequelize: Sequelize): Promise<Sellable[]> {
+  const rows = await sequelize.query<{ productId: number; variantId: number | null; price: unknown }>(
+    `SELECT * FROM (SELECT id AS productId, NULL AS variantId, price FROM products ORDER BY id LIMIT ${REFERRED}) p
+    UNION ALL
+    SELECT * FROM (SELECT product_id, id, price FROM product_variants ORDER BY id LIMIT ${REFERRED}) v`,
+    { type: QueryTypes.SELECT }
+  )
+  const scaled = sequelize.getDialect() === 'sqlite'
+  return rows.map(({ productId, variantId, price }) => ({
+    productId,
+    variantId,
+    price: scaled ? amountOf(BigInt(Number(price))) : String(price)
+  }))
+}
+
+const STATUSES = ['placed', 'paid', 'shipped', 'delivered', 'delivered', 'delivered', 'cancelled'] as const
+type Status = (typeof STATUSES)[number]
+
+/** Customers 1 and 2, whom the sample accounts sign in as, have an order in twenty-five each. */
+const ACCOUNT_EVERY = 25
+
+/** Orders of the given customers; totals add up and dates suit the status. */
+export function orderMaker(customerIds: readonly number[], sellables: readonly Sellable[]): SampleMaker {
+  return (id, random) => {
+    const lines = Array.from({ length: random.int(1, 5) }, () => sampleLine(random, random.pick(sellables)))
+    const total = lines.reduce((sum, { quantity, unitPrice }) => sum + BigInt(quantity) * centsOf(unitPrice), 0n)
+    const status = random.pick(STATUSES)
+    const customerId = customerIds[(id % ACCOUNT_EVERY) - 1]
+    return {
+      root: {
+        id,
+        number: `O-${String(id).padStart(7, '0')}`,
+        customerId: customerId !== undefined && customerId <= 2 ? customerId : random.pick(customerIds),
+        status,
+        total: amountOf(total),
+        ...datesOf(status, random)
+      },
+      children: { lines }
+    }
+  }
+}
+
+type SampleLine = SampleRow & { readonly quantity: number; readonly unitPrice: string }
+
+function sampleLine(random: SampleRandom, { productId, variantId, price }: Sellable): SampleLine {
+  return { productId, variantId, quantity: random.int(1, 5), unitPrice: price }
+}
+
+/** Paid comes after placed, delivered after paid; a cancelled order may have been paid before. */
+function datesOf(status: Status, random: SampleRandom): Record<string, Value> {
+  const placed = moment(random)
+  const paid = momentAfter(random, placed, 2)
+  const delivered = momentAfter(random, paid, 10)
+  const wasPaid = status === 'cancelled' ? random.chance(50) : status !== 'placed'
+  const wasShipped = status === 'shipped' || status === 'delivered'
+  return {
+    placedAt: dateTimeOf(placed),
+    paidAt: wasPaid ? dateTimeOf(paid) : null,
+    deliveredAt: status === 'delivered' ? dateTimeOf(delivered) : null,
+    trackingCode: wasShipped ? `TRK${random.int(10_000_000, 99_999_999)}` : null
+  }
+}

@@ -1,0 +1,99 @@
+import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
+import type { Entity, StoreName } from '../../../data-service/entity/entity.js'
+import { exclusively } from '../../../data-service/sql/schema/migrate.js'
+import { entities } from '../entities/index.js'
+import { backOfficeSample } from './back-office.js'
+import { frontOfficeSample } from './front-office.js'
+import { childTarget, insertRows, rootTarget, type Target } from './insert-rows.js'
+import { orderMaker, sellablesOf } from './orders.js'
+import { customerMaker, productMaker, sampleCategories } from './shop.js'
+import { idsOf, numbered, type SampleAggregate, type SampleRow } from './values.js'
+
+const PRODUCTS = 2000
+const CUSTOMERS = 200
+const ORDERS = 1500
+
+/** The whole sample store: aggregates by resource, in an order in which what is referred to comes first. */
+export function sampleStore(): ReadonlyMap<string, readonly SampleAggregate[]> {
+  const categories = sampleCategories()
+  const products = numbered('products', PRODUCTS, productMaker(idsOf(categories)))
+  const customers = numbered('customers', CUSTOMERS, customerMaker)
+  const orders = numbered('orders', ORDERS, orderMaker(idsOf(customers), sellablesOf(products)))
+  const backOffice = new Map(backOfficeSample(orders, products))
+  const coupons = backOffice.get('coupons') ?? []
+  return new Map([
+    ['categories', categories],
+    ['products', products],
+    ['customers', customers],
+    ['orders', orders],
+    ...backOffice,
+    ...frontOfficeSample({ products, customers, orders, coupons })
+  ])
+}
+
+/**
+ * Loads the sample store into migrated, empty databases; where the primary one holds any row it does nothing. Each
+ * database gets all of its rows or none, and two processes that start at once load them once. True: it loaded.
+ */
+export async function loadSample(primary: Sequelize, second: Sequelize): Promise<boolean> {
+  if (!(await isEmpty(primary, 'primary'))) return false
+  const store = sampleStore()
+  // The second store first: whether to load is read off the primary one, which a process cut off here finds empty.
+  await loadStore(second, 'second', store)
+  return loadStore(primary, 'primary', store)
+}
+
+async function loadStore(
+  sequelize: Sequelize,
+  name: StoreName,
+  store: ReadonlyMap<string, readonly SampleAggregate[]>
+): Promise<boolean> {
+  return exclusively(sequelize, 'sample', async (transaction) => {
+    if (!(await isEmpty(sequelize, name, transaction))) return false
+    for (const [resource, aggregates] of store) {
+      for (const { target, rows } of tablesOf(entityNamed(resource), name, aggregates)) {
+        await insertRows(sequelize, { target, rows, firstNumber: 1 }, transaction)
+      }
+    }
+    return true
+  })
+}
+
+function entityNamed(resource: string): Entity {
+  const entity = entities.find(({ name }) => name === resource)
+  if (entity === undefined) throw new TypeError(`There are sample rows of ${resource}, which is no entity`)
+  return entity
+}
+
+/** The tables of an entity that live in the store, roots before children, with their rows. */
+function tablesOf(
+  entity: Entity,
+  store: StoreName,
+  aggregates: readonly SampleAggregate[]
+): { target: Target; rows: SampleRow[] }[] {
+  const roots = { target: rootTarget(entity), rows: aggregates.map(({ root }) => root) }
+  const children = entity.children
+    .filter((one) => one.store === store)
+    .map((one) => ({
+      target: childTarget(one),
+      rows: aggregates.flatMap(({ root, children: byName }) =>
+        (byName[one.name] ?? []).map((row) => ({ ...row, rootId: root['id'] ?? null }))
+      )
+    }))
+  return store === 'primary' ? [roots, ...children] : children
+}
+
+async function isEmpty(sequelize: Sequelize, store: StoreName, transaction?: Transaction): Promise<boolean> {
+  const tables =
+    store === 'primary'
+      ? entities.map(({ table }) => table)
+      : entities.flatMap(({ children }) => children.filter((one) => one.store === store).map(({ table }) => table))
+  for (const table of tables) {
+    const rows = await sequelize.query(`SELECT 1 FROM \`${table}\` LIMIT 1`, {
+      type: QueryTypes.SELECT,
+      ...(transaction === undefined ? {} : { transaction })
+    })
+    if (rows.length > 0) return false
+  }
+  return true
+}

@@ -1,0 +1,21 @@
+import { dateTime, freeText, int, optional, text } from '../../../data-service/entity/field.js'
+import type { Migration } from '../../../data-service/sql/schema/migrate.js'
+import { createTables, table } from '../../../data-service/sql/schema/tables.js'
+
+export const createProductReviews: Migration = {
+  name: '001-product-reviews',
+  up: createTables(
+    table('product_reviews', {
+      columns: {
+        id: int(),
+        productId: int(),
+        rating: int(),
+        title: text(200),
+        body: optional(freeText(2000)),
+        authorName: text(200),
+        createdAt: dateTime()
+      },
+      indexed: ['productId']
+    })
+  )
+}

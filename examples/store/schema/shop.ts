@@ -1,0 +1,126 @@
+import {
+  bool,
+  dateTime,
+  freeText,
+  guid,
+  int,
+  long,
+  money,
+  optional,
+  text,
+  unique
+} from '../../../data-service/entity/field.js'
+import type { Migration } from '../../../data-service/sql/schema/migrate.js'
+import { createTables, table } from '../../../data-service/sql/schema/tables.js'
+
+export const createCategories: Migration = {
+  name: '001-categories',
+  up: createTables(
+    table('categories', {
+      columns: {
+        id: int(),
+        name: unique(text(200)),
+        parentId: optional(int()),
+        slug: unique(text(64))
+      },
+      sorted: ['name', 'parentId', 'slug'],
+      references: { parentId: 'categories' }
+    })
+  )
+}
+
+export const createProducts: Migration = {
+  name: '002-products',
+  up: createTables(
+    table('products', {
+      columns: {
+        id: int(),
+        name: text(200),
+        sku: unique(text(64)),
+        categoryId: int(),
+        price: money(10, 2),
+        weightGrams: optional(int()),
+        barcode: optional(long()),
+        isActive: bool(),
+        releasedAt: optional(dateTime()),
+        externalId: optional(guid()),
+        description: optional(freeText(2000))
+      },
+      sorted: ['name', 'sku', 'categoryId', 'price', 'weightGrams', 'barcode', 'isActive', 'releasedAt', 'externalId'],
+      references: { categoryId: 'categories' }
+    }),
+    table('product_variants', {
+      columns: {
+        id: int(),
+        productId: int(),
+        name: text(200),
+        sku: unique(text(64)),
+        price: money(10, 2),
+        stock: int()
+      },
+      partOf: { productId: 'products' }
+    })
+  )
+}
+
+export const createCustomers: Migration = {
+  name: '003-customers',
+  up: createTables(
+    table('customers', {
+      columns: {
+        id: int(),
+        name: text(200),
+        email: unique(text(254)),
+        phone: optional(text(40)),
+        isSuspended: bool(),
+        createdAt: dateTime(),
+        riskNote: optional(freeText(2000))
+      },
+      sorted: ['name', 'email', 'phone', 'isSuspended', 'createdAt']
+    }),
+    table('customer_addresses', {
+      columns: {
+        id: int(),
+        customerId: int(),
+        line1: text(200),
+        city: text(200),
+        postalCode: text(40),
+        country: text(64)
+      },
+      partOf: { customerId: 'customers' }
+    })
+  )
+}
+
+export const createOrders: Migration = {
+  name: '004-orders',
+  up: createTables(
+    table('orders', {
+      columns: {
+        id: int(),
+        number: unique(text(64)),
+        customerId: int(),
+        status: text(32),
+        total: money(12, 2),
+        placedAt: dateTime(),
+        paidAt: optional(dateTime()),
+        deliveredAt: optional(dateTime()),
+        trackingCode: optional(text(64))
+      },
+      sorted: ['number', 'customerId', 'status', 'total', 'placedAt', 'paidAt', 'deliveredAt', 'trackingCode'],
+      references: { customerId: 'customers' }
+    }),
+    table('order_lines', {
+      columns: {
+        id: int(),
+        orderId: int(),
+        productId: int(),
+        variantId: optional(int()),
+        quantity: int(),
+        unitPrice: money(10, 2)
+      },
+      partOf: { orderId: 'orders' },
+      references: { productId: 'products', variantId: 'product_variants' }
+    })
+  )
+}

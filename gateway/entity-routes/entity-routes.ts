@@ -1,0 +1,45 @@
+import fp from 'fastify-plugin'
+import { exportRoute } from './exports.js'
+import { ACTION_PATH, COLLECTION_PATH, EXPORT_PATH, LOOKUP_PATH, PAGED_PATH, ROW_PATH } from './paths.js'
+import { byIdRoute, listRoute, lookupRoute, pagedRoute } from './reads.js'
+import { type EntityTools, refuseOthersAt } from './requests.js'
+import { actRoute, createRoute, deleteRoute, keepBodiesAsBytes, updateRoute } from './writes.js'
+
+/** The read routes of every resource, parametric over the catalogue of the moment. */
+export const entityReads = fp<EntityTools>(
+  async (app, tools) => {
+    listRoute(app, tools)
+    pagedRoute(app, tools)
+    exportRoute(app, tools)
+    lookupRoute(app, tools)
+    byIdRoute(app, tools)
+  },
+  { name: 'entity-reads', dependencies: ['request-identity', 'problem-responses', 'request-limits'], fastify: '5.x' }
+)
+
+/** The write routes of every resource. Bodies reach them as the bytes they are, to be handed on as such. */
+export const entityWrites = fp<EntityTools>(
+  async (app, tools) => {
+    keepBodiesAsBytes(app)
+    createRoute(app, tools)
+    updateRoute(app, tools)
+    deleteRoute(app, tools)
+    actRoute(app, tools)
+  },
+  {
+    name: 'entity-writes',
+    encapsulate: true,
+    dependencies: ['request-identity', 'problem-responses', 'request-limits'],
+    fastify: '5.x'
+  }
+)
+
+/** Every method at an entity path that no operation there has. */
+export const entityRefusals = fp<Pick<EntityTools, 'catalogue'>>(
+  async (app, { catalogue }) => {
+    for (const path of [COLLECTION_PATH, PAGED_PATH, EXPORT_PATH, LOOKUP_PATH, ROW_PATH, ACTION_PATH]) {
+      refuseOthersAt(app, catalogue, path)
+    }
+  },
+  { name: 'entity-refusals', dependencies: ['problem-responses'], fastify: '5.x' }
+)

@@ -1,0 +1,261 @@
+import { DomainError } from '../../shared/errors.js'
+
+const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/
+
+/** Text after percent-decoding; undefined where it is no percent-encoded UTF-8. */
+export function percentDecoded(text: string): string | undefined {
+  // An error that is thrown and caught costs microseconds, and a path or query may hold thousands of such pieces.
+  if (BAD_ESCAPE.test(text)) return undefined
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i
+
+/** A request target in origin form (RFC 9112 section 3.2): routes know no other. */
+export function originForm(target: string): string {
+  if (target.startsWith('/')) return target
+  const rest = target.replace(ABSOLUTE_FORM, '')
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+/** One parameter of a query string, decoded. */
+export interface QueryParameter {
+  readonly name: string
+  readonly value: string
+}
+
+/** Everything after the first `?` of a request target, undecoded; empty where there is none. */
+export function queryOf(target: string): string {
+  const at = target.indexOf('?')
+  return at === -1 ? '' : target.slice(at + 1)
+}
+
+/** The path of a request target in any form, undecoded. */
+export function pathOf(target: string): string {
+  const path = originForm(target)
+  const at = path.indexOf('?')
+  return at === -1 ? path : path.slice(0, at)
+}
+
+/** Characters of a path that a line of the log repeats. */
+const SHOWN = 2048
+
+/** The path of a request target as the log shows it: of an overlong one the beginning alone. */
+export function shownPathOf(target: string): string {
+  return pathOf(target).slice(0, SHOWN)
+}
+
+/**
+ * Decodes a query string as `application/x-www-form-urlencoded`: `+` is a space and a parameter without `=` is blank.
+ * Bad percent-encoding, bytes that are no UTF-8 included, throws `request.malformed`.
+ */
+export function parseQuery(query: string): QueryParameter[] {
+  if (query === '') return []
+  return query
+    .split('&')
+    .filter((piece) => piece !== '')
+    .map((piece) => {
+      const at = piece.indexOf('=')
+      return at === -1
+        ? { name: decode(piece), value: '' }
+        : { name: decode(piece.slice(0, at)), value: decode(piece.slice(at + 1)) }
+    })
+}
+
+function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  if (!spaced.includes('%')) return spaced
+  try {
+    return decodeURIComponent(spaced)
+  } catch (cause) {
+    throw new DomainError(
+      'request.malformed',
+      'The query string is not percent-encoded UTF-8: write a literal % as %25.',
+      { cause }
+    )
+  }
+}
+
+/** The pieces of a query string, as sent, whose parameter is one of the names in any letter case. */
+export function knownQuery(query: string, names: readonly string[]): string {
+  const known = new Set(names.map((name) => name.toLowerCase()))
+  return query
+    .split('&')
+    .filter((piece) => known.has(nameOf(piece).toLowerCase()))
+    .join('&')
+}
+
+/** The name in a piece of a query string, decoded where it can be. */
+export function nameOf(piece: string): string {
+  const name = piece.split('=', 1)[0] ?? ''
+  return percentDecoded(name) ?? name
+}
+
+/** A complete condition as it stands in the query; property and operator are judged by the data service. */
+export interface FilterPair {
+  readonly property: string
+  readonly operator: string
+  readonly value: string
+}
+
+interface Halves {
+  readonly operators: QueryParameter[]
+  readonly values: QueryParameter[]
+}
+
+const FILTER_NAME = /^filters\[([^[\]]*)\]\.(operator|value)$/i
+
+/** Collects `filters[Property].operator` and `filters[Property].value`, contract.md section 4. */
+export class FilterPairs {
+  readonly #properties = new Map<string, { readonly property: string; readonly halves: Halves }>()
+
+  /** false where the parameter is no half of a filter. */
+  take(parameter: QueryParameter): boolean {
+    const [, property, part] = FILTER_NAME.exec(parameter.name) ?? []
+    if (property === undefined || part === undefined) return false
+    const { operators, values } = this.#halvesOf(property)
+    const same = part.toLowerCase() === 'operator' ? operators : values
+    same.push(parameter)
+    return true
+  }
+
+  /** The n-th operator of a property goes with its n-th value; what is over on either side is a half. */
+  paired(): { filters: FilterPair[]; halves: string[] } {
+    const filters: FilterPair[] = []
+    const halves: string[] = []
+    for (const { property, halves: sides } of this.#properties.values()) {
+      const pairs = Math.min(sides.operators.length, sides.values.length)
+      for (const [index, { value: operator }] of sides.operators.slice(0, pairs).entries()) {
+        filters.push({ property, operator, value: sides.values[index]?.value ?? '' })
+      }
+      for (const { name } of [...sides.operators.slice(pairs), ...sides.values.slice(pairs)]) halves.push(name)
+    }
+    return { filters, halves }
+  }
+
+  #halvesOf(property: string): Halves {
+    const key = property.toLowerCase()
+    const known = this.#properties.get(key)
+    if (known !== undefined) return known.halves
+    const halves: Halves = { operators: [], values: [] }
+    this.#properties.set(key, { property, halves })
+    return halves
+  }
+}
+
+/** The single-valued parameters that the read routes know. */
+export type ParameterName =
+  | 'fields'
+  | 'includeFKs'
+  | 'includeChildren'
+  | 'sortColumn'
+  | 'sortDirection'
+  | 'pageSize'
+  | 'pageNumber'
+  | 'includeTotal'
+  | 'search'
+  | 'bom'
+  | 'escapeFormulas'
+
+/** What a route takes from its query. */
+export interface RouteParameters<Name extends string> {
+  readonly names: readonly Name[]
+  readonly filters: boolean
+  /** Known elsewhere and refused here, not only ignored. */
+  readonly refused: readonly string[]
+}
+
+/** A query sorted into what its route knows and what it does not. */
+export interface RouteQuery<Name extends string = ParameterName> {
+  /** By canonical name. A parameter that came several times is its values joined by commas. */
+  readonly values: Partial<Readonly<Record<Name, string>>>
+  readonly filters: readonly FilterPair[]
+  /** The owner parameter, several joined by commas; undefined where none came or the route takes none. */
+  readonly owner: string | undefined
+  /** Names as the caller wrote them, each once: unknown ones and halves of filters. */
+  readonly ignored: readonly string[]
+  /** Names that fail the request. */
+  readonly refused: readonly string[]
+}
+
+/**
+ * Sorts a query by the parameters of its route and the owner parameter where the route takes one, which comes before
+ * any other of its name. Names match in any letter case. `page` is `pageNumber`, so both together are a repeated
+ * parameter. Throws `request.malformed` on bad percent-encoding.
+ */
+export function routeQuery<Name extends string>(
+  query: string,
+  route: RouteParameters<Name>,
+  ownerParameter?: string
+): RouteQuery<Name> {
+  const values: Partial<Record<Name, string>> = {}
+  const filters = new FilterPairs()
+  const ignored = new Set<string>()
+  const refused = new Set<string>()
+  const ownerName = ownerParameter?.toLowerCase()
+  let owner: string | undefined
+  for (const parameter of parseQuery(query)) {
+    const written = parameter.name.toLowerCase()
+    if (written === ownerName) {
+      owner = joined(owner, parameter.value)
+      continue
+    }
+    if (route.filters && filters.take(parameter)) continue
+    const name = nameIn(route.names, written)
+    if (name !== undefined) values[name] = joined(values[name], parameter.value)
+    else if (nameIn(route.refused, written) !== undefined) refused.add(parameter.name)
+    else ignored.add(parameter.name)
+  }
+  const { filters: pairs, halves } = filters.paired()
+  for (const half of halves) ignored.add(half)
+  return { values, filters: pairs, owner, ignored: [...ignored], refused: [...refused] }
+}
+
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before},${value}`
+}
+
+/** `written` is lower-case. */
+function nameIn<Name extends string>(names: readonly Name[], written: string): Name | undefined {
+  return names.find((name) => sameName(name, written)) ?? (written === 'page' ? nameIn(names, 'pagenumber') : undefined)
+}
+
+function sameName(name: string, lowerCase: string): boolean {
+  return name.length === lowerCase.length && name.toLowerCase() === lowerCase
+}
+
+/** What each read route takes from its query, contract.md section 4. */
+export const ROUTE_PARAMETERS = {
+  list: { names: ['fields', 'includeFKs', 'includeChildren'], filters: false, refused: [] },
+  paged: {
+    names: [
+      'sortColumn',
+      'sortDirection',
+      'pageSize',
+      'pageNumber',
+      'includeTotal',
+      'fields',
+      'includeFKs',
+      'includeChildren'
+    ],
+    filters: true,
+    refused: []
+  },
+  export: {
+    names: ['sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
+    filters: true,
+    refused: ['includeChildren']
+  },
+  lookup: { names: ['search'], filters: false, refused: [] },
+  get: { names: ['fields', 'includeFKs', 'includeChildren'], filters: false, refused: [] }
+} as const satisfies Readonly<Record<string, RouteParameters<ParameterName>>>
+
+/** A read operation, in the words of the catalogue. */
+export type ReadOperation = keyof typeof ROUTE_PARAMETERS
+
+/** Routes without a parameter of their own: writes. */
+export const NO_PARAMETERS: RouteParameters<never> = { names: [], filters: false, refused: [] }

@@ -1,0 +1,159 @@
+import type { TokenCredential } from '@azure/identity'
+import { CryptographyClient, type CryptographyClientOptions, KeyClient, type KeyVaultKey } from '@azure/keyvault-keys'
+import { BlockBlobClient, RestError, type StoragePipelineOptions } from '@azure/storage-blob'
+import type { KeyEncryption, WrappedSecret } from './ring-document.js'
+import { parseVaultKey, type VaultKey } from './ring-settings.js'
+import type { RingStore, StoredRing } from './ring-stores.js'
+
+/** Milliseconds that a call may take. */
+const BLOB_TIMEOUT = 4000
+
+/** Trying again is up to whoever asks, who knows what to do meanwhile. */
+const PIPELINE: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }
+
+/** The ring as one blob, whose entity tag tells its states apart. */
+export class BlobStore implements RingStore {
+  readonly place: string
+  readonly #blob: BlockBlobClient
+
+  constructor(blob: BlockBlobClient) {
+    const { origin, pathname } = new URL(blob.url)
+    this.place = origin + pathname
+    this.#blob = blob
+  }
+
+  /** A URL with a shared access signature needs no other credential. */
+  static async at(url: URL): Promise<BlobStore> {
+    if (url.searchParams.has('sig')) return new BlobStore(new BlockBlobClient(url.href, undefined, PIPELINE))
+    const { azureCredential } = await import('./azure-credential.js')
+    return new BlobStore(new BlockBlobClient(url.href, azureCredential(), PIPELINE))
+  }
+
+  async read(): Promise<StoredRing | undefined> {
+    try {
+      const abortSignal = AbortSignal.timeout(BLOB_TIMEOUT)
+      const { etag, readableStreamBody } = await this.#blob.download(undefined, undefined, { abortSignal })
+      if (etag === undefined || readableStreamBody === undefined) throw new Error('The answer has no entity tag.')
+      return { text: await textOf(readableStreamBody), version: etag }
+    } catch (error) {
+      if (hasCode(error, 'BlobNotFound')) return undefined
+      throw error
+    }
+  }
+
+  async write(text: string, over: string | undefined): Promise<boolean> {
+    const body = Buffer.from(text)
+    try {
+      await this.#blob.upload(body, body.length, {
+        abortSignal: AbortSignal.timeout(BLOB_TIMEOUT),
+        conditions: over === undefined ? { ifNoneMatch: '*' } : { ifMatch: over },
+        blobHTTPHeaders: { blobContentType: 'application/json' }
+      })
+      return true
+    } catch (error) {
+      if (hasCode(error, 'ConditionNotMet', 'BlobAlreadyExists')) return false
+      throw error
+    }
+  }
+}
+
+async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of stream) parts.push(Buffer.from(part))
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof RestError && codes.includes(error.code ?? '')
+}
+
+const ALGORITHM = 'RSA-OAEP-256'
+
+/** Milliseconds that a call may take. */
+const VAULT_TIMEOUT = 4000
+
+/** Only a vault on this machine is ever addressed without TLS (settings/service-url.ts), and it is in no vault's domain. */
+const EMULATED: CryptographyClientOptions = {
+  disableChallengeResourceVerification: true,
+  additionalPolicies: [
+    {
+      position: 'perCall',
+      policy: {
+        name: 'without-tls',
+        sendRequest: (request, next) => next(Object.assign(request, { allowInsecureConnection: true }))
+      }
+    }
+  ]
+}
+
+export interface VaultEncryptionParts {
+  readonly key: VaultKey
+  readonly credential: TokenCredential
+}
+
+/** A key of Azure Key Vault that wraps and unwraps there; it needs the grants get, wrapKey and unwrapKey. */
+export class VaultEncryption implements KeyEncryption {
+  readonly place: string
+  readonly #key: VaultKey
+  readonly #credential: TokenCredential
+  readonly #options: CryptographyClientOptions
+
+  constructor({ key, credential }: VaultEncryptionParts) {
+    this.place = `${key.vault}/keys/${key.name}`
+    this.#key = key
+    this.#credential = credential
+    // Trying again is up to whoever asks, who knows what to do meanwhile.
+    this.#options = { retryOptions: { maxRetries: 0 }, ...(key.vault.startsWith('http:') ? EMULATED : {}) }
+  }
+
+  static async by(key: VaultKey): Promise<VaultEncryption> {
+    const { azureCredential } = await import('./azure-credential.js')
+    return new VaultEncryption({ key, credential: azureCredential() })
+  }
+
+  async wrap(secret: Buffer): Promise<WrappedSecret> {
+    const version = this.#key.version ?? (await this.#newestVersion())
+    const { result } = await this.#client(version).wrapKey(ALGORITHM, secret, this.#withinTime())
+    return { by: `${this.place}/${version}`, bytes: Buffer.from(result) }
+  }
+
+  async unwrap({ by, bytes }: WrappedSecret): Promise<Buffer> {
+    const version = versionIn(by)
+    if (version === undefined) throw new Error('The version of the wrapping key is not known.')
+    const { result } = await this.#client(version).unwrapKey(ALGORITHM, bytes, this.#withinTime())
+    return Buffer.from(result)
+  }
+
+  /** The vault is the configured one, never whichever the store names: it is shown our token. */
+  hasWrapped({ by }: WrappedSecret): boolean {
+    return versionIn(by) !== undefined && by.startsWith(`${this.place}/`)
+  }
+
+  /** Wrapping with whichever version is the newest would not tell with which: after a rotation that is another one. */
+  async #newestVersion(): Promise<string> {
+    const client = new KeyClient(this.#key.vault, this.#credential, this.#options)
+    const { properties } = await client.getKey(this.#key.name, this.#withinTime())
+    if (properties.version === undefined) throw new Error('The vault does not say the version of the key.')
+    return properties.version
+  }
+
+  /**
+   * A client that knows the key already, and asks the vault for nothing but the operation: one that fetched the key
+   * would refuse to unwrap with a version that has expired since, which the vault itself does not.
+   */
+  #client(version: string): CryptographyClient {
+    const { vault, name } = this.#key
+    const id = `${this.place}/${version}`
+    const key: KeyVaultKey = { id, name, properties: { id, name, version, vaultUrl: vault } }
+    return new CryptographyClient(key, this.#credential, this.#options)
+  }
+
+  #withinTime(): { abortSignal: AbortSignal } {
+    return { abortSignal: AbortSignal.timeout(VAULT_TIMEOUT) }
+  }
+}
+
+function versionIn(by: string): string | undefined {
+  const key = parseVaultKey(by)
+  return key instanceof Error ? undefined : key.version
+}

@@ -1,0 +1,206 @@
+import fp from 'fastify-plugin'
+import type { Catalogue } from '../data/catalogue.js'
+import type { Action, Navigation, Property, Resource } from '../data/data-calls.js'
+import { ownerParameterOf } from '../entity-routes/paths.js'
+import { code, escapeHtml, HTML_HEADERS, htmlPage, link, table } from '../http/html-page.js'
+import type { PublicAddress } from '../http/public-address.js'
+import { refuseOtherMethods } from '../server/methods.js'
+import { operationsOf } from './document.js'
+import { boundsInWords } from './property-schema.js'
+
+/** Where the page stands. */
+export interface DocsPlace {
+  /** Public base URL. */
+  readonly base: string
+  /** Whether browsers get lists and rows from a renderer. */
+  readonly isRendered: boolean
+}
+
+/** The page of everything that is served, for people. */
+export function docsOverview(resources: readonly Resource[], { base, isRendered }: DocsPlace): string {
+  return htmlPage(
+    'Resources',
+    `<h1>Resources</h1>
+<p>Every resource has the same routes, parameters and answers below ${code(base)}. The whole contract, for programs, is in
+${link(`${base}/openapi.json`, 'openapi.json')}. Every refusal has a code; ${link(`${base}/problems`, 'the problem pages')}
+say what each means.</p>
+<p>A resource with public reads needs no token to be read. Everything else takes
+${code('Authorization: Bearer <access token>')}.</p>
+${isRendered ? RENDERED : ''}
+${table([
+  ['Resource', 'What it holds', 'Reads'],
+  ...resources.map(({ name, description, publicReads }) => [
+    link(`#${name}`, escapeHtml(name)),
+    escapeHtml(description),
+    publicReads ? 'public' : 'token'
+  ])
+])}
+${filters(resources)}
+${resources.map((resource) => resourceSection(resource, base)).join('\n')}`
+  )
+}
+
+const RENDERED = `<p>Lists and rows, ${code('/<resource>')} and ${code('/<resource>/<id>')}, answer programs in JSON and browsers with a page
+of the site, where it has one. Every other route of a resource answers both alike.</p>`
+
+function filters(resources: readonly Resource[]): string {
+  return `<section id="filters">
+<h2>Filters</h2>
+<p>${code('filters[<field>].operator=…&filters[<field>].value=…')} on the paged route and on the export. All conditions
+must hold. Letter case, spaces, ${code('_')} and ${code('-')} in an operator make no difference: ${code('startsWith')} is
+${code('starts with')}. ${code('in')} and ${code('between')} take items with commas between.</p>
+${table([['Type', 'Operators', 'In short'], ...operatorRows(resources)])}
+</section>`
+}
+
+/** Of each type every operator that some field of it has. */
+function operatorRows(resources: readonly Resource[]): string[][] {
+  const types = new Map<string, { readonly operators: Set<string>; readonly short: Set<string> }>()
+  for (const { type, filterable, operators, operatorAliases } of resources.flatMap(({ properties }) => properties)) {
+    if (!filterable) continue
+    const of = types.get(type) ?? { operators: new Set(), short: new Set() }
+    for (const operator of operators) of.operators.add(operator)
+    for (const alias of operatorAliases) of.short.add(alias)
+    types.set(type, of)
+  }
+  const sorted = [...types].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return sorted.map(([type, { operators, short }]) => [
+    code(type),
+    escapeHtml([...operators].join(', ')),
+    [...short].map(code).join(', ')
+  ])
+}
+
+/** All there is to say of one resource. */
+export function resourceSection(resource: Resource, base: string): string {
+  const { name, description, publicReads, properties, navigations, actions } = resource
+  const listPath = `/${name}`
+  const hasPages = resource.operations.includes('paged')
+  const heading = hasPages ? link(`${base}${listPath}/paged`, escapeHtml(name)) : escapeHtml(name)
+  return `<section id="${escapeHtml(name)}">
+<h2>${heading}</h2>
+<p>${escapeHtml(description)} Reads ${publicReads ? 'are public' : 'need a token'}.</p>
+<pre><code>${escapeHtml(exampleCall(resource, base))}</code></pre>
+<h3>Routes</h3>
+${table([
+  ['Route', 'What it does'],
+  ...routesOf(resource).map(({ method, path, summary }) => {
+    // A browser that asks for the list may be a renderer's (contract.md section 8).
+    const isLink = method === 'GET' && path !== listPath && !path.includes('{')
+    return [isLink ? link(base + path, code(`GET ${path}`)) : code(`${method} ${path}`), escapeHtml(summary)]
+  })
+])}
+${ownerNote(resource)}
+<h3>Fields</h3>
+${table([['Field', 'Type', 'Takes part in'], ...properties.map(fieldRow)])}
+${navigations.length === 0 ? '' : `<h3>Navigations</h3>\n${table([['Name', 'Rows', 'With'], ...navigations.map(navigationRow)])}`}
+${
+  actions.length === 0
+    ? ''
+    : `<h3>Actions</h3>
+<p>Each is ${code(`PUT /${name}/{id}/<action>`)} with ${code('If-Match')}, the ${code('ETag')} of the row.</p>
+${table([['Action', 'What it does', 'Body'], ...actions.map(actionRow)])}`
+}
+</section>`
+}
+
+/** Where the owner filter takes its parameter from the query; nothing where it does not. */
+function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
+  const operations = ownerFiltered.map((operation) => (operation === 'act' ? 'every action' : code(operation)))
+  const own = reads.filter((read) => read.ownerFiltered).map(({ name }) => code(name))
+  const filtered = [...operations, ...own]
+  if (filtered.length === 0) return ''
+  return `<p>${code(`?${ownerParameter}=…`)} names the owner whose rows are meant, the caller's own, on ${filtered.join(', ')}.</p>`
+}
+
+function fieldRow(property: Property): string[] {
+  const { name, filterable, sortable, setOnCreate, requiredOnCreate, setOnUpdate } = property
+  const uses = [
+    ...(filterable ? ['filter'] : []),
+    ...(sortable ? ['sort'] : []),
+    ...(setOnCreate ? [requiredOnCreate ? 'create (required)' : 'create'] : []),
+    ...(setOnUpdate ? ['update'] : [])
+  ]
+  return [code(name), escapeHtml(typeText(property)), uses.length === 0 ? 'answers' : uses.join(', ')]
+}
+
+/** `int from 1 to 1000`, `decimal(10,2) at least 0`, `string of 1 to 200`, `or null` where that may be. */
+function typeText(property: Property): string {
+  const { type, nullable, precision, scale } = property
+  const size = type === 'decimal' ? `(${precision},${scale})` : lengthText(property)
+  const bounds = boundsInWords(property)
+  return `${type}${size}${bounds === '' ? '' : ` ${bounds}`}${nullable ? ' or null' : ''}`
+}
+
+function lengthText({ minLength, maxLength }: Property): string {
+  if (maxLength === 0) return ''
+  return minLength === 0 ? ` up to ${maxLength}` : ` of ${minLength} to ${maxLength}`
+}
+
+function navigationRow({ name, kind, resource, properties }: Navigation): string[] {
+  return kind === 'NAVIGATION_KIND_CHILDREN'
+    ? [code(name), properties.map((child) => code(child.name)).join(', '), code('includeChildren=true')]
+    : [code(name), `one of ${link(`#${resource}`, escapeHtml(resource))}`, code('includeFKs=true')]
+}
+
+function actionRow({ name, description, input, childPrecondition }: Action): string[] {
+  const members = [
+    ...input.map((member) => `${code(member.name)} ${escapeHtml(typeText(member))}`),
+    ...(childPrecondition === '' ? [] : [`${code(childPrecondition)} of the child`])
+  ]
+  return [code(name), escapeHtml(description), members.length === 0 ? 'none' : members.join('<br>')]
+}
+
+/** One call that shows a filter, the order and a choice of fields, to be pasted into a shell. */
+export function exampleCall(resource: Resource, base: string): string {
+  const { name, label, properties, operations, publicReads } = resource
+  const token = publicReads ? '' : ` -H "Authorization: Bearer $TOKEN"`
+  if (!operations.includes('paged')) return `curl -i '${base}/${name}${query(owner(resource, 'list'))}'${token}`
+  const byLabel = properties.find((one) => one.name === label && one.operators.includes('contains'))
+  const sorted = properties.find((one) => one.sortable && one.name === label)
+  const parameters = [
+    ...(byLabel === undefined ? [] : [`filters[${label}].operator=contains`, `filters[${label}].value=a`]),
+    ...(sorted === undefined ? [] : [`sortColumn=${sorted.name}`, 'sortDirection=desc']),
+    ...owner(resource, 'paged'),
+    'pageSize=5',
+    `fields=${[...new Set(['id', label])].join(',')}`
+  ]
+  return `curl -gi '${base}/${name}/paged${query(parameters)}'${token}`
+}
+
+function owner(resource: Resource, operation: 'list' | 'paged'): string[] {
+  const parameter = ownerParameterOf(resource, operation)
+  return parameter === undefined ? [] : [`${parameter}=1`]
+}
+
+function query(parameters: readonly string[]): string {
+  return parameters.length === 0 ? '' : `?${parameters.join('&')}`
+}
+
+export interface Route {
+  readonly method: string
+  readonly path: string
+  readonly summary: string
+}
+
+/** The routes of a resource but for its actions, as the OpenAPI document has them. */
+export function routesOf(resource: Resource): Route[] {
+  return operationsOf({ ...resource, actions: [] }).map(({ method, path, document }) => ({
+    method: method.toUpperCase(),
+    path,
+    summary: document.summary
+  }))
+}
+
+/** `GET /docs`: what is served here, for people. */
+export const docsPage = fp<{ catalogue: Catalogue; address: PublicAddress; isRendered: boolean }>(
+  async (app, { catalogue, address, isRendered }) => {
+    const url = '/docs'
+    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    app.get(url, async (request, reply) => {
+      const resources = [...catalogue.current.resources.values()]
+      return reply.headers(HTML_HEADERS).send(docsOverview(resources, { base: address.baseFor(request), isRendered }))
+    })
+  },
+  { name: 'docs-page', dependencies: ['problem-responses'], fastify: '5.x' }
+)

@@ -1,0 +1,259 @@
+import type { CustomRead, Property, Resource } from '../data/data-calls.js'
+import { ownerParameterOf, ownerParameterOfRead } from '../entity-routes/paths.js'
+import type { ReadOperation } from '../http/query-string.js'
+import { type HeaderName, jsonContent, problemResponses, success } from './components.js'
+import { HEADER_PARAMETERS, operationParameters, ownerParameters, WRITE_HEADER_PARAMETERS } from './parameters.js'
+import { propertySchema, valueSchema } from './property-schema.js'
+import { inputSchemaName } from './schemas.js'
+
+/** One operation of the document and where it stands. */
+export interface DocumentedOperation {
+  readonly path: string
+  readonly method: 'get' | 'post' | 'put' | 'delete'
+  /** The operation object but for what all have: tags, id and security. */
+  readonly document: {
+    /** Words that the operation's id is made of. */
+    readonly id: string
+    readonly summary: string
+    readonly description?: string
+    readonly parameters: readonly object[]
+    readonly requestBody?: object
+    readonly responses: object
+  }
+}
+
+/** The `{id}` of a path. */
+export function idParameter({ properties }: Resource): object {
+  const id = properties.find(({ name }) => name === 'id')
+  return { name: 'id', in: 'path', required: true, schema: id === undefined ? { type: 'string' } : valueSchema(id) }
+}
+
+interface Read {
+  readonly path: string
+  readonly summary: string
+  readonly answer: string
+  readonly content: object
+  readonly headers: readonly HeaderName[]
+}
+
+const CSV = { 'text/csv': { schema: { type: 'string' } } } as const
+
+/** The reads that a resource serves. */
+export function readOperations(resource: Resource): DocumentedOperation[] {
+  // The keys are those of the record.
+  return (Object.entries(readsOf(resource.name)) as [ReadOperation, Read][])
+    .filter(([operation]) => resource.operations.includes(operation))
+    .map(([operation, read]) => ({
+      path: read.path,
+      method: 'get',
+      document: {
+        id: `${operation} ${resource.name}`,
+        summary: read.summary,
+        parameters: [
+          ...(operation === 'get' ? [idParameter(resource)] : []),
+          ...operationParameters(resource, operation)
+        ],
+        responses: {
+          ...success({ status: 200, description: read.answer, content: read.content, headers: read.headers }),
+          ...problemResponses(operation === 'get' ? [404] : [])
+        }
+      }
+    }))
+}
+
+function readsOf(name: string): Readonly<Record<ReadOperation, Read>> {
+  const row = { $ref: `#/components/schemas/${name}` }
+  const rows = jsonContent({ type: 'array', items: row })
+  return {
+    list: {
+      path: `/${name}`,
+      summary: 'The first rows by id',
+      answer: 'Rows in order of id.',
+      content: rows,
+      headers: ['X-Row-Limit', 'X-Truncated', 'Link']
+    },
+    paged: {
+      path: `/${name}/paged`,
+      summary: 'A filtered, sorted page',
+      answer: 'The rows of the page.',
+      content: rows,
+      headers: ['X-Pagination', 'X-Total-Count', 'Link']
+    },
+    export: {
+      path: `/${name}/export`,
+      summary: 'Every row that matches, as CSV',
+      answer: 'RFC 4180 with CRLF. A cut file ends in a row that says so.',
+      content: CSV,
+      headers: ['X-Export-Row-Limit', 'Content-Disposition']
+    },
+    lookup: {
+      path: `/${name}/lookup`,
+      summary: 'Id and name pairs',
+      answer: 'Ordered by name, then id.',
+      content: jsonContent({ $ref: `#/components/schemas/${name}.lookup` }),
+      headers: ['X-Truncated']
+    },
+    get: {
+      path: `/${name}/{id}`,
+      summary: 'One row',
+      answer: 'The row.',
+      content: jsonContent(row),
+      headers: ['ETag']
+    }
+  }
+}
+
+/** The reads that a resource has of its own. */
+export function customReadOperations(resource: Resource): DocumentedOperation[] {
+  return resource.reads.map((read) => ({
+    path: `/${resource.name}/${read.name}`,
+    method: 'get',
+    document: {
+      id: `${read.name} of ${resource.name}`,
+      summary: read.description,
+      parameters: [
+        ...read.parameters.map(parameter),
+        ...ownerParameters(ownerParameterOfRead(resource, read)),
+        ...HEADER_PARAMETERS
+      ],
+      responses: {
+        ...success({
+          status: 200,
+          description: 'Its items.',
+          content: jsonContent({ type: 'array', items: itemSchema(read) }),
+          headers: ['X-Row-Limit', 'X-Truncated']
+        }),
+        ...problemResponses([])
+      }
+    }
+  }))
+}
+
+function parameter(property: Property): object {
+  return { name: property.name, in: 'query', required: !property.nullable, schema: valueSchema(property) }
+}
+
+function itemSchema({ items, bareItems }: CustomRead): object {
+  const [only] = items
+  if (bareItems && only !== undefined) return propertySchema(only)
+  return {
+    type: 'object',
+    required: items.map(({ name }) => name),
+    properties: Object.fromEntries(items.map((item) => [item.name, propertySchema(item)]))
+  }
+}
+
+/** The writes that a resource serves, its actions included. */
+export function writeOperations(resource: Resource): DocumentedOperation[] {
+  const { operations, actions } = resource
+  return [
+    ...(operations.includes('create') ? [create(resource)] : []),
+    ...(operations.includes('update') ? [update(resource)] : []),
+    ...(operations.includes('delete') ? [remove(resource)] : []),
+    ...actions.map((action) => act(resource, action))
+  ]
+}
+
+function create(resource: Resource): DocumentedOperation {
+  const { name } = resource
+  return {
+    path: `/${name}`,
+    method: 'post',
+    document: {
+      id: `create ${name}`,
+      summary: 'A new row',
+      description: 'With an `Idempotency-Key` a retry gets the first answer and makes no second row.',
+      parameters: [...ownerOf(resource, 'create'), WRITE_HEADER_PARAMETERS.idempotencyKey, ...HEADER_PARAMETERS],
+      requestBody: requestBody(`${name}.create`),
+      responses: {
+        ...written(name, 201, 'The row as created.'),
+        ...problemResponses([409, 413, 415, 422])
+      }
+    }
+  }
+}
+
+function update(resource: Resource): DocumentedOperation {
+  const { name } = resource
+  return {
+    path: `/${name}/{id}`,
+    method: 'put',
+    document: {
+      id: `update ${name}`,
+      summary: 'What a client may set of a row, replaced',
+      description: 'An optional member that is left out becomes null. The row must exist.',
+      parameters: guarded(resource, 'update'),
+      requestBody: requestBody(`${name}.update`),
+      responses: {
+        ...written(name, 200, 'The row as it is now.'),
+        ...problemResponses([404, 409, 412, 413, 415, 422, 428])
+      }
+    }
+  }
+}
+
+function remove(resource: Resource): DocumentedOperation {
+  const { name } = resource
+  return {
+    path: `/${name}/{id}`,
+    method: 'delete',
+    document: {
+      id: `delete ${name}`,
+      summary: 'A row and its children, removed',
+      parameters: [
+        idParameter(resource),
+        ...ownerOf(resource, 'delete'),
+        WRITE_HEADER_PARAMETERS.optionalIfMatch,
+        ...HEADER_PARAMETERS
+      ],
+      responses: {
+        ...success({ status: 204, description: 'It is gone.', headers: [] }),
+        ...problemResponses([404, 409, 412])
+      }
+    }
+  }
+}
+
+function act(
+  resource: Resource,
+  { name: action, description, ...input }: Resource['actions'][number]
+): DocumentedOperation {
+  const { name } = resource
+  const needsBody = input.childPrecondition !== '' || input.input.some(({ nullable }) => !nullable)
+  return {
+    path: `/${name}/{id}/${action}`,
+    method: 'put',
+    document: {
+      id: `${action} ${name}`,
+      summary: description,
+      parameters: guarded(resource, 'act'),
+      requestBody: { ...requestBody(inputSchemaName(name, action)), required: needsBody },
+      responses: {
+        ...written(name, 200, 'The row as it is now.'),
+        ...problemResponses([404, 409, 412, 413, 415, 422, 428])
+      }
+    }
+  }
+}
+
+function guarded(resource: Resource, operation: 'update' | 'act'): object[] {
+  const { ifMatch, idempotencyKey } = WRITE_HEADER_PARAMETERS
+  return [idParameter(resource), ...ownerOf(resource, operation), ifMatch, idempotencyKey, ...HEADER_PARAMETERS]
+}
+
+function ownerOf(resource: Resource, operation: 'create' | 'update' | 'delete' | 'act'): object[] {
+  return ownerParameters(ownerParameterOf(resource, operation))
+}
+
+function written(name: string, status: 200 | 201, description: string): object {
+  return success({
+    status,
+    description,
+    content: jsonContent({ $ref: `#/components/schemas/${name}` }),
+    headers: ['ETag', 'Idempotent-Replayed', ...(status === 201 ? (['Location'] as const) : [])]
+  })
+}
+
+function requestBody(schema: string): object {
+  return { required: true, content: jsonContent({ $ref: `#/components/schemas/${schema}` }) }
+}

@@ -1,0 +1,56 @@
+import fp from 'fastify-plugin'
+import { DomainError, ERROR_CODES, type ErrorCode, isErrorCode } from '../../shared/errors.js'
+import { escapeHtml, HTML_HEADERS, htmlPage, link, prose, table } from '../http/html-page.js'
+import { PROBLEM_KINDS } from '../http/problem-details.js'
+import { PROBLEM_EXPLANATIONS } from '../http/problem-explanations.js'
+import type { PublicAddress } from '../http/public-address.js'
+import { refuseOtherMethods } from './methods.js'
+
+/** `GET /problems/{code}`: the page that the `type` of a problem document leads to. `GET /problems` lists them. */
+export const problemPages = fp<{ address: PublicAddress }>(
+  async (app, { address }) => {
+    refuseOtherMethods(app, { url: '/problems', routed: ['GET', 'HEAD'] })
+    app.get('/problems', async (request, reply) => reply.headers(HTML_HEADERS).send(index(address.baseFor(request))))
+
+    const url = '/problems/:code'
+    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    app.get<{ Params: { code: string } }>(url, async (request, reply) => {
+      const { code } = request.params
+      if (!isErrorCode(code)) throw new DomainError('route.not-found', 'There is no problem of this name.')
+      return reply.headers(HTML_HEADERS).send(explanation(code, address.baseFor(request)))
+    })
+  },
+  { name: 'problem-pages', dependencies: ['problem-responses'], fastify: '5.x' }
+)
+
+function index(base: string): string {
+  return htmlPage(
+    'Problems',
+    `<h1>Problems</h1>
+<p>Every refusal is a problem document (RFC 9457) whose <code>code</code> is one of these. What is served here is in
+${link(`${base}/docs`, 'the docs')}.</p>
+${table([
+  ['Code', 'Status', 'What happened'],
+  ...ERROR_CODES.map((code) => [
+    link(`${base}/problems/${code}`, escapeHtml(code)),
+    String(PROBLEM_KINDS[code].status),
+    prose(PROBLEM_EXPLANATIONS[code].meaning)
+  ])
+])}`
+  )
+}
+
+function explanation(code: ErrorCode, base: string): string {
+  const { status, title } = PROBLEM_KINDS[code]
+  const { meaning, remedy } = PROBLEM_EXPLANATIONS[code]
+  return htmlPage(
+    title,
+    `<h1>${escapeHtml(title)}</h1>
+<p><code>${escapeHtml(code)}</code>, HTTP status ${status}</p>
+<h2>What happened</h2>
+<p>${prose(meaning)}</p>
+<h2>What to do</h2>
+<p>${prose(remedy)}</p>
+<p>${link(`${base}/problems`, 'All problems')}, ${link(`${base}/docs`, 'what is served')}</p>`
+  )
+}

@@ -1,0 +1,106 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { DomainError, type ErrorCode } from '../../shared/errors.js'
+import type { Logger } from '../../shared/logger.js'
+import { BODY_TOO_LARGE } from '../../shared/wire.js'
+import { toProblem } from '../http/problem-details.js'
+import type { PublicAddress } from '../http/public-address.js'
+import { pathOf } from '../http/query-string.js'
+
+interface Meaning {
+  readonly code: ErrorCode
+  readonly detail: string
+}
+
+const NO_JSON: Meaning = { code: 'body.malformed', detail: 'The body is not well-formed JSON.' }
+const NOT_JSON_TYPE: Meaning = {
+  code: 'media-type.unsupported',
+  detail: 'The body must be sent as application/json.'
+}
+
+/** Fastify's own refusals that have a better name than "malformed". */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: NO_JSON,
+  FST_ERR_CTP_EMPTY_JSON_BODY: NO_JSON,
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: NOT_JSON_TYPE,
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: NOT_JSON_TYPE,
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body.too-large', detail: BODY_TOO_LARGE },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'request.malformed',
+    detail: 'The body does not have the length that Content-Length announced.'
+  },
+  FST_ERR_BAD_URL: { code: 'request.malformed', detail: 'The path is not percent-encoded UTF-8.' },
+  FST_ERR_MAX_PARAM_LENGTH: { code: 'uri.too-long', detail: 'The request target is longer than 64 KiB.' },
+  FST_ERR_NOT_FOUND: { code: 'route.not-found', detail: 'There is nothing at this path; /docs shows what there is.' }
+}
+
+/** undefined where the error is no refusal of Fastify's (a fault of ours, then). */
+export function domainErrorFromFastify(error: unknown): DomainError | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
+  const meaning = MEANINGS[error.code]
+  if (meaning !== undefined) return new DomainError(meaning.code, meaning.detail, { cause: error })
+  const status = 'statusCode' in error ? Number(error.statusCode) : 500
+  // Fastify gives the error of a body that breaks off the status 400.
+  if (error.code === 'ECONNRESET' && status === 400) {
+    return new DomainError('request.malformed', 'The body broke off.', { cause: error })
+  }
+  return error.code.startsWith('FST_') && status >= 400 && status < 500
+    ? new DomainError('request.malformed', 'The request could not be understood.', { cause: error })
+    : undefined
+}
+
+/** Answers a thrown thing, whatever it is, as a problem document. What nobody foresaw is logged in full and opaque outside. */
+export class ProblemSender {
+  readonly #address: PublicAddress
+  readonly #log: Logger
+
+  constructor(address: PublicAddress, log: Logger) {
+    this.#address = address
+    this.#log = log
+  }
+
+  send(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const error = this.#understood(thrown, reply.raw.destroyed ? undefined : request.id)
+    const problem = toProblem(error, {
+      base: this.#address.baseFor(request),
+      path: pathOf(request.originalUrl),
+      requestId: request.id
+    })
+    return reply
+      .code(problem.status)
+      .headers({ ...problem.headers, 'x-request-id': request.id })
+      .send(problem.body)
+  }
+
+  /** A cancelled call is no failure worth a line: without a request id none is written for one. */
+  #understood(thrown: unknown, requestId: string | undefined): DomainError {
+    if (thrown instanceof DomainError) {
+      if (requestId === undefined) return thrown
+      if (thrown.code === 'internal' || thrown.code.startsWith('upstream.')) {
+        this.#log.warn({ requestId, code: thrown.code, err: thrown }, 'data service failure')
+      }
+      return thrown
+    }
+    const known = domainErrorFromFastify(thrown)
+    if (known !== undefined) return known
+    // A page is given up when its client goes away.
+    if (requestId === undefined && thrown instanceof Error && thrown.name === 'AbortError') {
+      return new DomainError('upstream.bad-gateway', 'The client went away.', { cause: thrown })
+    }
+    this.#log.error({ requestId, err: thrown }, 'unforeseen failure')
+    return new DomainError('internal', 'Unforeseen failure.', { cause: thrown })
+  }
+}
+
+/** Everything thrown becomes a problem document, and so does a path that no route has, before its body is read. */
+export const problemResponses = fp<{ problems: ProblemSender }>(
+  async (app, { problems }) => {
+    app.setErrorHandler((error, request, reply) => problems.send(error, request, reply))
+    app.addHook('onRequest', (request, _reply, done) => {
+      if (request.is404)
+        throw new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
+      done()
+    })
+  },
+  { name: 'problem-responses', dependencies: ['request-identity', 'request-limits'], fastify: '5.x' }
+)

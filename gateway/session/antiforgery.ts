@@ -1,0 +1,249 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { DomainError } from '../../shared/errors.js'
+import type { Logger } from '../../shared/logger.js'
+import { cookieValues, unverifiedClaims } from '../../shared/session-cookie/read-session-cookie.js'
+import { MAX_BODY_BYTES } from '../../shared/wire.js'
+import { setCookie } from '../http/cookies.js'
+import { headerLines } from '../http/preconditions.js'
+import type { KeyRing, Verdict } from '../key-ring/key-ring.js'
+import { keepFromFailing } from '../server/connections.js'
+import { refuseOtherMethods } from '../server/methods.js'
+import { isGenuine } from './access-tokens.js'
+import { sentCookies } from './cookies.js'
+import { authCall, type SessionTools } from './session-tools.js'
+
+const TEXT = /^([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{86})$/
+
+/** A key's id and 64 bytes, as they stand in a cookie or a form. */
+export function encodeSignature(keyId: string, bytes: Buffer): string {
+  return `${keyId}.${bytes.toString('base64url')}`
+}
+
+/** undefined for what encodeSignature has not written. */
+export function decodeSignature(text: string): { readonly keyId: string; readonly bytes: Buffer } | undefined {
+  const [, keyId, encoded] = TEXT.exec(text) ?? []
+  if (keyId === undefined || encoded === undefined) return undefined
+  const bytes = Buffer.from(encoded, 'base64url')
+  return bytes.toString('base64url') === encoded ? { keyId, bytes } : undefined
+}
+
+/** Bytes of the secret in the cookie, and of a signature. */
+const BYTES = 32
+
+const COOKIE_PURPOSE = 'antiforgery.cookie'
+const TOKEN_PURPOSE = 'antiforgery.token'
+
+/**
+ * The cookie holds a random secret that the ring has signed; the token is another signature of the same secret and of the
+ * session that it is for, under a mask of its own each time, so that a compressed page does not give it away (BREACH).
+ * Neither can be made without the ring, nor one from the other.
+ */
+export class AntiforgeryTokens {
+  readonly #ring: KeyRing
+
+  constructor(ring: KeyRing) {
+    this.#ring = ring
+  }
+
+  /**
+   * A cookie and a token of it for a session. What an earlier cookie's tokens are worth stays: its secret is kept where it
+   * is valid.
+   */
+  async issue(earlier: string | undefined, session: SessionBinding): Promise<{ cookie: string; token: string }> {
+    const known = earlier === undefined ? undefined : await this.#secretOf(earlier)
+    const secret = Buffer.isBuffer(known) ? known : randomBytes(BYTES)
+    const { keyId, mac } = this.#ring.sign(COOKIE_PURPOSE, secret)
+    const token = this.#ring.sign(TOKEN_PURPOSE, Buffer.concat([secret, session]))
+    const mask = randomBytes(BYTES)
+    return {
+      cookie: encodeSignature(keyId, Buffer.concat([secret, mac])),
+      token: encodeSignature(token.keyId, Buffer.concat([mask, xor(mask, token.mac)]))
+    }
+  }
+
+  /** Whether the token was made for the cookie and the session. */
+  async verify(cookie: string, token: string, session: SessionBinding): Promise<Verdict> {
+    const secret = await this.#secretOf(cookie)
+    if (!Buffer.isBuffer(secret)) return { valid: false, why: `cookie: ${secret.why}` }
+    const parts = decodeSignature(token)
+    if (parts === undefined) return { valid: false, why: 'token: it is none' }
+    const { keyId, bytes } = parts
+    const mac = xor(bytes.subarray(0, BYTES), bytes.subarray(BYTES))
+    const verdict = await this.#ring.verify(TOKEN_PURPOSE, Buffer.concat([secret, session]), { keyId, mac })
+    return verdict.valid ? verdict : { valid: false, why: `token, or the session is another: ${verdict.why}` }
+  }
+
+  async #secretOf(cookie: string): Promise<Buffer | { readonly why: string }> {
+    const parts = decodeSignature(cookie)
+    if (parts === undefined) return { why: 'it is none' }
+    const { keyId, bytes } = parts
+    const secret = bytes.subarray(0, BYTES)
+    const verdict = await this.#ring.verify(COOKIE_PURPOSE, secret, { keyId, mac: bytes.subarray(BYTES) })
+    return verdict.valid ? secret : verdict
+  }
+}
+
+/** Of two buffers of one length. */
+function xor(one: Buffer, other: Buffer): Buffer {
+  return Buffer.from(one.map((byte, at) => byte ^ (other[at] ?? 0)))
+}
+
+const NAME = 'app_antiforgery'
+
+/** The cookie in a `Cookie` header; undefined where there is none, or several of which one may be a neighbour's. */
+export function antiforgeryCookieIn(header: string | undefined): string | undefined {
+  const values = cookieValues(header, NAME)
+  return values.length === 1 ? values[0] : undefined
+}
+
+/** The `Set-Cookie` line. The cookie ends with the browser's session: a page without one asks for another. */
+export function antiforgerySetCookie(value: string, secure: boolean): string {
+  return setCookie(NAME, value, { secure })
+}
+
+const FIELD = /(?:^|&)(_csrf=[^&]*)/
+
+/** The first `_csrf` of a form as browsers post it (application/x-www-form-urlencoded), from the start of its bytes. */
+export function antiforgeryFieldIn(form: Buffer): string | undefined {
+  // Only the one field is decoded: a body of nothing but ampersands would make a million.
+  const [, pair] = FIELD.exec(form.toString('latin1')) ?? []
+  return new URLSearchParams(pair ?? '').get('_csrf') ?? undefined
+}
+
+/** Whether a form's bytes can be read here. */
+export function isPlainForm({ type, encoding }: { type: string | undefined; encoding: string | undefined }): boolean {
+  const isForm = /^application\/x-www-form-urlencoded[\t ]*(?:;|$)/i.test(type ?? '')
+  return isForm && /^(?:identity)?$/i.test(encoding ?? '')
+}
+
+/** The start of a stream, and a stream of the same bytes and all that follow. */
+export interface Peeked {
+  readonly start: Buffer
+  readonly body: Readable
+}
+
+/** Reads ahead until the end, or until `bytes` and no further than the piece that completes them. */
+export async function peek(source: Readable, bytes: number): Promise<Peeked> {
+  const pieces: AsyncIterator<Buffer, undefined> = source.iterator()
+  const read: Buffer[] = []
+  for (let length = 0; length < bytes;) {
+    const { done, value } = await pieces.next()
+    if (done === true) break
+    read.push(value)
+    length += value.length
+  }
+  const body = keepFromFailing(Readable.from(continued(read, pieces), { objectMode: false }))
+  return { start: Buffer.concat(read).subarray(0, bytes), body }
+}
+
+/** Ends the source too when whoever reads this gives up. */
+async function* continued(read: readonly Buffer[], pieces: AsyncIterator<Buffer, undefined>): AsyncGenerator<Buffer> {
+  yield* read
+  yield* { [Symbol.asyncIterator]: () => pieces }
+}
+
+/**
+ * The session that an antiforgery token is made for, as bytes that are signed with it: a hash of issuer, subject and the
+ * claim `sid`; nothing for no session. Neither expiry nor anything else of the access token counts, so a token outlives
+ * refreshes and ends with the session. A token of an outside issuer may have no `sid`, as may one that was minted before
+ * the claim was: the empty text stands for it, and all such sessions of one subject are one.
+ */
+export type SessionBinding = Buffer
+
+const NO_SESSION: SessionBinding = Buffer.alloc(0)
+
+/**
+ * The session that the cookies of a request belong to, by the word of its access cookie: whoever could have forged that
+ * would have put the visitor in a session of the forger's, and nothing is done in it by the visitor's. undefined where a
+ * refresh cookie stands beside an access cookie that is missing or no JWT: there is a session, and which cannot be told.
+ */
+export function claimedSession(cookieHeader: string | undefined): SessionBinding | undefined {
+  const { access, refresh } = sentCookies(cookieHeader)
+  const { iss, sub, sid } = (access === undefined ? undefined : unverifiedClaims(access)) ?? {}
+  if (typeof iss !== 'string' || typeof sub !== 'string') return refresh === undefined ? NO_SESSION : undefined
+  return createHash('sha256')
+    .update(JSON.stringify([iss, sub, typeof sid === 'string' ? sid : '']))
+    .digest()
+}
+
+/**
+ * The session of a request whose access cookie is signed by an accepted issuer, expired or not; no session for any other
+ * request. Throws `upstream.unavailable` where the keys cannot be had: by an unverified cookie anybody could get tokens of
+ * anybody's session.
+ */
+export async function provenSession(request: FastifyRequest, tools: SessionTools): Promise<SessionBinding> {
+  const { cookie } = request.headers
+  const { access } = sentCookies(cookie)
+  if (access === undefined || !(await isGenuine(access, authCall(request), tools))) return NO_SESSION
+  return claimedSession(cookie) ?? NO_SESSION
+}
+
+const REMEDY = 'Get one from GET /auth/antiforgery and send it back as the header X-CSRF-Token or the form field _csrf.'
+
+/**
+ * Throws `antiforgery.invalid` for a request without the token that belongs to its cookie and its session. The token is looked for in the
+ * header `X-CSRF-Token`, else in the field `_csrf` within the first MiB of a form, whose bytes stay to be read: where
+ * `request.body` is a stream, it is replaced by one of the same bytes.
+ */
+export class AntiforgeryCheck {
+  readonly #tokens: AntiforgeryTokens
+  readonly #log: Logger
+
+  constructor(tokens: AntiforgeryTokens, log: Logger) {
+    this.#tokens = tokens
+    this.#log = log
+  }
+
+  async check(request: FastifyRequest): Promise<void> {
+    const cookie = antiforgeryCookieIn(request.headers.cookie)
+    if (cookie === undefined) throw this.#refused(request, 'no cookie, or several')
+    const token = await tokenOf(request)
+    if (token === undefined) throw this.#refused(request, 'no token')
+    const session = claimedSession(request.headers.cookie)
+    if (session === undefined)
+      throw this.#refused(request, 'a refresh cookie without an access cookie to tell its session')
+    const verdict = await this.#tokens.verify(cookie, token, session)
+    if (!verdict.valid) throw this.#refused(request, verdict.why)
+  }
+
+  #refused({ id }: FastifyRequest, why: string): DomainError {
+    this.#log.warn({ requestId: id, why }, 'antiforgery token refused')
+    return new DomainError('antiforgery.invalid', `The antiforgery token is absent or not valid. ${REMEDY}`)
+  }
+}
+
+async function tokenOf(request: FastifyRequest): Promise<string | undefined> {
+  const [header, ...others] = headerLines(request.raw.rawHeaders, 'x-csrf-token')
+  if (header !== undefined) return others.length === 0 ? header : undefined
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers
+  if (!isPlainForm({ type, encoding })) return undefined
+  if (Buffer.isBuffer(request.body)) return antiforgeryFieldIn(request.body)
+  if (!(request.body instanceof Readable)) return undefined
+  const { start, body } = await peek(request.body, MAX_BODY_BYTES)
+  request.body = body
+  return antiforgeryFieldIn(start)
+}
+
+export interface AntiforgeryRouteOptions {
+  readonly tokens: AntiforgeryTokens
+  readonly tools: SessionTools
+  readonly cookieSecure: boolean
+}
+
+/** `GET /auth/antiforgery`: a token for unsafe requests to the renderer in this session, and the cookie that it belongs to. */
+export const antiforgeryRoute = fp<AntiforgeryRouteOptions>(
+  async (app, { tokens, tools, cookieSecure }) => {
+    const url = '/auth/antiforgery'
+    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    app.get(url, async (request, reply) => {
+      const session = await provenSession(request, tools)
+      const { cookie, token } = await tokens.issue(antiforgeryCookieIn(request.headers.cookie), session)
+      reply.header('set-cookie', antiforgerySetCookie(cookie, cookieSecure))
+      return { token }
+    })
+  },
+  { name: 'antiforgery-route', dependencies: ['problem-responses', 'private-cookies', 'own-site-only'], fastify: '5.x' }
+)

@@ -1,0 +1,92 @@
+import type { FastifyReply } from 'fastify'
+import {
+  ACCESS_COOKIE,
+  cookiePairs,
+  cookieValues,
+  REFRESH_COOKIE
+} from '../../shared/session-cookie/read-session-cookie.js'
+import { setCookie } from '../http/cookies.js'
+
+/** An open session with the end of its refresh token, RFC 3339. */
+interface OpenSession {
+  readonly accessToken: string
+  readonly refreshToken: string
+  readonly refreshTokenExpiry: string
+}
+
+/** Sets and expires the two cookies, always with the same attributes. Both live as long as the refresh token. */
+export class SessionCookies {
+  readonly #secure: boolean
+  readonly #lifetime: number
+  readonly #now: () => Date
+
+  /** `lifetime` of refresh tokens in milliseconds, for those whose end is not known. */
+  constructor(of: { readonly secure: boolean; readonly lifetime: number; readonly now: () => Date }) {
+    this.#secure = of.secure
+    this.#lifetime = of.lifetime
+    this.#now = of.now
+  }
+
+  set(reply: FastifyReply, session: OpenSession): void {
+    const left = Date.parse(session.refreshTokenExpiry) - this.#now().getTime()
+    this.#write(reply, [session.accessToken, session.refreshToken], Number.isNaN(left) ? this.#lifetime : left)
+  }
+
+  /** Tokens that a client brings. Without a refresh token that cookie stays as it is. */
+  mirror(reply: FastifyReply, accessToken: string, refreshToken: string | undefined): void {
+    this.#write(reply, [accessToken, refreshToken], this.#lifetime)
+  }
+
+  expire(reply: FastifyReply): void {
+    this.#write(reply, ['', ''], 0)
+  }
+
+  #write(reply: FastifyReply, values: readonly [access: string, refresh: string | undefined], left: number): void {
+    const [access, refresh] = values
+    const attributes = { secure: this.#secure, maxAge: left === 0 ? 0 : Math.max(1, Math.ceil(left / 1000)) }
+    const lines = [setCookie(ACCESS_COOKIE, access, attributes)]
+    if (refresh !== undefined) lines.push(setCookie(REFRESH_COOKIE, refresh, attributes))
+    reply.header('set-cookie', lines)
+  }
+}
+
+/** The session cookies of a request. */
+export interface SentCookies {
+  readonly access: string | undefined
+  readonly refresh: string | undefined
+  /**
+   * Whether a cookie came with several values. A neighbour on the domain can add its own beside ours, and which is whose
+   * cannot be told: such a request has no session, and its cookies are left alone, for expiring ours would leave the
+   * other one to speak for the user.
+   */
+  readonly ambiguous: boolean
+}
+
+export function sentCookies(header: string | undefined): SentCookies {
+  const access = cookieValues(header, ACCESS_COOKIE)
+  const refresh = cookieValues(header, REFRESH_COOKIE)
+  return access.length > 1 || refresh.length > 1
+    ? { access: undefined, refresh: undefined, ambiguous: true }
+    : { access: access[0], refresh: refresh[0], ambiguous: false }
+}
+
+/** A request has one refresh cookie; who sends more does not make as many calls of the data service. */
+const MOST_ENDED = 4
+
+/** Of the sessions that end with a request, several where it cannot be told whose is whose. */
+export function sentRefreshTokens(header: string | undefined): string[] {
+  return cookieValues(header, REFRESH_COOKIE).slice(0, MOST_ENDED)
+}
+
+/** The `Cookie` header with these session cookies in place of those it had; undefined where nothing is left. */
+export function withSession(
+  header: string | undefined,
+  session: { readonly accessToken: string; readonly refreshToken: string } | undefined
+): string | undefined {
+  const others = cookiePairs(header).filter(({ name }) => name !== ACCESS_COOKIE && name !== REFRESH_COOKIE)
+  const parts = others.map(({ name, value }) => (name === '' ? value : `${name}=${value}`))
+  if (session !== undefined) {
+    parts.push(`${ACCESS_COOKIE}=${session.accessToken}`, `${REFRESH_COOKIE}=${session.refreshToken}`)
+  }
+  return parts.length === 0 ? undefined : parts.join('; ')
+}

@@ -1,0 +1,156 @@
+/** Settings as a flat table of texts; `process.env` is passed in by the two config.ts files alone. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads settings one by one, keeping every fault, so that a start with five mistakes says all five. A blank setting
+ * counts as unset.
+ */
+export class SettingsReader {
+  readonly #environment: Environment
+  readonly #faults: string[] = []
+  readonly #effective = new Map<string, string>()
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+  }
+
+  text(name: string, fallback: string): string {
+    return this.parsed(name, { fallback, parse: (text) => text })
+  }
+
+  optionalText(name: string): string | undefined {
+    const text = this.#raw(name)
+    this.#effective.set(name, text ?? '')
+    return text
+  }
+
+  /** A secret of at least 16 visible ASCII characters; undefined for none. It is printed and quoted nowhere. */
+  secret(name: string): string | undefined {
+    const text = this.#raw(name)
+    this.#effective.set(name, text === undefined ? '' : '***')
+    if (text === undefined || /^[\x21-\x7e]{16,}$/.test(text)) return text
+    this.fault(`${name} must be at least 16 visible ASCII characters, such as \`openssl rand -hex 32\` prints.`)
+    return undefined
+  }
+
+  flag(name: string, fallback: boolean): boolean {
+    const parse = (text: string): boolean | Error =>
+      text === 'true' ? true : text === 'false' ? false : new Error('must be true or false')
+    return this.parsed(name, { fallback: String(fallback), parse })
+  }
+
+  /** A whole number of at least `min` and at most `max`. */
+  integer(name: string, range: { fallback: number; min: number; max?: number }): number {
+    const { fallback, min, max = Number.MAX_SAFE_INTEGER } = range
+    const parse = (text: string): number | Error => {
+      const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+      return value >= min && value <= max ? value : new Error(`must be a whole number from ${min} to ${max}`)
+    }
+    return this.parsed(name, { fallback: String(fallback), parse })
+  }
+
+  /** `10s`, `15m`, `24h`, `7d`, `500ms`; milliseconds out. */
+  duration(name: string, fallback: string): number {
+    const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+    const parse = (text: string): number | Error => {
+      const [, digits = '', unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
+      const factor = units[unit]
+      return factor === undefined || Number(digits) === 0
+        ? new Error('must be a duration such as 10s, 15m, 24h or 7d')
+        : Number(digits) * factor
+    }
+    return this.parsed(name, { fallback, parse })
+  }
+
+  /** `parse` answers an Error whose message completes the sentence "NAME …". */
+  parsed<T>(name: string, how: { fallback: string; parse: (text: string) => T | Error }): T {
+    const text = this.#raw(name) ?? how.fallback
+    this.#effective.set(name, text)
+    const value = how.parse(text)
+    if (!(value instanceof Error)) return value
+    this.fault(`${name} ${value.message}, not ${JSON.stringify(redactUrl(text))}.`)
+    const standIn = how.parse(how.fallback)
+    if (standIn instanceof Error) throw standIn
+    return standIn
+  }
+
+  fault(sentence: string): void {
+    this.#faults.push(sentence)
+  }
+
+  /** Throws one error that lists every fault. */
+  finish(): void {
+    if (this.#faults.length > 0) throw new SettingsError(this.#faults)
+  }
+
+  /** What `--print-config` prints: NAME=value a line, passwords in URLs redacted. */
+  effective(): string {
+    return [...this.#effective].map(([name, value]) => `${name}=${redactUrl(value)}`).join('\n')
+  }
+
+  #raw(name: string): string | undefined {
+    const text = this.#environment[name]
+    return text === undefined || text.trim() === '' ? undefined : text
+  }
+}
+
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+
+  constructor(faults: readonly string[]) {
+    super(
+      `Cannot start: ${faults.length} setting${faults.length === 1 ? ' is' : 's are'} wrong.\n- ${faults.join('\n- ')}`
+    )
+  }
+}
+
+/**
+ * The password of a URL's user information, up to the last `@` since passwords are pasted in unescaped, and every query
+ * value that names a secret, as `***`.
+ */
+export function redactUrl(text: string): string {
+  return text
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:/?#@]*):.*@/is, '$1:***@')
+    .replace(/([?&](?:password|sig|secret|token)=)[^&]*/gi, '$1***')
+}
+
+/** What the command line of a process asks for. */
+export type Task = 'serve' | 'print-config' | 'help'
+
+const TASKS: ReadonlyMap<string, Task> = new Map([
+  ['--print-config', 'print-config'],
+  ['--help', 'help'],
+  ['-h', 'help']
+])
+
+/** `args` without the interpreter and the module. Throws an ArgumentError that names the first one nobody knows. */
+export function readArguments(args: readonly string[]): Task {
+  const tasks = args.map((arg) => {
+    const task = TASKS.get(arg)
+    if (task === undefined) throw new ArgumentError(arg)
+    return task
+  })
+  return tasks.includes('help') ? 'help' : (tasks[0] ?? 'serve')
+}
+
+export class ArgumentError extends Error {
+  override readonly name = 'ArgumentError'
+
+  constructor(argument: string) {
+    super(
+      `Cannot start: there is no argument ${JSON.stringify(argument)}. ` +
+        'It takes --print-config and --help; everything else is an environment variable of docs/settings.md.'
+    )
+  }
+}
+
+/** What `--help` prints. */
+export function help(process: 'gateway' | 'data-service'): string {
+  return `Usage: node dist/${process}/main.js [--print-config | --help]
+
+  --print-config  prints the settings in force, secrets redacted, and ends
+  --help          prints this
+
+Settings are environment variables; docs/settings.md explains each. npm start runs both processes.
+`
+}

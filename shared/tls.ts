@@ -1,0 +1,242 @@
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createSecureContext, rootCertificates } from 'node:tls'
+import { type ChannelCredentials, credentials, experimental, ServerCredentials } from '@grpc/grpc-js'
+import type { Logger } from 'pino'
+import { followFiles, type Following, stateOf } from './files.js'
+import type { SettingsReader } from './settings.js'
+
+/** PEM files of one side of a TLS connection: a chain with its private key, the authorities that the peer is judged by. */
+export interface TlsFiles {
+  readonly certFile: string | undefined
+  readonly keyFile: string | undefined
+  readonly caFile: string | undefined
+}
+
+/** What the files hold. `cert` and `key` are both there or neither. */
+export interface TlsMaterial {
+  readonly cert: Buffer | undefined
+  readonly key: Buffer | undefined
+  readonly ca: Buffer | undefined
+}
+
+/**
+ * Certificates as their files have them. The files are read again whenever one of them changes, without a restart and
+ * without an effect on connections that exist. What is missing, malformed or no pair is logged once for each change, and
+ * what was read before stays in use.
+ */
+export class TlsCertificates {
+  readonly #listeners = new Set<(material: TlsMaterial) => void>()
+  #current: TlsMaterial
+
+  private constructor(material: TlsMaterial) {
+    this.#current = material
+  }
+
+  /** Throws with a sentence for people that names the file. `what` is the purpose in the log, such as `gRPC`. */
+  static async open(files: TlsFiles, how: Following & { log: Logger; what: string }): Promise<TlsCertificates> {
+    const { log, what } = how
+    const paths = [files.certFile, files.keyFile, files.caFile].filter((path) => path !== undefined)
+    // The look comes before the reading: a change in between is seen by the next look.
+    const seen = await stateOf(paths)
+    const certificates = new TlsCertificates(await readMaterial(files))
+    const changed = async (): Promise<void> => {
+      try {
+        const material = await readMaterial(files)
+        certificates.#set(material)
+        log.info({ tls: what, ...validity(material) }, 'certificates read again')
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        log.error({ tls: what, reason }, 'the changed certificate files are of no use; those before them stay')
+      }
+    }
+    void followFiles(paths, { ...how, seen, changed })
+    return certificates
+  }
+
+  get current(): TlsMaterial {
+    return this.#current
+  }
+
+  /** Calls the listener after each change, until the function that it answers with is called. */
+  onChange(listener: (material: TlsMaterial) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #set(material: TlsMaterial): void {
+    this.#current = material
+    for (const listener of this.#listeners) listener(material)
+  }
+}
+
+async function readMaterial({ certFile, keyFile, caFile }: TlsFiles): Promise<TlsMaterial> {
+  const [cert, key, ca] = await Promise.all([readPem(certFile), readPem(keyFile), readPem(caFile)])
+  if (cert !== undefined) certificateIn(cert, certFile)
+  if (ca !== undefined) certificateIn(ca, caFile)
+  try {
+    createSecureContext({ cert, key, ca })
+  } catch (error) {
+    throw new Error(`${keyFile ?? caFile} holds no unencrypted private key of the certificate in ${certFile}.`, {
+      cause: error
+    })
+  }
+  return { cert, key, ca }
+}
+
+async function readPem(path: string | undefined): Promise<Buffer | undefined> {
+  if (path === undefined) return undefined
+  try {
+    return await readFile(path)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    throw new Error(`${path} cannot be read (${code}).`, { cause: error })
+  }
+}
+
+/** The first one. A file of authorities without any would be taken by Node without a word. */
+function certificateIn(pem: Buffer, path: string | undefined): X509Certificate {
+  try {
+    return new X509Certificate(pem)
+  } catch (error) {
+    throw new Error(`${path} holds no PEM certificate.`, { cause: error })
+  }
+}
+
+function validity({ cert }: TlsMaterial): object {
+  return cert === undefined ? {} : { validTo: new X509Certificate(cert).validTo }
+}
+
+const CLIENT_AUTH = ['none', 'optional', 'required'] as const
+
+/** Whether the data service asks its callers for a certificate, and whether it takes calls without one. */
+export type ClientAuth = (typeof CLIENT_AUTH)[number]
+
+/** How the two processes are connected and know each other (contract.md section 1). */
+export interface GrpcSecurity {
+  /** undefined: plain text. */
+  readonly tls: (TlsFiles & { readonly clientAuth: ClientAuth }) | undefined
+  /** By which a data service knows a gateway where there is no client certificate; undefined for none. */
+  readonly gatewaySecret: string | undefined
+}
+
+/** The metadata that a gateway sends its secret in. */
+export const GATEWAY_SECRET_METADATA = 'x-gateway-secret'
+
+/** The metadata that a gateway sends the IP address of its client in. */
+export const CLIENT_ADDRESS_METADATA = 'x-client-address'
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+/** Whether the host of a `host:port` is this machine itself. */
+export function isLoopbackAddress(address: string): boolean {
+  return LOOPBACK.test(address.replace(/:\d+$/, ''))
+}
+
+/** `addresses` are host:port, as the process listens or dials; every fault goes to the reader. */
+export function readGrpcSecurity(
+  reader: SettingsReader,
+  { addresses, side }: { readonly addresses: readonly string[]; readonly side: 'server' | 'client' }
+): GrpcSecurity {
+  const certFile = reader.optionalText('GRPC_TLS_CERT_FILE')
+  const keyFile = reader.optionalText('GRPC_TLS_KEY_FILE')
+  const caFile = reader.optionalText('GRPC_TLS_CA_FILE')
+  const clientAuth = reader.parsed('GRPC_TLS_CLIENT_AUTH', { fallback: 'none', parse: parseClientAuth })
+  const insecure = reader.flag('GRPC_INSECURE', false)
+  const gatewaySecret = reader.secret('GATEWAY_SECRET')
+  const isOn = certFile !== undefined || keyFile !== undefined || caFile !== undefined
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    reader.fault('GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE must be set together, or none of them.')
+  } else if (certFile === undefined && side === 'server' && isOn) {
+    reader.fault('GRPC_TLS_CA_FILE alone is not enough: set GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE too.')
+  } else if (clientAuth === 'required' && certFile === undefined) {
+    reader.fault('GRPC_TLS_CLIENT_AUTH=required needs GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE.')
+  }
+  if (clientAuth !== 'none' && caFile === undefined && side === 'server') {
+    reader.fault(
+      `GRPC_TLS_CLIENT_AUTH=${clientAuth} needs GRPC_TLS_CA_FILE, which callers' certificates are judged by.`
+    )
+  }
+  const exposed = isOn || insecure ? undefined : addresses.find((address) => !isLoopbackAddress(address))
+  if (exposed !== undefined) {
+    reader.fault(
+      `DATA_SERVICE_ADDRESS ${exposed} is reached over a network, where calls must be encrypted: set GRPC_TLS_CERT_FILE ` +
+        'and GRPC_TLS_KEY_FILE of the data service and GRPC_TLS_CA_FILE of the gateway, or GRPC_INSECURE=true where ' +
+        'nobody else can reach that network.'
+    )
+  }
+  return { tls: isOn ? { certFile, keyFile, caFile, clientAuth } : undefined, gatewaySecret }
+}
+
+function parseClientAuth(text: string): ClientAuth | Error {
+  return CLIENT_AUTH.find((one) => one === text) ?? new Error(`must be ${CLIENT_AUTH.join(', ')}`)
+}
+
+/** Of a server with these certificates; a change of them holds for connections made after it. */
+export function serverCredentials(
+  certificates: TlsCertificates | undefined,
+  clientAuth: ClientAuth
+): ServerCredentials {
+  if (certificates === undefined) return ServerCredentials.createInsecure()
+  const provider = new FollowedCertificates(certificates)
+  // The declared parameter names are the other way round; the types are the same.
+  const [identity, ca] = [provider, clientAuth === 'none' ? null : provider]
+  return experimental.createCertificateProviderServerCredentials(identity, ca, clientAuth === 'required')
+}
+
+/** Of a client: without authorities of its own it trusts those that Node knows. */
+export function channelCredentials(certificates: TlsCertificates | undefined): ChannelCredentials {
+  if (certificates === undefined) return credentials.createInsecure()
+  const provider = new FollowedCertificates(certificates)
+  const identity = certificates.current.cert === undefined ? null : provider
+  return experimental.createCertificateProviderChannelCredentials(provider, identity)
+}
+
+/**
+ * The name that a server's certificate must hold: the host of the configured address, whatever address it resolved to.
+ */
+export function targetNameOf(address: string): string {
+  return address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
+}
+
+/** For grpc-js, whose own watcher of files would take a broken pair. */
+class FollowedCertificates implements experimental.CertificateProvider {
+  readonly #certificates: TlsCertificates
+  readonly #stops = new Map<object, () => void>()
+
+  constructor(certificates: TlsCertificates) {
+    this.#certificates = certificates
+  }
+
+  addCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
+    this.#follow(listener, ({ ca }) => listener({ caCertificate: ca ?? NODE_ROOTS }))
+  }
+
+  removeCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
+    this.#unfollow(listener)
+  }
+
+  addIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
+    this.#follow(listener, ({ cert, key }) => {
+      if (cert !== undefined && key !== undefined) listener({ certificate: cert, privateKey: key })
+    })
+  }
+
+  removeIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
+    this.#unfollow(listener)
+  }
+
+  /** The first update comes after grpc-js has put its own listener up. */
+  #follow(key: object, update: (material: TlsMaterial) => void): void {
+    this.#unfollow(key)
+    this.#stops.set(key, this.#certificates.onChange(update))
+    process.nextTick(() => update(this.#certificates.current))
+  }
+
+  #unfollow(key: object): void {
+    this.#stops.get(key)?.()
+    this.#stops.delete(key)
+  }
+}
+
+const NODE_ROOTS = Buffer.from(rootCertificates.join('\n'))

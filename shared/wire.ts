@@ -1,0 +1,43 @@
+import { fileURLToPath } from 'node:url'
+import { type GrpcObject, loadPackageDefinition } from '@grpc/grpc-js'
+import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
+import { DomainError } from './errors.js'
+
+/**
+ * Padded standard base64 (RFC 4648 section 4) and nothing else; undefined for anything that is not exactly how its bytes
+ * are written. `Buffer.from` alone takes nearly anything.
+ */
+export function decodeBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : undefined
+}
+
+/** Bytes of a request body over either transport, contract.md section 2. */
+export const MAX_BODY_BYTES = 1024 * 1024
+
+export const BODY_TOO_LARGE = 'The body is larger than 1 MiB.'
+
+/** Arrays and objects of a body that may be open at once. */
+export const MAX_BODY_DEPTH = 100
+
+export const BODY_TOO_DEEP = `The body is nested more than ${MAX_BODY_DEPTH} levels deep.`
+
+/** Throws `body.too-large`. */
+export function checkBodyLength(bytes: number): void {
+  if (bytes > MAX_BODY_BYTES) throw new DomainError('body.too-large', BODY_TOO_LARGE)
+}
+
+/** The proto folder, two levels above the built module. */
+const PROTO_DIRECTORY = fileURLToPath(new URL('../../proto', import.meta.url))
+
+/** Loads `entity/v1/entity_service.proto` and the like, with the options the generated types were made for. */
+export function loadProto(...files: string[]): { definition: PackageDefinition; types: GrpcObject } {
+  const definition = loadSync(files, {
+    includeDirs: [PROTO_DIRECTORY],
+    longs: String,
+    enums: String,
+    defaults: true,
+    oneofs: true
+  })
+  return { definition, types: loadPackageDefinition(definition) }
+}
