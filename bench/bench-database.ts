@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
-import { startDatabaseServer } from '../test/runner/start-database-server.js'
+import { startDatabaseServer } from '../test/runner/database-server.js'
 import { loadProducts } from './load-products.js'
 
 /** A database that holds products and nothing else. */

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { packageRoot } from '../harness/package-root.js'
-import { ensureChromium } from '../runner/chromium.js'
+import { ensureChromium } from '../runner/programs.js'
 import { Shop } from './shop.js'
 import { launchBrowser, Visit } from './visit.js'
 

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // What is evaluated in a page has the names of one.
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
-import { chromiumPath } from '../runner/chromium.js'
+import { chromiumPath } from '../runner/programs.js'
 
 const PATIENCE_MS = 15_000
 

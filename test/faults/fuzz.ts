@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { randomNumbers } from '../runner/shuffle.js'
+import { randomNumbers } from '../runner/random.js'
 
 /** What a fuzzer of a process has in common with others: a seed to replay it, its length, its counts, its judgement. */
 export class Fuzz {

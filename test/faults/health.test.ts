@@ -7,9 +7,7 @@ import { request, type HttpAnswer } from '../harness/http.js'
 import { startProcess, type ServiceProcess } from '../harness/service-process.js'
 import { listening, startStack, type Stack } from '../harness/stack.js'
 import { withTestDatabase } from '../oracle/test-database.js'
-import { installPackage } from '../runner/install-package.js'
-import { startPrivateServer, type PrivateServer } from '../runner/mariadb/private-server.js'
-import { findMariadb } from '../runner/mariadb/programs.js'
+import { startPrivateServer, type PrivateServer } from '../runner/database-server.js'
 
 describe('health', function () {
   this.timeout(60_000)
@@ -27,7 +25,6 @@ describe('health', function () {
   }
   before(async () => {
     // The server of TEST_MYSQL_URL is others' as well: this one has to be our own.
-    if (findMariadb() === undefined) await installPackage('mariadb-server')
     server = await startPrivateServer()
     const name = `health_${randomBytes(4).toString('hex')}`
     await withTestDatabase(`${server.url}/mysql`, async (database) => {

@@ -17,9 +17,7 @@ import { type FreshDatabase, freshDatabase } from '../harness/database.js'
 import { type ServiceProcess, startProcess } from '../harness/service-process.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { openTestDatabase, type TestDatabase, withTestDatabase } from '../oracle/test-database.js'
-import { installPackage } from '../runner/install-package.js'
-import { type PrivateServer, startPrivateServer } from '../runner/mariadb/private-server.js'
-import { findMariadb } from '../runner/mariadb/programs.js'
+import { type PrivateServer, startPrivateServer } from '../runner/database-server.js'
 
 const RIGHTS = 'SELECT, INSERT, UPDATE, DELETE'
 
@@ -47,7 +45,6 @@ describe('a MariaDB account with the rights of daily work', function () {
 
   before(async () => {
     // The server of TEST_MYSQL_URL is others' as well, and its settings are changed here.
-    if (findMariadb() === undefined) await installPackage('mariadb-server')
     server = await startPrivateServer()
     admin = await openTestDatabase(`${server.url}/mysql`)
     dataDir = await mkdtemp(join(tmpdir(), 'limited-'))

@@ -1,30 +1,69 @@
 import { randomInt } from 'node:crypto'
-import { ensureChromium } from './chromium.js'
-import { Failure } from './failure.js'
-import { runMocha, type Outcome } from './run-mocha.js'
-import { shuffled } from './shuffle.js'
-import { startDatabaseServer } from './start-database-server.js'
-import { testFiles } from './test-files.js'
+import { readdirSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startDatabaseServer } from './database-server.js'
+import { ensureChromium, Failure } from './programs.js'
+import { shuffled } from './random.js'
+import { type Outcome, Report } from './report.js'
+import { runFiles, type TestFile } from './run-files.js'
 
 /**
- * Runs the test files whose path holds one of the filters, all without filters, on SQLite and on MariaDB. TEST_SEED
- * repeats an order. Rejects where there is no database or no browser to be had, and when the signal aborts.
+ * Runs the test files whose path holds one of the filters, all without filters, on SQLite and on MariaDB, and prints
+ * the course and the result. TEST_SEED repeats an order. When the signal aborts, the run stops and prints the failures
+ * that it has seen. Rejects with a Failure where no database, no browser or no such test file is found.
  */
 export async function runTests(filters: readonly string[], signal: AbortSignal): Promise<Outcome> {
   const files = testFiles(filters)
   if (files.length === 0) throw new Failure(`No test file's path holds ${filters.join(' or ')}.`)
   const seed = seedOf(process.env['TEST_SEED'])
-  if (files.some((file) => /[/\\]test[/\\]browser[/\\]/.test(file))) await ensureChromium()
-  const server = await startDatabaseServer()
+  if (files.some(({ name }) => name.startsWith('test/browser/'))) await ensureChromium()
+  // One folder for all temporary files of the run, so that none is left of tests that could not remove theirs. Others
+  // may pass through it, since the nodes of a Galera cluster run as the user mysql.
+  const folder = await mkdtemp(join(tmpdir(), 'uniform-rest-test-'))
+  await chmod(folder, 0o711)
+  process.env['TMPDIR'] = folder
   try {
-    process.stdout.write(`\n${files.length} test files on SQLite and ${server.description}\n`)
-    process.stdout.write(`Order by TEST_SEED=${seed}\n`)
-    // The files run in processes of their own, which inherit these.
-    Object.assign(process.env, { TEST_MYSQL_URL: server.url, TEST_SEED: String(seed) })
-    return await runMocha(shuffled(files, seed), signal)
+    const server = await startDatabaseServer()
+    try {
+      process.stdout.write(`\n${files.length} test files on SQLite and ${server.description}\n`)
+      process.stdout.write(`Order by TEST_SEED=${seed}\n\n`)
+      // The processes that run the files inherit these.
+      Object.assign(process.env, { TEST_MYSQL_URL: server.url, TEST_SEED: String(seed) })
+      const report = new Report(files.length, process.stdout)
+      await runFiles(shuffled(files, seed), report, signal)
+      if (signal.aborted) report.interrupted()
+      report.summary()
+      return report.outcome
+    } finally {
+      await server.stop()
+    }
   } finally {
-    await server.stop()
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+/** Files with which the runner itself is tested. They fail, so they run only when a filter names their folder. */
+const SAMPLES = 'test/runner/samples/'
+
+/** The compiled test files whose path holds one of the filters; all without filters. A filter may be a source's path. */
+function testFiles(filters: readonly string[]): TestFile[] {
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.js'))
+    .map((path) => ({ path: join(root, path), name: `test/${path.replace(/\.js$/, '.ts')}` }))
+    .filter(({ name }) =>
+      name.startsWith(SAMPLES)
+        ? filters.some((filter) => filter.includes(SAMPLES) && name.includes(relative(filter)))
+        : name.endsWith('.test.ts') && (filters.length === 0 || filters.some((one) => name.includes(relative(one))))
+    )
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function relative(filter: string): string {
+  return filter.replace(/^\.\//, '').replace(/\.js$/, '.ts')
 }
 
 function seedOf(text: string | undefined): number {

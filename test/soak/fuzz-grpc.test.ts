@@ -10,7 +10,7 @@ import { loadProto } from '../../shared/wire.js'
 import { KIND_NAMES, sendSequence } from '../faults/grpc-fuzzer.js'
 import { type ServiceProcess, startProcess } from '../harness/service-process.js'
 import { listening } from '../harness/stack.js'
-import { randomNumbers } from '../runner/shuffle.js'
+import { randomNumbers } from '../runner/random.js'
 import { openDescriptors, peakMemory } from './memory-of.js'
 
 const SECONDS = Number(process.env['SOAK_FUZZ_SECONDS'] ?? 0)

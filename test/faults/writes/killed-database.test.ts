@@ -8,9 +8,7 @@ import { etagOf, rowIn, sendTo, type Write } from '../../api/writes/send.js'
 import { count, select } from '../../api/writes/stored.js'
 import { startStack, type Stack } from '../../harness/stack.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
-import { installPackage } from '../../runner/install-package.js'
-import { startPrivateServer, type PrivateServer } from '../../runner/mariadb/private-server.js'
-import { findMariadb } from '../../runner/mariadb/programs.js'
+import { startPrivateServer, type PrivateServer } from '../../runner/database-server.js'
 
 const CLIENTS = 6
 /** Acknowledged writes between two kills. */
@@ -32,7 +30,6 @@ describe('the database server killed in the middle of writes', function () {
 
   before(async () => {
     // The server of TEST_MYSQL_URL is others' as well: this one has to be our own.
-    if (findMariadb() === undefined) await installPackage('mariadb-server')
     server = await startPrivateServer()
     const name = `killed_${randomBytes(4).toString('hex')}`
     await withTestDatabase(`${server.url}/mysql`, async (database) => {

@@ -1,4 +1,4 @@
-/** The items in an order that the seed, 32 bits, decides alone. */
+/** The items in an order that depends on nothing but the seed, a whole number of 32 bits. */
 export function shuffled<T>(items: readonly T[], seed: number): T[] {
   const random = randomNumbers(seed)
   return items
@@ -7,7 +7,7 @@ export function shuffled<T>(items: readonly T[], seed: number): T[] {
     .map(({ item }) => item)
 }
 
-/** Mulberry32: numbers from 0 to 1. */
+/** Numbers from 0 to 1, 1 excluded, by the algorithm Mulberry32. The same seed gives the same numbers. */
 export function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,0 +1,130 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+// The programs that the tests need beside Node: MariaDB, Galera and Chromium. Each is looked for, and installed from
+// Debian's packages where it is missing and we may install it.
+
+/** A reason not to run the tests that a person can act on. It is shown without a stack (tools/failure.mjs). */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+}
+
+/** The MariaDB server and the program that makes its data folder. */
+export interface MariadbPrograms {
+  readonly server: string
+  readonly installDb: string
+}
+
+export interface GaleraPrograms extends MariadbPrograms {
+  /** The path of Galera's library. */
+  readonly provider: string
+}
+
+const GALERA_LIBRARIES = ['/usr/lib/galera/libgalera_smm.so', '/usr/lib64/galera-4/libgalera_smm.so']
+
+/** undefined where MariaDB is not installed. */
+export function findMariadb(): MariadbPrograms | undefined {
+  const server = findProgram('mariadbd')
+  const installDb = findProgram('mariadb-install-db')
+  return server === undefined || installDb === undefined ? undefined : { server, installDb }
+}
+
+/** undefined where MariaDB, Galera or rsync is not installed. A new node copies its data from another with rsync. */
+export function findGalera(): GaleraPrograms | undefined {
+  const mariadb = findMariadb()
+  const provider = GALERA_LIBRARIES.find((path) => existsSync(path))
+  if (mariadb === undefined || provider === undefined || findProgram('rsync') === undefined) return undefined
+  return { ...mariadb, provider }
+}
+
+/** Installs MariaDB where it is missing and we may install it. Resolves with whether it is there after that. */
+export async function ensureMariadb(): Promise<boolean> {
+  if (findMariadb() === undefined) await installPackage('mariadb-server')
+  return findMariadb() !== undefined
+}
+
+/** Installs MariaDB, Galera and rsync where one is missing and we may install it. */
+export async function ensureGalera(): Promise<void> {
+  await ensureMariadb()
+  if (!GALERA_LIBRARIES.some((path) => existsSync(path))) await installPackage('galera-4')
+  if (findProgram('rsync') === undefined) await installPackage('rsync')
+}
+
+/** The path of a Chromium: that of TEST_CHROMIUM, else the installed one. Throws a Failure where there is none. */
+export function chromiumPath(): string {
+  const path = findChromium()
+  if (path !== undefined) return path
+  throw new Failure(
+    'The browser tests need Chromium, and are never skipped: install the package chromium, or set TEST_CHROMIUM to ' +
+      'the path of a Chromium.'
+  )
+}
+
+/** Installs Chromium where it is missing and we may install it. Throws a Failure where there is none after that. */
+export async function ensureChromium(): Promise<void> {
+  if (findChromium() === undefined) await installPackage('chromium')
+  chromiumPath()
+}
+
+function findChromium(): string | undefined {
+  return process.env['TEST_CHROMIUM'] || findProgram('chromium') || findProgram('chromium-browser')
+}
+
+/** Installs a Debian package. Does nothing where we may not install it, or where there is no apt-get. */
+async function installPackage(name: string): Promise<void> {
+  const prefix = findProgram('apt-get') === undefined ? undefined : rootPrefix()
+  if (prefix === undefined) return
+  process.stderr.write(`Installing the package ${name} …\n`)
+  await aptGet(prefix, ['-qq', 'update'])
+  // Its exit code does not matter. On a machine without an init system, starting the package's service fails after the
+  // package itself has been installed. The caller looks for the programs.
+  await aptGet(prefix, ['-qq', '-y', '-o=Dpkg::Use-Pty=0', 'install', '--no-install-recommends', name])
+}
+
+/** Runs apt-get with its output on stderr. A lock that another run of the tests holds is waited for. */
+function aptGet(prefix: readonly string[], args: readonly string[]): Promise<number> {
+  const command = [...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-o=DPkg::Lock::Timeout=300']
+  const [program = 'apt-get', ...rest] = [...command, ...args]
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, rest, { stdio: ['ignore', process.stderr, process.stderr] })
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code ?? 1))
+  })
+}
+
+/** What to put before a command that needs root; undefined where we cannot become root without a password. */
+function rootPrefix(): readonly string[] | undefined {
+  if (process.getuid?.() === 0) return []
+  try {
+    execFileSync('sudo', ['-n', 'true'], { stdio: 'ignore' })
+    return ['sudo', '-n']
+  } catch {
+    return undefined
+  }
+}
+
+// Debian installs servers into folders that an ordinary user's PATH does not name.
+const FURTHER_FOLDERS = [
+  '/usr/sbin',
+  '/usr/local/sbin',
+  '/usr/libexec',
+  '/usr/bin',
+  '/usr/local/bin',
+  '/opt/homebrew/bin'
+]
+
+/** The path of a program; undefined where there is none. */
+function findProgram(program: string): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...FURTHER_FOLDERS]
+  return folders.map((folder) => join(folder, program)).find(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,192 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { packageRoot } from '../harness/package-root.js'
+import { startProcess } from '../harness/service-process.js'
+import { withTestDatabase } from '../oracle/test-database.js'
+import { startPrivateServer } from './database-server.js'
+
+/** Runs `npm test` for sample test files, with temporary files in a folder of its own. */
+class Run {
+  readonly #folder: string
+  readonly #child: ChildProcess
+  readonly #closed: Promise<unknown>
+  #printed = ''
+
+  private constructor(folder: string, filters: readonly string[]) {
+    this.#folder = folder
+    const samples = filters.map((filter) => `test/runner/samples/${filter}`)
+    this.#child = spawn(process.execPath, ['tools/test.mjs', ...samples], {
+      cwd: packageRoot,
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'pipe']
+    })
+    this.#closed = once(this.#child, 'close')
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.#printed += text))
+    }
+  }
+
+  static async start(...filters: string[]): Promise<Run> {
+    return new Run(await mkdtemp(join(tmpdir(), 'run-')), filters)
+  }
+
+  async printed(text: string): Promise<void> {
+    while (!this.#printed.includes(text)) {
+      if (this.#child.exitCode !== null) throw new Error(`The run ended without ${text}:\n${this.#printed}`)
+      await once(this.#child.stdout ?? process.stdout, 'data')
+    }
+  }
+
+  interrupt(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  /** What it printed, and what is left of it at the moment that it ends. */
+  async end(): Promise<{ code: number | null; text: string; files: string[]; processes: string[] }> {
+    await this.#closed
+    const [files, processes] = [await readdir(this.#folder), await this.#processes()]
+    await rm(this.#folder, { recursive: true })
+    return { code: this.#child.exitCode, text: this.#printed, files, processes }
+  }
+
+  /** The command lines of processes that know the run's folder, by an argument or a variable. */
+  async #processes(): Promise<string[]> {
+    const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+    const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
+    const found = await Promise.all(
+      ids.map(async (id) => {
+        const command = await read(`/proc/${id}/cmdline`)
+        return `${command}${await read(`/proc/${id}/environ`)}`.includes(this.#folder) ? [command] : []
+      })
+    )
+    return found.flat()
+  }
+}
+
+describe('npm test', function () {
+  this.timeout(120_000)
+
+  describe('of files with failing tests', () => {
+    let text: string
+    let code: number | null
+
+    before(async () => {
+      const run = await Run.start('failing-tests', 'failing-properties', 'without-tests', 'ending-process')
+      const end = await run.end()
+      ;({ text, code } = end)
+      expect(end.files, 'temporary files left').to.deep.equal([])
+      expect(end.processes, 'processes left').to.deep.equal([])
+    })
+
+    it('exits with 1 and prints the totals last', () => {
+      expect(code).to.equal(1)
+      // Of failing-tests 1 and 6, of failing-properties 0 and 3, of the others 0 and 1, 1 and 1.
+      expect(text.trimEnd().split('\n').at(-1)).to.equal('2 passed, 11 failed')
+    })
+
+    it('prints a line for each file when it ends, with what its tests printed below', () => {
+      expect(text).to.match(/✘ \d\/4 +\d+\.\d s +7 tests {2}test\/runner\/samples\/failing-tests\.ts {2}6 failed\n/)
+      expect(text).to.match(/failing-tests\.ts {2}6 failed\n {6}printed by a test\n/)
+    })
+
+    it('prints a line for each failure at once, and all failures whole after the last file', () => {
+      const [course = '', failures = ''] = text.split('\nFailures\n')
+      const line = '✘ test/runner/samples/failing-tests.ts: tests that fail › compares two objects\n'
+      expect(course).to.contain(line)
+      expect(course).to.not.contain('"name"')
+      expect(failures).to.match(/-\s+"name": "cup"\n\s+\+\s+"name": "mug"\n/)
+    })
+
+    it('prints the files that took longest', () => {
+      expect(text).to.match(/\nSlowest test files\n( +\d+\.\d s {2}test\/runner\/samples\/[a-z-]+\.ts\n){4}/)
+    })
+
+    it('shows the sources in stacks, of the test and of the product', () => {
+      expect(text).to.match(/Error: the clock is broken\n +at .*\(test\/runner\/samples\/failing-tests\.ts:19:\d+\)\n/)
+      expect(text).to.match(/at readSessionCookie \(shared\/session-cookie\/read-session-cookie\.ts:\d+:\d+\)\n/)
+    })
+
+    it('shows the cause of an error', () => {
+      expect(text).to.match(/Error: the file is no JSON\n( +at .*\n)+ +Caused by: SyntaxError: /)
+    })
+
+    it('counts skipped tests, hooks, rejections that nobody handles, and files without tests as failures', () => {
+      expect(text).to.contain('Pending test forbidden')
+      expect(text).to.contain('Error: the hook failed')
+      expect(text).to.contain('nobody handles this')
+      expect(text).to.contain('The file holds no test.')
+    })
+
+    it('says of a process that ended which file it ran and what it printed last', () => {
+      expect(text).to.match(
+        /ending-process\.ts\n +the process ended with SIGKILL while the file ran\n\nthe last words\n/
+      )
+    })
+
+    it('shows of a property the counterexample, the seed, and the assertion with its difference and place', () => {
+      const first = /by an assertion\n\n([^]*?)\n\n\d+\)/.exec(text)?.[1]
+      expect(first).to.contain('{ seed: 7, path: "').and.contain('Counterexample: [501]')
+      expect(first).to.contain('expected { number: 501, double: 1002 } to deeply equal { number: 501, double: 1000 }')
+      expect(first).to.match(/-\s+"double": 1002\n\s+\+\s+"double": 1000\n/)
+      expect(first).to.match(/at <anonymous> \(test\/runner\/samples\/failing-properties\.ts:11:\d+\)/)
+      const second = /by an assertion after a while\n\n([^]*?)\n\n\d+\)/.exec(text)?.[1]
+      expect(second).to.contain('Counterexample: ["a"]')
+      expect(second).to.contain("the replaced text: expected 'b' to equal 'a'")
+      expect(second).to.match(/at <anonymous> \(test\/runner\/samples\/failing-properties\.ts:21:\d+\)/)
+    })
+  })
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    it(`after ${signal} prints the failures until then, says that it was interrupted, and leaves nothing`, async () => {
+      const run = await Run.start('unfinished-test')
+      await run.printed('a test that is interrupted › fails\n')
+      run.interrupt(signal)
+      const { code, text, files, processes } = await run.end()
+      expect(code, text).to.equal(1)
+      expect(text).to.contain('Interrupted when 0 of 1 test files had ended.\n')
+      expect(text).to.match(
+        /unfinished: test\/runner\/samples\/unfinished-test\.ts, .* 1 passed, 1 failed until then\n/
+      )
+      expect(text).to.contain('seen before the interruption\n')
+      expect(text.trimEnd().split('\n').at(-1)).to.equal('1 passed, 1 failed, interrupted')
+      expect(files, 'temporary files left').to.deep.equal([])
+      expect(processes, 'processes left').to.deep.equal([])
+    })
+  }
+})
+
+describe('what tests start', function () {
+  this.timeout(120_000)
+
+  it('shows sources in the stacks of its processes', async () => {
+    const service = startProcess('test/runner/samples/crashing-service.js', {})
+    await service.ended
+    const lines = service.logs().map(({ text }) => String(text))
+    expect(lines.join('\n')).to.match(/at crash \(.*\/test\/runner\/samples\/crashing-service\.ts:3:9\)/)
+  })
+
+  it('shares no folder, socket or port with another private MariaDB that starts at the same time', async () => {
+    const servers = await Promise.all([startPrivateServer(), startPrivateServer()])
+    try {
+      const places = await Promise.all(
+        servers.map(({ url }) =>
+          withTestDatabase(`${url}/mysql`, (database) =>
+            database.run('SELECT @@tmpdir, @@datadir, @@socket, @@pid_file, @@log_error, @@port')
+          )
+        )
+      )
+      const [one = [], other = []] = places.map(([row = {}]) => Object.values(row).map(String))
+      expect(one).to.have.length(6)
+      for (const [index, place] of one.entries()) {
+        expect(place).to.not.equal(other[index])
+        if (place.includes('/')) expect(place.startsWith(tmpdir()), `${place} is in ${tmpdir()}`).to.equal(true)
+      }
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()))
+    }
+  })
+})
