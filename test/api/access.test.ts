@@ -63,9 +63,9 @@ describeApi('access', (store) => {
       ['admin', [1, 2, 3, 4, 5]]
     ] as const) {
       const list = await store.as(account, '/orders')
-      expect(json(list)).to.deep.equal(own.map((id) => orderItem(id)))
+      expect(json(list), account).to.deep.equal(own.map((id) => orderItem(id)))
       const paged = await store.as(account, '/orders/paged?pageSize=1')
-      expect(paged.headers['x-total-count']).to.equal(String(own.length))
+      expect(paged.headers['x-total-count'], account).to.equal(String(own.length))
     }
   })
 
@@ -92,8 +92,8 @@ describeApi('access', (store) => {
   it('has no hidden member anywhere', async () => {
     for (const target of ['/customers', '/customers/paged', '/customers/export', '/customers/lookup']) {
       const answer = await store.as('admin', target)
-      expect(answer.status).to.equal(200)
-      expect(answer.text).not.to.match(/riskNote|risk_note|secret/)
+      expect(answer.status, target).to.equal(200)
+      expect(answer.text, target).not.to.match(/riskNote|risk_note|secret/)
     }
   })
 

@@ -21,7 +21,8 @@ describeApi('refusals', (store) => {
   it('names the operators the type does have', async () => {
     const answer = await store.call(`/products/paged?${filter('isActive', 'greater than', 'true')}`)
     const { detail } = store.problem(answer, { status: 400, code: 'filter.operator.unsupported' })
-    for (const operator of ['is', 'is empty', 'is not empty', 'equals', 'eq']) expect(detail).to.include(operator)
+    for (const operator of ['is', 'is empty', 'is not empty', 'equals', 'eq'])
+      expect(detail, operator).to.include(operator)
   })
 
   it('reports all faults of a request in one answer', async () => {
@@ -78,7 +79,7 @@ describeApi('refusals', (store) => {
       try {
         const lines = await log.during(async () => {
           for (const { query } of [...BAD_FILTERS, ...BAD_PAGING, ...BAD_QUERIES]) {
-            expect((await store.call(`/products/paged?${query}`)).status).to.equal(400)
+            expect((await store.call(`/products/paged?${query}`)).status, query).to.equal(400)
           }
           expect((await store.call('/products/abc')).status).to.equal(400)
           expect((await store.call('/products?fields=nope')).status).to.equal(400)

@@ -165,9 +165,9 @@ describeApi('an export under way', (store) => {
     const held = all.filter(({ statusCode }) => statusCode === 200)
     try {
       expect(held).to.have.lengthOf(4)
-      for (const refused of all.filter((one) => !held.includes(one))) {
-        expect(refused.statusCode).to.equal(503)
-        expect(Number(refused.headers['retry-after'])).to.be.greaterThan(0)
+      for (const [at, refused] of all.filter((one) => !held.includes(one)).entries()) {
+        expect(refused.statusCode, `refused ${at}`).to.equal(503)
+        expect(Number(refused.headers['retry-after']), `refused ${at}`).to.be.greaterThan(0)
         refused.resume()
       }
       const clerks = await store.as('clerk', twelve, { alone: true })

@@ -67,7 +67,7 @@ describeApi('fields', (store) => {
         const answer = await store.call(`${route}?fields=${fields}${query}`)
         const problem = store.problem(answer, { status: 400, code: 'fields.invalid' })
         const words = [problem.detail, ...(problem.errors ?? []).map((one) => one.detail)].join('\n')
-        for (const name of named) expect(words).to.include(name)
+        for (const name of named) expect(words, `${route}, ${name}`).to.include(name)
       }
     })
   }
@@ -82,7 +82,7 @@ describeApi('fields', (store) => {
     for (let set = 1; set <= 600; set++) {
       const chosen = names.filter((_, bit) => (set & (1 << bit)) !== 0)
       const answer = await store.call(`/products/1?fields=${chosen.join(',')}`)
-      expect(Object.entries(json(answer) ?? {})).to.deep.equal(pick(...chosen))
+      expect(Object.entries(json(answer) ?? {}), `set ${set}`).to.deep.equal(pick(...chosen))
     }
   })
 })

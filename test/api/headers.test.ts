@@ -39,7 +39,7 @@ describeApi('headers', (store) => {
         for (const path of ['/products', '/products/paged', '/products/1', '/products/lookup', '/products/export']) {
           const answer = await store.call(path, { headers: { 'api-version': version } })
           store.problem(answer, { status: 400, code: 'version.unsupported' })
-          expect(answer.headers['api-supported-versions']).to.equal('1.0')
+          expect(answer.headers['api-supported-versions'], path).to.equal('1.0')
         }
       })
     }

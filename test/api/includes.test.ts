@@ -49,11 +49,11 @@ describeApi('includes', (store) => {
   it('works on list and paged alike', async () => {
     for (const route of ['/products?', '/products/paged?pageSize=50&']) {
       const body = json(await store.call(`${route}includeChildren=true&includeFKs=true&fields=id,variants,category`))
-      expect(body).to.be.an('array').with.length(12)
+      expect(body, route).to.be.an('array').with.length(12)
       const variants = [1, 2].map((id) => childItem(VARIANTS, id, 'productId'))
-      expect(body).to.have.nested.property('[0].variants').that.deep.equals(variants)
-      expect(body).to.have.nested.property('[1].variants').that.deep.equals([])
-      expect(body).to.have.nested.property('[1].category.name', 'Hand Tools')
+      expect(body, route).to.have.nested.property('[0].variants').that.deep.equals(variants)
+      expect(body, route).to.have.nested.property('[1].variants').that.deep.equals([])
+      expect(body, route).to.have.nested.property('[1].category.name', 'Hand Tools')
     }
   })
 
@@ -136,8 +136,14 @@ describeApi('includes', (store) => {
       // The shape is what is being checked.
       for (const { id, variants, reviews } of json(answer) as Parent[]) {
         const expected = Array.from({ length: counts(id) }, (_, n) => id * 100 + n)
-        expect((variants as { id: number }[]).map((one) => one.id)).to.deep.equal(expected)
-        expect((reviews as { id: number }[]).map((one) => one.id)).to.deep.equal(expected)
+        expect(
+          (variants as { id: number }[]).map((one) => one.id),
+          `id ${id}`
+        ).to.deep.equal(expected)
+        expect(
+          (reviews as { id: number }[]).map((one) => one.id),
+          `id ${id}`
+        ).to.deep.equal(expected)
       }
     })
 
@@ -160,7 +166,7 @@ describeApi('includes', (store) => {
             counted.push([await executed(), await executed(second)])
           }
           const [first = []] = counted
-          for (const one of counted) expect(one).to.deep.equal(first)
+          for (const [at, one] of counted.entries()) expect(one, `request ${at}`).to.deep.equal(first)
           expect(first[0]).to.be.within(3, 5)
           expect(first[1]).to.equal(1)
         } finally {

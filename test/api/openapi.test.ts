@@ -14,7 +14,9 @@ describeApi('GET /openapi.json', (store) => {
       .that.matches(/^3\.1\./)
     for (const resource of ['products', 'categories', 'customers', 'orders']) {
       for (const route of ['', '/paged', '/export', '/lookup', '/{id}']) {
-        expect(document).to.have.nested.property(`paths./${resource}${route}.get`)
+        expect(document, `${resource}, ${JSON.stringify(route)}`).to.have.nested.property(
+          `paths./${resource}${route}.get`
+        )
       }
     }
   })

@@ -34,10 +34,10 @@ describe('the sample store', function () {
   for (const [resource, count] of Object.entries(COUNTS)) {
     it(`has ${count} ${resource}, the same bytes on every database`, async () => {
       const texts: string[] = []
-      for (const store of stores) {
+      for (const [at, store] of stores.entries()) {
         const answer = await store.as('admin', `/${resource}/export`)
-        expect(answer.status).to.equal(200)
-        expect(parseCsv(answer.text.slice(1))).to.have.length(count + 1)
+        expect(answer.status, `store ${at}`).to.equal(200)
+        expect(parseCsv(answer.text.slice(1)), `store ${at}`).to.have.length(count + 1)
         texts.push(answer.text)
       }
       expect(new Set(texts).size).to.equal(1)
@@ -83,13 +83,16 @@ describe('the sample store', function () {
   })
 
   it('gives products 0 to 6 variants and 0 to 20 reviews', async () => {
-    for (const store of stores) {
+    for (const [at, store] of stores.entries()) {
       const answer = await store.call('/products/paged?pageSize=500&includeChildren=true&fields=variants,reviews')
       // The shape is what includes.test.ts checks.
       const items = JSON.parse(answer.text) as { variants: unknown[]; reviews: unknown[] }[]
-      expect(Math.max(...items.map(({ variants }) => variants.length))).to.be.within(1, 6)
-      expect(Math.max(...items.map(({ reviews }) => reviews.length))).to.be.within(1, 20)
-      expect(items.some(({ reviews }) => reviews.length === 0)).to.equal(true)
+      expect(Math.max(...items.map(({ variants }) => variants.length)), `store ${at}`).to.be.within(1, 6)
+      expect(Math.max(...items.map(({ reviews }) => reviews.length)), `store ${at}`).to.be.within(1, 20)
+      expect(
+        items.some(({ reviews }) => reviews.length === 0),
+        `store ${at}`
+      ).to.equal(true)
     }
   })
 })

@@ -109,15 +109,15 @@ describeApi(
         for (const target of targets) {
           const answer = await store.call(target, { token: bad, headers: { 'x-request-id': idOf(target) } })
           store.problem(answer, { status: 401, code: 'auth.invalid-token' })
-          expect(answer.headers['www-authenticate']).to.match(/^Bearer\b.*error="invalid_token"/)
+          expect(answer.headers['www-authenticate'], target).to.match(/^Bearer\b.*error="invalid_token"/)
         }
         const { dataService } = store.stack
         for (const target of targets) {
           const isRefusal = ({ requestId, code }: LogEntry): boolean =>
             requestId === idOf(target) && code === 'auth.invalid-token'
           const refusal = await dataService.logged(isRefusal)
-          expect(refusal['reason']).to.be.a('string').and.not.equal('')
-          expect(dataService.logs().filter(isRefusal)).to.have.length(1)
+          expect(refusal['reason'], target).to.be.a('string').and.not.equal('')
+          expect(dataService.logs().filter(isRefusal), target).to.have.length(1)
         }
         expect(JSON.stringify(store.stack.logs())).to.not.include(bad.slice(0, 60))
       })

@@ -25,7 +25,7 @@ describe('requests of the load generator', () => {
       ['a', 'b', 'c', 'd'].map((tag) => {
         const text = stream.next()
         stream.answered(`HTTP/1.1 200 OK\r\nETag: "${tag}"\r\nContent-Length: 0`)
-        expect(bodyOf(text).sku).to.equal(`SKU-${/PUT \/products\/(\d+)/.exec(text)?.[1]}`)
+        expect(bodyOf(text).sku, tag).to.equal(`SKU-${/PUT \/products\/(\d+)/.exec(text)?.[1]}`)
         return /PUT \/products\/(\d+).*If-Match: (\S+)/s.exec(text)?.slice(1).join(' ')
       })
     )

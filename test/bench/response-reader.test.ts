@@ -19,8 +19,8 @@ describe('response reader of the load generator', () => {
         const reader = new ResponseReader()
         expect(reader.push(whole.subarray(0, cut)), `cut at ${cut}`).to.equal(false)
         expect(reader.push(whole.subarray(cut)), `cut at ${cut}`).to.equal(true)
-        expect(reader.status).to.equal(status)
-        expect(reader.bodyBytes).to.equal(bytes)
+        expect(reader.status, `cut ${cut}`).to.equal(status)
+        expect(reader.bodyBytes, `cut ${cut}`).to.equal(bytes)
       }
     })
 

@@ -28,7 +28,11 @@ describe('the bench at its smallest', () => {
     expect(stderr).to.match(/\d+ answers of uniform-rest, handwritten, plain-sequelize are the same/)
     const expected = WORKLOADS.flatMap((workload) => TARGETS.map((target) => `| ${workload} | 2 | ${target} | `))
     const rows = stdout.split('\n').filter((line) => line.startsWith('| ') && !line.includes('×'))
-    for (const start of expected) expect(rows.filter((row) => row.startsWith(start))).to.have.length(1)
+    for (const start of expected)
+      expect(
+        rows.filter((row) => row.startsWith(start)),
+        start
+      ).to.have.length(1)
     expect(await readFile(join(out, 'results.md'), 'utf8')).to.equal(stdout.slice(0, stdout.indexOf('\nWritten to')))
     expect(JSON.parse(await readFile(join(out, 'results.json'), 'utf8'))).to.have.property('measurements')
   })

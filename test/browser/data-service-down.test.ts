@@ -36,7 +36,7 @@ describe('the shop while the data service is down', function () {
     for (const path of ['/', '/products/12', '/cart', '/account', '/sign-in']) {
       const response = await page.goto(shop.url() + path)
       expect(response?.status(), path).to.equal(200)
-      expect(await response?.text()).to.not.contain('Ada')
+      expect(await response?.text(), path).to.not.contain('Ada')
     }
     await page.goto(`${shop.url()}/products/12`)
     await page.getByText('The store cannot be reached at the moment.').waitFor()

@@ -78,9 +78,9 @@ describe('a browser session', function () {
     const answers = await Promise.all(
       tabs.map((tab, index) => tab.goto(`${shop.url(index % 2)}/products/${index + 1}`))
     )
-    for (const answer of answers) {
-      expect(answer?.status()).to.equal(200)
-      expect(await answer?.text()).to.contain('<b dir="auto">Ada</b>')
+    for (const [at, answer] of answers.entries()) {
+      expect(answer?.status(), `answer ${at}`).to.equal(200)
+      expect(await answer?.text(), `answer ${at}`).to.contain('<b dir="auto">Ada</b>')
     }
     // Whichever answer came last, its cookies are good, at either gateway: by now no grace is left for used ones.
     await expired(await visit.cookies())
@@ -96,12 +96,12 @@ describe('a browser session', function () {
     await pages[0]?.getByText('Ada Lovelace').waitFor()
     const { app_auth_access: access = '', app_auth_refresh: refresh = '' } = await visit.cookies()
     expect([access, refresh]).to.not.include('')
-    for (const page of pages) {
+    for (const [at, page] of pages.entries()) {
       const seen = await scriptVisible(page)
-      expect(seen).to.contain('Hello, ')
-      expect(seen).to.not.contain(refresh)
-      expect(seen).to.not.contain(access)
-      expect(await page.evaluate(() => document.cookie)).to.equal('')
+      expect(seen, `page ${at}`).to.contain('Hello, ')
+      expect(seen, `page ${at}`).to.not.contain(refresh)
+      expect(seen, `page ${at}`).to.not.contain(access)
+      expect(await page.evaluate(() => document.cookie), `page ${at}`).to.equal('')
     }
   })
 

@@ -46,7 +46,7 @@ describe('settings of the data service', () => {
     })
     expect(message).to.match(/^Cannot start: 11 settings are wrong\./)
     for (const name of ['DATA_SERVICE_ADDRESS', 'REVIEWS_DATABASE_URL', 'MAX_EXPORT_ROWS', 'JWT_JWKS_URI']) {
-      expect(message).to.contain(`- ${name} `)
+      expect(message, name).to.contain(`- ${name} `)
     }
   })
 
@@ -72,10 +72,12 @@ describe('settings of the data service', () => {
       /JWT_JWKS_PERMISSIONS must lead to permissions of/
     )
     for (const name of ['JWT_JWKS_ROLES', 'JWT_JWKS_PERMISSIONS']) {
-      expect(faults({ [name]: 'a=products:manage' })).to.contain(`- ${name} is of use only with JWT_JWKS_URI`)
+      expect(faults({ [name]: 'a=products:manage' }), name).to.contain(`- ${name} is of use only with JWT_JWKS_URI`)
     }
     for (const name of ['ROLE_CLAIM', 'PERMISSION_CLAIM', 'OWNER_CLAIM', 'TOKEN_TYPE']) {
-      expect(faults({ [`JWT_JWKS_${name}`]: 'x' })).to.contain(`- JWT_JWKS_${name} is of use only with JWT_JWKS_URI`)
+      expect(faults({ [`JWT_JWKS_${name}`]: 'x' }), name).to.contain(
+        `- JWT_JWKS_${name} is of use only with JWT_JWKS_URI`
+      )
     }
     expect(faults({ JWT_JWKS_URI: outside.JWT_JWKS_URI })).to.match(/must be set together/)
     expect(faults({ ...outside, JWT_JWKS_ISSUER: 'uniform-rest' })).to.match(/must differ from JWT_ISSUER/)

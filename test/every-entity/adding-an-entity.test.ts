@@ -40,7 +40,7 @@ describe(PAGE, function () {
     await runModule(copy, ['typescript/bin/tsc', '-p', '.'])
     for (const database of ['sqlite', 'mariadb'] as const) {
       const { passes, failures } = await runEveryEntity(copy, { database, grep: NEW })
-      expect(told(failures)).to.deep.equal([])
+      expect(told(failures), database).to.deep.equal([])
       const titles = passes.map(({ fullTitle }) => fullTitle).join('\n')
       for (const what of [
         'list answers',
@@ -50,7 +50,7 @@ describe(PAGE, function () {
         'block needs',
         'filters by'
       ]) {
-        expect(titles).to.match(new RegExp(`${NEW} ${what}`))
+        expect(titles, `${database}, ${what}`).to.match(new RegExp(`${NEW} ${what}`))
       }
     }
   })
@@ -61,7 +61,7 @@ describe(PAGE, function () {
     expect(told(failures)).to.deep.equal([])
     const titles = passes.map(({ fullTitle }) => fullTitle).join('\n')
     for (const what of ['numbers answers', 'get answers', 'takes an owner', 'collect-points is refused']) {
-      expect(titles).to.include(`loyalty-cards ${what}`)
+      expect(titles, what).to.include(`loyalty-cards ${what}`)
     }
   })
 

@@ -15,7 +15,7 @@ describeApi('with the data service down', (store) => {
     for (const target of ['/products', '/products/paged', '/products/1', '/products/lookup', '/products/export']) {
       const answer = await store.call(target)
       store.problem(answer, { status: 503, code: 'upstream.unavailable' })
-      expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/)
+      expect(answer.headers['retry-after'], target).to.match(/^[1-9]\d*$/)
     }
     // What the gateway decides by itself it still does.
     store.problem(await store.call('/nope'), { status: 404, code: 'route.not-found' })

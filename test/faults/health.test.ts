@@ -78,7 +78,7 @@ describe('health', function () {
     const before = await questions()
     for (let n = 0; n < 300; n++) {
       for (const base of everywhere)
-        expect((await request(`${base}/health/ready`)).json()).to.deep.equal({ status: 'ok' })
+        expect((await request(`${base}/health/ready`)).json(), `time ${n}, ${base}`).to.deep.equal({ status: 'ok' })
     }
     expect((await questions()) - before).to.be.lessThan(300)
   })
@@ -101,9 +101,9 @@ describe('health', function () {
   it('has nothing else on the admin port', async () => {
     for (const base of [data, admin]) {
       const nothing = await request(`${base}/products`)
-      expect([nothing.status, nothing.json()]).to.deep.include.members([404])
+      expect([nothing.status, nothing.json()], base).to.deep.include.members([404])
       const wrong = await request(`${base}/health/ready`, { method: 'DELETE' })
-      expect([wrong.status, wrong.header('allow')]).to.deep.equal([405, 'GET, HEAD'])
+      expect([wrong.status, wrong.header('allow')], base).to.deep.equal([405, 'GET, HEAD'])
       for (const head of [
         'CONNECT x:1 HTTP/1.1\r\nHost: x',
         'GET / HTTP/1.1\r\nHost: x\r\nUpgrade: a\r\nConnection: upgrade'

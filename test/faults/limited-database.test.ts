@@ -89,7 +89,7 @@ describe('a MariaDB account with the rights of daily work', function () {
       try {
         const service = startService(settings())
         await service.logged((entry) => entry['msg'] === 'listening')
-        expect(await service.stop()).to.equal(0)
+        expect(await service.stop(), `readOnly ${readOnly}`).to.equal(0)
       } finally {
         await admin.run('SET GLOBAL read_only = 0')
       }

@@ -42,8 +42,8 @@ describeApi(
       ]) {
         const answer = await store.call(target)
         store.problem(answer, { status: 503, code: 'upstream.unavailable' })
-        expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/)
-        expect(answer.text).not.to.match(/ECONNREFUSED|127\.0\.0\.1:\d+.*refused/i)
+        expect(answer.headers['retry-after'], target).to.match(/^[1-9]\d*$/)
+        expect(answer.text, target).not.to.match(/ECONNREFUSED|127\.0\.0\.1:\d+.*refused/i)
       }
     })
   },

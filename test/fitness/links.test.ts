@@ -30,7 +30,7 @@ describe('links between pages', () => {
   it('of the shop are there for desktop and phone', () => {
     const pictures = readdirSync(join(packageRoot, 'docs/screenshots'))
     for (const page of ['list', 'product', 'cart']) {
-      expect(pictures).to.include.members([`${page}-desktop.png`, `${page}-phone.png`])
+      expect(pictures, page).to.include.members([`${page}-desktop.png`, `${page}-phone.png`])
     }
   })
 })

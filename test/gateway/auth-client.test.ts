@@ -90,8 +90,10 @@ describe('the client of the AuthService', () => {
       {}
     ])
     for (const { metadata, deadline } of seen) {
-      expect(metadata).to.include({ 'x-request-id': 'r1', traceparent: 't' }).and.not.have.property('authorization')
-      expect(deadline).to.be.within(before + 5000, before + 11_000)
+      expect(metadata, `deadline ${deadline}`)
+        .to.include({ 'x-request-id': 'r1', traceparent: 't' })
+        .and.not.have.property('authorization')
+      expect(deadline, `deadline ${deadline}`).to.be.within(before + 5000, before + 11_000)
     }
   })
 

@@ -51,7 +51,7 @@ describe('the address of a client', () => {
     await request(`${origin}/health`)
     expect(warnings()).to.deep.equal([])
     for (const forwarded of ['203.0.113.9', '203.0.113.10']) {
-      expect(await told(origin, forwarded)).to.include({ clientAddress: '127.0.0.1' })
+      expect(await told(origin, forwarded), forwarded).to.include({ clientAddress: '127.0.0.1' })
     }
     const [warning, ...others] = warnings()
     expect(warning).to.include({ level: 'warn', peer: '127.0.0.1' })

@@ -69,7 +69,9 @@ describe('settings of the gateway', () => {
     const both = { HTTP_TLS_CERT_FILE: 'a.pem', HTTP_TLS_KEY_FILE: 'a.key' }
     expect(readGatewayConfig(both).config.httpTls).to.include({ certFile: 'a.pem', keyFile: 'a.key' })
     for (const name of Object.keys(both)) {
-      expect(() => readGatewayConfig({ [name]: 'a' })).to.throw(/HTTP_TLS_CERT_FILE and HTTP_TLS_KEY_FILE must be/)
+      expect(() => readGatewayConfig({ [name]: 'a' }), name).to.throw(
+        /HTTP_TLS_CERT_FILE and HTTP_TLS_KEY_FILE must be/
+      )
     }
   })
 
@@ -107,7 +109,7 @@ describe('settings of the gateway', () => {
       ['0.0.0.0', '0.0.0.0'],
       ['shop.example', 'shop.example']
     ] as const) {
-      expect(hostOf(text)).to.equal(host)
+      expect(hostOf(text), `${text}, ${host}`).to.equal(host)
     }
     for (const text of ['[::1]:3000', '127.0.0.1:80', '[shop]', 'http://x', 'a b']) {
       expect(() => hostOf(text), text).to.throw(/GATEWAY_HOST must be an address or a host name/)

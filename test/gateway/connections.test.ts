@@ -228,13 +228,13 @@ describe('connections of clients', () => {
     gateway.app.server.on('connection', keep)
     const answered = once(gateway.app.server, 'request') as Promise<[ServerResponse['req'], ServerResponse]>
     await dial(GET)
-    for (const one of await answered) expect(one.listenerCount('error')).to.be.above(0)
+    for (const [at, one] of (await answered).entries()) expect(one.listenerCount('error'), `case ${at}`).to.be.above(0)
     const connected = once(gateway.app.server, 'connect')
     await dial('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')
     await connected
     gateway.app.server.off('connection', keep)
     expect(sockets.length).to.equal(2)
-    for (const socket of sockets) expect(socket.listenerCount('error')).to.be.above(0)
+    for (const [at, socket] of sockets.entries()) expect(socket.listenerCount('error'), `socket ${at}`).to.be.above(0)
   })
 })
 
@@ -249,11 +249,12 @@ describe('MAX_CONNECTIONS', () => {
       return socket
     }
     const first = [await dial(), await dial()]
-    for (const beyond of [await dial(), await dial()]) expect(await text(beyond).catch(() => '')).to.equal('')
+    for (const [at, beyond] of [await dial(), await dial()].entries())
+      expect(await text(beyond).catch(() => ''), `beyond ${at}`).to.equal('')
     expect(gateway.lines.filter(({ maxConnections }) => maxConnections === 2).length).to.equal(1)
-    for (const socket of first) {
+    for (const [at, socket] of first.entries()) {
       socket.write(GET.replace('Host', 'Connection: close\r\nHost'))
-      expect(await text(socket)).to.match(/^HTTP\/1.1 200 /)
+      expect(await text(socket), `socket ${at}`).to.match(/^HTTP\/1.1 200 /)
     }
     await gateway.close()
   })

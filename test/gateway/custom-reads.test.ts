@@ -107,7 +107,7 @@ describe('reads of a resource’s own', () => {
 
   it('are rows’ ids on any other resource and in any other letter case', async () => {
     for (const url of ['/products/session-ids', '/bookmarks/Session-Ids', '/bookmarks/session-ids%20']) {
-      expect((await gateway.app.inject(url)).statusCode).to.equal(200)
+      expect((await gateway.app.inject(url)).statusCode, url).to.equal(200)
       expect(gateway.data.calls.at(-1), url).to.include({ rpc: 'get' })
     }
     expect((await gateway.app.inject('/inbox/session-ids')).json()).to.include({ code: 'route.not-found' })

@@ -113,7 +113,7 @@ describe('the data client', () => {
       truncated: true
     })
     expect(seen).to.have.length(2)
-    for (const request of seen) expect(request).to.deep.include(asked)
+    for (const [at, request] of seen.entries()) expect(request, `request ${at}`).to.deep.include(asked)
   })
 
   it('asks once more where the transport failed, and only then', async () => {
@@ -150,14 +150,14 @@ describe('the data client', () => {
       () => client.delete(call(), {}),
       () => client.act(call(), {})
     ]
-    for (const write of writes) {
+    for (const [at, write] of writes.entries()) {
       let calls = 0
       onWrite = (_got, answer) => {
         calls += 1
         answer({ code: status.UNAVAILABLE, details: 'going away' })
       }
-      expect(await codeOf(write())).to.equal('upstream.unavailable')
-      expect(calls).to.equal(1)
+      expect(await codeOf(write()), `write ${at}`).to.equal('upstream.unavailable')
+      expect(calls, `write ${at}`).to.equal(1)
     }
   })
 
@@ -196,8 +196,10 @@ describe('the data client', () => {
     let calls = 0
     onGet = () => void (calls += 1)
     for (const authorization of ['Bearer é', 'Bearer a\tb', `Bearer ${'a'.repeat(9000)}`]) {
-      expect(await codeOf(client.get(call({ authorization }), {}))).to.equal('auth.invalid-token')
-      expect(await codeOf(drain(client.export(call({ authorization }), {})))).to.equal('auth.invalid-token')
+      expect(await codeOf(client.get(call({ authorization }), {})), authorization).to.equal('auth.invalid-token')
+      expect(await codeOf(drain(client.export(call({ authorization }), {}))), authorization).to.equal(
+        'auth.invalid-token'
+      )
     }
     expect(calls).to.equal(0)
   })

@@ -229,7 +229,7 @@ describe('the replicas of the data service', () => {
       await get(data)
       const parts: unknown[] = []
       for await (const part of data.export(call(), { idleTimeoutMs: 5000 })) parts.push(part)
-      expect(parts).to.have.length(1)
+      expect(parts, `time ${n}`).to.have.length(1)
     }
     expect(b.calls).to.equal(20)
     expect(a.calls).to.be.greaterThan(5)

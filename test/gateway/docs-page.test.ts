@@ -92,7 +92,7 @@ describe('GET /docs', () => {
       ['note', 'string up to 2000'],
       ['plain', 'int']
     ]) {
-      expect(html).to.contain(`<td><code>${name}</code></td><td>${type}</td>`)
+      expect(html, `${name}, ${type}`).to.contain(`<td><code>${name}</code></td><td>${type}</td>`)
     }
     expect(html).to.contain('<code>delta</code> int from -5 to 5')
   })
@@ -123,7 +123,7 @@ describe('GET /docs', () => {
 describe('GET /problems', () => {
   it('leads to every code', async () => {
     const html = await page('/problems')
-    for (const code of ERROR_CODES) expect(html).to.contain(`href="${BASE}/problems/${code}"`)
+    for (const code of ERROR_CODES) expect(html, code).to.contain(`href="${BASE}/problems/${code}"`)
   })
 
   it('is where each of them leads back to', async () => {

@@ -89,14 +89,14 @@ describe('exports', () => {
   })
 
   it('that fail before the first row are a problem document', async () => {
-    for (const all of [
+    for (const [at, all] of [
       [new DomainError('fields.invalid', 'x')],
       [exportHeader(), new DomainError('fields.invalid', 'x')]
-    ]) {
+    ].entries()) {
       exporting(...all)
       const answer = await gateway.app.inject('/products/export')
-      expect(answer.json()).to.include({ status: 400, code: 'fields.invalid' })
-      expect(answer.headers).to.not.have.any.keys('content-disposition', 'x-export-row-limit')
+      expect(answer.json(), `case ${at}`).to.include({ status: 400, code: 'fields.invalid' })
+      expect(answer.headers, `case ${at}`).to.not.have.any.keys('content-disposition', 'x-export-row-limit')
     }
   })
 

@@ -138,8 +138,8 @@ describe('HTTP/2', function () {
     for (const headers of [JSON_TYPE, { ...JSON_TYPE, 'content-length': String(body.length) }]) {
       const { stream, status } = await openStream(session, { method: 'POST', path: '/products', headers, body })
       stream.on('error', () => {})
-      expect(status).to.equal(413)
-      expect((await buffer(stream)).toString()).to.include('body.too-large')
+      expect(status, JSON.stringify(headers)).to.equal(413)
+      expect((await buffer(stream)).toString(), JSON.stringify(headers)).to.include('body.too-large')
     }
     expect((await overHttp2(session, { path: '/products/1' })).status).to.equal(200)
   })

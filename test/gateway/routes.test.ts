@@ -72,8 +72,8 @@ describe('routes', () => {
         if (method !== 'GET' && url.startsWith('/problems/')) continue
         const answer = await gateway.app.inject({ method, url, payload: method === 'POST' ? '{' : '' })
         expect(answer.statusCode, method).to.equal(404)
-        expect(answer.headers['content-type']).to.equal('application/problem+json')
-        expect(answer.json()).to.include({ code: 'route.not-found', instance: url })
+        expect(answer.headers['content-type'], method).to.equal('application/problem+json')
+        expect(answer.json(), method).to.include({ code: 'route.not-found', instance: url })
       }
     })
   }
@@ -98,7 +98,7 @@ describe('routes', () => {
         { method: 'POST', url: '/products', payload: '{}', headers: { ...json, 'api-version': '1' } }
       ]
     ]
-    for (const [code, sent] of ORDER) expect((await gateway.app.inject(sent)).json()).to.include({ code })
+    for (const [code, sent] of ORDER) expect((await gateway.app.inject(sent)).json(), code).to.include({ code })
     expect(gateway.data.calls).to.be.empty
   })
 
@@ -146,12 +146,12 @@ describe('routes', () => {
       const answer = await gateway.app.inject(url)
       const head = await gateway.app.inject({ method: 'HEAD', url })
       gateway.data.reachable = true
-      if (url === '/health/live') expect(answer.statusCode).to.equal(200)
+      if (url === '/health/live') expect(answer.statusCode, url).to.equal(200)
       else {
-        expect(answer.json()).to.include({ status: 503, code: 'upstream.unavailable', instance: url })
-        expect([head.statusCode, head.headers['retry-after'], head.body]).to.deep.equal([503, '1', ''])
+        expect(answer.json(), url).to.include({ status: 503, code: 'upstream.unavailable', instance: url })
+        expect([head.statusCode, head.headers['retry-after'], head.body], url).to.deep.equal([503, '1', ''])
       }
-      expect(answer.headers['cache-control']).to.equal('no-store')
+      expect(answer.headers['cache-control'], url).to.equal('no-store')
     }
   })
 })

@@ -53,7 +53,7 @@ describe('writes over the whole stack', function () {
     const stale = await send('PUT', '/categories/2', { ...body, slug: 'free' }, { 'if-match': '"AAAA"' })
     for (const answer of [taken, stale]) {
       const { title, detail } = store.problem(answer, { status: 412, code: 'conflict' })
-      expect({ title, detail }).to.deep.equal({ title: conflict.title, detail: conflict.detail })
+      expect({ title, detail }, answer.path).to.deep.equal({ title: conflict.title, detail: conflict.detail })
     }
     expect((await store.call('/categories/2')).text).to.equal(row.text)
   })

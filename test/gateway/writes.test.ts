@@ -151,7 +151,7 @@ describe('writes', () => {
     expect(lastRequest()).to.deep.include({ action: 'publish', body: Buffer.alloc(0) })
     for (const payload of [' ', '{']) {
       const malformed = await send('PUT', '/products/1/publish', { payload })
-      expect(malformed.json()).to.include({ status: 400, code: 'body.malformed' })
+      expect(malformed.json(), payload).to.include({ status: 400, code: 'body.malformed' })
     }
   })
 
@@ -160,9 +160,9 @@ describe('writes', () => {
       ['POST', '/products'],
       ['PUT', '/products/1']
     ] as const) {
-      for (const headers of [{}, JSON_HEADERS]) {
+      for (const [at, headers] of [{}, JSON_HEADERS].entries()) {
         const answer = await gateway.app.inject({ method, url, headers })
-        expect(answer.json()).to.include({ status: 400, code: 'body.malformed' })
+        expect(answer.json(), `${method}, ${url}, headers ${at}`).to.include({ status: 400, code: 'body.malformed' })
       }
     }
     expect(gateway.data.calls).to.be.empty
@@ -181,9 +181,9 @@ describe('writes', () => {
       ['PUT', '/products/1/publish?x=1']
     ] as const) {
       const answer = await send(method, url, { headers: { prefer: 'handling=strict' } })
-      expect(answer.headers).to.include({ 'preference-applied': 'handling=strict' })
-      expect(answer.headers).to.not.have.property('x-ignored-parameters')
-      expect(lastRequest()).to.deep.include({ strict: true, unplaced: { parameters: ['x'] } })
+      expect(answer.headers, `${method}, ${url}`).to.include({ 'preference-applied': 'handling=strict' })
+      expect(answer.headers, `${method}, ${url}`).to.not.have.property('x-ignored-parameters')
+      expect(lastRequest(), `${method}, ${url}`).to.deep.include({ strict: true, unplaced: { parameters: ['x'] } })
     }
     await send('DELETE', '/products/1?x=1', { headers: { prefer: 'handling=strict' } })
     expect(lastRequest()).to.deep.include({ unplaced: { parameters: ['x'] } })

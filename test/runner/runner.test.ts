@@ -182,7 +182,7 @@ describe('what tests start', function () {
       const [one = [], other = []] = places.map(([row = {}]) => Object.values(row).map(String))
       expect(one).to.have.length(6)
       for (const [index, place] of one.entries()) {
-        expect(place).to.not.equal(other[index])
+        expect(place, `${place}, index ${index}`).to.not.equal(other[index])
         if (place.includes('/')) expect(place.startsWith(tmpdir()), `${place} is in ${tmpdir()}`).to.equal(true)
       }
     } finally {

@@ -30,7 +30,9 @@ for (const [name, read] of PROCESSES) {
 
     it('a certificate and its key go together', () => {
       for (const one of ['GRPC_TLS_CERT_FILE', 'GRPC_TLS_KEY_FILE']) {
-        expect(() => read({ [one]: 'a.pem' })).to.throw(/GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE must be set together/)
+        expect(() => read({ [one]: 'a.pem' }), one).to.throw(
+          /GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE must be set together/
+        )
       }
     })
 

@@ -12,7 +12,7 @@ describe('arguments of the processes', function () {
     expect(readArguments(['--print-config'])).to.equal('print-config')
     expect(readArguments(['--print-config', '--help'])).to.equal('help')
     for (const wrong of ['--port=1', 'toString', '']) {
-      expect(() => readArguments([wrong])).to.throw(ArgumentError, JSON.stringify(wrong))
+      expect(() => readArguments([wrong]), JSON.stringify(wrong)).to.throw(ArgumentError, JSON.stringify(wrong))
     }
   })
 

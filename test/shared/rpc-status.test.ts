@@ -17,7 +17,7 @@ describe('a DomainError across gRPC', () => {
     for (const code of ERROR_CODES) {
       const error = new DomainError(code, 'Détail.')
       expect(toRpcStatus(error).code, code).to.equal(GRPC_STATUS[code])
-      expect(across(error)).to.include({ code, message: 'Détail.' })
+      expect(across(error), code).to.include({ code, message: 'Détail.' })
     }
   })
 

@@ -40,20 +40,20 @@ describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
       )
       const [won, ...others] = only(answers, 200)
       if (won === undefined) throw new Error(answers.map(({ status }) => status).join())
-      expect(others).to.be.empty
+      expect(others, `round ${round}`).to.be.empty
       const lost = only(answers, 412)
-      expect(lost).to.have.length(49)
+      expect(lost, `round ${round}`).to.have.length(49)
       for (const answer of lost) {
         writers.problem(answer, { status: 412, code: 'conflict', says: 'A data conflict occurred.' })
       }
       const client = answers.indexOf(won)
-      expect(rowIn(won)['description']).to.equal(`round ${round}, client ${client}`)
+      expect(rowIn(won)['description'], `round ${round}`).to.equal(`round ${round}, client ${client}`)
       for (const reader of [0, 1]) {
         const read = await writers.read(reader, path)
-        expect(read.bytes).to.deep.equal(won.bytes)
-        expect(etagOf(read)).to.equal(etagOf(won))
+        expect(read.bytes, `round ${round}, reader ${reader}`).to.deep.equal(won.bytes)
+        expect(etagOf(read), `round ${round}, reader ${reader}`).to.equal(etagOf(won))
       }
-      expect(numberOf(rowIn(won)['rowVersion'])).to.equal(numberOf(rowIn(last)['rowVersion']) + 1n)
+      expect(numberOf(rowIn(won)['rowVersion']), `round ${round}`).to.equal(numberOf(rowIn(last)['rowVersion']) + 1n)
       last = won
     }
     expect(await count(writers, "audit_entries WHERE action = 'update'")).to.equal(ROUNDS)
@@ -70,14 +70,20 @@ describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
       const made = only(answers, 201)
       for (const answer of answers.filter((one) => !made.includes(one))) {
         writers.problem(answer, { status: 409, code: 'idempotency.in-flight' })
-        expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/)
+        expect(answer.headers['retry-after'], `round ${round}, ${answer.path}`).to.match(/^[1-9]\d*$/)
       }
       const again = await together(2, post)
       expectOneAnswer([...made, ...again])
-      expect(again.map(({ headers }) => headers['idempotent-replayed'])).to.deep.equal(['true', 'true'])
-      expect(made.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).to.have.length(1)
-      expect(await count(writers, 'orders')).to.equal(orders + 1)
-      expect(await count(writers, "audit_entries WHERE resource = 'orders'")).to.equal(entries + 1)
+      expect(
+        again.map(({ headers }) => headers['idempotent-replayed']),
+        `round ${round}`
+      ).to.deep.equal(['true', 'true'])
+      expect(
+        made.filter(({ headers }) => headers['idempotent-replayed'] === undefined),
+        `round ${round}`
+      ).to.have.length(1)
+      expect(await count(writers, 'orders'), `round ${round}`).to.equal(orders + 1)
+      expect(await count(writers, "audit_entries WHERE resource = 'orders'"), `round ${round}`).to.equal(entries + 1)
     }
   })
 
@@ -91,12 +97,12 @@ describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
           key: `bodies-${round}`
         })
       const answers = await gathered(writers, EVERY_KEY, () => together(20, post))
-      expect(only(answers, 201)).to.have.length(1)
+      expect(only(answers, 201), `round ${round}`).to.have.length(1)
       for (const answer of answers.filter(({ status }) => status !== 201)) {
         if (answer.status === 422) writers.problem(answer, { status: 422, code: 'idempotency.key.reused' })
         else writers.problem(answer, { status: 409, code: 'idempotency.in-flight' })
       }
-      expect(await count(writers, 'orders')).to.equal(orders + 1)
+      expect(await count(writers, 'orders'), `round ${round}`).to.equal(orders + 1)
     }
   })
 
@@ -106,11 +112,11 @@ describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
       const answers = await together(20, (n) =>
         writers.send(n, 'clerk POST /products', { body: product(`UNIQUE-${round}`), key: `unique-${round}-${n}` })
       )
-      expect(only(answers, 201)).to.have.length(1)
+      expect(only(answers, 201), `round ${round}`).to.have.length(1)
       for (const answer of answers.filter(({ status }) => status !== 201)) {
         writers.problem(answer, { status: 409, code: 'conflict' })
       }
-      expect(await count(writers, 'products WHERE sku = ?', [`UNIQUE-${round}`])).to.equal(1)
+      expect(await count(writers, 'products WHERE sku = ?', [`UNIQUE-${round}`]), `round ${round}`).to.equal(1)
     }
   })
 
@@ -138,13 +144,19 @@ describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
       const moved = only(answers, 200)
       expect(moved, answers.map(({ text }) => text).join('\n')).to.have.length(1)
       for (const answer of only(answers, 422)) writers.problem(answer, { status: 422, code: 'state.invalid' })
-      expect(only(answers, 422)).to.have.length(1)
+      expect(only(answers, 422), `round ${round}`).to.have.length(1)
       const parents = await select(writers, "SELECT parent_id FROM categories WHERE slug IN ('left', 'right')")
-      expect(parents.filter(({ parent_id: parent }) => parent !== null)).to.have.length(1)
+      expect(
+        parents.filter(({ parent_id: parent }) => parent !== null),
+        `round ${round}`
+      ).to.have.length(1)
       for (const answer of moved) {
         const { id } = rowIn(answer)
         const back = { body: { parentId: null }, ifMatch: etagOf(answer) }
-        expect((await writers.send(0, `clerk PUT /categories/${String(id)}/move`, back)).status).to.equal(200)
+        expect(
+          (await writers.send(0, `clerk PUT /categories/${String(id)}/move`, back)).status,
+          `round ${round}, ${answer.path}`
+        ).to.equal(200)
       }
     }
   })

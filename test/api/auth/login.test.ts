@@ -29,10 +29,10 @@ eachDatabase((kind) => {
       for (const email of ['ada@example.com', 'Ada@Example.COM']) {
         const session = await opened(caller.login({ ...ada, email }))
         const claims = claimsOf(session.accessToken)
-        expect(claims).to.include({ sub: 'ada@example.com', name: 'Ada', role: 'Customer', customer_id: 1 })
-        expect(session.accessTokenExpiry).to.equal(new Date(Number(claims['exp']) * 1000).toISOString())
-        expect(session.refreshToken).to.match(/^[A-Za-z0-9_-]{64}$/)
-        expect(Date.parse(session.refreshTokenExpiry)).to.be.closeTo(Date.now() + 7 * 24 * 3_600_000, 60_000)
+        expect(claims, email).to.include({ sub: 'ada@example.com', name: 'Ada', role: 'Customer', customer_id: 1 })
+        expect(session.accessTokenExpiry, email).to.equal(new Date(Number(claims['exp']) * 1000).toISOString())
+        expect(session.refreshToken, email).to.match(/^[A-Za-z0-9_-]{64}$/)
+        expect(Date.parse(session.refreshTokenExpiry), email).to.be.closeTo(Date.now() + 7 * 24 * 3_600_000, 60_000)
       }
     })
 
@@ -74,9 +74,10 @@ eachDatabase((kind) => {
         [{ ...ada, password: 'a'.repeat(1025) }, ['/password']]
       ] as const) {
         const { status: code, details, message } = await refused(caller.login(request))
-        expect(code).to.equal(status.INVALID_ARGUMENT)
-        expect(details.reason).to.equal('body.invalid')
-        for (const field of fields) expect(`${message} ${JSON.stringify(details)}`).to.include(field)
+        expect(code, JSON.stringify(request)).to.equal(status.INVALID_ARGUMENT)
+        expect(details.reason, JSON.stringify(request)).to.equal('body.invalid')
+        for (const field of fields)
+          expect(`${message} ${JSON.stringify(details)}`, `${JSON.stringify(request)}, ${field}`).to.include(field)
       }
       const longest = await refused(
         caller.login({ email: `${'a'.repeat(242)}@example.com`, password: 'a'.repeat(1024) })
@@ -89,14 +90,15 @@ eachDatabase((kind) => {
         database.run('SELECT password_hash FROM accounts')
       )
       expect(rows).to.have.length(5)
-      for (const row of rows) expect(JSON.stringify(row)).to.include('$argon2id$v=19$m=19456,t=2,p=1$')
+      for (const [at, row] of rows.entries())
+        expect(JSON.stringify(row), `row ${at}`).to.include('$argon2id$v=19$m=19456,t=2,p=1$')
       expect(new Set(rows.map((row) => JSON.stringify(row))).size).to.equal(5)
       const { accessToken, refreshToken } = await opened(caller.login(ada))
       await refused(caller.login({ ...ada, email: 'eve@example.com' }, 'last'))
       await service.logged(({ requestId }) => requestId === 'last')
       const log = JSON.stringify(services.logs())
       for (const secret of [PASSWORD, 'demo-passworD', accessToken, refreshToken, 'eve@example.com', 'argon2id']) {
-        expect(log).to.not.include(secret)
+        expect(log, secret).to.not.include(secret)
       }
     })
   })

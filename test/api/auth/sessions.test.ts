@@ -39,7 +39,7 @@ eachDatabase((kind) => {
       const refusal = await refused(strict.caller.refresh(first, 'reuse'))
       expect(refusal).to.include({ status: status.UNAUTHENTICATED })
       expect(refusal.details.reason).to.equal('auth.invalid-token')
-      for (const token of [second, first]) expect(await refused(one.refresh(token))).to.deep.equal(refusal)
+      for (const token of [second, first]) expect(await refused(one.refresh(token)), token).to.deep.equal(refusal)
       const logged = await strict.service.logged(({ msg }) => msg === 'refresh family revoked')
       expect(logged).to.include({ requestId: 'reuse', reason: 'a refresh token was used again' })
     })
@@ -58,7 +58,7 @@ eachDatabase((kind) => {
     it('are opened no more after ten failures, on either, nor after both have started anew', async () => {
       for (let i = 0; i < 10; i++) {
         const refusal = await refused((i % 2 === 0 ? one : other).login(wrong))
-        expect(refusal.details.reason).to.equal('auth.invalid-credentials')
+        expect(refusal.details.reason, `time ${i}`).to.equal('auth.invalid-credentials')
       }
       await services.stop()
       const again = await services.start()

@@ -54,6 +54,6 @@ describe('AuthService beside EntityService', () => {
     call.write({ listServices: '' })
     const messages: readonly unknown[] = await once(call, 'data')
     call.end()
-    for (const service of SERVICES) expect(JSON.stringify(messages)).to.include(`"${service}"`)
+    for (const service of SERVICES) expect(JSON.stringify(messages), service).to.include(`"${service}"`)
   })
 })

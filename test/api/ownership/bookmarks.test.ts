@@ -31,8 +31,8 @@ describeApi('ownership of bookmarks', (store) => {
       ['ben', [5, 17]]
     ] as const) {
       const userId = account === 'ada' ? 1 : 2
-      expect(ids(await store.as(account, `/bookmarks?userId=${userId}`))).to.deep.equal(own[account])
-      expect(json(await store.as(account, `/bookmarks/session-ids?userId=${userId}`))).to.deep.equal(sessions)
+      expect(ids(await store.as(account, `/bookmarks?userId=${userId}`)), account).to.deep.equal(own[account])
+      expect(json(await store.as(account, `/bookmarks/session-ids?userId=${userId}`)), account).to.deep.equal(sessions)
     }
     for (const path of ['/bookmarks', '/bookmarks/session-ids']) {
       for (const query of [
@@ -53,14 +53,20 @@ describeApi('ownership of bookmarks', (store) => {
     for (const query of ['', 'userId=1', 'userId=2', 'userId=x']) {
       const known = query === '' ? undefined : 'userId'
       const paged = await store.as('ada', `/bookmarks/paged?${query}`)
-      expect(ids(paged)).to.deep.equal(own['ada'])
-      expect(paged.headers).to.include({ 'x-total-count': '2' })
-      expect(paged.headers['x-ignored-parameters']).to.equal(known)
+      expect(ids(paged), JSON.stringify(query)).to.deep.equal(own['ada'])
+      expect(paged.headers, JSON.stringify(query)).to.include({ 'x-total-count': '2' })
+      expect(paged.headers['x-ignored-parameters'], JSON.stringify(query)).to.equal(known)
       const exported = await store.as('ada', `/bookmarks/export?fields=sessionId&bom=false&${query}`)
-      expect(exported.text).to.equal('sessionId\r\n17\r\n3\r\n')
+      expect(exported.text, JSON.stringify(query)).to.equal('sessionId\r\n17\r\n3\r\n')
       const lookup = json(await store.as('ada', `/bookmarks/lookup?${query}`)) as { items: { name: string }[] } // contract.md
-      expect(lookup.items.map(({ name }) => name)).to.deep.equal(['3', '17'])
-      expect((await store.as('ada', `/bookmarks/${String(own['ada']?.[0])}?${query}`)).status).to.equal(200)
+      expect(
+        lookup.items.map(({ name }) => name),
+        JSON.stringify(query)
+      ).to.deep.equal(['3', '17'])
+      expect(
+        (await store.as('ada', `/bookmarks/${String(own['ada']?.[0])}?${query}`)).status,
+        JSON.stringify(query)
+      ).to.equal(200)
       store.problem(await store.as('ada', `/bookmarks/${foreign()}?${query}`), { status: 404, code: 'not-found' })
     }
   })

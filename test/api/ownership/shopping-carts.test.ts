@@ -125,8 +125,11 @@ describeApi('ownership of shopping carts', (store) => {
       send(store, `${account} POST /shopping-carts`, { body: { currency: 'EUR', ...body } })
     for (const body of [{}, { customerId: 1 }]) {
       const created = await post('ada', body)
-      expect(rowIn(created)).to.include({ customerId: 1 })
-      expect((await send(store, `ada DELETE /shopping-carts/${String(rowIn(created)['id'])}`)).status).to.equal(204)
+      expect(rowIn(created), JSON.stringify(body)).to.include({ customerId: 1 })
+      expect(
+        (await send(store, `ada DELETE /shopping-carts/${String(rowIn(created)['id'])}`)).status,
+        JSON.stringify(body)
+      ).to.equal(204)
     }
     const foreign = await changesNothing(store, () => post('ada', { customerId: 2 }))
     store.problem(foreign, { status: 403, code: 'ownership.denied' })

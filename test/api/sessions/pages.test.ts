@@ -49,10 +49,10 @@ describeSessions('the first page of a session', SETTINGS, (stack) => {
       Array.from({ length: 10 }, (_, tab) => open(before, { gateway: tab % 2, alone: true }))
     )
     for (const tab of tabs) {
-      expect(tab.status).to.equal(200)
-      expect(tab.text).to.equal('<p>ada@example.com</p>')
-      expect(tab.headers).to.include({ 'cache-control': 'private, no-store' })
-      expect(tab.headers.vary).to.match(/\bCookie\b/)
+      expect(tab.status, tab.path).to.equal(200)
+      expect(tab.text, tab.path).to.equal('<p>ada@example.com</p>')
+      expect(tab.headers, tab.path).to.include({ 'cache-control': 'private, no-store' })
+      expect(tab.headers.vary, tab.path).to.match(/\bCookie\b/)
     }
     const fresh = new Set(tabs.map((tab) => cookiesOf(tab).refresh))
     expect(fresh.size).to.equal(1)

@@ -65,8 +65,12 @@ describeSessions('browser sessions', { REFRESH_GRACE: '1m' }, (stack) => {
       const { keys } = json(await stack.send('/.well-known/jwks.json', { method: 'GET', gateway })) as {
         keys: object[]
       }
-      expect(keys.map((key) => (key as { kid: string }).kid)).to.include(kid)
-      for (const key of keys) expect(key).to.not.have.any.keys('d', 'p', 'q', 'k')
+      expect(
+        keys.map((key) => (key as { kid: string }).kid),
+        `gateway ${gateway}`
+      ).to.include(kid)
+      for (const [at, key] of keys.entries())
+        expect(key, `gateway ${gateway}, key ${at}`).to.not.have.any.keys('d', 'p', 'q', 'k')
     }
   })
 
@@ -86,8 +90,8 @@ describeSessions('browser sessions', { REFRESH_GRACE: '1m' }, (stack) => {
   it('are not begun by a refresh token that was never issued', async () => {
     for (const refresh of ['x', 'A'.repeat(43)]) {
       const answer = await stack.send('/auth/session/token', { cookies: { refresh } })
-      expect(answer.text).to.equal('{"error":"no_session"}')
-      expect(answer.headers['set-cookie']).to.deep.equal(EXPIRED)
+      expect(answer.text, refresh).to.equal('{"error":"no_session"}')
+      expect(answer.headers['set-cookie'], refresh).to.deep.equal(EXPIRED)
     }
   })
 
@@ -103,18 +107,18 @@ describeSessions('browser sessions', { REFRESH_GRACE: '1m' }, (stack) => {
     for (const account of ['ada', 'nobody-at-all']) {
       const answer = await stack.login(account, 'wrong-password')
       expectProblem(answer, { status: 401, code: 'auth.invalid-credentials', base: stack.url() })
-      expect(cookiesOf(answer)).to.deep.equal({})
+      expect(cookiesOf(answer), account).to.deep.equal({})
     }
   })
 
   it('are throttled after ten failures, with the right password too and at every gateway', async () => {
     for (let failures = 0; failures < 10; failures += 1) {
-      expect((await stack.login('ben', 'wrong-password', failures % 2)).status).to.equal(401)
+      expect((await stack.login('ben', 'wrong-password', failures % 2)).status, `failures ${failures}`).to.equal(401)
     }
     for (const gateway of [0, 1]) {
       const answer = await stack.login('ben', 'demo-password', gateway)
       expectProblem(answer, { status: 429, code: 'quota-exceeded', base: stack.url(gateway) })
-      expect(Number(answer.headers['retry-after'])).to.be.within(1, 15 * 60)
+      expect(Number(answer.headers['retry-after']), `gateway ${gateway}`).to.be.within(1, 15 * 60)
     }
     expect((await stack.login('ada')).status).to.equal(200)
   })

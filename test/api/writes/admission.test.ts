@@ -81,10 +81,10 @@ describeApi('who may write', (store) => {
       }
       const missing = await store.call(target, options)
       store.problem(missing, { status: 401, code: 'auth.required' })
-      expect(missing.headers['www-authenticate']).to.equal('Bearer')
+      expect(missing.headers['www-authenticate'], `${method}, ${target}`).to.equal('Bearer')
       const bad = await store.call(target, { ...options, token: 'a.b.c' })
       store.problem(bad, { status: 401, code: 'auth.invalid-token' })
-      expect(bad.headers['www-authenticate']).to.equal('Bearer error="invalid_token"')
+      expect(bad.headers['www-authenticate'], `${method}, ${target}`).to.equal('Bearer error="invalid_token"')
     }
   })
 

@@ -57,7 +57,9 @@ describeApi('rules of coupons, returns and invoices', (store) => {
           status: 422,
           code: 'state.invalid'
         })
-        expect(problem.detail).to.equal('The coupon ends at 2026-04-01T00:00:00.000Z; extend needs a later endsAt.')
+        expect(problem.detail, endsAt).to.equal(
+          'The coupon ends at 2026-04-01T00:00:00.000Z; extend needs a later endsAt.'
+        )
       }
       for (const endsAt of [undefined, null, '2026-05-01', 7]) {
         const answer = await refused(store, actor, { name: 'extend', body: { endsAt } })

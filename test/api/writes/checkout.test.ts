@@ -73,7 +73,7 @@ describeApi('checkout', (store) => {
       [null, TOTAL]
     ]) {
       await (await Cart.of(store, { items: ITEMS, couponCode })).done('checkout')
-      expect(await lastOrder(store)).to.include({ total })
+      expect(await lastOrder(store), `${String(couponCode)}, ${String(total)}`).to.include({ total })
     }
   })
 
@@ -110,7 +110,7 @@ describeApi('checkout', (store) => {
       await cart.done('clear')
       await cart.done('add-item', { productId: 11, quantity: 1 })
       await cart.done('checkout')
-      expect(await lastOrder(store)).to.include({ total: '19.99' })
+      expect(await lastOrder(store), `${code}, ${says}`).to.include({ total: '19.99' })
     }
   })
 
@@ -188,9 +188,9 @@ describeApi('checkout of a cart that is checked out', (store) => {
     const built = await changesNothing(store, () => call(cart.etag))
     const stale = await call('W/"AAAAAAAAAAA="')
     if (!isFailure(built) || !isFailure(stale)) throw new Error('Neither may pass')
-    for (const failure of [built, stale]) {
-      expect(failure.status).to.equal(status.FAILED_PRECONDITION)
-      expect(failure.details.reason).to.equal('conflict')
+    for (const [at, failure] of [built, stale].entries()) {
+      expect(failure.status, `failure ${at}`).to.equal(status.FAILED_PRECONDITION)
+      expect(failure.details.reason, `failure ${at}`).to.equal('conflict')
     }
     expect(built.message).to.equal(`The cart is order ${String(number)} already.`)
     expect(built.details.metadata).to.deep.equal({
@@ -239,9 +239,9 @@ describeApi('checkouts of one cart', (store) => {
     // A replay looks at no version, but has to name one.
     for (const ifMatch of [cart.etag, etagOf(first), 'W/"AAAAAAAAAAA="']) {
       const again = await changesNothing(store, () => checkout(ifMatch))
-      expect(again.status).to.equal(200)
-      expect(again.bytes).to.deep.equal(first.bytes)
-      expect(again.headers).to.include({ 'idempotent-replayed': 'true', etag: etagOf(first) })
+      expect(again.status, ifMatch).to.equal(200)
+      expect(again.bytes, ifMatch).to.deep.equal(first.bytes)
+      expect(again.headers, ifMatch).to.include({ 'idempotent-replayed': 'true', etag: etagOf(first) })
     }
     store.problem(await send(store, `ada PUT ${cart.path}/checkout`, { key: 'pay' }), {
       status: 428,
@@ -250,9 +250,9 @@ describeApi('checkouts of one cart', (store) => {
     // The refusal is not kept under the other key.
     for (let time = 0; time < 2; time++) {
       const refused = await changesNothing(store, () => checkout(etagOf(first), 'again'))
-      expect(refused.status).to.equal(412)
-      expect(json(refused)).to.have.property('orderNumber')
-      expect(refused.headers).not.to.have.any.keys('idempotent-replayed')
+      expect(refused.status, `time ${time}`).to.equal(412)
+      expect(json(refused), `time ${time}`).to.have.property('orderNumber')
+      expect(refused.headers, `time ${time}`).not.to.have.any.keys('idempotent-replayed')
     }
     expect(await count(store, 'orders')).to.equal(orders + 1)
   })

@@ -297,7 +297,7 @@ describeApi('actions of the front office', (store) => {
       expect(answer.status, answer.text).to.equal(200)
       const { rowVersion: _before, ...before } = row
       const { rowVersion: _after, ...after } = rowIn(answer)
-      expect(after).to.deep.equal({ ...before, note })
+      expect(after, String(note)).to.deep.equal({ ...before, note })
       row = rowIn(answer)
     }
     invalid(await put(`ada PUT ${path}`, row, {}), '/note')

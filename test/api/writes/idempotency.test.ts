@@ -120,8 +120,8 @@ describeApi(
           key: 'shared'
         })
         expect(paid.status, paid.text).to.equal(200)
-        expect(rowIn(paid)).to.include({ id: rowIn(order)['id'], status: 'paid' })
-        expect(paid.headers).not.to.have.any.keys('idempotent-replayed')
+        expect(rowIn(paid), order.path).to.include({ id: rowIn(order)['id'], status: 'paid' })
+        expect(paid.headers, order.path).not.to.have.any.keys('idempotent-replayed')
       }
       expectReplay(await send(store, 'ben POST /orders', { body, key: 'shared' }), mine)
     })
@@ -137,15 +137,15 @@ describeApi(
           await send(store, 'ada POST /orders', { body, key }),
           await send(store, 'ada POST /orders', { body, key })
         ]
-        expect([one.status, two.status]).to.deep.equal([201, 201])
-        expect(rowIn(one)['id']).not.to.equal(rowIn(two)['id'])
+        expect([one.status, two.status], JSON.stringify(key)).to.deep.equal([201, 201])
+        expect(rowIn(one)['id'], JSON.stringify(key)).not.to.equal(rowIn(two)['id'])
       }
       const longest = `${'~!'.repeat(127)}x`
       const kept = await send(store, 'ada POST /orders', { body, key: longest })
       expectReplay(await send(store, 'ada POST /orders', { body, key: `"${longest}"` }), kept)
       // 255 characters told apart to the last, and by letter case.
       for (const key of [`${'~!'.repeat(127)}y`, `${'~!'.repeat(127)}X`]) {
-        expect((await send(store, 'ada POST /orders', { body, key })).headers).not.to.have.any.keys(
+        expect((await send(store, 'ada POST /orders', { body, key })).headers, key).not.to.have.any.keys(
           'idempotent-replayed'
         )
       }

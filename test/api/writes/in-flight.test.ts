@@ -21,7 +21,7 @@ describeApi('a key whose first request is still running', (store) => {
         ])
         for (const answer of answers) {
           store.problem(answer, { status: 409, code: 'idempotency.in-flight' })
-          expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/)
+          expect(answer.headers['retry-after'], answer.path).to.match(/^[1-9]\d*$/)
         }
       })
     } finally {
@@ -53,7 +53,7 @@ describeApi('a row that another transaction will not let go', (store) => {
         ])
         for (const answer of answers) {
           store.problem(answer, { status: 503, code: 'upstream.unavailable' })
-          expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/)
+          expect(answer.headers['retry-after'], answer.path).to.match(/^[1-9]\d*$/)
         }
       })
     } finally {

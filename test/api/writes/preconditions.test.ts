@@ -50,7 +50,7 @@ describeApi('If-Match', (store) => {
         for (const [line, body] of GUARDED) {
           const refused = await guarded(line, precondition, body)
           store.problem(refused, { status: 428, code: 'precondition.required', says: 'If-Match' })
-          expect(refused.headers).not.to.have.any.keys('etag')
+          expect(refused.headers, `${precondition.title}, ${line}`).not.to.have.any.keys('etag')
         }
       }
     })
@@ -74,11 +74,11 @@ describeApi('If-Match', (store) => {
       for (const [line, body] of [...GUARDED, ['clerk DELETE /products/12', undefined] as const]) {
         const refused = await guarded(line, precondition, body)
         const { title, detail } = store.problem(refused, { status: 412, code: 'conflict' })
-        expect([title, detail]).to.deep.equal([
+        expect([title, detail], line).to.deep.equal([
           'Conflict',
           'A data conflict occurred. Please retry or contact support.'
         ])
-        expect(refused.headers).not.to.have.any.keys('etag')
+        expect(refused.headers, line).not.to.have.any.keys('etag')
       }
       expect(await everything(store)).to.deep.equal(stored)
     })
@@ -154,8 +154,8 @@ describeApi('If-Match', (store) => {
       const answer = await guarded('clerk PUT /products/1', precondition, PUT_BODY, rowVersion)
       expect(answer.status, `${precondition.title}: ${answer.text}`).to.equal(200)
       const now = String(rowIn(answer)['rowVersion'])
-      expect(now).not.to.equal(rowVersion)
-      expect(etagOf(answer)).to.equal(tagOf(now))
+      expect(now, precondition.title).not.to.equal(rowVersion)
+      expect(etagOf(answer), precondition.title).to.equal(tagOf(now))
       rowVersion = now
     }
   })

@@ -245,7 +245,10 @@ describeApi('DELETE', (store) => {
     ] as const) {
       const refused = await changesNothing(store, () => send(store, line, ifMatch === undefined ? {} : { ifMatch }))
       const { title, detail } = store.problem(refused, { status, code: 'conflict' })
-      expect([title, detail]).to.deep.equal(['Conflict', 'A data conflict occurred. Please retry or contact support.'])
+      expect([title, detail], `${line}, ${String(ifMatch)}`).to.deep.equal([
+        'Conflict',
+        'A data conflict occurred. Please retry or contact support.'
+      ])
     }
   })
 

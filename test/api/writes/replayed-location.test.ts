@@ -61,8 +61,12 @@ eachDatabase((kind) => {
         const first = await create(made, key, key)
         const again = await create(retried, key, key)
         expect(again.headers['idempotent-replayed'], again.text).to.equal('true')
-        expect([again.status, again.bytes, again.headers.etag]).to.deep.equal([201, first.bytes, first.headers.etag])
-        expect(again.headers.location).to.equal(first.headers.location)
+        expect([again.status, again.bytes, again.headers.etag], `${made}, ${retried}`).to.deep.equal([
+          201,
+          first.bytes,
+          first.headers.etag
+        ])
+        expect(again.headers.location, `${made}, ${retried}`).to.equal(first.headers.location)
       }
     })
 

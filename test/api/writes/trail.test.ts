@@ -40,7 +40,9 @@ describeApi('the trail of a write', (store) => {
       ['trail_delete', 'delete']
     ] as const
     for (const [requestId, action] of expected) {
-      expect((await entriesOf(requestId)).map(brief)).to.deep.equal([['categories', id, action, requestId]])
+      expect((await entriesOf(requestId)).map(brief), `${requestId}, ${action}`).to.deep.equal([
+        ['categories', id, action, requestId]
+      ])
     }
   })
 

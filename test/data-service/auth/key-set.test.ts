@@ -26,8 +26,8 @@ describe('parseKeyFile', () => {
     )
     expect(keys.signing.privateKey.type).to.equal('private')
     expect(kids(keys)).to.deep.equal([first, second, third].map(kidOf))
-    for (const { key } of keys.verifying) expect(key.type).to.equal('public')
-    for (const key of keys.verifying) expect(key).to.not.have.property('privateKey')
+    for (const [at, { key }] of keys.verifying.entries()) expect(key.type, `case ${at}`).to.equal('public')
+    for (const [at, key] of keys.verifying.entries()) expect(key, `key ${at}`).to.not.have.property('privateKey')
   })
 
   const cut = pkcs8(second).slice(0, 100)

@@ -72,7 +72,7 @@ describe('outsideIssuer', () => {
     })
     expect(await Promise.all([issuer.key('k'), issuer.key('k'), issuer.key('k')])).to.deep.equal([key, key, key])
     expect(fetches).to.equal(1)
-    for (let i = 0; i < 10; i++) expect(await issuer.key(`made-up-${i}`)).to.equal(undefined)
+    for (let i = 0; i < 10; i++) expect(await issuer.key(`made-up-${i}`), `time ${i}`).to.equal(undefined)
     expect(fetches).to.equal(1)
     now = 30_000
     expect(await issuer.key('n2')).to.equal(key)
@@ -97,7 +97,9 @@ describe('outsideIssuer', () => {
     expect(await issuer.key('k')).to.equal(key)
     for (let i = 0; i < 3; i++, now += 30_000) {
       const doubt: unknown = await issuer.key('new').catch((reason: unknown) => reason)
-      expect(doubt).to.include({ code: 'upstream.unavailable', retryAfter: 30 }).and.not.have.property('cause')
+      expect(doubt, `time ${i}`)
+        .to.include({ code: 'upstream.unavailable', retryAfter: 30 })
+        .and.not.have.property('cause')
     }
     expect(told).to.have.length(1)
     expect(told[0]).to.include('"reason":"down"')

@@ -24,15 +24,15 @@ eachDatabase((kind) => {
     for (const email of ['kim@example.com', 'nobody@example.com']) {
       it(`lets ten failures of ${email} pass and refuses the eleventh unseen, over replicas`, async () => {
         for (let i = 0; i < 10; i++) {
-          expect(await codeOf((i % 2 === 0 ? one : other).login({ ...wrong, email }))).to.equal(
+          expect(await codeOf((i % 2 === 0 ? one : other).login({ ...wrong, email })), `time ${i}`).to.equal(
             'auth.invalid-credentials'
           )
           harness.now += MINUTE
         }
         expect(harness.verified).to.have.length(10)
-        for (const replica of [one, other, harness.replica()]) {
+        for (const [at, replica] of [one, other, harness.replica()].entries()) {
           const refusal = await refusalOf(replica.login({ ...right, email: email.toUpperCase() }))
-          expect(refusal).to.include({ code: 'quota-exceeded', retryAfter: 5 * 60 })
+          expect(refusal, `replica ${at}`).to.include({ code: 'quota-exceeded', retryAfter: 5 * 60 })
         }
         expect(harness.verified).to.have.length(10)
         // Refusals count for nothing: the first failure leaves the window when it said it would.
@@ -63,7 +63,8 @@ eachDatabase((kind) => {
         for (let i = 0; i < 9; i++) await refusalOf(one.login(wrong))
         await one.login(right)
       }
-      for (let i = 0; i < 9; i++) expect(await codeOf(one.login(wrong))).to.equal('auth.invalid-credentials')
+      for (let i = 0; i < 9; i++)
+        expect(await codeOf(one.login(wrong)), `time ${i}`).to.equal('auth.invalid-credentials')
       expect(await codeOf(one.login({ ...wrong, email: 'x@example.com' }))).to.equal('auth.invalid-credentials')
       const refusal = await refusalOf(other.login({ ...wrong, email: 'y@example.com' }))
       expect(refusal).to.include({ code: 'quota-exceeded', retryAfter: 15 * 60 })
@@ -118,10 +119,10 @@ eachDatabase((kind) => {
       for (let i = 0; i < 10; i++) await refusalOf(counting.login(wrong))
       expect(asked.filter((what) => what === 'transaction')).to.have.length(20)
       asked.length = 0
-      for (let i = 0; i < 5; i++) expect(await codeOf(counting.login(wrong))).to.equal('quota-exceeded')
+      for (let i = 0; i < 5; i++) expect(await codeOf(counting.login(wrong)), `time ${i}`).to.equal('quota-exceeded')
       expect(asked).to.deep.equal(['read'])
       const other = harness.replica({ store: counting.by.store })
-      for (let i = 0; i < 2; i++) expect(await codeOf(other.login(wrong))).to.equal('quota-exceeded')
+      for (let i = 0; i < 2; i++) expect(await codeOf(other.login(wrong)), `time ${i}`).to.equal('quota-exceeded')
       expect(asked).to.deep.equal(['read', 'read'])
     })
 
@@ -148,12 +149,14 @@ eachDatabase((kind) => {
       const left = Array.from({ length: 20 }, () => slow.login(wrong, gone.signal).catch((error: unknown) => error))
       const last = codeOf(slow.login(wrong))
       gone.abort(new Error('gone'))
-      for (const error of await Promise.all(left)) expect(error).to.include({ message: 'gone' })
+      for (const [at, error] of (await Promise.all(left)).entries())
+        expect(error, `error ${at}`).to.include({ message: 'gone' })
       expect(harness.logs.filter(({ event }) => event === 'login')).to.deep.equal([])
       release()
       expect(await Promise.all([...staying, last])).to.deep.equal(Array(4).fill('auth.invalid-credentials'))
       expect(begun).to.equal(4)
-      for (let i = 0; i < 9; i++) expect(await codeOf(one.login(wrong))).to.equal('auth.invalid-credentials')
+      for (let i = 0; i < 9; i++)
+        expect(await codeOf(one.login(wrong)), `time ${i}`).to.equal('auth.invalid-credentials')
       expect(await codeOf(one.login(wrong))).to.equal('quota-exceeded')
     })
 
@@ -169,13 +172,20 @@ eachDatabase((kind) => {
             }
           }
         })
-        expect(await leaving.login(right, gone.signal).catch((error: unknown) => error)).to.include({ message: 'gone' })
+        expect(await leaving.login(right, gone.signal).catch((error: unknown) => error), `time ${i}`).to.include({
+          message: 'gone'
+        })
       }
       const lines = harness.logs.filter(({ event }) => event === 'login')
       expect(lines).to.have.length(10)
-      for (const line of lines) {
-        expect(line).to.include({ level: 40, outcome: 'abandoned', reason: 'gone', clientAddress: '192.0.2.1' })
-        expect(line['account']).to.match(/^[0-9a-f]{16}$/)
+      for (const [at, line] of lines.entries()) {
+        expect(line, `line ${at}`).to.include({
+          level: 40,
+          outcome: 'abandoned',
+          reason: 'gone',
+          clientAddress: '192.0.2.1'
+        })
+        expect(line['account'], `line ${at}`).to.match(/^[0-9a-f]{16}$/)
       }
       // One that is still under way would be waited for, and the seconds to wait would be one.
       expect(await refusalOf(one.login(right))).to.include({ code: 'quota-exceeded', retryAfter: 15 * 60 })

@@ -47,7 +47,7 @@ eachDatabase((kind) => {
       expect(sidOf(session)).to.match(/^[0-9a-f]{32}$/)
       const second = await other.refresh(session.refreshToken)
       const within = await one.refresh(session.refreshToken)
-      for (const later of [second, within]) expect(sidOf(later)).to.equal(sidOf(session))
+      for (const later of [second, within]) expect(sidOf(later), JSON.stringify(later)).to.equal(sidOf(session))
       expect(sidOf(await one.login(kim))).to.not.equal(sidOf(session))
     })
 
@@ -73,12 +73,13 @@ eachDatabase((kind) => {
     it('answer a token used within the grace window with the newest, on every replica', async () => {
       const second = await tokenOf(one.refresh(first))
       harness.now += GRACE
-      for (const replica of [one, other]) expect(await tokenOf(replica.refresh(first))).to.equal(second)
+      for (const [at, replica] of [one, other].entries())
+        expect(await tokenOf(replica.refresh(first)), `replica ${at}`).to.equal(second)
       const third = await tokenOf(other.refresh(second))
       const fourth = await tokenOf(one.refresh(third))
-      for (const replica of [one, other]) {
-        expect(await tokenOf(replica.refresh(first))).to.equal(fourth)
-        expect(await tokenOf(replica.refresh(second))).to.equal(fourth)
+      for (const [at, replica] of [one, other].entries()) {
+        expect(await tokenOf(replica.refresh(first)), `replica ${at}`).to.equal(fourth)
+        expect(await tokenOf(replica.refresh(second)), `replica ${at}`).to.equal(fourth)
       }
     })
 
@@ -128,7 +129,8 @@ eachDatabase((kind) => {
       harness.now += GRACE + MINUTE - 1
       expect(await store.purgeUsedTokens(harness.now, 10)).to.equal(0)
       harness.now += 1
-      for (const deleted of [2, 2, 1, 0]) expect(await store.purgeUsedTokens(harness.now, 2)).to.equal(deleted)
+      for (const deleted of [2, 2, 1, 0])
+        expect(await store.purgeUsedTokens(harness.now, 2), `deleted ${deleted}`).to.equal(deleted)
       newest = await tokenOf(other.refresh(newest))
       await isOver(first, other)
       await isOver(newest)
@@ -169,8 +171,11 @@ eachDatabase((kind) => {
         harness.now += i === 30 ? 10_000 : 0
         newest = await tokenOf((i % 2 === 0 ? one : other).refresh(newest))
       }
-      for (const replica of [one, other]) {
-        expect(await refusalOf(replica.refresh(newest))).to.include({ code: 'quota-exceeded', retryAfter: 50 })
+      for (const [at, replica] of [one, other].entries()) {
+        expect(await refusalOf(replica.refresh(newest)), `replica ${at}`).to.include({
+          code: 'quota-exceeded',
+          retryAfter: 50
+        })
       }
       harness.now += 50_000 - 1
       expect(await refusalOf(one.refresh(newest))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
@@ -205,7 +210,7 @@ eachDatabase((kind) => {
       for (const token of tokens) {
         const bytes = Buffer.from(token, 'base64url')
         for (const form of [token.toLowerCase(), bytes.toString('hex'), Buffer.from(token).toString('hex')]) {
-          expect(text).to.not.include(form)
+          expect(text, `${token}, ${form}`).to.not.include(form)
         }
       }
       expect(text).to.not.include(Buffer.from('kim@example.com').toString('hex')).and.not.include('kim@')
@@ -218,7 +223,8 @@ eachDatabase((kind) => {
       await one.revoke(first)
       const { store } = one.by
       expect(await store.purgeSessions(harness.now - 1, 2)).to.equal(0)
-      for (const deleted of [2, 1, 1, 0]) expect(await store.purgeSessions(harness.now, 2)).to.equal(deleted)
+      for (const deleted of [2, 1, 1, 0])
+        expect(await store.purgeSessions(harness.now, 2), `deleted ${deleted}`).to.equal(deleted)
       await isOver(second)
       await one.refresh(alive)
     })

@@ -173,8 +173,10 @@ describe('checkCatalogue on exports', () => {
   }
 
   it('reports a resource that says nothing of who reads it, whatever single reads say', () => {
-    for (const access of [{}, { reads: { get: open } }, { reads: { list: open, paged: open } }]) {
-      expect(mistakes(entity({ ...access, write: own })).join('\n')).to.match(/access says nothing of its reads/)
+    for (const [at, access] of [{}, { reads: { get: open } }, { reads: { list: open, paged: open } }].entries()) {
+      expect(mistakes(entity({ ...access, write: own })).join('\n'), `access ${at}`).to.match(
+        /access says nothing of its reads/
+      )
     }
   })
 })

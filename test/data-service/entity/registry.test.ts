@@ -71,7 +71,10 @@ describe('registry', () => {
 
   it('lets no PUT set what is set on create alone', () => {
     for (const { name = '' } of resources) {
-      expect(settable(name, 'setOnUpdate').filter((one) => CREATE_ONLY.includes(one ?? ''))).to.deep.equal([])
+      expect(
+        settable(name, 'setOnUpdate').filter((one) => CREATE_ONLY.includes(one ?? '')),
+        name
+      ).to.deep.equal([])
     }
   })
 

@@ -170,6 +170,6 @@ describe('parseConditions', () => {
       'filter.value.invalid'
     ])
     expect(error.faults[0]?.detail).to.contain('Did you mean "title"?')
-    for (const { detail } of error.faults) expect(detail.length).to.be.below(300)
+    for (const { detail } of error.faults) expect(detail.length, detail).to.be.below(300)
   })
 })

@@ -94,7 +94,7 @@ describe('calls', () => {
       }
     })
     await until(() => reasons.length === 2)
-    for (const reason of reasons) expect(reason).to.be.instanceOf(DomainError)
+    for (const [at, reason] of reasons.entries()) expect(reason, `reason ${at}`).to.be.instanceOf(DomainError)
   })
 
   describe('of an export', () => {

@@ -222,7 +222,7 @@ describe('create', () => {
     it('belongs to its caller and its path', async () => {
       const { id } = await keyed()
       const others = [caller({ subject: 'another', permissions: ['things:manage'] }), { ...manager, issuer: 'another' }]
-      for (const other of others) expect((await keyed({}, {}, other)).id).not.to.equal(id)
+      for (const other of others) expect((await keyed({}, {}, other)).id, other.kind).not.to.equal(id)
       expect((await keyed({}, { resource: 'places' })).replayed).to.equal(false)
     })
 
@@ -253,13 +253,13 @@ describe('create', () => {
 
     it('has 1 to 255 visible characters; blank is none', async () => {
       for (const key of ['a b', 'é', 'x'.repeat(256), 'a\n', '\u007f']) {
-        expect(await faultsIn(keyed({}, { idempotencyKey: key }))).to.deep.equal([
+        expect(await faultsIn(keyed({}, { idempotencyKey: key })), key).to.deep.equal([
           'idempotency.key.invalid Idempotency-Key'
         ])
       }
       for (const key of ['', ' ']) {
         const [one, other] = [await keyed({}, { idempotencyKey: key }), await keyed({}, { idempotencyKey: key })]
-        expect(one.id).not.to.equal(other.id)
+        expect(one.id, JSON.stringify(key)).not.to.equal(other.id)
       }
       await keyed({}, { idempotencyKey: '~'.repeat(255) })
     })

@@ -24,6 +24,7 @@ describe('what a column is described as', () => {
   })
 
   it('has no bounds where the type alone sets them', () => {
-    for (const field of [int(), long(), decimal(10, 2)]) expect(bounds(field)).to.deep.equal(NONE)
+    for (const field of [int(), long(), decimal(10, 2)])
+      expect(bounds(field), JSON.stringify(field)).to.deep.equal(NONE)
   })
 })

@@ -138,8 +138,8 @@ describe('guarded writes', () => {
         refusalOf(service.remove({ resource: 'things', precondition: 'ANY' }))
       ])
       expect(unguarded.map((error) => error.guarded)).to.deep.equal([false, false, false])
-      for (const error of [...guarded, ...unguarded])
-        expect(error).to.include({ code: 'conflict', message: DETAIL, cause })
+      for (const [at, error] of [...guarded, ...unguarded].entries())
+        expect(error, `error ${at}`).to.include({ code: 'conflict', message: DETAIL, cause })
     })
 
     it('that an action built keep their own words', async () => {

@@ -66,7 +66,7 @@ describe('writes of the store', () => {
         ['deliver', {}, { status: 'delivered', deliveredAt: '2026-01-31T08:00:00.000Z' }]
       ]
       expect((await refusalOf(act('deliver'))).message).to.equal('The order is placed; deliver needs it to be shipped.')
-      for (const [action, body, expected] of steps) expect(await act(action, body)).to.include(expected)
+      for (const [action, body, expected] of steps) expect(await act(action, body), action).to.include(expected)
       expect((await refusalOf(act('cancel'))).message).to.equal(
         'The order is delivered; cancel needs it to be placed or paid.'
       )
@@ -79,7 +79,7 @@ describe('writes of the store', () => {
       const { version, id } = await order([{ productId: 1, quantity: 1 }])
       for (const action of ['ship', 'update-shipment', 'deliver']) {
         const acted = service.act(action, { resource: 'orders', id, tags: [version], body: {} }, owner(7n))
-        expect((await refusalOf(acted)).code).to.equal('capability.denied')
+        expect((await refusalOf(acted)).code, action).to.equal('capability.denied')
       }
     })
   })
@@ -104,8 +104,8 @@ describe('writes of the store', () => {
 
     it('never go in a circle', async () => {
       for (const parentId of [1, 2, 3]) {
-        expect((await refusalOf(move('1', parentId))).code).to.equal('state.invalid')
-        expect((await refusalOf(put('1', parentId))).code).to.equal('state.invalid')
+        expect((await refusalOf(move('1', parentId))).code, `parentId ${parentId}`).to.equal('state.invalid')
+        expect((await refusalOf(put('1', parentId))).code, `parentId ${parentId}`).to.equal('state.invalid')
       }
     })
   })

@@ -58,7 +58,7 @@ describe('aborted reads on mysql', function () {
       )
       await until(10)
       aborting.abort(GONE)
-      expect(await Promise.all(readings)).to.deep.equal(readings.map(() => GONE))
+      expect(await Promise.all(readings), `round ${round}`).to.deep.equal(readings.map(() => GONE))
       await until(0)
     }
     await holder.query('UNLOCK TABLES')

@@ -101,15 +101,15 @@ eachDatabase((kind) => {
         const database = connect(parseDatabaseUrl(way.url))
         const health = await watchDatabase(database)
         try {
-          for (const stop of [way.block, way.cut]) {
-            expect(health.isServing).to.equal(true)
+          for (const [at, stop] of [way.block, way.cut].entries()) {
+            expect(health.isServing, `stop ${at}`).to.equal(true)
             const stopped = changed(health)
             way.block()
             stop()
-            expect(await stopped).to.equal(false)
+            expect(await stopped, `stop ${at}`).to.equal(false)
             const serving = changed(health)
             way.open()
-            expect(await serving).to.equal(true)
+            expect(await serving, `stop ${at}`).to.equal(true)
           }
         } finally {
           await health.close()

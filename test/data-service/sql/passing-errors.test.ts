@@ -84,13 +84,13 @@ describe('errors of a database that pass', () => {
     isPassing(serverError(1290, 'The MariaDB server is running with the --read-only option so it cannot …'))
     isPassing(serverError(1290, 'The MySQL server is running with the --super-read-only option so it cannot …'))
     isPassing(serverError(1030, 'Got error 28 "No space left on device" from storage engine InnoDB'))
-    for (const fault of [
+    for (const [at, fault] of [
       serverError(1290, 'The MariaDB server is running with the --secure-file-priv option so it cannot …'),
       serverError(1030, 'Got error 175 "File too short" from storage engine Aria'),
       serverError(1064),
       new SqliteError('SQLITE_ERROR', 1, new Error('near "x": syntax error'))
-    ]) {
-      expect(unreachable(fault, 'It')).to.equal(fault)
+    ].entries()) {
+      expect(unreachable(fault, 'It'), `fault ${at}`).to.equal(fault)
     }
   })
 

@@ -86,7 +86,7 @@ describe('one database by two names', () => {
         REVIEWS_DATABASE_URL: `sqlite:${other}`
       })
       expect(await service.ended, other).to.equal(1)
-      expect(JSON.stringify(service.logs())).to.contain(sentence)
+      expect(JSON.stringify(service.logs()), `${other}, ${sentence}`).to.contain(sentence)
     }
   })
 })

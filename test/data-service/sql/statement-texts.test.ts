@@ -78,7 +78,7 @@ describe('statements, as the server logs them', function () {
         const ids = Array.from({ length }, (_, index) => index + 1)
         const conditions = [condition(path(products, 'id'), 'in', ...ids)]
         const { rows } = await fresh.store.page(pagePlan(products, { conditions, withTotal: false }), never)
-        expect(rows).to.have.length(Math.min(length, 30))
+        expect(rows, `length ${length}`).to.have.length(Math.min(length, 30))
       }
     })
     // Of 1, 2, 4, 8, 16, 32 and 64.

@@ -104,10 +104,10 @@ describe('text on both databases', () => {
       const named = async (text: string): Promise<number> =>
         (await ids(fresh, pagePlan(customers, { conditions: [condition(path(customers, 'name'), 'equals', text)] })))
           .length
-      expect(await named('A ')).to.be.greaterThan(0)
-      expect(await named('A ')).to.equal(await named('a '))
-      expect(await named('a ')).to.not.equal(await named('a'))
-      expect(await named('á')).to.equal(0)
+      expect(await named('A '), fresh.kind).to.be.greaterThan(0)
+      expect(await named('A '), fresh.kind).to.equal(await named('a '))
+      expect(await named('a '), fresh.kind).to.not.equal(await named('a'))
+      expect(await named('á'), fresh.kind).to.equal(0)
     }
   })
 
@@ -151,7 +151,7 @@ describe('text on both databases', () => {
       ['endsWith', 'qa', 'q\u00ada']
     ] as const) {
       it(`${comparison} compares character by character on both, and on MariaDB one of them equals another`, async () => {
-        for (const fresh of [sqlite, mysql]) expect(await found(fresh, comparison, text)).to.deep.equal([])
+        for (const fresh of [sqlite, mysql]) expect(await found(fresh, comparison, text), fresh.kind).to.deep.equal([])
         expect(await found(mysql, comparison, hidden)).to.deep.equal(WEIGHTLESS.map((_, index) => index + 1))
         expect(await found(sqlite, comparison, hidden)).to.deep.equal([1])
       })

@@ -96,7 +96,7 @@ eachDatabase((kind) => {
         const unset = name === 'price' ? [] : [null]
         for (const operand of [...stored, ...beyond]) {
           const rest = stored.filter((value) => value !== operand)
-          expect(await found('notEquals', operand)).to.deep.equal([...unset, ...rest])
+          expect(await found('notEquals', operand), String(operand)).to.deep.equal([...unset, ...rest])
         }
         expect(await found('isEmpty')).to.deep.equal(unset)
         expect(await found('isNotEmpty')).to.deep.equal([...stored])

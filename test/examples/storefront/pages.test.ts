@@ -52,8 +52,8 @@ describe('the storefront’s server', () => {
   it('answers 200 with a page of its own where the store cannot be reached', async () => {
     for (const path of ['/', '/products', '/products/1']) {
       const { status, text, cache } = await page(path)
-      expect([status, cache]).to.deep.equal([200, 'private, no-store'])
-      expect(text).to.contain('The store cannot be reached at the moment.')
+      expect([status, cache], path).to.deep.equal([200, 'private, no-store'])
+      expect(text, path).to.contain('The store cannot be reached at the moment.')
     }
   })
 

@@ -87,8 +87,8 @@ describe('antiforgery check', () => {
       `a=1&_csrf=${issued.token.replace('.', '%2E')}`
     ]) {
       const bytes = Buffer.from(form, 'latin1')
-      expect(await post(bytes, { 'content-type': `${FORM}; charset=UTF-8` })).to.equal(200)
-      expect(received?.equals(bytes)).to.equal(true)
+      expect(await post(bytes, { 'content-type': `${FORM}; charset=UTF-8` }), form).to.equal(200)
+      expect(received?.equals(bytes), form).to.equal(true)
     }
   })
 

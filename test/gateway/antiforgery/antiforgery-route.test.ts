@@ -47,9 +47,9 @@ describe('GET /auth/antiforgery', () => {
   it('answers no other site, and sets it no cookie', async () => {
     for (const method of ['GET', 'OPTIONS', 'POST'] as const) {
       const answer = await gateway.app.inject({ method, url, headers: { 'sec-fetch-site': 'cross-site' } })
-      expect(answer.statusCode).to.equal(403)
-      expect(answer.json()).to.include({ code: 'request.cross-site' })
-      expect(answer.headers).to.not.have.property('set-cookie')
+      expect(answer.statusCode, method).to.equal(403)
+      expect(answer.json(), method).to.include({ code: 'request.cross-site' })
+      expect(answer.headers, method).to.not.have.property('set-cookie')
     }
   })
 

@@ -70,7 +70,7 @@ describe('antiforgery tokens', () => {
       [mine.token, mine.token],
       [mine.token, mine.cookie]
     ] as const) {
-      expect((await tokens.verify(cookie, token, NOBODY)).valid).to.equal(false)
+      expect((await tokens.verify(cookie, token, NOBODY)).valid, `${cookie}, ${token}`).to.equal(false)
     }
   })
 
@@ -98,8 +98,8 @@ describe('antiforgery tokens', () => {
     const { cookie } = await (await start()).issue(undefined, NOBODY)
     for (const earlier of [cookie, 'nonsense', '']) {
       const issued = await tokens.issue(earlier, NOBODY)
-      expect(issued.cookie).to.not.equal(earlier)
-      expect(await tokens.verify(issued.cookie, issued.token, NOBODY)).to.deep.equal(valid)
+      expect(issued.cookie, JSON.stringify(earlier)).to.not.equal(earlier)
+      expect(await tokens.verify(issued.cookie, issued.token, NOBODY), JSON.stringify(earlier)).to.deep.equal(valid)
     }
   })
 

@@ -86,10 +86,10 @@ describe('antiforgery tokens of sessions', () => {
     const mine = session({})
     const issued = await fetchFor(mine)
     for (const same of [mine, session({ jti: 'later' }), session({ sid: 7 })]) {
-      expect(await serves(same, issued)).to.equal(true)
+      expect(await serves(same, issued), same).to.equal(true)
     }
     for (const other of [session({ sid: 'one' }), session({ sub: 'ben@example.com' })]) {
-      expect(await serves(other, issued)).to.equal(false)
+      expect(await serves(other, issued), other).to.equal(false)
     }
     const signer = newSigner('outside')
     gateway.auth.outside = [keySet('https://idp.test', 'store', [signer])]
@@ -146,16 +146,16 @@ describe('antiforgery tokens of sessions', () => {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
         const refused = await post(mine, issued, { 'sec-fetch-site': site }, method)
         expectProblem(refused, 403, 'request.cross-site')
-        expect(refused.headers).to.not.have.property('set-cookie')
+        expect(refused.headers, `${site}, ${method}`).to.not.have.property('set-cookie')
       }
     }
     expect(renderer.seen).to.have.length(0)
     for (const site of ['same-origin', 'none']) {
-      expect((await post(mine, issued, { 'sec-fetch-site': site })).statusCode).to.equal(200)
+      expect((await post(mine, issued, { 'sec-fetch-site': site })).statusCode, site).to.equal(200)
     }
     for (const site of ['same-site', 'cross-site']) {
       const page = await gateway.send('GET', '/form', { headers: { accept: 'text/html', 'sec-fetch-site': site } })
-      expect(page.statusCode).to.equal(200)
+      expect(page.statusCode, site).to.equal(200)
     }
     expect(renderer.seen).to.have.length(4)
   })

@@ -22,12 +22,15 @@ describe('headers of an answer whose request is long', () => {
       const ignored = Array.from({ length: 20 }, (_, n) => `unknown${n}${'y'.repeat(100)}=1`).join('&')
       for (const query of [long(length), `${ignored}&${long(Math.min(length, 60_000))}`]) {
         const page = await request(`${url}/products/paged?${query}`)
-        expect(page.status).to.equal(200)
-        expect(bytesOf(page)).to.be.below(8 * 1024)
-        expect(page.header('x-pagination')).to.include('"totalCount":25')
+        expect(page.status, `a query of ${query.length} characters`).to.equal(200)
+        expect(bytesOf(page), `a query of ${query.length} characters`).to.be.below(8 * 1024)
+        expect(page.header('x-pagination'), `a query of ${query.length} characters`).to.include('"totalCount":25')
         const list = await request(`${url}/products?${query.replaceAll('filters[name].value', 'fields')}`)
-        expect([list.status, list.header('x-truncated')]).to.deep.equal([200, 'true'])
-        expect(bytesOf(list)).to.be.below(8 * 1024)
+        expect([list.status, list.header('x-truncated')], `a query of ${query.length} characters`).to.deep.equal([
+          200,
+          'true'
+        ])
+        expect(bytesOf(list), `a query of ${query.length} characters`).to.be.below(8 * 1024)
       }
     })
   }

@@ -73,7 +73,7 @@ describe('a body', () => {
         ['['.repeat(1_000_000), 'body.malformed'],
         ['{"a":'.repeat(200_000), 'body.malformed']
       ] as const) {
-        expect(() => checkJsonBody(Buffer.from(text)))
+        expect(() => checkJsonBody(Buffer.from(text)), `${text.slice(0, 10)}, ${code}`)
           .to.throw()
           .with.property('code', code)
       }

@@ -60,14 +60,15 @@ describe('blob store of the key ring, on azurite', () => {
     for (const round of ['first', 'second']) {
       const version = (await stores[0]?.read())?.version
       const writes = await Promise.all(stores.map((one, at) => one.write(`${round} ${at}`, version)))
-      expect(writes.filter(Boolean)).to.have.length(1)
-      expect((await stores[0]?.read())?.text).to.equal(`${round} ${writes.indexOf(true)}`)
+      expect(writes.filter(Boolean), round).to.have.length(1)
+      expect((await stores[0]?.read())?.text, round).to.equal(`${round} ${writes.indexOf(true)}`)
     }
   })
 
   it('makes one ring of replicas that start at the same moment', async () => {
     const started = await Promise.all(Array.from({ length: 6 }, () => start()))
-    for (const one of started) for (const other of started) expect(await one.accepts(other)).to.equal(true)
+    for (const one of started)
+      for (const [at, other] of started.entries()) expect(await one.accepts(other), `case ${at}`).to.equal(true)
     expect(parseRing((await (await store()).read())?.text ?? '')).to.have.length(1)
   })
 

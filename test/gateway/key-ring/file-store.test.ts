@@ -40,8 +40,8 @@ describe('file store of the key ring', () => {
       const writes = await Promise.all(
         Array.from({ length: 20 }, (_, at) => new FileStore(path).write(`${over}-${at}`, over))
       )
-      expect(writes.filter(Boolean)).to.have.length(1)
-      expect((await new FileStore(path).read())?.text).to.equal(`${over}-${writes.indexOf(true)}`)
+      expect(writes.filter(Boolean), String(over)).to.have.length(1)
+      expect((await new FileStore(path).read())?.text, String(over)).to.equal(`${over}-${writes.indexOf(true)}`)
     }
   })
 

@@ -32,7 +32,9 @@ describe('locations of the key ring', () => {
     expect(parseVaultKey('https://v.vault.azure.net/keys/ring')).to.deep.equal({ ...key, version: undefined })
     expect(parseVaultKey('https://v.vault.azure.net/keys/ring/0a1b')).to.deep.equal({ ...key, version: '0a1b' })
     for (const text of ['/', '/secrets/ring', '/keys/', '/keys/a/b/c', '/keys/a?x=1', '/keys/a#b']) {
-      expect(message(parseVaultKey(`https://v.vault.azure.net${text}`))).to.match(/^must be the identifier of a key/)
+      expect(message(parseVaultKey(`https://v.vault.azure.net${text}`)), text).to.match(
+        /^must be the identifier of a key/
+      )
     }
     expect(message(parseVaultKey('ftp://v.test/keys/a'))).to.equal('must be a URL that starts with https:')
   })

@@ -40,7 +40,7 @@ describe('upkeep of the key ring', () => {
     expect(clock.next).to.equal(MINUTE)
     for (let day = 0; day < 100; day++) {
       await clock.pass(DAYS)
-      expect([await one.accepts(other), await other.accepts(one)]).to.deep.equal([true, true])
+      expect([await one.accepts(other), await other.accepts(one)], `day ${day}`).to.deep.equal([true, true])
     }
     expect(one.ring.sign(PURPOSE, MESSAGE).keyId).to.not.equal(old.keyId)
     expect(one.ring.sign(PURPOSE, MESSAGE).keyId).to.equal(other.ring.sign(PURPOSE, MESSAGE).keyId)

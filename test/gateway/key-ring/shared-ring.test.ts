@@ -73,9 +73,9 @@ describe('shared ring', () => {
     for (const text of ['', 'secret', '[]', '{"format":2,"keys":[]}', '{"format":1,"keys":[{}]}', 'null']) {
       store.stored = { text, version: 'x' }
       const { keys, troubles } = await bare().look()
-      expect(keys).to.equal(undefined)
-      expect(troubles[0]?.detail).to.match(/^What is stored there is no key ring \(\w+\)\.$/)
-      expect(store.stored.text).to.equal(text)
+      expect(keys, JSON.stringify(text)).to.equal(undefined)
+      expect(troubles[0]?.detail, JSON.stringify(text)).to.match(/^What is stored there is no key ring \(\w+\)\.$/)
+      expect(store.stored.text, JSON.stringify(text)).to.equal(text)
     }
   })
 

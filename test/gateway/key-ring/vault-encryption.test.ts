@@ -37,7 +37,8 @@ describe('key-encryption key in a vault', () => {
     vault.rotate()
     const wrapped = await one.wrap(secret)
     expect(wrapped.by).to.equal(`${vault.url}/keys/ring/${vault.versions[1]}`)
-    for (const each of [old, wrapped]) expect((await encryption().unwrap(each)).equals(secret)).to.equal(true)
+    for (const [at, each] of [old, wrapped].entries())
+      expect((await encryption().unwrap(each)).equals(secret), `case ${at}`).to.equal(true)
   })
 
   it('rejects in words while the vault refuses, without a retry, and works again after that', async () => {

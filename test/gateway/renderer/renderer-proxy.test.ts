@@ -28,8 +28,8 @@ describe('the renderer behind the gateway', () => {
     for (const path of ['/products', '/products/1']) {
       const page = await request(gateway.url + path, { headers: HTML })
       const api = await request(gateway.url + path, { headers: { accept: 'application/json' } })
-      expect([page.text, page.header('vary')]).to.deep.equal(['<p>page</p>', 'Accept'])
-      expect([api.text, api.header('vary')]).to.deep.equal(['gateway', 'Accept'])
+      expect([page.text, page.header('vary')], path).to.deep.equal(['<p>page</p>', 'Accept'])
+      expect([api.text, api.header('vary')], path).to.deep.equal(['gateway', 'Accept'])
     }
   })
 
@@ -260,13 +260,14 @@ describe('the renderer behind the gateway', () => {
     await closed
     answer()
     renderer.answer = (_request, response) => response.end('page')
-    for (let count = 0; count < 10; count++) expect((await request(`${gateway.url}/cart`)).text).to.equal('page')
+    for (let count = 0; count < 10; count++)
+      expect((await request(`${gateway.url}/cart`)).text, `count ${count}`).to.equal('page')
   })
 
   it('`//host` is a path, and no other host', async () => {
     const answer = await request(`${gateway.url}//evil.example/x`, { headers: HTML })
     expect(answer.status).to.be.oneOf([200, 400])
-    for (const { headers } of renderer.seen) expect(headers.host).to.equal(renderer.host)
+    for (const [at, { headers }] of renderer.seen.entries()) expect(headers.host, `case ${at}`).to.equal(renderer.host)
   })
 
   it('an upgrade is refused', async () => {

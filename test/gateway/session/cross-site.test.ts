@@ -59,10 +59,11 @@ describe('the cross-site check', () => {
               cookies: sent,
               ...(method === 'GET' || method === 'HEAD' ? {} : { body: 'not JSON' })
             })
-            expect(answer.statusCode).to.equal(403)
+            expect(answer.statusCode, JSON.stringify(headers)).to.equal(403)
             if (method !== 'HEAD') expectProblem(answer, 403, 'request.cross-site')
-            expect(setCookies(answer)).to.deep.equal([])
-            for (const name of Object.keys(answer.headers)) expect(name).to.not.match(/^(access-control-|allow$)/)
+            expect(setCookies(answer), JSON.stringify(headers)).to.deep.equal([])
+            for (const name of Object.keys(answer.headers))
+              expect(name, `${JSON.stringify(headers)}, ${name}`).to.not.match(/^(access-control-|allow$)/)
           }
           expect(gateway.auth.calls).to.deep.equal([])
         })
@@ -99,7 +100,10 @@ describe('the cross-site check', () => {
       ['10.0.0.1', 403]
     ] as const) {
       const gateway = await startSessions({ TRUSTED_PROXIES: trusted })
-      expect((await gateway.send('POST', '/auth/logout', { headers })).statusCode).to.equal(status)
+      expect(
+        (await gateway.send('POST', '/auth/logout', { headers })).statusCode,
+        `${trusted}, status ${status}`
+      ).to.equal(status)
       await gateway.close()
     }
   })

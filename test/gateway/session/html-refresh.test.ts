@@ -197,7 +197,7 @@ describe('the refresh before a page', () => {
     await last
     expect(auth.made('refresh')).to.deep.equal([refresh, 'last'])
     expect(new Set(pages.map(({ body }) => body)).size).to.equal(1)
-    for (const one of pages) expect(setCookies(one)).to.have.length(2)
+    for (const [at, one] of pages.entries()) expect(setCookies(one), `case ${at}`).to.have.length(2)
   })
 })
 

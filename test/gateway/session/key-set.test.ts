@@ -78,7 +78,10 @@ describe('the published keys', () => {
 
   it('are not fetched for every made-up key id', async () => {
     for (let made = 0; made < 20; made += 1) {
-      expect(await check(gateway.auth.token({}, { ...gateway.auth.signer, kid: `made-${made}` }))).to.equal(401)
+      expect(
+        await check(gateway.auth.token({}, { ...gateway.auth.signer, kid: `made-${made}` })),
+        `made ${made}`
+      ).to.equal(401)
     }
     expect(fetches()).to.equal(1)
     gateway.advance(5)

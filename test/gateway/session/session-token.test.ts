@@ -117,7 +117,7 @@ describe('POST /auth/session/token', () => {
     for (const refresh of ['never-issued', 'é', 'a b']) {
       const answer = await ask({ refresh })
       expectNoSession(answer)
-      expect(setCookies(answer)).to.deep.equal(EXPIRED)
+      expect(setCookies(answer), refresh).to.deep.equal(EXPIRED)
       expectPrivate(answer)
     }
   })
@@ -135,7 +135,7 @@ describe('POST /auth/session/token', () => {
       for (const cookie of [`${mine}; ${other}`, `${other}; ${mine}`]) {
         const answer = await ask({}, { headers: { cookie } })
         expectNoSession(answer)
-        expect(setCookies(answer)).to.deep.equal([])
+        expect(setCookies(answer), `${other}, ${cookie}`).to.deep.equal([])
       }
     }
     expect(gateway.auth.calls).to.deep.equal([])
@@ -148,8 +148,8 @@ describe('POST /auth/session/token', () => {
     for (const cookies of [{ refresh: 'r' }, { access: gateway.auth.token() }, { access: 'a.b.c', refresh: 'r' }]) {
       const answer = await ask(cookies)
       expectProblem(answer, 503, 'upstream.unavailable')
-      expect(answer.headers['retry-after']).to.equal('1')
-      expect(setCookies(answer)).to.deep.equal([])
+      expect(answer.headers['retry-after'], JSON.stringify(cookies)).to.equal('1')
+      expect(setCookies(answer), JSON.stringify(cookies)).to.deep.equal([])
     }
   })
 
@@ -186,7 +186,8 @@ describe('POST /auth/session/token', () => {
     const answers = await Promise.all(asked)
     expect(gateway.auth.made('refresh')).to.deep.equal([refreshToken, 'another'])
     expect(new Set(answers.map(({ body }) => body)).size).to.equal(1)
-    for (const answer of answers) expect(setCookies(answer)).to.deep.equal(setCookies(answers[0] ?? answer))
+    for (const [at, answer] of answers.entries())
+      expect(setCookies(answer), `answer ${at}`).to.deep.equal(setCookies(answers[0] ?? answer))
     expectNoSession(await other)
     expectNoSession(await ask({ refresh: refreshToken }))
     expect(gateway.auth.made('refresh')).to.have.length(3)

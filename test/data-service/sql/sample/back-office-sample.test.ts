@@ -64,8 +64,8 @@ describe('sample rows of the back office', () => {
   })
 
   it('are coupons that end after they start, some never, with those to try things with', () => {
-    for (const { startsAt, endsAt } of roots('coupons')) {
-      if (endsAt !== null) expect(String(endsAt) > String(startsAt)).to.equal(true)
+    for (const [at, { startsAt, endsAt }] of roots('coupons').entries()) {
+      if (endsAt !== null) expect(String(endsAt) > String(startsAt), `case ${at}`).to.equal(true)
     }
     expect([...values('coupons', 'percent')]).to.include.members([1, 100])
     const found = roots('coupons').slice(0, 3)
@@ -79,11 +79,11 @@ describe('sample rows of the back office', () => {
   it('are returns of what was delivered to the customer, and no more of it', () => {
     expect(values('returns', 'status')).to.have.all.keys('requested', 'approved', 'received', 'refunded', 'rejected')
     expect(values('returns', 'orderId').size).to.equal(aggregates('returns').length)
-    for (const one of aggregates('returns')) {
+    for (const [at, one] of aggregates('returns').entries()) {
       const order = orderOf(one.root)
-      expect(order.root['status']).to.equal('delivered')
-      expect(String(one.root['requestedAt']) > String(order.root['deliveredAt'])).to.equal(true)
-      expect(linesOf(one)).not.to.be.empty
+      expect(order.root['status'], `case ${at}`).to.equal('delivered')
+      expect(String(one.root['requestedAt']) > String(order.root['deliveredAt']), `case ${at}`).to.equal(true)
+      expect(linesOf(one), `case ${at}`).not.to.be.empty
       for (const { productId, variantId, quantity } of linesOf(one)) {
         const ordered = linesOf(order).some(
           (line) =>
@@ -93,20 +93,22 @@ describe('sample rows of the back office', () => {
         )
         expect(ordered, `return ${String(one.root['id'])}`).to.equal(true)
       }
-      expect(one.root['rejectReason'] !== null).to.equal(one.root['status'] === 'rejected')
+      expect(one.root['rejectReason'] !== null, `case ${at}`).to.equal(one.root['status'] === 'rejected')
     }
   })
 
   it('are invoices of orders, one each, with their number and total', () => {
     expect(values('invoices', 'status')).to.have.all.keys('draft', 'issued', 'void')
     expect(values('invoices', 'orderId').size).to.equal(aggregates('invoices').length)
-    for (const root of roots('invoices')) {
+    for (const [at, root] of roots('invoices').entries()) {
       const order = orderOf(root).root
-      expect(root['total']).to.equal(order['total'])
-      expect(String(root['number']).replace('I-', 'O-')).to.equal(order['number'])
-      if (order['status'] === 'cancelled') expect(root['status']).to.equal('void')
-      if (root['status'] !== 'void') expect(root['issuedAt'] !== null).to.equal(root['status'] === 'issued')
-      if (root['issuedAt'] !== null) expect(String(root['issuedAt']) > String(order['placedAt'])).to.equal(true)
+      expect(root['total'], `root ${at}`).to.equal(order['total'])
+      expect(String(root['number']).replace('I-', 'O-'), `root ${at}`).to.equal(order['number'])
+      if (order['status'] === 'cancelled') expect(root['status'], `root ${at}`).to.equal('void')
+      if (root['status'] !== 'void')
+        expect(root['issuedAt'] !== null, `root ${at}`).to.equal(root['status'] === 'issued')
+      if (root['issuedAt'] !== null)
+        expect(String(root['issuedAt']) > String(order['placedAt']), `root ${at}`).to.equal(true)
     }
   })
 
@@ -122,15 +124,16 @@ describe('sample rows of the back office', () => {
   it('are purchase orders of which as much has arrived as their status says', () => {
     expect(values('purchase-orders', 'status')).to.have.all.keys('draft', 'submitted', 'received', 'cancelled')
     const partly = new Set<unknown>()
-    for (const one of aggregates('purchase-orders')) {
+    for (const [index, one] of aggregates('purchase-orders').entries()) {
       const { status } = one.root
       const arrived = linesOf(one).reduce((sum, line) => sum + Number(line['receivedQuantity']), 0)
       const ordered = linesOf(one).reduce((sum, line) => sum + Number(line['quantity']), 0)
-      expect(linesOf(one)).not.to.be.empty
-      for (const line of linesOf(one)) expect(line['receivedQuantity']).to.be.at.most(Number(line['quantity']))
-      if (status === 'draft' || status === 'cancelled') expect(arrived).to.equal(0)
-      else if (status === 'received') expect(arrived).to.equal(ordered)
-      else expect(arrived).to.be.below(ordered)
+      expect(linesOf(one), `case ${index}`).not.to.be.empty
+      for (const [index, line] of linesOf(one).entries())
+        expect(line['receivedQuantity'], `line ${index}`).to.be.at.most(Number(line['quantity']))
+      if (status === 'draft' || status === 'cancelled') expect(arrived, `case ${index}`).to.equal(0)
+      else if (status === 'received') expect(arrived, `case ${index}`).to.equal(ordered)
+      else expect(arrived, `case ${index}`).to.be.below(ordered)
       if (status === 'submitted') partly.add(arrived > 0)
     }
     expect([...partly]).to.have.members([true, false])

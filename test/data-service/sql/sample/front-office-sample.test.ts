@@ -37,8 +37,8 @@ describe('sample rows of the front office', () => {
     expect(values('tickets', 'status')).to.have.all.keys(['valid', 'checked-in'])
     expect(values('subscriptions', 'status')).to.have.all.keys(['active', 'paused'])
     for (const flag of [true, false]) {
-      expect(values('venues', 'isOpen')).to.include(flag)
-      expect(values('speakers', 'isConfirmed')).to.include(flag)
+      expect(values('venues', 'isOpen'), String(flag)).to.include(flag)
+      expect(values('speakers', 'isConfirmed'), String(flag)).to.include(flag)
     }
   })
 
@@ -65,7 +65,8 @@ describe('sample rows of the front office', () => {
   it('end after they start, and have no tickets while they are drafts', () => {
     const events = byId('events')
     for (const { startsAt, endsAt } of events.values()) expect(String(startsAt) < String(endsAt)).to.equal(true)
-    for (const { eventId } of roots('tickets')) expect(events.get(eventId)?.['status']).not.to.equal('draft')
+    for (const [at, { eventId }] of roots('tickets').entries())
+      expect(events.get(eventId)?.['status'], `case ${at}`).not.to.equal('draft')
   })
 
   it('bookmark no session twice', () => {
@@ -76,15 +77,20 @@ describe('sample rows of the front office', () => {
   it('have carts of products and variants that belong together, each once in a cart', () => {
     const products = new Map(aggregates('products').map((product) => [product.root['id'], product]))
     const sizes = new Set<number>()
-    for (const { children } of aggregates('shopping-carts')) {
+    for (const [at, { children }] of aggregates('shopping-carts').entries()) {
       const items = children['items'] ?? []
       sizes.add(items.length)
       expect(
-        new Set(items.map(({ productId, variantId }) => `${String(productId)} ${String(variantId)}`)).size
+        new Set(items.map(({ productId, variantId }) => `${String(productId)} ${String(variantId)}`)).size,
+        `case ${at}`
       ).to.equal(items.length)
-      for (const { productId, variantId } of items) {
+      for (const [at, { productId, variantId }] of items.entries()) {
         const variants = products.get(productId ?? null)?.children['variants'] ?? []
-        if (variantId !== null) expect(variants.map(({ id }) => id)).to.include(variantId)
+        if (variantId !== null)
+          expect(
+            variants.map(({ id }) => id),
+            `case ${at}`
+          ).to.include(variantId)
       }
     }
     expect(sizes).to.have.all.keys([0, 1, 2, 3, 4, 5])
@@ -95,12 +101,12 @@ describe('sample rows of the front office', () => {
     const codes = values('coupons', 'code')
     const carts = aggregates('shopping-carts')
     expect(carts.filter(({ root }) => root['orderNumber'] !== null).length).to.be.above(5)
-    for (const { root, children } of carts) {
+    for (const [at, { root, children }] of carts.entries()) {
       const { orderNumber, customerId, couponCode } = root
-      if (couponCode !== null) expect(codes).to.include(couponCode)
+      if (couponCode !== null) expect(codes, `case ${at}`).to.include(couponCode)
       if (orderNumber === null) continue
-      expect(orders.get(orderNumber ?? null)?.['customerId']).to.equal(customerId)
-      expect(children['items']).not.to.be.empty
+      expect(orders.get(orderNumber ?? null)?.['customerId'], `case ${at}`).to.equal(customerId)
+      expect(children['items'], `case ${at}`).not.to.be.empty
     }
   })
 })

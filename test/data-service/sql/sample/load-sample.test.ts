@@ -108,10 +108,13 @@ eachDatabase((kind) => {
     })
 
     it('gives each row eight bytes of version, no two of a table alike', async () => {
-      for (const rows of await allRows()) {
+      for (const [at, rows] of (await allRows()).entries()) {
         const versions = rows.map(({ rowVersion }) => String(rowVersion))
-        expect(versions.filter((version) => !/^[0-9a-f]{16}$/.test(version))).to.deep.equal([])
-        expect(new Set(versions).size).to.equal(rows.length)
+        expect(
+          versions.filter((version) => !/^[0-9a-f]{16}$/.test(version)),
+          `rows ${at}`
+        ).to.deep.equal([])
+        expect(new Set(versions).size, `rows ${at}`).to.equal(rows.length)
       }
     })
 

@@ -122,18 +122,18 @@ describe('sample store', () => {
 
   it('has orders that add up, of products and variants that belong together', () => {
     const products = new Map(aggregates('products').map((product) => [product.root['id'], product]))
-    for (const { root, children } of aggregates('orders')) {
+    for (const [at, { root, children }] of aggregates('orders').entries()) {
       const lines = children['lines'] ?? []
       const total = lines.reduce(
         (sum, line) => sum + BigInt(Number(line['quantity'])) * centsOf(String(line['unitPrice'])),
         0n
       )
-      expect(centsOf(String(root['total']))).to.equal(total)
-      for (const { productId, variantId, unitPrice } of lines) {
+      expect(centsOf(String(root['total'])), `case ${at}`).to.equal(total)
+      for (const [at, { productId, variantId, unitPrice }] of lines.entries()) {
         const product = products.get(productId ?? null)
         const sold =
           variantId === null ? product?.root : product?.children['variants']?.find(({ id }) => id === variantId)
-        expect(sold?.['price']).to.equal(unitPrice)
+        expect(sold?.['price'], `case ${at}`).to.equal(unitPrice)
       }
     }
   })
@@ -147,12 +147,12 @@ describe('sample store', () => {
       cancelled: ['---', 'p--']
     }
     const seen: Record<string, Set<string>> = {}
-    for (const { root } of aggregates('orders')) {
+    for (const [at, { root }] of aggregates('orders').entries()) {
       const { status, placedAt, paidAt, deliveredAt, trackingCode } = root
       const shape = `${paidAt === null ? '-' : 'p'}${deliveredAt === null ? '-' : 'd'}${trackingCode === null ? '-' : 't'}`
       seen[String(status)] = (seen[String(status)] ?? new Set()).add(shape)
       const dates = [placedAt, paidAt, deliveredAt].filter((date) => date !== null).map(String)
-      expect(dates.toSorted()).to.deep.equal(dates)
+      expect(dates.toSorted(), `case ${at}`).to.deep.equal(dates)
     }
     expect(
       Object.fromEntries(Object.entries(seen).map(([status, shapes]) => [status, [...shapes].toSorted()]))
@@ -163,7 +163,7 @@ describe('sample store', () => {
     const customers = aggregates('customers').slice(0, 2)
     expect(customers.map(({ root }) => root['email'])).to.deep.equal(['ada@example.com', 'ben@example.com'])
     for (const id of [1, 2]) {
-      expect(aggregates('orders').filter(({ root }) => root['customerId'] === id).length).to.be.above(10)
+      expect(aggregates('orders').filter(({ root }) => root['customerId'] === id).length, `id ${id}`).to.be.above(10)
     }
   })
 })

@@ -123,8 +123,8 @@ describe('attempts at a transaction', () => {
   it('are one where nothing speaks for another: keys broken, no server, a fault', async () => {
     for (const errno of [1062, 1451, 1452]) {
       const transactions = new Failing('change', [serverError(errno)])
-      expect(await failure(run(transactions))).to.include({ code: 'conflict' })
-      expect(begun(transactions)).to.equal(1)
+      expect(await failure(run(transactions)), `errno ${errno}`).to.include({ code: 'conflict' })
+      expect(begun(transactions), `errno ${errno}`).to.equal(1)
     }
     const refused = new Failing('begin', [new ConnectionError(new Error('refused'))])
     expect(await failure(run(refused))).to.include({ code: 'upstream.unavailable' })

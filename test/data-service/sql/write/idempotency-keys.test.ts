@@ -53,8 +53,11 @@ eachDatabase((kind) => {
         expect(await unit.claimKey(of)).to.equal(undefined)
         await unit.keepAnswer(of, answer)
       })
-      for (const store of [fresh.store, fresh.other]) {
-        expect(await store.transaction(never, take)).to.deep.equal({ fingerprint: of.fingerprint, answer })
+      for (const [at, store] of [fresh.store, fresh.other].entries()) {
+        expect(await store.transaction(never, take), `store ${at}`).to.deep.equal({
+          fingerprint: of.fingerprint,
+          answer
+        })
       }
     })
 
@@ -122,7 +125,8 @@ eachDatabase((kind) => {
       const errors = await Promise.all(
         [fresh.store, fresh.other].map((store) => failure(store.transaction(never, (unit) => create(unit, claim('k')))))
       )
-      for (const error of errors) expect(error).to.include({ code: 'idempotency.in-flight', retryAfter: 1 })
+      for (const [at, error] of errors.entries())
+        expect(error, `error ${at}`).to.include({ code: 'idempotency.in-flight', retryAfter: 1 })
       expect(performance.now() - began).to.be.greaterThan(1900)
       release()
       const id = await first

@@ -92,8 +92,8 @@ describe("texts of writes, by the server's own log", () => {
   it('are the same for all values, none of which is in any of them', async () => {
     const first = await log.during(() => everyStatement(fresh, 7001))
     const second = await log.during(() => everyStatement(fresh, 7204))
-    for (const lines of [first, second]) {
-      expect(texts(statements(lines), 'Query')).to.deep.equal(['COMMIT', 'START TRANSACTION'])
+    for (const [at, lines] of [first, second].entries()) {
+      expect(texts(statements(lines), 'Query'), `lines ${at}`).to.deep.equal(['COMMIT', 'START TRANSACTION'])
     }
     const prepared = texts(first, 'Prepare')
     // Of a cluster alone (docs/decisions/016).
@@ -101,7 +101,7 @@ describe("texts of writes, by the server's own log", () => {
     expect(await fresh.byHand.run('SELECT slot FROM look_up_guards')).to.deep.equal([])
     expect(prepared).to.have.length(23)
     // The second time all of them are known to the connection, or are prepared on another with the same text.
-    for (const text of texts(second, 'Prepare')) expect(prepared).to.include(text)
+    for (const text of texts(second, 'Prepare')) expect(prepared, text).to.include(text)
     for (const text of prepared) expect(text).to.not.match(/value\d|700|'/)
   })
 })

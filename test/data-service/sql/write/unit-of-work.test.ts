@@ -127,7 +127,8 @@ eachDatabase((kind) => {
           { scope: { kind: 'rows-where', conditions: [condition(root, 'equals', 'leaf')] } }
         )
       ]
-      for (const plan of misses) expect(await work((unit) => unit.update(plan))).to.equal(false)
+      for (const [at, plan] of misses.entries())
+        expect(await work((unit) => unit.update(plan)), `plan ${at}`).to.equal(false)
       expect(await names()).to.deep.equal(['Root'])
       const hit = updatePlan(categories, 1, { name: 'New' }, { expected: [version(7), version(8), version(1)] })
       expect(await work((unit) => unit.update(hit))).to.equal(true)
@@ -183,7 +184,7 @@ eachDatabase((kind) => {
       }
       const found = async (sku: string): Promise<unknown> =>
         (await work((unit) => unit.findUnique(findUniquePlan(products, 'sku', sku))))?.values.get('sku')
-      for (const sku of ['Ab-É', 'ab-e', 'ab-e ']) expect(await found(sku)).to.equal(sku)
+      for (const sku of ['Ab-É', 'ab-e', 'ab-e ']) expect(await found(sku), sku).to.equal(sku)
       expect(await found('AB-E')).to.equal('ab-e')
       for (const sku of ['', 'ab', 'ab-_', '%', 'ab-e  ', ' ab-e']) expect(await found(sku), sku).to.equal(undefined)
     })
@@ -249,7 +250,7 @@ eachDatabase((kind) => {
         (unit) => unit.update(updatePlan(products, 1, { categoryId: 9 })),
         (unit) => unit.delete(deletePlan(categories, 1))
       ]
-      for (const one of broken) {
+      for (const [at, one] of broken.entries()) {
         let tries = 0
         const error = await failure(
           work((unit) => {
@@ -257,13 +258,13 @@ eachDatabase((kind) => {
             return one(unit)
           })
         )
-        expect(error).to.include({
+        expect(error, `case ${at}`).to.include({
           name: 'DomainError',
           code: 'conflict',
           message: 'A data conflict occurred. Please retry or contact support.'
         })
-        expect(error).to.have.property('cause').that.is.instanceOf(Error)
-        expect(tries).to.equal(1)
+        expect(error, `case ${at}`).to.have.property('cause').that.is.instanceOf(Error)
+        expect(tries, `case ${at}`).to.equal(1)
       }
     })
 
