@@ -17,39 +17,39 @@ import type {
 } from './field.js'
 
 /** An action's own no, decided within its transaction, which is rolled back. */
-export type Refusal = StateRefusal | InputRefusal | ConflictRefusal
+export type Rejection = StateRejection | InputRejection | ConflictRejection
 
 /** 422 `state.invalid`. */
-export interface StateRefusal {
-  readonly refusal: 'state'
+export interface StateRejection {
+  readonly rejection: 'state'
   readonly detail: string
 }
 
 /** 400 `body.invalid` at a member of the body. */
-export interface InputRefusal {
-  readonly refusal: 'input'
+export interface InputRejection {
+  readonly rejection: 'input'
   /** JSON pointer (RFC 6901), `/lines/0/productId`. */
   readonly pointer: string
   readonly detail: string
 }
 
 /** A conflict the action built itself: on a guarded write 412 with all of this kept (contract.md section 5). */
-export interface ConflictRefusal {
-  readonly refusal: 'conflict'
+export interface ConflictRejection {
+  readonly rejection: 'conflict'
   readonly title: string
   readonly detail: string
   /** At most 512 bytes as JSON. */
   readonly members: Readonly<Record<string, string | number | boolean>>
 }
 
-export const refuse = {
-  state: (detail: string): StateRefusal => ({ refusal: 'state', detail }),
-  input: (pointer: string, detail: string): InputRefusal => ({ refusal: 'input', pointer, detail }),
+export const reject = {
+  state: (detail: string): StateRejection => ({ rejection: 'state', detail }),
+  input: (pointer: string, detail: string): InputRejection => ({ rejection: 'input', pointer, detail }),
   conflict: (
     title: string,
     detail: string,
     members: Readonly<Record<string, string | number | boolean>> = {}
-  ): ConflictRefusal => ({ refusal: 'conflict', title, detail, members })
+  ): ConflictRejection => ({ rejection: 'conflict', title, detail, members })
 }
 
 /** A guarded action as the service works with it: `PUT /{resource}/{id}/{name}`. */
@@ -91,10 +91,10 @@ export interface ActionCall {
   /** The child whose version the body carried. */
   readonly child: NamedValues | undefined
   readonly input: NamedValues
-  readonly lookUp: LookUp
-  readonly lookUpBy: LookUpBy
-  readonly lookUpWhole: LookUpWhole
-  readonly lookUpAll: LookUpAll
+  readonly findByIds: FindByIds
+  readonly findByUnique: FindByUnique
+  readonly getAggregate: GetAggregate
+  readonly findReferencing: FindReferencing
   /** `2026-01-31T08:00:00.000Z`. */
   readonly now: string
   /** 12 random letters and digits, for numbers that people read out. */
@@ -110,12 +110,12 @@ export interface CreationCall extends Omit<ActionCall, 'root' | 'children' | 'ch
  * Rows of any resource, or of one of its child collections (`'products.variants'`), by id within the transaction.
  * Ids without a row are absent from the answer.
  */
-export type LookUp = (rows: string, ids: readonly Operand[]) => Promise<ReadonlyMap<Operand, NamedValues>>
+export type FindByIds = (rows: string, ids: readonly Operand[]) => Promise<ReadonlyMap<Operand, NamedValues>>
 
 /** One root of any resource with its children of the primary store, under lock until the transaction ends. */
-export type LookUpWhole = (resource: string, id: Operand) => Promise<WholeRow | undefined>
+export type GetAggregate = (resource: string, id: Operand) => Promise<Aggregate | undefined>
 
-export interface WholeRow {
+export interface Aggregate {
   readonly root: NamedValues
   /** By navigation name, in order of id. */
   readonly children: Readonly<Record<string, readonly NamedValues[]>>
@@ -125,16 +125,16 @@ export interface WholeRow {
  * The row of a resource whose unique `property` is the value, in the eyes of the column: letter case makes no
  * difference, so the row may write it another way.
  */
-export type LookUpBy = (resource: string, property: string, value: Operand) => Promise<NamedValues | undefined>
+export type FindByUnique = (resource: string, property: string, value: Operand) => Promise<NamedValues | undefined>
 
 /**
  * Every row of a resource that refers to a row by `property`, which is that of one of its references: in order of id,
  * with their children of the primary store. All of it is under lock, the row that they refer to as well, so until the
  * transaction ends none is added, changed or deleted. More than 1000 are refused, 422 `state.invalid`.
  */
-export type LookUpAll = (resource: string, property: string, id: Operand) => Promise<readonly WholeRow[]>
+export type FindReferencing = (resource: string, property: string, id: Operand) => Promise<readonly Aggregate[]>
 
-export type Outcome = Change | Refusal
+export type Outcome = Change | Rejection
 
 /** What a write changes. The root's version advances whatever is in it. */
 export interface Change {
@@ -210,7 +210,7 @@ export interface ActionCallOf<F, C, I, Loaded extends ChildName<C>> extends Omit
 /** The child under lock; there is one, of the version that the body names. */
 type GuardedChildOf<C, G> = [G] extends [never] ? object : { readonly child: RowOf<ChildFields<C, G>> }
 
-export type OutcomeOf<F, C, Loaded> = ChangeOf<F, C, Loaded> | Refusal | Promise<ChangeOf<F, C, Loaded> | Refusal>
+export type OutcomeOf<F, C, Loaded> = ChangeOf<F, C, Loaded> | Rejection | Promise<ChangeOf<F, C, Loaded> | Rejection>
 
 export interface ChangeOf<F, C, Loaded> extends Omit<Change, 'set' | 'children'> {
   readonly set?: SomeOf<F>
@@ -256,7 +256,7 @@ export interface DefinedAction {
   readonly input?: InputFields
   readonly child?: { readonly children: string; readonly id: string; readonly version: string }
   readonly loads?: readonly string[]
-  readonly change: (call: ActionCall) => Change | Refusal | Promise<Change | Refusal>
+  readonly change: (call: ActionCall) => Change | Rejection | Promise<Change | Rejection>
 }
 
 /** What `actions` is called with. */

@@ -1,4 +1,4 @@
-import type { CreationCall, NamedValues, NewRoot, Refusal } from './action.js'
+import type { CreationCall, NamedValues, NewRoot, Rejection } from './action.js'
 import type { ChildFields, ChildName, Children, NewRowOf, RowOf, SetByService, SetOnCreate } from './field.js'
 
 /** How a row of a resource comes to be, as the service works with it. */
@@ -15,7 +15,7 @@ export interface CreatedChildren {
   readonly min: number
 }
 
-export type Prepared = Preparation | Refusal
+export type Prepared = Preparation | Rejection
 
 export interface Preparation {
   readonly values?: NamedValues
@@ -41,7 +41,7 @@ export interface CreationCallOf<F, C> extends Omit<CreationCall, 'input' | 'chil
   }
 }
 
-export type PreparedOf<F, C> = PreparationOf<F, C> | Refusal
+export type PreparedOf<F, C> = PreparationOf<F, C> | Rejection
 
 export interface PreparationOf<F, C> extends Omit<Preparation, 'values' | 'children'> {
   readonly values: NewRowOf<F, SetByService<F>>

@@ -11,7 +11,7 @@ export type Operand = string | number | boolean
 
 /**
  * The types of columns and the words an entity file declares them with: `unique(text(64))`,
- * `serverSet(optional(dateTime()))`. How each type looks on the wire is contract.md section 3.
+ * `readOnly(optional(dateTime()))`. How each type looks on the wire is contract.md section 3.
  */
 export type FieldType = 'string' | 'bool' | 'int' | 'long' | 'decimal' | 'dateTime' | 'guid'
 
@@ -33,8 +33,8 @@ export interface Field<
   /** Never on the wire in any direction, and no different from an unknown name to a caller. */
   readonly hidden: Hidden
   readonly unique: boolean
-  /** Whether a request has to say it even where it is null. */
-  readonly stated: boolean
+  /** The value may be null, but a request must not leave the member out. */
+  readonly requiredNullable: boolean
   /** Characters of a string; at least one where `required` text may not be empty. */
   readonly minLength: number
   readonly maxLength: number
@@ -57,7 +57,7 @@ function field<T extends FieldType>(type: T, more: Partial<Plain<T>> = {}): Plai
     writability: 'always',
     hidden: false,
     unique: false,
-    stated: false,
+    requiredNullable: false,
     minLength: 0,
     maxLength: 0,
     precision: 0,
@@ -89,17 +89,17 @@ export const guid = (): Plain<'guid'> => field('guid')
 export const optional = <T extends FieldType, H extends boolean, W extends Writability>(
   of: Field<T, H, boolean, W>
 ): Field<T, H, true, W> => ({ ...of, nullable: true })
-/** May be null, but never left out: `stated(optional(int()))`. */
-export const stated = <T extends FieldType, H extends boolean, N extends boolean, W extends Writability>(
-  of: Field<T, H, N, W>
-): Field<T, H, N, W> => ({ ...of, stated: true })
+/** May be null, but never left out: `requiredNullable(int())`. */
+export const requiredNullable = <T extends FieldType, H extends boolean, W extends Writability>(
+  of: Field<T, H, boolean, W>
+): Field<T, H, true, W> => ({ ...of, nullable: true, requiredNullable: true })
 export const unique = <T extends FieldType, H extends boolean, N extends boolean, W extends Writability>(
   of: Field<T, H, N, W>
 ): Field<T, H, N, W> => ({ ...of, unique: true })
 export const onCreate = <T extends FieldType, H extends boolean, N extends boolean>(
   of: Field<T, H, N>
 ): Field<T, H, N, 'onCreate'> => ({ ...of, writability: 'onCreate' })
-export const serverSet = <T extends FieldType, H extends boolean, N extends boolean>(
+export const readOnly = <T extends FieldType, H extends boolean, N extends boolean>(
   of: Field<T, H, N>
 ): Field<T, H, N, 'never'> => ({ ...of, writability: 'never' })
 export const hidden = <T extends FieldType, N extends boolean>(

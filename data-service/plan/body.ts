@@ -54,7 +54,7 @@ function readMember(json: JsonObject, { name, field }: Column, defaults: boolean
     return value instanceof Error ? new Error(`must ${value.message}`) : value
   }
   if (defaults && field.defaultTo !== undefined) return field.defaultTo
-  if (field.nullable && !field.stated) return null
+  if (field.nullable && !field.requiredNullable) return null
   return new Error(field.nullable ? 'is missing; it may be null' : 'is missing')
 }
 

@@ -216,7 +216,7 @@ export type FindPlan = Planned<{
 }>
 
 /** The row of a resource that has the value in a unique column, compared as the column's uniqueness is. It stays too. */
-export type FindUniquePlan = Planned<{
+export type FindByUniquePlan = Planned<{
   readonly entity: Entity
   readonly column: Column
   readonly value: Operand
@@ -226,7 +226,7 @@ export type FindUniquePlan = Planned<{
  * The rows of a resource that refer to one row by a column, with children of theirs. They stay as they are; that none is
  * added is up to a lock on the row that they refer to.
  */
-export type FindReferringPlan = Planned<{
+export type FindReferencingPlan = Planned<{
   readonly entity: Entity
   readonly children: readonly Children[]
   readonly column: Column

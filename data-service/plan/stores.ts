@@ -4,8 +4,8 @@ import type {
   DeletePlan,
   ExportPlan,
   FindPlan,
-  FindReferringPlan,
-  FindUniquePlan,
+  FindReferencingPlan,
+  FindByUniquePlan,
   GetPlan,
   InsertPlan,
   ListPlan,
@@ -119,9 +119,9 @@ export interface UnitOfWork {
   writeChild(plan: ChildPlan): Promise<boolean>
   /** By id as on the wire. */
   find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>>
-  findUnique(plan: FindUniquePlan): Promise<StoredRow | undefined>
+  findByUnique(plan: FindByUniquePlan): Promise<StoredRow | undefined>
   /** In order of id; undefined where there are more than the plan allows. */
-  findReferring(plan: FindReferringPlan): Promise<readonly LockedRow[] | undefined>
+  findReferencing(plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined>
   get(plan: GetPlan): Promise<LoadedRow | undefined>
   audit(entry: AuditEntry): Promise<void>
 }

@@ -10,8 +10,8 @@ import {
   type Condition,
   type DeletePlan,
   type FindPlan,
-  type FindReferringPlan,
-  type FindUniquePlan,
+  type FindReferencingPlan,
+  type FindByUniquePlan,
   type GetPlan,
   type InsertPlan,
   type LockPlan,
@@ -108,18 +108,18 @@ export const planFind = (entity: Entity, children: Children | null, ids: readonl
   planned({ entity, children, ids })
 
 /** A column that is not unique is a mistake of the entity file: a TypeError. */
-export function planFindUnique(entity: Entity, column: Column, value: Operand): FindUniquePlan {
+export function planFindByUnique(entity: Entity, column: Column, value: Operand): FindByUniquePlan {
   if (!column.field.unique) throw new TypeError(`${entity.name}.${column.name} is not unique`)
   return planned({ entity, column, value })
 }
 
-export const planFindReferring = (of: {
+export const planFindReferencing = (of: {
   readonly entity: Entity
   readonly children: readonly Children[]
   readonly column: Column
   readonly id: Operand
   readonly most: number
-}): FindReferringPlan => planned(of)
+}): FindReferencingPlan => planned(of)
 
 /** The full DTO of a row that was just written, whoever may read it. */
 export function planWritten({ entity, projections }: Resource, id: Operand): GetPlan {

@@ -1,6 +1,6 @@
 import { DomainError } from '../../shared/errors.js'
 import { MAX_MEMBERS_BYTES } from '../../shared/rpc-status.js'
-import type { Change, ChildChanges, NamedValues, NewRoot, Refusal } from '../entity/action.js'
+import type { Change, ChildChanges, NamedValues, NewRoot, Rejection } from '../entity/action.js'
 import type { Children, Column, Entity } from '../entity/entity.js'
 import type { Operand, Value } from '../entity/field.js'
 import { writableRows, type Writer } from '../plan/authorize.js'
@@ -20,7 +20,7 @@ import {
   planUpdate,
   planWritten
 } from '../plan/writes.js'
-import { lookUpAllIn, lookUpByIn, lookUpIn, lookUpWholeIn } from './findings.js'
+import { findReferencingIn, findByUniqueIn, findByIdsIn, getAggregateIn } from './row-finders.js'
 import { recordEncoder } from './json.js'
 import { notFound } from './reads.js'
 
@@ -98,19 +98,19 @@ export class WriteSteps {
 
   /** What entity files get to work with besides rows. */
   get tools(): {
-    readonly lookUp: ReturnType<typeof lookUpIn>
-    readonly lookUpBy: ReturnType<typeof lookUpByIn>
-    readonly lookUpWhole: ReturnType<typeof lookUpWholeIn>
-    readonly lookUpAll: ReturnType<typeof lookUpAllIn>
+    readonly findByIds: ReturnType<typeof findByIdsIn>
+    readonly findByUnique: ReturnType<typeof findByUniqueIn>
+    readonly getAggregate: ReturnType<typeof getAggregateIn>
+    readonly findReferencing: ReturnType<typeof findReferencingIn>
     readonly now: string
     readonly newCode: () => string
   } {
     const { planning, randomBytes } = this.#writing
     return {
-      lookUp: lookUpIn(this.unit, planning.catalogue),
-      lookUpBy: lookUpByIn(this.unit, planning.catalogue),
-      lookUpWhole: lookUpWholeIn(this.unit, planning.catalogue),
-      lookUpAll: lookUpAllIn(this.unit, planning.catalogue),
+      findByIds: findByIdsIn(this.unit, planning.catalogue),
+      findByUnique: findByUniqueIn(this.unit, planning.catalogue),
+      getAggregate: getAggregateIn(this.unit, planning.catalogue),
+      findReferencing: findReferencingIn(this.unit, planning.catalogue),
       now: this.now,
       newCode: () => newCode(randomBytes)
     }
@@ -268,19 +268,19 @@ export function newCode(randomBytes: (size: number) => Buffer): string {
 }
 
 /** An entity's own no as an error. */
-export function refused(refusal: Refusal): DomainError {
-  const { detail } = refusal
-  switch (refusal.refusal) {
+export function rejectionError(rejection: Rejection): DomainError {
+  const { detail } = rejection
+  switch (rejection.rejection) {
     case 'state':
       return new DomainError('state.invalid', detail)
     case 'input':
       return new DomainError('body.invalid', detail, {
-        faults: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: refusal.pointer } }]
+        faults: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: rejection.pointer } }]
       })
     case 'conflict':
-      if (Buffer.byteLength(JSON.stringify(refusal.members)) > MAX_MEMBERS_BYTES) {
+      if (Buffer.byteLength(JSON.stringify(rejection.members)) > MAX_MEMBERS_BYTES) {
         throw new TypeError(`the members of a conflict have more than ${MAX_MEMBERS_BYTES} bytes`)
       }
-      return new DomainError('conflict', detail, { title: refusal.title, members: refusal.members })
+      return new DomainError('conflict', detail, { title: rejection.title, members: rejection.members })
   }
 }

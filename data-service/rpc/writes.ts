@@ -6,7 +6,7 @@ import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteReq
 import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
-import { type Change, refuse } from '../entity/action.js'
+import { type Change, reject } from '../entity/action.js'
 import type { CallContext } from '../entity/caller.js'
 import type { Preparation } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
@@ -33,7 +33,7 @@ import {
   type GuardedRow,
   guardedRow,
   namedRow,
-  refused,
+  rejectionError,
   stale,
   WriteSteps,
   type Writing
@@ -94,7 +94,7 @@ async function prepare(
     input: namedValues(values),
     children: Object.fromEntries(collections.map(({ name }) => [name, rowsOf(name).map((row) => namedValues(row))]))
   })
-  if ('refusal' in prepared) throw refused(prepared)
+  if ('rejection' in prepared) throw rejectionError(prepared)
   return prepared
 }
 
@@ -131,7 +131,7 @@ async function judge({ resource, values }: ParsedUpdate, { locked }: GuardedRow,
     child: undefined,
     input: namedValues(values)
   })
-  if ('refusal' in outcome) throw refused(outcome)
+  if ('rejection' in outcome) throw rejectionError(outcome)
   return outcome
 }
 
@@ -192,7 +192,8 @@ function knownChild({ action, values, childVersion }: ParsedAct, { children }: L
   const { idMember, children: collection } = guardedChild
   const id = namedValues(values)[idMember]
   const child = children.get(collection.name)?.find((one) => one.values.get('id') === id)
-  if (child === undefined) throw refused(refuse.input(`/${idMember}`, `${idMember} is none of ${collection.name}.`))
+  if (child === undefined)
+    throw rejectionError(reject.input(`/${idMember}`, `${idMember} is none of ${collection.name}.`))
   if (childVersion?.equals(child.version) !== true) throw stale('stale: the child has another version')
   return child
 }
@@ -204,7 +205,7 @@ async function decide(
   steps: WriteSteps
 ): Promise<Change> {
   const wrong = wrongState(action, { resource: resource.entity.name, values: locked.values })
-  if (wrong !== undefined) throw refused(refuse.state(wrong))
+  if (wrong !== undefined) throw rejectionError(reject.state(wrong))
   const outcome = await action.change({
     ...steps.tools,
     root: namedRow(locked),
@@ -212,6 +213,6 @@ async function decide(
     child: child && namedRow(child),
     input: namedValues(values)
   })
-  if ('refusal' in outcome) throw refused(outcome)
+  if ('rejection' in outcome) throw rejectionError(outcome)
   return outcome
 }

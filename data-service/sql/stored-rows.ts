@@ -1,6 +1,6 @@
 import type { Children, Entity } from '../entity/entity.js'
 import type { Operand, RowVersion, Value } from '../entity/field.js'
-import type { FindPlan, FindReferringPlan, FindUniquePlan, GetPlan, LockPlan } from '../plan/plans.js'
+import type { FindPlan, FindReferencingPlan, FindByUniquePlan, GetPlan, LockPlan } from '../plan/plans.js'
 import type { LoadedRow, LockedRow, StoredRow } from '../plan/stores.js'
 import type { ReadSession } from './engines/engine.js'
 import { boundValues, type RowCondition } from './engines/statement.js'
@@ -46,7 +46,10 @@ export class StoredRows {
     return new Map(rows.map((row) => [String(row.values.get(id.name)), row]))
   }
 
-  async findUnique(session: ReadSession, { entity, column, value }: FindUniquePlan): Promise<StoredRow | undefined> {
+  async findByUnique(
+    session: ReadSession,
+    { entity, column, value }: FindByUniquePlan
+  ): Promise<StoredRow | undefined> {
     const equal: RowCondition = { path: own(column), comparison: 'equals', operands: [value] }
     const [row] = await this.#having(session, entity, {
       equal,
@@ -55,7 +58,7 @@ export class StoredRows {
     return row
   }
 
-  async findReferring(session: ReadSession, plan: FindReferringPlan): Promise<readonly LockedRow[] | undefined> {
+  async findReferencing(session: ReadSession, plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined> {
     const { entity, children, column, id, most } = plan
     if (most > IDS_AT_ONCE) throw new RangeError(`No more than ${IDS_AT_ONCE} rows are looked up at once`)
     const equal: RowCondition = { path: own(column), comparison: 'equals', operands: [id] }

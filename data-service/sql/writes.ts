@@ -4,8 +4,8 @@ import type {
   ChildPlan,
   DeletePlan,
   FindPlan,
-  FindReferringPlan,
-  FindUniquePlan,
+  FindReferencingPlan,
+  FindByUniquePlan,
   GetPlan,
   InsertPlan,
   LockPlan,
@@ -220,9 +220,9 @@ export class SqlUnitOfWork implements UnitOfWork {
     return rows
   }
 
-  async findUnique(plan: FindUniquePlan): Promise<StoredRow | undefined> {
+  async findByUnique(plan: FindByUniquePlan): Promise<StoredRow | undefined> {
     const { entity, column, value } = plan
-    const read = (): Promise<StoredRow | undefined> => this.#parts.rows.findUnique(this.#transaction, plan)
+    const read = (): Promise<StoredRow | undefined> => this.#parts.rows.findByUnique(this.#transaction, plan)
     let row = await read()
     if (row === undefined) {
       this.#guards.keepValue(entity, column, value)
@@ -232,14 +232,14 @@ export class SqlUnitOfWork implements UnitOfWork {
     return row
   }
 
-  async findReferring(plan: FindReferringPlan): Promise<readonly LockedRow[] | undefined> {
+  async findReferencing(plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined> {
     const { entity, column, id } = plan
     const { tableOf, rows } = this.#parts
     const reference = entity.references.find(({ via }) => via.column === column.column)
     if (reference !== undefined) this.#guards.keep(tableOf(reference.to), id)
     // None is added to what is seen from here on.
     await this.#guards.hold()
-    const found = await rows.findReferring(this.#transaction, plan)
+    const found = await rows.findReferencing(this.#transaction, plan)
     for (const { values } of found ?? []) this.#look(entity, values.get(idColumn(entity).name))
     return found
   }

@@ -42,7 +42,7 @@ export async function actionBody(maker: RowMaker, entity: Entity, of: { action: 
   const { action, row } = of
   const body: Record<string, unknown> = {}
   for (const column of action.input) {
-    if (column.field.nullable && !column.field.stated) continue
+    if (column.field.nullable && !column.field.requiredNullable) continue
     const child = childNamed(row, column.name)
     body[column.name] =
       child?.values['id'] ?? (await referredAnywhere(maker, entity, column)) ?? madeInput(column, maker.next())

@@ -39,19 +39,19 @@ export const createLoyaltyCards: Migration = {
 import { ownRows } from '../../../data-service/entity/access.js'
 import { sumOf } from '../../../data-service/entity/amount.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { bool, dateTime, guid, int, long, onCreate, serverSet, text, unique } from '../../../data-service/entity/field.js'
+import { bool, dateTime, guid, int, long, onCreate, readOnly, text, unique } from '../../../data-service/entity/field.js'
 
 export const loyaltyCards = defineEntity({
   name: 'loyalty-cards',
   description: 'What regular customers collect points on.',
 
   fields: {
-    id: serverSet(guid()),
+    id: readOnly(guid()),
     number: unique(text(32)),
     customerId: onCreate(int()),
-    points: serverSet(long()),
-    isBlocked: serverSet(bool()),
-    issuedAt: serverSet(dateTime())
+    points: readOnly(long()),
+    isBlocked: readOnly(bool()),
+    issuedAt: readOnly(dateTime())
   },
   label: 'number',
   filterable: ['id', 'number', 'customerId', 'points', 'isBlocked'],

@@ -1,5 +1,5 @@
 import { everyone, ownRows, permission } from '../../data-service/entity/access.js'
-import { refuse } from '../../data-service/entity/action.js'
+import { reject } from '../../data-service/entity/action.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
 import {
   bool,
@@ -9,7 +9,7 @@ import {
   money,
   onCreate,
   optional,
-  serverSet,
+  readOnly,
   text
 } from '../../data-service/entity/field.js'
 
@@ -18,13 +18,13 @@ const things = {
   name: 'things',
   description: 'Things.',
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     name: text(200),
     ownerId: onCreate(int()),
     note: optional(text(200)),
-    status: serverSet(text(32)),
-    total: serverSet(money(12, 2)),
-    seenAt: serverSet(optional(text(30))),
+    status: readOnly(text(32)),
+    total: readOnly(money(12, 2)),
+    seenAt: readOnly(optional(text(30))),
     isOpen: bool(),
     riskNote: hidden(optional(text(200)))
   },
@@ -35,9 +35,9 @@ const things = {
     parts: {
       table: 'thing_parts',
       foreignKey: 'thingId',
-      fields: { id: serverSet(int()), size: int(), label: optional(text(10)), price: serverSet(money(10, 2)) }
+      fields: { id: readOnly(int()), size: int(), label: optional(text(10)), price: readOnly(money(10, 2)) }
     },
-    views: { table: 'thing_views', foreignKey: 'thingId', store: 'second', fields: { id: serverSet(int()) } }
+    views: { table: 'thing_views', foreignKey: 'thingId', store: 'second', fields: { id: readOnly(int()) } }
   },
   access: { read: everyone, write: ownRows('ownerId') }
 } as const
@@ -53,7 +53,7 @@ export const sound = [
       children: { parts: { min: 1 } },
       prepare: ({ input, children }) =>
         input.name === children.parts[0]?.label
-          ? refuse.state('No.')
+          ? reject.state('No.')
           : {
               values: { status: 'new', total: '0.00', riskNote: null },
               children: { parts: children.parts.map((one) => ({ ...one, price: '1.00' })) }
@@ -107,7 +107,7 @@ export const creationsThatDoNotFit = [
   defineEntity({
     ...things,
     // @ts-expect-error the body never holds a status
-    creates: { prepare: ({ input }) => (input.status === '' ? refuse.state('No.') : refuse.state('Nor.')) }
+    creates: { prepare: ({ input }) => (input.status === '' ? reject.state('No.') : reject.state('Nor.')) }
   }),
   defineEntity({
     ...things,
@@ -163,7 +163,7 @@ export const actionsThatDoNotFit = [
     ...things,
     actions: (action) => ({
       // @ts-expect-error no such member
-      x: action({ description: '', change: ({ input }) => (input.note === '' ? {} : refuse.state('')) })
+      x: action({ description: '', change: ({ input }) => (input.note === '' ? {} : reject.state('')) })
     })
   }),
   defineEntity({

@@ -1,21 +1,21 @@
 import { permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { dateTime, long, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { dateTime, long, optional, readOnly, text } from '../../../data-service/entity/field.js'
 
 export const auditEntries = defineEntity({
   name: 'audit-entries',
   description: 'Who wrote what and when; every write leaves one in its own transaction.',
 
   fields: {
-    id: serverSet(long()),
-    at: serverSet(dateTime()),
+    id: readOnly(long()),
+    at: readOnly(dateTime()),
     /** Issuer and subject of the access token. */
-    subject: serverSet(text(512)),
-    resource: serverSet(text(64)),
-    rowId: serverSet(text(64)),
-    action: serverSet(text(64)),
+    subject: readOnly(text(512)),
+    resource: readOnly(text(64)),
+    rowId: readOnly(text(64)),
+    action: readOnly(text(64)),
     /** As in `X-Request-Id` and in every log line of the request; entries of earlier versions have none. */
-    requestId: serverSet(optional(text(128)))
+    requestId: readOnly(optional(text(128)))
   },
 
   label: 'action',

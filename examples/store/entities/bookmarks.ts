@@ -1,17 +1,25 @@
 import { ownRows } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { dateTime, freeText, int, onCreate, optional, serverSet, stated } from '../../../data-service/entity/field.js'
+import {
+  dateTime,
+  freeText,
+  int,
+  onCreate,
+  optional,
+  readOnly,
+  requiredNullable
+} from '../../../data-service/entity/field.js'
 
 export const bookmarks = defineEntity({
   name: 'bookmarks',
   description: 'Sessions that users marked, each once.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     userId: onCreate(int()),
     sessionId: int(),
     note: optional(freeText()),
-    createdAt: serverSet(dateTime())
+    createdAt: readOnly(dateTime())
   },
 
   label: 'sessionId',
@@ -38,7 +46,7 @@ export const bookmarks = defineEntity({
   actions: (action) => ({
     annotate: action({
       description: 'Replaces the note; null takes it away.',
-      input: { note: stated(optional(freeText())) },
+      input: { note: requiredNullable(freeText()) },
       change: ({ input: { note } }) => ({ set: { note } })
     })
   })

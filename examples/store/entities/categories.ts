@@ -1,14 +1,14 @@
 import { everyone, permission } from '../../../data-service/entity/access.js'
-import { intOf, type LookUp, refuse, type StateRefusal } from '../../../data-service/entity/action.js'
+import { intOf, type FindByIds, reject, type StateRejection } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { int, optional, serverSet, stated, text, unique } from '../../../data-service/entity/field.js'
+import { int, optional, readOnly, requiredNullable, text, unique } from '../../../data-service/entity/field.js'
 
 export const categories = defineEntity({
   name: 'categories',
   description: 'The tree that products are sorted into.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     name: unique(text(200)),
     parentId: optional(int()),
     slug: unique(text(64))
@@ -27,24 +27,24 @@ export const categories = defineEntity({
 
   access: { read: everyone, write: permission('products:manage') },
   writes: ['create', 'update', 'delete'],
-  updates: async ({ root, input, lookUp }) => (await circle(root.id, input.parentId, lookUp)) ?? {},
+  updates: async ({ root, input, findByIds }) => (await circle(root.id, input.parentId, findByIds)) ?? {},
 
   actions: (action) => ({
     move: action({
       description: 'Puts the category, and all below it, under another; null makes it a top one.',
-      input: { parentId: stated(optional(int())) },
-      change: async ({ root, input, lookUp }) =>
-        (await circle(root.id, input.parentId, lookUp)) ?? { set: { parentId: input.parentId } }
+      input: { parentId: requiredNullable(int()) },
+      change: async ({ root, input, findByIds }) =>
+        (await circle(root.id, input.parentId, findByIds)) ?? { set: { parentId: input.parentId } }
     })
   })
 })
 
 /** Refuses a parent that lies below the category or is the category itself: the tree would become a circle. */
-async function circle(id: number, parentId: number | null, lookUp: LookUp): Promise<StateRefusal | undefined> {
+async function circle(id: number, parentId: number | null, findByIds: FindByIds): Promise<StateRejection | undefined> {
   for (let above = parentId; above !== null;) {
-    if (parentId === id) return refuse.state(`Category ${id} cannot be its own parent.`)
-    if (above === id) return refuse.state(`Category ${parentId} lies below category ${id}, which cannot move there.`)
-    const row = (await lookUp('categories', [above])).get(above)
+    if (parentId === id) return reject.state(`Category ${id} cannot be its own parent.`)
+    if (above === id) return reject.state(`Category ${parentId} lies below category ${id}, which cannot move there.`)
+    const row = (await findByIds('categories', [above])).get(above)
     above = row === undefined ? null : intOf(row, 'parentId')
   }
   return undefined

@@ -1,23 +1,14 @@
 import { permission } from '../../../data-service/entity/access.js'
-import { type InputRefusal, refuse } from '../../../data-service/entity/action.js'
+import { type InputRejection, reject } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import {
-  bool,
-  dateTime,
-  defaultTo,
-  int,
-  optional,
-  serverSet,
-  text,
-  unique
-} from '../../../data-service/entity/field.js'
+import { bool, dateTime, defaultTo, int, optional, readOnly, text, unique } from '../../../data-service/entity/field.js'
 
 export const coupons = defineEntity({
   name: 'coupons',
   description: 'Codes that take a share off the price for a while.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     code: unique(text(64)),
     percent: int({ min: 1, max: 100 }),
     startsAt: dateTime(),
@@ -51,9 +42,9 @@ export const coupons = defineEntity({
       description: 'Moves the end of the coupon to a later moment.',
       input: { endsAt: dateTime() },
       change({ root, input: { endsAt } }) {
-        if (root.endsAt === null) return refuse.state('The coupon has no end that could be extended.')
+        if (root.endsAt === null) return reject.state('The coupon has no end that could be extended.')
         if (endsAt <= root.endsAt)
-          return refuse.state(`The coupon ends at ${root.endsAt}; extend needs a later endsAt.`)
+          return reject.state(`The coupon ends at ${root.endsAt}; extend needs a later endsAt.`)
         return { set: { endsAt } }
       }
     })
@@ -61,7 +52,7 @@ export const coupons = defineEntity({
 })
 
 /** Refuses an end that is not after the start. Both are written alike, so that texts compare as moments. */
-function backwards({ startsAt, endsAt }: { startsAt: string; endsAt: string | null }): InputRefusal | undefined {
+function backwards({ startsAt, endsAt }: { startsAt: string; endsAt: string | null }): InputRejection | undefined {
   if (endsAt === null || endsAt > startsAt) return undefined
-  return refuse.input('/endsAt', 'endsAt must be after startsAt.')
+  return reject.input('/endsAt', 'endsAt must be after startsAt.')
 }

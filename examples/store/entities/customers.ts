@@ -1,5 +1,5 @@
 import { ownRows, permission } from '../../../data-service/entity/access.js'
-import { refuse } from '../../../data-service/entity/action.js'
+import { reject } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   bool,
@@ -8,7 +8,7 @@ import {
   hidden,
   int,
   optional,
-  serverSet,
+  readOnly,
   text,
   unique
 } from '../../../data-service/entity/field.js'
@@ -20,12 +20,12 @@ export const customers = defineEntity({
   description: 'People who buy, with their addresses.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     name: text(200),
     email: unique(text(254, 3)),
     phone: optional(text(40)),
-    isSuspended: serverSet(bool()),
-    createdAt: serverSet(dateTime()),
+    isSuspended: readOnly(bool()),
+    createdAt: readOnly(dateTime()),
     riskNote: hidden(optional(freeText()))
   },
 
@@ -34,7 +34,7 @@ export const customers = defineEntity({
   sortable: ['id', 'name', 'email', 'phone', 'isSuspended', 'createdAt'],
 
   children: {
-    addresses: { table: 'customer_addresses', foreignKey: 'customerId', fields: { id: serverSet(int()), ...address } }
+    addresses: { table: 'customer_addresses', foreignKey: 'customerId', fields: { id: readOnly(int()), ...address } }
   },
 
   access: {
@@ -58,7 +58,7 @@ export const customers = defineEntity({
       change({ children, input: { addressId, ...set } }) {
         if (addressId === null) return { children: { addresses: { insert: [set] } } }
         if (!children.addresses.some(({ id }) => id === addressId)) {
-          return refuse.input('/addressId', 'The customer has no such address.')
+          return reject.input('/addressId', 'The customer has no such address.')
         }
         return { children: { addresses: { update: [{ id: addressId, set }] } } }
       }

@@ -1,7 +1,7 @@
 import { everyone, permission } from '../../../data-service/entity/access.js'
-import { type InputRefusal, type LookUp, type Refusal, refuse } from '../../../data-service/entity/action.js'
+import { type InputRejection, type FindByIds, type Rejection, reject } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { dateTime, int, serverSet, text } from '../../../data-service/entity/field.js'
+import { dateTime, int, readOnly, text } from '../../../data-service/entity/field.js'
 
 const period = { startsAt: dateTime(), endsAt: dateTime() }
 
@@ -10,11 +10,11 @@ export const events = defineEntity({
   description: 'What takes place at a venue, and when.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     title: text(200),
     ...period,
     venueId: int(),
-    status: serverSet(text(32))
+    status: readOnly(text(32))
   },
 
   label: 'title',
@@ -28,12 +28,12 @@ export const events = defineEntity({
   access: { read: everyone, write: permission('events:manage') },
   writes: ['create', 'update', 'delete'],
   creates: {
-    prepare: async ({ input, lookUp }) =>
-      backwards(input) ?? (await notOpen(input.venueId, lookUp)) ?? { values: { status: 'draft' } }
+    prepare: async ({ input, findByIds }) =>
+      backwards(input) ?? (await notOpen(input.venueId, findByIds)) ?? { values: { status: 'draft' } }
   },
   // An event may stay at a venue that has closed since.
-  updates: async ({ root, input, lookUp }) =>
-    backwards(input) ?? (input.venueId === root.venueId ? undefined : await notOpen(input.venueId, lookUp)) ?? {},
+  updates: async ({ root, input, findByIds }) =>
+    backwards(input) ?? (input.venueId === root.venueId ? undefined : await notOpen(input.venueId, findByIds)) ?? {},
 
   // draft → scheduled → cancelled; it ends after it starts, and comes to open venues only, until it is cancelled.
   actions: (action) => ({
@@ -53,18 +53,18 @@ export const events = defineEntity({
       description: 'Moves the event to another venue, which must be open.',
       when: { status: ['draft', 'scheduled'] },
       input: { venueId: int() },
-      change: async ({ input: { venueId }, lookUp }) => (await notOpen(venueId, lookUp)) ?? { set: { venueId } }
+      change: async ({ input: { venueId }, findByIds }) => (await notOpen(venueId, findByIds)) ?? { set: { venueId } }
     })
   })
 })
 
 /** Both are UTC and of one length, so that texts compare as the moments do. */
-function backwards({ startsAt, endsAt }: { startsAt: string; endsAt: string }): InputRefusal | undefined {
-  return startsAt < endsAt ? undefined : refuse.input('/endsAt', 'endsAt must be later than startsAt.')
+function backwards({ startsAt, endsAt }: { startsAt: string; endsAt: string }): InputRejection | undefined {
+  return startsAt < endsAt ? undefined : reject.input('/endsAt', 'endsAt must be later than startsAt.')
 }
 
-async function notOpen(venueId: number, lookUp: LookUp): Promise<Refusal | undefined> {
-  const venue = (await lookUp('venues', [venueId])).get(venueId)
-  if (venue === undefined) return refuse.input('/venueId', 'There is no such venue.')
-  return venue['isOpen'] === true ? undefined : refuse.state(`Venue ${venueId} is closed and takes no more events.`)
+async function notOpen(venueId: number, findByIds: FindByIds): Promise<Rejection | undefined> {
+  const venue = (await findByIds('venues', [venueId])).get(venueId)
+  if (venue === undefined) return reject.input('/venueId', 'There is no such venue.')
+  return venue['isOpen'] === true ? undefined : reject.state(`Venue ${venueId} is closed and takes no more events.`)
 }

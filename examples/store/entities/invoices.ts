@@ -1,16 +1,7 @@
 import { ownRows, permission } from '../../../data-service/entity/access.js'
-import { refuse, type StateRefusal, textOf } from '../../../data-service/entity/action.js'
+import { reject, type StateRejection, textOf } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import {
-  dateTime,
-  int,
-  money,
-  onCreate,
-  optional,
-  serverSet,
-  text,
-  unique
-} from '../../../data-service/entity/field.js'
+import { dateTime, int, money, onCreate, optional, readOnly, text, unique } from '../../../data-service/entity/field.js'
 import { customerOrder } from './order-parts.js'
 
 export const invoices = defineEntity({
@@ -18,13 +9,13 @@ export const invoices = defineEntity({
   description: 'What a customer owes for an order, one invoice for each.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     orderId: onCreate(unique(int())),
     customerId: onCreate(int()),
-    number: serverSet(unique(text(64))),
-    total: serverSet(money(12, 2)),
-    status: serverSet(text(32)),
-    issuedAt: serverSet(optional(dateTime()))
+    number: readOnly(unique(text(64))),
+    total: readOnly(money(12, 2)),
+    status: readOnly(text(32)),
+    issuedAt: readOnly(optional(dateTime()))
   },
 
   label: 'number',
@@ -40,9 +31,9 @@ export const invoices = defineEntity({
   writes: ['create', 'delete'],
   creates: {
     // Number and total are the order's; a cancelled order is not invoiced.
-    async prepare({ input, lookUpWhole }) {
-      const found = await customerOrder(input, lookUpWhole)
-      if ('refusal' in found) return found
+    async prepare({ input, getAggregate }) {
+      const found = await customerOrder(input, getAggregate)
+      if ('rejection' in found) return found
       const { order } = found
       if (order['status'] === 'cancelled') return nothingToInvoice()
       // `O-0001` becomes `I-0001`, which is as unique and as long.
@@ -57,8 +48,8 @@ export const invoices = defineEntity({
     issue: action({
       description: 'Sends the invoice out.',
       when: { status: ['draft'] },
-      async change({ root: { orderId }, lookUp, now }) {
-        const order = (await lookUp('orders', [orderId])).get(orderId)
+      async change({ root: { orderId }, findByIds, now }) {
+        const order = (await findByIds('orders', [orderId])).get(orderId)
         if (order?.['status'] === 'cancelled') return nothingToInvoice()
         return { set: { status: 'issued', issuedAt: now } }
       }
@@ -71,6 +62,6 @@ export const invoices = defineEntity({
   })
 })
 
-function nothingToInvoice(): StateRefusal {
-  return refuse.state('The order is cancelled; there is nothing to invoice.')
+function nothingToInvoice(): StateRejection {
+  return reject.state('The order is cancelled; there is nothing to invoice.')
 }

@@ -1,10 +1,10 @@
 import {
-  type InputRefusal,
+  type InputRejection,
   intOf,
-  type LookUp,
-  type LookUpWhole,
+  type FindByIds,
+  type GetAggregate,
   type NamedValues,
-  refuse,
+  reject,
   textOf
 } from '../../../data-service/entity/action.js'
 import { lessPercent, sumOf, times } from '../../../data-service/entity/amount.js'
@@ -27,24 +27,24 @@ export interface PricedLine extends WantedLine {
  */
 export async function pricedLines(
   lines: readonly WantedLine[],
-  lookUp: LookUp,
+  findByIds: FindByIds,
   pointerTo = (index: number): string => `/lines/${index}`
-): Promise<PricedLine[] | InputRefusal> {
-  const products = await lookUp(
+): Promise<PricedLine[] | InputRejection> {
+  const products = await findByIds(
     'products',
     lines.map(({ productId }) => productId)
   )
-  const variants = await lookUp(
+  const variants = await findByIds(
     'products.variants',
     lines.flatMap(({ variantId }) => variantId ?? [])
   )
   const priced: PricedLine[] = []
   for (const [index, { productId, variantId, quantity }] of lines.entries()) {
     const product = products.get(productId)
-    if (product === undefined) return refuse.input(`${pointerTo(index)}/productId`, 'There is no such product.')
+    if (product === undefined) return reject.input(`${pointerTo(index)}/productId`, 'There is no such product.')
     const variant = variantId === null ? undefined : variants.get(variantId)
     if (variantId !== null && (variant === undefined || intOf(variant, 'productId') !== productId)) {
-      return refuse.input(`${pointerTo(index)}/variantId`, 'The product has no such variant.')
+      return reject.input(`${pointerTo(index)}/variantId`, 'The product has no such variant.')
     }
     const unitPrice = textOf(variant ?? product, 'price')
     priced.push({ productId, variantId, quantity, unitPrice, amount: times(unitPrice, quantity) })
@@ -76,11 +76,11 @@ export interface CustomerOrder {
  */
 export async function customerOrder(
   { orderId, customerId }: { readonly orderId: number; readonly customerId: number },
-  lookUpWhole: LookUpWhole
-): Promise<CustomerOrder | InputRefusal> {
-  const found = await lookUpWhole('orders', orderId)
+  getAggregate: GetAggregate
+): Promise<CustomerOrder | InputRejection> {
+  const found = await getAggregate('orders', orderId)
   if (found === undefined || found.root['customerId'] !== customerId) {
-    return refuse.input('/orderId', 'orderId must be an order of the customer.')
+    return reject.input('/orderId', 'orderId must be an order of the customer.')
   }
   return { order: found.root, lines: found.children['lines'] ?? [] }
 }

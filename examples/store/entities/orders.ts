@@ -1,5 +1,5 @@
 import { ownRows } from '../../../data-service/entity/access.js'
-import { refuse, textOf } from '../../../data-service/entity/action.js'
+import { reject, textOf } from '../../../data-service/entity/action.js'
 import { fitsDigits } from '../../../data-service/entity/amount.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
@@ -9,7 +9,7 @@ import {
   money,
   onCreate,
   optional,
-  serverSet,
+  readOnly,
   text,
   unique
 } from '../../../data-service/entity/field.js'
@@ -20,14 +20,14 @@ export const orders = defineEntity({
   description: 'What a customer bought, with its lines.',
 
   fields: {
-    id: serverSet(int()),
-    number: serverSet(unique(text(64))),
+    id: readOnly(int()),
+    number: readOnly(unique(text(64))),
     customerId: onCreate(int()),
-    status: serverSet(text(32)),
-    total: serverSet(money(12, 2)),
-    placedAt: serverSet(dateTime()),
-    paidAt: serverSet(optional(dateTime())),
-    deliveredAt: serverSet(optional(dateTime())),
+    status: readOnly(text(32)),
+    total: readOnly(money(12, 2)),
+    placedAt: readOnly(dateTime()),
+    paidAt: readOnly(optional(dateTime())),
+    deliveredAt: readOnly(optional(dateTime())),
     trackingCode: optional(text(64))
   },
 
@@ -43,11 +43,11 @@ export const orders = defineEntity({
       table: 'order_lines',
       foreignKey: 'orderId',
       fields: {
-        id: serverSet(int()),
+        id: readOnly(int()),
         productId: int(),
         variantId: optional(int()),
         quantity: int({ min: 1, max: 10_000 }),
-        unitPrice: serverSet(money(10, 2))
+        unitPrice: readOnly(money(10, 2))
       }
     }
   },
@@ -56,12 +56,12 @@ export const orders = defineEntity({
   writes: ['create', 'delete'],
   creates: {
     children: { lines: { min: 1 } },
-    async prepare({ children, lookUp, now, newCode }) {
-      const lines = await pricedLines(children.lines, lookUp)
-      if ('refusal' in lines) return lines
+    async prepare({ children, findByIds, now, newCode }) {
+      const lines = await pricedLines(children.lines, findByIds)
+      if ('rejection' in lines) return lines
       const order = placedOrder(lines, { percentOff: 0, now, newCode })
       if (fitsDigits(order.values.total, 12)) return order
-      return refuse.input('/lines', `The lines add up to ${order.values.total}, more than an order holds.`)
+      return reject.input('/lines', `The lines add up to ${order.values.total}, more than an order holds.`)
     }
   },
 
@@ -96,10 +96,10 @@ export const orders = defineEntity({
       description: 'Calls the order off; it has not been shipped yet.',
       when: { status: ['placed', 'paid'] },
       input: { reason: optional(freeText()) },
-      async change({ root: { id }, lookUpBy }) {
-        const invoice = await lookUpBy('invoices', 'orderId', id)
+      async change({ root: { id }, findByUnique }) {
+        const invoice = await findByUnique('invoices', 'orderId', id)
         if (invoice?.['status'] !== 'issued') return { set: { status: 'cancelled' } }
-        return refuse.state(
+        return reject.state(
           `The invoice ${textOf(invoice, 'number')} of the order is issued; cancel needs it to be void.`
         )
       }

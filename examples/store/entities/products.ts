@@ -1,5 +1,5 @@
 import { everyone, permission } from '../../../data-service/entity/access.js'
-import { refuse } from '../../../data-service/entity/action.js'
+import { reject } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   bool,
@@ -11,7 +11,7 @@ import {
   long,
   money,
   optional,
-  serverSet,
+  readOnly,
   text,
   unique
 } from '../../../data-service/entity/field.js'
@@ -24,7 +24,7 @@ export const products = defineEntity({
   description: 'What the store sells, with its variants and its reviews.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     name: text(200),
     sku: unique(text(64)),
     categoryId: int(),
@@ -71,18 +71,18 @@ export const products = defineEntity({
     category: { to: 'categories', via: 'categoryId' }
   },
   children: {
-    variants: { table: 'product_variants', foreignKey: 'productId', fields: { id: serverSet(int()), ...variant } },
+    variants: { table: 'product_variants', foreignKey: 'productId', fields: { id: readOnly(int()), ...variant } },
     reviews: {
       table: 'product_reviews',
       foreignKey: 'productId',
       store: 'second',
       fields: {
-        id: serverSet(int()),
+        id: readOnly(int()),
         rating: int({ min: 1, max: 5 }),
         title: text(200),
         body: optional(freeText()),
         authorName: text(200),
-        createdAt: serverSet(dateTime())
+        createdAt: readOnly(dateTime())
       }
     }
   },
@@ -118,7 +118,7 @@ export const products = defineEntity({
       change: ({ children, input: { variantId } }) =>
         children.variants.some(({ id }) => id === variantId)
           ? { children: { variants: { remove: [variantId] } } }
-          : refuse.input('/variantId', 'The product has no such variant.')
+          : reject.input('/variantId', 'The product has no such variant.')
     }),
     'change-variant-price': action({
       description: 'Sets the price of a variant.',
@@ -134,8 +134,8 @@ export const products = defineEntity({
       child: { children: 'variants', id: 'variantId', version: 'variantRowVersion' },
       change({ child, input: { delta } }) {
         const stock = child.stock + delta
-        if (stock < 0) return refuse.state(`The variant has ${child.stock} in stock; it cannot lose ${-delta}.`)
-        if (stock > MOST_STOCK) return refuse.input('/delta', `The stock of a variant is at most ${MOST_STOCK}.`)
+        if (stock < 0) return reject.state(`The variant has ${child.stock} in stock; it cannot lose ${-delta}.`)
+        if (stock > MOST_STOCK) return reject.input('/delta', `The stock of a variant is at most ${MOST_STOCK}.`)
         return { children: { variants: { update: [{ id: child.id, set: { stock } }] } } }
       }
     })

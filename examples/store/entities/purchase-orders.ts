@@ -1,5 +1,5 @@
 import { permission } from '../../../data-service/entity/access.js'
-import { refuse } from '../../../data-service/entity/action.js'
+import { reject } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   dateTime,
@@ -8,7 +8,7 @@ import {
   int,
   onCreate,
   optional,
-  serverSet,
+  readOnly,
   text
 } from '../../../data-service/entity/field.js'
 
@@ -17,9 +17,9 @@ export const purchaseOrders = defineEntity({
   description: 'What the store orders of a supplier, with its lines.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     supplierId: onCreate(int()),
-    status: serverSet(text(32)),
+    status: readOnly(text(32)),
     expectedAt: optional(dateTime()),
     cancelReason: hidden(optional(freeText()))
   },
@@ -36,10 +36,10 @@ export const purchaseOrders = defineEntity({
       table: 'purchase_order_lines',
       foreignKey: 'purchaseOrderId',
       fields: {
-        id: serverSet(int()),
+        id: readOnly(int()),
         productId: int(),
         quantity: int({ min: 1, max: 10_000 }),
-        receivedQuantity: serverSet(int())
+        receivedQuantity: readOnly(int())
       }
     }
   },
@@ -69,9 +69,9 @@ export const purchaseOrders = defineEntity({
       loads: ['lines'],
       change({ children, input: { lineId, quantity } }) {
         const line = children.lines.find(({ id }) => id === lineId)
-        if (line === undefined) return refuse.input('/lineId', 'lineId must be a line of the purchase order.')
+        if (line === undefined) return reject.input('/lineId', 'lineId must be a line of the purchase order.')
         const open = line.quantity - line.receivedQuantity
-        if (quantity > open) return refuse.state(`The line waits for ${open}; ${quantity} is more than that.`)
+        if (quantity > open) return reject.state(`The line waits for ${open}; ${quantity} is more than that.`)
         const others = children.lines.filter((one) => one !== line)
         const complete = quantity === open && others.every((one) => one.receivedQuantity === one.quantity)
         return {
@@ -87,7 +87,7 @@ export const purchaseOrders = defineEntity({
       loads: ['lines'],
       change: ({ children, input: { reason } }) =>
         children.lines.some(({ receivedQuantity }) => receivedQuantity > 0)
-          ? refuse.state('Some of the order has arrived; cancel needs it to be without receipts.')
+          ? reject.state('Some of the order has arrived; cancel needs it to be without receipts.')
           : { set: { status: 'cancelled', cancelReason: reason } }
     })
   })

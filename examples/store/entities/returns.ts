@@ -1,5 +1,5 @@
 import { ownRows } from '../../../data-service/entity/access.js'
-import { type InputRefusal, intOf, type NamedValues, refuse } from '../../../data-service/entity/action.js'
+import { type InputRejection, intOf, type NamedValues, reject } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   dateTime,
@@ -8,7 +8,7 @@ import {
   int,
   onCreate,
   optional,
-  serverSet,
+  readOnly,
   text
 } from '../../../data-service/entity/field.js'
 import { customerOrder } from './order-parts.js'
@@ -24,7 +24,7 @@ export interface ReturnLine {
 export function notInOrder(
   lines: readonly ReturnLine[],
   { ordered, returned }: { readonly ordered: readonly NamedValues[]; readonly returned: readonly NamedValues[] }
-): InputRefusal | undefined {
+): InputRejection | undefined {
   const left = new Map<string, number>()
   const add = (line: NamedValues, sign: 1 | -1): void => {
     const key = keyOf(intOf(line, 'productId'), intOf(line, 'variantId'))
@@ -37,12 +37,12 @@ export function notInOrder(
     const held = left.get(key)
     if (held === undefined) {
       const at = `lines/${index}/productId`
-      return refuse.input(`/${at}`, `${at} must be in a line of the order, with the same variantId.`)
+      return reject.input(`/${at}`, `${at} must be in a line of the order, with the same variantId.`)
     }
     if (quantity > held) {
       const at = `lines/${index}/quantity`
       const why = 'the order holds no more besides the lines above and its other returns.'
-      return refuse.input(`/${at}`, `${at} must be at most ${Math.max(held, 0)}: ${why}`)
+      return reject.input(`/${at}`, `${at} must be at most ${Math.max(held, 0)}: ${why}`)
     }
     left.set(key, held - quantity)
   }
@@ -58,12 +58,12 @@ export const returns = defineEntity({
   description: 'What a customer sends back of an order, with its lines.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     orderId: onCreate(int()),
     customerId: onCreate(int()),
     reason: freeText(),
-    status: serverSet(text(32)),
-    requestedAt: serverSet(dateTime()),
+    status: readOnly(text(32)),
+    requestedAt: readOnly(dateTime()),
     rejectReason: hidden(optional(freeText()))
   },
 
@@ -80,7 +80,7 @@ export const returns = defineEntity({
       table: 'return_lines',
       foreignKey: 'returnId',
       fields: {
-        id: serverSet(int()),
+        id: readOnly(int()),
         productId: int(),
         variantId: optional(int()),
         quantity: int({ min: 1, max: 10_000 })
@@ -93,12 +93,12 @@ export const returns = defineEntity({
   creates: {
     children: { lines: { min: 1 } },
     // Of an order of the customer's own that was delivered, and with its other returns no more than it holds.
-    async prepare({ input, children, lookUpWhole, lookUpAll, now }) {
-      const found = await customerOrder(input, lookUpWhole)
-      if ('refusal' in found) return found
+    async prepare({ input, children, getAggregate, findReferencing, now }) {
+      const found = await customerOrder(input, getAggregate)
+      if ('rejection' in found) return found
       const status = String(found.order['status'])
-      if (status !== 'delivered') return refuse.state(`The order is ${status}; a return needs it to be delivered.`)
-      const others = await lookUpAll('returns', 'orderId', input.orderId)
+      if (status !== 'delivered') return reject.state(`The order is ${status}; a return needs it to be delivered.`)
+      const others = await findReferencing('returns', 'orderId', input.orderId)
       const returned = others
         .filter(({ root }) => root['status'] !== 'rejected')
         .flatMap(({ children: { lines = [] } }) => lines)

@@ -1,17 +1,17 @@
 import { ownRows } from '../../../data-service/entity/access.js'
 import {
-  type InputRefusal,
+  type InputRejection,
   intOf,
-  type LookUp,
-  type LookUpBy,
-  type Refusal,
-  refuse,
-  type StateRefusal,
+  type FindByIds,
+  type FindByUnique,
+  type Rejection,
+  reject,
+  type StateRejection,
   textOf
 } from '../../../data-service/entity/action.js'
 import { fitsDigits } from '../../../data-service/entity/amount.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { dateTime, hidden, int, onCreate, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { dateTime, hidden, int, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
 import { placedOrder, pricedLines, type WantedLine } from './order-parts.js'
 
 export interface ValidCoupon {
@@ -23,15 +23,15 @@ export interface ValidCoupon {
 /** The coupon of a code. One that is switched off, not yet or no longer valid is 422; `absent` answers an unknown code. */
 export async function validCoupon(
   code: string,
-  { lookUpBy, now }: { readonly lookUpBy: LookUpBy; readonly now: string },
-  absent: Refusal
-): Promise<ValidCoupon | Refusal> {
-  const coupon = await lookUpBy('coupons', 'code', code)
+  { findByUnique, now }: { readonly findByUnique: FindByUnique; readonly now: string },
+  absent: Rejection
+): Promise<ValidCoupon | Rejection> {
+  const coupon = await findByUnique('coupons', 'code', code)
   if (coupon === undefined) return absent
   const { isActive, endsAt } = coupon
-  if (isActive !== true) return refuse.state(`The coupon ${code} is not active.`)
-  if (now < textOf(coupon, 'startsAt')) return refuse.state(`The coupon ${code} is not valid yet.`)
-  if (typeof endsAt === 'string' && endsAt <= now) return refuse.state(`The coupon ${code} is no longer valid.`)
+  if (isActive !== true) return reject.state(`The coupon ${code} is not active.`)
+  if (now < textOf(coupon, 'startsAt')) return reject.state(`The coupon ${code} is not valid yet.`)
+  if (typeof endsAt === 'string' && endsAt <= now) return reject.state(`The coupon ${code} is no longer valid.`)
   return { code: textOf(coupon, 'code'), percent: intOf(coupon, 'percent') ?? 0 }
 }
 
@@ -48,42 +48,42 @@ type Added =
   | { readonly update: readonly [{ readonly id: number; readonly set: { readonly quantity: number } }] }
 
 /** Puts a product into a cart: what is there of it already grows, and nothing is in a cart twice. */
-export function addedItem(items: readonly CartItem[], wanted: WantedLine): Added | StateRefusal {
+export function addedItem(items: readonly CartItem[], wanted: WantedLine): Added | StateRejection {
   const there = items.find((one) => keyOf(one) === keyOf(wanted))
   if (there === undefined) {
     if (items.length < MOST_ITEMS) return { insert: [wanted] }
-    return refuse.state(`The shopping cart has ${items.length} items, which is the most.`)
+    return reject.state(`The shopping cart has ${items.length} items, which is the most.`)
   }
   const quantity = there.quantity + wanted.quantity
   if (quantity <= MOST_OF_ONE) return { update: [{ id: there.id, set: { quantity } }] }
-  return refuse.state(`The shopping cart has ${there.quantity} of it; ${MOST_OF_ONE} is the most.`)
+  return reject.state(`The shopping cart has ${there.quantity} of it; ${MOST_OF_ONE} is the most.`)
 }
 
 /** The items of a new cart, where a body that names something twice means the sum. */
-export function mergedItems(items: readonly WantedLine[]): readonly WantedLine[] | InputRefusal {
+export function mergedItems(items: readonly WantedLine[]): readonly WantedLine[] | InputRejection {
   const merged = new Map<string, WantedLine>()
   for (const [index, item] of items.entries()) {
     const quantity = (merged.get(keyOf(item))?.quantity ?? 0) + item.quantity
     if (quantity > MOST_OF_ONE) {
-      return refuse.input(`/items/${index}/quantity`, `Together these are ${quantity}; ${MOST_OF_ONE} is the most.`)
+      return reject.input(`/items/${index}/quantity`, `Together these are ${quantity}; ${MOST_OF_ONE} is the most.`)
     }
     merged.set(keyOf(item), { ...item, quantity })
   }
   return [...merged.values()]
 }
 
-export function unknownItem(items: readonly CartItem[], itemId: number): InputRefusal | undefined {
-  return items.some(({ id }) => id === itemId) ? undefined : refuse.input('/itemId', 'The cart has no such item.')
+export function unknownItem(items: readonly CartItem[], itemId: number): InputRejection | undefined {
+  return items.some(({ id }) => id === itemId) ? undefined : reject.input('/itemId', 'The cart has no such item.')
 }
 
 /** Refuses products and variants that there are none of; `pointerTo` says where the body names them. */
 export async function unknownProduct(
   items: readonly WantedLine[],
-  lookUp: LookUp,
+  findByIds: FindByIds,
   pointerTo: (index: number) => string
-): Promise<InputRefusal | undefined> {
-  const lines = await pricedLines(items, lookUp, pointerTo)
-  return 'refusal' in lines ? lines : undefined
+): Promise<InputRejection | undefined> {
+  const lines = await pricedLines(items, findByIds, pointerTo)
+  return 'rejection' in lines ? lines : undefined
 }
 
 function keyOf({ productId, variantId }: WantedLine): string {
@@ -98,11 +98,11 @@ export const shoppingCarts = defineEntity({
   description: 'What customers mean to buy, until they check out.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     customerId: onCreate(int()),
     currency: text(3, 3),
     couponCode: optional(text(64)),
-    updatedAt: serverSet(dateTime()),
+    updatedAt: readOnly(dateTime()),
     /** Of the order that the cart became; null while it is open. */
     orderNumber: hidden(optional(text(64)))
   },
@@ -115,7 +115,7 @@ export const shoppingCarts = defineEntity({
     customer: { to: 'customers', via: 'customerId' }
   },
   children: {
-    items: { table: 'shopping_cart_items', foreignKey: 'shoppingCartId', fields: { id: serverSet(int()), ...item } }
+    items: { table: 'shopping_cart_items', foreignKey: 'shoppingCartId', fields: { id: readOnly(int()), ...item } }
   },
 
   access: {
@@ -126,15 +126,15 @@ export const shoppingCarts = defineEntity({
   writes: ['create', 'delete'],
   creates: {
     children: { items: { min: 0 } },
-    async prepare({ input, children, lookUp, lookUpBy, now }) {
+    async prepare({ input, children, findByIds, findByUnique, now }) {
       const items = mergedItems(children.items)
-      if ('refusal' in items) return items
-      const unknown = await unknownProduct(children.items, lookUp, (index) => `/items/${index}`)
+      if ('rejection' in items) return items
+      const unknown = await unknownProduct(children.items, findByIds, (index) => `/items/${index}`)
       if (unknown !== undefined) return unknown
       if (input.couponCode === null) return { values: { updatedAt: now }, children: { items } }
-      const absent = refuse.input('/couponCode', 'There is no such coupon.')
-      const coupon = await validCoupon(input.couponCode, { lookUpBy, now }, absent)
-      return 'refusal' in coupon ? coupon : { values: { updatedAt: now }, children: { items } }
+      const absent = reject.input('/couponCode', 'There is no such coupon.')
+      const coupon = await validCoupon(input.couponCode, { findByUnique, now }, absent)
+      return 'rejection' in coupon ? coupon : { values: { updatedAt: now }, children: { items } }
     }
   },
 
@@ -145,11 +145,11 @@ export const shoppingCarts = defineEntity({
       description: 'Adds a product or one of its variants, to the quantity of the one that is there already.',
       input: item,
       loads: ['items'],
-      async change({ root, children: { items }, input, lookUp, now }) {
-        const refusal = checkedOut(root) ?? (await unknownProduct([input], lookUp, () => ''))
-        if (refusal !== undefined) return refusal
+      async change({ root, children: { items }, input, findByIds, now }) {
+        const rejection = checkedOut(root) ?? (await unknownProduct([input], findByIds, () => ''))
+        if (rejection !== undefined) return rejection
         const added = addedItem(items, input)
-        return 'refusal' in added ? added : { set: { updatedAt: now }, children: { items: added } }
+        return 'rejection' in added ? added : { set: { updatedAt: now }, children: { items: added } }
       }
     }),
     'change-item-quantity': action({
@@ -183,30 +183,30 @@ export const shoppingCarts = defineEntity({
     'apply-coupon': action({
       description: 'Takes a coupon, in place of the one that it has.',
       input: { code: text(64) },
-      async change({ root, input: { code }, lookUpBy, now }) {
+      async change({ root, input: { code }, findByUnique, now }) {
         const closed = checkedOut(root)
         if (closed !== undefined) return closed
-        const coupon = await validCoupon(code, { lookUpBy, now }, refuse.input('/code', 'There is no such coupon.'))
-        return 'refusal' in coupon ? coupon : { set: { couponCode: coupon.code, updatedAt: now } }
+        const coupon = await validCoupon(code, { findByUnique, now }, reject.input('/code', 'There is no such coupon.'))
+        return 'rejection' in coupon ? coupon : { set: { couponCode: coupon.code, updatedAt: now } }
       }
     }),
     checkout: action({
       description: 'Makes an order of it, at the prices of the moment and less what the coupon takes off the total.',
       loads: ['items'],
-      async change({ root: { customerId, couponCode, orderNumber }, children: { items }, lookUp, ...tools }) {
+      async change({ root: { customerId, couponCode, orderNumber }, children: { items }, findByIds, ...tools }) {
         if (orderNumber !== null) {
-          return refuse.conflict('Cart checked out', `The cart is order ${orderNumber} already.`, { orderNumber })
+          return reject.conflict('Cart checked out', `The cart is order ${orderNumber} already.`, { orderNumber })
         }
-        if (items.length === 0) return refuse.state('The shopping cart is empty; checkout needs an item in it.')
-        const lines = await pricedLines(items, lookUp)
-        if ('refusal' in lines) return lines
+        if (items.length === 0) return reject.state('The shopping cart is empty; checkout needs an item in it.')
+        const lines = await pricedLines(items, findByIds)
+        if ('rejection' in lines) return lines
         // A customer who was promised a discount does not pay the full price unasked: `clear` gets rid of the coupon.
-        const gone = refuse.state(`There is no coupon ${couponCode} any more.`)
+        const gone = reject.state(`There is no coupon ${couponCode} any more.`)
         const coupon = couponCode === null ? { percent: 0 } : await validCoupon(couponCode, tools, gone)
-        if ('refusal' in coupon) return coupon
+        if ('rejection' in coupon) return coupon
         const { values, children } = placedOrder(lines, { percentOff: coupon.percent, ...tools })
         if (!fitsDigits(values.total, 12)) {
-          return refuse.state(`The items add up to ${values.total}, more than an order holds.`)
+          return reject.state(`The items add up to ${values.total}, more than an order holds.`)
         }
         return {
           set: { orderNumber: values.number, updatedAt: tools.now },
@@ -217,6 +217,6 @@ export const shoppingCarts = defineEntity({
   })
 })
 
-function checkedOut({ orderNumber }: { orderNumber: string | null }): StateRefusal | undefined {
-  return orderNumber === null ? undefined : refuse.state(`The shopping cart is checked out, as order ${orderNumber}.`)
+function checkedOut({ orderNumber }: { orderNumber: string | null }): StateRejection | undefined {
+  return orderNumber === null ? undefined : reject.state(`The shopping cart is checked out, as order ${orderNumber}.`)
 }

@@ -1,23 +1,14 @@
 import { everyone, permission } from '../../../data-service/entity/access.js'
-import { refuse } from '../../../data-service/entity/action.js'
+import { reject } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import {
-  bool,
-  defaultTo,
-  freeText,
-  hidden,
-  int,
-  optional,
-  serverSet,
-  text
-} from '../../../data-service/entity/field.js'
+import { bool, defaultTo, freeText, hidden, int, optional, readOnly, text } from '../../../data-service/entity/field.js'
 
 export const speakers = defineEntity({
   name: 'speakers',
   description: 'Who speaks at an event.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     name: text(200),
     bio: optional(freeText()),
     eventId: int(),
@@ -41,7 +32,7 @@ export const speakers = defineEntity({
       description: 'Notes that the speaker comes.',
       change: ({ root }) =>
         root.isConfirmed
-          ? refuse.state('The speaker is confirmed; confirm needs one that is not.')
+          ? reject.state('The speaker is confirmed; confirm needs one that is not.')
           : { set: { isConfirmed: true } }
     })
   })

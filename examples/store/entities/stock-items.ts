@@ -1,7 +1,7 @@
 import { permission } from '../../../data-service/entity/access.js'
-import { refuse } from '../../../data-service/entity/action.js'
+import { reject } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { guid, int, long, onCreate, serverSet } from '../../../data-service/entity/field.js'
+import { guid, int, long, onCreate, readOnly } from '../../../data-service/entity/field.js'
 
 const MOST_ON_HAND = 2_147_483_647
 const quantity = int({ min: 1, max: 10_000 })
@@ -11,11 +11,11 @@ export const stockItems = defineEntity({
   description: 'How much of a product a warehouse holds, and how much of that is promised.',
 
   fields: {
-    id: serverSet(long()),
+    id: readOnly(long()),
     warehouseId: onCreate(guid()),
     productId: int(),
     onHand: int({ min: 0 }),
-    reserved: serverSet(int({ min: 0 }))
+    reserved: readOnly(int({ min: 0 }))
   },
 
   label: 'productId',
@@ -39,9 +39,9 @@ export const stockItems = defineEntity({
       change({ root, input: { delta } }) {
         const onHand = root.onHand + delta
         if (onHand < root.reserved) {
-          return refuse.state(`${root.onHand} are on hand and ${root.reserved} reserved; it cannot lose ${-delta}.`)
+          return reject.state(`${root.onHand} are on hand and ${root.reserved} reserved; it cannot lose ${-delta}.`)
         }
-        if (onHand > MOST_ON_HAND) return refuse.input('/delta', `delta must leave at most ${MOST_ON_HAND} on hand.`)
+        if (onHand > MOST_ON_HAND) return reject.input('/delta', `delta must leave at most ${MOST_ON_HAND} on hand.`)
         return { set: { onHand } }
       }
     }),
@@ -50,7 +50,7 @@ export const stockItems = defineEntity({
       input: { quantity },
       change({ root, input: { quantity } }) {
         const free = root.onHand - root.reserved
-        if (quantity > free) return refuse.state(`${free} are free to reserve; ${quantity} is more than that.`)
+        if (quantity > free) return reject.state(`${free} are free to reserve; ${quantity} is more than that.`)
         return { set: { reserved: root.reserved + quantity } }
       }
     }),
@@ -59,7 +59,7 @@ export const stockItems = defineEntity({
       input: { quantity },
       change({ root, input: { quantity } }) {
         if (quantity > root.reserved) {
-          return refuse.state(`${root.reserved} are reserved; ${quantity} is more than that.`)
+          return reject.state(`${root.reserved} are reserved; ${quantity} is more than that.`)
         }
         return { set: { reserved: root.reserved - quantity } }
       }

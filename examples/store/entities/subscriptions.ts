@@ -1,6 +1,6 @@
 import { ownRows } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { dateTime, int, onCreate, serverSet, text } from '../../../data-service/entity/field.js'
+import { dateTime, int, onCreate, readOnly, text } from '../../../data-service/entity/field.js'
 
 const plan = text(64)
 
@@ -9,11 +9,11 @@ export const subscriptions = defineEntity({
   description: 'Plans that customers pay for until further notice.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     customerId: onCreate(int()),
     plan,
     renewsAt: dateTime(),
-    status: serverSet(text(32))
+    status: readOnly(text(32))
   },
 
   label: 'plan',

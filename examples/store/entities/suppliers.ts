@@ -1,13 +1,13 @@
 import { permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { bool, defaultTo, int, serverSet, text } from '../../../data-service/entity/field.js'
+import { bool, defaultTo, int, readOnly, text } from '../../../data-service/entity/field.js'
 
 export const suppliers = defineEntity({
   name: 'suppliers',
   description: 'Companies that the store buys from.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     name: text(200),
     country: text(64),
     isActive: defaultTo(bool(), true)

@@ -1,18 +1,18 @@
 import { ownRows } from '../../../data-service/entity/access.js'
-import { type LookUp, refuse, type StateRefusal, textOf } from '../../../data-service/entity/action.js'
+import { type FindByIds, reject, type StateRejection, textOf } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { int, money, onCreate, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { int, money, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
 
 export const tickets = defineEntity({
   name: 'tickets',
   description: 'Admission of a customer to an event.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     eventId: int(),
     customerId: onCreate(int()),
     seat: optional(text(64)),
-    status: serverSet(text(32)),
+    status: readOnly(text(32)),
     price: money(10, 2)
   },
 
@@ -28,11 +28,11 @@ export const tickets = defineEntity({
   access: { read: ownRows('customerId'), write: ownRows('customerId') },
   writes: ['create', 'delete'],
   creates: {
-    async prepare({ input: { eventId }, lookUp }) {
-      const event = (await lookUp('events', [eventId])).get(eventId)
-      if (event === undefined) return refuse.input('/eventId', 'There is no such event.')
+    async prepare({ input: { eventId }, findByIds }) {
+      const event = (await findByIds('events', [eventId])).get(eventId)
+      if (event === undefined) return reject.input('/eventId', 'There is no such event.')
       const status = textOf(event, 'status')
-      if (status !== 'scheduled') return refuse.state(`The event is ${status}; there are tickets to scheduled ones.`)
+      if (status !== 'scheduled') return reject.state(`The event is ${status}; there are tickets to scheduled ones.`)
       return { values: { status: 'valid' } }
     }
   },
@@ -43,20 +43,20 @@ export const tickets = defineEntity({
       description: 'Gives the ticket to another customer.',
       when: { status: ['valid'] },
       input: { customerId: int() },
-      change: async ({ root: { eventId }, input: { customerId }, lookUp }) =>
-        (await cancelled('transfer', eventId, lookUp)) ?? { set: { customerId } }
+      change: async ({ root: { eventId }, input: { customerId }, findByIds }) =>
+        (await cancelled('transfer', eventId, findByIds)) ?? { set: { customerId } }
     }),
     'check-in': action({
       description: 'Lets the holder in.',
       when: { status: ['valid'] },
-      change: async ({ root: { eventId }, lookUp }) =>
-        (await cancelled('check-in', eventId, lookUp)) ?? { set: { status: 'checked-in' } }
+      change: async ({ root: { eventId }, findByIds }) =>
+        (await cancelled('check-in', eventId, findByIds)) ?? { set: { status: 'checked-in' } }
     })
   })
 })
 
-async function cancelled(action: string, eventId: number, lookUp: LookUp): Promise<StateRefusal | undefined> {
-  const event = (await lookUp('events', [eventId])).get(eventId)
+async function cancelled(action: string, eventId: number, findByIds: FindByIds): Promise<StateRejection | undefined> {
+  const event = (await findByIds('events', [eventId])).get(eventId)
   if (event?.['status'] !== 'cancelled') return undefined
-  return refuse.state(`The event is cancelled; ${action} needs one that takes place.`)
+  return reject.state(`The event is cancelled; ${action} needs one that takes place.`)
 }

@@ -1,13 +1,13 @@
 import { everyone, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { bool, defaultTo, int, serverSet, text } from '../../../data-service/entity/field.js'
+import { bool, defaultTo, int, readOnly, text } from '../../../data-service/entity/field.js'
 
 export const venues = defineEntity({
   name: 'venues',
   description: 'Where events take place.',
 
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     name: text(200),
     city: text(200),
     capacity: int({ min: 0 }),

@@ -1,13 +1,13 @@
 import { permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { bool, defaultTo, guid, serverSet, text } from '../../../data-service/entity/field.js'
+import { bool, defaultTo, guid, readOnly, text } from '../../../data-service/entity/field.js'
 
 export const warehouses = defineEntity({
   name: 'warehouses',
   description: 'Places that stock is kept in.',
 
   fields: {
-    id: serverSet(guid()),
+    id: readOnly(guid()),
     name: text(200),
     city: text(200),
     isOpen: defaultTo(bool(), true)

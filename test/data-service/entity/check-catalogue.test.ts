@@ -3,7 +3,7 @@ import { PERMISSIONS } from '../../../data-service/auth/roles.js'
 import { everyone } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
-import { decimal, guid, hidden, int, long, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { decimal, guid, hidden, int, long, optional, readOnly, text } from '../../../data-service/entity/field.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validate.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { exampleEntities } from '../plan/example-entities.js'
@@ -21,7 +21,7 @@ function mistakes(...checked: Entity[]): readonly string[] {
 const sound = defineEntity({
   name: 'things',
   description: 'Sound.',
-  fields: { id: serverSet(int()), name: text(10), otherId: optional(int()), secret: hidden(text(10)), amount: long() },
+  fields: { id: readOnly(int()), name: text(10), otherId: optional(int()), secret: hidden(text(10)), amount: long() },
   label: 'name',
   filterable: ['id', 'name'],
   sortable: ['id'],

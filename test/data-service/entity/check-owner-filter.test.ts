@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { PERMISSIONS } from '../../../data-service/auth/roles.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
-import { guid, hidden, int, long, onCreate, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { guid, hidden, int, long, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validate.js'
 
 function mistakes(entity: Entity): readonly string[] {
@@ -25,10 +25,10 @@ const entity = (access: object, more: object = {}): Entity =>
     name: 'carts',
     description: '',
     fields: {
-      id: serverSet(int()),
+      id: readOnly(int()),
       ownerId: onCreate(int()),
-      far: serverSet(optional(long())),
-      code: serverSet(optional(guid())),
+      far: readOnly(optional(long())),
+      code: readOnly(optional(guid())),
       name: text(9),
       secret: hidden(optional(int()))
     },

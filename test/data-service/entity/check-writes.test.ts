@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { PERMISSIONS } from '../../../data-service/auth/roles.js'
 import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { guid, hidden, int, onCreate, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { guid, hidden, int, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validate.js'
 
 type Action = (definition: object) => unknown
@@ -12,13 +12,13 @@ function mistakes(definition: object): string {
   const entity = defineEntity({
     name: 'things',
     description: '',
-    fields: { id: serverSet(int()), name: text(5), ownerId: onCreate(int()), status: optional(serverSet(text(5))) },
+    fields: { id: readOnly(int()), name: text(5), ownerId: onCreate(int()), status: optional(readOnly(text(5))) },
     label: 'name',
     filterable: [],
     sortable: [],
     children: {
-      parts: { table: 'parts', foreignKey: 'thingId', fields: { id: serverSet(int()), size: int() } },
-      views: { table: 'views', foreignKey: 'thingId', store: 'second', fields: { id: serverSet(int()) } }
+      parts: { table: 'parts', foreignKey: 'thingId', fields: { id: readOnly(int()), size: int() } },
+      views: { table: 'views', foreignKey: 'thingId', store: 'second', fields: { id: readOnly(int()) } }
     },
     access: { read: everyone, write: ownRows('ownerId') },
     writes: ['create', 'update', 'delete'],
@@ -67,11 +67,11 @@ describe('checkCatalogue of writes', () => {
       /would give the row away/
     ],
     'an owner that nobody can name': [
-      { fields: { id: int(), name: text(5), ownerId: serverSet(int()), status: text(1) } },
+      { fields: { id: int(), name: text(5), ownerId: readOnly(int()), status: text(1) } },
       /has to name one/
     ],
     'a column that nobody sets': [
-      { fields: { id: int(), name: text(5), ownerId: onCreate(int()), status: serverSet(text(5)) } },
+      { fields: { id: int(), name: text(5), ownerId: onCreate(int()), status: readOnly(text(5)) } },
       /`status` is set by no request/
     ],
     'a hidden column that nobody sets': [

@@ -9,7 +9,7 @@ import {
   int,
   long,
   optional,
-  serverSet,
+  readOnly,
   text
 } from '../../../data-service/entity/field.js'
 import { makeCatalogue, type Resource } from '../../../data-service/plan/catalogue.js'
@@ -17,7 +17,7 @@ import { makeCatalogue, type Resource } from '../../../data-service/plan/catalog
 const makers = defineEntity({
   name: 'makers',
   description: 'Who makes things; a maker reads itself.',
-  fields: { id: serverSet(int()), name: text(100), secret: hidden(text(10)) },
+  fields: { id: readOnly(int()), name: text(100), secret: hidden(text(10)) },
   label: 'name',
   filterable: ['id', 'name'],
   sortable: ['id', 'name'],
@@ -32,7 +32,7 @@ const things = defineEntity({
   name: 'things',
   description: 'One column of every type.',
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     title: text(100),
     makerId: optional(int()),
     price: decimal(6, 2),
@@ -50,7 +50,7 @@ const things = defineEntity({
   sortable: ['id', 'title', 'makerName'],
   references: { maker: { to: 'makers', via: 'makerId' } },
   children: {
-    parts: { table: 'thing_parts', foreignKey: 'thingId', fields: { id: serverSet(int()), weight: decimal(4, 1) } }
+    parts: { table: 'thing_parts', foreignKey: 'thingId', fields: { id: readOnly(int()), weight: decimal(4, 1) } }
   },
   access: { read: everyone }
 })
@@ -58,7 +58,7 @@ const things = defineEntity({
 const tickets = defineEntity({
   name: 'tickets',
   description: 'Rows with owners.',
-  fields: { id: serverSet(int()), label: text(10), ownerId: int() },
+  fields: { id: readOnly(int()), label: text(10), ownerId: int() },
   label: 'label',
   filterable: ['id'],
   sortable: ['id'],

@@ -1,13 +1,13 @@
 import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { int, long, onCreate, optional, serverSet, text } from '../../../data-service/entity/field.js'
+import { int, long, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
 
 /** Open to everyone but by id, where a filter that nothing replaces stands. */
 export const boards = defineEntity({
   name: 'boards',
   description: 'Boards.',
-  fields: { id: serverSet(int()), name: text(20) },
+  fields: { id: readOnly(int()), name: text(20) },
   label: 'name',
   filterable: [],
   sortable: [],
@@ -18,7 +18,7 @@ export const boards = defineEntity({
 export const carts = defineEntity({
   name: 'carts',
   description: 'Carts.',
-  fields: { id: serverSet(int()), customerId: onCreate(int()), note: optional(text(20)) },
+  fields: { id: readOnly(int()), customerId: onCreate(int()), note: optional(text(20)) },
   label: 'id',
   filterable: ['id', 'customerId'],
   sortable: ['id'],
@@ -38,7 +38,7 @@ export const carts = defineEntity({
 export const bookmarks = defineEntity({
   name: 'bookmarks',
   description: 'Bookmarks.',
-  fields: { id: serverSet(int()), userId: onCreate(int()), sessionId: int(), note: optional(text(20)) },
+  fields: { id: readOnly(int()), userId: onCreate(int()), sessionId: int(), note: optional(text(20)) },
   label: 'sessionId',
   filterable: ['id'],
   sortable: ['id', 'sessionId'],
@@ -64,7 +64,7 @@ export const bookmarks = defineEntity({
 export const folders = defineEntity({
   name: 'folders',
   description: 'Folders.',
-  fields: { id: serverSet(long()), name: text(20) },
+  fields: { id: readOnly(long()), name: text(20) },
   label: 'name',
   filterable: ['id'],
   sortable: ['id'],

@@ -152,11 +152,11 @@ export class MemoryWriteStore implements WriteStore {
         const rows = children === null ? roots : roots.flatMap((one) => one.children.get(children.name) ?? [])
         return new Map(rows.filter((one) => ids.includes(idOf(one))).map((one) => [String(idOf(one)), one]))
       },
-      findUnique: async ({ entity, column, value }) => {
+      findByUnique: async ({ entity, column, value }) => {
         step(`find ${entity.name} by ${column.name}`)
         return this.#table(entity.name).find(({ values }) => values.get(column.name) === value)
       },
-      findReferring: async ({ entity, children, column, id, most }) => {
+      findReferencing: async ({ entity, children, column, id, most }) => {
         step(`find ${entity.name} of ${column.name}`)
         const rows = this.#table(entity.name).filter(({ values }) => values.get(column.name) === id)
         return rows.length > most ? undefined : rows.map((row) => withChildren(row, children))

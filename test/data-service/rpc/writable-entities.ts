@@ -1,5 +1,5 @@
 import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
-import { refuse } from '../../../data-service/entity/action.js'
+import { reject } from '../../../data-service/entity/action.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   bool,
@@ -10,8 +10,8 @@ import {
   money,
   onCreate,
   optional,
-  serverSet,
-  stated,
+  readOnly,
+  requiredNullable,
   text
 } from '../../../data-service/entity/field.js'
 
@@ -20,13 +20,13 @@ export const things = defineEntity({
   name: 'things',
   description: 'Things.',
   fields: {
-    id: serverSet(int()),
+    id: readOnly(int()),
     name: text(20),
     note: optional(text(20)),
     kind: onCreate(text(10)),
     isOpen: defaultTo(bool(), true),
-    status: serverSet(text(20)),
-    code: serverSet(text(20)),
+    status: readOnly(text(20)),
+    code: readOnly(text(20)),
     secret: hidden(optional(text(20)))
   },
   label: 'name',
@@ -36,9 +36,9 @@ export const things = defineEntity({
     parts: {
       table: 'thing_parts',
       foreignKey: 'thingId',
-      fields: { id: serverSet(int()), size: int({ min: 1 }), label: optional(text(5)), price: serverSet(money(6, 2)) }
+      fields: { id: readOnly(int()), size: int({ min: 1 }), label: optional(text(5)), price: readOnly(money(6, 2)) }
     },
-    views: { table: 'thing_views', foreignKey: 'thingId', store: 'second', fields: { id: serverSet(int()) } }
+    views: { table: 'thing_views', foreignKey: 'thingId', store: 'second', fields: { id: readOnly(int()) } }
   },
   access: { read: everyone, write: permission('things:manage') },
   writes: ['create', 'update', 'delete'],
@@ -46,14 +46,14 @@ export const things = defineEntity({
     children: { parts: { min: 1 } },
     prepare: ({ input, children, newCode }) =>
       input.name === 'refused'
-        ? refuse.conflict('Taken', 'That name is taken.', { by: 7 })
+        ? reject.conflict('Taken', 'That name is taken.', { by: 7 })
         : {
             values: { status: 'new', code: newCode(), secret: 's' },
             children: { parts: children.parts.map((part) => ({ ...part, price: `${part.size}.50` })) }
           }
   },
   updates: ({ root, input }) => {
-    if (input.name === 'forbidden') return refuse.state(`${root.name} stays what it is.`)
+    if (input.name === 'forbidden') return reject.state(`${root.name} stays what it is.`)
     return input.name === 'marked' ? { set: { status: 'marked' } } : {}
   },
   actions: (action) => ({
@@ -61,7 +61,7 @@ export const things = defineEntity({
       description: 'Closes.',
       permission: 'things:close',
       when: { status: ['new', 'used'] },
-      input: { reason: stated(optional(text(10))) },
+      input: { reason: requiredNullable(text(10)) },
       change: ({ input }) => ({ set: { status: 'closed', note: input.reason } })
     }),
     resize: action({
@@ -80,9 +80,9 @@ export const things = defineEntity({
     }),
     refuse: action({
       description: 'Builds a conflict.',
-      change: () => refuse.conflict('Checked out', 'It was checked out.', { orderId: 7 })
+      change: () => reject.conflict('Checked out', 'It was checked out.', { orderId: 7 })
     }),
-    object: action({ description: 'Objects to the body.', change: () => refuse.input('/x', 'Not like that.') }),
+    object: action({ description: 'Objects to the body.', change: () => reject.input('/x', 'Not like that.') }),
     break: action({
       description: 'Sets what it cannot.',
       change: () => ({ set: { name: 'longer than twenty characters' } })
@@ -94,7 +94,7 @@ export const things = defineEntity({
 export const tickets = defineEntity({
   name: 'tickets',
   description: 'Rows with owners.',
-  fields: { id: serverSet(int()), ownerId: onCreate(int()), label: optional(text(20)) },
+  fields: { id: readOnly(int()), ownerId: onCreate(int()), label: optional(text(20)) },
   label: 'id',
   filterable: ['id'],
   sortable: ['id'],
@@ -110,7 +110,7 @@ export const tickets = defineEntity({
 export const places = defineEntity({
   name: 'places',
   description: 'Rows with GUIDs.',
-  fields: { id: serverSet(guid()), name: text(20) },
+  fields: { id: readOnly(guid()), name: text(20) },
   label: 'name',
   filterable: ['id'],
   sortable: ['id'],

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { everyone } from '../../../../data-service/entity/access.js'
 import { defineEntity } from '../../../../data-service/entity/define-entity.js'
-import { int, serverSet, text } from '../../../../data-service/entity/field.js'
+import { int, readOnly, text } from '../../../../data-service/entity/field.js'
 import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
 import { entities } from '../../../../examples/store/entities/index.js'
 import { eachDatabase } from '../../../harness/database.js'
@@ -10,7 +10,7 @@ import { type FreshStores, freshStores } from './fresh-stores.js'
 const unmigrated = defineEntity({
   name: 'gift-cards',
   description: 'Has no table.',
-  fields: { id: serverSet(int()), code: text(64) },
+  fields: { id: readOnly(int()), code: text(64) },
   label: 'code',
   filterable: ['code'],
   sortable: ['code'],

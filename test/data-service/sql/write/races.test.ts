@@ -6,8 +6,8 @@ import { failure } from './failure.js'
 import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'
 import {
   findPlan,
-  findReferringPlan,
-  findUniquePlan,
+  findReferencingPlan,
+  findByUniquePlan,
   insertPlan,
   lockPlan,
   updatePlan,
@@ -139,15 +139,15 @@ eachDatabase((kind) => {
     const LOOKS: Readonly<Record<string, (unit: UnitOfWork, id: number) => Promise<StoredRow | undefined>>> = {
       'by id': async (unit, id) => (await unit.find(findPlan(categories, [id]))).get(String(id)),
       'by what refers to a row': async (unit, id) =>
-        (await unit.findReferring(findReferringPlan(categories, 'parentId', { id: id + 2 })))?.[0],
-      'by a unique value': (unit, id) => unit.findUnique(findUniquePlan(categories, 'slug', id === 1 ? 'A' : 'B'))
+        (await unit.findReferencing(findReferencingPlan(categories, 'parentId', { id: id + 2 })))?.[0],
+      'by a unique value': (unit, id) => unit.findByUnique(findByUniquePlan(categories, 'slug', id === 1 ? 'A' : 'B'))
     }
     it('let one row in where many see that none refers to another yet', async () => {
       const inserted = await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
           (index % 2 === 0 ? fresh.store : fresh.other).transaction(never, async (unit) => {
             await unit.lock(lockPlan(categories, 1))
-            const found = await unit.findReferring(findReferringPlan(categories, 'parentId', { id: 1 }))
+            const found = await unit.findReferencing(findReferencingPlan(categories, 'parentId', { id: 1 }))
             if (found?.length !== 0) return false
             await unit.insert(insertPlan(categories, { name: `C${index}`, slug: `c${index}`, parentId: 1 }))
             return true
@@ -163,8 +163,8 @@ eachDatabase((kind) => {
         await fresh.store.transaction(never, async (unit) => {
           await unit.lock(lockPlan(categories, 1))
           const seen = await fresh.other.transaction(never, async (other) => {
-            const one = await other.findUnique(findUniquePlan(categories, 'slug', 'b'))
-            const all = await other.findReferring(findReferringPlan(categories, 'parentId', { id: 1 }))
+            const one = await other.findByUnique(findByUniquePlan(categories, 'slug', 'b'))
+            const all = await other.findReferencing(findReferencingPlan(categories, 'parentId', { id: 1 }))
             return [one, ...(all ?? [])].map((row) => row?.values.get('name'))
           })
           expect(seen).to.deep.equal(['B', 'B'])

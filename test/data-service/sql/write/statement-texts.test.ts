@@ -10,8 +10,8 @@ import {
   children,
   deletePlan,
   findPlan,
-  findReferringPlan,
-  findUniquePlan,
+  findReferencingPlan,
+  findByUniquePlan,
   insertPlan,
   lockPlan,
   newChild,
@@ -45,9 +45,9 @@ async function everyStatement({ store }: FreshWriteStore, number: number): Promi
     await unit.writeChild(childPlan({ ...of, kind: 'delete', expected: [version(number + 1)] }))
     await unit.find(findPlan(products, number % 2 === 0 ? [id, 1, 2] : [id, 5, 6, 7]))
     await unit.find(findPlan(products, [child], variants))
-    await unit.findUnique(findUniquePlan(products, 'sku', text))
-    await unit.findReferring(
-      findReferringPlan(products, 'categoryId', { id: 1, children: [variants], most: number - 7000 })
+    await unit.findByUnique(findByUniquePlan(products, 'sku', text))
+    await unit.findReferencing(
+      findReferencingPlan(products, 'categoryId', { id: 1, children: [variants], most: number - 7000 })
     )
     const required = [condition(path(products, 'isActive'), 'equals', number % 2 === 0)]
     const expected = number % 2 === 0 ? ([version(1), version(9), version(8)] as const) : undefined

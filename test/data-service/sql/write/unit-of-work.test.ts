@@ -15,8 +15,8 @@ import {
   children,
   deletePlan,
   findPlan,
-  findReferringPlan,
-  findUniquePlan,
+  findReferencingPlan,
+  findByUniquePlan,
   insertPlan,
   lockPlan,
   newChild,
@@ -183,7 +183,7 @@ eachDatabase((kind) => {
         await work((unit) => unit.insert(insertPlan(products, { ...TEA, name: `tea ${index}`, sku })))
       }
       const found = async (sku: string): Promise<unknown> =>
-        (await work((unit) => unit.findUnique(findUniquePlan(products, 'sku', sku))))?.values.get('sku')
+        (await work((unit) => unit.findByUnique(findByUniquePlan(products, 'sku', sku))))?.values.get('sku')
       for (const sku of ['Ab-É', 'ab-e', 'ab-e ']) expect(await found(sku), sku).to.equal(sku)
       expect(await found('AB-E')).to.equal('ab-e')
       for (const sku of ['', 'ab', 'ab-_', '%', 'ab-e  ', ' ab-e']) expect(await found(sku), sku).to.equal(undefined)
@@ -205,7 +205,7 @@ eachDatabase((kind) => {
       const found = (id: number, most?: number) =>
         work((unit) =>
           unit.findReferring(
-            findReferringPlan(products, 'categoryId', { id, children: [variants], ...(most && { most }) })
+            findReferencingPlan(products, 'categoryId', { id, children: [variants], ...(most && { most }) })
           )
         )
       const seen = (await found(1, 2))?.map(({ values, children: all }) => [

@@ -6,8 +6,8 @@ import {
   type ChildPlan,
   type DeletePlan,
   type FindPlan,
-  type FindReferringPlan,
-  type FindUniquePlan,
+  type FindReferencingPlan,
+  type FindByUniquePlan,
   type InsertPlan,
   type LockPlan,
   type NewChild,
@@ -98,16 +98,16 @@ export function findPlan(entity: Entity, ids: readonly Operand[], of: Children |
   return planned<FindPlan>({ entity, children: of, ids })
 }
 
-export function findUniquePlan(entity: Entity, property: string, value: Operand): FindUniquePlan {
-  return planned<FindUniquePlan>({ entity, column: columnOf(entity, property), value })
+export function findByUniquePlan(entity: Entity, property: string, value: Operand): FindByUniquePlan {
+  return planned<FindByUniquePlan>({ entity, column: columnOf(entity, property), value })
 }
 
-export function findReferringPlan(
+export function findReferencingPlan(
   entity: Entity,
   property: string,
-  of: Pick<FindReferringPlan, 'id'> & Partial<FindReferringPlan>
-): FindReferringPlan {
-  return planned<FindReferringPlan>({ entity, column: columnOf(entity, property), children: [], most: 1000, ...of })
+  of: Pick<FindReferencingPlan, 'id'> & Partial<FindReferencingPlan>
+): FindReferencingPlan {
+  return planned<FindReferencingPlan>({ entity, column: columnOf(entity, property), children: [], most: 1000, ...of })
 }
 
 function columnOf(entity: Entity, property: string): Column {

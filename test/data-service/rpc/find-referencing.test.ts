@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { WholeRow } from '../../../data-service/entity/action.js'
+import type { Aggregate } from '../../../data-service/entity/action.js'
 import type { Operand } from '../../../data-service/entity/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
-import { lookUpAllIn } from '../../../data-service/rpc/findings.js'
+import { findReferencingIn } from '../../../data-service/rpc/row-finders.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { MemoryWriteStore } from './memory-write-store.js'
 import { refusalOf } from './write-harness.js'
@@ -10,14 +10,14 @@ import { refusalOf } from './write-harness.js'
 const catalogue = makeCatalogue(entities)
 const never = new AbortController().signal
 
-describe('lookUpAll', () => {
+describe('findReferencing', () => {
   let store: MemoryWriteStore
   beforeEach(() => {
     store = new MemoryWriteStore()
     store.add('orders', { id: 7 })
   })
-  const all = (resource: string, property: string, id: Operand): Promise<readonly WholeRow[]> =>
-    store.transaction(never, (unit) => lookUpAllIn(unit, catalogue)(resource, property, id))
+  const all = (resource: string, property: string, id: Operand): Promise<readonly Aggregate[]> =>
+    store.transaction(never, (unit) => findReferencingIn(unit, catalogue)(resource, property, id))
 
   it('answers what refers to the row, with children, once the row is under lock', async () => {
     store.add('returns', { id: 1, orderId: 7, status: 'requested' }, { lines: [{ id: 3, quantity: 2 }] })

@@ -1,16 +1,23 @@
 import { DomainError } from '../../shared/errors.js'
-import type { LookUp, LookUpAll, LookUpBy, LookUpWhole, NamedValues, WholeRow } from '../entity/action.js'
+import type {
+  FindByIds,
+  FindReferencing,
+  FindByUnique,
+  GetAggregate,
+  NamedValues,
+  Aggregate
+} from '../entity/action.js'
 import type { Children, Entity } from '../entity/entity.js'
 import type { Operand } from '../entity/field.js'
 import type { Catalogue } from '../plan/catalogue.js'
 import { allRows } from '../plan/plans.js'
 import type { LockedRow, StoredRow, UnitOfWork } from '../plan/stores.js'
-import { planFind, planFindReferring, planFindUnique, planLock } from '../plan/writes.js'
+import { planFind, planFindReferencing, planFindByUnique, planLock } from '../plan/writes.js'
 
 const MOST_IDS = 1000
 
 /** Rows for an action to look at, read within its transaction. */
-export function lookUpIn(unit: UnitOfWork, catalogue: Catalogue): LookUp {
+export function findByIdsIn(unit: UnitOfWork, catalogue: Catalogue): FindByIds {
   return async (rows, ids) => {
     const { entity, children } = target(rows, catalogue)
     const distinct = [...new Set(ids)]
@@ -28,7 +35,7 @@ export function lookUpIn(unit: UnitOfWork, catalogue: Catalogue): LookUp {
 }
 
 /** A root with its children for an action to look at; whoever may see it is the action's to judge. */
-export function lookUpWholeIn(unit: UnitOfWork, catalogue: Catalogue): LookUpWhole {
+export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue): GetAggregate {
   return async (resource, id) => {
     const { entity } = catalogue.resource(resource)
     const locked = await unit.lock(planLock({ entity, id, scope: allRows, children: ownChildren(entity) }))
@@ -37,7 +44,7 @@ export function lookUpWholeIn(unit: UnitOfWork, catalogue: Catalogue): LookUpWho
 }
 
 /** The rows that refer to one row, which is held so that none is added to them. */
-export function lookUpAllIn(unit: UnitOfWork, catalogue: Catalogue): LookUpAll {
+export function findReferencingIn(unit: UnitOfWork, catalogue: Catalogue): FindReferencing {
   return async (resource, property, id) => {
     const { entity } = catalogue.resource(resource)
     const reference = entity.references.find(({ via }) => via.name === property)
@@ -45,20 +52,26 @@ export function lookUpAllIn(unit: UnitOfWork, catalogue: Catalogue): LookUpAll {
     // Whoever writes the foreign key waits here; what was committed until then is seen below.
     const target = catalogue.resource(reference.to).entity
     await unit.lock(planLock({ entity: target, id, scope: allRows, children: [] }))
-    const plan = planFindReferring({ entity, children: ownChildren(entity), column: reference.via, id, most: MOST_IDS })
-    const rows = await unit.findReferring(plan)
+    const plan = planFindReferencing({
+      entity,
+      children: ownChildren(entity),
+      column: reference.via,
+      id,
+      most: MOST_IDS
+    })
+    const rows = await unit.findReferencing(plan)
     if (rows !== undefined) return rows.map(whole)
     throw new DomainError('state.invalid', `There are more than ${MOST_IDS} ${resource} with the same ${property}.`)
   }
 }
 
 /** A row by one of its unique columns. */
-export function lookUpByIn(unit: UnitOfWork, catalogue: Catalogue): LookUpBy {
+export function findByUniqueIn(unit: UnitOfWork, catalogue: Catalogue): FindByUnique {
   return async (resource, property, value) => {
     const { entity } = catalogue.resource(resource)
     const column = entity.columns.find(({ name }) => name === property)
     if (column === undefined) throw new TypeError(`${resource} has no ${property}`)
-    const row = await unit.findUnique(planFindUnique(entity, column, value))
+    const row = await unit.findByUnique(planFindByUnique(entity, column, value))
     return row && named(row)
   }
 }
@@ -77,7 +90,7 @@ function ownChildren({ children }: Entity): Children[] {
   return children.filter(({ store }) => store === 'primary')
 }
 
-function whole(row: LockedRow): WholeRow {
+function whole(row: LockedRow): Aggregate {
   return {
     root: named(row),
     children: Object.fromEntries(Array.from(row.children, ([name, rows]) => [name, rows.map(named)]))
