@@ -204,7 +204,7 @@ eachDatabase((kind) => {
       }
       const found = (id: number, most?: number) =>
         work((unit) =>
-          unit.findReferring(
+          unit.findReferencing(
             findReferencingPlan(products, 'categoryId', { id, children: [variants], ...(most && { most }) })
           )
         )
