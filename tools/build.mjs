@@ -1,5 +1,5 @@
 import { runCommand } from './failure.mjs'
-import { prepare } from './prepare/prepare.mjs'
+import { prepare } from './prepare.mjs'
 
 await runCommand(async () => {
   await prepare()

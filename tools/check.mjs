@@ -1,6 +1,6 @@
 import { runChecks } from './check/run-checks.mjs'
 import { runCommand } from './failure.mjs'
-import { prepare } from './prepare/prepare.mjs'
+import { prepare } from './prepare.mjs'
 
 await runCommand(async () => {
   await prepare()

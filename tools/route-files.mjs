@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Failure, runCommand } from './failure.mjs'
-import { prepare } from './prepare/prepare.mjs'
+import { prepare } from './prepare.mjs'
 import { projectRoot } from './project-root.mjs'
 import { startCountedProcess } from './route-files/counted-process.mjs'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { demoEnvironment } from './demo-environment.mjs'
 import { Failure, runCommand } from './failure.mjs'
-import { prepare } from './prepare/prepare.mjs'
+import { prepare } from './prepare.mjs'
 import { projectRoot } from './project-root.mjs'
 
 // `node tools/run.mjs <module> [argument…]`: runs a compiled command with the settings of `npm start`.

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { runCommand } from './failure.mjs'
-import { prepare } from './prepare/prepare.mjs'
+import { prepare } from './prepare.mjs'
 import { projectRoot } from './project-root.mjs'
 
 // `npm run screenshots` takes the pictures in docs/screenshots anew, of the shop on its sample data.

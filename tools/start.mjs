@@ -1,7 +1,7 @@
 import { demoEnvironment } from './demo-environment.mjs'
 import { runCommand } from './failure.mjs'
 import { interruption } from './interruption.mjs'
-import { prepare } from './prepare/prepare.mjs'
+import { prepare } from './prepare.mjs'
 import { accepting } from './start/accepting.mjs'
 import { addresses, localBase, shopAddress } from './start/addresses.mjs'
 import { checkSettings } from './start/check-settings.mjs'

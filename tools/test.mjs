@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { runChecks } from './check/run-checks.mjs'
 import { describe, runCommand } from './failure.mjs'
 import { interruption } from './interruption.mjs'
-import { prepare } from './prepare/prepare.mjs'
+import { prepare } from './prepare.mjs'
 import { projectRoot } from './project-root.mjs'
 
 // `npm test` runs the checks and all test files; `npm test -- <part of a path>…` only the test files whose path holds it.

@@ -159,6 +159,20 @@ export async function insertFixture(urls: { database: string; reviews: string })
   await withTestDatabase(urls.reviews, (database) => insertRows(database, TABLES.reviews, REVIEWS))
 }
 
+/** Adds `count` products from the id 1,000,000 on, each with a description of so many characters. */
+export function insertManyProducts(databaseUrl: string, count: number, description: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, n) => ({
+    id: 1_000_000 + n,
+    name: `Row ${n}`,
+    sku: `ROW-${n}`,
+    categoryId: 1,
+    price: '1.00',
+    isActive: true,
+    description: 'x'.repeat(description)
+  }))
+  return withTestDatabase(databaseUrl, (database) => insertRows(database, TABLES.products, rows))
+}
+
 /** The version of a row as JSON shows it. */
 export function versionOf(row: NewRow): string {
   return rowVersionOf(row).toString('base64')

@@ -1,9 +1,9 @@
 import { createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { expect } from 'chai'
 import { describeApi } from './api-store.js'
 import { ids } from './http-call.js'
+import { listenLocally } from '../harness/local-server.js'
 
 type Claims = Readonly<Record<string, unknown>>
 
@@ -27,10 +27,7 @@ const keys = createServer((_request, response) => {
     })
   )
 })
-keys.listen(0, '127.0.0.1')
-await once(keys, 'listening')
-const address = keys.address()
-const port = address === null || typeof address === 'string' ? 0 : address.port
+const port = await listenLocally(keys)
 after(() => keys.close())
 
 function token(header: { readonly kid: string; readonly alg: 'ES256' | 'RS256' }, payload: Claims): string {

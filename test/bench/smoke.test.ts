@@ -21,10 +21,14 @@ describe('the bench at its smallest', () => {
   it('finds all targets doing the same, loses no write and has a row for every workload of each', async function () {
     // Seven processes start for it, on machines that are busy with other tests.
     this.timeout(120_000)
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [MAIN, ...SIZE, '--out', out], {
-      // The server that the tests use, whatever a developer measures on.
-      env: { ...process.env, BENCH_MYSQL_URL: '' }
-    })
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ['--enable-source-maps', MAIN, ...SIZE, '--out', out],
+      {
+        // The server that the tests use, whatever a developer measures on.
+        env: { ...process.env, BENCH_MYSQL_URL: '' }
+      }
+    )
     expect(stderr).to.match(/\d+ answers of uniform-rest, handwritten, plain-sequelize are the same/)
     const expected = WORKLOADS.flatMap((workload) => TARGETS.map((target) => `| ${workload} | 2 | ${target} | `))
     const rows = stdout.split('\n').filter((line) => line.startsWith('| ') && !line.includes('×'))

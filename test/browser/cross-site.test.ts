@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { expectKeptSecrets, headsOf } from './secrecy.js'
 import { Shop } from './shop.js'
 import { launchBrowser, Visit } from './visit.js'
+import { listenLocally } from '../harness/local-server.js'
 
 const LOGIN = '{"email":"ben@example.com","password":"demo-password"}'
 const ENDPOINTS = [
@@ -21,6 +21,7 @@ describe('a page of another site', function () {
   let browser: Browser
   let visit: Visit
   let site: Server
+  let sitePort: number
   let page: Page
 
   before(async () => {
@@ -28,8 +29,8 @@ describe('a page of another site', function () {
     browser = await launchBrowser()
     site = createServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>Another site</title>')
-    }).listen(0, '127.0.0.1')
-    await once(site, 'listening')
+    })
+    sitePort = await listenLocally(site)
     visit = await Visit.start(browser)
     await visit.signIn(shop.url(), 'ada')
   })
@@ -39,8 +40,7 @@ describe('a page of another site', function () {
     await shop?.stop()
   })
   beforeEach(async () => {
-    const address = site.address()
-    page = await visit.open(`http://localhost:${typeof address === 'object' ? address?.port : ''}/`)
+    page = await visit.open(`http://localhost:${sitePort}/`)
   })
   afterEach(() => page.close())
   after(() => expectKeptSecrets(shop))

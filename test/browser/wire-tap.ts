@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { listenLocally } from '../harness/local-server.js'
 
 /** A listener of 127.0.0.1 that passes bytes on to another port, and keeps all of them. */
 export interface WireTap extends AsyncDisposable {
@@ -26,12 +27,9 @@ export async function startWireTap(target: number): Promise<WireTap> {
       })
     }
     client.pipe(upstream).pipe(client)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new TypeError('A TCP listener has a port')
+  })
   return {
-    port: address.port,
+    port: await listenLocally(server),
     answers: () => connections.map((chunks) => Buffer.concat(chunks).toString('latin1')).join('\n'),
     [Symbol.asyncDispose]: async () => {
       server.close()

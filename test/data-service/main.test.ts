@@ -1,11 +1,11 @@
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { startProcess, type ServiceProcess } from '../harness/service-process.js'
+import { listenLocally } from '../harness/local-server.js'
 
 const ownFile = fileURLToPath(import.meta.url)
 
@@ -36,9 +36,7 @@ describe('the data service process', function () {
     expect(await wrong.ended).to.equal(1)
     expect(told(wrong)).to.contain('2 settings are wrong')
     const holder = createServer()
-    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
-    // A TCP server's address is never a pipe's name.
-    const { port } = holder.address() as AddressInfo
+    const port = await listenLocally(holder)
     const late = start({ DATA_SERVICE_ADDRESS: `127.0.0.1:${port}` })
     expect(await late.ended).to.equal(1)
     expect(told(late)).to.contain('EADDRINUSE')

@@ -1,13 +1,12 @@
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { expect } from 'chai'
 import { describeApi } from '../api/api-store.js'
 import { ids } from '../api/http-call.js'
 import { CATEGORIES, PRODUCTS } from '../api/fixture.js'
 import { insertRows, TABLES } from '../oracle/insert-rows.js'
 import { withTestDatabase } from '../oracle/test-database.js'
+import { freePort } from '../runner/free-port.js'
 
-const closedPort = await portOfNobody()
+const closedPort = await freePort()
 
 describeApi(
   'with the second store down',
@@ -49,14 +48,3 @@ describeApi(
   },
   { rows: 'none', env: () => ({ REVIEWS_DATABASE_URL: `mysql://root@127.0.0.1:${closedPort}/reviews` }) }
 )
-
-/** A port that was free a moment ago, where nobody listens. */
-async function portOfNobody(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port')
-  return address.port
-}

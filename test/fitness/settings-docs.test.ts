@@ -17,7 +17,7 @@ function documented(heading: string): [string, string][] {
 }
 
 function printed(main: string): Record<string, string> {
-  const text = execFileSync(process.execPath, [join(outputRoot, main), '--print-config'], {
+  const text = execFileSync(process.execPath, ['--enable-source-maps', join(outputRoot, main), '--print-config'], {
     env: { PATH: process.env['PATH'] },
     encoding: 'utf8'
   })

@@ -1,5 +1,4 @@
 import { constants, createServer, type ServerHttp2Stream } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { type sendUnaryData, Server, ServerCredentials, type ServerWritableStream, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { HealthImplementation } from 'grpc-health-check'
@@ -12,6 +11,7 @@ import type { ProtoGrpcType as AuthTypes } from '../../shared/gen/auth_service.j
 import type { ProtoGrpcType as EntityTypes } from '../../shared/gen/entity_service.js'
 import { toRpcStatus } from '../../shared/rpc-status.js'
 import { loadProto } from '../../shared/wire.js'
+import { listenLocally } from '../harness/local-server.js'
 
 type Unary = (call: unknown, answer: sendUnaryData<unknown>) => void
 
@@ -250,13 +250,12 @@ describe('the replicas of the data service', () => {
       calls += 1
       stream.close(code)
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const port = await listenLocally(server)
     ending.push(() => {
       for (const session of sessions) session.destroy()
       server.close()
     })
-    // A TCP server's address is never a pipe's name.
-    return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => calls }
+    return { address: `127.0.0.1:${port}`, calls: () => calls }
   }
 
   it('get a write that another one has refused to begin', async () => {

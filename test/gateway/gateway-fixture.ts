@@ -1,14 +1,13 @@
-import { Writable } from 'node:stream'
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { buildGateway, type GatewayParts } from '../../gateway/app.js'
 import { readGatewayConfig } from '../../gateway/config.js'
 import { Catalogue } from '../../gateway/data/catalogue.js'
 import type { Resource } from '../../gateway/data/data-calls.js'
-import { createLogger } from '../../shared/logger.js'
 import { TlsCertificates } from '../../shared/tls.js'
 import { FakeDataClient } from './fake-data-client.js'
 import { FakeAuthClient } from './session/fake-auth-client.js'
+import { memoryLog } from '../harness/memory-log.js'
 
 /** A gateway before a data service in memory. */
 export interface GatewayFixture {
@@ -18,6 +17,8 @@ export interface GatewayFixture {
   readonly catalogue: Catalogue
   /** Every log line so far. */
   readonly lines: Record<string, unknown>[]
+  /** All that was logged so far, as it was written. */
+  logText(): string
   close(): Promise<void>
 }
 
@@ -26,20 +27,12 @@ export const NOW = new Date('2031-02-03T04:05:06.789Z')
 export async function startGateway(
   environment: Readonly<Record<string, string>> = {},
   resources?: Resource[],
-  parts: Pick<GatewayParts, 'times'> = {}
+  { times, now = () => NOW }: Partial<Pick<GatewayParts, 'times' | 'now'>> = {}
 ): Promise<GatewayFixture> {
   const { config } = readGatewayConfig({ GATEWAY_PORT: '0', ...environment })
-  const lines: Record<string, unknown>[] = []
-  const destination = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      // pino writes an object a line.
-      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>)
-      done()
-    }
-  })
-  const log = createLogger({ name: 'gateway', level: 'debug', destination })
+  const { log, lines, text: logText } = memoryLog()
   const data = new FakeDataClient()
-  const auth = new FakeAuthClient(() => NOW)
+  const auth = new FakeAuthClient(now)
   if (resources !== undefined) data.catalogue = { digest: '1', resources }
   const stopping = new AbortController()
   const catalogue = await Catalogue.open(data, log, stopping.signal)
@@ -48,7 +41,16 @@ export async function startGateway(
     httpTls === undefined
       ? undefined
       : await TlsCertificates.open(httpTls, { log, what: 'HTTPS', stopping: stopping.signal, every: 50 })
-  const app = await buildGateway({ config, data, auth, catalogue, log, now: () => NOW, certificates, ...parts })
+  const app = await buildGateway({
+    config,
+    data,
+    auth,
+    catalogue,
+    log,
+    now,
+    certificates,
+    ...(times === undefined ? {} : { times })
+  })
   await app.ready()
   return {
     app,
@@ -56,6 +58,7 @@ export async function startGateway(
     auth,
     catalogue,
     lines,
+    logText,
     async close() {
       stopping.abort()
       await app.close()

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { promisify } from 'node:util'
@@ -10,6 +10,7 @@ import { Authority } from '../harness/certificates.js'
 import { openHttp2, openStream, overHttp2 } from '../harness/https.js'
 import { exportHeader, exportRows, record } from './fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from './gateway-fixture.js'
+import { listenLocally } from '../harness/local-server.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -125,8 +126,7 @@ describe('the times of HTTP/2', function () {
       for (const side of [client, gatewaySide]) side.on('error', () => {})
       client.pipe(gatewaySide).pipe(client)
     })
-    await once(between.listen(0, '127.0.0.1'), 'listening')
-    const { port } = between.address() as AddressInfo
+    const port = await listenLocally(between)
     const settings = { initialWindowSize: 2 ** 30 }
     const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.cert, settings })
     session.on('error', () => {})

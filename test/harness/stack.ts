@@ -96,7 +96,7 @@ function tokenMint(env: Readonly<Record<string, string>>): (email: string) => Pr
 
 async function mint(email: string, env: Readonly<Record<string, string>>): Promise<string> {
   const module = join(outputRoot, 'data-service/auth/token-main.js')
-  const { stdout } = await promisify(execFile)(process.execPath, [module, email], {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--enable-source-maps', module, email], {
     env: { PATH: process.env['PATH'], ...env }
   })
   return stdout.trim()

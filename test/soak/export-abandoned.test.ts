@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ApiStore } from '../api/api-store.js'
+import { insertManyProducts } from '../api/fixture.js'
 import { eachDatabase } from '../harness/database.js'
 import { open } from '../harness/http.js'
-import { insertRows, TABLES } from '../oracle/insert-rows.js'
-import { openTestDatabase, withTestDatabase, type TestDatabase } from '../oracle/test-database.js'
+import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { watchSnapshot } from './export-snapshot.js'
 
 /** `npm run soak` sets more; a run of all tests makes do with few, and judges no times. */
@@ -26,16 +26,7 @@ eachDatabase((kind) => {
 
     before(async () => {
       await store.start({})
-      const rows = Array.from({ length: ROWS }, (_, n) => ({
-        id: 1_000_000 + n,
-        name: `Row ${n}`,
-        sku: `ROW-${n}`,
-        categoryId: 1,
-        price: '1.00',
-        isActive: true,
-        description: 'x'.repeat(1500)
-      }))
-      await withTestDatabase(store.databaseUrl, (database) => insertRows(database, TABLES.products, rows))
+      await insertManyProducts(store.databaseUrl, ROWS, 1500)
     })
     after(() => store.stop())
 

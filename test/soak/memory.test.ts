@@ -5,12 +5,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { ApiStore } from '../api/api-store.js'
+import { insertManyProducts } from '../api/fixture.js'
 import { eachDatabase } from '../harness/database.js'
 import { open, type HttpRequest } from '../harness/http.js'
 import { outputRoot } from '../harness/package-root.js'
 import type { ServiceProcess } from '../harness/service-process.js'
-import { insertRows, TABLES } from '../oracle/insert-rows.js'
-import { withTestDatabase } from '../oracle/test-database.js'
 import { openDescriptors, peakMemory } from './memory-of.js'
 
 /** `npm run soak` sets more; a run of all tests is short, and judges neither resident memory nor times. */
@@ -51,16 +50,7 @@ eachDatabase((kind) => {
     before(async () => {
       const preload = pathToFileURL(join(outputRoot, 'test/soak/report-memory.js')).href
       await store.start({ env: () => ({ TRUSTED_PROXIES: '127.0.0.1', NODE_OPTIONS: `--import=${preload}` }) })
-      const rows = Array.from({ length: ROWS }, (_, n) => ({
-        id: 1_000_000 + n,
-        name: `Row ${n}`,
-        sku: `ROW-${n}`,
-        categoryId: 1,
-        price: '1.00',
-        isActive: true,
-        description: 'x'.repeat(1000)
-      }))
-      await withTestDatabase(store.databaseUrl, (database) => insertRows(database, TABLES.products, rows))
+      await insertManyProducts(store.databaseUrl, ROWS, 1000)
     })
     after(() => store.stop())
 

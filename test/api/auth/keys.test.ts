@@ -1,7 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
@@ -9,6 +8,7 @@ import jwt from 'jsonwebtoken'
 import { GrpcCaller, isFailure } from '../grpc-caller.js'
 import { opened, type AuthCaller } from './auth-caller.js'
 import { DataServices } from './data-services.js'
+import { listenLocally } from '../../harness/local-server.js'
 
 const ada = { email: 'ada@example.com', password: 'demo-password' }
 
@@ -103,10 +103,8 @@ describe('the service’s own keys', () => {
     const server = createServer((_request, response) => {
       response.writeHead(reachable ? 200 : 503).end(JSON.stringify(published))
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const port = await listenLocally(server)
     try {
-      // A TCP server's address is never a pipe's name.
-      const { port } = server.address() as AddressInfo
       const outside = {
         JWT_JWKS_URI: `http://127.0.0.1:${port}/`,
         JWT_JWKS_ISSUER: 'https://issuer.example',

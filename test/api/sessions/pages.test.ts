@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { readSessionCookie } from '../../../shared/session-cookie/read-session-cookie.js'
 import { expectProblem } from '../expect-problem.js'
 import { type Answer, json } from '../http-call.js'
 import { oddTokens } from '../ownership/claims.js'
 import { cookiesOf, describeSessions, type SessionCookies, type SessionStack } from './session-stack.js'
+import { listenLocally } from '../../harness/local-server.js'
 
 // A renderer that greets whoever the cookies name.
 const renderer = createServer((request, response) => {
@@ -14,10 +13,7 @@ const renderer = createServer((request, response) => {
   const greeting = result.kind === 'success' ? result.principal.nameIdentifier : result.kind
   response.setHeader('content-type', 'text/html').end(`<p>${greeting}</p>`)
 })
-renderer.listen(0, '127.0.0.1')
-await once(renderer, 'listening')
-// A server that listens on a port has an address of this kind.
-const { port } = renderer.address() as AddressInfo
+const port = await listenLocally(renderer)
 after(() => renderer.close())
 
 const tokens = await oddTokens()

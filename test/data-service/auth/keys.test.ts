@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,6 +9,7 @@ import { pino } from 'pino'
 import { fetchJwks, outsideIssuer } from '../../../data-service/auth/outside-issuer.js'
 import { loadSigningKey } from '../../../data-service/auth/signing-keys.js'
 import type { VerificationKey } from '../../../shared/access-token.js'
+import { closeLocally, listenLocally } from '../../harness/local-server.js'
 
 describe('loadSigningKey', () => {
   let dataDir: string
@@ -206,14 +206,9 @@ describe('fetchJwks', () => {
   let uri: string
   before(async () => {
     server = createServer((_request, response) => response.writeHead(answer.status).end(answer.body))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    // A TCP server's address is never a pipe's name.
-    uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    uri = `http://127.0.0.1:${await listenLocally(server)}/`
   })
-  after(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
+  after(() => closeLocally(server))
 
   it('keeps signature keys that are strong enough, by key id', async () => {
     const jwk = (options: object, key = generateKeyPairSync('ec', { namedCurve: 'P-256' })): object => ({

@@ -22,7 +22,7 @@ describe('amounts', () => {
           const cents = (value: number): string => `${Math.floor(value / 100)}.${String(value % 100).padStart(2, '0')}`
           const total = lines.reduce((sum, [price, count]) => sum + price * count, 0)
           const amounts = lines.map(([price, count]) => times(cents(price), count))
-          return sumOf(amounts, 2) === cents(total)
+          expect(sumOf(amounts, 2)).to.equal(cents(total))
         }
       )
     )

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { rename } from 'node:fs/promises'
-import { type AddressInfo, connect as connectTo, createServer, type Server, type Socket } from 'node:net'
+import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { connect } from '../../../data-service/sql/connect.js'
 import { type DatabaseHealth, watchDatabase } from '../../../data-service/sql/database-health.js'
 import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
 import { eachDatabase } from '../../harness/database.js'
 import { type FreshReadStore, freshReadStore } from './fresh-read-store.js'
+import { listenLocally } from '../../harness/local-server.js'
 
 /** A way to a server that can be blocked, as a frozen one is, and cut. */
 interface Way extends AsyncDisposable {
@@ -32,11 +33,9 @@ async function wayTo(url: string): Promise<Way> {
       from.on('data', (data) => void to.write(data))
       if (isBlocked) from.pause()
     }
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  })
   const through = new URL(url)
-  // A TCP server's address is never a pipe's name.
-  through.port = String((server.address() as AddressInfo).port)
+  through.port = String(await listenLocally(server))
   const cut = (): void => {
     for (const one of sockets) one.destroy()
     sockets.clear()

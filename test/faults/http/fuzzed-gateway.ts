@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
@@ -11,6 +11,7 @@ import { request } from '../../harness/http.js'
 import type { LogEntry } from '../../harness/service-process.js'
 import { startStack, type Stack } from '../../harness/stack.js'
 import { descriptors, holdsNoMore, type Random } from '../fuzz.js'
+import { closeLocally, listenLocally } from '../../harness/local-server.js'
 
 /** Milliseconds after which nothing of a client that has gone may be left: refused ones linger for 10 seconds. */
 const PATIENCE = 40_000
@@ -153,16 +154,6 @@ async function startRenderer(smuggled: string[]): Promise<{ url: string; close: 
     else if (url === '/slow') setTimeout(() => response.end('slow'), 60)
     else incoming.on('end', () => response.setHeader('content-type', 'text/html').end('<p>page</p>'))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // A server that listens on a port has an address of this kind.
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async close() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    }
-  }
+  const port = await listenLocally(server)
+  return { url: `http://127.0.0.1:${port}`, close: () => closeLocally(server) }
 }

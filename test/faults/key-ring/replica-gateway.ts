@@ -5,9 +5,10 @@ import type { KeyEncryption } from '../../../gateway/key-ring/ring-document.js'
 import type { RingStore } from '../../../gateway/key-ring/ring-stores.js'
 import { FakeDataClient } from '../../gateway/fake-data-client.js'
 import { ManualClock } from '../../gateway/key-ring/manual-clock.js'
-import { memoryLog, type Replica, startReplica } from '../../gateway/key-ring/replica.js'
+import { type Replica, startReplica } from '../../gateway/key-ring/replica.js'
 import { FakeAuthClient } from '../../gateway/session/fake-auth-client.js'
 import { type HttpAnswer, request } from '../../harness/http.js'
+import { memoryLog } from '../../harness/memory-log.js'
 
 /** A token and its cookie, as a browser keeps them. */
 export interface Antiforgery {

@@ -8,7 +8,8 @@ import { AntiforgeryCheck, AntiforgeryTokens } from '../../../gateway/session/an
 import { DomainError } from '../../../shared/errors.js'
 import { request } from '../../harness/http.js'
 import { MemoryStore } from '../key-ring/memory-store.js'
-import { memoryLog, type Replica, startReplica } from '../key-ring/replica.js'
+import { type Replica, startReplica } from '../key-ring/replica.js'
+import { memoryLog } from '../../harness/memory-log.js'
 
 const FORM = 'application/x-www-form-urlencoded'
 const MEBIBYTE = 1024 * 1024

@@ -1,8 +1,8 @@
 import { constants, generateKeyPairSync, privateDecrypt, publicEncrypt, randomBytes, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
+import { listenLocally } from '../../harness/local-server.js'
 
 const TOKEN = 'token-of-a-test'
 const OAEP_256 = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }
@@ -21,6 +21,7 @@ export class FakeVault {
   /** While set, every request with a token is refused with this status and code. */
   refusal: { readonly status: number; readonly code: string } | undefined
   readonly #versions: Version[] = []
+  #port = 0
   readonly #server = createServer((request, response) => {
     void this.#answer(request).then(({ status, body, headers }) => {
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
@@ -30,15 +31,13 @@ export class FakeVault {
   static async start(): Promise<FakeVault> {
     const vault = new FakeVault()
     vault.rotate()
-    vault.#server.listen(0, '127.0.0.1')
-    await once(vault.#server, 'listening')
+    vault.#port = await listenLocally(vault.#server)
     return vault
   }
 
   /** `http://127.0.0.1:1234` */
   get url(): string {
-    // A server that listens on TCP has such an address.
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${this.#port}`
   }
 
   /** Adds a version of the key, which is the newest from then on. Earlier ones are over, in the past already. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { listenLocally } from '../../harness/local-server.js'
 
 /** Connections to a port of this machine, which a test can cut and mend. */
 export interface Relay {
@@ -27,13 +28,7 @@ export async function startRelay(target: number): Promise<Relay> {
       })
     }
   })
-  const listen = async (port: number): Promise<number> => {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    // A server that listens on TCP has such an address.
-    return (server.address() as AddressInfo).port
-  }
-  const port = await listen(0)
+  const port = await listenLocally(server)
   return {
     port,
     async cut() {
@@ -42,6 +37,6 @@ export async function startRelay(target: number): Promise<Relay> {
       for (const socket of open) socket.destroy()
       await closed
     },
-    mend: async () => void (await listen(port))
+    mend: async () => void (await listenLocally(server, port))
   }
 }

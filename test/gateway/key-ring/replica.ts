@@ -1,11 +1,10 @@
-import { Writable } from 'node:stream'
 import { KeyRing, type Verdict } from '../../../gateway/key-ring/key-ring.js'
 import type { KeyEncryption } from '../../../gateway/key-ring/ring-document.js'
 import type { RingStore } from '../../../gateway/key-ring/ring-stores.js'
 import { RingUpkeep } from '../../../gateway/key-ring/ring-upkeep.js'
 import { SharedRing } from '../../../gateway/key-ring/shared-ring.js'
-import { createLogger, type Logger } from '../../../shared/logger.js'
 import { ManualClock } from './manual-clock.js'
+import { memoryLog } from '../../harness/memory-log.js'
 
 export interface Replica {
   readonly ring: KeyRing
@@ -43,17 +42,4 @@ export async function startReplica(parts: {
 /** What one ring says of what another one signs now. */
 export function verdictOn(reader: KeyRing, signer: KeyRing): Promise<Verdict> {
   return reader.verify(PURPOSE, MESSAGE, signer.sign(PURPOSE, MESSAGE))
-}
-
-/** A log whose lines can be looked at. */
-export function memoryLog(): { readonly log: Logger; readonly lines: Record<string, unknown>[] } {
-  const lines: Record<string, unknown>[] = []
-  const destination = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      // pino writes an object a line.
-      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>)
-      done()
-    }
-  })
-  return { log: createLogger({ name: 'test', level: 'debug', destination }), lines }
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { closeLocally, listenLocally } from '../../harness/local-server.js'
 
 export interface SeenRequest {
   readonly method: string
@@ -32,20 +31,13 @@ export async function startRenderer(): Promise<FakeRenderer> {
       () => response.destroy()
     )
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // A server that listens on a port has an address of this kind.
-  const { port } = server.address() as AddressInfo
+  const port = await listenLocally(server)
   const renderer: FakeRenderer = {
     url: `http://127.0.0.1:${port}`,
     host: `127.0.0.1:${port}`,
     seen,
     answer: (_request, response) => response.setHeader('content-type', 'text/html').end('<p>page</p>'),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    }
+    [Symbol.asyncDispose]: () => closeLocally(server)
   }
   return renderer
 }

@@ -1,10 +1,10 @@
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { open, request } from '../../harness/http.js'
 import { noSession, startProxying, type ProxyingGateway } from './proxying-gateway.js'
 import { startRenderer, type FakeRenderer } from './renderer-fixture.js'
+import { listenLocally } from '../../harness/local-server.js'
 
 const HTML = { accept: 'text/html' }
 
@@ -352,11 +352,7 @@ describe('a renderer that fails', () => {
 
   it('is 502 when it hangs up in the middle of an upload, whose sender gets to finish and to read it', async () => {
     const rude = createServer((socket) => void socket.once('data', () => socket.destroy()))
-    rude.listen(0, '127.0.0.1')
-    await once(rude, 'listening')
-    // A server that listens on a port has an address of this kind.
-    const { port } = rude.address() as AddressInfo
-    const gateway = await startProxying(`http://127.0.0.1:${port}`)
+    const gateway = await startProxying(`http://127.0.0.1:${await listenLocally(rude)}`)
     try {
       const body = Buffer.alloc(20 * 1024 * 1024, 'x')
       const answer = await request(`${gateway.url}/upload`, { method: 'PUT', body })

@@ -1,36 +1,28 @@
-import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import { privateCookies } from '../../../gateway/server/requests.js'
 import { HtmlRefresh } from '../../../gateway/session/html-refresh.js'
 import { sessionTools } from '../../../gateway/session/session-tools.js'
 import { DomainError } from '../../../shared/errors.js'
-import { createLogger } from '../../../shared/logger.js'
 import { FakeAuthClient } from './fake-auth-client.js'
 import { cookieHeader, expectPrivate, type SendOptions, setCookies } from './session-fixture.js'
+import { type MemoryLog, memoryLog } from '../../harness/memory-log.js'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 describe('the refresh before a page', () => {
   let now: number
-  let log: string[]
+  let logged: MemoryLog
   let auth: FakeAuthClient
   let app: FastifyInstance
 
   // A renderer that answers with the cookies that it sees.
   beforeEach(async () => {
     now = Date.parse('2031-02-03T04:05:06.000Z')
-    log = []
+    logged = memoryLog()
     auth = new FakeAuthClient(() => new Date(now))
-    const destination = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        log.push(chunk.toString())
-        done()
-      }
-    })
-    const logger = createLogger({ name: 'gateway', level: 'debug', destination })
     const tools = sessionTools(auth, { cookieSecure: false, refreshTokenTtl: 1000 }, () => new Date(now))
-    const pages = new HtmlRefresh(tools, logger)
+    const pages = new HtmlRefresh(tools, logged.log)
     app = Fastify()
     await app.register(privateCookies)
     app.addHook('onRequest', (request, reply) => pages.refresh(request, reply))
@@ -166,7 +158,7 @@ describe('the refresh before a page', () => {
       auth.failure = failure
       const cookie = `app_auth_access=${accessToken}; app_auth_refresh=${refreshToken}`
       expectUntouched(await page(cookie), cookie)
-      expect(log.join('')).to.include('without a refresh').and.not.include(refreshToken).and.not.include(accessToken)
+      expect(logged.text()).to.include('without a refresh').and.not.include(refreshToken).and.not.include(accessToken)
     })
   }
 

@@ -50,7 +50,7 @@ describe('login and logout', () => {
     expect(gateway.auth.made('login')).to.deep.equal([
       { ...ADA, clientAddress: '127.0.0.1', replacedRefreshTokens: [] }
     ])
-    expect(gateway.log.join('')).to.not.match(SECRETS)
+    expect(gateway.logText()).to.not.match(SECRETS)
   })
 
   it('replaces the sessions of the refresh cookies that come with it', async () => {
@@ -210,7 +210,7 @@ describe('login and logout', () => {
     const headers = { 'content-type': 'application/json' }
     const answer = await gateway.send('POST', '/auth/login', { headers, body: '{"password":"hunter2' })
     expectProblem(answer, 400, 'body.malformed')
-    expect(answer.body + gateway.log.join('')).to.not.include('hunter2')
+    expect(answer.body + gateway.logText()).to.not.include('hunter2')
   })
 
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=a', 'x']) {
@@ -238,7 +238,7 @@ describe('login and logout', () => {
       expectPrivate(answer)
       expect(gateway.auth.made('revoke')).to.deep.equal([refreshToken])
       expect(gateway.auth.live.size).to.equal(0)
-      expect(gateway.log.join('')).to.not.match(SECRETS)
+      expect(gateway.logText()).to.not.match(SECRETS)
     })
 
     it(`${method} ${url} is 204 without cookies, and without a call`, async () => {

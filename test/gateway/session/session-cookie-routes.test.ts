@@ -29,7 +29,7 @@ describe('POST /auth/session-cookie', () => {
     ])
     expectPrivate(answer)
     expect(gateway.auth.calls).to.deep.equal([])
-    expect(gateway.log.join('')).to.not.include(tokens.refreshToken)
+    expect(gateway.logText()).to.not.include(tokens.refreshToken)
   })
 
   it('sets the access cookie alone without a refresh token', async () => {

@@ -1,19 +1,14 @@
-import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
-import { buildGateway } from '../../../gateway/app.js'
-import { readGatewayConfig } from '../../../gateway/config.js'
-import { Catalogue } from '../../../gateway/data/catalogue.js'
-import { createLogger } from '../../../shared/logger.js'
-import { FakeDataClient } from '../fake-data-client.js'
-import { FakeAuthClient } from './fake-auth-client.js'
+import { startGateway } from '../gateway-fixture.js'
+import type { FakeAuthClient } from './fake-auth-client.js'
 
 /** A gateway with sessions in memory, under a clock that the test moves. */
 export interface SessionFixture {
   readonly app: FastifyInstance
   readonly auth: FakeAuthClient
   /** All that was logged. */
-  readonly log: string[]
+  logText(): string
   /** Moves the clock. */
   advance(seconds: number): void
   send(method: string, url: string, options?: SendOptions): Promise<LightMyRequestResponse>
@@ -32,33 +27,17 @@ const START = Date.parse('2031-02-03T04:05:06.789Z')
 export async function startSessions(environment: Readonly<Record<string, string>> = {}): Promise<SessionFixture> {
   let now = START
   const clock = (): Date => new Date(now)
-  const { config } = readGatewayConfig({ GATEWAY_PORT: '3000', COOKIE_SECURE: 'false', ...environment })
-  const log: string[] = []
-  const destination = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      log.push(chunk.toString())
-      done()
-    }
-  })
-  const logger = createLogger({ name: 'gateway', level: 'debug', destination })
-  const data = new FakeDataClient()
-  const auth = new FakeAuthClient(clock)
-  const stopping = new AbortController()
-  const catalogue = await Catalogue.open(data, logger, stopping.signal)
-  const app = await buildGateway({ config, data, auth, catalogue, log: logger, now: clock })
-  await app.ready()
+  const settings = { GATEWAY_PORT: '3000', COOKIE_SECURE: 'false', ...environment }
+  const { app, auth, logText, close } = await startGateway(settings, undefined, { now: clock })
   return {
     app,
     auth,
-    log,
+    logText,
     advance: (seconds) => void (now += seconds * 1000),
     // Any method at all, which the types of inject do not foresee.
     send: (method, url, options = {}) =>
       app.inject({ method: method as NonNullable<InjectOptions['method']>, url, ...asSent(options) }),
-    async close() {
-      stopping.abort()
-      await app.close()
-    }
+    close
   }
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, connect, type Server, type Socket } from 'node:net'
+import { listenLocally } from '../../../harness/local-server.js'
 
 /**
  * What happens to the next COMMIT: it is lost on its way, or its answer is, or the answer waits until `letThrough`.
@@ -25,13 +26,10 @@ export class CommitProxy {
   static async before(url: string): Promise<{ readonly proxy: CommitProxy; readonly url: string }> {
     const through = new URL(url)
     const target = { host: through.hostname, port: Number(through.port) }
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
+    const server = createServer()
     const proxy = new CommitProxy(server)
     server.on('connection', (client: Socket) => proxy.#connected(client, connect(target)))
-    const address = server.address()
-    if (address === null || typeof address === 'string') throw new TypeError('A TCP listener has a port')
-    through.port = String(address.port)
+    through.port = String(await listenLocally(server))
     return { proxy, url: through.href }
   }
 
