@@ -66,10 +66,13 @@ export async function watchDatabase(database: Database): Promise<DatabaseHealth>
 async function looksWell(probe: Probe): Promise<boolean> {
   const late = new AbortController()
   try {
+    // Before the timeout is made: what the probe throws at once would leave the timeout's rejection to nobody, and a
+    // rejection that nobody handles ends the process.
+    const look = probe.look()
     const tooLate = wait(PROBE_MS, undefined, { signal: late.signal, ref: false }).then(() => {
       throw new Error('The database did not answer')
     })
-    await Promise.race([probe.look(), tooLate])
+    await Promise.race([look, tooLate])
     return true
   } catch (error) {
     probe.reset()

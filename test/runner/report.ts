@@ -44,6 +44,10 @@ export class Report {
     return { passed: sum(results.map(({ passed }) => passed)), failed: sum(results.map(({ failed }) => failed)) }
   }
 
+  hasFailed(file: string): boolean {
+    return this.#resultOf(file).failed > 0
+  }
+
   started(file: string): void {
     this.#files.set(file, { passed: 0, failed: 0, started: performance.now() })
   }

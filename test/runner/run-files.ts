@@ -27,11 +27,13 @@ export async function runFiles(files: readonly TestFile[], report: Report, signa
     let tests: TestProcess | undefined
     try {
       for (let file = waiting.shift(); file !== undefined && !signal.aborted; file = waiting.shift()) {
-        if (tests?.isAlive !== true) {
-          await tests?.stop()
-          tests = new TestProcess()
-        }
+        tests ??= new TestProcess()
         await tests.run(file, report, signal)
+        // What a failed test left open must not make the tests of other files fail.
+        if (report.hasFailed(file.name)) {
+          await tests.stop()
+          tests = undefined
+        }
       }
     } finally {
       await tests?.stop()
@@ -58,10 +60,6 @@ class TestProcess {
     }
   }
 
-  get isAlive(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null
-  }
-
   /** Resolves when the file has ended, the process has, or the signal has aborted. */
   async run({ path, name }: TestFile, report: Report, signal: AbortSignal): Promise<void> {
     report.started(name)
@@ -81,7 +79,8 @@ class TestProcess {
       signal.addEventListener('abort', () => resolve('run'), { once: true, signal: listening.signal })
       if (signal.aborted) resolve('run')
     })
-    this.#child.send({ file: path, colors: report.colors } satisfies FileToRun)
+    // Where the process has ended already, `#exited` tells it.
+    this.#child.send({ file: path, colors: report.colors } satisfies FileToRun, () => undefined)
     const what = await ended
     listening.abort()
     this.#child.removeAllListeners('message')
