@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { type AdminAddress, readAdminAddress } from '../shared/admin-server.js'
+import { isLoopback } from '../shared/ip-address.js'
+import { parseLogLevel } from '../shared/logger.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
-import { type GrpcSecurity, isLoopbackAddress, readGrpcSecurity } from '../shared/tls.js'
+import { type GrpcSecurity, readGrpcSecurity } from '../shared/tls.js'
 import { PERMISSIONS } from './auth/roles.js'
 import { sameUrl } from './sql/connect.js'
 import { parseDatabaseUrl } from './sql/engines/engine.js'
@@ -168,8 +170,6 @@ function readOutsideIssuer(reader: SettingsReader, ownIssuer: string): OutsideIs
   }
 }
 
-const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
-
 /** `127.0.0.1:50051`, `[::1]:0`, `localhost:50051`. */
 export function parseAddress(text: string): string | Error {
   const [, port = ''] = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):(\d{1,5})$/.exec(text) ?? []
@@ -190,12 +190,8 @@ export function checkDatabaseUrl(text: string): string | Error {
 export function parseJwksUri(text: string): string | Error {
   if (text === '') return text
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const acceptable = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackAddress(url.hostname))
+  const acceptable = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
   return acceptable ? text : new Error('must be an https: URL (http: for this machine alone)')
-}
-
-export function parseLogLevel(text: string): string | Error {
-  return LOG_LEVELS.includes(text) ? text : new Error(`must be one of ${LOG_LEVELS.join(', ')}`)
 }
 
 /** `theirs=Ours,other=Clerk`. Theirs may hold `=`, as ours does not; blanks around each are ignored. */

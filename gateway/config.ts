@@ -2,7 +2,8 @@ import { isIP } from 'node:net'
 import { type AdminAddress, readAdminAddress } from '../shared/admin-server.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity, type TlsFiles } from '../shared/tls.js'
-import { parsePublicBaseUrl, parseServiceUrl, type PublicBaseUrl, TrustedProxies } from './http/public-address.js'
+import { TrustedProxies } from './http/client-address.js'
+import { parsePublicBaseUrl, parseServiceUrl, type PublicBaseUrl } from './http/public-address.js'
 import { type KeyRingSettings, parseRingLocation, parseVaultKey } from './key-ring/ring-settings.js'
 
 /** Settings of the gateway, contract.md section 1. */

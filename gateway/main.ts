@@ -7,9 +7,9 @@ import { buildGateway, CLOSING_TIME } from './app.js'
 import { type GatewayConfig, readGatewayConfig } from './config.js'
 import { GrpcAuthClient } from './data/auth-client.js'
 import { Catalogue } from './data/catalogue.js'
-import { openDataCredentials } from './data/credentials.js'
+import { openDataCredentials } from './data/replica.js'
 import { GrpcDataClient } from './data/data-client.js'
-import { DataReplicas } from './data/replicas.js'
+import { ReplicaPool } from './data/replica-pool.js'
 import { PublicAddress } from './http/public-address.js'
 import { openKeyRing } from './key-ring/open-key-ring.js'
 
@@ -29,7 +29,7 @@ async function serve(config: GatewayConfig): Promise<void> {
   const pages = healthPages(() => isReady())
   const admin = config.admin === undefined ? undefined : await startAdminServer(config.admin, pages)
   if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
-  const replicas = new DataReplicas({ addresses: config.dataServiceAddresses, credentials, log })
+  const replicas = new ReplicaPool({ addresses: config.dataServiceAddresses, credentials, log })
   const data = new GrpcDataClient(replicas)
   const auth = new GrpcAuthClient(replicas)
   try {

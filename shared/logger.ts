@@ -4,6 +4,13 @@ import { shortened } from './errors.js'
 
 export type { Logger } from 'pino'
 
+const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+/** For SettingsReader.parsed. */
+export function parseLogLevel(text: string): string | Error {
+  return LOG_LEVELS.includes(text) ? text : new Error(`must be one of ${LOG_LEVELS.join(', ')}`)
+}
+
 /** Structured lines on standard output. Bearer tokens, cookies and passwords are never put in one; this is the net below. */
 export function createLogger(options: { name: string; level: string; destination?: DestinationStream }): Logger {
   return pino(

@@ -4,6 +4,7 @@ import { createSecureContext, rootCertificates } from 'node:tls'
 import { type ChannelCredentials, credentials, experimental, ServerCredentials } from '@grpc/grpc-js'
 import type { Logger } from 'pino'
 import { followFiles, type Following, stateOf } from './files.js'
+import { isLoopback } from './ip-address.js'
 import type { SettingsReader } from './settings.js'
 
 /** PEM files of one side of a TLS connection: a chain with its private key, the authorities that the peer is judged by. */
@@ -126,13 +127,6 @@ export const GATEWAY_SECRET_METADATA = 'x-gateway-secret'
 /** The metadata that a gateway sends the IP address of its client in. */
 export const CLIENT_ADDRESS_METADATA = 'x-client-address'
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
-
-/** Whether the host of a `host:port` is this machine itself. */
-export function isLoopbackAddress(address: string): boolean {
-  return LOOPBACK.test(address.replace(/:\d+$/, ''))
-}
-
 /** `addresses` are host:port, as the process listens or dials; every fault goes to the reader. */
 export function readGrpcSecurity(
   reader: SettingsReader,
@@ -157,7 +151,7 @@ export function readGrpcSecurity(
       `GRPC_TLS_CLIENT_AUTH=${clientAuth} needs GRPC_TLS_CA_FILE, which callers' certificates are judged by.`
     )
   }
-  const exposed = isOn || insecure ? undefined : addresses.find((address) => !isLoopbackAddress(address))
+  const exposed = isOn || insecure ? undefined : addresses.find((address) => !isLoopback(address.replace(/:\d+$/, '')))
   if (exposed !== undefined) {
     reader.fault(
       `DATA_SERVICE_ADDRESS ${exposed} is reached over a network, where calls must be encrypted: set GRPC_TLS_CERT_FILE ` +

@@ -12,6 +12,13 @@ export function decodeBase64(text: string): Buffer | undefined {
   return bytes.toString('base64') === text ? bytes : undefined
 }
 
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/** The caller's request id if it is valid (contract.md section 2), else a new one. */
+export function requestIdOf(sent: string | readonly string[] | undefined, newId: () => string): string {
+  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : newId()
+}
+
 /** Bytes of a request body over either transport, contract.md section 2. */
 export const MAX_BODY_BYTES = 1024 * 1024
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { DomainError } from '../../shared/errors.js'
-import { throttledAddress } from '../../shared/fair-semaphore.js'
+import { throttledAddress } from '../../shared/ip-address.js'
 import type { LoginRequest__Output } from '../../shared/gen/auth/v1/LoginRequest.js'
 import type { LoginResponse } from '../../shared/gen/auth/v1/LoginResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'

@@ -1,5 +1,6 @@
 import { DomainError } from '../../shared/errors.js'
-import { type Entrant, FairSemaphore, type Share, throttledAddress } from '../../shared/fair-semaphore.js'
+import { type Entrant, FairSemaphore, type Share } from '../../shared/fair-semaphore.js'
+import { throttledAddress } from '../../shared/ip-address.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
 import type { ExportRows } from '../../shared/gen/entity/v1/ExportRows.js'

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import type { Logger } from 'pino'
 import { DomainError, type ErrorCode } from '../../shared/errors.js'
 import { messageOf } from '../../shared/start-error.js'
+import { requestIdOf } from '../../shared/wire.js'
 import type { Identify } from '../auth/claims.js'
 import { trail } from '../auth/trail.js'
 import { anonymous, type CallContext, type Caller, type StreamHandler } from '../entity/caller.js'
@@ -166,8 +167,6 @@ export interface Rules<Request> {
   readonly bounded?: (request: Request) => boolean
 }
 
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
-
 /** Puts errors, deadline and caller around a handler, in this order; there is no other way to one. */
 export function intercept<Request, Response>(
   handler: (context: CallContext, request: Request) => Response | Promise<Response>,
@@ -176,7 +175,7 @@ export function intercept<Request, Response>(
 ): Intercepted<Request, Response> {
   return async (call, request) => {
     const { signal, traceparent, peerAddress } = call
-    const requestId = REQUEST_ID.test(call.requestId ?? '') ? (call.requestId ?? '') : newRequestId()
+    const requestId = requestIdOf(call.requestId, newRequestId)
     const callLog = log.child({ requestId, rpc: rules.rpc, ...(traceparent === undefined ? {} : { traceparent }) })
     let caller: Caller = anonymous
     try {

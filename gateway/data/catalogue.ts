@@ -1,19 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../shared/logger.js'
-import type { CatalogueAnswer, DataClient, Resource } from './data-calls.js'
+import type { DataClient, DescribeResponse, Resource } from './data-client.js'
 
-const FIRST_DELAY = 100
-const LONGEST_DELAY = 1000
+/** Milliseconds before the first retry of Describe, and the most before any later one. */
+const FIRST_RETRY_DELAY = 100
+const MAX_RETRY_DELAY = 1000
 
-/** What there is to know of every resource, at one moment. */
+/** Every resource as described at one moment, by name. */
 export interface CatalogueSnapshot {
   readonly digest: string
   readonly resources: ReadonlyMap<string, Resource>
 }
 
 /**
- * The resources of the data service. Routes ask it on every request, so a changed catalogue needs no restart: it is
- * described anew whenever a connection to the data service comes into being.
+ * The resources of the data service. Routes look a resource up on every request, so that a changed catalogue needs no
+ * restart of the gateway: the catalogue is fetched again each time a data service begins to serve.
  */
 export class Catalogue {
   readonly #data: DataClient
@@ -21,11 +22,12 @@ export class Catalogue {
   readonly #signal: AbortSignal
   #current: CatalogueSnapshot
   #refreshing = false
-  #again = false
+  #refreshAgain = false
 
-  /** Waits until the data service has described itself, however long that takes. Aborting rejects. */
+  /** Waits until a data service has described itself, however long that takes. Rejects when the signal is aborted. */
   static async open(data: DataClient, log: Logger, signal: AbortSignal): Promise<Catalogue> {
-    return new Catalogue({ data, log, signal, first: snapshotOf(await describePatiently(data, log, signal)) })
+    const first = snapshotOf(await describeWithRetries(data, log, signal))
+    return new Catalogue({ data, log, signal, first })
   }
 
   private constructor(from: { data: DataClient; log: Logger; signal: AbortSignal; first: CatalogueSnapshot }) {
@@ -44,31 +46,28 @@ export class Catalogue {
     return this.#current.resources.get(resource)
   }
 
-  /** Never rejects. A connection that comes up while one is being described makes it describe once more. */
+  /** Never rejects. If a data service begins to serve during a refresh, another refresh follows. */
   async #refresh(): Promise<void> {
-    this.#again = true
+    this.#refreshAgain = true
     if (this.#refreshing) return
     this.#refreshing = true
-    while (this.#again && !this.#signal.aborted) {
-      this.#again = false
-      const answer = await describePatiently(this.#data, this.#log, this.#signal).catch(() => undefined)
-      if (answer === undefined || answer.digest === this.#current.digest) continue
-      this.#current = snapshotOf(answer)
-      this.#log.info({ digest: answer.digest, resources: answer.resources.length }, 'catalogue changed')
+    while (this.#refreshAgain && !this.#signal.aborted) {
+      this.#refreshAgain = false
+      const response = await describeWithRetries(this.#data, this.#log, this.#signal).catch(() => undefined)
+      if (response === undefined || response.digest === this.#current.digest) continue
+      this.#current = snapshotOf(response)
+      this.#log.info({ digest: response.digest, resources: response.resources.length }, 'catalogue changed')
     }
     this.#refreshing = false
   }
 }
 
-function snapshotOf(answer: CatalogueAnswer): CatalogueSnapshot {
-  return {
-    digest: answer.digest,
-    resources: new Map(answer.resources.map((resource) => [resource.name, resource]))
-  }
+function snapshotOf({ digest, resources }: DescribeResponse): CatalogueSnapshot {
+  return { digest, resources: new Map(resources.map((resource) => [resource.name, resource])) }
 }
 
-async function describePatiently(data: DataClient, log: Logger, signal: AbortSignal): Promise<CatalogueAnswer> {
-  for (let wait = FIRST_DELAY; ; wait = Math.min(wait * 2, LONGEST_DELAY)) {
+async function describeWithRetries(data: DataClient, log: Logger, signal: AbortSignal): Promise<DescribeResponse> {
+  for (let wait = FIRST_RETRY_DELAY; ; wait = Math.min(wait * 2, MAX_RETRY_DELAY)) {
     signal.throwIfAborted()
     try {
       return await data.describe(signal)

@@ -1,229 +1,149 @@
-import { type ClientReadableStream, Metadata } from '@grpc/grpc-js'
-import { DomainError } from '../../shared/errors.js'
+import type { ActRequest } from '../../shared/gen/entity/v1/ActRequest.js'
+import type { ActResponse__Output as ActResponse } from '../../shared/gen/entity/v1/ActResponse.js'
+import type { CreateRequest } from '../../shared/gen/entity/v1/CreateRequest.js'
+import type { CreateResponse__Output as CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
+import type { DeleteRequest } from '../../shared/gen/entity/v1/DeleteRequest.js'
+import type { DescribeResponse__Output as DescribeResponse } from '../../shared/gen/entity/v1/DescribeResponse.js'
+import type { ExportRequest } from '../../shared/gen/entity/v1/ExportRequest.js'
+import type { ExportResponse__Output as ExportPart } from '../../shared/gen/entity/v1/ExportResponse.js'
+import type { GetRequest } from '../../shared/gen/entity/v1/GetRequest.js'
+import type { GetResponse__Output as GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
+import type { ListRequest } from '../../shared/gen/entity/v1/ListRequest.js'
+import type { ListResponse__Output as ListResponse } from '../../shared/gen/entity/v1/ListResponse.js'
+import type { LookupRequest } from '../../shared/gen/entity/v1/LookupRequest.js'
+import type { LookupResponse__Output as LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
+import type { PageRequest } from '../../shared/gen/entity/v1/PageRequest.js'
+import type { PageResponse__Output as PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
+import type { ReadRequest } from '../../shared/gen/entity/v1/ReadRequest.js'
+import type { ReadResponse__Output as ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
+import type { UpdateRequest } from '../../shared/gen/entity/v1/UpdateRequest.js'
+import type { UpdateResponse__Output as UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
-import { CLIENT_ADDRESS_METADATA } from '../../shared/tls.js'
 import { loadProto } from '../../shared/wire.js'
-import type * as Data from './data-calls.js'
-import type { DataCall, DataClient, ExportPart } from './data-calls.js'
-import { AttemptFailure, domainErrorOf, isTransportFailure, type Replica, type Rpc } from './replica.js'
-import type { DataReplicas } from './replicas.js'
+import { CALL_DEADLINE, type CallContext, readStream, readUnary, writeUnary } from './calls.js'
+import type { ReplicaPool } from './replica-pool.js'
 
-// The definition loaded beside the generated types is what they describe.
+export type { Action__Output as Action } from '../../shared/gen/entity/v1/Action.js'
+export type { CustomRead__Output as CustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
+export type { Navigation__Output as Navigation } from '../../shared/gen/entity/v1/Navigation.js'
+export type { Precondition } from '../../shared/gen/entity/v1/Precondition.js'
+export type { Property__Output as Property } from '../../shared/gen/entity/v1/Property.js'
+export type { Record__Output as EntityRecord } from '../../shared/gen/entity/v1/Record.js'
+export type { Resource__Output as Resource } from '../../shared/gen/entity/v1/Resource.js'
+export type { Selection } from '../../shared/gen/entity/v1/Selection.js'
+export type { Shape } from '../../shared/gen/entity/v1/Shape.js'
+export type { Unplaced } from '../../shared/gen/entity/v1/Unplaced.js'
+export type {
+  ActRequest,
+  ActResponse,
+  CreateRequest,
+  CreateResponse,
+  DeleteRequest,
+  DescribeResponse,
+  ExportPart,
+  ExportRequest,
+  GetRequest,
+  GetResponse,
+  ListRequest,
+  ListResponse,
+  LookupRequest,
+  LookupResponse,
+  PageRequest,
+  PageResponse,
+  ReadRequest,
+  ReadResponse,
+  UpdateRequest,
+  UpdateResponse
+}
+
+/**
+ * The EntityService of the data service (entity_service.proto), one function for each rpc. Functions reject with
+ * DomainErrors. Every call has a deadline, except an export, whose request gives an idle timeout.
+ */
+export interface DataClient {
+  describe(signal: AbortSignal): Promise<DescribeResponse>
+  list(call: CallContext, request: ListRequest): Promise<ListResponse>
+  page(call: CallContext, request: PageRequest): Promise<PageResponse>
+  lookup(call: CallContext, request: LookupRequest): Promise<LookupResponse>
+  get(call: CallContext, request: GetRequest): Promise<GetResponse>
+  /** A custom read of the resource. */
+  read(call: CallContext, request: ReadRequest): Promise<ReadResponse>
+  /** The reader pulls the parts. Leaving the iteration cancels the rpc. */
+  export(call: CallContext, request: ExportRequest): AsyncIterable<ExportPart>
+  /** Writes are not retried once a data service may have begun them. */
+  create(call: CallContext, request: CreateRequest): Promise<CreateResponse>
+  update(call: CallContext, request: UpdateRequest): Promise<UpdateResponse>
+  delete(call: CallContext, request: DeleteRequest): Promise<void>
+  act(call: CallContext, request: ActRequest): Promise<ActResponse>
+  /** Whether at least one data service reports at this moment that it can serve, its database included. */
+  isReachable(): boolean
+  /** Calls the listener each time a data service begins to serve. */
+  onConnected(listener: () => void): void
+}
+
+// loadProto reads the same proto file that the types were generated from.
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
 const { service } = entity.v1.EntityService
 
-/** The only user of the generated EntityService definition. The replicas are the caller's to close. */
+/** The data client over gRPC. Whoever made the pool closes it. */
 export class GrpcDataClient implements DataClient {
-  readonly #replicas: DataReplicas
+  readonly #pool: ReplicaPool
 
-  constructor(replicas: DataReplicas) {
-    this.#replicas = replicas
+  constructor(pool: ReplicaPool) {
+    this.#pool = pool
   }
 
-  describe(signal: AbortSignal): Promise<Data.CatalogueAnswer> {
+  describe(signal: AbortSignal): Promise<DescribeResponse> {
     const call = { authorization: undefined, requestId: 'describe', traceparent: undefined, signal }
-    return readUnary(this.#replicas, { rpc: service.Describe, call, request: {} })
+    return readUnary(this.#pool, { rpc: service.Describe, call, request: {} })
   }
 
-  list(call: DataCall, request: Data.ListMessage): Promise<Data.ListAnswer> {
-    return readUnary(this.#replicas, { rpc: service.List, call, request })
+  list(call: CallContext, request: ListRequest): Promise<ListResponse> {
+    return readUnary(this.#pool, { rpc: service.List, call, request })
   }
 
-  page(call: DataCall, request: Data.PageMessage): Promise<Data.PageAnswer> {
-    return readUnary(this.#replicas, { rpc: service.Page, call, request })
+  page(call: CallContext, request: PageRequest): Promise<PageResponse> {
+    return readUnary(this.#pool, { rpc: service.Page, call, request })
   }
 
-  lookup(call: DataCall, request: Data.LookupMessage): Promise<Data.LookupAnswer> {
-    return readUnary(this.#replicas, { rpc: service.Lookup, call, request })
+  lookup(call: CallContext, request: LookupRequest): Promise<LookupResponse> {
+    return readUnary(this.#pool, { rpc: service.Lookup, call, request })
   }
 
-  get(call: DataCall, request: Data.GetMessage): Promise<Data.GetAnswer> {
-    return readUnary(this.#replicas, { rpc: service.Get, call, request })
+  get(call: CallContext, request: GetRequest): Promise<GetResponse> {
+    return readUnary(this.#pool, { rpc: service.Get, call, request })
   }
 
-  read(call: DataCall, request: Data.ReadMessage): Promise<Data.ReadAnswer> {
-    return readUnary(this.#replicas, { rpc: service.Read, call, request })
+  read(call: CallContext, request: ReadRequest): Promise<ReadResponse> {
+    return readUnary(this.#pool, { rpc: service.Read, call, request })
   }
 
-  export(call: DataCall, request: Data.ExportMessage): AsyncIterable<Data.ExportPart> {
-    return exportParts({
-      start: async (how) => {
-        const replica = await this.#replicas.choose(call.signal, how)
-        return { replica, stream: replica.stream(service.Export, request, callMetadata(call)) }
-      },
-      signal: call.signal,
-      idleTimeout: request.idleTimeoutMs ?? CALL_DEADLINE
-    })
+  export(call: CallContext, request: ExportRequest): AsyncIterable<ExportPart> {
+    const idleTimeout = request.idleTimeoutMs ?? CALL_DEADLINE
+    return readStream(this.#pool, { rpc: service.Export, call, request, idleTimeout })
   }
 
-  create(call: DataCall, request: Data.CreateMessage): Promise<Data.CreateAnswer> {
-    return writeUnary(this.#replicas, { rpc: service.Create, call, request })
+  create(call: CallContext, request: CreateRequest): Promise<CreateResponse> {
+    return writeUnary(this.#pool, { rpc: service.Create, call, request })
   }
 
-  update(call: DataCall, request: Data.UpdateMessage): Promise<Data.UpdateAnswer> {
-    return writeUnary(this.#replicas, { rpc: service.Update, call, request })
+  update(call: CallContext, request: UpdateRequest): Promise<UpdateResponse> {
+    return writeUnary(this.#pool, { rpc: service.Update, call, request })
   }
 
-  async delete(call: DataCall, request: Data.DeleteMessage): Promise<void> {
-    await writeUnary(this.#replicas, { rpc: service.Delete, call, request })
+  async delete(call: CallContext, request: DeleteRequest): Promise<void> {
+    await writeUnary(this.#pool, { rpc: service.Delete, call, request })
   }
 
-  act(call: DataCall, request: Data.ActMessage): Promise<Data.ActAnswer> {
-    return writeUnary(this.#replicas, { rpc: service.Act, call, request })
+  act(call: CallContext, request: ActRequest): Promise<ActResponse> {
+    return writeUnary(this.#pool, { rpc: service.Act, call, request })
   }
 
   isReachable(): boolean {
-    return this.#replicas.isServing
+    return this.#pool.isServing
   }
 
   onConnected(listener: () => void): void {
-    this.#replicas.onServing(listener)
+    this.#pool.onServing(listener)
   }
-}
-
-/** Milliseconds a call may take in all, its repetitions included; sent as the deadline that the SQL honours too. */
-export const CALL_DEADLINE = 10_000
-
-/** One unary call: which rpc, on whose behalf, with what. */
-export interface UnaryCall<Request, Answer> {
-  readonly rpc: Rpc<Request, Answer>
-  readonly call: DataCall
-  readonly request: Request
-}
-
-/** One repetition where the transport itself failed: a read may be asked twice. Failures are DomainErrors. */
-export function readUnary<Request, Answer>(replicas: DataReplicas, unary: UnaryCall<Request, Answer>): Promise<Answer> {
-  return attempted(replicas, unary, 1)
-}
-
-/**
- * A write whose answer is lost may have happened, and is not sent again. One that no data service has begun goes to
- * another replica. Failures are DomainErrors.
- */
-export function writeUnary<Request, Answer>(
-  replicas: DataReplicas,
-  unary: UnaryCall<Request, Answer>
-): Promise<Answer> {
-  return attempted(replicas, unary, 0)
-}
-
-/** Attempts of one call, all within its one deadline, each at another replica as long as there are others. */
-async function attempted<Request, Answer>(
-  replicas: DataReplicas,
-  { rpc, call, request }: UnaryCall<Request, Answer>,
-  repetitions: number
-): Promise<Answer> {
-  const { signal } = call
-  const metadata = callMetadata(call)
-  const deadline = Date.now() + CALL_DEADLINE
-  const avoided = new Set<Replica>()
-  for (let left = repetitions, again = false; ;) {
-    const replica = await replicas.choose(signal, { avoided, again })
-    try {
-      return await replica.unary(rpc, request, { metadata, deadline, signal })
-    } catch (error) {
-      if (!(error instanceof AttemptFailure)) throw error
-      const { cause, maybeSent } = error
-      again = left > 0 && isTransportFailure(cause)
-      const isOver = signal.aborted || avoided.has(replica) || (maybeSent && !again)
-      if (isOver) throw domainErrorOf(cause)
-      if (maybeSent) left -= 1
-      avoided.add(replica)
-    }
-  }
-}
-
-/** How to run an export. */
-export interface ExportRun {
-  /** Begins it at a replica that is none of `avoided`, unless `again` allows that where no other serves. */
-  readonly start: (how: { avoided: ReadonlySet<Replica>; again: boolean }) => Promise<StartedExport>
-  readonly signal: AbortSignal
-  /** Milliseconds to wait for the next part before giving up with `upstream.timeout`. */
-  readonly idleTimeout: number
-}
-
-export interface StartedExport {
-  readonly replica: Replica
-  readonly stream: ClientReadableStream<ExportPart>
-}
-
-/**
- * The parts of an export as they are pulled: grpc-js asks its peer for more only when the stream is read. However the
- * iteration ends, the rpc ends with it. An export is a read: where the transport failed before the first part, it is
- * begun once more, at another replica if there is one.
- */
-export async function* exportParts(run: ExportRun): AsyncGenerator<ExportPart, void, void> {
-  const first = await run.start({ avoided: new Set(), again: false })
-  let begun = false
-  try {
-    for await (const part of partsOf(first.stream, run)) {
-      begun = true
-      yield part
-    }
-    return
-  } catch (error) {
-    if (begun || !isTransportFailure(error) || run.signal.aborted) throw domainErrorOf(error)
-  }
-  const second = await run.start({ avoided: new Set([first.replica]), again: true })
-  try {
-    yield* partsOf(second.stream, run)
-  } catch (error) {
-    throw domainErrorOf(error)
-  }
-}
-
-async function* partsOf(
-  call: ClientReadableStream<ExportPart>,
-  { signal, idleTimeout }: ExportRun
-): AsyncGenerator<ExportPart, void, void> {
-  // A cancelled call emits its status after the iteration has left: an `error` nobody listens to would end the process.
-  call.on('error', () => {})
-  const cancel = (): void => call.cancel()
-  signal.addEventListener('abort', cancel)
-  if (signal.aborted) cancel()
-
-  let timedOut = false
-  const giveUp = (): void => {
-    timedOut = true
-    cancel()
-  }
-  let timer = setTimeout(giveUp, idleTimeout)
-  try {
-    for await (const part of call as AsyncIterable<ExportPart>) {
-      clearTimeout(timer)
-      yield part
-      timer = setTimeout(giveUp, idleTimeout)
-    }
-  } catch (error) {
-    if (!timedOut) throw error
-    throw new DomainError('upstream.timeout', 'The data service did not answer in time.', { cause: error })
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', cancel)
-    cancel()
-  }
-}
-
-/**
- * A token this long would pass what an HTTP/2 peer takes in headers and cost every other call its connection; no token
- * of an issuer we accept comes near it.
- */
-const MAX_AUTHORIZATION = 8 * 1024
-
-/** What gRPC may carry as text: visible ASCII and spaces. */
-const METADATA_TEXT = /^[\x20-\x7e]*$/
-
-export function callMetadata(call: DataCall): Metadata {
-  const metadata = new Metadata()
-  if (call.authorization !== undefined) metadata.set('authorization', carriable(call.authorization))
-  metadata.set('x-request-id', call.requestId)
-  if (call.clientAddress !== undefined) metadata.set(CLIENT_ADDRESS_METADATA, call.clientAddress)
-  if (call.traceparent !== undefined) metadata.set('traceparent', call.traceparent)
-  return metadata
-}
-
-/** An `Authorization` that cannot be carried holds no valid token either, so it is refused as one. */
-function carriable(authorization: string): string {
-  if (authorization.length <= MAX_AUTHORIZATION && METADATA_TEXT.test(authorization)) return authorization
-  throw new DomainError('auth.invalid-token', 'The access token is not a well-formed JWT.')
 }

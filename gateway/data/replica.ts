@@ -1,106 +1,68 @@
 import { isIP } from 'node:net'
 import {
-  type CallCredentials,
+  type ChannelCredentials,
   Client,
+  type ClientOptions,
   type ClientReadableStream,
   connectivityState,
-  credentials,
-  Metadata,
-  type ServiceError,
+  InterceptingCall,
+  type Interceptor,
   status
 } from '@grpc/grpc-js'
-import { service as health } from 'grpc-health-check'
-import { fromRpcStatus } from '../../shared/rpc-status.js'
-import { targetNameOf } from '../../shared/tls.js'
-import type { DataCredentials } from './credentials.js'
+import { service as healthService } from 'grpc-health-check'
+import type { Following } from '../../shared/files.js'
+import type { Logger } from '../../shared/logger.js'
+import {
+  channelCredentials,
+  GATEWAY_SECRET_METADATA,
+  type GrpcSecurity,
+  targetNameOf,
+  TlsCertificates
+} from '../../shared/tls.js'
 
-/** What a failed call means: a DomainError, or the unknown error as it is. */
-export function domainErrorOf(error: unknown): unknown {
-  return isServiceError(error) ? fromRpcStatus(error) : error
+/** How the gateway verifies the data service and proves its own identity to it. */
+export interface DataCredentials {
+  readonly channel: ChannelCredentials
+  /** Holds the interceptor that adds the gateway's secret, if there is one, to the metadata of every call. */
+  readonly options: ClientOptions
 }
 
-/** Whether the call never got an answer of the data service itself: no details, only the transport's word. */
-export function isTransportFailure(error: unknown): boolean {
-  return (
-    isServiceError(error) &&
-    error.code === status.UNAVAILABLE &&
-    error.metadata.get('grpc-status-details-bin').length === 0
-  )
-}
+/** Plain text and no secret. */
+export const NO_CREDENTIALS: DataCredentials = { channel: channelCredentials(undefined), options: {} }
 
-/** Why an attempt got no answer. `cause` is what grpc-js says of it. */
-export class AttemptFailure extends Error {
-  override readonly name = 'AttemptFailure'
-  /** false where the data service certainly did not begin the call: then even a write may be sent elsewhere. */
-  readonly maybeSent: boolean
-
-  constructor(cause: unknown, maybeSent: boolean) {
-    super('The call failed.', { cause })
-    this.maybeSent = maybeSent
+/**
+ * Reads the certificate files and follows their changes until `stopping` is aborted. Rejects with a sentence that names
+ * the file that cannot be used.
+ */
+export async function openDataCredentials(
+  { tls, gatewaySecret }: GrpcSecurity,
+  { log, ...following }: Following & { readonly log: Logger }
+): Promise<DataCredentials> {
+  const certificates =
+    tls === undefined ? undefined : await TlsCertificates.open(tls, { ...following, log, what: 'gRPC client' })
+  if (gatewaySecret === undefined && tls?.certFile === undefined) {
+    log.warn(
+      'neither GATEWAY_SECRET nor a client certificate is set: the data service counts every log-in through this ' +
+        "gateway under the gateway's own address"
+    )
+  }
+  return {
+    channel: channelCredentials(certificates),
+    options: gatewaySecret === undefined ? {} : { interceptors: [addSecret(gatewaySecret)] }
   }
 }
 
-const NOTHING = new Metadata()
-
-/**
- * Knows afterwards whether a call may have reached the data service. grpc-js asks call credentials for their metadata
- * when a connection has been picked, immediately before it sends the head of the call, and never before that.
- */
-export function sendingNoted(): { readonly credentials: CallCredentials; maybe(error: unknown): boolean } {
-  let picked = false
-  const noting = credentials.createFromMetadataGenerator((_options, done) => {
-    picked = true
-    done(null, NOTHING)
-  })
-  return { credentials: noting, maybe: (error) => picked && !isUnprocessed(error) }
+function addSecret(secret: string): Interceptor {
+  return (options, nextCall) =>
+    new InterceptingCall(nextCall(options), {
+      start: (metadata, listener, next) => {
+        metadata.set(GATEWAY_SECRET_METADATA, secret)
+        next(metadata, listener)
+      }
+    })
 }
 
-/**
- * Whether the call had a connection and was still never begun: its stream was refused (RFC 9113 section 8.7), as those
- * are that a server going away no longer takes, or could not be opened. grpc-js says so in words alone.
- */
-function isUnprocessed(error: unknown): boolean {
-  if (!isServiceError(error) || error.metadata.get('grpc-status-details-bin').length > 0) return false
-  if (error.code === status.UNAVAILABLE) return error.details === 'Stream refused by server'
-  return error.code === status.INTERNAL && error.details.startsWith('Failed to start HTTP/2 stream')
-}
-
-function isServiceError(error: unknown): error is ServiceError {
-  return error instanceof Error && 'code' in error && 'metadata' in error
-}
-
-/** A method of a generated service definition. */
-export interface Rpc<Request, Answer> {
-  readonly path: string
-  requestSerialize(request: Request): Buffer
-  responseDeserialize(bytes: Buffer): Answer
-}
-
-/** What one attempt of a unary call takes beside its request. */
-export interface Attempt {
-  readonly metadata: Metadata
-  /** Milliseconds since the epoch. */
-  readonly deadline: number
-  /** Aborting cancels the call. */
-  readonly signal: AbortSignal
-}
-
-/**
- * `connecting`: nobody knows yet, for at most CONNECT_TIMEOUT. `serving` and `refusing` are what its health says over a
- * connection that stands.
- */
-export type Standing = 'connecting' | 'serving' | 'refusing' | 'unreachable'
-
-/** Milliseconds after which a connection or a health that is not there yet is waited for no longer. */
-const CONNECT_TIMEOUT = 1000
-
-/** Milliseconds between the end of a health watch and the next one on the same connection. */
-const WATCH_AGAIN = 1000
-
-/** The service whose health decides; `auth.v1.AuthService` of the same process follows the same database. */
-const WATCHED_SERVICE = 'entity.v1.EntityService'
-
-/** A list of 1000 rows with their children passes grpc's own limit of 4 MiB. */
+/** Lists of 1000 rows with their children are larger than gRPC's default limit of 4 MiB. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 const CHANNEL_OPTIONS = {
@@ -108,34 +70,61 @@ const CHANNEL_OPTIONS = {
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1000,
-  // A process that is frozen, or a peer that vanished without a word, is noticed by this alone.
+  // Only keepalive detects a peer whose process is frozen, or that vanished without closing its connection.
   'grpc.keepalive_time_ms': 20_000,
   'grpc.keepalive_timeout_ms': 5000,
-  // grpc-js would repeat a refused call on the same replica and hide that it had been refused.
+  // grpc-js would repeat a refused call on the same replica, and the caller would not learn that it had been refused.
   'grpc.enable_retries': 0
+}
+
+/**
+ * What the gateway knows about a replica. `connecting`: nothing yet, for at most CONNECT_TIMEOUT. `unreachable`: there is
+ * no connection. `serving` and `not-serving`: what the replica's own health check says over its connection.
+ */
+export type HealthState = 'connecting' | 'serving' | 'not-serving' | 'unreachable'
+
+/** Milliseconds after which a replica without a connection or a health status counts as unreachable. */
+const CONNECT_TIMEOUT = 1000
+
+/** Milliseconds between the end of one health watch and the start of the next one on the same connection. */
+const REWATCH_DELAY = 1000
+
+/** The service whose health is watched. `auth.v1.AuthService` of the same process depends on the same database. */
+const WATCHED_SERVICE = 'entity.v1.EntityService'
+
+/** A method of a generated service definition. */
+export interface RpcMethod<Request, Response> {
+  readonly path: string
+  requestSerialize(request: Request): Buffer
+  responseDeserialize(bytes: Buffer): Response
+}
+
+interface HealthResponse {
+  readonly status: string
 }
 
 export interface ReplicaOptions {
   /** IP address and port, such as `127.0.0.1:50051` or `[::1]:50051`. */
   readonly address: string
-  /** `host:port` as it was configured. Where its host is a name, the certificate is for that name. */
+  /** `host:port` as configured. If the host is a name, the certificate must be for that name. */
   readonly name: string
   readonly credentials: DataCredentials
-  /** Called after each change of `standing`. */
+  /** Called after each change of `health`. */
   readonly onChange: (replica: Replica) => void
 }
 
-/** One data service process: a connection that is kept up, what its health says, and the calls it carries. */
+/** One data service process: a connection that is kept open, its health, and the number of calls it is working on. */
 export class Replica {
   readonly address: string
   readonly name: string
-  readonly #client: Client
+  /** Sends the calls; see `startCall`. */
+  readonly client: Client
   readonly #onChange: (replica: Replica) => void
-  #standing: Standing = 'connecting'
+  #health: HealthState = 'connecting'
   #inFlight = 0
-  #watch: ClientReadableStream<HealthAnswer> | undefined
+  #watch: ClientReadableStream<HealthResponse> | undefined
   #connectTimer: NodeJS.Timeout | undefined
-  #rewatch: NodeJS.Timeout | undefined
+  #rewatchTimer: NodeJS.Timeout | undefined
   #retired = false
   #closed = false
 
@@ -144,72 +133,35 @@ export class Replica {
     this.name = name
     this.#onChange = onChange
     const host = targetNameOf(name)
-    this.#client = new Client(address, credentials.channel, {
+    this.client = new Client(address, credentials.channel, {
       ...CHANNEL_OPTIONS,
       ...credentials.options,
       ...(isIP(host) === 0 ? { 'grpc.ssl_target_name_override': host, 'grpc.default_authority': name } : {})
     })
-    this.#becomes('connecting')
+    this.#setHealth('connecting')
     this.#followConnection()
   }
 
-  get standing(): Standing {
-    return this.#standing
+  get health(): HealthState {
+    return this.#health
   }
 
-  /** Calls sent and not answered yet, exports included. */
+  /** Calls that were sent and have not ended, exports included. */
   get inFlight(): number {
     return this.#inFlight
   }
 
-  /** Rejects with an AttemptFailure. */
-  unary<Request, Answer>(rpc: Rpc<Request, Answer>, request: Request, attempt: Attempt): Promise<Answer> {
-    const { metadata, deadline, signal } = attempt
-    return new Promise((resolve, reject) => {
-      const sending = sendingNoted()
-      this.#inFlight += 1
-      const running = this.#client.makeUnaryRequest(
-        rpc.path,
-        (message: Request) => rpc.requestSerialize(message),
-        (bytes: Buffer) => rpc.responseDeserialize(bytes),
-        request,
-        metadata,
-        { deadline, credentials: sending.credentials },
-        (error, answer) => {
-          signal.removeEventListener('abort', cancel)
-          this.#finished()
-          if (error === null && answer !== undefined) resolve(answer)
-          else
-            reject(new AttemptFailure(error ?? new Error('The data service answered nothing.'), sending.maybe(error)))
-        }
-      )
-      const cancel = (): void => running.cancel()
-      if (signal.aborted) cancel()
-      else signal.addEventListener('abort', cancel)
-    })
-  }
-
-  /** A call with a stream of answers, which its reader pulls; it counts as in flight until it has closed. */
-  stream<Request, Answer>(
-    rpc: Rpc<Request, Answer>,
-    request: Request,
-    metadata: Metadata
-  ): ClientReadableStream<Answer> {
-    const stream = this.#client.makeServerStreamRequest(
-      rpc.path,
-      (message: Request) => rpc.requestSerialize(message),
-      (bytes: Buffer) => rpc.responseDeserialize(bytes),
-      request,
-      metadata
-    )
+  /** Counts a call as in flight. Each call of this must be followed by exactly one `endCall`. */
+  startCall(): void {
     this.#inFlight += 1
-    // Its reader hears of it too; an error before anybody reads would end the process.
-    stream.on('error', () => {})
-    stream.once('status', () => this.#finished())
-    return stream
   }
 
-  /** Takes no part any more and closes once the calls it carries have ended. */
+  endCall(): void {
+    this.#inFlight -= 1
+    if (this.#retired && this.#inFlight === 0) this.close()
+  }
+
+  /** Closes the connection as soon as the calls in flight have ended. */
   retire(): void {
     this.#retired = true
     if (this.#inFlight === 0) this.close()
@@ -220,80 +172,72 @@ export class Replica {
     this.#closed = true
     clearTimeout(this.#connectTimer)
     this.#endWatch()
-    this.#client.close()
-  }
-
-  #finished(): void {
-    this.#inFlight -= 1
-    if (this.#retired && this.#inFlight === 0) this.close()
+    this.client.close()
   }
 
   #followConnection(): void {
     if (this.#closed) return
-    const channel = this.#client.getChannel()
-    // true: a connection that is lost is made again, whether calls ask for it or not.
+    const channel = this.client.getChannel()
+    // `true` makes grpc-js reconnect at once when the connection is lost, and not only when a call needs it.
     const state = channel.getConnectivityState(true)
     if (state === connectivityState.READY) this.#watchHealth()
     else {
       this.#endWatch()
-      if (state === connectivityState.TRANSIENT_FAILURE) this.#becomes('unreachable')
-      else if (this.#standing !== 'unreachable') this.#becomes('connecting')
+      if (state === connectivityState.TRANSIENT_FAILURE) this.#setHealth('unreachable')
+      else if (this.#health !== 'unreachable') this.#setHealth('connecting')
     }
     channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, () => this.#followConnection())
   }
 
+  /** The `Watch` method of the gRPC health checking protocol. */
   #watchHealth(): void {
     this.#endWatch()
-    // What grpc-health-check loads from its own proto file.
-    const rpc = health['Watch'] as unknown as Rpc<{ readonly service: string }, HealthAnswer>
-    const watch = this.#client.makeServerStreamRequest(
-      rpc.path,
-      (message: { readonly service: string }) => rpc.requestSerialize(message),
-      (bytes: Buffer) => rpc.responseDeserialize(bytes),
+    // grpc-health-check loads this method from its own proto file and types it loosely.
+    const method = healthService['Watch'] as unknown as RpcMethod<{ readonly service: string }, HealthResponse>
+    const watch = this.client.makeServerStreamRequest(
+      method.path,
+      (message: { readonly service: string }) => method.requestSerialize(message),
+      (bytes: Buffer) => method.responseDeserialize(bytes),
       { service: WATCHED_SERVICE }
     )
     this.#watch = watch
-    watch.on('data', (answer: HealthAnswer) => {
-      if (watch === this.#watch) this.#becomes(answer.status === 'SERVING' ? 'serving' : 'refusing')
+    watch.on('data', (response: HealthResponse) => {
+      if (watch === this.#watch) this.#setHealth(response.status === 'SERVING' ? 'serving' : 'not-serving')
     })
-    // The status says the same; without a listener an error would end the process.
+    // The status event reports the same failure; an `error` without a listener would end the process.
     watch.on('error', () => {})
     watch.on('status', ({ code }) => {
       if (watch !== this.#watch) return
-      // Health checking of gRPC: a server without the service is taken for healthy.
+      // The health checking protocol treats a server without the health service as healthy.
       if (code === status.UNIMPLEMENTED) {
-        this.#becomes('serving')
+        this.#setHealth('serving')
         return
       }
-      this.#becomes('refusing')
-      this.#rewatch = setTimeout(() => this.#watchHealth(), WATCH_AGAIN).unref()
+      this.#setHealth('not-serving')
+      this.#rewatchTimer = setTimeout(() => this.#watchHealth(), REWATCH_DELAY).unref()
     })
   }
 
   #endWatch(): void {
-    clearTimeout(this.#rewatch)
+    clearTimeout(this.#rewatchTimer)
     const watch = this.#watch
     this.#watch = undefined
     watch?.cancel()
   }
 
-  #becomes(standing: Standing): void {
+  #setHealth(health: HealthState): void {
     if (this.#closed) return
-    if (standing === 'connecting') {
+    if (health === 'connecting') {
       this.#connectTimer ??= setTimeout(() => {
         this.#connectTimer = undefined
-        this.#becomes('unreachable')
+        this.#setHealth('unreachable')
       }, CONNECT_TIMEOUT).unref()
     } else {
       clearTimeout(this.#connectTimer)
       this.#connectTimer = undefined
     }
-    if (standing === this.#standing) return
-    this.#standing = standing
+    if (health === this.#health) return
+    this.#health = health
     this.#onChange(this)
   }
-}
-
-interface HealthAnswer {
-  readonly status: string
 }

@@ -1,4 +1,4 @@
-import type { CustomRead, Resource } from '../data/data-calls.js'
+import type { CustomRead, Resource } from '../data/data-client.js'
 import type { ReadOperation, RouteQuery } from '../http/query-string.js'
 
 /** One of the resource's own reads, where it has one of this name. */

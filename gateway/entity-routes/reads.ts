@@ -1,5 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { CustomRead, EntityRecord, ListAnswer, Resource, Selection, Shape, Unplaced } from '../data/data-calls.js'
+import type {
+  CustomRead,
+  EntityRecord,
+  ListResponse,
+  Resource,
+  Selection,
+  Shape,
+  Unplaced
+} from '../data/data-client.js'
 import { headerRoom, type PageLink, pageLinks, type Pagination, paginationOf } from '../http/links.js'
 import { entityTag } from '../http/preconditions.js'
 import { unintelligible } from '../http/problem-details.js'
@@ -149,7 +157,7 @@ function asFilter(named: string, property: string): string {
 }
 
 /** The page that starts with the first row left out. */
-function rest({ rowLimit, continuationPageSize: size }: ListAnswer): PageLink {
+function rest({ rowLimit, continuationPageSize: size }: ListResponse): PageLink {
   return { rel: 'next', pageNumber: String(1 + rowLimit / size), pageSize: String(size) }
 }
 

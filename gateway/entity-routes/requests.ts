@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/errors.js'
 import type { Catalogue } from '../data/catalogue.js'
-import type { DataCall, DataClient, Unplaced } from '../data/data-calls.js'
+import type { CallContext } from '../data/calls.js'
+import type { DataClient, Unplaced } from '../data/data-client.js'
+import { clientAddress } from '../http/client-address.js'
+import { authorizationOf } from '../http/header-fields.js'
 import { checkApiVersion, ignoredParameters, prefersStrict, SUPPORTED_VERSIONS } from '../http/negotiation.js'
-import { clientAddress, type PublicAddress } from '../http/public-address.js'
+import { type PublicAddress } from '../http/public-address.js'
 import type { RouteQuery } from '../http/query-string.js'
-import { authorizationOf } from '../http/request-head.js'
 import { methodNotAllowed, refuseOtherMethods } from '../server/methods.js'
 import { allowedMethods, type BelowResource, type EntityPath, routedMethods } from './paths.js'
 
@@ -79,7 +81,7 @@ const checkVersion: Hook = (request, _reply, done) => {
 }
 
 /** What a call takes over from its request. It is cancelled when the client goes away before it has its answer. */
-export function dataCall(request: FastifyRequest, reply: FastifyReply): DataCall {
+export function dataCall(request: FastifyRequest, reply: FastifyReply): CallContext {
   return callOf(request, untilAbandoned(reply))
 }
 
@@ -96,11 +98,11 @@ export function untilAbandoned(reply: FastifyReply): AbortSignal {
  * The call of a write. Not cancelled when the client goes away: what was sent was meant, and a retry with the same key
  * then finds it done, or under way, rather than in doubt.
  */
-export function writeCall(request: FastifyRequest): DataCall {
+export function writeCall(request: FastifyRequest): CallContext {
   return callOf(request, new AbortController().signal)
 }
 
-function callOf(request: FastifyRequest, signal: AbortSignal): DataCall {
+function callOf(request: FastifyRequest, signal: AbortSignal): CallContext {
   return {
     authorization: authorizationOf(request.raw.rawHeaders),
     requestId: request.id,

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/errors.js'
 import type { Catalogue } from '../data/catalogue.js'
-import type { EntityRecord, Precondition } from '../data/data-calls.js'
+import type { EntityRecord, Precondition } from '../data/data-client.js'
+import { headerLines } from '../http/header-fields.js'
 import { checkJsonBody, checkJsonMediaType } from '../http/json-body.js'
 import { headerRoom } from '../http/links.js'
-import { headerLines, idempotencyKey, ifMatch } from '../http/preconditions.js'
+import { idempotencyKey, ifMatch } from '../http/preconditions.js'
 import { NO_PARAMETERS, queryOf, routeQuery } from '../http/query-string.js'
 import {
   ACTION_PATH,

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { DomainError, refusal } from '../../shared/errors.js'
-import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../shared/wire.js'
+import { BODY_TOO_DEEP, MAX_BODY_DEPTH } from '../../shared/wire.js'
 
 const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i
 /** JSON is UTF-8 (RFC 8259 section 8.1): a charset may say so, or be left out. */
@@ -70,9 +70,4 @@ function nesting(body: Buffer): { readonly deepest: number; readonly balanced: b
 
 function malformed(detail: string, cause?: unknown): DomainError {
   return new DomainError('body.malformed', detail, cause === undefined ? {} : { cause })
-}
-
-/** Throws `body.too-large` on a body that announces more, before any of it is read. */
-export function checkBodySize(contentLength: string | undefined): void {
-  if (contentLength !== undefined) checkBodyLength(Number(contentLength))
 }

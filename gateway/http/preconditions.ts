@@ -1,28 +1,8 @@
 import { DomainError } from '../../shared/errors.js'
 import { decodeBase64 } from '../../shared/wire.js'
+import { listMembers, trimOws } from './header-fields.js'
 
-/**
- * Without the spaces and tabs around it (RFC 9110 section 5.6.3). `trim` would take a no-break space too, and a pattern
- * would take quadratic time for a long row of spaces.
- */
-export function withoutOws(text: string): string {
-  let start = 0
-  let end = text.length
-  while (start < end && isOws(text, start)) start += 1
-  while (end > start && isOws(text, end - 1)) end -= 1
-  return text.slice(start, end)
-}
-
-function isOws(text: string, at: number): boolean {
-  return text[at] === ' ' || text[at] === '\t'
-}
-
-/** The values of a header's lines, one a line. `rawHeaders` are names and values in turn; `name` is lower-case. */
-export function headerLines(rawHeaders: readonly string[], name: string): string[] {
-  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name)
-}
-
-/** What `If-Match` says, decoded and not judged. */
+/** The content of `If-Match`: the decoded row versions, or why there are none. The data service decides what it means. */
 export type IfMatch =
   { readonly kind: 'absent' | 'any' | 'malformed' } | { readonly kind: 'tags'; readonly versions: readonly Buffer[] }
 
@@ -30,16 +10,13 @@ export type IfMatch =
 const ENTITY_TAG = /^(?:W\/)?"([^"]*)"$/
 
 /**
- * Decodes `If-Match`, several lines of it joined by commas. Empty list members count for nothing (RFC 9110 section
- * 5.6.1). A comma within the quotes of a tag cuts it in two, neither of which is one: base64 has no comma.
+ * Decodes `If-Match` (RFC 9110 section 13.1.1). `header` holds all its lines joined by commas. A comma inside the quotes
+ * of a tag splits the tag into two parts, neither of which is a tag; base64 has no comma, so no valid tag is lost.
  */
 export function ifMatch(header: string | undefined): IfMatch {
-  const value = withoutOws(header ?? '')
+  const value = trimOws(header ?? '')
   if (value === '*') return { kind: 'any' }
-  const members = value
-    .split(',')
-    .map(withoutOws)
-    .filter((member) => member !== '')
+  const members = listMembers(value)
   if (members.length === 0) return { kind: 'absent' }
   const versions: Buffer[] = []
   for (const member of members) {
@@ -55,31 +32,33 @@ function versionIn(tag: string): Buffer | undefined {
   return text === '' ? undefined : decodeBase64(text)
 }
 
-/** The weak entity tag of a row version; undefined for the empty one, which is no version. */
+/** The weak entity tag of a row version (RFC 9110 section 8.8.3). undefined for an empty version, which means none. */
 export function entityTag(rowVersion: Buffer): string | undefined {
   return rowVersion.length === 0 ? undefined : `W/"${rowVersion.toString('base64')}"`
 }
 
-const KEY = /^[\x21-\x7e]{1,255}$/
-/** An sf-string (RFC 8941 section 3.3.3). */
-const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+/** A string of structured fields (RFC 8941 section 3.3.3). */
+const SF_STRING = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
 
 /**
- * The key in the lines of `Idempotency-Key`, without its quotes where it came in some; undefined for none or a blank
- * one. Throws `idempotency.key.invalid`.
+ * The key in the lines of `Idempotency-Key`, without quotes and escapes if it was sent as a quoted string. undefined if
+ * there is no line or a blank one. Throws `idempotency.key.invalid`.
  */
 export function idempotencyKey(lines: readonly string[]): string | undefined {
-  if (lines.length > 1) throw invalid('must be sent once.')
-  const value = withoutOws(lines[0] ?? '')
+  if (lines.length > 1) throw invalidKey('must be sent once.')
+  const value = trimOws(lines[0] ?? '')
   if (value === '') return undefined
-  const key = value.startsWith('"') ? QUOTED.exec(value)?.[1]?.replace(/\\(.)/g, '$1') : value
-  if (key === undefined) throw invalid('is no string in double quotes: escape " and \\ with a \\, and end it with a ".')
-  if (!KEY.test(key)) throw invalid('must be 1 to 255 visible ASCII characters.')
+  const key = value.startsWith('"') ? SF_STRING.exec(value)?.[1]?.replace(/\\(.)/g, '$1') : value
+  if (key === undefined) {
+    throw invalidKey('is no string in double quotes: escape " and \\ with a \\, and end it with a ".')
+  }
+  if (!IDEMPOTENCY_KEY.test(key)) throw invalidKey('must be 1 to 255 visible ASCII characters.')
   return key
 }
 
-function invalid(what: string): DomainError {
-  const detail = `The header Idempotency-Key ${what}`
+function invalidKey(reason: string): DomainError {
+  const detail = `The header Idempotency-Key ${reason}`
   return new DomainError('idempotency.key.invalid', detail, {
     faults: [{ code: 'idempotency.key.invalid', detail, place: { in: 'header', name: 'Idempotency-Key' } }]
   })

@@ -1,8 +1,8 @@
 import { DomainError } from '../../shared/errors.js'
-import { headerLines } from './preconditions.js'
+import { checkBodyLength } from '../../shared/wire.js'
 import { pathOf } from './query-string.js'
 
-/** A request line with its headers as they came. */
+/** A request line with its headers as received. */
 export interface RequestHead {
   readonly method: string
   readonly target: string
@@ -12,11 +12,29 @@ export interface RequestHead {
   readonly rawHeaders: readonly string[]
 }
 
-/** Bytes of the request line and the headers, contract.md section 2. */
+/** Bytes of the request line and the headers together (contract.md section 2). */
 export const MAX_HEAD_BYTES = 64 * 1024
 
-/** RFC 3986 section 3.2: a registered name or address, or an IP literal, and a port. Empty is a valid Host. */
+/** RFC 3986 section 3.2: a registered name or an IP literal, and a port. An empty value is a valid Host. */
 const HOST = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=%]*|\[[0-9A-Za-z:.%]+\])(?::\d{0,5})?$/
+
+/** Checks what the parser accepts and RFC 9112 section 3.2 does not. Throws `request.malformed`. */
+export function checkRequestHead({ target, rawHeaders, httpVersion }: RequestHead): void {
+  if (target.includes('#')) throw malformed('The request target must not hold a fragment: write a literal # as %23.')
+  const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]))
+  if (hosts.length > 1) throw malformed('The header Host must be sent once.')
+  if (hosts.length === 0 && httpVersion !== '1.0') throw malformed('The header Host is missing.')
+  if (!HOST.test(hosts[0] ?? '')) throw malformed('The header Host is not a host name with an optional port.')
+}
+
+/** The length is compared first, since this runs for every header of every request. */
+function isHost(name: string | undefined): boolean {
+  return name?.length === 4 && name.toLowerCase() === 'host'
+}
+
+function malformed(detail: string): DomainError {
+  return new DomainError('request.malformed', detail)
+}
 
 /** Throws `uri.too-long` or `headers.too-large`. */
 export function checkRequestHeadSize(head: RequestHead): void {
@@ -28,39 +46,27 @@ export function checkRequestHeadSize(head: RequestHead): void {
   }
 }
 
-/** Throws `request.malformed`. */
-export function checkRequestHead({ target, rawHeaders, httpVersion }: RequestHead): void {
-  if (target.includes('#')) throw malformed('The request target must not hold a fragment: write a literal # as %23.')
-  const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]))
-  if (hosts.length > 1) throw malformed('The header Host must be sent once.')
-  if (hosts.length === 0 && httpVersion !== '1.0') throw malformed('The header Host is missing.')
-  if (!HOST.test(hosts[0] ?? '')) throw malformed('The header Host is not a host name with an optional port.')
-}
-
-/** `METHOD SP target SP HTTP/1.1 CRLF`, `name: value CRLF` each, CRLF. */
+/** `METHOD SP target SP HTTP/1.1 CRLF`, `name: value CRLF` for each header, CRLF. */
 function headBytes({ method, target, rawHeaders }: RequestHead): number {
   let bytes = method.length + target.length + ' '.length + ' HTTP/1.1\r\n'.length + '\r\n'.length
   for (const text of rawHeaders) bytes += text.length + 2
   return bytes
 }
 
-function isHost(name: string | undefined): boolean {
-  return name?.length === 4 && name.toLowerCase() === 'host'
-}
-
-function malformed(detail: string): DomainError {
-  return new DomainError('request.malformed', detail)
+/** Throws `body.too-large` if `Content-Length` announces too much, before any of the body is read. */
+export function checkBodySize(contentLength: string | undefined): void {
+  if (contentLength !== undefined) checkBodyLength(Number(contentLength))
 }
 
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ ([\x21-\x7e]+) HTTP\/\d\.\d\r?\n/gm
 const BLANK_LINE = /\n\r?\n/
 
 /**
- * The path of the request in whose head the parser found a fault, `/` where its request line cannot be read. `packet`
- * is the piece of the connection that the parser had before it, which may begin with other requests, and `at` how far
- * it came.
+ * The path of the request in whose head the parser found an error; `/` if its request line cannot be read. `packet` is
+ * the last piece of the connection that the parser received, which may begin with other requests, and `at` the offset of
+ * the error in it.
  */
-export function pathOfFault(packet: string, at: number): string {
+export function pathOfMalformedHead(packet: string, at: number): string {
   const lineEnd = packet.indexOf('\n', at)
   const seen = lineEnd === -1 ? packet : packet.slice(0, lineEnd + 1)
   const line = [...seen.matchAll(REQUEST_LINE)].at(-1)
@@ -70,19 +76,12 @@ export function pathOfFault(packet: string, at: number): string {
   return BLANK_LINE.test(headers) ? '/' : pathOf(target)
 }
 
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
-
-/** The caller's request id where it is a fit one, else a new one. */
-export function requestIdOf(header: string | string[] | undefined, newId: () => string): string {
-  return typeof header === 'string' && REQUEST_ID.test(header) ? header : newId()
-}
-
 const TRACE_PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const ZEROS = /^0+$/
 
 /**
- * The same trace, one step further: the caller's trace id and flags with a span id of our own (W3C Trace Context).
- * undefined where the caller sent none, or one that must be ignored.
+ * `traceparent` for the next hop (W3C Trace Context section 3.2): the caller's trace id and flags with a new span id.
+ * undefined if the caller sent none, or one that must be ignored.
  */
 export function continueTrace(header: string | undefined, newSpanId: () => string): string | undefined {
   if (header === undefined) return undefined
@@ -90,13 +89,4 @@ export function continueTrace(header: string | undefined, newSpanId: () => strin
   if (trace === '' || version === 'ff' || ZEROS.test(trace) || ZEROS.test(parent)) return undefined
   if (version === '00' && rest !== undefined) return undefined
   return `00-${trace}-${newSpanId()}-${flags}`
-}
-
-/**
- * The credentials of a request; undefined for none. Node would keep the first of several lines: which of them an
- * intermediary judged cannot be known, so they go on as one list, which is no valid token.
- */
-export function authorizationOf(rawHeaders: readonly string[]): string | undefined {
-  const lines = headerLines(rawHeaders, 'authorization')
-  return lines.length === 0 ? undefined : lines.join(', ')
 }

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { Catalogue } from '../data/catalogue.js'
-import type { Action, Navigation, Property, Resource } from '../data/data-calls.js'
+import type { Action, Navigation, Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf } from '../entity-routes/paths.js'
 import { code, escapeHtml, HTML_HEADERS, htmlPage, link, table } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { Catalogue } from '../data/catalogue.js'
-import type { Resource } from '../data/data-calls.js'
+import type { Resource } from '../data/data-client.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { refuseOtherMethods } from '../server/methods.js'
 import { COMPONENT_HEADERS, PROBLEM_SCHEMA } from './components.js'

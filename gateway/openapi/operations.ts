@@ -1,4 +1,4 @@
-import type { CustomRead, Property, Resource } from '../data/data-calls.js'
+import type { CustomRead, Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, ownerParameterOfRead } from '../entity-routes/paths.js'
 import type { ReadOperation } from '../http/query-string.js'
 import { type HeaderName, jsonContent, problemResponses, success } from './components.js'

@@ -1,4 +1,4 @@
-import type { Resource } from '../data/data-calls.js'
+import type { Resource } from '../data/data-client.js'
 import { ownerParameterOf } from '../entity-routes/paths.js'
 import { type ParameterName, type ReadOperation, ROUTE_PARAMETERS } from '../http/query-string.js'
 

@@ -1,4 +1,4 @@
-import type { Property } from '../data/data-calls.js'
+import type { Property } from '../data/data-client.js'
 
 type Bounded = Pick<Property, 'minimum' | 'maximum'>
 

@@ -1,4 +1,4 @@
-import type { Action, Navigation, Property, Resource } from '../data/data-calls.js'
+import type { Action, Navigation, Property, Resource } from '../data/data-client.js'
 import { inputSchema, propertySchema, valueSchema } from './property-schema.js'
 
 export function isChildren({ kind }: Navigation): boolean {

@@ -2,8 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/errors.js'
+import type { TrustedProxies } from '../http/client-address.js'
+import { addVary, HOP_BY_HOP, listMembers, REQUEST_HOP_BY_HOP } from '../http/header-fields.js'
 import { escapeHtml, HTML_HEADERS, htmlPage } from '../http/html-page.js'
-import type { PublicAddress, TrustedProxies } from '../http/public-address.js'
+import type { PublicAddress } from '../http/public-address.js'
 import { keepFromFailing } from '../server/connections.js'
 import { type PageSession, rendererPath, splitPath } from './destination.js'
 
@@ -137,22 +139,6 @@ export interface Vouched {
   readonly forwardedFor: string
 }
 
-/** Of one connection only (RFC 9110 section 7.6.1); what `Connection` names besides is gone already. */
-const UPSTREAM_HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'http2-settings',
-  // undici does not send it, and Node has answered it already.
-  'expect'
-])
-
 /** What proxies say of where a request comes from and what it was. A client's own are forged. */
 const ASSERTED =
   /^(?:forwarded|via|(?:x-)?(?:true-|cluster-)?client-ip|x-cluster-client-ip|cf-connecting-ip|x-(?:forwarded|original|rewrite|real|envoy)(?:-.*)?|x-http-method(?:-override)?|x-method-override)$/
@@ -173,6 +159,9 @@ function isAsserted(name: string): boolean {
   return ASSERTED.test(plain) || plain.split('-').some((word) => IDENTITY.test(word))
 }
 
+/** What `Connection` names besides is gone already. undici does not send `Expect`, and Node has answered it. */
+const NOT_FORWARDED: ReadonlySet<string> = new Set([...REQUEST_HOP_BY_HOP, 'expect'])
+
 /** A client's headers as the renderer gets them: nothing of the connection, nothing that only the gateway may say. */
 export function upstreamHeaders(
   headers: Readonly<IncomingHttpHeaders>,
@@ -180,7 +169,7 @@ export function upstreamHeaders(
   hasBody: boolean
 ): IncomingHttpHeaders {
   const kept = Object.entries(headers).filter(
-    ([name]) => !UPSTREAM_HOP_BY_HOP.has(name) && !isAsserted(name) && (hasBody || name !== 'content-length')
+    ([name]) => !NOT_FORWARDED.has(name) && !isAsserted(name) && (hasBody || name !== 'content-length')
   )
   const { requestId, traceparent, cookie, host, proto, forwardedFor } = vouched
   const sent: IncomingHttpHeaders = {
@@ -206,17 +195,6 @@ export interface PageContext {
   readonly varies: boolean
 }
 
-const HOP_BY_HOP = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade'
-]
-
 /** The session is the gateway's: a renderer cannot set its cookies. */
 const OURS = /^[\s=]*app_(?:auth_access|auth_refresh|antiforgery)\s*=/
 
@@ -225,13 +203,13 @@ export function downstreamHeaders(
   headers: Readonly<IncomingHttpHeaders>,
   { personal, setsCookies, varies }: PageContext
 ): IncomingHttpHeaders {
-  const listed = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
+  const listed = listMembers(headers.connection ?? '').map((name) => name.toLowerCase())
   const dropped = new Set([...HOP_BY_HOP, ...listed, 'x-request-id', 'traceparent', 'set-cookie', 'vary'])
   const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)))
   const cookies = [headers['set-cookie'] ?? []].flat().filter((cookie) => !OURS.test(cookie))
   const unsaid = headers['cache-control'] === undefined
   const names = [...(varies ? ['Accept'] : []), ...(setsCookies || (personal && unsaid) ? ['Cookie'] : [])]
-  const vary = varyOn(headers.vary, names)
+  const vary = addVary(headers.vary, names)
   return {
     ...sent,
     ...(cookies.length === 0 ? {} : { 'set-cookie': cookies }),
@@ -239,16 +217,4 @@ export function downstreamHeaders(
     // A page that greets its user must not greet the next one with that name out of a cache.
     ...(setsCookies || (personal && unsaid) ? { 'cache-control': 'private, no-store' } : {})
   }
-}
-
-/** `Vary` with more names, each once, in whatever letters (RFC 9110 section 12.5.5). */
-function varyOn(vary: string | undefined, names: readonly string[]): string | undefined {
-  const said = (vary ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
-  if (said.includes('*')) return '*'
-  const known = new Set(said.map((name) => name.toLowerCase()))
-  const all = [...said, ...names.filter((name) => !known.has(name.toLowerCase()))]
-  return all.length === 0 ? undefined : all.join(', ')
 }

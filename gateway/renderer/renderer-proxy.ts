@@ -6,9 +6,11 @@ import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import type { Catalogue } from '../data/catalogue.js'
 import { customReadNamed } from '../entity-routes/paths.js'
+import type { TrustedProxies } from '../http/client-address.js'
 import { isFromAnotherOrigin } from '../http/cross-site.js'
+import { listMembers } from '../http/header-fields.js'
 import { acceptsHtml } from '../http/negotiation.js'
-import type { PublicAddress, TrustedProxies } from '../http/public-address.js'
+import type { PublicAddress } from '../http/public-address.js'
 import { type Asked, destinationOf, type OwnPaths, type PageSession, rendererPath } from './destination.js'
 import { forward, leaveUpstreamBody, sendFailurePage, upstreamBody } from './forward.js'
 
@@ -130,7 +132,8 @@ function refuseOtherOrigins({ method, headers }: FastifyRequest): void {
 }
 
 function refuseUpgrade({ headers }: FastifyRequest): void {
-  if (headers.upgrade === undefined || !/(?:^|,)\s*upgrade\s*(?:,|$)/i.test(headers.connection ?? '')) return
+  const options = listMembers(headers.connection ?? '').map((option) => option.toLowerCase())
+  if (headers.upgrade === undefined || !options.includes('upgrade')) return
   throw new DomainError(
     'request.malformed',
     `An upgrade to ${headers.upgrade} is not served here; send a plain request.`

@@ -6,7 +6,7 @@ import type { Logger } from '../../shared/logger.js'
 import { type Problem, toProblem } from '../http/problem-details.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { pathOf } from '../http/query-string.js'
-import { pathOfFault } from '../http/request-head.js'
+import { pathOfMalformedHead } from '../http/request-head.js'
 import { STRICT_TRANSPORT } from './requests.js'
 
 /** Node's parser errors; Fastify's type for them describes `rawPacket` as its JSON. */
@@ -82,7 +82,7 @@ export class MalformedHttp {
     const running = this.#latest.get(socket)
     if (running !== undefined && !running.req.complete) this.#refuseRunning(socket, refusal, running)
     else {
-      const path = pathOfFault(packetOf(error), bytesParsedOf(error))
+      const path = pathOfMalformedHead(packetOf(error), bytesParsedOf(error))
       this.#afterRunning(socket, () => this.#refuse(socket, refusal, path))
     }
   }

@@ -3,9 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Logger } from '../../shared/logger.js'
-import { checkBodySize } from '../http/json-body.js'
 import { shownPathOf } from '../http/query-string.js'
-import { checkRequestHead, checkRequestHeadSize, continueTrace } from '../http/request-head.js'
+import { checkBodySize, checkRequestHead, checkRequestHeadSize, continueTrace } from '../http/request-head.js'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -4,9 +4,10 @@ import { DomainError, type Fault, refusal, shortened } from '../../shared/errors
 import type { GatewayConfig } from '../config.js'
 import type { AuthCall, AuthClient, Session } from '../data/auth-client.js'
 import { bodyOf, wellFormedOrNone } from '../entity-routes/writes.js'
+import { clientAddress } from '../http/client-address.js'
 import { refuseCrossSite } from '../http/cross-site.js'
 import { checkJsonMediaType } from '../http/json-body.js'
-import { clientAddress, type PublicAddress } from '../http/public-address.js'
+import { type PublicAddress } from '../http/public-address.js'
 import { PublishedKeys } from './access-tokens.js'
 import { SessionCookies } from './cookies.js'
 

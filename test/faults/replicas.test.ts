@@ -55,7 +55,7 @@ eachDatabase((kind) =>
     }
     /** How often the gateway has seen a data service begin to serve. */
     const servings = (address: string): number =>
-      stack.gateway.logs().filter((line) => line['address'] === address && line['standing'] === 'serving').length
+      stack.gateway.logs().filter((line) => line['address'] === address && line['health'] === 'serving').length
     const bothServe = async (before: ReadonlyMap<string, number> = new Map()): Promise<void> => {
       for (const address of services.keys()) {
         const known = before.get(address) ?? 0

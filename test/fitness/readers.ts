@@ -37,13 +37,15 @@ import {
   requiredVersions
 } from '../../data-service/plan/write-requests.js'
 import { exportOptions } from '../../gateway/entity-routes/exports.js'
+import { forwardedAddress, TrustedProxies } from '../../gateway/http/client-address.js'
 import { cookieFault } from '../../gateway/http/cookies.js'
 import { isCrossSite, isFromAnotherOrigin } from '../../gateway/http/cross-site.js'
-import { checkBodySize, checkJsonBody, checkJsonMediaType } from '../../gateway/http/json-body.js'
+import { authorizationOf, headerLines, trimOws } from '../../gateway/http/header-fields.js'
+import { checkJsonBody, checkJsonMediaType } from '../../gateway/http/json-body.js'
 import { pageLinks } from '../../gateway/http/links.js'
 import { acceptsHtml, checkApiVersion, ignoredParameters, prefersStrict } from '../../gateway/http/negotiation.js'
-import { headerLines, idempotencyKey, ifMatch, withoutOws } from '../../gateway/http/preconditions.js'
-import { forwardedAddress, forwardedOrigin, TrustedProxies } from '../../gateway/http/public-address.js'
+import { idempotencyKey, ifMatch } from '../../gateway/http/preconditions.js'
+import { forwardedOrigin } from '../../gateway/http/public-address.js'
 import {
   FilterPairs,
   knownQuery,
@@ -57,12 +59,11 @@ import {
   shownPathOf
 } from '../../gateway/http/query-string.js'
 import {
-  authorizationOf,
+  checkBodySize,
   checkRequestHead,
   checkRequestHeadSize,
   continueTrace,
-  pathOfFault,
-  requestIdOf
+  pathOfMalformedHead
 } from '../../gateway/http/request-head.js'
 import { destinationOf, rendererPath, splitPath } from '../../gateway/renderer/destination.js'
 import { downstreamHeaders, upstreamHeaders } from '../../gateway/renderer/forward.js'
@@ -77,7 +78,7 @@ import { sentCookies, sentRefreshTokens, withSession } from '../../gateway/sessi
 import { jsonMembers } from '../../gateway/session/session-tools.js'
 import { verifyToken } from '../../shared/access-token.js'
 import { shortened } from '../../shared/errors.js'
-import { throttledAddress } from '../../shared/fair-semaphore.js'
+import { throttledAddress } from '../../shared/ip-address.js'
 import { decodeDetails } from '../../shared/rpc-status.js'
 import {
   cookiePairs,
@@ -85,7 +86,7 @@ import {
   readSessionCookie,
   unverifiedClaims
 } from '../../shared/session-cookie/read-session-cookie.js'
-import { decodeBase64 } from '../../shared/wire.js'
+import { decodeBase64, requestIdOf } from '../../shared/wire.js'
 import { resource } from '../data-service/plan/example-entities.js'
 import { boards, carts } from '../data-service/plan/owned-entities.js'
 
@@ -171,14 +172,17 @@ export const READERS: Readonly<Record<string, Reader>> = {
   },
   knownQuery: (text) => knownQuery(text, ['fields', 'page']),
   nameOf,
-  withoutOws,
+  trimOws,
   pageLinks: (text) =>
     pageLinks(
       { url: `${listener}/things/paged`, query: text },
       [{ rel: 'next', pageNumber: '2' }],
       Number.MAX_SAFE_INTEGER
     ),
-  pathOfFault: (text) => [pathOfFault(text, text.length), pathOfFault(`GET ${text}`, text.length)],
+  pathOfMalformedHead: (text) => [
+    pathOfMalformedHead(text, text.length),
+    pathOfMalformedHead(`GET ${text}`, text.length)
+  ],
   percentDecoded,
   prefersStrict,
   parseQuery,
@@ -347,7 +351,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
     'readArguments SettingsError SettingsReader redactUrl loadProto createLogger logGrpc isRouteId ' +
     'ownerParameter TlsCertificates channelCredentials serverCredentials followFiles stateOf ' +
-    'isLoopbackAddress readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
+    'isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'requests and bytes that are counted and handed on':
     'peek checkBodyLength FairSemaphore startAdminServer healthPages',
   'numbers and values that are parsed already': 'rescaled isArray isObject'

@@ -1,7 +1,7 @@
 import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { type AuthCall, GrpcAuthClient } from '../../gateway/data/auth-client.js'
-import { DataReplicas } from '../../gateway/data/replicas.js'
+import { ReplicaPool } from '../../gateway/data/replica-pool.js'
 import { DomainError } from '../../shared/errors.js'
 import type { ProtoGrpcType } from '../../shared/gen/auth_service.js'
 import { toRpcStatus } from '../../shared/rpc-status.js'
@@ -21,7 +21,7 @@ const CREDENTIALS = { email: 'e', password: 'p', clientAddress: '192.0.2.1', rep
 
 describe('the client of the AuthService', () => {
   let server: Server
-  let replicas: DataReplicas
+  let replicas: ReplicaPool
   let client: GrpcAuthClient
   let calls: number
   let on: Unary
@@ -46,7 +46,7 @@ describe('the client of the AuthService', () => {
         error === null ? resolve(bound) : reject(error)
       )
     })
-    replicas = new DataReplicas({ addresses: [`127.0.0.1:${port}`] })
+    replicas = new ReplicaPool({ addresses: [`127.0.0.1:${port}`] })
     client = new GrpcAuthClient(replicas)
   })
   afterEach(() => {

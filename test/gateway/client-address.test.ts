@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { forwardedAddress } from '../../gateway/http/public-address.js'
+import { forwardedAddress } from '../../gateway/http/client-address.js'
 import { request } from '../harness/http.js'
 import { type GatewayFixture, listen, startGateway } from './gateway-fixture.js'
 

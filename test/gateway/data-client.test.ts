@@ -9,9 +9,9 @@ import {
   status
 } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import type { DataCall } from '../../gateway/data/data-calls.js'
+import type { CallContext } from '../../gateway/data/calls.js'
 import { GrpcDataClient } from '../../gateway/data/data-client.js'
-import { DataReplicas } from '../../gateway/data/replicas.js'
+import { ReplicaPool } from '../../gateway/data/replica-pool.js'
 import { DomainError } from '../../shared/errors.js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
 import { toRpcStatus } from '../../shared/rpc-status.js'
@@ -22,7 +22,7 @@ type Streaming = (call: ServerWritableStream<unknown, unknown>) => void
 
 describe('the data client', () => {
   let server: Server
-  let replicas: DataReplicas
+  let replicas: ReplicaPool
   let client: GrpcDataClient
   let port: number
   let onGet: Unary
@@ -52,7 +52,7 @@ describe('the data client', () => {
   }
   beforeEach(async () => {
     port = await serve(0)
-    replicas = new DataReplicas({ addresses: [`127.0.0.1:${port}`] })
+    replicas = new ReplicaPool({ addresses: [`127.0.0.1:${port}`] })
     client = new GrpcDataClient(replicas)
   })
   afterEach(() => {
@@ -60,7 +60,7 @@ describe('the data client', () => {
     server.forceShutdown()
   })
 
-  const call = (more: Partial<DataCall> = {}): DataCall => ({
+  const call = (more: Partial<CallContext> = {}): CallContext => ({
     authorization: undefined,
     requestId: 'r1',
     traceparent: undefined,

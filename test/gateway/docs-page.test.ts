@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Resource } from '../../gateway/data/data-calls.js'
+import type { Resource } from '../../gateway/data/data-client.js'
 import { ERROR_CODES } from '../../shared/errors.js'
 import { action, customRead, products, property } from './fake-data-client.js'
 import { startGateway } from './gateway-fixture.js'

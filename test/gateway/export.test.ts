@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
-import type { DataCall, ExportPart } from '../../gateway/data/data-calls.js'
+import type { CallContext } from '../../gateway/data/calls.js'
+import type { ExportPart } from '../../gateway/data/data-client.js'
 import { DomainError, refusal } from '../../shared/errors.js'
 import { exchange, open } from '../harness/http.js'
 import { exportHeader, exportRows, parts, property } from './fake-data-client.js'
@@ -142,7 +143,7 @@ describe('exports', () => {
     const url = await listen(gateway)
     const batch = exportRows(Array.from({ length: 500 }, (_, index) => [index, 'x'.repeat(2000)]))
     let pulled = 0
-    const left = new Promise<DataCall>((resolve) => {
+    const left = new Promise<CallContext>((resolve) => {
       gateway.data.answerExport = async function* (call) {
         try {
           yield exportHeader()
@@ -169,7 +170,7 @@ describe('exports', () => {
     const batch = exportRows(Array.from({ length: 64 }, (_, index) => [index, 'x'.repeat(1000)]))
     let slow: GatewayFixture
     let url: string
-    let left: Promise<DataCall>
+    let left: Promise<CallContext>
     beforeEach(async () => {
       slow = await startGateway({}, undefined, { times: SHORT })
       url = await listen(slow)

@@ -1,37 +1,37 @@
+import type { CallContext } from '../../gateway/data/calls.js'
 import type {
-  ActAnswer,
+  ActResponse,
   Action,
-  ActMessage,
-  CatalogueAnswer,
-  CreateAnswer,
-  CreateMessage,
+  ActRequest,
+  DescribeResponse,
+  CreateResponse,
+  CreateRequest,
   CustomRead,
-  DataCall,
   DataClient,
-  DeleteMessage,
+  DeleteRequest,
   EntityRecord,
-  ExportMessage,
+  ExportRequest,
   ExportPart,
-  GetAnswer,
-  GetMessage,
-  ListAnswer,
-  ListMessage,
-  LookupAnswer,
-  LookupMessage,
-  PageAnswer,
-  PageMessage,
+  GetResponse,
+  GetRequest,
+  ListResponse,
+  ListRequest,
+  LookupResponse,
+  LookupRequest,
+  PageResponse,
+  PageRequest,
   Property,
-  ReadAnswer,
-  ReadMessage,
+  ReadResponse,
+  ReadRequest,
   Resource,
-  UpdateAnswer,
-  UpdateMessage
-} from '../../gateway/data/data-calls.js'
+  UpdateResponse,
+  UpdateRequest
+} from '../../gateway/data/data-client.js'
 
 /** A call as the gateway made it. */
 export interface SeenCall {
   readonly rpc: string
-  readonly call: DataCall
+  readonly call: CallContext
   readonly request: unknown
 }
 
@@ -39,88 +39,88 @@ export interface SeenCall {
 export class FakeDataClient implements DataClient {
   readonly calls: SeenCall[] = []
   reachable = true
-  catalogue: CatalogueAnswer = { digest: '1', resources: [products()] }
-  answerList: () => Promise<ListAnswer> | ListAnswer = () => ({
+  catalogue: DescribeResponse = { digest: '1', resources: [products()] }
+  answerList: () => Promise<ListResponse> | ListResponse = () => ({
     records: [record('{"id":1}'), record('{"id":2}')],
     rowLimit: 1000,
     truncated: false,
     continuationPageSize: 500
   })
-  answerPage: () => PageAnswer = () => ({
+  answerPage: () => PageResponse = () => ({
     records: [record('{"id":11}')],
     pageSize: 10,
     currentPage: '2',
     totalCount: '25',
     hasNext: true
   })
-  answerLookup: () => LookupAnswer = () => ({ json: Buffer.from('{"items":[]}'), truncated: false })
-  answerGet: () => Promise<GetAnswer> | GetAnswer = () => ({ record: record('{"id":1}', 'AQIDBAUGBwg=') })
-  answerExport: (call: DataCall) => AsyncIterable<ExportPart> = () =>
+  answerLookup: () => LookupResponse = () => ({ json: Buffer.from('{"items":[]}'), truncated: false })
+  answerGet: () => Promise<GetResponse> | GetResponse = () => ({ record: record('{"id":1}', 'AQIDBAUGBwg=') })
+  answerExport: (call: CallContext) => AsyncIterable<ExportPart> = () =>
     parts(exportHeader(), { end: { count: 0, truncated: false } })
-  answerRead: () => Promise<ReadAnswer> | ReadAnswer = () => ({
+  answerRead: () => Promise<ReadResponse> | ReadResponse = () => ({
     json: Buffer.from('[3,17]'),
     rowLimit: 1000,
     truncated: false
   })
-  answerCreate: (request: CreateMessage) => Promise<CreateAnswer> | CreateAnswer = ({ linkBase }) =>
+  answerCreate: (request: CreateRequest) => Promise<CreateResponse> | CreateResponse = ({ linkBase }) =>
     created({ location: `${linkBase}/products/7` })
-  answerUpdate: () => Promise<UpdateAnswer> | UpdateAnswer = () => written()
+  answerUpdate: () => Promise<UpdateResponse> | UpdateResponse = () => written()
   answerDelete: () => Promise<void> | void = () => {}
-  answerAct: () => Promise<ActAnswer> | ActAnswer = () => written()
+  answerAct: () => Promise<ActResponse> | ActResponse = () => written()
 
   readonly #listeners: (() => void)[] = []
 
-  async describe(): Promise<CatalogueAnswer> {
+  async describe(): Promise<DescribeResponse> {
     if (!this.reachable) throw new Error('not there')
     return this.catalogue
   }
 
-  async list(call: DataCall, request: ListMessage): Promise<ListAnswer> {
+  async list(call: CallContext, request: ListRequest): Promise<ListResponse> {
     this.calls.push({ rpc: 'list', call, request })
     return this.answerList()
   }
 
-  async page(call: DataCall, request: PageMessage): Promise<PageAnswer> {
+  async page(call: CallContext, request: PageRequest): Promise<PageResponse> {
     this.calls.push({ rpc: 'page', call, request })
     return this.answerPage()
   }
 
-  async lookup(call: DataCall, request: LookupMessage): Promise<LookupAnswer> {
+  async lookup(call: CallContext, request: LookupRequest): Promise<LookupResponse> {
     this.calls.push({ rpc: 'lookup', call, request })
     return this.answerLookup()
   }
 
-  async get(call: DataCall, request: GetMessage): Promise<GetAnswer> {
+  async get(call: CallContext, request: GetRequest): Promise<GetResponse> {
     this.calls.push({ rpc: 'get', call, request })
     return this.answerGet()
   }
 
-  async read(call: DataCall, request: ReadMessage): Promise<ReadAnswer> {
+  async read(call: CallContext, request: ReadRequest): Promise<ReadResponse> {
     this.calls.push({ rpc: 'read', call, request })
     return this.answerRead()
   }
 
-  export(call: DataCall, request: ExportMessage): AsyncIterable<ExportPart> {
+  export(call: CallContext, request: ExportRequest): AsyncIterable<ExportPart> {
     this.calls.push({ rpc: 'export', call, request })
     return this.answerExport(call)
   }
 
-  async create(call: DataCall, request: CreateMessage): Promise<CreateAnswer> {
+  async create(call: CallContext, request: CreateRequest): Promise<CreateResponse> {
     this.calls.push({ rpc: 'create', call, request })
     return this.answerCreate(request)
   }
 
-  async update(call: DataCall, request: UpdateMessage): Promise<UpdateAnswer> {
+  async update(call: CallContext, request: UpdateRequest): Promise<UpdateResponse> {
     this.calls.push({ rpc: 'update', call, request })
     return this.answerUpdate()
   }
 
-  async delete(call: DataCall, request: DeleteMessage): Promise<void> {
+  async delete(call: CallContext, request: DeleteRequest): Promise<void> {
     this.calls.push({ rpc: 'delete', call, request })
     return this.answerDelete()
   }
 
-  async act(call: DataCall, request: ActMessage): Promise<ActAnswer> {
+  async act(call: CallContext, request: ActRequest): Promise<ActResponse> {
     this.calls.push({ rpc: 'act', call, request })
     return this.answerAct()
   }
@@ -146,12 +146,12 @@ export function record(json: string, rowVersion = ''): EntityRecord {
 }
 
 /** What a write answers. */
-export function written(more: Partial<UpdateAnswer> = {}): UpdateAnswer {
+export function written(more: Partial<UpdateResponse> = {}): UpdateResponse {
   return { record: record('{"id":7}', 'AQIDBAUGBwg='), ignoredMembers: [], replayed: false, ...more }
 }
 
 /** What a create answers. */
-export function created(more: Partial<CreateAnswer> = {}): CreateAnswer {
+export function created(more: Partial<CreateResponse> = {}): CreateResponse {
   return { ...written(), id: '7', location: 'http://first.example/products/7', ...more }
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { throttledAddress } from '../../shared/fair-semaphore.js'
+import { throttledAddress } from '../../shared/ip-address.js'
 
 describe('the address that failures are counted under', () => {
   const CASES: readonly (readonly [address: string, counted: string])[] = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { authorizationOf } from '../../../gateway/http/request-head.js'
+import { authorizationOf } from '../../../gateway/http/header-fields.js'
 
 describe('Authorization', () => {
   it('is its one line, and undefined without any', () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { headerLines, idempotencyKey } from '../../../gateway/http/preconditions.js'
+import { headerLines } from '../../../gateway/http/header-fields.js'
+import { idempotencyKey } from '../../../gateway/http/preconditions.js'
 
 describe('Idempotency-Key', () => {
   const KEYS: readonly (readonly [line: string, key: string | undefined])[] = [

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { attachmentName, exportOptions } from '../../../gateway/entity-routes/exports.js'
-import { checkBodySize } from '../../../gateway/http/json-body.js'
 import { checkApiVersion, ignoredParameters, prefersStrict } from '../../../gateway/http/negotiation.js'
 import { entityTag } from '../../../gateway/http/preconditions.js'
 import { forwardedOrigin } from '../../../gateway/http/public-address.js'
 import { knownQuery } from '../../../gateway/http/query-string.js'
-import { continueTrace, requestIdOf } from '../../../gateway/http/request-head.js'
+import { checkBodySize, continueTrace } from '../../../gateway/http/request-head.js'
+import { requestIdOf } from '../../../shared/wire.js'
 
 describe('Prefer', () => {
   const STRICT = [

@@ -3,101 +3,102 @@ import { isIP } from 'node:net'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import { targetNameOf } from '../../shared/tls.js'
-import { type DataCredentials, NO_CREDENTIALS } from './credentials.js'
-import { Replica } from './replica.js'
+import { type DataCredentials, type HealthState, NO_CREDENTIALS, Replica } from './replica.js'
 
-/** The IP addresses of a host name, in any order; rejects where there are none. */
+/** The IP addresses of a host name, in any order. Rejects if there are none. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>
 
-export interface DataReplicasOptions {
-  /** `host:port` of each, as parsed by config.ts; a host name may stand for several. */
+export interface ReplicaPoolOptions {
+  /** `host:port` of each data service, as parsed by config.ts. A host name may stand for several. */
   readonly addresses: readonly string[]
   readonly resolve?: ResolveHost
   readonly credentials?: DataCredentials
   readonly log?: Logger
 }
 
-/** Milliseconds between two looks at what the names stand for. */
+/** Milliseconds between two resolutions of the host names. */
 const RESOLVE_INTERVAL = 30_000
 
-/** The same while some replica does not serve: whoever took its place may stand at another address. */
-const RESOLVE_AGAIN = 2000
+/** The same while some replica does not serve: its replacement may have another address. */
+const RESOLVE_INTERVAL_UNHEALTHY = 2000
 
 /** Milliseconds that a call waits for the first addresses. */
-const FIRST_RESOLUTION = 2000
+const FIRST_RESOLUTION_TIMEOUT = 2000
 
 /**
- * The data services that the gateway has. Each call goes to one whose health is serving, to the one with the fewest
- * calls in flight; among equals they take turns. Names are resolved again every 30 seconds, and every
- * 2 seconds while some replica does not serve.
+ * The data service processes that the gateway can call. Each call goes to a serving replica with the fewest calls in
+ * flight; replicas with equally few take turns.
  */
-export class DataReplicas {
+export class ReplicaPool {
   readonly #addresses: readonly string[]
   readonly #resolve: ResolveHost
   readonly #credentials: DataCredentials
   readonly #log: Logger | undefined
   readonly #replicas = new Map<string, Replica>()
   readonly #waiting = new Set<() => void>()
-  readonly #listeners = new Set<() => void>()
+  readonly #servingListeners = new Set<() => void>()
   #resolving = false
-  #resolvedOnce = false
-  #next: NodeJS.Timeout | undefined
+  #firstResolutionDone = false
+  #resolveTimer: NodeJS.Timeout | undefined
   #turn = 0
   #closed = false
 
-  constructor(options: DataReplicasOptions) {
+  constructor(options: ReplicaPoolOptions) {
     this.#addresses = options.addresses
     this.#resolve = options.resolve ?? addressesOf
     this.#credentials = options.credentials ?? NO_CREDENTIALS
     this.#log = options.log
-    setTimeout(() => this.#firstResolutionIsOver(), FIRST_RESOLUTION).unref()
+    setTimeout(() => this.#endFirstResolution(), FIRST_RESOLUTION_TIMEOUT).unref()
     void this.#resolveAll()
   }
 
-  /** Whether some replica's health is serving at this moment. */
+  /** Whether at least one replica is serving at this moment. */
   get isServing(): boolean {
-    return this.#standing('serving').length > 0
+    return this.#inState('serving').length > 0
   }
 
   /** Calls the listener each time a replica begins to serve. */
   onServing(listener: () => void): void {
-    this.#listeners.add(listener)
+    this.#servingListeners.add(listener)
   }
 
   /**
-   * The replica for the next attempt of a call. Those in `avoided`, which have failed it, are chosen only where no other
-   * serves and `again` allows it. Where none is serving, a connected one is chosen, whose own refusal says why. Waits for
-   * replicas that are being connected. Throws `upstream.unavailable` where there is none, and once the signal is aborted.
+   * The replica for the next attempt of a call. A replica in `failed` is chosen only if no other one is serving and
+   * `reuse` allows it. If none is serving, a connected one is chosen, whose own error tells the reason. Waits for
+   * replicas that are connecting. Throws `upstream.unavailable` if there is no replica, or the signal is aborted.
    */
-  async choose(signal: AbortSignal, how: { avoided: ReadonlySet<Replica>; again: boolean }): Promise<Replica> {
-    const { avoided, again } = how
-    const allowed = (one: Replica): boolean => again || !avoided.has(one)
+  async choose(
+    signal: AbortSignal,
+    { failed, reuse }: { readonly failed: ReadonlySet<Replica>; readonly reuse: boolean }
+  ): Promise<Replica> {
+    const isAllowed = (replica: Replica): boolean => reuse || !failed.has(replica)
     for (;;) {
       if (signal.aborted) throw new DomainError('upstream.unavailable', 'Nobody waits for the answer any more.')
-      const serving = this.#standing('serving')
-      const chosen = this.#leastLoaded(serving.filter((one) => !avoided.has(one)))
+      const serving = this.#inState('serving')
+      const chosen = this.#leastLoaded(serving.filter((replica) => !failed.has(replica)))
       if (chosen !== undefined) return chosen
-      if (this.#resolvedOnce && !this.#standing('connecting').some(allowed)) {
+      if (this.#firstResolutionDone && !this.#inState('connecting').some(isAllowed)) {
         const other =
-          this.#leastLoaded(serving.filter(allowed)) ?? this.#leastLoaded(this.#standing('refusing').filter(allowed))
+          this.#leastLoaded(serving.filter(isAllowed)) ??
+          this.#leastLoaded(this.#inState('not-serving').filter(isAllowed))
         if (other !== undefined) return other
         const detail = 'The data service cannot be reached at the moment.'
         throw new DomainError('upstream.unavailable', detail, { retryAfter: 1 })
       }
-      await this.#change(signal)
+      await this.#nextChange(signal)
     }
   }
 
   close(): void {
     this.#closed = true
-    clearTimeout(this.#next)
+    clearTimeout(this.#resolveTimer)
     for (const replica of this.#replicas.values()) replica.close()
     this.#replicas.clear()
-    this.#firstResolutionIsOver()
+    this.#endFirstResolution()
   }
 
-  #standing(standing: Replica['standing']): Replica[] {
-    return [...this.#replicas.values()].filter((one) => one.standing === standing)
+  #inState(health: HealthState): Replica[] {
+    return [...this.#replicas.values()].filter((replica) => replica.health === health)
   }
 
   #leastLoaded(candidates: readonly Replica[]): Replica | undefined {
@@ -107,47 +108,46 @@ export class DataReplicas {
     return equals[this.#turn % equals.length]
   }
 
-  #changed(replica: Replica): void {
-    const { address, standing } = replica
-    if (standing === 'unreachable') this.#log?.warn({ address }, 'a data service cannot be reached')
-    else if (standing !== 'connecting') this.#log?.info({ address, standing }, 'health of a data service')
-    if (standing === 'unreachable') this.#resolveIn(RESOLVE_AGAIN)
-    this.#wake()
-    if (standing === 'serving') for (const listener of this.#listeners) listener()
+  #onHealthChange({ address, health }: Replica): void {
+    if (health === 'unreachable') this.#log?.warn({ address }, 'a data service cannot be reached')
+    else if (health !== 'connecting') this.#log?.info({ address, health }, 'health of a data service')
+    if (health === 'unreachable') this.#resolveIn(RESOLVE_INTERVAL_UNHEALTHY)
+    this.#wakeWaiting()
+    if (health === 'serving') for (const listener of this.#servingListeners) listener()
   }
 
-  /** Resolves at the next change of any replica, and when the signal is aborted. */
-  #change(signal: AbortSignal): Promise<void> {
+  /** Resolves at the next health change of any replica, and when the signal is aborted. */
+  #nextChange(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
-        clearTimeout(held)
+        clearTimeout(timer)
         this.#waiting.delete(wake)
         signal.removeEventListener('abort', wake)
         resolve()
       }
-      // A connection that is being made does not keep the process alive; who waits for one does.
-      const held = setTimeout(wake, FIRST_RESOLUTION)
+      // The timers of a connecting replica do not keep the process alive. This one does, for the caller that waits.
+      const timer = setTimeout(wake, FIRST_RESOLUTION_TIMEOUT)
       this.#waiting.add(wake)
       signal.addEventListener('abort', wake)
     })
   }
 
-  #wake(): void {
+  #wakeWaiting(): void {
     for (const wake of this.#waiting) wake()
   }
 
-  #firstResolutionIsOver(): void {
-    this.#resolvedOnce = true
-    this.#wake()
+  #endFirstResolution(): void {
+    this.#firstResolutionDone = true
+    this.#wakeWaiting()
   }
 
   #resolveIn(delay: number): void {
     if (this.#closed || this.#resolving) return
-    clearTimeout(this.#next)
-    this.#next = setTimeout(() => void this.#resolveAll(), delay).unref()
+    clearTimeout(this.#resolveTimer)
+    this.#resolveTimer = setTimeout(() => void this.#resolveAll(), delay).unref()
   }
 
-  /** Never rejects: what a name stood for holds until it can be resolved again. */
+  /** Never rejects. The addresses of a name stay in use until the name can be resolved again. */
   async #resolveAll(): Promise<void> {
     this.#resolving = true
     const resolved = await Promise.all(this.#addresses.map((name) => this.#resolveOne(name)))
@@ -161,8 +161,9 @@ export class DataReplicas {
       replica.retire()
     }
     for (const [address, name] of found) if (!this.#replicas.has(address)) this.#add(address, name)
-    this.#firstResolutionIsOver()
-    this.#resolveIn(this.#standing('serving').length === this.#replicas.size ? RESOLVE_INTERVAL : RESOLVE_AGAIN)
+    this.#endFirstResolution()
+    const allServe = this.#inState('serving').length === this.#replicas.size
+    this.#resolveIn(allServe ? RESOLVE_INTERVAL : RESOLVE_INTERVAL_UNHEALTHY)
   }
 
   async #resolveOne(name: string): Promise<{ readonly name: string; readonly addresses: readonly string[] }> {
@@ -177,7 +178,7 @@ export class DataReplicas {
   }
 
   #add(address: string, name: string): void {
-    const onChange = (replica: Replica): void => this.#changed(replica)
+    const onChange = (replica: Replica): void => this.#onHealthChange(replica)
     this.#replicas.set(address, new Replica({ address, name, credentials: this.#credentials, onChange }))
   }
 }

@@ -3,9 +3,9 @@ import { type sendUnaryData, Server, ServerCredentials, type ServerWritableStrea
 import { expect } from 'chai'
 import { HealthImplementation } from 'grpc-health-check'
 import { GrpcAuthClient } from '../../gateway/data/auth-client.js'
-import type { DataCall } from '../../gateway/data/data-calls.js'
+import type { CallContext } from '../../gateway/data/calls.js'
 import { GrpcDataClient } from '../../gateway/data/data-client.js'
-import { DataReplicas, type ResolveHost } from '../../gateway/data/replicas.js'
+import { ReplicaPool, type ResolveHost } from '../../gateway/data/replica-pool.js'
 import { DomainError } from '../../shared/errors.js'
 import type { ProtoGrpcType as AuthTypes } from '../../shared/gen/auth_service.js'
 import type { ProtoGrpcType as EntityTypes } from '../../shared/gen/entity_service.js'
@@ -60,7 +60,7 @@ class FakeService {
   }
 }
 
-const call = (): DataCall => ({
+const call = (): CallContext => ({
   authorization: undefined,
   requestId: 'r',
   traceparent: undefined,
@@ -81,7 +81,7 @@ describe('the replicas of the data service', () => {
     addresses: readonly string[],
     resolve?: ResolveHost
   ): { data: GrpcDataClient; auth: GrpcAuthClient } => {
-    const replicas = new DataReplicas({ addresses, ...(resolve === undefined ? {} : { resolve }) })
+    const replicas = new ReplicaPool({ addresses, ...(resolve === undefined ? {} : { resolve }) })
     ending.push(() => replicas.close())
     return { data: new GrpcDataClient(replicas), auth: new GrpcAuthClient(replicas) }
   }

@@ -1,0 +1,272 @@
+import {
+  type CallCredentials,
+  type ClientReadableStream,
+  credentials,
+  Metadata,
+  type ServiceError,
+  status
+} from '@grpc/grpc-js'
+import { DomainError } from '../../shared/errors.js'
+import { fromRpcStatus } from '../../shared/rpc-status.js'
+import { CLIENT_ADDRESS_METADATA } from '../../shared/tls.js'
+import type { Replica, RpcMethod } from './replica.js'
+import type { ReplicaPool } from './replica-pool.js'
+
+/** What a call takes over from the HTTP request that causes it. */
+export interface CallContext {
+  /** The `Authorization` header as received; the data service verifies it. */
+  readonly authorization: string | undefined
+  readonly requestId: string
+  readonly traceparent: string | undefined
+  /** IP address of the client, for the data service's log; absent for the gateway's own calls. */
+  readonly clientAddress?: string
+  /** Aborted when nobody waits for the answer any more. The call is cancelled then. */
+  readonly signal: AbortSignal
+}
+
+/** One unary call: the method, the HTTP request it belongs to, and its message. */
+export interface UnaryCall<Request, Response> {
+  readonly rpc: RpcMethod<Request, Response>
+  readonly call: CallContext
+  readonly request: Request
+}
+
+/** Milliseconds that a call may take in all, retries included. Sent as the gRPC deadline, which SQL statements obey too. */
+export const CALL_DEADLINE = 10_000
+
+/** A read is retried once if the transport failed. Rejects with a DomainError. */
+export function readUnary<Request, Response>(
+  pool: ReplicaPool,
+  unary: UnaryCall<Request, Response>
+): Promise<Response> {
+  return callWithRetries(pool, unary, 1)
+}
+
+/**
+ * A write is not retried if it may have reached a data service: it may have happened although its answer was lost. A
+ * write that no data service has begun goes to another replica. Rejects with a DomainError.
+ */
+export function writeUnary<Request, Response>(
+  pool: ReplicaPool,
+  unary: UnaryCall<Request, Response>
+): Promise<Response> {
+  return callWithRetries(pool, unary, 0)
+}
+
+/** Attempts of one call within one deadline. Each attempt goes to another replica as long as there are others. */
+async function callWithRetries<Request, Response>(
+  pool: ReplicaPool,
+  unary: UnaryCall<Request, Response>,
+  retries: number
+): Promise<Response> {
+  const { signal } = unary.call
+  const attempt = { metadata: callMetadata(unary.call), deadline: Date.now() + CALL_DEADLINE }
+  const failed = new Set<Replica>()
+  for (let left = retries, reuse = false; ;) {
+    const replica = await pool.choose(signal, { failed, reuse })
+    try {
+      return await callReplica(replica, unary, attempt)
+    } catch (error) {
+      if (!(error instanceof AttemptFailure)) throw error
+      const { cause, maybeSent } = error
+      reuse = left > 0 && isTransportFailure(cause)
+      const isOver = signal.aborted || failed.has(replica) || (maybeSent && !reuse)
+      if (isOver) throw toDomainError(cause)
+      if (maybeSent) left -= 1
+      failed.add(replica)
+    }
+  }
+}
+
+/** `deadline` is in milliseconds since the epoch. Rejects with an AttemptFailure. */
+function callReplica<Request, Response>(
+  replica: Replica,
+  { rpc, call: { signal }, request }: UnaryCall<Request, Response>,
+  { metadata, deadline }: { readonly metadata: Metadata; readonly deadline: number }
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const tracker = trackSending()
+    replica.startCall()
+    const running = replica.client.makeUnaryRequest(
+      rpc.path,
+      (message: Request) => rpc.requestSerialize(message),
+      (bytes: Buffer) => rpc.responseDeserialize(bytes),
+      request,
+      metadata,
+      { deadline, credentials: tracker.credentials },
+      (error, response) => {
+        signal.removeEventListener('abort', cancel)
+        replica.endCall()
+        if (error === null && response !== undefined) resolve(response)
+        else
+          reject(new AttemptFailure(error ?? new Error('The data service answered nothing.'), tracker.maybeSent(error)))
+      }
+    )
+    const cancel = (): void => running.cancel()
+    if (signal.aborted) cancel()
+    else signal.addEventListener('abort', cancel)
+  })
+}
+
+/** Why an attempt got no answer. `cause` is the error of grpc-js. */
+class AttemptFailure extends Error {
+  override readonly name = 'AttemptFailure'
+  /** false if the data service certainly did not begin the call, so that even a write may be sent to another replica. */
+  readonly maybeSent: boolean
+
+  constructor(cause: unknown, maybeSent: boolean) {
+    super('The call failed.', { cause })
+    this.maybeSent = maybeSent
+  }
+}
+
+const NO_METADATA = new Metadata()
+
+/**
+ * Tells after a failure whether the call may have reached the data service. grpc-js asks call credentials for their
+ * metadata when it has picked a connection, immediately before it sends the head of the call, and never earlier.
+ */
+function trackSending(): { readonly credentials: CallCredentials; maybeSent(error: unknown): boolean } {
+  let picked = false
+  const tracking = credentials.createFromMetadataGenerator((_options, done) => {
+    picked = true
+    done(null, NO_METADATA)
+  })
+  return { credentials: tracking, maybeSent: (error) => picked && !isUnprocessed(error) }
+}
+
+/**
+ * Whether a call that had a connection was never begun: the server refused its stream (RFC 9113 section 8.7), as a
+ * server that is shutting down does, or the stream could not be opened. grpc-js says so only in the text of the error.
+ */
+function isUnprocessed(error: unknown): boolean {
+  if (!isServiceError(error) || error.metadata.get('grpc-status-details-bin').length > 0) return false
+  if (error.code === status.UNAVAILABLE) return error.details === 'Stream refused by server'
+  return error.code === status.INTERNAL && error.details.startsWith('Failed to start HTTP/2 stream')
+}
+
+/** Whether the failure is the transport's: the data service itself always sends details with its status. */
+function isTransportFailure(error: unknown): boolean {
+  return (
+    isServiceError(error) &&
+    error.code === status.UNAVAILABLE &&
+    error.metadata.get('grpc-status-details-bin').length === 0
+  )
+}
+
+/** The DomainError that a gRPC status stands for; any other error unchanged. */
+function toDomainError(error: unknown): unknown {
+  return isServiceError(error) ? fromRpcStatus(error) : error
+}
+
+function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && 'code' in error && 'metadata' in error
+}
+
+/** A server-streaming call, and how long to wait for each of its messages. */
+export interface StreamCall<Request, Response> extends UnaryCall<Request, Response> {
+  /** Milliseconds without a message after which the call ends with `upstream.timeout`. */
+  readonly idleTimeout: number
+}
+
+/**
+ * The messages of a server stream, pulled by the reader: grpc-js asks the data service for more only when the stream is
+ * read. The call is cancelled however the iteration ends. It is started once more, on another replica if there is one,
+ * if the transport failed before the first message. Throws DomainErrors.
+ */
+export async function* readStream<Request, Response>(
+  pool: ReplicaPool,
+  streaming: StreamCall<Request, Response>
+): AsyncGenerator<Response, void, void> {
+  const { signal } = streaming.call
+  const first = await pool.choose(signal, { failed: new Set(), reuse: false })
+  let begun = false
+  try {
+    for await (const message of messagesOf(openStream(first, streaming), streaming)) {
+      begun = true
+      yield message
+    }
+    return
+  } catch (error) {
+    if (begun || !isTransportFailure(error) || signal.aborted) throw toDomainError(error)
+  }
+  const second = await pool.choose(signal, { failed: new Set([first]), reuse: true })
+  try {
+    yield* messagesOf(openStream(second, streaming), streaming)
+  } catch (error) {
+    throw toDomainError(error)
+  }
+}
+
+/** The stream counts as in flight until it has closed. */
+function openStream<Request, Response>(
+  replica: Replica,
+  { rpc, call, request }: UnaryCall<Request, Response>
+): ClientReadableStream<Response> {
+  const stream = replica.client.makeServerStreamRequest(
+    rpc.path,
+    (message: Request) => rpc.requestSerialize(message),
+    (bytes: Buffer) => rpc.responseDeserialize(bytes),
+    request,
+    callMetadata(call)
+  )
+  replica.startCall()
+  // A cancelled call emits its error after the reader has left; an `error` without a listener would end the process.
+  stream.on('error', () => {})
+  stream.once('status', () => replica.endCall())
+  return stream
+}
+
+async function* messagesOf<Request, Response>(
+  stream: ClientReadableStream<Response>,
+  { call: { signal }, idleTimeout }: StreamCall<Request, Response>
+): AsyncGenerator<Response, void, void> {
+  const cancel = (): void => stream.cancel()
+  signal.addEventListener('abort', cancel)
+  if (signal.aborted) cancel()
+
+  let timedOut = false
+  const giveUp = (): void => {
+    timedOut = true
+    cancel()
+  }
+  let timer = setTimeout(giveUp, idleTimeout)
+  try {
+    for await (const message of stream as AsyncIterable<Response>) {
+      clearTimeout(timer)
+      yield message
+      timer = setTimeout(giveUp, idleTimeout)
+    }
+  } catch (error) {
+    if (!timedOut) throw error
+    throw new DomainError('upstream.timeout', 'The data service did not answer in time.', { cause: error })
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', cancel)
+    cancel()
+  }
+}
+
+/**
+ * Characters of an `Authorization` header. A longer one could pass the header limit of an HTTP/2 peer, which would close
+ * the connection and end all other calls on it. No accepted issuer makes tokens of this length.
+ */
+const MAX_AUTHORIZATION = 8 * 1024
+
+/** What gRPC metadata can carry as text: visible ASCII and spaces. */
+const METADATA_TEXT = /^[\x20-\x7e]*$/
+
+function callMetadata(call: CallContext): Metadata {
+  const metadata = new Metadata()
+  if (call.authorization !== undefined) metadata.set('authorization', checkedAuthorization(call.authorization))
+  metadata.set('x-request-id', call.requestId)
+  if (call.clientAddress !== undefined) metadata.set(CLIENT_ADDRESS_METADATA, call.clientAddress)
+  if (call.traceparent !== undefined) metadata.set('traceparent', call.traceparent)
+  return metadata
+}
+
+/** An `Authorization` that metadata cannot carry holds no valid token. Throws `auth.invalid-token`. */
+function checkedAuthorization(authorization: string): string {
+  if (authorization.length <= MAX_AUTHORIZATION && METADATA_TEXT.test(authorization)) return authorization
+  throw new DomainError('auth.invalid-token', 'The access token is not a well-formed JWT.')
+}

@@ -1,0 +1,92 @@
+import { BlockList, isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Logger } from '../../shared/logger.js'
+
+/** An IPv6 address in brackets or an IPv4 address, each with or without a port. */
+const WITH_PORT = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/
+
+/**
+ * The IP address in an entry of `X-Forwarded-For`. Some proxies write it with a port, IPv6 in brackets, or in the double
+ * quotes that `Forwarded` needs (RFC 7239 section 6). undefined for anything else, and for undefined: that is the
+ * address of a connection that is closed already.
+ */
+export function forwardedAddress(entry: string | undefined): string | undefined {
+  if (entry === undefined) return undefined
+  const text = entry.length > 1 && entry.startsWith('"') && entry.endsWith('"') ? entry.slice(1, -1) : entry
+  const [, ipv6, ipv4] = WITH_PORT.exec(text) ?? []
+  const address = ipv6 ?? ipv4 ?? text
+  return isIP(address) === 0 ? undefined : address
+}
+
+/**
+ * The proxies whose `X-Forwarded-*` headers are believed. The peer of every request is compared with them, so they are
+ * in Node's own BlockList: libraries take two times as long for IPv6 addresses and the IPv4-mapped ones of a listener on
+ * `::`, and none of them reads an entry with a port.
+ */
+export class TrustedProxies {
+  readonly #addresses = new BlockList()
+
+  /** Comma-separated addresses and CIDR ranges. The Error's message completes the sentence "TRUSTED_PROXIES …". */
+  static parse(text: string): TrustedProxies | Error {
+    const proxies = new TrustedProxies()
+    const items = text.split(',').map((item) => item.trim())
+    const wrong = items.filter((item) => item !== '' && !proxies.#add(item))
+    return wrong.length === 0 ? proxies : new Error('must list addresses or ranges such as 10.0.0.0/8')
+  }
+
+  /**
+   * Whether an address belongs to a trusted proxy. It may be a socket's remote address, which can be an IPv4-mapped
+   * IPv6 address, or an entry of `X-Forwarded-For`, which can have a port.
+   */
+  trusts(address: string | undefined): boolean {
+    if (address === undefined) return false
+    // The zone of a link-local address (RFC 4007) names an interface of this machine only.
+    const [known = ''] = (forwardedAddress(address) ?? '').split('%', 1)
+    const plain = known.replace(/^::ffff:(?=\d+\.)/i, '')
+    const version = isIP(plain)
+    return version !== 0 && this.#addresses.check(plain, version === 4 ? 'ipv4' : 'ipv6')
+  }
+
+  #add(item: string): boolean {
+    const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(item) ?? []
+    const version = isIP(address)
+    if (version === 0 || Number(prefix ?? 0) > (version === 4 ? 32 : 128)) return false
+    const family = version === 4 ? 'ipv4' : 'ipv6'
+    if (prefix === undefined) this.#addresses.addAddress(address, family)
+    else this.#addresses.addSubnet(address, Number(prefix), family)
+    return true
+  }
+}
+
+/**
+ * The IP address of the client: the one that trusted proxies report, as Fastify finds it, or the peer's address if that
+ * is none. Empty once the connection is closed.
+ */
+export function clientAddress({ ip, socket }: AddressedRequest): string {
+  return (ip === undefined ? undefined : forwardedAddress(ip)) ?? socket.remoteAddress ?? ''
+}
+
+/** Fastify declares `ip` as always present. It is undefined once the client has disconnected. */
+type AddressedRequest = Pick<FastifyRequest, 'socket'> & { readonly ip: string | undefined }
+
+/**
+ * Warns once of an `X-Forwarded-For` that is not believed. Behind a proxy that is not in `TRUSTED_PROXIES` all clients
+ * share one address, the proxy's.
+ */
+export const untrustedProxyWarning = fp<{ trustedProxies: TrustedProxies; log: Logger }>(
+  async (app, { trustedProxies, log }) => {
+    let warned = false
+    app.addHook('onRequest', ({ headers, socket }, _reply, done) => {
+      if (!warned && headers['x-forwarded-for'] !== undefined && !trustedProxies.trusts(socket.remoteAddress)) {
+        warned = true
+        log.warn(
+          { peer: socket.remoteAddress },
+          'X-Forwarded-For is ignored, since the peer is not in TRUSTED_PROXIES: all clients behind it count as one address. If it is a proxy of yours, add its address there'
+        )
+      }
+      done()
+    })
+  },
+  { name: 'untrusted-proxy-warning', fastify: '5.x' }
+)

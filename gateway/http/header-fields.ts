@@ -1,0 +1,87 @@
+/**
+ * The values of the lines of one header, in order. `rawHeaders` holds names and values in turn, as Node has them; `name`
+ * is in lower case.
+ */
+export function headerLines(rawHeaders: readonly string[], name: string): string[] {
+  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name)
+}
+
+/**
+ * The credentials of a request (RFC 9110 section 11.6.2); undefined if there are none. Several lines are joined to one
+ * list, which is never a valid token: Node would keep the first line, and an intermediary may have checked another one.
+ */
+export function authorizationOf(rawHeaders: readonly string[]): string | undefined {
+  const lines = headerLines(rawHeaders, 'authorization')
+  return lines.length === 0 ? undefined : lines.join(', ')
+}
+
+/**
+ * Removes optional whitespace, which is spaces and tabs, from both ends (RFC 9110 section 5.6.3). `trim` would remove a
+ * no-break space too, and a regular expression would take quadratic time for a long row of spaces.
+ */
+export function trimOws(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isOws(text, start)) start += 1
+  while (end > start && isOws(text, end - 1)) end -= 1
+  return text.slice(start, end)
+}
+
+function isOws(text: string, at: number): boolean {
+  return text[at] === ' ' || text[at] === '\t'
+}
+
+/** The members of a comma-separated list without the empty ones (RFC 9110 section 5.6.1). Quotes are not looked at. */
+export function listMembers(value: string): string[] {
+  return value
+    .split(',')
+    .map(trimOws)
+    .filter((member) => member !== '')
+}
+
+/**
+ * Splits at each separator outside double quotes (RFC 9110 section 5.6.4). A quoted string that is never closed reaches
+ * to the end of the text. A regular expression would take quadratic time for many such quotes.
+ */
+export function splitOutsideQuotes(text: string, separator: string): string[] {
+  const parts: string[] = []
+  let start = 0
+  let quoted = false
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (character === '"') quoted = !quoted
+    else if (quoted && character === '\\') at += 1
+    else if (!quoted && character === separator) {
+      parts.push(text.slice(start, at))
+      start = at + 1
+    }
+  }
+  return [...parts, text.slice(start)]
+}
+
+/** `Vary` with further field names, each of them once in any letter case (RFC 9110 section 12.5.5). undefined for none. */
+export function addVary(vary: string | undefined, names: readonly string[]): string | undefined {
+  const present = listMembers(vary ?? '')
+  if (present.includes('*')) return '*'
+  const known = new Set(present.map((name) => name.toLowerCase()))
+  const all = [...present, ...names.filter((name) => !known.has(name.toLowerCase()))]
+  return all.length === 0 ? undefined : all.join(', ')
+}
+
+/**
+ * Fields that belong to one connection, which an intermediary must not forward (RFC 9110 section 7.6.1). Fields that
+ * `Connection` itself names belong to it too.
+ */
+export const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade'
+])
+
+/** The same for requests, which have two more (RFC 9110 section 11.7.2, RFC 7540 section 3.2.1). */
+export const REQUEST_HOP_BY_HOP: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'proxy-authorization', 'http2-settings'])
