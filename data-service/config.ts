@@ -4,9 +4,21 @@ import { isLoopback } from '../shared/ip-address.js'
 import { parseLogLevel } from '../shared/logger.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity } from '../shared/tls.js'
-import { PERMISSIONS } from './auth/roles.js'
-import { sameUrl } from './sql/connect.js'
+import type { TokenConfig } from './auth/authentication.js'
+import { permissionsIn, type Roles } from './auth/claims.js'
+import type { OutsideIssuerConfig } from './auth/outside-issuer.js'
+import type { OwnershipPolicy } from './plan/authorize.js'
+import { type ConfiguredDatabase, sameUrl } from './sql/connect.js'
 import { parseDatabaseUrl } from './sql/engines/engine.js'
+import type { Migration } from './sql/schema/migrate.js'
+
+/** The databases of an application. */
+export interface ApplicationDatabases {
+  /** `file` is its name under DATA_DIR where DATABASE_URL is not set. Its migrations come after the engine's own. */
+  readonly primary: { readonly file: string; readonly migrations: readonly Migration[] }
+  /** A database that cannot be joined to the primary one. `setting` names its URL, `file` stands in for it. */
+  readonly second: { readonly setting: string; readonly file: string; readonly migrations: readonly Migration[] }
+}
 
 /** The settings of the data service (contract.md section 1). Durations in milliseconds. */
 export interface DataServiceConfig {
@@ -17,57 +29,25 @@ export interface DataServiceConfig {
   readonly admin: AdminAddress | undefined
   readonly dataDir: string
   readonly logLevel: string
-  /** `sqlite:<file>`, `mysql://…` or `mariadb://…`. */
-  readonly databaseUrl: string
-  readonly reviewsDatabaseUrl: string
+  /** URLs are `sqlite:<file>`, `mysql://…` or `mariadb://…`. */
+  readonly databases: { readonly primary: ConfiguredDatabase; readonly second: ConfiguredDatabase }
   /** Most connections of the pool of each of the two, where it is a server; migrations take two at once. */
   readonly databasePoolSize: number
   readonly sampleData: boolean
   readonly maxPageSize: number
   readonly maxExportRows: number
-  readonly ownership: OwnershipConfig
+  readonly ownership: OwnershipPolicy & { readonly claimType: string }
   readonly tokens: TokenConfig
   readonly idempotency: { readonly retention: number; readonly required: boolean }
   readonly reflection: boolean
 }
 
-export interface OwnershipConfig {
-  readonly claimType: string
-  readonly parameterName: string
-  /** undefined: the first use of an ownership rule is a configuration error. */
-  readonly bypassRole: string | undefined
-}
-
-export interface TokenConfig {
-  readonly issuer: string
-  readonly audience: string
-  /** undefined: a key of its own, made under the data folder. */
-  readonly privateKeyFile: string | undefined
-  readonly outside: OutsideIssuerConfig | undefined
-  readonly accessTtl: number
-  readonly refreshTtl: number
-  readonly refreshGrace: number
-}
-
-export interface OutsideIssuerConfig {
-  readonly jwksUri: string
-  readonly issuer: string
-  readonly audience: string
-  /** The `typ` that its tokens must have; undefined for any. */
-  readonly tokenType: string | undefined
-  readonly claims: OutsideClaims
-}
-
-/** What its tokens say of a caller, and what of it is believed. */
-export interface OutsideClaims {
-  readonly roleClaim: string
-  /** Its roles, each with the role of ours that it stands for; those that are not here count for nothing. */
-  readonly roles: ReadonlyMap<string, string>
-  readonly permissionClaim: string
-  /** The same of its permissions. */
-  readonly permissions: ReadonlyMap<string, string>
-  /** undefined: the claim of OWNER_CLAIM_TYPE. */
-  readonly ownerClaim: string | undefined
+/** What the settings take from the application that the engine serves. */
+export interface ConfiguredApplication {
+  readonly databases: ApplicationDatabases
+  readonly roles: Roles
+  /** Default of OWNER_CLAIM_TYPE: the claim of access tokens that names the owner of rows. */
+  readonly ownerClaimType: string
 }
 
 const INT32_MAX = 2 ** 31 - 1
@@ -75,12 +55,18 @@ const INT32_MAX = 2 ** 31 - 1
 const MOST_CONNECTIONS = 100_000
 
 /** Reads all settings; throws one SettingsError that lists every fault. `effective` is what `--print-config` prints. */
-export function readConfig(environment: Environment): { config: DataServiceConfig; effective: string } {
+export function readConfig(
+  environment: Environment,
+  application: ConfiguredApplication
+): { config: DataServiceConfig; effective: string } {
   const reader = new SettingsReader(environment)
   const address = reader.parsed('DATA_SERVICE_ADDRESS', { fallback: '127.0.0.1:50051', parse: parseAddress })
   const dataDir = reader.text('DATA_DIR', '.data')
-  const databaseUrl = (name: string, file: string): string =>
-    reader.parsed(name, { fallback: `sqlite:${join(dataDir, file)}`, parse: checkDatabaseUrl })
+  const database = (setting: string, file: string): ConfiguredDatabase => ({
+    setting,
+    url: reader.parsed(setting, { fallback: `sqlite:${join(dataDir, file)}`, parse: checkDatabaseUrl })
+  })
+  const { primary, second } = application.databases
   const config: DataServiceConfig = {
     address,
     grpc: {
@@ -90,18 +76,17 @@ export function readConfig(environment: Environment): { config: DataServiceConfi
     admin: readAdminAddress(reader),
     dataDir,
     logLevel: reader.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
-    databaseUrl: databaseUrl('DATABASE_URL', 'store.sqlite'),
-    reviewsDatabaseUrl: databaseUrl('REVIEWS_DATABASE_URL', 'reviews.sqlite'),
+    databases: { primary: database('DATABASE_URL', primary.file), second: database(second.setting, second.file) },
     databasePoolSize: reader.integer('DATABASE_POOL_SIZE', { fallback: 10, min: 2, max: MOST_CONNECTIONS }),
     sampleData: reader.flag('SAMPLE_DATA', false),
     maxPageSize: reader.integer('MAX_PAGE_SIZE', { fallback: 500, min: 1, max: INT32_MAX }),
     maxExportRows: reader.integer('MAX_EXPORT_ROWS', { fallback: 100_000, min: 1, max: INT32_MAX }),
     ownership: {
-      claimType: reader.text('OWNER_CLAIM_TYPE', 'customer_id'),
+      claimType: reader.text('OWNER_CLAIM_TYPE', application.ownerClaimType),
       parameterName: reader.text('OWNER_PARAMETER_NAME', 'id'),
       bypassRole: reader.optionalText('OWNER_BYPASS_ROLE')
     },
-    tokens: readTokenConfig(reader),
+    tokens: readTokenConfig(reader, permissionsIn(application.roles)),
     idempotency: {
       retention: reader.duration('IDEMPOTENCY_RETENTION', '24h'),
       required: reader.flag('IDEMPOTENCY_REQUIRED', false)
@@ -109,20 +94,20 @@ export function readConfig(environment: Environment): { config: DataServiceConfi
     reflection: reader.flag('GRPC_REFLECTION', false)
   }
   // A URL that is no database's is a fault already, and the default stands in for it.
-  if (sameUrl(config.databaseUrl, config.reviewsDatabaseUrl)) {
-    reader.fault('REVIEWS_DATABASE_URL must be another database than DATABASE_URL.')
+  if (sameUrl(config.databases.primary.url, config.databases.second.url)) {
+    reader.fault(`${second.setting} must be another database than DATABASE_URL.`)
   }
   reader.finish()
   return { config, effective: reader.effective() }
 }
 
-function readTokenConfig(reader: SettingsReader): TokenConfig {
+function readTokenConfig(reader: SettingsReader, permissions: readonly string[]): TokenConfig {
   const issuer = reader.text('JWT_ISSUER', 'uniform-rest')
   return {
     issuer,
     audience: reader.text('JWT_AUDIENCE', 'uniform-rest'),
     privateKeyFile: reader.optionalText('JWT_PRIVATE_KEY_FILE'),
-    outside: readOutsideIssuer(reader, issuer),
+    outside: readOutsideIssuer(reader, { ownIssuer: issuer, permissions }),
     accessTtl: reader.duration('ACCESS_TOKEN_TTL', '15m'),
     refreshTtl: reader.duration('REFRESH_TOKEN_TTL', '7d'),
     refreshGrace: reader.duration('REFRESH_GRACE', '10s')
@@ -130,12 +115,18 @@ function readTokenConfig(reader: SettingsReader): TokenConfig {
 }
 
 /** All three settings or none: a key may verify only its own issuer's tokens, so the issuer has to be known. */
-function readOutsideIssuer(reader: SettingsReader, ownIssuer: string): OutsideIssuerConfig | undefined {
+function readOutsideIssuer(
+  reader: SettingsReader,
+  ours: { readonly ownIssuer: string; readonly permissions: readonly string[] }
+): OutsideIssuerConfig | undefined {
   const jwksUri = reader.parsed('JWT_JWKS_URI', { fallback: '', parse: parseJwksUri })
   const issuer = reader.optionalText('JWT_JWKS_ISSUER')
   const audience = reader.optionalText('JWT_JWKS_AUDIENCE')
   const roles = reader.parsed('JWT_JWKS_ROLES', { fallback: '', parse: parseMapping })
-  const permissions = reader.parsed('JWT_JWKS_PERMISSIONS', { fallback: '', parse: parsePermissionMapping })
+  const permissions = reader.parsed('JWT_JWKS_PERMISSIONS', {
+    fallback: '',
+    parse: permissionMappingParser(ours.permissions)
+  })
   const optional = {
     JWT_JWKS_ROLE_CLAIM: reader.optionalText('JWT_JWKS_ROLE_CLAIM'),
     JWT_JWKS_PERMISSION_CLAIM: reader.optionalText('JWT_JWKS_PERMISSION_CLAIM'),
@@ -154,7 +145,8 @@ function readOutsideIssuer(reader: SettingsReader, ownIssuer: string): OutsideIs
     reader.fault('JWT_JWKS_URI, JWT_JWKS_ISSUER and JWT_JWKS_AUDIENCE must be set together, or none of them.')
     return undefined
   }
-  if (issuer === ownIssuer) reader.fault('JWT_JWKS_ISSUER must differ from JWT_ISSUER, whose tokens another key signs.')
+  if (issuer === ours.ownIssuer)
+    reader.fault('JWT_JWKS_ISSUER must differ from JWT_ISSUER, whose tokens another key signs.')
   return {
     jwksUri,
     issuer,
@@ -207,11 +199,14 @@ export function parseMapping(text: string): ReadonlyMap<string, string> | Error 
   return new Map(entries)
 }
 
-/** The same with permissions of ours: one that no entity knows would be a slip that nobody notices. */
-export function parsePermissionMapping(text: string): ReadonlyMap<string, string> | Error {
-  const mapping = parseMapping(text)
-  if (mapping instanceof Error) return new Error('must be pairs such as theirs=products:manage')
-  const known: readonly string[] = PERMISSIONS
-  const unknown = [...mapping.values()].find((ours) => !known.includes(ours))
-  return unknown === undefined ? mapping : new Error(`must lead to permissions of ours (${known.join(', ')})`)
+/** The same with permissions of ours: one that no role has would be a slip that nobody notices. */
+export function permissionMappingParser(
+  known: readonly string[]
+): (text: string) => ReadonlyMap<string, string> | Error {
+  return (text) => {
+    const mapping = parseMapping(text)
+    if (mapping instanceof Error) return new Error(`must be pairs such as theirs=${known[0] ?? 'ours'}`)
+    const unknown = [...mapping.values()].find((ours) => !known.includes(ours))
+    return unknown === undefined ? mapping : new Error(`must lead to permissions of ours (${known.join(', ')})`)
+  }
 }

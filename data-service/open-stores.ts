@@ -2,14 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { loadSample } from '../examples/store/sample/sample-store.js'
-import { primaryMigrations } from '../examples/store/schema/migrations.js'
-import { secondMigrations } from '../examples/store/schema/second-migrations.js'
 import { DomainError } from '../shared/errors.js'
 import { makeFolder } from '../shared/files.js'
 import { StartError } from '../shared/start-error.js'
 import type { AuthStore } from './auth/accounts.js'
-import type { DataServiceConfig } from './config.js'
+import type { ConfiguredApplication, DataServiceConfig } from './config.js'
 import type { Entity } from './entity/entity.js'
 import type { ReadStore, WriteStore } from './plan/stores.js'
 import { openAuthStore } from './sql/accounts.js'
@@ -20,6 +17,7 @@ import { parseDatabaseUrl } from './sql/engines/engine.js'
 import { unreachable } from './sql/engines/error-classes.js'
 import { createReadStore } from './sql/read-store.js'
 import { checkRights, checkSchema } from './sql/schema/check-schema.js'
+import { engineMigrations } from './sql/schema/engine-tables.js'
 import { migrate } from './sql/schema/migrate.js'
 import { createWriteStore } from './sql/writes.js'
 
@@ -34,39 +32,53 @@ export interface OpenStores {
   close(): Promise<void>
 }
 
+/** What of an application is in its databases. */
+export interface StoredApplication extends Pick<ConfiguredApplication, 'databases'> {
+  readonly entities: readonly Entity[]
+  /** Rows to try the service with. */
+  readonly sample?: {
+    /** Fills databases that are migrated and empty, and leaves others alone; true: it filled them. */
+    readonly loadRows: (primary: Database['sequelize'], second: Database['sequelize']) => Promise<boolean>
+  }
+}
+
 /**
- * Migrates, loads the sample store where it is asked for, and checks tables and indexes against the entities. The
+ * Migrates, loads the sample rows where SAMPLE_DATA asks for them, and checks tables and indexes against the entities. The
  * second store may be down: it is brought up to date as soon as it can be reached, and nothing else waits for it.
  */
 export async function openStores(
   config: DataServiceConfig,
-  entities: readonly Entity[],
+  application: StoredApplication,
   how: { readonly log: Logger; readonly stopping: AbortSignal }
 ): Promise<OpenStores> {
   const { log, stopping } = how
-  const main = { setting: 'DATABASE_URL', url: config.databaseUrl }
-  const reviews = { setting: 'REVIEWS_DATABASE_URL', url: config.reviewsDatabaseUrl }
-  const primary = await opening(main, () => open(main.url, config.databasePoolSize))
-  const second = await opening(reviews, () => open(reviews.url, config.databasePoolSize))
-  await opening(main, () => migrate(primary.sequelize, primaryMigrations, log))
-  await opening(main, () => checkRights(primary.sequelize))
-  await checkSchema(primary.sequelize, 'primary', entities)
+  const { entities, sample } = application
+  const first = config.databases.primary
+  const other = config.databases.second
+  const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
+  const second = await opening(other, () => openDatabase(other.url, config.databasePoolSize))
+  await opening(first, () => migratePrimary(primary, application, log))
+  await opening(first, () => checkRights(primary.sequelize))
+  await checkSchema(primary.sequelize, { store: 'primary', setting: first.setting }, entities)
   const prepareSecond = async (): Promise<void> => {
     if (await sameDatabase(primary, second)) {
-      throw new StartError('REVIEWS_DATABASE_URL leads to the database of DATABASE_URL by another name. Name another.')
+      const [name, taken] = [other.setting, first.setting]
+      throw new StartError(`${name} leads to the database of ${taken} by another name. Name another.`)
     }
-    await migrate(second.sequelize, secondMigrations, log)
+    await migrateSecond(second, application, log)
     await checkRights(second.sequelize)
-    await checkSchema(second.sequelize, 'second', entities)
-    if (config.sampleData && (await loadSample(primary.sequelize, second.sequelize))) log.info('sample store loaded')
+    await checkSchema(second.sequelize, { store: 'second', setting: other.setting }, entities)
+    if (config.sampleData && (await sample?.loadRows(primary.sequelize, second.sequelize))) {
+      log.info('sample store loaded')
+    }
   }
   try {
     await prepareSecond()
   } catch (error) {
-    const failure = openFailure(error, reviews)
+    const failure = openFailure(error, other)
     if (!(unreachable(error, 'The second database') instanceof DomainError)) throw failure
     log.error(reasonOf(failure), 'second store not reached: what includes its children is answered 503 until it is')
-    void retry(prepareSecond, { log, stopping, database: reviews })
+    void retry(prepareSecond, { log, stopping, database: other })
   }
   const read = createReadStore({ primary, second }, entities)
   const { random } = Math
@@ -88,6 +100,23 @@ export async function openStores(
   }
 }
 
+/** The tables of the engine itself come first: those of the application may refer to them. */
+export async function migratePrimary(
+  { sequelize }: Database,
+  { databases }: Pick<StoredApplication, 'databases'>,
+  log: Logger
+): Promise<void> {
+  await migrate(sequelize, [...engineMigrations, ...databases.primary.migrations], log)
+}
+
+export async function migrateSecond(
+  { sequelize }: Database,
+  { databases }: Pick<StoredApplication, 'databases'>,
+  log: Logger
+): Promise<void> {
+  await migrate(sequelize, databases.second.migrations, log)
+}
+
 /** `work` on a database, which says what is wrong with its setting where it cannot be opened. */
 async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>): Promise<T> {
   try {
@@ -97,7 +126,7 @@ async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>):
   }
 }
 
-async function open(url: string, poolSize: number): Promise<Database> {
+export async function openDatabase(url: string, poolSize?: number): Promise<Database> {
   const settings = parseDatabaseUrl(url)
   if (settings.kind === 'sqlite') await makeFolder(dirname(settings.file))
   return connect(settings, poolSize)

@@ -66,7 +66,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 async function main(): Promise<void> {
   const task = readArguments(process.argv.slice(2))
   if (task === 'help') {
-    process.stdout.write(help('gateway'))
+    process.stdout.write(help('dist/gateway/main.js'))
     return
   }
   const { config, effective } = readGatewayConfig(process.env)

@@ -1,4 +1,4 @@
-/** Settings as a flat table of texts; `process.env` is passed in by the two config.ts files alone. */
+/** Settings as a flat table of texts; `process.env` is passed in by what a process is started with alone. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
@@ -144,9 +144,9 @@ export class ArgumentError extends Error {
   }
 }
 
-/** What `--help` prints. */
-export function help(process: 'gateway' | 'data-service'): string {
-  return `Usage: node dist/${process}/main.js [--print-config | --help]
+/** What `--help` prints; `main` is the module that node was started with. */
+export function help(main: string): string {
+  return `Usage: node ${main} [--print-config | --help]
 
   --print-config  prints the settings in force, secrets redacted, and ends
   --help          prints this

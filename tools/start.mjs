@@ -8,7 +8,7 @@ import { checkSettings } from './start/check-settings.mjs'
 import { gatewaySecret } from './start/gateway-secret.mjs'
 import { healthy } from './start/healthy.mjs'
 import { checkFree } from './start/ports.mjs'
-import { startService } from './start/service.mjs'
+import { mains, startService } from './start/service.mjs'
 import { welcome } from './start/welcome.mjs'
 
 /** @typedef {import('./start/service.mjs').Service} Service */
@@ -36,14 +36,19 @@ await runCommand(async () => {
 
     async function serve() {
       // Both would take the one ADMIN_PORT: it is the gateway's.
-      add(startService('data-service', { env: { ...shared, ADMIN_PORT: '' } }))
+      add(startService('data-service', { main: mains.dataService, env: { ...shared, ADMIN_PORT: '' } }))
       // Only then the gateway: it would wait too, but say so in many lines.
       await accepting(grpc, ending.signal)
       const base = localBase(http, env)
       // A page must not come before the shop that renders it.
       await serveShop(base)
       const renderer = shop === undefined ? {} : { RENDERER_URL: `http://${shop.host}:${shop.port}` }
-      add(startService('gateway', { env: { ...shared, ...renderer, GATEWAY_PORT: String(http.port) } }))
+      add(
+        startService('gateway', {
+          main: mains.gateway,
+          env: { ...shared, ...renderer, GATEWAY_PORT: String(http.port) }
+        })
+      )
       await healthy(base, ending.signal)
       const withSample = env['SAMPLE_DATA'] === 'true'
       const dataService = `${grpc.host}:${grpc.port}`
@@ -62,7 +67,7 @@ await runCommand(async () => {
         // A certificate that signs itself is known to nobody else.
         ...(env['HTTP_TLS_CERT_FILE'] ? { NODE_EXTRA_CA_CERTS: env['HTTP_TLS_CERT_FILE'] } : {})
       }
-      add(startService('examples/store/storefront', { env: shopEnv }))
+      add(startService('storefront', { main: 'examples/store/storefront/main.js', env: shopEnv }))
       await accepting(shop, ending.signal)
     }
 

@@ -23,7 +23,7 @@ export const uniformRest: Target = {
     }
     processes.push(
       startServer({
-        module: 'data-service/main.js',
+        module: 'examples/store/main.js',
         nodeOptions,
         env: {
           ...env,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { loadSigningKey, mintToken } from '../../data-service/auth/signing-keys.js'
-import { SAMPLE_ACCOUNTS } from '../../examples/store/accounts.js'
+import { sampleAccounts } from '../../examples/store/sample/accounts.js'
 import type { TokenIssuer } from '../targets/target.js'
 
 /** Who sends the writes. */
@@ -16,7 +16,7 @@ const TTL_MS = 24 * 60 * 60 * 1000
 
 /** With a signing key under `folder`, made there where it is missing. */
 export async function createWriter(folder: string): Promise<Writer> {
-  const account = SAMPLE_ACCOUNTS.find(({ role }) => role === 'Clerk')
+  const account = sampleAccounts.accounts.find(({ role }) => role === 'Clerk')
   if (account === undefined) throw new Error('No sample account is a clerk.')
   const key = await loadSigningKey({ file: undefined, dataDir: folder })
   const issuer = {

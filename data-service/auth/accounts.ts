@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Passwords } from './passwords.js'
 
 /** Who logs in, as access tokens tell of them. */
 export interface Account {
@@ -128,4 +129,35 @@ export interface AuthStore {
   purgeSessions(now: number, most: number): Promise<number>
   /** Deletes at most `most` used tokens, of families that live on too; how many it deleted. */
   purgeUsedTokens(now: number, most: number): Promise<number>
+}
+
+/** Accounts to try the service with, which exist only where SAMPLE_DATA is on. */
+export interface SampleAccounts {
+  readonly accounts: readonly Account[]
+  /** Of all of them, and public. */
+  readonly password: string
+}
+
+/** Adds those that are not there. An e-mail address that has another account keeps it. */
+export async function addSampleAccounts(
+  store: AuthStore,
+  { accounts, password }: SampleAccounts,
+  how: { readonly passwords: Passwords; readonly now: () => number; readonly signal: AbortSignal }
+): Promise<void> {
+  const { passwords, now, signal } = how
+  const keyed = accounts.map((account) => ({ ...account, emailKey: accountKey(account.email) }))
+  const missing = await store.transaction(signal, async (unit) => {
+    const found = []
+    for (const account of keyed) if ((await unit.findAccount(account.emailKey)) === undefined) found.push(account)
+    return found
+  })
+  // Hashing is slow on purpose, so it is done while no transaction is open.
+  const made: NewAccount[] = []
+  for (const account of missing) {
+    made.push({ ...account, passwordHash: await passwords.hash(password), isSample: true, createdAt: now() })
+  }
+  if (made.length === 0) return
+  await store.transaction(signal, async (unit) => {
+    for (const account of made) await unit.addAccount(account)
+  })
 }

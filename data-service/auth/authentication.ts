@@ -1,17 +1,27 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { loadSampleAccounts } from '../../examples/store/accounts.js'
 import type { VerificationKey } from '../../shared/access-token.js'
 import type { IssuerKeys } from '../../shared/gen/auth/v1/IssuerKeys.js'
 import type { KeysRequest__Output } from '../../shared/gen/auth/v1/KeysRequest.js'
 import type { KeysResponse } from '../../shared/gen/auth/v1/KeysResponse.js'
-import type { DataServiceConfig } from '../config.js'
 import type { UnaryHandler } from '../entity/caller.js'
-import type { Account, AuthStore } from './accounts.js'
-import { type ClaimReading, type Identify, identifyBy, outsideClaims } from './claims.js'
-import { outsideIssuer } from './outside-issuer.js'
+import { type Account, addSampleAccounts, type AuthStore, type SampleAccounts } from './accounts.js'
+import { type ClaimReading, type Identify, identifyBy, outsideClaims, type PermissionsOf } from './claims.js'
+import { outsideIssuer, type OutsideIssuerConfig } from './outside-issuer.js'
 import { argon2Passwords, type Passwords } from './passwords.js'
 import { type AccessToken, mintToken, ownIssuer, type PublishedIssuer, watchKeys } from './signing-keys.js'
+
+/** The settings of tokens (contract.md section 1). Durations in milliseconds. */
+export interface TokenConfig {
+  readonly issuer: string
+  readonly audience: string
+  /** undefined: a key of its own, made under the data folder. */
+  readonly privateKeyFile: string | undefined
+  readonly outside: OutsideIssuerConfig | undefined
+  readonly accessTtl: number
+  readonly refreshTtl: number
+  readonly refreshGrace: number
+}
 
 /** What the rpcs of AuthService work with. Durations in milliseconds. */
 export interface Authenticating {
@@ -40,9 +50,22 @@ export interface Authentication {
 
 /** Reads the service's own keys, which are made where there are none, and follows their file until the process stops. */
 export async function openAuthentication(
-  { tokens, dataDir, ownership, sampleData }: DataServiceConfig,
-  { log, stopping }: { readonly log: Logger; readonly stopping: AbortSignal }
+  config: {
+    readonly tokens: TokenConfig
+    readonly dataDir: string
+    readonly ownership: { readonly claimType: string }
+    readonly sampleData: boolean
+  },
+  how: {
+    readonly permissionsOf: PermissionsOf
+    /** Added where `sampleData` is on; undefined for none. */
+    readonly sampleAccounts: SampleAccounts | undefined
+    readonly log: Logger
+    readonly stopping: AbortSignal
+  }
 ): Promise<Authentication> {
+  const { tokens, dataDir, ownership, sampleData } = config
+  const { permissionsOf, sampleAccounts, log, stopping } = how
   const keySet = await watchKeys({ file: tokens.privateKeyFile, dataDir }, { log, stopping })
   const now = Date.now
   const ownerClaimType = ownership.claimType
@@ -55,9 +78,11 @@ export async function openAuthentication(
   const minting = { ...tokens, ownerClaimType, ttl: tokens.accessTtl, now, newId: randomUUID }
   const passwords = argon2Passwords()
   return {
-    identify: identifyBy(issuers, { ownerClaimType, outside, now }),
+    identify: identifyBy(issuers, { ownerClaimType, permissionsOf, outside, now }),
     over: async (store) => {
-      if (sampleData) await loadSampleAccounts(store, { passwords, now, signal: stopping })
+      if (sampleData && sampleAccounts !== undefined) {
+        await addSampleAccounts(store, sampleAccounts, { passwords, now, signal: stopping })
+      }
       return {
         store,
         passwords,

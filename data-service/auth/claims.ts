@@ -1,8 +1,23 @@
 import { type Claims, type Issuer, TokenRefused, verifyToken } from '../../shared/access-token.js'
 import { DomainError } from '../../shared/errors.js'
-import type { OutsideClaims } from '../config.js'
+import type { Permission } from '../entity/access.js'
 import { anonymous, type Authenticated, type Caller } from '../entity/caller.js'
-import { permissionsOf } from './roles.js'
+
+/** What each role may do. Role names are matched in any letter case. */
+export type Roles = Readonly<Record<string, readonly Permission[]>>
+
+/** Every permission that some role has, in the order in which the roles name them. */
+export function permissionsIn(roles: Roles): readonly Permission[] {
+  return [...new Set(Object.values(roles).flat())]
+}
+
+/** The permissions of all the named roles together; an unknown role has none. */
+export type PermissionsOf = (names: readonly string[]) => ReadonlySet<string>
+
+export function permissionsOf(roles: Roles): PermissionsOf {
+  const byName = new Map(Object.entries(roles).map(([name, permissions]) => [name.toLowerCase(), permissions]))
+  return (names) => new Set(names.flatMap((name) => byName.get(name.toLowerCase()) ?? []))
+}
 
 /** Leading zeros change nothing, and a token is no longer than the headers it came in. */
 const OWNER_DIGITS = /^-?\d+$/
@@ -31,6 +46,18 @@ export function ownClaims(ownerClaimType: string): ClaimReading {
   }
 }
 
+/** Which claims of an outside issuer's tokens are read, and which of our roles and permissions its own stand for. */
+export interface OutsideClaims {
+  readonly roleClaim: string
+  /** Its roles, each with the role of ours that it stands for; those that are not here count for nothing. */
+  readonly roles: ReadonlyMap<string, string>
+  readonly permissionClaim: string
+  /** The same of its permissions. */
+  readonly permissions: ReadonlyMap<string, string>
+  /** undefined: the claim of OWNER_CLAIM_TYPE. */
+  readonly ownerClaim: string | undefined
+}
+
 /** An outside issuer's roles and permissions count for nothing unless a setting says what of ours they stand for. */
 export function outsideClaims(of: OutsideClaims, ownerClaimType: string): ClaimReading {
   const ownerClaim = of.ownerClaim ?? ownerClaimType
@@ -42,7 +69,7 @@ export function outsideClaims(of: OutsideClaims, ownerClaimType: string): ClaimR
 }
 
 /** Who a verified token speaks for (contract.md section 6). */
-export function callerOfClaims(claims: Claims, read: ClaimReading): Authenticated {
+export function callerOfClaims(claims: Claims, read: ClaimReading, permissionsOf: PermissionsOf): Authenticated {
   const roles = read.roles(claims)
   return {
     kind: 'authenticated',
@@ -96,6 +123,7 @@ export function identifyBy(
   issuers: readonly Issuer[],
   how: {
     readonly ownerClaimType: string
+    readonly permissionsOf: PermissionsOf
     /** How tokens of other issuers than the service itself are read, by issuer. */
     readonly outside?: ReadonlyMap<string, ClaimReading>
     readonly now: () => number
@@ -109,7 +137,7 @@ export function identifyBy(
     if (token === undefined) throw refused(new TokenRefused('authorization is not one bearer token'))
     try {
       const claims = await verifyToken(token, issuers, how)
-      return callerOfClaims(claims, how.outside?.get(claims.iss) ?? own)
+      return callerOfClaims(claims, how.outside?.get(claims.iss) ?? own, how.permissionsOf)
     } catch (error) {
       throw error instanceof TokenRefused ? refused(error) : error
     }

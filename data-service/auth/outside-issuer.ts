@@ -2,8 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { parseKeySet, type VerificationKey } from '../../shared/access-token.js'
 import { DomainError } from '../../shared/errors.js'
-import type { OutsideIssuerConfig } from '../config.js'
+import type { OutsideClaims } from './claims.js'
 import type { PublishedIssuer } from './signing-keys.js'
+
+/** An issuer of tokens that are taken beside the service's own (settings JWT_JWKS_…). */
+export interface OutsideIssuerConfig {
+  readonly jwksUri: string
+  readonly issuer: string
+  readonly audience: string
+  /** The `typ` that its tokens must have; undefined for any. */
+  readonly tokenType: string | undefined
+  readonly claims: OutsideClaims
+}
 
 const TIME_OUT = 5000
 const MAX_BYTES = 256 * 1024

@@ -63,7 +63,7 @@ function protection({ access, ownerFilter }: Entity, operation: ReadOperation): 
 /** A permission that no role has. */
 export function permissionMistakes(name: string, permissions: readonly string[]): string[] {
   if (permissions.includes(name)) return []
-  return [`permission \`${name}\` is given to no role in auth/roles.ts.${suggestion(name, permissions)}`]
+  return [`permission \`${name}\` is given to no role.${suggestion(name, permissions)}`]
 }
 
 /** An owner property that cannot hold an owner. */

@@ -120,7 +120,7 @@ export class Shop {
   }
 
   async #serve(settings: Settings): Promise<ServiceProcess> {
-    const service = this.#start('data-service/main.js', settings)
+    const service = this.#start('examples/store/main.js', settings)
     await listening(service, 'address')
     return service
   }

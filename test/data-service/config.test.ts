@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import { readConfig } from '../../data-service/config.js'
+import { store } from '../../examples/store/store.js'
 import { SettingsError } from '../../shared/settings.js'
 
 function faults(environment: Record<string, string>): string {
   try {
-    readConfig(environment)
+    readConfig(environment, store)
     return ''
   } catch (error) {
     if (error instanceof SettingsError) return error.message
@@ -14,11 +15,13 @@ function faults(environment: Record<string, string>): string {
 
 describe('settings of the data service', () => {
   it('have the defaults of the contract', () => {
-    const { config } = readConfig({})
+    const { config } = readConfig({}, store)
     expect(config).to.deep.include({
       address: '127.0.0.1:50051',
-      databaseUrl: 'sqlite:.data/store.sqlite',
-      reviewsDatabaseUrl: 'sqlite:.data/reviews.sqlite',
+      databases: {
+        primary: { setting: 'DATABASE_URL', url: 'sqlite:.data/store.sqlite' },
+        second: { setting: 'REVIEWS_DATABASE_URL', url: 'sqlite:.data/reviews.sqlite' }
+      },
       databasePoolSize: 10,
       sampleData: false,
       maxPageSize: 500,
@@ -27,7 +30,8 @@ describe('settings of the data service', () => {
       idempotency: { retention: 86_400_000, required: false }
     })
     expect(config.tokens).to.include({ accessTtl: 900_000, refreshTtl: 604_800_000, refreshGrace: 10_000 })
-    expect(readConfig({ DATA_DIR: '/x', DATABASE_URL: ' ' }).config.databaseUrl).to.equal('sqlite:/x/store.sqlite')
+    const { databases } = readConfig({ DATA_DIR: '/x', DATABASE_URL: ' ' }, store).config
+    expect(databases.primary.url).to.equal('sqlite:/x/store.sqlite')
   })
 
   it('are refused all at once', () => {
@@ -52,7 +56,7 @@ describe('settings of the data service', () => {
 
   it('name an outside issuer in full or not at all, and never as themselves', () => {
     const outside = { JWT_JWKS_URI: 'http://127.0.0.1:9/keys', JWT_JWKS_ISSUER: 'them', JWT_JWKS_AUDIENCE: 'us' }
-    expect(readConfig(outside).config.tokens.outside).to.deep.equal({
+    expect(readConfig(outside, store).config.tokens.outside).to.deep.equal({
       jwksUri: 'http://127.0.0.1:9/keys',
       issuer: 'them',
       audience: 'us',
@@ -85,7 +89,7 @@ describe('settings of the data service', () => {
 
   it('are printed without passwords, in faults too', () => {
     const url = 'mysql://me:pass%40word@host/db'
-    const { effective } = readConfig({ DATABASE_URL: url, REVIEWS_DATABASE_URL: `${url}2` })
+    const { effective } = readConfig({ DATABASE_URL: url, REVIEWS_DATABASE_URL: `${url}2` }, store)
     expect(effective).to.contain('DATABASE_URL=mysql://me:***@host/db\n')
     for (const secret of ['hun/ter', 'a@b', 'a#b', 'a?b']) {
       const message = faults({ DATABASE_URL: `mysql://me:${secret}@host` })

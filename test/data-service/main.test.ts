@@ -18,7 +18,7 @@ describe('the data service process', function () {
   afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
   const start = (environment: Record<string, string> = {}): ServiceProcess =>
-    startProcess('data-service/main.js', { DATA_DIR: dataDir, DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...environment })
+    startProcess('examples/store/main.js', { DATA_DIR: dataDir, DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...environment })
   const told = (service: ServiceProcess): string => JSON.stringify(service.logs())
 
   it('says where it listens, warns of sample accounts, and ends with 0 on SIGTERM', async () => {

@@ -1,4 +1,5 @@
-import { permissionsOf } from '../../data-service/auth/roles.js'
+import { permissionsOf } from '../../data-service/auth/claims.js'
+import { roles } from '../../examples/store/roles.js'
 
 /** Somebody who calls, as the token says it. */
 export interface Caller {
@@ -26,7 +27,7 @@ const DOMAIN: readonly string[] = [...CLERK, 'orders:manage', 'returns:manage', 
 
 /** What domain.md gives to a role, and those of its permissions in roles.ts that domain.md does not know at all. */
 function permissionsOfRole(role: string, given: readonly string[]): readonly string[] {
-  return [...given, ...[...permissionsOf([role])].filter((one) => !DOMAIN.includes(one))]
+  return [...given, ...[...permissionsOf(roles)([role])].filter((one) => !DOMAIN.includes(one))]
 }
 
 /** Every permission there is: the bypass role has them all. */

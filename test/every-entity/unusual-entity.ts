@@ -98,7 +98,7 @@ export const loyaltyCards = defineEntity({
 /** Adds `loyalty-cards` to a copy of the project, with a permission that the clerk and the bypass role have. */
 export async function addUnusualEntity(root: string): Promise<void> {
   for (const step of STEPS) await follow(step, root)
-  const roles = join(root, 'data-service/auth/roles.ts')
+  const roles = join(root, 'examples/store/roles.ts')
   const text = await readFile(roles, 'utf8')
   await writeFile(roles, text.replace(/(?<=PERMISSIONS = \[|clerk: \[)/g, "'loyalty:manage', "))
 }

@@ -21,7 +21,7 @@ describeApi('with the data service down', (store) => {
     store.problem(await store.call('/nope'), { status: 404, code: 'route.not-found' })
     store.problem(await store.call('/products', { method: 'PATCH' }), { status: 405, code: 'method.not-allowed' })
 
-    again = startProcess('data-service/main.js', {
+    again = startProcess('examples/store/main.js', {
       DATABASE_URL: store.databaseUrl,
       REVIEWS_DATABASE_URL: store.database.reviewsUrl,
       DATA_DIR: store.dataDir,

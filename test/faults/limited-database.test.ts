@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
 import { parseDatabaseUrl } from '../../data-service/sql/engines/engine.js'
 import { migrate } from '../../data-service/sql/schema/migrate.js'
-import { primaryMigrations } from '../../examples/store/schema/migrations.js'
+import { primaryMigrations } from '../harness/primary-migrations.js'
 import { secondMigrations } from '../../examples/store/schema/second-migrations.js'
 import { createLogger } from '../../shared/logger.js'
 import { expectProblem } from '../api/expect-problem.js'
@@ -32,7 +32,7 @@ async function refusalOf(service: ServiceProcess): Promise<string> {
 
 /** Starts a data service alone on a free port. */
 function startService(env: Readonly<Record<string, string>>): ServiceProcess {
-  return startProcess('data-service/main.js', { DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...env })
+  return startProcess('examples/store/main.js', { DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...env })
 }
 
 describe('a MariaDB account with the rights of daily work', function () {

@@ -22,7 +22,7 @@ eachDatabase((kind) =>
     let stack: Stack
     const services = new Map<string, ServiceProcess>()
     const start = async (address: string): Promise<string> => {
-      const service = startProcess('data-service/main.js', {
+      const service = startProcess('examples/store/main.js', {
         DATABASE_URL: database.url,
         REVIEWS_DATABASE_URL: database.reviewsUrl,
         DATA_DIR: dataDir,

@@ -8,9 +8,9 @@ describe('code rules', () => {
   const product = sourceFiles(...PRODUCT)
   const all = sourceFiles(...EVERYTHING)
 
-  it('settings come from the environment in the two config.ts and the commands alone', () => {
+  it('settings come from the environment to the modules that a process or a command is started with alone', () => {
     const readers = filesWithCode(product, pattern('process', '\\.env\\b'))
-    const allowed = /^(gateway|data-service)\/(config|main)\.ts$|-main\.ts$|\/main\.ts$/
+    const allowed = /^gateway\/main\.ts$|^data-service\/(start|commands)\.ts$/
     expect(readers.filter((path) => !allowed.test(path))).to.deep.equal([])
   })
 

@@ -1,4 +1,4 @@
-import { callerOfClaims, identifyBy, outsideClaims, ownClaims } from '../../data-service/auth/claims.js'
+import { callerOfClaims, identifyBy, outsideClaims, ownClaims, permissionsOf } from '../../data-service/auth/claims.js'
 import { checkCredentials } from '../../data-service/auth/login.js'
 import { parseRefreshToken } from '../../data-service/auth/refresh-token.js'
 import type { Authenticated } from '../../data-service/entity/caller.js'
@@ -319,13 +319,16 @@ export const READERS: Readonly<Record<string, Reader>> = {
   callerOfClaims: (text) =>
     callerOfClaims(
       { iss: 'a', sub: text, exp: 1, role: text.split(','), permissions: text.split(','), customer_id: text },
-      ownClaims('customer_id')
+      ownClaims('customer_id'),
+      permissionsOf({})
     ),
-  outsideClaims: (text) => callerOfClaims({ iss: 'a', sub: text, exp: 1, a: text.split(','), b: text }, OUTSIDE),
-  ownClaims: (text) => callerOfClaims({ iss: 'a', sub: 'b', exp: 1, customer_id: text }, ownClaims('customer_id')),
+  outsideClaims: (text) =>
+    callerOfClaims({ iss: 'a', sub: text, exp: 1, a: text.split(','), b: text }, OUTSIDE, permissionsOf({})),
+  ownClaims: (text) =>
+    callerOfClaims({ iss: 'a', sub: 'b', exp: 1, customer_id: text }, ownClaims('customer_id'), permissionsOf({})),
   checkCredentials: (text) => checkCredentials({ email: text, password: text, clientAddress: text }),
   identifyBy: async (text) => {
-    const identify = identifyBy([], { ownerClaimType: 'customer_id', now: Date.now })
+    const identify = identifyBy([], { ownerClaimType: 'customer_id', permissionsOf: permissionsOf({}), now: Date.now })
     await identify([`bearer ${text}`])
   },
   parseRefreshToken,

@@ -29,7 +29,7 @@ function printed(main: string): Record<string, string> {
 describe('docs/settings.md', () => {
   for (const [heading, main] of [
     ['Gateway', 'gateway/main.js'],
-    ['Data service', 'data-service/main.js']
+    ['Data service', 'examples/store/main.js']
   ] as const) {
     it(`lists every setting of ${main} with its default, and no other`, () => {
       const rows = [...documented('Both processes'), ...documented(heading)]

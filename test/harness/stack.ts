@@ -52,7 +52,7 @@ export async function startStack({ database, env: chosen = {}, also = [] }: Stac
     }
   }
   try {
-    const dataService = startProcess('data-service/main.js', { ...env, DATA_SERVICE_ADDRESS: '127.0.0.1:0' })
+    const dataService = startProcess('examples/store/main.js', { ...env, DATA_SERVICE_ADDRESS: '127.0.0.1:0' })
     processes.push(dataService)
     const dataAddress = await listening(dataService, 'address')
     const DATA_SERVICE_ADDRESS = [dataAddress, ...also].join(',')
@@ -95,7 +95,7 @@ function tokenMint(env: Readonly<Record<string, string>>): (email: string) => Pr
 }
 
 async function mint(email: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const module = join(outputRoot, 'data-service/auth/token-main.js')
+  const module = join(outputRoot, 'examples/store/token-main.js')
   const { stdout } = await promisify(execFile)(process.execPath, ['--enable-source-maps', module, email], {
     env: { PATH: process.env['PATH'], ...env }
   })

@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import { readConfig } from '../../data-service/config.js'
+import { store } from '../../examples/store/store.js'
 import { readGatewayConfig } from '../../gateway/config.js'
 import type { Environment } from '../../shared/settings.js'
 
 const PROCESSES: readonly (readonly [name: string, read: (environment: Environment) => { effective: string }])[] = [
-  ['the data service', readConfig],
+  ['the data service', (environment) => readConfig(environment, store)],
   ['the gateway', readGatewayConfig]
 ]
 const PAIR = { GRPC_TLS_CERT_FILE: 'a.pem', GRPC_TLS_KEY_FILE: 'a.key' }
@@ -65,8 +66,8 @@ for (const [name, read] of PROCESSES) {
 
 describe('gRPC settings of either side', () => {
   it('the data service serves TLS with a certificate and asks for others by an authority', () => {
-    expect(() => readConfig({ GRPC_TLS_CA_FILE: 'ca.pem' })).to.throw(/GRPC_TLS_CA_FILE alone is not enough/)
-    expect(() => readConfig({ ...PAIR, GRPC_TLS_CLIENT_AUTH: 'optional' })).to.throw(/needs GRPC_TLS_CA_FILE/)
+    expect(() => readConfig({ GRPC_TLS_CA_FILE: 'ca.pem' }, store)).to.throw(/GRPC_TLS_CA_FILE alone is not enough/)
+    expect(() => readConfig({ ...PAIR, GRPC_TLS_CLIENT_AUTH: 'optional' }, store)).to.throw(/needs GRPC_TLS_CA_FILE/)
   })
 
   it('the gateway dials with TLS by an authority alone', () => {

@@ -16,7 +16,7 @@ describe('arguments of the processes', function () {
     }
   })
 
-  for (const main of ['gateway/main.js', 'data-service/main.js']) {
+  for (const main of ['gateway/main.js', 'examples/store/main.js']) {
     // A wrong setting shows that settings are not looked at for help.
     const run = (argument: string): ReturnType<typeof spawnSync> =>
       spawnSync(process.execPath, ['--enable-source-maps', join(outputRoot, main), argument], {

@@ -27,7 +27,7 @@ describe('raw frames at the gRPC port', function () {
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'fuzz-'))
     const env = { DATA_DIR: dataDir, DATA_SERVICE_ADDRESS: '127.0.0.1:0', SAMPLE_DATA: 'true', LOG_LEVEL: 'info' }
-    service = startProcess('data-service/main.js', env)
+    service = startProcess('examples/store/main.js', env)
     port = Number((await listening(service, 'address')).split(':')[1])
   })
   after(async () => {

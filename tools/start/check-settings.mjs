@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { demoEnvironment } from '../demo-environment.mjs'
 import { Failure } from '../failure.mjs'
 import { projectRoot } from '../project-root.mjs'
+import { mains } from './service.mjs'
 
 /** Throws one Failure with every fault in the settings of both processes, before either of them is started. */
 export async function checkSettings() {
-  const faults = await Promise.all(['data-service', 'gateway'].map(faultsOf))
+  const faults = await Promise.all(Object.values(mains).map(faultsOf))
   const told = faults.filter((fault) => fault !== '')
   if (told.length > 0) throw new Failure(told.join('\n'))
 }
@@ -15,10 +16,10 @@ export async function checkSettings() {
 /**
  * What a process says of its settings; empty where they are all right.
  *
- * @param {string} name folder of its main
+ * @param {string} main
  */
-async function faultsOf(name) {
-  const child = spawn(process.execPath, [join(projectRoot, 'dist', name, 'main.js'), '--print-config'], {
+async function faultsOf(main) {
+  const child = spawn(process.execPath, [join(projectRoot, 'dist', main), '--print-config'], {
     cwd: projectRoot,
     env: demoEnvironment(),
     stdio: ['ignore', 'ignore', 'pipe']

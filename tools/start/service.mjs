@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { demoEnvironment } from '../demo-environment.mjs'
 import { projectRoot } from '../project-root.mjs'
 import { parseLogLine, printable, readable } from './log-line.mjs'
+
+/** The modules of the processes below dist/. The data service is started with what it serves. */
+export const mains = { dataService: 'examples/store/main.js', gateway: 'gateway/main.js' }
 
 const PATIENCE_MS = 10_000
 
@@ -12,21 +15,23 @@ const PATIENCE_MS = 10_000
  * One of the processes. Its log goes to stdout in readable lines. Nothing waits for a line: LOG_LEVEL may leave it out.
  *
  * @typedef {{ name: string, ended: Promise<string>, stop: () => Promise<void> }} Service `ended` says how
- * @param {string} folder of its main
- * @param {{ env?: NodeJS.ProcessEnv }} [options] `env` beside what `npm start` chooses
+ * @param {string} name of its log lines
+ * @param {{ main: string, env?: NodeJS.ProcessEnv }} how `main` is its module below dist/; `env` beside what `npm start` chooses
  * @returns {Service}
  */
-export function startService(folder, { env = {} } = {}) {
-  const name = basename(folder)
+export function startService(name, { main, env = {} }) {
   const preload = pathToFileURL(join(projectRoot, 'tools/end-with-parent.mjs')).href
-  const main = join(projectRoot, 'dist', folder, 'main.js')
   // Detached: Ctrl-C in the terminal reaches us alone, and we stop them in order.
-  const child = spawn(process.execPath, ['--enable-source-maps', '--import', preload, main], {
-    cwd: projectRoot,
-    env: { ...demoEnvironment(), ...env },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc']
-  })
+  const child = spawn(
+    process.execPath,
+    ['--enable-source-maps', '--import', preload, join(projectRoot, 'dist', main)],
+    {
+      cwd: projectRoot,
+      env: { ...demoEnvironment(), ...env },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc']
+    }
+  )
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue
     createInterface({ input: stream }).on('line', (line) => {

@@ -63,12 +63,16 @@ export async function readActualSchema(sequelize: Sequelize): Promise<ActualSche
  * Holds the entity files against the tables of one store: every column exists, every child is found by its root's id
  * and every sortable property has an index for each direction. Throws one StartError that lists all that is missing.
  */
-export async function checkSchema(sequelize: Sequelize, store: StoreName, entities: readonly Entity[]): Promise<void> {
+export async function checkSchema(
+  sequelize: Sequelize,
+  /** `setting` names the database in the error. */
+  { store, setting }: { readonly store: StoreName; readonly setting: string },
+  entities: readonly Entity[]
+): Promise<void> {
   const mistakes = schemaMistakes(await readActualSchema(sequelize), store, entities)
   if (mistakes.length === 0) return
   const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`
-  const where = store === 'primary' ? 'DATABASE_URL' : 'REVIEWS_DATABASE_URL'
-  throw new StartError(`${count} in the tables of ${where}.\n- ${mistakes.join('\n- ')}\n${ADVICE}`)
+  throw new StartError(`${count} in the tables of ${setting}.\n- ${mistakes.join('\n- ')}\n${ADVICE}`)
 }
 
 /** Editing a migration changes nothing where it has run. */

@@ -5,7 +5,7 @@ import type { Migration, MigrationDatabase } from './migrate.js'
 import { addColumns, createTables, table } from './tables.js'
 
 /** Keys of writes with the answers kept under them, which are purged by `expires_at`. Times are epoch milliseconds. */
-export const createIdempotencyKeys: Migration = {
+const createIdempotencyKeys: Migration = {
   name: '005-idempotency-keys',
   up: async ({ kind, run }) => {
     if (kind === 'sqlite') {
@@ -27,7 +27,7 @@ export const createIdempotencyKeys: Migration = {
   }
 }
 
-export const createAuditEntries: Migration = {
+const createAuditEntries: Migration = {
   name: '006-audit-entries',
   up: createTables(
     table('audit_entries', {
@@ -48,7 +48,7 @@ export const createAuditEntries: Migration = {
  * Accounts, found by the hash of their e-mail address in lower case, and the log-ins that failed lately, by the hash of
  * where they came from and whose account they tried. Times are epoch milliseconds.
  */
-export const createAccounts: Migration = {
+const createAccounts: Migration = {
   name: '007-accounts',
   up: async ({ kind, run }) => {
     if (kind === 'sqlite') {
@@ -87,7 +87,7 @@ export const createAccounts: Migration = {
  * used one sealed under a key that only the used one gives. Families are purged by `expires_at`, with their tokens.
  * Times are epoch milliseconds.
  */
-export const createSessions: Migration = {
+const createSessions: Migration = {
   name: '008-sessions',
   up: async ({ kind, run }) => {
     if (kind === 'sqlite') {
@@ -125,7 +125,7 @@ export const createSessions: Migration = {
 }
 
 /** The request that made an audit entry. Entries of before have none. */
-export const addAuditRequestId: Migration = {
+const addAuditRequestId: Migration = {
   name: '030-audit-request-id',
   up: addColumns('audit_entries', { columns: { requestId: optional(text(128)) }, indexed: ['requestId'] })
 }
@@ -134,7 +134,7 @@ export const addAuditRequestId: Migration = {
  * What the nodes of a Galera cluster certify look-ups against (sql/write/guards.ts). A bounded number of rows, none of
  * which means anything; the embedded database has one writer and needs none.
  */
-export const createLookUpGuards: Migration = {
+const createLookUpGuards: Migration = {
   name: '033-look-up-guards',
   up: async ({ kind, run }) => {
     if (kind === 'sqlite') return
@@ -150,7 +150,7 @@ export const createLookUpGuards: Migration = {
  * it is not stored any more, and used ones are purged by `purge_at`, epoch milliseconds. Both are null for what earlier
  * versions made: such tokens name no family, and stay until their family dies.
  */
-export const addFamilyRefs: Migration = {
+const addFamilyRefs: Migration = {
   name: '034-family-refs',
   up: async (database) => {
     if (database.kind === 'sqlite') {
@@ -192,3 +192,17 @@ async function unlessThere(database: MigrationDatabase, statement: string): Prom
     if (!isThere) throw error
   }
 }
+
+/**
+ * The tables of the engine itself, in order. They are made before those of the application, whose migrations have names
+ * of their own: a name that stands here is never changed, since databases know by it what they have had.
+ */
+export const engineMigrations: readonly Migration[] = [
+  createIdempotencyKeys,
+  createAuditEntries,
+  createAccounts,
+  createSessions,
+  addAuditRequestId,
+  createLookUpGuards,
+  addFamilyRefs
+]

@@ -1,12 +1,3 @@
-import {
-  addAuditRequestId,
-  addFamilyRefs,
-  createAccounts,
-  createAuditEntries,
-  createIdempotencyKeys,
-  createLookUpGuards,
-  createSessions
-} from '../../../data-service/sql/schema/engine-tables.js'
 import type { Migration } from '../../../data-service/sql/schema/migrate.js'
 import {
   createCoupons,
@@ -28,16 +19,12 @@ import {
 } from './front-office.js'
 import { createCategories, createCustomers, createOrders, createProducts } from './shop.js'
 
-/** The schema of the primary store, in order: a new migration is one line at the end. */
+/** The tables of the primary store, in order, behind those of the engine: a new migration is one line at the end. */
 export const primaryMigrations: readonly Migration[] = [
   createCategories,
   createProducts,
   createCustomers,
   createOrders,
-  createIdempotencyKeys,
-  createAuditEntries,
-  createAccounts,
-  createSessions,
   createCoupons,
   createReturns,
   createInvoices,
@@ -51,8 +38,5 @@ export const primaryMigrations: readonly Migration[] = [
   createTickets,
   createBookmarks,
   createSubscriptions,
-  createShoppingCarts,
-  addAuditRequestId,
-  createLookUpGuards,
-  addFamilyRefs
+  createShoppingCarts
 ]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { connect } from '../../../data-service/sql/connect.js'
 import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
-import { primaryMigrations } from '../../../examples/store/schema/migrations.js'
+import { primaryMigrations } from '../../harness/primary-migrations.js'
 import { createLogger } from '../../../shared/logger.js'
 import { type DatabaseKind, type FreshDatabase, freshDatabase } from '../../harness/database.js'
 import { type LogEntry, type ServiceProcess, startProcess } from '../../harness/service-process.js'
@@ -50,7 +50,7 @@ export class DataServices implements AsyncDisposable {
 
   /** Resolves when it listens. */
   async start(settings: Settings = {}): Promise<Started> {
-    const service = startProcess('data-service/main.js', {
+    const service = startProcess('examples/store/main.js', {
       DATA_DIR: this.dataDir,
       DATABASE_URL: this.database.url,
       REVIEWS_DATABASE_URL: this.database.reviewsUrl,

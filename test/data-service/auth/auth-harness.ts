@@ -11,7 +11,7 @@ import { openTransactions } from '../../../data-service/sql/attempts.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import { parseDatabaseUrl, type Transactions } from '../../../data-service/sql/engines/engine.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
-import { primaryMigrations } from '../../../examples/store/schema/migrations.js'
+import { primaryMigrations } from '../../harness/primary-migrations.js'
 import { DomainError } from '../../../shared/errors.js'
 import { type DatabaseKind, freshDatabase } from '../../harness/database.js'
 

@@ -1,9 +1,11 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { expect } from 'chai'
 import jwt, { type JwtHeader, type SignOptions } from 'jsonwebtoken'
-import { identifyBy, outsideClaims } from '../../../data-service/auth/claims.js'
+import { identifyBy, outsideClaims, permissionsOf } from '../../../data-service/auth/claims.js'
 import { ownIssuer } from '../../../data-service/auth/signing-keys.js'
 import { readConfig } from '../../../data-service/config.js'
+import { roles } from '../../../examples/store/roles.js'
+import { store } from '../../../examples/store/store.js'
 import type { Authenticated, Caller } from '../../../data-service/entity/caller.js'
 import { algorithmOf, type Issuer, thumbprint, type VerificationKey } from '../../../shared/access-token.js'
 import { DomainError } from '../../../shared/errors.js'
@@ -27,7 +29,11 @@ const issuers: readonly Issuer[] = [
   ownIssuer({ issuer: 'own', audience: 'store' }, keySet(own)),
   ownIssuer({ issuer: 'outside', audience: 'other' }, keySet(outside))
 ]
-const identify = identifyBy(issuers, { ownerClaimType: 'customer_id', now: () => NOW * 1000 })
+const identify = identifyBy(issuers, {
+  ownerClaimType: 'customer_id',
+  permissionsOf: permissionsOf(roles),
+  now: () => NOW * 1000
+})
 
 const claims = { iss: 'own', aud: 'store', sub: 'u', iat: NOW, exp: NOW + 60 }
 const sign = (payload: object, by: Pair = own, options: SignOptions = {}): string =>
@@ -145,13 +151,14 @@ describe('tokens of an outside issuer', () => {
     'dotted.claim': ['helper']
   }
   const under = async (more: Record<string, string>, options: SignOptions = {}): Promise<Authenticated> => {
-    const { tokens } = readConfig({ ...settings, ...more }).config
+    const { tokens } = readConfig({ ...settings, ...more }, store).config
     if (tokens.outside === undefined) throw new Error('no outside issuer')
     const { tokenType, claims: read } = tokens.outside
     const identifyTheirs = identifyBy(
       [ownIssuer({ issuer: 'outside', audience: 'other' }, keySet(outside))].map((one) => ({ ...one, tokenType })),
       {
         ownerClaimType: 'customer_id',
+        permissionsOf: permissionsOf(roles),
         outside: new Map([['outside', outsideClaims(read, 'customer_id')]]),
         now: () => NOW * 1000
       }

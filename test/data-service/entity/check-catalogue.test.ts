@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { PERMISSIONS } from '../../../data-service/auth/roles.js'
+import { permissionsIn } from '../../../data-service/auth/claims.js'
+import { roles } from '../../../examples/store/roles.js'
 import { everyone } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
@@ -10,7 +11,7 @@ import { exampleEntities } from '../plan/example-entities.js'
 
 function mistakes(...checked: Entity[]): readonly string[] {
   try {
-    checkCatalogue(checked, PERMISSIONS)
+    checkCatalogue(checked, permissionsIn(roles))
     return []
   } catch (error) {
     if (error instanceof CatalogueError) return error.mistakes

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { PERMISSIONS } from '../../../data-service/auth/roles.js'
+import { permissionsIn } from '../../../data-service/auth/claims.js'
+import { roles } from '../../../examples/store/roles.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { guid, hidden, int, long, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
@@ -7,7 +8,7 @@ import { CatalogueError, checkCatalogue } from '../../../data-service/entity/val
 
 function mistakes(entity: Entity): readonly string[] {
   try {
-    checkCatalogue([entity], PERMISSIONS)
+    checkCatalogue([entity], permissionsIn(roles))
     return []
   } catch (error) {
     if (error instanceof CatalogueError) return error.mistakes

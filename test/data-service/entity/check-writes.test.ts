@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { PERMISSIONS } from '../../../data-service/auth/roles.js'
+import { permissionsIn } from '../../../data-service/auth/claims.js'
+import { roles } from '../../../examples/store/roles.js'
 import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { guid, hidden, int, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
@@ -25,7 +26,7 @@ function mistakes(definition: object): string {
     ...definition
   } as unknown as Parameters<typeof defineEntity>[0])
   try {
-    checkCatalogue([entity], [...PERMISSIONS])
+    checkCatalogue([entity], permissionsIn(roles))
     return ''
   } catch (error) {
     if (error instanceof CatalogueError) return error.mistakes.join('\n')

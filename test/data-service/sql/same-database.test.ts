@@ -79,7 +79,7 @@ describe('one database by two names', () => {
       [join(folder, 'b.sqlite'), 'REVIEWS_DATABASE_URL leads to the database of DATABASE_URL by another name'],
       [relative(process.cwd(), file), 'REVIEWS_DATABASE_URL must be another database than DATABASE_URL']
     ] as const) {
-      const service = startProcess('data-service/main.js', {
+      const service = startProcess('examples/store/main.js', {
         DATA_DIR: folder,
         DATA_SERVICE_ADDRESS: '127.0.0.1:0',
         DATABASE_URL: `sqlite:${file}`,

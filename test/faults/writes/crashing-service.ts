@@ -29,7 +29,7 @@ export class CrashingService {
     const { databaseUrl, database, dataDir, stack } = this.#store
     await stack.dataService.kill()
     await this.stop()
-    this.#process = startProcess('data-service/main.js', {
+    this.#process = startProcess('examples/store/main.js', {
       DATABASE_URL: databaseUrl,
       REVIEWS_DATABASE_URL: database.reviewsUrl,
       DATA_DIR: dataDir,

@@ -1,12 +1,43 @@
 import { expect } from 'chai'
+import pino from 'pino'
 import { QueryTypes } from 'sequelize'
 import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
+import { migrate } from '../../../../data-service/sql/schema/migrate.js'
 import { entities } from '../../../../examples/store/entities/index.js'
-import { primaryMigrations } from '../../../../examples/store/schema/migrations.js'
+import { primaryMigrations } from '../../../harness/primary-migrations.js'
 import { secondMigrations } from '../../../../examples/store/schema/second-migrations.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { startProcess } from '../../../harness/service-process.js'
 import { type FreshStores, freshStores } from './fresh-stores.js'
+
+/** The migrations that version 0.1.0 had run on the primary database, in its order. */
+const OF_0_1_0: readonly string[] = [
+  '001-categories',
+  '002-products',
+  '003-customers',
+  '004-orders',
+  '005-idempotency-keys',
+  '006-audit-entries',
+  '007-accounts',
+  '008-sessions',
+  '010-coupons',
+  '011-returns',
+  '012-invoices',
+  '013-suppliers',
+  '014-purchase-orders',
+  '015-warehouses',
+  '016-stock-items',
+  '020-venues',
+  '021-events',
+  '022-speakers',
+  '023-tickets',
+  '024-bookmarks',
+  '025-subscriptions',
+  '026-shopping-carts',
+  '030-audit-request-id',
+  '033-look-up-guards',
+  '034-family-refs'
+]
 
 const VERSION = "X'0102030405060708'"
 
@@ -47,8 +78,14 @@ eachDatabase((kind) => {
     after(() => stores.dispose())
 
     it('make the tables that the entities need', async () => {
-      expect(await rejection(checkSchema(stores.primary, 'primary', entities)), 'primary').to.equal('none')
-      expect(await rejection(checkSchema(stores.second, 'second', entities)), 'second').to.equal('none')
+      expect(
+        await rejection(checkSchema(stores.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities)),
+        'primary'
+      ).to.equal('none')
+      expect(
+        await rejection(checkSchema(stores.second, { store: 'second', setting: 'REVIEWS_DATABASE_URL' }, entities)),
+        'second'
+      ).to.equal('none')
     })
 
     it('change nothing the second time', async () => {
@@ -56,7 +93,7 @@ eachDatabase((kind) => {
       await stores.migrate()
       expect(await catalogue()).to.deep.equal(first)
       expect(await select('SELECT name FROM schema_migrations ORDER BY name')).to.deep.equal(
-        primaryMigrations.map(({ name }) => ({ name }))
+        primaryMigrations.map(({ name }) => ({ name })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
       )
     })
 
@@ -84,9 +121,9 @@ eachDatabase((kind) => {
         VALUES ('2026-01-31 08:00:00.000', 's', 'r', '1', 'create', ${VERSION})`
       )
       await run("DELETE FROM schema_migrations WHERE name = '030-audit-request-id'")
-      expect(await rejection(checkSchema(stores.primary, 'primary', entities))).to.include(
-        'audit-entries: the table audit_entries has no column request_id; a new migration must add it'
-      )
+      expect(
+        await rejection(checkSchema(stores.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities))
+      ).to.include('audit-entries: the table audit_entries has no column request_id; a new migration must add it')
       for (const _ of ['the first time', 'cut off before it was recorded']) {
         await stores.migrate()
         await run("DELETE FROM schema_migrations WHERE name = '030-audit-request-id'")
@@ -95,7 +132,7 @@ eachDatabase((kind) => {
       const normal = (rows: object[]): string[] =>
         rows.map((row) => JSON.stringify(row).replaceAll(/\s|NULL/g, '')).toSorted()
       if (kind !== 'sqlite') expect(normal(await catalogue())).to.deep.equal(normal(first))
-      await checkSchema(stores.primary, 'primary', entities)
+      await checkSchema(stores.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities)
       expect(await select('SELECT action, request_id FROM audit_entries')).to.deep.equal([
         { action: 'create', request_id: null }
       ])
@@ -140,11 +177,31 @@ eachDatabase((kind) => {
     })
   })
 
+  describe(`a database of version 0.1.0 on ${kind}`, () => {
+    it('is taken over as it is, without running anything', async () => {
+      const stores = await freshStores(kind)
+      try {
+        const byName = new Map(primaryMigrations.map((migration) => [migration.name, migration]))
+        const before = OF_0_1_0.map((name) => byName.get(name)).filter((migration) => migration !== undefined)
+        expect(before).to.have.length(OF_0_1_0.length)
+        const lines: string[] = []
+        const log = pino({}, { write: (line) => lines.push(line) })
+        await migrate(stores.primary, before, log)
+        expect(lines.filter((line) => line.includes('Migrated'))).to.have.length(OF_0_1_0.length)
+        lines.length = 0
+        await migrate(stores.primary, primaryMigrations, log)
+        expect(lines).to.deep.equal([])
+      } finally {
+        await stores.dispose()
+      }
+    })
+  })
+
   describe(`processes that start at the same moment on ${kind}`, () => {
     it('migrate and load the sample store once between them', async () => {
       const stores = await freshStores(kind)
       try {
-        const started = [1, 2, 3].map(() => startProcess('examples/store/sample/main.js', stores.urls))
+        const started = [1, 2, 3].map(() => startProcess('examples/store/sample-main.js', stores.urls))
         expect(await Promise.all(started.map(({ ended }) => ended))).to.deep.equal([0, 0, 0])
         const migrations = primaryMigrations.length + secondMigrations.length
         const messages = started.flatMap((process) =>

@@ -7,7 +7,7 @@ import { parseDatabaseUrl } from '../../../../data-service/sql/engines/engine.js
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'
 import { createWriteStore, type SqlWriteStore } from '../../../../data-service/sql/writes.js'
 import { entities } from '../../../../examples/store/entities/index.js'
-import { primaryMigrations } from '../../../../examples/store/schema/migrations.js'
+import { primaryMigrations } from '../../../harness/primary-migrations.js'
 import { createLogger } from '../../../../shared/logger.js'
 import { type DatabaseKind, freshDatabase } from '../../../harness/database.js'
 import { openTestDatabase, type TestDatabase } from '../../../oracle/test-database.js'

@@ -1,17 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { entities } from '../examples/store/entities/index.js'
+import { relative } from 'node:path'
 import { type AdminAddress, type AdminServer, healthPages, startAdminServer } from '../shared/admin-server.js'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, logGrpc } from '../shared/logger.js'
 import { ArgumentError, help, readArguments, SettingsError } from '../shared/settings.js'
 import { messageOf, orStartError, StartError } from '../shared/start-error.js'
 import { serverCredentials, TlsCertificates } from '../shared/tls.js'
+import type { SampleAccounts } from './auth/accounts.js'
 import { openAuthentication } from './auth/authentication.js'
-import { PERMISSIONS } from './auth/roles.js'
-import { readConfig } from './config.js'
+import { permissionsIn, permissionsOf } from './auth/claims.js'
+import { type ConfiguredApplication, readConfig } from './config.js'
 import { CatalogueError, checkCatalogue } from './entity/validate.js'
-import { type OpenStores, openStores } from './open-stores.js'
+import { type OpenStores, openStores, type StoredApplication } from './open-stores.js'
 import { makeCatalogue } from './plan/catalogue.js'
 import { type Expiring, purgeKeys } from './purge-keys.js'
 import { exportPlaces } from './rpc/export.js'
@@ -21,18 +22,39 @@ import { buildDataService } from './rpc/service.js'
 /** Milliseconds that calls under way get to finish. */
 const DRAIN_TIMEOUT = 10_000
 
-async function main(): Promise<void> {
+/** What the engine serves: one business, its entities, tables and roles. */
+export interface Application extends ConfiguredApplication, StoredApplication {
+  /** Rows and accounts to try the service with, which SAMPLE_DATA asks for. */
+  readonly sample?: SampleAccounts & NonNullable<StoredApplication['sample']>
+}
+
+/**
+ * The data service as a process: it reads the arguments and settings of this process, serves the application until
+ * SIGTERM or SIGINT, and sets the exit code. Where it cannot start it says why on standard error and ends with 1.
+ */
+export async function startDataService(application: Application): Promise<void> {
+  try {
+    await serve(application)
+    process.exitCode = 0
+  } catch (error) {
+    process.stderr.write(`${explanation(error)}\n`)
+    process.exit(1)
+  }
+}
+
+async function serve(application: Application): Promise<void> {
   const task = readArguments(process.argv.slice(2))
   if (task === 'help') {
-    process.stdout.write(help('data-service'))
+    process.stdout.write(help(relative('', process.argv[1] ?? 'main.js')))
     return
   }
-  const { config, effective } = readConfig(process.env)
+  const { config, effective } = readConfig(process.env, application)
   if (task === 'print-config') {
     process.stdout.write(`${effective}\n`)
     return
   }
-  checkCatalogue(entities, PERMISSIONS)
+  const { entities, roles, sample } = application
+  checkCatalogue(entities, permissionsIn(roles))
   const stopping = new AbortController()
   const stopped: Promise<readonly unknown[]> = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
   const log = createLogger({ name: 'data-service', level: config.logLevel })
@@ -59,11 +81,16 @@ async function main(): Promise<void> {
           (why) => `the certificates of gRPC cannot be used: ${why}. See the GRPC_TLS_ settings.`
         )
   const authentication = await orStartError(
-    openAuthentication(config, { log, stopping: stopping.signal }),
+    openAuthentication(config, {
+      permissionsOf: permissionsOf(roles),
+      sampleAccounts: sample,
+      log,
+      stopping: stopping.signal
+    }),
     (why) =>
       `the signing key cannot be read or made: ${why}. See DATA_DIR (${config.dataDir}) and JWT_PRIVATE_KEY_FILE.`
   )
-  const stores = await openStores(config, entities, { log, stopping: stopping.signal })
+  const stores = await openStores(config, application, { log, stopping: stopping.signal })
   const authenticating = await authentication.over(stores.auth)
   const { ownership, maxPageSize, maxExportRows } = config
   const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }
@@ -111,14 +138,6 @@ async function main(): Promise<void> {
   await stores.close()
   await admin?.close()
   log.info('stopped')
-}
-
-try {
-  await main()
-  process.exitCode = 0
-} catch (error) {
-  process.stderr.write(`${explanation(error)}\n`)
-  process.exit(1)
 }
 
 async function openAdmin(address: AdminAddress | undefined, isReady: () => boolean): Promise<AdminServer | undefined> {

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto'
+import { keepDataPrivate } from '../shared/files.js'
+import { createLogger, type Logger } from '../shared/logger.js'
+import type { Account } from './auth/accounts.js'
+import { loadSigningKey, mintToken } from './auth/signing-keys.js'
+import { type ConfiguredApplication, readConfig } from './config.js'
+import { migratePrimary, migrateSecond, openDatabase } from './open-stores.js'
+import type { Database } from './sql/connect.js'
+
+/** What a command of an application works on beside the service, or without it. */
+export interface CommandContext {
+  readonly primary: Database['sequelize']
+  readonly second: Database['sequelize']
+  readonly log: Logger
+}
+
+/**
+ * Runs `work` on the migrated databases that the settings of this process name, and closes them. `name` is the log's.
+ * Throws a SettingsError that lists every fault of the settings.
+ */
+export async function withDatabases(
+  application: ConfiguredApplication,
+  name: string,
+  work: (context: CommandContext) => Promise<void>
+): Promise<void> {
+  const { config } = readConfig(process.env, application)
+  const log = createLogger({ name, level: config.logLevel })
+  await keepDataPrivate(config.dataDir, log)
+  const primary = await openDatabase(config.databases.primary.url)
+  const second = await openDatabase(config.databases.second.url)
+  try {
+    await migratePrimary(primary, application, log)
+    await migrateSecond(second, application, log)
+    await work({ primary: primary.sequelize, second: second.sequelize, log })
+  } finally {
+    await Promise.all([primary.sequelize.close(), second.sequelize.close()])
+  }
+}
+
+/** An access token of the account that belongs to no session, signed with the key of the service's settings. */
+export async function mintAccessToken(application: ConfiguredApplication, account: Account): Promise<string> {
+  const { config } = readConfig(process.env, application)
+  const { tokens, dataDir, ownership } = config
+  const { token } = mintToken(account, undefined, {
+    key: await loadSigningKey({ file: tokens.privateKeyFile, dataDir }),
+    issuer: tokens.issuer,
+    audience: tokens.audience,
+    ownerClaimType: ownership.claimType,
+    ttl: tokens.accessTtl,
+    now: Date.now,
+    newId: randomUUID
+  })
+  return token
+}

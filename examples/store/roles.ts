@@ -1,0 +1,30 @@
+import type { Permission } from '../../data-service/entity/access.js'
+
+const PERMISSIONS = [
+  'audit:read',
+  'coupons:manage',
+  'customers:manage',
+  'events:manage',
+  'invoices:manage',
+  'orders:manage',
+  'products:manage',
+  'returns:manage',
+  'suppliers:manage',
+  'warehouses:manage'
+] as const satisfies readonly Permission[]
+
+type KnownPermission = (typeof PERMISSIONS)[number]
+
+/** What each role may do. An entity that asks for a permission that no role has does not start. */
+export const roles: Readonly<Record<string, readonly KnownPermission[]>> = {
+  admin: PERMISSIONS,
+  clerk: [
+    'products:manage',
+    'coupons:manage',
+    'customers:manage',
+    'suppliers:manage',
+    'warehouses:manage',
+    'events:manage'
+  ],
+  customer: []
+}
