@@ -32,7 +32,7 @@ import {
   type VisibleName
 } from './field.js'
 import { snakeCase, suggestion } from './names.js'
-import { type OperatorOf, OPERATORS } from './operators.js'
+import { type OperatorOf, operatorsOf } from './operators.js'
 
 export interface ReferenceDefinition<F> {
   readonly to: string
@@ -134,7 +134,7 @@ export function defineEntity<
         const { type } = (joined.find((one) => one.name === name) ?? column(name)).field
         const narrowed: Readonly<Record<string, readonly OperatorOf<FieldType>[] | undefined>> =
           definition.operators ?? {}
-        return [name, narrowed[name] ?? OPERATORS[type]]
+        return [name, narrowed[name] ?? operatorsOf(type).map(({ word }) => word)]
       })
     ),
     sortable: new Set(definition.sortable),

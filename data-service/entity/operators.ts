@@ -1,109 +1,240 @@
-import type { FieldType } from './field.js'
+import type { FieldType, Operand } from './field.js'
 
-/** The operators of every type in the words of contract.md section 4. */
+/**
+ * The one table of filter operators (contract.md section 4). The parser of requests (plan/filters.ts), the comparison in
+ * SQL (sql/), Describe, and the `operators` of an entity file all read it: a new operator is a new row here.
+ */
 export const OPERATORS = {
-  string: [
-    'contains',
-    'not contains',
-    'equals',
-    'not equals',
-    'starts with',
-    'ends with',
-    'in',
-    'is empty',
-    'is not empty'
-  ],
-  bool: ['is', 'is empty', 'is not empty'],
-  int: [
-    'equals',
-    'not equals',
-    'greater than',
-    'greater than or equal',
-    'less than',
-    'less than or equal',
-    'in',
-    'between',
-    'is empty',
-    'is not empty'
-  ],
-  long: [
-    'equals',
-    'not equals',
-    'greater than',
-    'greater than or equal',
-    'less than',
-    'less than or equal',
-    'in',
-    'between',
-    'is empty',
-    'is not empty'
-  ],
-  decimal: [
-    'equals',
-    'not equals',
-    'greater than',
-    'greater than or equal',
-    'less than',
-    'less than or equal',
-    'in',
-    'between',
-    'is empty',
-    'is not empty'
-  ],
-  dateTime: [
-    'is',
-    'is not',
-    'is after',
-    'is on or after',
-    'is before',
-    'is on or before',
-    'in',
-    'between',
-    'is empty',
-    'is not empty'
-  ],
-  guid: ['equals', 'not equals', 'in', 'is empty', 'is not empty']
-} as const satisfies Record<FieldType, readonly string[]>
+  contains: {
+    words: { string: ['contains'] },
+    operands: 'one',
+    rounding: 'exact',
+    sql: { kind: 'match', match: 'contains' }
+  },
+  notContains: {
+    words: { string: ['not contains'] },
+    operands: 'one',
+    rounding: 'exact',
+    sql: { kind: 'match', match: 'contains', negated: true }
+  },
+  equals: {
+    words: {
+      string: ['equals', 'eq'],
+      bool: ['is', 'equals', 'eq'],
+      ...numbers('equals', 'eq'),
+      dateTime: ['is', 'eq'],
+      guid: ['equals', 'eq']
+    },
+    operands: 'one',
+    rounding: 'exact',
+    sql: { kind: 'equal' }
+  },
+  notEquals: {
+    words: {
+      string: ['not equals', 'ne'],
+      ...numbers('not equals', 'ne'),
+      dateTime: ['is not', 'ne'],
+      guid: ['not equals', 'ne']
+    },
+    operands: 'one',
+    rounding: 'exact',
+    sql: { kind: 'equal', negated: true }
+  },
+  startsWith: {
+    words: { string: ['starts with'] },
+    operands: 'one',
+    rounding: 'exact',
+    sql: { kind: 'match', match: 'startsWith' }
+  },
+  endsWith: {
+    words: { string: ['ends with'] },
+    operands: 'one',
+    rounding: 'exact',
+    sql: { kind: 'match', match: 'endsWith' }
+  },
+  greaterThan: {
+    words: { ...numbers('greater than', 'gt'), dateTime: ['is after', 'gt'] },
+    operands: 'one',
+    rounding: 'floor',
+    sql: { kind: 'order', symbol: '>' }
+  },
+  greaterThanOrEqual: {
+    words: { ...numbers('greater than or equal', 'gte'), dateTime: ['is on or after', 'gte'] },
+    operands: 'one',
+    rounding: 'ceiling',
+    sql: { kind: 'order', symbol: '>=' }
+  },
+  lessThan: {
+    words: { ...numbers('less than', 'lt'), dateTime: ['is before', 'lt'] },
+    operands: 'one',
+    rounding: 'ceiling',
+    sql: { kind: 'order', symbol: '<' }
+  },
+  lessThanOrEqual: {
+    words: { ...numbers('less than or equal', 'lte'), dateTime: ['is on or before', 'lte'] },
+    operands: 'one',
+    rounding: 'floor',
+    sql: { kind: 'order', symbol: '<=' }
+  },
+  in: {
+    words: { string: ['in'], ...numbers('in'), dateTime: ['in'], guid: ['in'] },
+    operands: 'list',
+    rounding: 'exact',
+    sql: { kind: 'in' }
+  },
+  between: {
+    words: { ...numbers('between'), dateTime: ['between'] },
+    operands: 'two',
+    rounding: ['ceiling', 'floor'],
+    sql: { kind: 'between' }
+  },
+  isEmpty: {
+    words: everyType('is empty'),
+    operands: 'none',
+    sql: { kind: 'empty' }
+  },
+  isNotEmpty: {
+    words: everyType('is not empty'),
+    operands: 'none',
+    sql: { kind: 'notEmpty' }
+  }
+} as const satisfies Readonly<Record<string, OperatorRow>>
 
-/** The operators that suit a type: any other does not compile. */
-export type OperatorOf<T extends FieldType> = (typeof OPERATORS)[T][number]
+/** A row of the table. How many operands there are decides what the SQL can be. */
+type OperatorRow = {
+  /**
+   * The types that have the operator, each with its word and then its aliases. Requests may write both in any letter
+   * case, and with any spaces, underscores and hyphens in them. The order of the rows is the order of the words of a type.
+   */
+  readonly words: Readonly<Partial<Record<FieldType, Words>>>
+} & (
+  | { readonly operands: 'none'; readonly sql: { readonly kind: 'empty' | 'notEmpty' } }
+  | { readonly operands: 'one'; readonly rounding: Rounding; readonly sql: SqlOfOne }
+  | {
+      readonly operands: 'two'
+      readonly rounding: readonly [Rounding, Rounding]
+      readonly sql: { readonly kind: 'between' } & Negatable
+    }
+  | { readonly operands: 'list'; readonly rounding: Rounding; readonly sql: { readonly kind: 'in' } & Negatable }
+)
 
-/** What an operator does, whatever its type calls it. */
-export type Comparison =
-  | 'equals'
-  | 'notEquals'
-  | 'contains'
-  | 'notContains'
-  | 'startsWith'
-  | 'endsWith'
-  | 'greaterThan'
-  | 'greaterThanOrEqual'
-  | 'lessThan'
-  | 'lessThanOrEqual'
-  | 'in'
-  | 'between'
-  | 'isEmpty'
-  | 'isNotEmpty'
+type Words = readonly [word: string, ...aliases: string[]]
 
-export const COMPARISON: Record<OperatorOf<FieldType>, Comparison> = {
-  contains: 'contains',
-  'not contains': 'notContains',
-  equals: 'equals',
-  'not equals': 'notEquals',
-  'starts with': 'startsWith',
-  'ends with': 'endsWith',
-  in: 'in',
-  between: 'between',
-  'is empty': 'isEmpty',
-  'is not empty': 'isNotEmpty',
-  is: 'equals',
-  'is not': 'notEquals',
-  'greater than': 'greaterThan',
-  'greater than or equal': 'greaterThanOrEqual',
-  'less than': 'lessThan',
-  'less than or equal': 'lessThanOrEqual',
-  'is after': 'greaterThan',
-  'is on or after': 'greaterThanOrEqual',
-  'is before': 'lessThan',
-  'is on or before': 'lessThanOrEqual'
+/**
+ * How a decimal operand with more digits than its column's scale is brought to that scale without changing the answer:
+ * above 1.005 is above 1.00 (`floor`), and at least 1.005 is at least 1.01 (`ceiling`). `exact`: such an operand equals
+ * no value of the column.
+ */
+export type Rounding = 'floor' | 'ceiling' | 'exact'
+
+type SqlOfOne =
+  | ({ readonly kind: 'equal' } & Negatable)
+  | { readonly kind: 'order'; readonly symbol: '>' | '>=' | '<' | '<=' }
+  /** A comparison that looks inside a text. */
+  | ({ readonly kind: 'match'; readonly match: 'contains' | 'startsWith' | 'endsWith' } & Negatable)
+
+/** A negated comparison keeps the rows that the comparison does not keep, rows without a value included. */
+interface Negatable {
+  readonly negated?: true
+}
+
+function numbers<const W extends Words>(...words: W): Readonly<Record<'int' | 'long' | 'decimal', W>> {
+  return { int: words, long: words, decimal: words }
+}
+
+function everyType<const W extends Words>(...words: W): Readonly<Record<FieldType, W>> {
+  return { string: words, bool: words, ...numbers(...words), dateTime: words, guid: words }
+}
+
+type Table = typeof OPERATORS
+
+/** What an operator does, whatever word a type has for it. */
+export type Comparison = keyof Table
+
+/** How many operands a comparison takes: none, exactly one, exactly two, or any number from one. */
+export type Arity = OperatorRow['operands']
+
+/** The comparisons that take so many operands. */
+export type ComparisonOf<A extends Arity> = {
+  [C in Comparison]: Table[C]['operands'] extends A ? C : never
+}[Comparison]
+
+/**
+ * A comparison with its operands: values of the column's type, exact in the column's scale. The number of operands is
+ * part of the type, so a list where one operand belongs does not compile.
+ */
+export type Compared =
+  | { readonly comparison: ComparisonOf<'none'>; readonly operands: readonly [] }
+  | { readonly comparison: ComparisonOf<'one'>; readonly operands: readonly [Operand] }
+  | { readonly comparison: ComparisonOf<'two'>; readonly operands: readonly [Operand, Operand] }
+  | { readonly comparison: ComparisonOf<'list'>; readonly operands: readonly Operand[] }
+
+/** The words of the operators that suit a type, without aliases: any other does not compile in an entity file. */
+export type OperatorOf<T extends FieldType> = T extends FieldType
+  ? {
+      [C in Comparison]: Table[C]['words'] extends Readonly<Record<T, readonly [infer W, ...unknown[]]>> ? W : never
+    }[Comparison]
+  : never
+
+/** An operator as a type has it. */
+export type Operator = {
+  readonly word: OperatorOf<FieldType>
+  readonly aliases: readonly string[]
+} & (
+  | { readonly arity: 'none'; readonly comparison: ComparisonOf<'none'> }
+  | { readonly arity: 'one'; readonly comparison: ComparisonOf<'one'>; readonly rounding: Rounding }
+  | {
+      readonly arity: 'two'
+      readonly comparison: ComparisonOf<'two'>
+      readonly rounding: readonly [Rounding, Rounding]
+    }
+  | { readonly arity: 'list'; readonly comparison: ComparisonOf<'list'>; readonly rounding: Rounding }
+)
+
+const TYPES: readonly FieldType[] = ['string', 'bool', 'int', 'long', 'decimal', 'dateTime', 'guid']
+
+const BY_TYPE: ReadonlyMap<FieldType, readonly Operator[]> = new Map(TYPES.map((type) => [type, operatorsIn(type)]))
+
+function operatorsIn(type: FieldType): Operator[] {
+  return Object.entries<OperatorRow>(OPERATORS).flatMap(([comparison, { words, operands, ...row }]) => {
+    const [word, ...aliases] = words[type] ?? []
+    const rounding = 'rounding' in row ? { rounding: row.rounding } : {}
+    // The entries of a table have lost the tie between key and row that the members of Operator have.
+    return word === undefined
+      ? []
+      : [{ word, aliases, comparison, arity: operands, ...rounding } as unknown as Operator]
+  })
+}
+
+const BY_NAME: ReadonlyMap<FieldType, ReadonlyMap<string, Operator>> = new Map(
+  TYPES.map((type) => [
+    type,
+    new Map(
+      operatorsOf(type).flatMap((operator) =>
+        [operator.word, ...operator.aliases].map((name): [string, Operator] => [folded(name), operator])
+      )
+    )
+  ])
+)
+
+/** The operators of a type in the order of the table. */
+export function operatorsOf(type: FieldType): readonly Operator[] {
+  return BY_TYPE.get(type) ?? []
+}
+
+/**
+ * The operator that a request names: `starts with`, `startsWith`, `STARTS_WITH` and `starts-with` are one. undefined
+ * where the type has no such operator.
+ */
+export function operatorNamed(text: string, type: FieldType): Operator | undefined {
+  return BY_NAME.get(type)?.get(folded(text))
+}
+
+function folded(text: string): string {
+  return text.replace(/[ _-]+/g, '').toLowerCase()
+}
+
+/** The aliases of those operators of the type whose words are given. */
+export function aliasesOf(type: FieldType, words: readonly string[]): readonly string[] {
+  return operatorsOf(type).flatMap(({ word, aliases }) => (words.includes(word) ? aliases : []))
 }

@@ -1,7 +1,7 @@
 import type { Column, Entity, Joined } from './entity.js'
 import type { Field, FieldType } from './field.js'
 import { suggestion } from './names.js'
-import { OPERATORS } from './operators.js'
+import { operatorsOf } from './operators.js'
 
 const KEBAB_CASE = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 /** First segments that are the gateway's own (contract.md section 8). */
@@ -172,7 +172,7 @@ export function queryMistakes(entity: Entity): string[] {
   for (const [name, operators] of filterable) {
     const type = visible.find((one) => one.name === name)?.field.type
     if (type === undefined) continue
-    const known: readonly string[] = OPERATORS[type]
+    const known: readonly string[] = operatorsOf(type).map(({ word }) => word)
     if (operators.length === 0) mistakes.push(`filterable \`${name}\` is left without an operator.`)
     for (const operator of operators) {
       if (!known.includes(operator)) {

@@ -1,9 +1,9 @@
-import type { Field, FieldType, Operand } from '../entity/field.js'
+import type { Field, Operand } from '../entity/field.js'
 import { suggestion } from '../entity/names.js'
-import { COMPARISON, type Comparison, type OperatorOf, OPERATORS } from '../entity/operators.js'
+import { aliasesOf, type Compared, type Operator, operatorNamed, type Rounding } from '../entity/operators.js'
 import type { Resource } from './catalogue.js'
 import type { Condition } from './plans.js'
-import { expected, fitDecimal, parseDecimal, parseValue, type Rounding } from './values.js'
+import { expected, fitDecimal, parseDecimal, parseValue } from './values.js'
 import { type FaultList, quoted } from './violations.js'
 
 /** One filter of a request, as its texts. */
@@ -40,8 +40,8 @@ function parseCondition(filter: FilterTexts, resource: Resource, faults: FaultLi
     return undefined
   }
   const { name, path, field, operators } = filterable
-  const operator = parseOperator(filter.operator, field.type)
-  if (operator === undefined || !operators.includes(operator)) {
+  const operator = operatorNamed(filter.operator, field.type)
+  if (operator === undefined || !operators.includes(operator.word)) {
     const aliases = aliasesOf(field.type, operators)
     const short = aliases.length === 0 ? '' : `; in short ${aliases.join(', ')}`
     const has = `${name} (${field.type}) has ${operators.join(', ')}${short}.`
@@ -49,14 +49,13 @@ function parseCondition(filter: FilterTexts, resource: Resource, faults: FaultLi
     faults.add('filter.operator.unsupported', `filters[${name}].operator`, detail)
     return undefined
   }
-  const comparison = COMPARISON[operator]
   const place = `filters[${name}].value`
   if (isTooLong(filter.value)) {
     faults.add('filter.too-many', place, `A filter value has at most ${MAX_VALUE_CHARACTERS} characters.`)
     return undefined
   }
-  const operands = parseOperands(filter.value, { comparison, field, place }, faults)
-  return operands === undefined ? undefined : { path, comparison, operands }
+  const compared = parseOperands(filter.value, operator, { field, place, faults })
+  return compared && { path, ...compared }
 }
 
 export function isTooLong(text: string): boolean {
@@ -65,101 +64,64 @@ export function isTooLong(text: string): boolean {
   return text.length > MAX_VALUE_CHARACTERS && Array.from(text).length > MAX_VALUE_CHARACTERS
 }
 
-interface Expectation {
-  readonly comparison: Comparison
+/** The column that operands are for, the request's name of their place, and where what is wrong with them goes. */
+interface OperandTarget {
   readonly field: Field
   readonly place: string
+  readonly faults: FaultList
 }
 
-function parseOperands(text: string, of: Expectation, faults: FaultList): readonly Operand[] | undefined {
-  const { comparison, place } = of
-  if (comparison === 'isEmpty' || comparison === 'isNotEmpty') return []
-  const items = comparison === 'in' || comparison === 'between' ? splitItems(text) : [text]
+/** The value of a filter as the operands of its operator. */
+function parseOperands(text: string, operator: Operator, target: OperandTarget): Compared | undefined {
+  switch (operator.arity) {
+    case 'none':
+      return { comparison: operator.comparison, operands: [] }
+    case 'one': {
+      const operand = parseOperand(text, operator.rounding, target)
+      return operand === undefined ? undefined : { comparison: operator.comparison, operands: [operand] }
+    }
+    case 'two': {
+      const items = parseItems(text, target)
+      if (items === undefined) return undefined
+      const [first, second, ...others] = items
+      if (first === undefined || second === undefined || others.length > 0) {
+        const takes = `${operator.word} takes two values with a comma between them`
+        target.faults.add('filter.value.invalid', target.place, `${takes}, not ${items.length}.`)
+        return undefined
+      }
+      const low = parseOperand(first, operator.rounding[0], target)
+      const high = parseOperand(second, operator.rounding[1], target)
+      if (low === undefined || high === undefined) return undefined
+      return { comparison: operator.comparison, operands: [low, high] }
+    }
+    case 'list': {
+      const items = parseItems(text, target)
+      if (items === undefined) return undefined
+      const operands = items
+        .map((item) => parseOperand(item, operator.rounding, target))
+        .filter((operand) => operand !== undefined)
+      return operands.length < items.length ? undefined : { comparison: operator.comparison, operands }
+    }
+  }
+}
+
+function parseItems(text: string, { place, faults }: OperandTarget): readonly string[] | undefined {
+  const items = splitItems(text)
   if (items instanceof Error) {
     faults.add('filter.value.invalid', place, `The value ${items.message}.`)
     return undefined
   }
-  if (items.length > MAX_ITEMS) {
-    faults.add('filter.too-many', place, `in takes at most ${MAX_ITEMS} items, not ${items.length}.`)
-    return undefined
-  }
-  if (comparison === 'between' && items.length !== 2) {
-    faults.add(
-      'filter.value.invalid',
-      place,
-      `between takes two values with a comma between them, not ${items.length}.`
-    )
-    return undefined
-  }
-  const operands: Operand[] = []
-  for (const [index, item] of items.entries()) {
-    const operand = parseOperand(item, of, index)
-    if (operand === undefined) {
-      faults.add('filter.value.invalid', place, `${quoted(item)} is not ${expected(of.field)}.`)
-    } else operands.push(operand)
-  }
-  return operands.length === items.length ? operands : undefined
+  if (items.length <= MAX_ITEMS) return items
+  faults.add('filter.too-many', place, `in takes at most ${MAX_ITEMS} items, not ${items.length}.`)
+  return undefined
 }
 
-function parseOperand(text: string, { comparison, field }: Expectation, index: number): Operand | undefined {
-  const operand = parseValue(text, field)
-  if (operand === undefined || field.type !== 'decimal') return operand
-  const value = parseDecimal(text)
-  return value && fitDecimal(value, field, roundingOf(comparison, index))
-}
-
-/**
- * How to bring a number with more digits than the column's scale to that scale without changing the answer: above 1.005
- * is above 1.00, and at least 1.005 is at least 1.01.
- */
-function roundingOf(comparison: Comparison, index: number): Rounding {
-  if (comparison === 'between') return index === 0 ? 'ceiling' : 'floor'
-  if (comparison === 'greaterThan' || comparison === 'lessThanOrEqual') return 'floor'
-  return comparison === 'greaterThanOrEqual' || comparison === 'lessThan' ? 'ceiling' : 'exact'
-}
-
-type Operator = OperatorOf<FieldType>
-
-const ORDER: Readonly<Record<string, Operator>> = {
-  gt: 'greater than',
-  gte: 'greater than or equal',
-  lt: 'less than',
-  lte: 'less than or equal'
-}
-const NUMBER: Readonly<Record<string, Operator>> = { eq: 'equals', ne: 'not equals', ...ORDER }
-const ALIASES: Readonly<Record<FieldType, Readonly<Record<string, Operator>>>> = {
-  string: { eq: 'equals', ne: 'not equals' },
-  bool: { equals: 'is', eq: 'is' },
-  int: NUMBER,
-  long: NUMBER,
-  decimal: NUMBER,
-  dateTime: { eq: 'is', ne: 'is not', gt: 'is after', gte: 'is on or after', lt: 'is before', lte: 'is on or before' },
-  guid: { eq: 'equals', ne: 'not equals' }
-}
-
-const TYPES: readonly FieldType[] = ['string', 'bool', 'int', 'long', 'decimal', 'dateTime', 'guid']
-const byType = new Map<FieldType, ReadonlyMap<string, Operator>>(
-  TYPES.map((type) => [
-    type,
-    new Map([
-      ...OPERATORS[type].map((operator): [string, Operator] => [folded(operator), operator]),
-      ...Object.entries(ALIASES[type])
-    ])
-  ])
-)
-
-/** `starts with`, `startsWith`, `STARTS_WITH` and `starts-with` are one; undefined where the type has no such operator. */
-export function parseOperator(text: string, type: FieldType): Operator | undefined {
-  return byType.get(type)?.get(folded(text))
-}
-
-/** The short names that stand for operators of the type, but for those it is not to have. */
-export function aliasesOf(type: FieldType, operators: readonly string[]): readonly string[] {
-  return Object.entries(ALIASES[type]).flatMap(([alias, operator]) => (operators.includes(operator) ? [alias] : []))
-}
-
-function folded(text: string): string {
-  return text.replace(/[ _-]+/g, '').toLowerCase()
+/** One operand, decimals in exactly the scale of their column; what does not parse goes on the list. */
+function parseOperand(text: string, rounding: Rounding, { field, place, faults }: OperandTarget): Operand | undefined {
+  const decimal = field.type === 'decimal' ? parseDecimal(text) : undefined
+  const operand = decimal === undefined ? parseValue(text, field) : fitDecimal(decimal, field, rounding)
+  if (operand === undefined) faults.add('filter.value.invalid', place, `${quoted(text)} is not ${expected(field)}.`)
+  return operand
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Children, Column, Computed, Entity, Joined, Reference } from '../entity/entity.js'
 import type { Operand, RowVersion, Value } from '../entity/field.js'
-import type { Comparison } from '../entity/operators.js'
+import type { Compared } from '../entity/operators.js'
 
 /** Where a value lives: a column of the row itself, or of the row a reference leads to. */
 export interface Path {
@@ -8,16 +8,8 @@ export interface Path {
   readonly column: Column
 }
 
-/**
- * One condition over a column. Its operands hold the value's type already and are exact in the column's scale: `in`
- * has any number of them, `between` two, `isEmpty` and `isNotEmpty` none, all others one. Client filters, row scopes
- * and ids are all of this one type.
- */
-export interface Condition {
-  readonly path: Path
-  readonly comparison: Comparison
-  readonly operands: readonly Operand[]
-}
+/** One condition over a column. Client filters, row scopes and ids are all of this one type. */
+export type Condition = Compared & { readonly path: Path }
 
 export interface SortKey {
   readonly path: Path

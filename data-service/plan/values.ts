@@ -1,4 +1,5 @@
 import type { Field, Operand } from '../entity/field.js'
+import type { Rounding } from '../entity/operators.js'
 
 export const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export const RANGES = {
@@ -123,8 +124,6 @@ export interface Decimal {
   readonly unscaled: bigint
   readonly scale: number
 }
-
-export type Rounding = 'floor' | 'ceiling' | 'exact'
 
 /** Digits with an optional sign and fraction; no exponent. */
 export function parseDecimal(text: string): Decimal | undefined {

@@ -146,11 +146,13 @@ function idOf({ values }: StoredRow): Operand {
 
 /** The state an action needs, as part of the UPDATE's match condition. */
 export function requiredConditions({ required }: Action): Condition[] {
-  return required.map(({ column, anyOf }) => ({
-    path: { through: null, column },
-    comparison: anyOf.length === 1 ? 'equals' : 'in',
-    operands: anyOf
-  }))
+  return required.map(({ column, anyOf }) => {
+    const path = { through: null, column }
+    const [only, ...others] = anyOf
+    return only !== undefined && others.length === 0
+      ? { path, comparison: 'equals', operands: [only] }
+      : { path, comparison: 'in', operands: anyOf }
+  })
 }
 
 /** What of a row's state is in the action's way, in words; undefined where nothing is. */

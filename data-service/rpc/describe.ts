@@ -9,9 +9,9 @@ import { READ_OPERATIONS, type ReadOperation, WRITE_OPERATIONS } from '../entity
 import type { Action } from '../entity/action.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
+import { aliasesOf } from '../entity/operators.js'
 import { isRouteId, ownerParameter, type OwnershipPolicy } from '../plan/authorize.js'
 import type { Catalogue, Resource } from '../plan/catalogue.js'
-import { aliasesOf } from '../plan/filters.js'
 import type { ShapedProperty } from '../plan/plans.js'
 
 /** Routes whose path holds no id. */

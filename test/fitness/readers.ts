@@ -3,10 +3,11 @@ import { checkCredentials } from '../../data-service/auth/login.js'
 import { parseRefreshToken } from '../../data-service/auth/refresh-token.js'
 import type { Authenticated } from '../../data-service/entity/caller.js'
 import { bool, dateTime, decimal, freeText, guid, int, long, text as words } from '../../data-service/entity/field.js'
+import { operatorNamed } from '../../data-service/entity/operators.js'
 import { passOwnerFilter } from '../../data-service/plan/authorize.js'
 import { parseMember, readChildren, readMembers } from '../../data-service/plan/body.js'
 import { makeCatalogue } from '../../data-service/plan/catalogue.js'
-import { isTooLong, parseConditions, parseOperator, splitItems } from '../../data-service/plan/filters.js'
+import { isTooLong, parseConditions, splitItems } from '../../data-service/plan/filters.js'
 import {
   canonicalJson,
   canonicalNumber,
@@ -290,7 +291,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   parseIdempotencyKey: (text) => judged((faults) => parseIdempotencyKey(text, true, faults)),
   parseMember: (text) =>
     FIELDS.flatMap((field) => [text, new JsonNumber(text), jsonOf(text)].map((json) => parseMember(json, field))),
-  parseOperator: (text) => parseOperator(text, 'string'),
+  operatorNamed: (text) => operatorNamed(text, 'string'),
   parsePaging: (text) =>
     judged((faults) => parsePaging({ pageNumber: text, pageSize: text, includeTotal: text }, 500, faults)),
   optionalVersions: (text) => optionalVersions({ kind: text, versions: [Buffer.from(text)] }),

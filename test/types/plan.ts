@@ -1,5 +1,13 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import { allRows, type GetPlan, type ListPlan, type PagePlan, type Projection } from '../../data-service/plan/plans.js'
+import type { Operand } from '../../data-service/entity/field.js'
+import {
+  allRows,
+  type Condition,
+  type GetPlan,
+  type ListPlan,
+  type PagePlan,
+  type Projection
+} from '../../data-service/plan/plans.js'
 import type { ReadStore } from '../../data-service/plan/stores.js'
 
 // Only data-service/plan makes plans, and only plans become SQL: whoever writes one down elsewhere, scope and all, does
@@ -30,3 +38,15 @@ export const another = (signal: AbortSignal): Promise<unknown> => store.page(pla
 export const unscoped: ListPlan['scope'] = {}
 // @ts-expect-error conditions that are none do not stand for every row
 export const everything: ListPlan['scope'] = { kind: 'rows-where', conditions: [] }
+
+declare const path: Condition['path']
+/** Control: as many operands as the operator takes. */
+export const compared: readonly Condition[] = [
+  { path, comparison: 'equals', operands: [1] },
+  { path, comparison: 'between', operands: [1, 2] },
+  { path, comparison: 'in', operands: [1, 2, 3] }
+]
+// @ts-expect-error a list is no operand of a comparison with one value
+export const listed: Condition = { path, comparison: 'equals', operands: [1, 2] as readonly Operand[] }
+// @ts-expect-error between takes two operands
+export const half: Condition = { path, comparison: 'between', operands: [1] }

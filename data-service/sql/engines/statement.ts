@@ -1,6 +1,6 @@
 import { col, fn, literal, Op, where, type WhereOptions } from 'sequelize'
 import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
-import type { Comparison } from '../../entity/operators.js'
+import { type Comparison, OPERATORS } from '../../entity/operators.js'
 import type { Path } from '../../plan/plans.js'
 
 /** What is sent beside a statement's text. Numbers travel as digits or bigint, never as a double. */
@@ -91,6 +91,9 @@ export function keyOf(path: Path, context: TextContext): Expression {
   return keyFunction === undefined ? columnOf(path, context) : fn(keyFunction, columnOf(path, context))
 }
 
+/** The symbols of operators as Sequelize's generator takes them. */
+const ORDERS = { '>': Op.gt, '>=': Op.gte, '<': Op.lt, '<=': Op.lte } as const
+
 function whereOne(condition: RowCondition, name: string, context: TextContext): WhereOptions {
   const { path, comparison } = condition
   const key = keyOf(path, context)
@@ -98,41 +101,49 @@ function whereOne(condition: RowCondition, name: string, context: TextContext): 
     context.dialect.operand(`${name}_${position}`, path.column.field)
   )
   switch (comparison) {
-    case 'equals':
-      return where(key, Op.eq, literal(operands.join()))
-    case 'notEquals':
-      return orNull(where(key, Op.ne, literal(operands.join())), path, key)
-    case 'greaterThan':
-      return where(key, Op.gt, literal(operands.join()))
-    case 'greaterThanOrEqual':
-      return where(key, Op.gte, literal(operands.join()))
-    case 'lessThan':
-      return where(key, Op.lt, literal(operands.join()))
-    case 'lessThanOrEqual':
-      return where(key, Op.lte, literal(operands.join()))
-    case 'in':
-      return where(key, Op.in, literal(`(${operands.join(', ') || 'NULL'})`))
-    case 'between':
-      return where(key, Op.between, literal(operands.join(' AND ')))
     case 'inRun':
       return inRun(key, literal(operands.join()), context)
     case 'inRunOfNulls':
       return inRunOfNulls(key, context)
     case 'isNotNull':
       return isNotNull(key)
-    case 'isEmpty':
+    default: {
+      const compared = whereCompared(comparison, { path, key, operands }, context)
+      return isNegated(comparison) ? orNull(compared, path, key) : compared
+    }
+  }
+}
+
+/** A comparison as the operator table tells of its SQL. */
+function whereCompared(
+  comparison: Comparison,
+  { path, key, operands }: { readonly path: Path; readonly key: Expression; readonly operands: readonly string[] },
+  context: TextContext
+): WhereOptions {
+  const { sql } = OPERATORS[comparison]
+  const negated = isNegated(comparison)
+  switch (sql.kind) {
+    case 'equal':
+      return where(key, negated ? Op.ne : Op.eq, literal(operands.join()))
+    case 'order':
+      return where(key, ORDERS[sql.symbol], literal(operands.join()))
+    case 'in':
+      return where(key, negated ? Op.notIn : Op.in, literal(`(${operands.join(', ') || 'NULL'})`))
+    case 'between':
+      return where(key, negated ? Op.notBetween : Op.between, literal(operands.join(' AND ')))
+    case 'match':
+      return whereText(path, { match: sql.match, negated, operand: operands.join() }, context)
+    case 'empty':
       return path.column.field.type === 'string'
         ? { [Op.or]: [isNull(key), where(key, Op.eq, literal("''"))] }
         : isNull(key)
-    case 'isNotEmpty':
+    case 'notEmpty':
       return path.column.field.type === 'string' ? where(key, Op.ne, literal("''")) : isNotNull(key)
-    case 'notContains':
-      return orNull(whereText(path, { match: 'contains', negated: true, operand: operands.join() }, context), path, key)
-    case 'contains':
-    case 'startsWith':
-    case 'endsWith':
-      return whereText(path, { match: comparison, negated: false, operand: operands.join() }, context)
   }
+}
+
+function isNegated(comparison: Comparison): boolean {
+  return 'negated' in OPERATORS[comparison].sql
 }
 
 interface Matching {
@@ -175,24 +186,24 @@ function isNotNull(key: Expression): WhereOptions {
 }
 
 function boundOperand(operand: Operand, { path, comparison }: RowCondition, dialect: SqlDialect): BoundValue {
-  switch (comparison) {
-    case 'contains':
-    case 'startsWith':
-    case 'endsWith':
-      return dialect.bindMatch(String(operand), comparison)
-    case 'notContains':
-      return dialect.bindMatch(String(operand), 'contains')
-    default:
-      return dialect.bind(operand, path.column.field)
-  }
+  const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
+  return sql?.kind === 'match'
+    ? dialect.bindMatch(String(operand), sql.match)
+    : dialect.bind(operand, path.column.field)
 }
 
-/** An `in` list filled up with its last member to a power of two, so that few lengths make few texts. */
+/** A list filled up with its last member to a power of two, so that few lengths make few texts. */
 function padded({ comparison, operands }: RowCondition): readonly Operand[] {
   const last = operands.at(-1)
-  if (comparison !== 'in' || last === undefined) return operands
+  const isList = isOperator(comparison) && OPERATORS[comparison].operands === 'list'
+  if (!isList || last === undefined) return operands
   const length = 2 ** Math.ceil(Math.log2(operands.length))
   return [...operands, ...Array<Operand>(length - operands.length).fill(last)]
+}
+
+/** Whether a condition is one of the operator table, and none of this folder alone. */
+function isOperator(comparison: RowCondition['comparison']): comparison is Comparison {
+  return comparison in OPERATORS
 }
 
 /** The text of one shape of statement: compiled once, run with any values. */

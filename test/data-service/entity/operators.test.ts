@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { FieldType } from '../../../data-service/entity/field.js'
+import { operatorsOf } from '../../../data-service/entity/operators.js'
+import { packageRoot } from '../../harness/package-root.js'
+
+/** The first column of the contract's table, and the types that it names. */
+const ROWS: Readonly<Record<string, readonly FieldType[]>> = {
+  string: ['string'],
+  bool: ['bool'],
+  'int, long, decimal': ['int', 'long', 'decimal'],
+  DateTime: ['dateTime'],
+  Guid: ['guid']
+}
+
+describe('the operator table', () => {
+  const contract = readFileSync(join(packageRoot, 'docs/spec/contract.md'), 'utf8')
+
+  for (const [row, types] of Object.entries(ROWS)) {
+    it(`has the operators that the contract lists for ${row}`, () => {
+      const line = contract.split('\n').find((one) => one.startsWith(`| ${row} | \``)) ?? ''
+      const listed = Array.from(line.replace(/\(alias [^)]*\)/g, '').matchAll(/`([^`]+)`/g), ([, word]) => word)
+      expect(listed).to.not.have.length(0)
+      for (const type of types)
+        expect(
+          operatorsOf(type).map(({ word }) => word),
+          type
+        ).to.deep.equal(listed)
+    })
+  }
+})
