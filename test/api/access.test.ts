@@ -89,7 +89,7 @@ describeApi('access', (store) => {
     expect(answer.text).not.to.match(/riskNote|secret/)
   })
 
-  it('has no hidden member anywhere', async () => {
+  it('to any route shows no hidden member', async () => {
     for (const target of ['/customers', '/customers/paged', '/customers/export', '/customers/lookup']) {
       const answer = await store.as('admin', target)
       expect(answer.status, target).to.equal(200)

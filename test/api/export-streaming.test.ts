@@ -130,7 +130,7 @@ describeApi('an export under way', (store) => {
               `SELECT p.id FROM information_schema.innodb_trx t
                JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE p.db = DATABASE()`
             )
-            expect(open).not.to.be.empty
+            expect(open, 'transactions of the export that can be killed').not.to.be.empty
             for (const { id } of open) await killer.run(`KILL ${String(id)}`)
           })
         }

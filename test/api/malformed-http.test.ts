@@ -85,7 +85,7 @@ describeApi('malformed HTTP', (store) => {
     store.problem(await store.call(`/products/${'1'.repeat(5000)}`), { status: 400, code: 'id.invalid' })
   })
 
-  it('serves on after all of that', async () => {
+  it('the gateway serves on after every malformed request of these tests', async () => {
     expect((await store.call('/products/1')).status).to.equal(200)
   })
 

@@ -117,7 +117,7 @@ describe('a page of another site', function () {
 
   it('posts nothing to the pages of the shop', () => expectRefused(postToShop))
 
-  it('posts nothing to them either where it is a neighbour on the same site, whose posts come with the cookies', async () => {
+  it('posts nothing to the session endpoints either where it is a neighbour on the same site, whose posts come with the cookies', async () => {
     const address = page.url().replace('localhost', '127.0.0.1')
     await page.close()
     page = await visit.open(address)

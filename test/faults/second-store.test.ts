@@ -33,7 +33,7 @@ describeApi(
       expect(ids(await store.call('/products/paged?pageSize=3'))).to.deep.equal([1, 2, 3])
     })
 
-    it('answers those that do with 503 and when to come again', async () => {
+    it('answers reads that need the second store with 503 and when to come again', async () => {
       for (const target of [
         '/products?includeChildren=true',
         '/products/paged?includeChildren=true',

@@ -15,7 +15,7 @@ const under = (folder: string) => (path: string) => path.startsWith(`${folder}/`
 describe('imports', () => {
   const product = sourceFiles(...PRODUCT)
 
-  it('are found at all', () => {
+  it('of the sources are found by these tests', () => {
     const files: SourceFile[] = [
       { path: 'gateway/a.ts', text: "import { x } from '../shared/b.js'\nexport type { y } from './c.js'\n" },
       { path: 'gateway/d.ts', text: "import 'mysql2/promise'\nconst z = await import('@grpc/grpc-js')\n" }
@@ -42,7 +42,7 @@ describe('imports', () => {
     ).to.deep.equal([])
   })
 
-  it('of shared reach neither', () => {
+  it('of shared reach neither the gateway nor the data service', () => {
     const shared = product.filter((f) => under('shared')(f.path))
     expect(violations(shared, (i) => !under('gateway')(i) && !under('data-service')(i))).to.deep.equal([])
   })

@@ -184,7 +184,7 @@ describe('readers of what a client sends', () => {
     }).timeout(120_000)
   }
 
-  it('would be found out', async () => {
+  it('that take quadratic time are found by this test', async () => {
     const slow = (text: string): unknown => text.slice(0, text.length / 4).match(/0+$/)
     expect(
       await slowness(slow, {

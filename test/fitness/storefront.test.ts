@@ -4,7 +4,7 @@ import { filesWithCode, sourceFiles } from './source-files.js'
 describe('the storefront', () => {
   const files = sourceFiles('examples/store/storefront')
 
-  it('is found', () => {
+  it('has source files that these tests find', () => {
     expect(files.length).to.be.greaterThan(20)
   })
 

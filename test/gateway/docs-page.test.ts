@@ -126,7 +126,7 @@ describe('GET /problems', () => {
     for (const code of ERROR_CODES) expect(html, code).to.contain(`href="${BASE}/problems/${code}"`)
   })
 
-  it('is where each of them leads back to', async () => {
+  it('is linked from the page of a code', async () => {
     expect(await page('/problems/conflict')).to.contain(`href="${BASE}/problems"`)
   })
 

@@ -20,7 +20,7 @@ describe('the OpenAPI document', () => {
     expect(validator.version).to.equal('3.1')
   })
 
-  it('is found wrong when it is', async () => {
+  it('that is not valid is found by the validator of this test', async () => {
     const { valid } = await new Validator().validate({ ...documentOf(products()), paths: { x: 1 } })
     expect(valid).to.equal(false)
   })

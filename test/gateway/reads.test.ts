@@ -61,7 +61,7 @@ describe('reads', () => {
     })
   })
 
-  it('a page carries its place', async () => {
+  it('of a page carry X-Pagination and Link', async () => {
     const answer = await gateway.app.inject(
       '/products/paged?page=2&sortColumn=name&sortDirection=desc&filters[name].operator=eq&filters[name].value='
     )
@@ -124,7 +124,7 @@ describe('reads', () => {
     })
   }
 
-  it('HEAD is GET without its body', async () => {
+  it('by HEAD have the headers of a GET and no body', async () => {
     const answer = await gateway.app.inject({ method: 'HEAD', url: '/products/1' })
     expect(answer.statusCode).to.equal(200)
     expect(answer.body).to.equal('')

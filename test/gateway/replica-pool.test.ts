@@ -299,7 +299,7 @@ describe('the replicas of the data service', () => {
     a.server.forceShutdown()
     await Promise.all(reads)
     const codes = new Set(await Promise.all(writes))
-    for (const code of codes) expect(code).to.be.oneOf(['no failure', 'upstream.unavailable'])
+    for (const code of codes) expect(code, 'what a call ended with').to.be.oneOf(['no failure', 'upstream.unavailable'])
     // Whatever is sent from now on arrives.
     for (let n = 0; n < 10; n++) await data.create(call(), {})
   })

@@ -67,7 +67,7 @@ describe('routes', () => {
     '/problems/nope',
     '/problems/'
   ]) {
-    it(`${url} is nothing`, async () => {
+    it(`${url} is answered 404 route.not-found`, async () => {
       for (const method of ['GET', 'POST', 'DELETE'] as const) {
         if (method !== 'GET' && url.startsWith('/problems/')) continue
         const answer = await gateway.app.inject({ method, url, payload: method === 'POST' ? '{' : '' })
@@ -131,7 +131,7 @@ describe('routes', () => {
     expect(answer.body).to.include('<code>filter.too-many</code>')
   })
 
-  it('lists the resources for people', async () => {
+  it('of the root list the resources for people', async () => {
     expect((await gateway.app.inject('/docs')).body)
       .to.include('/products')
       .and.include('What the store sells.')

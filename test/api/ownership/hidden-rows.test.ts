@@ -59,7 +59,7 @@ describeApi('another owner’s row', (store) => {
     }
   })
 
-  it('is still there', async () => {
+  it('is still there after all of these requests', async () => {
     expect((await store.as('ben', `/orders/${FOREIGN}`)).status).to.equal(200)
   })
 })

@@ -38,7 +38,7 @@ describeSessions('the first page of a session', SETTINGS, (stack) => {
     expect((await open({})).text).to.equal('<p>none</p>')
   })
 
-  it('greets them too once the access token has expired, at every gateway', async () => {
+  it('greets whoever is signed in once the access token has expired, at every gateway', async () => {
     const signedIn = cookiesOf(await stack.login('ada'))
     const before = await expired(stack, signedIn)
     const tabs = await Promise.all(

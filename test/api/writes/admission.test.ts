@@ -145,7 +145,7 @@ describeApi('who may write', (store) => {
     }
   })
 
-  it('all of this has written nothing', async () => {
+  it('writes of callers who may not write have changed no row', async () => {
     expect(await everything(store)).to.deep.equal(stored)
   })
 })

@@ -145,7 +145,7 @@ describeApi('conflicts', (store) => {
       })
     }
 
-    it(`one body for all of ${status}`, () => {
+    it(`all of ${status} have one body`, () => {
       expect([...bodies]).to.deep.equal([
         JSON.stringify({
           type: `${store.url}/problems/conflict`,

@@ -134,7 +134,7 @@ describeApi('create', (store) => {
     expect(await count(store, 'product_variants WHERE product_id = ?', [Number(id)])).to.equal(0)
   })
 
-  it('names at most 20 of them', async () => {
+  it('names at most 20 ignored members in X-Ignored-Parameters', async () => {
     const extra = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`extra${n}`, n]))
     const body = { ...extra, name: 'Many', sku: 'NEW-4', categoryId: 1, price: 1 }
     const created = await send(store, 'clerk POST /products', { body })
@@ -142,7 +142,7 @@ describeApi('create', (store) => {
     expect(names).to.deep.equal(Array.from({ length: 20 }, (_, n) => `body.extra${n}`))
   })
 
-  it('refuses them where handling is strict', async () => {
+  it('refuses members that a client may not set where handling is strict', async () => {
     const body = { id: 1, rowVersion: 'x', 'a/b~c': 1, name: 'Strict', sku: 'NEW-5', categoryId: 1, price: '1.00' }
     const headers = { prefer: 'handling=strict' }
     const refused = await changesNothing(store, () =>

@@ -141,7 +141,7 @@ describeApi('PUT', (store) => {
     })
   })
 
-  it('never creates', async () => {
+  it('of a row that is not there creates none', async () => {
     const body = { name: 'n', sku: 'NONE', categoryId: 1, price: '1.00', isActive: true }
     const refused = await changesNothing(store, () =>
       send(store, 'clerk PUT /products/999', { body, ifMatch: tag(1), key: 'none' })

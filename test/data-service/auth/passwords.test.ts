@@ -13,7 +13,7 @@ describe('argon2Passwords', () => {
     expect(verified).to.deep.equal(hashes.flatMap(() => [true, false]))
   })
 
-  it('goes on after a hash that is none', async () => {
+  it('verifies further passwords after one whose stored hash is malformed', async () => {
     const passwords = argon2Passwords(1)
     const hash = await passwords.hash('x')
     const outcomes = await Promise.allSettled(['', 'nonsense', hash].map((one) => passwords.verify(one, 'x')))

@@ -99,7 +99,7 @@ describe('identifyBy', () => {
     }
   })
 
-  it('survives claims that are no object', async () => {
+  it('refuses tokens whose claims are no object', async () => {
     const part = (text: string): string => Buffer.from(text).toString('base64url')
     for (const payload of ['null', '1', '"x"', '[]', '{', '']) {
       expect(

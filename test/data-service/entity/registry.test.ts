@@ -78,7 +78,7 @@ describe('registry', () => {
     }
   })
 
-  it('sets what is left on create and PUT', () => {
+  it('lets create and PUT set every other property', () => {
     const product = ['name', 'sku', 'categoryId', 'price', 'weightGrams', 'barcode', 'isActive', 'releasedAt']
     expect(settable('products', 'setOnCreate')).to.deep.equal([...product, 'externalId', 'description'])
     expect(settable('products', 'setOnUpdate')).to.deep.equal(settable('products', 'setOnCreate'))

@@ -46,7 +46,7 @@ describe('calls', () => {
     }
   }
 
-  it('need a deadline', async () => {
+  it('without a deadline are refused', async () => {
     expect((await failure(list({ authorization: 'owner 1' }, {}))).code).to.equal('request.malformed')
     expect(await exported({})).to.have.property('code', 'request.malformed')
     expect(await exported({}, soon())).to.have.length(3)

@@ -80,7 +80,7 @@ describe('create', () => {
     expect(record).to.include({ status: 'new' })
   })
 
-  it('refuses them where it is strict', async () => {
+  it('refuses members that no request sets where handling is strict', async () => {
     expect(await faultsIn(create({ id: 5, parts: [{ size: 2, price: '1' }] }, { strict: true }))).to.deep.equal([
       'parameter.unknown /id',
       'parameter.unknown /parts/0/price'
@@ -222,11 +222,24 @@ describe('create', () => {
     it('belongs to its caller and its path', async () => {
       const { id } = await keyed()
       const others = [caller({ subject: 'another', permissions: ['things:manage'] }), { ...manager, issuer: 'another' }]
-      for (const other of others) expect((await keyed({}, {}, other)).id, other.kind).not.to.equal(id)
+      for (const other of others)
+        expect((await keyed({}, {}, other)).id, `${other.subject} of ${other.issuer}`).not.to.equal(id)
       expect((await keyed({}, { resource: 'places' })).replayed).to.equal(false)
     })
 
-    it('keeps no refusal', async () => {
+    it('gives its answer to no other owner claim of the same caller, whatever the body', async () => {
+      const by = (owner: bigint | null) => ({ ...manager, owner })
+      const first = await keyed({}, {}, by(1n))
+      for (const owner of [2n, null]) {
+        for (const more of [{}, { name: 'B' }]) {
+          const refused = await refusalOf(keyed(more, {}, by(owner)))
+          expect(refused.code, `owner ${String(owner)}, ${JSON.stringify(more)}`).to.equal('ownership.denied')
+        }
+      }
+      expect(await keyed({}, {}, by(1n))).to.deep.equal({ ...first, replayed: true })
+    })
+
+    it('keeps no refusal under it, so that the next try runs', async () => {
       await refusalOf(keyed({ name: 'refused' }))
       await refusalOf(keyed({ name: '' }))
       expect((await keyed()).replayed).to.equal(false)

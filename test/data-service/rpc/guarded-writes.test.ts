@@ -94,7 +94,7 @@ describe('guarded writes', () => {
       expect(await faultsIn(put({ name: '' }, { id: 'x' }))).to.deep.equal(['id.invalid id', 'body.invalid /name'])
     })
 
-    it('never creates', async () => {
+    it('of a row that is not there creates none', async () => {
       expect((await refusalOf(put({}, { id: '2' }))).code).to.equal('not-found')
     })
 

@@ -5,7 +5,7 @@ const page = (currentPage: string, totalCount: string | undefined, hasNext: bool
   paginationOf({ pageSize: 10, currentPage, totalCount, hasNext })
 
 describe('X-Pagination', () => {
-  it('of a page in the middle', () => {
+  it('of a page in the middle names the page before and the page after', () => {
     expect(page('2', '25', true)).to.deep.equal({
       json: '{"totalCount":25,"pageSize":10,"currentPage":2,"totalPages":3,"hasPrevious":true,"hasNext":true}',
       totalCount: '25',
@@ -14,7 +14,7 @@ describe('X-Pagination', () => {
       last: '3'
     })
   })
-  it('of the only page', () => {
+  it('of the only page names no page before or after', () => {
     expect(page('1', '10', false)).to.deep.include({ previous: undefined, next: undefined, last: '1' })
   })
   it('of an empty result has no last page', () => {
@@ -25,7 +25,7 @@ describe('X-Pagination', () => {
     })
     expect(page('7', '0', false)).to.deep.include({ previous: undefined, last: undefined })
   })
-  it('past the end goes back to the last page, in exact digits', () => {
+  it('of a page far past the end names the last page as the one before, in exact digits', () => {
     const far = '123456789012345678901234567890'
     const answer = page(far, '25', false)
     expect(answer.previous).to.equal('3')
@@ -36,7 +36,8 @@ describe('X-Pagination', () => {
       '{"totalCount":25,"pageSize":10,"totalPages":3,"hasPrevious":true,"hasNext":false}'
     )
   })
-  it('just past the end goes back one page', () => expect(page('4', '25', false).previous).to.equal('3'))
+  it('of a page just past the end names the last page as the one before', () =>
+    expect(page('4', '25', false).previous).to.equal('3'))
   it('without a count leaves the totals out', () => {
     expect(page('3', undefined, true)).to.deep.equal({
       json: '{"pageSize":10,"currentPage":3,"hasPrevious":true,"hasNext":true}',
@@ -86,7 +87,7 @@ describe('Link', () => {
 })
 
 describe('the room for one more header', () => {
-  it('is what the others leave of 8 KiB, cookies aside', () => {
+  it('has the bytes that other headers leave of 8 KiB, cookies aside', () => {
     const room = headerRoom({})
     expect(room).to.be.within(6 * 1024, 8 * 1024)
     expect(headerRoom({ a: 'b'.repeat(100), c: ['d', 'e'], 'set-cookie': 'x'.repeat(4096) })).to.equal(room - 105 - 12)

@@ -79,7 +79,7 @@ describe('the owner parameter', () => {
     ['user=1&userId2=1&id=1', undefined, ['user', 'userId2', 'id']]
   ]
   for (const [query, owner, ignored] of OWNERS) {
-    it(`of ${query}`, () => {
+    it(`is read from ${query}`, () => {
       const { values, ...rest } = routeQuery(query, ROUTE_PARAMETERS.list, 'userId')
       expect(rest).to.deep.equal({ filters: [], owner, ignored, refused: [] })
       expect(values).to.deep.equal({})

@@ -34,7 +34,7 @@ describe('Prefer', () => {
     'foo; handling=strict',
     'nohandling=strict'
   ]
-  for (const header of LENIENT) it(`${header} is not`, () => expect(prefersStrict(header)).to.equal(false))
+  for (const header of LENIENT) it(`${header} is not strict`, () => expect(prefersStrict(header)).to.equal(false))
 })
 
 describe('X-Ignored-Parameters', () => {
@@ -111,7 +111,7 @@ describe('ETag', () => {
   it('is the row version as a weak tag', () => {
     expect(entityTag(Buffer.from([0xfb, 0xff, 0, 1, 2, 3, 4, 5]))).to.equal('W/"+/8AAQIDBAU="')
   })
-  it('is absent for the empty version', () => expect(entityTag(Buffer.alloc(0))).to.equal(undefined))
+  it('is absent for a row without a version', () => expect(entityTag(Buffer.alloc(0))).to.equal(undefined))
 })
 
 describe('Content-Disposition', () => {
@@ -127,7 +127,7 @@ describe('bom and escapeFormulas', () => {
     expect(exportOptions({})).to.deep.equal({ bom: true, escapeFormulas: true, faults: [] })
     expect(exportOptions({ bom: 'false' })).to.deep.equal({ bom: false, escapeFormulas: true, faults: [] })
   })
-  it('have their faults named together', () => {
+  it('that are both wrong are both named', () => {
     const { faults } = exportOptions({ bom: 'FALSE', escapeFormulas: '' })
     expect(faults.map(({ code, place }) => [code, place.name])).to.deep.equal([
       ['request.malformed', 'bom'],
@@ -149,14 +149,14 @@ describe('the known part of a query', () => {
 describe('X-Forwarded-*', () => {
   const origin = (proto?: string, host?: string): string => forwardedOrigin({ proto, host }, 'http://127.0.0.1:3000')
   it('gives scheme and host', () => expect(origin('https', 'Shop.example')).to.equal('https://shop.example'))
-  it('gives either alone', () => {
+  it('gives a scheme without a host and a host without a scheme', () => {
     expect(origin('https')).to.equal('https://127.0.0.1:3000')
     expect(origin(undefined, 'shop.example:8443')).to.equal('http://shop.example:8443')
   })
   it('counts what the nearest proxy wrote', () => {
     expect(origin('http, https', 'evil.example, shop.example')).to.equal('https://shop.example')
   })
-  it('is ignored where it is neither', () => {
+  it('is ignored where it holds neither a scheme nor a host', () => {
     expect(origin('javascript', 'a/b')).to.equal('http://127.0.0.1:3000')
     expect(origin('https', 'a"><b')).to.equal('https://127.0.0.1:3000')
     expect(origin('https', 'a'.repeat(254))).to.equal('https://127.0.0.1:3000')

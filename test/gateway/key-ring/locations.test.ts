@@ -10,13 +10,13 @@ describe('locations of the key ring', () => {
     expect(parseRingLocation('file:.data/ring.json')).to.deep.equal({ file: `${process.cwd()}/.data/ring.json` })
   })
 
-  it('are blobs', () => {
+  it('are blobs where they are http or https URLs', () => {
     const sas = 'https://a.blob.core.windows.net/rings/ring.json?sv=1&sig=x'
     expect(parseRingLocation(sas)).to.deep.equal({ blob: new URL(sas) })
     expect(parseRingLocation('http://127.0.0.1:10000/a/b/c')).to.have.property('blob')
   })
 
-  it('are nothing else', () => {
+  it('are no URLs of any other kind', () => {
     expect(message(parseRingLocation('http://a.test/b/c'))).to.equal('must be a URL that starts with file: or https:')
     for (const text of ['https://a.test/', 'https://a.test/c', 'https://a.test/c/', 'https://a.test//b'])
       expect(message(parseRingLocation(text)), text).to.equal('must name a container and a blob')

@@ -160,7 +160,7 @@ describe('the renderer behind the gateway', () => {
     }
   })
 
-  it('TRACE never reaches it', async () => {
+  it('never gets a TRACE', async () => {
     const answer = await request(`${gateway.url}/cart`, { method: 'TRACE' })
     expect([answer.status, renderer.seen.length]).to.deep.equal([404, 0])
   })
@@ -270,7 +270,7 @@ describe('the renderer behind the gateway', () => {
     for (const [at, { headers }] of renderer.seen.entries()) expect(headers.host, `case ${at}`).to.equal(renderer.host)
   })
 
-  it('an upgrade is refused', async () => {
+  it('never gets an upgrade, which the gateway refuses', async () => {
     const answer = await request(`${gateway.url}/live`, {
       headers: { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'x', 'sec-websocket-version': '13' }
     })

@@ -30,7 +30,7 @@ describe('the published keys', () => {
     expect(head.body).to.equal('')
   })
 
-  it('are read-only', async () => {
+  it('are served to GET and HEAD alone', async () => {
     const answer = await gateway.send('POST', '/.well-known/jwks.json', { body: {} })
     expectProblem(answer, 405, 'method.not-allowed')
     expect(answer.headers['allow']).to.equal('GET, HEAD')

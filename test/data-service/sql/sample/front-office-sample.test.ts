@@ -64,7 +64,8 @@ describe('sample rows of the front office', () => {
 
   it('end after they start, and have no tickets while they are drafts', () => {
     const events = byId('events')
-    for (const { startsAt, endsAt } of events.values()) expect(String(startsAt) < String(endsAt)).to.equal(true)
+    for (const [id, { startsAt, endsAt }] of events)
+      expect(String(startsAt) < String(endsAt), `event ${String(id)}`).to.equal(true)
     for (const [at, { eventId }] of roots('tickets').entries())
       expect(events.get(eventId)?.['status'], `case ${at}`).not.to.equal('draft')
   })

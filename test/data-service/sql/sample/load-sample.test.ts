@@ -103,7 +103,7 @@ eachDatabase((kind) => {
       }
     })
 
-    it('is the same everywhere', async () => {
+    it('has the same rows on every database', async () => {
       expect(await digests()).to.deep.equal(DIGESTS)
     })
 

@@ -29,7 +29,7 @@ function faults(columns: readonly Column[], rows: readonly SampleRow[], where: s
 }
 
 describe('sample store', () => {
-  it('is the same each time', () => {
+  it('has the same rows each time it is made', () => {
     expect(sampleStore()).to.deep.equal(store)
   })
 
