@@ -54,7 +54,7 @@ const INT32_MAX = 2 ** 31 - 1
 /** What `max_connections` of a MySQL or MariaDB server can be at most. */
 const MOST_CONNECTIONS = 100_000
 
-/** Reads all settings; throws one SettingsError that lists every fault. `effective` is what `--print-config` prints. */
+/** Reads all settings; throws one SettingsError that lists every problem. `effective` is what `--print-config` prints. */
 export function readConfig(
   environment: Environment,
   application: ConfiguredApplication
@@ -93,9 +93,9 @@ export function readConfig(
     },
     reflection: reader.flag('GRPC_REFLECTION', false)
   }
-  // A URL that is no database's is a fault already, and the default stands in for it.
+  // A URL that is no database's is reported already, and the default takes its place.
   if (sameUrl(config.databases.primary.url, config.databases.second.url)) {
-    reader.fault(`${second.setting} must be another database than DATABASE_URL.`)
+    reader.addProblem(`${second.setting} must be another database than DATABASE_URL.`)
   }
   reader.finish()
   return { config, effective: reader.effective() }
@@ -138,15 +138,15 @@ function readOutsideIssuer(
     if (roles.size > 0) given.push('JWT_JWKS_ROLES')
     if (permissions.size > 0) given.push('JWT_JWKS_PERMISSIONS')
     for (const name of given)
-      reader.fault(`${name} is of use only with JWT_JWKS_URI, which names the outside issuer's keys.`)
+      reader.addProblem(`${name} is of use only with JWT_JWKS_URI, which names the outside issuer's keys.`)
     return undefined
   }
   if (jwksUri === '' || issuer === undefined || audience === undefined) {
-    reader.fault('JWT_JWKS_URI, JWT_JWKS_ISSUER and JWT_JWKS_AUDIENCE must be set together, or none of them.')
+    reader.addProblem('JWT_JWKS_URI, JWT_JWKS_ISSUER and JWT_JWKS_AUDIENCE must be set together, or none of them.')
     return undefined
   }
   if (issuer === ours.ownIssuer)
-    reader.fault('JWT_JWKS_ISSUER must differ from JWT_ISSUER, whose tokens another key signs.')
+    reader.addProblem('JWT_JWKS_ISSUER must differ from JWT_ISSUER, whose tokens another key signs.')
   return {
     jwksUri,
     issuer,

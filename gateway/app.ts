@@ -7,7 +7,7 @@ import type { GatewayConfig } from './config.js'
 import type { AuthClient } from './data/auth-client.js'
 import type { Catalogue } from './data/catalogue.js'
 import type { DataClient } from './data/data-client.js'
-import { entityReads, entityRefusals, entityWrites } from './entity-routes/entity-routes.js'
+import { entityReads, entityRejections, entityWrites } from './entity-routes/entity-routes.js'
 import { untrustedProxyWarning } from './http/client-address.js'
 import { PublicAddress } from './http/public-address.js'
 import { originForm } from './http/query-string.js'
@@ -59,7 +59,7 @@ export const CLOSING_TIME = 10_000
 
 /**
  * The parser's own limit stands well above the contract's, so that what is too long is told apart and answered like any
- * other refusal (plugins/request-limits.ts).
+ * other rejection (plugins/request-limits.ts).
  */
 const PARSER_HEAD_BYTES = 4 * MAX_HEAD_BYTES
 
@@ -142,7 +142,7 @@ export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance
       })
       await prefixed.register(entityReads, { data, catalogue, address, now })
       await prefixed.register(entityWrites, { data, catalogue, address, now })
-      await prefixed.register(entityRefusals, { catalogue })
+      await prefixed.register(entityRejections, { catalogue })
     },
     { prefix: address.prefix }
   )

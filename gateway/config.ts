@@ -35,7 +35,7 @@ export interface GatewayConfig {
 
 const LOG_LEVELS: readonly string[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
-/** Throws one SettingsError with every fault. `effective` is what `--print-config` prints. */
+/** Throws one SettingsError with every problem. `effective` is what `--print-config` prints. */
 export function readGatewayConfig(environment: Environment): { config: GatewayConfig; effective: string } {
   const settings = new SettingsReader(environment)
   const listener = {
@@ -95,7 +95,7 @@ function readHttpTls(settings: SettingsReader): TlsFiles | undefined {
   const keyFile = settings.optionalText('HTTP_TLS_KEY_FILE')
   if (certFile === undefined && keyFile === undefined) return undefined
   if (certFile === undefined || keyFile === undefined) {
-    settings.fault('HTTP_TLS_CERT_FILE and HTTP_TLS_KEY_FILE must be set together, or none of them.')
+    settings.addProblem('HTTP_TLS_CERT_FILE and HTTP_TLS_KEY_FILE must be set together, or none of them.')
   }
   return { certFile, keyFile, caFile: undefined }
 }

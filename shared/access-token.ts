@@ -82,7 +82,7 @@ export type Claims = JwtPayload & { readonly iss: string; readonly sub: string; 
 const LAST_EXPIRY = 253_402_300_799
 
 /** Why a token was refused, for the log alone. */
-export class TokenRefused extends Error {
+export class TokenRejected extends Error {
   override readonly name = 'TokenRefused'
 }
 
@@ -98,13 +98,13 @@ export async function verifyToken(
 ): Promise<Claims> {
   const { header, issuer: claimed } = unverified(token)
   const issuer = issuers.find((one) => one.issuer === claimed)
-  if (issuer === undefined) throw new TokenRefused('unknown issuer')
-  if (typeof header.kid !== 'string') throw new TokenRefused('no key id')
+  if (issuer === undefined) throw new TokenRejected('unknown issuer')
+  if (typeof header.kid !== 'string') throw new TokenRejected('no key id')
   // RFC 7515 section 4.1.11: what is marked critical and not understood must be refused, and nothing is understood.
-  if (header.crit !== undefined) throw new TokenRefused('critical header parameters')
-  if (!isOfType(header.typ, issuer.tokenType)) throw new TokenRefused('another type of token')
+  if (header.crit !== undefined) throw new TokenRejected('critical header parameters')
+  if (!isOfType(header.typ, issuer.tokenType)) throw new TokenRejected('another type of token')
   const key = await issuer.key(header.kid)
-  if (key === undefined) throw new TokenRefused('unknown key id')
+  if (key === undefined) throw new TokenRejected('unknown key id')
   const claims = verified(() =>
     jwt.verify(token, key.key, {
       algorithms: [key.algorithm],
@@ -115,9 +115,9 @@ export async function verifyToken(
     })
   )
   // jsonwebtoken takes a token without `exp` for one that never expires.
-  if (typeof claims === 'string' || typeof claims.exp !== 'number') throw new TokenRefused('no expiry')
-  if (claims.exp > LAST_EXPIRY) throw new TokenRefused('an expiry beyond the year 9999')
-  if (typeof claims.sub !== 'string' || claims.sub === '') throw new TokenRefused('no subject')
+  if (typeof claims === 'string' || typeof claims.exp !== 'number') throw new TokenRejected('no expiry')
+  if (claims.exp > LAST_EXPIRY) throw new TokenRejected('an expiry beyond the year 9999')
+  if (typeof claims.sub !== 'string' || claims.sub === '') throw new TokenRejected('no subject')
   return { ...claims, iss: issuer.issuer, sub: claims.sub, exp: claims.exp }
 }
 
@@ -134,7 +134,7 @@ function unverified(token: string): { header: JwtHeader; issuer: unknown } {
   // Claims may be any JSON at all, null included, whatever the types say.
   const payload: unknown = decoded?.payload
   if (decoded === null || typeof payload !== 'object' || payload === null || !('iss' in payload)) {
-    throw new TokenRefused('not a JWT with an issuer')
+    throw new TokenRejected('not a JWT with an issuer')
   }
   return { header: decoded.header, issuer: payload.iss }
 }
@@ -144,6 +144,6 @@ function verified<T>(verify: () => T): T {
     return verify()
   } catch (error) {
     // The parser's own words repeat what could not be parsed.
-    throw new TokenRefused(error instanceof jwt.JsonWebTokenError ? error.message : 'not a JWT', { cause: error })
+    throw new TokenRejected(error instanceof jwt.JsonWebTokenError ? error.message : 'not a JWT', { cause: error })
   }
 }

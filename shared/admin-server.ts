@@ -101,7 +101,7 @@ function ok(): AdminPage {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' }
 }
 
-/** The few refusals of this port. It has no public base, so no page explains them: `type` is that of RFC 9457 for it. */
+/** The few rejections of this port. It has no public base, so no page explains them: `type` is that of RFC 9457 for it. */
 const PROBLEMS = {
   'route.not-found': { status: 404, title: 'No such route', detail: 'There is nothing at this path.', headers: {} },
   'method.not-allowed': {

@@ -56,21 +56,21 @@ export function isErrorCode(text: string): text is ErrorCode {
   return known.has(text)
 }
 
-/** Where in the request a fault lies: a query or path parameter, a JSON pointer into the body, or a header. */
-export type FaultPlace =
+/** Where in the request a violation lies: a query or path parameter, a JSON pointer into the body, or a header. */
+export type ViolationPlace =
   | { readonly in: 'parameter'; readonly name: string }
   | { readonly in: 'pointer'; readonly name: string }
   | { readonly in: 'header'; readonly name: string }
 
 /** One thing wrong with a request, in words that say what would be right. */
-export interface Fault {
+export interface Violation {
   readonly code: ErrorCode
   readonly detail: string
-  readonly place: FaultPlace
+  readonly place: ViolationPlace
 }
 
 export interface DomainErrorOptions {
-  readonly faults?: readonly Fault[]
+  readonly violations?: readonly Violation[]
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number
   /** Of a `conflict`: whether the write was guarded by a precondition, which makes it 412 in place of 409. */
@@ -92,7 +92,7 @@ export type ProblemMembers = Readonly<Record<string, string | number | boolean>>
 export class DomainError extends Error {
   override readonly name = 'DomainError'
   readonly code: ErrorCode
-  readonly faults: readonly Fault[]
+  readonly violations: readonly Violation[]
   readonly retryAfter: number | undefined
   readonly guarded: boolean
   readonly title: string | undefined
@@ -101,7 +101,7 @@ export class DomainError extends Error {
   constructor(code: ErrorCode, detail: string, options: DomainErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.faults = options.faults ?? []
+    this.violations = options.violations ?? []
     this.retryAfter = options.retryAfter
     this.guarded = options.guarded ?? false
     this.title = options.title
@@ -109,13 +109,13 @@ export class DomainError extends Error {
   }
 }
 
-/** All faults of a request in one error: it takes the code of the first, and lists them all where there are several. */
-export function refusal(faults: readonly [Fault, ...Fault[]]): DomainError {
-  const [first] = faults
-  const others = faults.length - 1
+/** All violations of a request in one error: it takes the code of the first, and lists them all where there are several. */
+export function rejection(violations: readonly [Violation, ...Violation[]]): DomainError {
+  const [first] = violations
+  const others = violations.length - 1
   const detail =
     others === 0 ? first.detail : `${first.detail} ${others} more fault${others === 1 ? '' : 's'} in errors.`
-  return new DomainError(first.code, detail, { faults })
+  return new DomainError(first.code, detail, { violations })
 }
 
 /** The canonical gRPC status of every error code. A code without one does not compile. */

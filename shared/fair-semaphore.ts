@@ -66,9 +66,9 @@ export class FairSemaphore {
     if (signal.aborted) return Promise.reject(signal.reason)
     if (this.#hasRoom(entrant)) return Promise.resolve(this.#hold(entrant))
     const { waiting, patience, detail } = this.#limits
-    const refusal = new DomainError('upstream.unavailable', detail, { retryAfter: RETRY_AFTER })
+    const rejection = new DomainError('upstream.unavailable', detail, { retryAfter: RETRY_AFTER })
     const isCrowded = shares.some(({ of, most }) => countOf(this.#waiters, of) >= most * WAITING_PER_PLACE)
-    if (isCrowded || this.#waiters.size >= waiting) return Promise.reject(refusal)
+    if (isCrowded || this.#waiters.size >= waiting) return Promise.reject(rejection)
     return new Promise((resolve, reject) => {
       const settle = (settled: () => void): void => {
         clearTimeout(timer)
@@ -77,7 +77,7 @@ export class FairSemaphore {
         settled()
       }
       const abort = (): void => settle(() => reject(signal.reason))
-      const timer = setTimeout(() => settle(() => reject(refusal)), patience)
+      const timer = setTimeout(() => settle(() => reject(rejection)), patience)
       const waiter: Waiter = { ...entrant, admit: () => settle(() => resolve(this.#hold(entrant))) }
       signal.addEventListener('abort', abort, { once: true })
       this.#waiters.add(waiter)

@@ -6,24 +6,24 @@ import {
   DomainError,
   type DomainErrorOptions,
   type ErrorCode,
-  type Fault,
   grpcStatusOf,
   isErrorCode,
   type ProblemMembers,
-  shortened
+  shortened,
+  type Violation
 } from './errors.js'
 
 /** What google.rpc details say of an error (https://google.aip.dev/193). */
 export interface RpcDetails {
   readonly reason: string
-  readonly violations: readonly Violation[]
+  readonly violations: readonly FieldViolation[]
   /** Seconds. */
   readonly retryAfter: number | undefined
   /** Metadata of ErrorInfo: texts by name. */
   readonly metadata: Readonly<Record<string, string>>
 }
 
-export interface Violation {
+export interface FieldViolation {
   readonly field: string
   readonly description: string
   readonly reason: string
@@ -47,7 +47,7 @@ const ErrorInfo = root.lookupType('google.rpc.ErrorInfo')
 const BadRequest = root.lookupType('google.rpc.BadRequest')
 const RetryInfo = root.lookupType('google.rpc.RetryInfo')
 
-/** Serializes at most 5 KiB: faults that do not fit are counted in ErrorInfo metadata `moreFaults`. */
+/** Serializes at most 5 KiB: violations that do not fit are counted in ErrorInfo metadata `moreFaults`. */
 export function encodeDetails(code: number, message: string, details: RpcDetails): Buffer {
   for (let kept = Math.min(details.violations.length, MOST_VIOLATIONS); ; kept = Math.floor(kept / 2)) {
     const encoded = encode(code, shortened(message, MAX_MESSAGE), { details, kept })
@@ -92,7 +92,7 @@ export function decodeDetails(bytes: Buffer): { message: string; info: RpcDetail
       info: {
         reason: info.reason,
         metadata: info.metadata,
-        violations: find<{ fieldViolations: Violation[] }>('BadRequest', BadRequest)?.fieldViolations ?? [],
+        violations: find<{ fieldViolations: FieldViolation[] }>('BadRequest', BadRequest)?.fieldViolations ?? [],
         retryAfter: find<{ retryDelay: { seconds: number } }>('RetryInfo', RetryInfo)?.retryDelay.seconds
       }
     }
@@ -148,7 +148,11 @@ function isPlain(value: unknown): boolean {
 }
 
 const DETAILS_KEY = 'grpc-status-details-bin'
-const PLACES: Readonly<Record<Fault['place']['in'], string>> = { parameter: 'query', pointer: 'body', header: 'header' }
+const PLACES: Readonly<Record<Violation['place']['in'], string>> = {
+  parameter: 'query',
+  pointer: 'body',
+  header: 'header'
+}
 
 /** A DomainError as a gRPC status with google.rpc details (AIP-193). */
 export function toRpcStatus(error: DomainError): StatusObject {
@@ -158,7 +162,7 @@ export function toRpcStatus(error: DomainError): StatusObject {
     DETAILS_KEY,
     encodeDetails(code, error.message, {
       reason: error.code,
-      violations: error.faults.map(({ code: reason, detail, place }) => ({
+      violations: error.violations.map(({ code: reason, detail, place }) => ({
         field: `${PLACES[place.in]}:${place.name}`,
         description: detail,
         reason
@@ -183,13 +187,13 @@ export function fromRpcStatus(error: ServiceError): DomainError {
   }
   const { message, info } = details
   return new DomainError(details.info.reason, message, {
-    faults: faultsOf(info),
+    violations: violationsOf(info),
     ...conflictOf(info.metadata),
     ...(info.retryAfter === undefined ? {} : { retryAfter: info.retryAfter })
   })
 }
 
-function faultsOf(info: RpcDetails): Fault[] {
+function violationsOf(info: RpcDetails): Violation[] {
   return info.violations.flatMap(({ field, description, reason }) => {
     const [prefix, name] = splitOnce(field)
     const place = (['parameter', 'pointer', 'header'] as const).find((one) => PLACES[one] === prefix)

@@ -2,12 +2,12 @@
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads settings one by one, keeping every fault, so that a start with five mistakes says all five. A blank setting
+ * Reads settings one by one, keeping every problem, so that a start with five mistakes says all five. A blank setting
  * counts as unset.
  */
 export class SettingsReader {
   readonly #environment: Environment
-  readonly #faults: string[] = []
+  readonly #problems: string[] = []
   readonly #effective = new Map<string, string>()
 
   constructor(environment: Environment) {
@@ -29,7 +29,7 @@ export class SettingsReader {
     const text = this.#raw(name)
     this.#effective.set(name, text === undefined ? '' : '***')
     if (text === undefined || /^[\x21-\x7e]{16,}$/.test(text)) return text
-    this.fault(`${name} must be at least 16 visible ASCII characters, such as \`openssl rand -hex 32\` prints.`)
+    this.addProblem(`${name} must be at least 16 visible ASCII characters, such as \`openssl rand -hex 32\` prints.`)
     return undefined
   }
 
@@ -68,19 +68,19 @@ export class SettingsReader {
     this.#effective.set(name, text)
     const value = how.parse(text)
     if (!(value instanceof Error)) return value
-    this.fault(`${name} ${value.message}, not ${JSON.stringify(redactUrl(text))}.`)
+    this.addProblem(`${name} ${value.message}, not ${JSON.stringify(redactUrl(text))}.`)
     const standIn = how.parse(how.fallback)
     if (standIn instanceof Error) throw standIn
     return standIn
   }
 
-  fault(sentence: string): void {
-    this.#faults.push(sentence)
+  addProblem(sentence: string): void {
+    this.#problems.push(sentence)
   }
 
-  /** Throws one error that lists every fault. */
+  /** Throws one error that lists every problem. */
   finish(): void {
-    if (this.#faults.length > 0) throw new SettingsError(this.#faults)
+    if (this.#problems.length > 0) throw new SettingsError(this.#problems)
   }
 
   /** What `--print-config` prints: NAME=value a line, passwords in URLs redacted. */
@@ -97,9 +97,9 @@ export class SettingsReader {
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 
-  constructor(faults: readonly string[]) {
+  constructor(problems: readonly string[]) {
     super(
-      `Cannot start: ${faults.length} setting${faults.length === 1 ? ' is' : 's are'} wrong.\n- ${faults.join('\n- ')}`
+      `Cannot start: ${problems.length} setting${problems.length === 1 ? ' is' : 's are'} wrong.\n- ${problems.join('\n- ')}`
     )
   }
 }

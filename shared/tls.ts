@@ -127,7 +127,7 @@ export const GATEWAY_SECRET_METADATA = 'x-gateway-secret'
 /** The metadata that a gateway sends the IP address of its client in. */
 export const CLIENT_ADDRESS_METADATA = 'x-client-address'
 
-/** `addresses` are host:port, as the process listens or dials; every fault goes to the reader. */
+/** `addresses` are host:port, as the process listens or dials; every problem goes to the reader. */
 export function readGrpcSecurity(
   reader: SettingsReader,
   { addresses, side }: { readonly addresses: readonly string[]; readonly side: 'server' | 'client' }
@@ -140,20 +140,20 @@ export function readGrpcSecurity(
   const gatewaySecret = reader.secret('GATEWAY_SECRET')
   const isOn = certFile !== undefined || keyFile !== undefined || caFile !== undefined
   if ((certFile === undefined) !== (keyFile === undefined)) {
-    reader.fault('GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE must be set together, or none of them.')
+    reader.addProblem('GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE must be set together, or none of them.')
   } else if (certFile === undefined && side === 'server' && isOn) {
-    reader.fault('GRPC_TLS_CA_FILE alone is not enough: set GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE too.')
+    reader.addProblem('GRPC_TLS_CA_FILE alone is not enough: set GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE too.')
   } else if (clientAuth === 'required' && certFile === undefined) {
-    reader.fault('GRPC_TLS_CLIENT_AUTH=required needs GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE.')
+    reader.addProblem('GRPC_TLS_CLIENT_AUTH=required needs GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE.')
   }
   if (clientAuth !== 'none' && caFile === undefined && side === 'server') {
-    reader.fault(
+    reader.addProblem(
       `GRPC_TLS_CLIENT_AUTH=${clientAuth} needs GRPC_TLS_CA_FILE, which callers' certificates are judged by.`
     )
   }
   const exposed = isOn || insecure ? undefined : addresses.find((address) => !isLoopback(address.replace(/:\d+$/, '')))
   if (exposed !== undefined) {
-    reader.fault(
+    reader.addProblem(
       `DATA_SERVICE_ADDRESS ${exposed} is reached over a network, where calls must be encrypted: set GRPC_TLS_CERT_FILE ` +
         'and GRPC_TLS_KEY_FILE of the data service and GRPC_TLS_CA_FILE of the gateway, or GRPC_INSECURE=true where ' +
         'nobody else can reach that network.'

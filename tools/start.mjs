@@ -79,9 +79,9 @@ await runCommand(async () => {
     }
   })
 
-  const fault = await end
+  const violation = await end
   ending.abort()
-  if (fault !== undefined) process.stderr.write(`${fault}\n`)
+  if (violation !== undefined) process.stderr.write(`${violation}\n`)
   for (const service of running) await service.stop()
-  return fault === undefined ? 0 : 1
+  return violation === undefined ? 0 : 1
 })

@@ -1,4 +1,4 @@
-import { type Claims, type Issuer, TokenRefused, verifyToken } from '../../shared/access-token.js'
+import { type Claims, type Issuer, TokenRejected, verifyToken } from '../../shared/access-token.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Permission } from '../entity/access.js'
 import { anonymous, type Authenticated, type Caller } from '../entity/caller.js'
@@ -134,16 +134,16 @@ export function identifyBy(
     const [value, ...others] = authorization
     if (value === undefined) return anonymous
     const token = others.length === 0 ? BEARER.exec(value)?.[1] : undefined
-    if (token === undefined) throw refused(new TokenRefused('authorization is not one bearer token'))
+    if (token === undefined) throw rejected(new TokenRejected('authorization is not one bearer token'))
     try {
       const claims = await verifyToken(token, issuers, how)
       return callerOfClaims(claims, how.outside?.get(claims.iss) ?? own, how.permissionsOf)
     } catch (error) {
-      throw error instanceof TokenRefused ? refused(error) : error
+      throw error instanceof TokenRejected ? rejected(error) : error
     }
   }
 }
 
-function refused(reason: TokenRefused): DomainError {
+function rejected(reason: TokenRejected): DomainError {
   return new DomainError('auth.invalid-token', 'The access token is not valid, or not any more.', { cause: reason })
 }

@@ -53,13 +53,13 @@ export class LoginThrottle {
    */
   async passable(keys: AttemptKeys, end: number, signal: AbortSignal): Promise<void> {
     for (;;) {
-      const known = this.#knownRefusal(keys)
+      const known = this.#knownRejection(keys)
       if (known !== undefined) throw tooMany(known)
       const found = await this.#store.findAttempts(signal, keys)
-      const refusal = this.#refusalBy(found)
-      if (refusal === undefined) return
+      const rejection = this.#rejectionBy(found)
+      if (rejection === undefined) return
       this.#note(keys, found)
-      if (!refusal.mayPass || performance.now() > end || this.#waiting >= MOST_WAITING) throw tooMany(refusal)
+      if (!rejection.mayPass || performance.now() > end || this.#waiting >= MOST_WAITING) throw tooMany(rejection)
       this.#waiting += 1
       try {
         await wait(POLL, undefined, { signal })
@@ -84,7 +84,7 @@ export class LoginThrottle {
       const [pair, address] = keys
       const ofPair = this.#lately(await unit.lockAttempts(pair))
       const ofAddress = this.#lately(await unit.lockAttempts(address))
-      if (this.#refusalBy([ofPair, ofAddress]) !== undefined) return undefined
+      if (this.#rejectionBy([ofPair, ofAddress]) !== undefined) return undefined
       await keep(unit, pair, { ...ofPair, pending: [...ofPair.pending, at] })
       await keep(unit, address, { ...ofAddress, pending: [...ofAddress.pending, at] })
       return { at, keys }
@@ -110,7 +110,7 @@ export class LoginThrottle {
     await keep(unit, address, { ...others, pending: without(others.pending, at) })
   }
 
-  #knownRefusal(keys: AttemptKeys): Refusal | undefined {
+  #knownRejection(keys: AttemptKeys): Rejection | undefined {
     for (const key of keys) {
       const name = key.toString('base64')
       const left = (this.#fullUntil.get(name) ?? 0) - this.#now()
@@ -131,11 +131,11 @@ export class LoginThrottle {
     }
   }
 
-  #refusalBy([pair, address]: readonly [LoginAttempts, LoginAttempts]): Refusal | undefined {
+  #rejectionBy([pair, address]: readonly [LoginAttempts, LoginAttempts]): Rejection | undefined {
     const now = this.#now()
     const [ofPair, ofAddress] = [this.#lately(pair), this.#lately(address)]
-    if (isFull(ofPair, PER_PAIR)) return refusal(ofPair, PER_PAIR, now)
-    return isFull(ofAddress, PER_ADDRESS) ? refusal(ofAddress, PER_ADDRESS, now) : undefined
+    if (isFull(ofPair, PER_PAIR)) return rejection(ofPair, PER_PAIR, now)
+    return isFull(ofAddress, PER_ADDRESS) ? rejection(ofAddress, PER_ADDRESS, now) : undefined
   }
 
   /** Those within the window. */
@@ -149,7 +149,7 @@ export class LoginThrottle {
   }
 }
 
-interface Refusal {
+interface Rejection {
   /** Whether it is for the sake of attempts that may yet prove good. */
   readonly mayPass: boolean
   /** Seconds. */
@@ -160,14 +160,14 @@ function isFull({ failed, pending }: LoginAttempts, limit: number): boolean {
   return failed.length + pending.length >= limit
 }
 
-function refusal({ failed, pending }: LoginAttempts, limit: number, now: number): Refusal {
+function rejection({ failed, pending }: LoginAttempts, limit: number, now: number): Rejection {
   const all = [...failed, ...pending].toSorted((a, b) => a - b)
   const relevant = all[all.length - limit] ?? now
   return { mayPass: failed.length < limit, retryAfter: Math.max(1, Math.ceil((relevant + WINDOW - now) / 1000)) }
 }
 
 /** Its words tell nothing of the account. */
-function tooMany({ mayPass, retryAfter }: Refusal): DomainError {
+function tooMany({ mayPass, retryAfter }: Rejection): DomainError {
   return new DomainError('quota-exceeded', 'Too many failed log-ins. Try again later.', {
     retryAfter: mayPass ? 1 : retryAfter,
     cause: new Error('too many log-ins failed of late')

@@ -4,7 +4,7 @@ import { throttledAddress } from '../../shared/ip-address.js'
 import type { LoginRequest__Output } from '../../shared/gen/auth/v1/LoginRequest.js'
 import type { LoginResponse } from '../../shared/gen/auth/v1/LoginResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
-import { FaultList } from '../plan/violations.js'
+import { Violations } from '../plan/violations.js'
 import { accountKey, type AuthUnit, type Family, type StoredAccount } from './accounts.js'
 import type { Authenticating } from './authentication.js'
 import { type Attempt, attemptKeys, LoginQueue, LoginThrottle } from './login-throttle.js'
@@ -26,13 +26,13 @@ export interface Credentials {
 
 /** Throws `body.invalid`, naming all members at fault, before anything is looked up. */
 export function checkCredentials({ email, password, clientAddress }: Credentials): void {
-  const faults = new FaultList()
-  check(email, { pointer: '/email', most: MAX_EMAIL }, faults)
-  check(password, { pointer: '/password', most: MAX_PASSWORD }, faults)
+  const violations = new Violations()
+  check(email, { pointer: '/email', most: MAX_EMAIL }, violations)
+  check(password, { pointer: '/password', most: MAX_PASSWORD }, violations)
   if (clientAddress !== '' && isIP(clientAddress) === 0) {
-    faults.addAt('/clientAddress', '/clientAddress must be an IP address, or empty.')
+    violations.addAt('/clientAddress', '/clientAddress must be an IP address, or empty.')
   }
-  faults.finish()
+  violations.finish()
 }
 
 interface Member {
@@ -41,9 +41,9 @@ interface Member {
   readonly most: number
 }
 
-function check(text: string, { pointer, most }: Member, faults: FaultList): void {
-  if (text.trim() === '') faults.addAt(pointer, `${pointer} must be there, and not blank.`)
-  else if (text.length > most) faults.addAt(pointer, `${pointer} must be at most ${most} characters long.`)
+function check(text: string, { pointer, most }: Member, violations: Violations): void {
+  if (text.trim() === '') violations.addAt(pointer, `${pointer} must be there, and not blank.`)
+  else if (text.length > most) violations.addAt(pointer, `${pointer} must be at most ${most} characters long.`)
 }
 
 /** Milliseconds to count an attempt whose caller may have gone. */
@@ -83,7 +83,7 @@ export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, Lo
             continue
           }
           const outcome = await checked({ attempt, emailKey, password, replaced, signal }, throttle, by)
-          if ('why' in outcome) throw new Refused(outcome.why)
+          if ('why' in outcome) throw new Rejected(outcome.why)
           const { account, live, ended } = outcome
           trail(log, {
             ...tried,
@@ -106,7 +106,7 @@ export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, Lo
         }
       }
     } catch (error) {
-      if (error instanceof Refused) {
+      if (error instanceof Rejected) {
         trail(log, { ...tried, outcome: 'failure', code: error.code, reason: error.why })
       } else if (error instanceof DomainError && error.code === 'quota-exceeded') {
         trail(log, { ...tried, outcome: 'throttled', code: error.code, reason: messageOf(error.cause ?? error) })
@@ -186,7 +186,7 @@ async function endFamilyOf(unit: AuthUnit, refreshToken: string, at: number): Pr
 }
 
 /** Alike for a wrong password and for no such account; `why` is for the log alone. */
-class Refused extends DomainError {
+class Rejected extends DomainError {
   readonly why: string
 
   constructor(why: string) {

@@ -142,7 +142,7 @@ interface Found {
 export function refresh(by: Authenticating): UnaryHandler<RefreshRequest__Output, RefreshResponse> {
   return async ({ signal, log, clientAddress }, { refreshToken: text }) => {
     const token = parseRefreshToken(text)
-    // What a refusal changes is to be kept, so none is thrown within the transaction.
+    // What a rejection changes is to be kept, so none is thrown within the transaction.
     const { family, account, outcome }: Found =
       token === undefined
         ? { outcome: dead('not a refresh token') }

@@ -117,11 +117,11 @@ function verificationKey(key: KeyObject, from: string): VerificationKey {
   return { kid: thumbprint(key), algorithm, key }
 }
 
-function parse(read: () => KeyObject, fault: string): KeyObject {
+function parse(read: () => KeyObject, sentence: string): KeyObject {
   try {
     return read()
   } catch (error) {
-    throw new Error(fault, { cause: error })
+    throw new Error(sentence, { cause: error })
   }
 }
 

@@ -15,7 +15,7 @@ import type { Operand, Value } from '../entity/field.js'
 import type { Resource } from './catalogue.js'
 import { allRows, bothScopes, type RowScope } from './plans.js'
 import { RANGES } from './values.js'
-import type { FaultList } from './violations.js'
+import type { Violations } from './violations.js'
 
 export interface OwnershipPolicy {
   /** undefined: every use of an ownership rule is a configuration error. */
@@ -148,7 +148,7 @@ export function readableRows(
     readonly texts: OwnerTexts & { readonly id?: string }
   },
   { caller, ownership }: { readonly caller: Caller; readonly ownership: OwnershipPolicy },
-  faults: FaultList
+  violations: Violations
 ): RowScope {
   const { resource, read, texts } = call
   const [route, access] = typeof read === 'string' ? [read, resource.entity.access[read]] : [read.name, read.access]
@@ -169,7 +169,7 @@ export function readableRows(
   if (filter === undefined || owner === undefined || read === 'get') return scope
   if (owner !== 'malformed') return bothScopes(scope, ownedRows(filter.owner, owner))
   const parameter = ownerParameter(filter, ownership)
-  faults.add('filter.value.invalid', parameter, `${parameter} must be the id of an owner, in digits.`)
+  violations.add('filter.value.invalid', parameter, `${parameter} must be the id of an owner, in digits.`)
   return scope
 }
 

@@ -27,7 +27,10 @@ export function readMembers(
 ): Map<Column, Value> {
   const values = new Map<Column, Value>()
   if (!isObject(json)) {
-    findings.faults.addAt(at, at === '' ? 'The body must be a JSON object.' : `${at.slice(1)} must be a JSON object.`)
+    findings.violations.addAt(
+      at,
+      at === '' ? 'The body must be a JSON object.' : `${at.slice(1)} must be a JSON object.`
+    )
     return values
   }
   for (const column of columns) {
@@ -35,7 +38,7 @@ export function readMembers(
     if (value instanceof Error) {
       const { name } = column
       if (column !== lenient || Object.hasOwn(json, name)) {
-        findings.faults.addAt(`${at}/${name}`, `${`${at}/${name}`.slice(1)} ${value.message}.`)
+        findings.violations.addAt(`${at}/${name}`, `${`${at}/${name}`.slice(1)} ${value.message}.`)
       }
     } else values.set(column, value)
   }
@@ -75,11 +78,11 @@ export function readChildren(
   const at = `/${name}`
   const rows = isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
   if (rows === undefined) {
-    if (min > 0 && isObject(body)) findings.faults.addAt(at, `${name} is missing; it needs at least ${min}.`)
+    if (min > 0 && isObject(body)) findings.violations.addAt(at, `${name} is missing; it needs at least ${min}.`)
     return []
   }
   if (!isArray(rows) || rows.length < min || rows.length > MOST_CHILDREN) {
-    findings.faults.addAt(at, `${name} must be an array of ${min} to ${MOST_CHILDREN}.`)
+    findings.violations.addAt(at, `${name} must be an array of ${min} to ${MOST_CHILDREN}.`)
     return []
   }
   const settable = columns.filter((column) => column.name !== 'id' && column.field.writability !== 'never')
@@ -100,8 +103,8 @@ export function parseMember(json: JsonValue, field: Field): Value | Error {
   if (json === null) return field.nullable ? null : new Error('not be null')
   const value = typeof json === 'string' ? fromText(json, field) : fromOther(json, field)
   if (value instanceof Error || typeof value === 'boolean') return value
-  const fault = outOfBounds(value, field)
-  if (fault !== undefined) return new Error(fault)
+  const violation = outOfBounds(value, field)
+  if (violation !== undefined) return new Error(violation)
   const decimal = field.type === 'decimal' ? parseDecimal(String(value)) : undefined
   return decimal === undefined ? value : fitDecimal(decimal, field, 'exact')
 }

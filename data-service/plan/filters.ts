@@ -4,7 +4,7 @@ import { aliasesOf, type Compared, type Operator, operatorNamed, type Rounding }
 import type { Resource } from './catalogue.js'
 import type { Condition } from './plans.js'
 import { expected, fitDecimal, parseDecimal, parseValue } from './values.js'
-import { type FaultList, quoted } from './violations.js'
+import { type Violations, quoted } from './violations.js'
 
 /** One filter of a request, as its texts. */
 export interface FilterTexts {
@@ -21,22 +21,22 @@ export const MAX_VALUE_CHARACTERS = 4096
 export function parseConditions(
   filters: readonly FilterTexts[],
   resource: Resource,
-  faults: FaultList
+  violations: Violations
 ): readonly Condition[] {
   if (filters.length > MAX_CONDITIONS) {
-    faults.add('filter.too-many', 'filters', `At most ${MAX_CONDITIONS} filters are taken, not ${filters.length}.`)
+    violations.add('filter.too-many', 'filters', `At most ${MAX_CONDITIONS} filters are taken, not ${filters.length}.`)
     return []
   }
-  return filters.flatMap((filter) => parseCondition(filter, resource, faults) ?? [])
+  return filters.flatMap((filter) => parseCondition(filter, resource, violations) ?? [])
 }
 
-function parseCondition(filter: FilterTexts, resource: Resource, faults: FaultList): Condition | undefined {
+function parseCondition(filter: FilterTexts, resource: Resource, violations: Violations): Condition | undefined {
   const filterable = resource.filterable.get(filter.property.toLowerCase())
   if (filterable === undefined) {
     const names = [...resource.filterable.values()].map((one) => one.name)
     const near = suggestion(filter.property, names)
     const detail = `${quoted(filter.property)} is not a property that can be filtered.${near}`
-    faults.add('filter.property.unknown', `filters[${filter.property}]`, detail)
+    violations.add('filter.property.unknown', `filters[${filter.property}]`, detail)
     return undefined
   }
   const { name, path, field, operators } = filterable
@@ -46,15 +46,15 @@ function parseCondition(filter: FilterTexts, resource: Resource, faults: FaultLi
     const short = aliases.length === 0 ? '' : `; in short ${aliases.join(', ')}`
     const has = `${name} (${field.type}) has ${operators.join(', ')}${short}.`
     const detail = `${quoted(filter.operator)} is no operator of this property: ${has}`
-    faults.add('filter.operator.unsupported', `filters[${name}].operator`, detail)
+    violations.add('filter.operator.unsupported', `filters[${name}].operator`, detail)
     return undefined
   }
   const place = `filters[${name}].value`
   if (isTooLong(filter.value)) {
-    faults.add('filter.too-many', place, `A filter value has at most ${MAX_VALUE_CHARACTERS} characters.`)
+    violations.add('filter.too-many', place, `A filter value has at most ${MAX_VALUE_CHARACTERS} characters.`)
     return undefined
   }
-  const compared = parseOperands(filter.value, operator, { field, place, faults })
+  const compared = parseOperands(filter.value, operator, { field, place, violations })
   return compared && { path, ...compared }
 }
 
@@ -68,7 +68,7 @@ export function isTooLong(text: string): boolean {
 interface OperandTarget {
   readonly field: Field
   readonly place: string
-  readonly faults: FaultList
+  readonly violations: Violations
 }
 
 /** The value of a filter as the operands of its operator. */
@@ -86,7 +86,7 @@ function parseOperands(text: string, operator: Operator, target: OperandTarget):
       const [first, second, ...others] = items
       if (first === undefined || second === undefined || others.length > 0) {
         const takes = `${operator.word} takes two values with a comma between them`
-        target.faults.add('filter.value.invalid', target.place, `${takes}, not ${items.length}.`)
+        target.violations.add('filter.value.invalid', target.place, `${takes}, not ${items.length}.`)
         return undefined
       }
       const low = parseOperand(first, operator.rounding[0], target)
@@ -105,22 +105,26 @@ function parseOperands(text: string, operator: Operator, target: OperandTarget):
   }
 }
 
-function parseItems(text: string, { place, faults }: OperandTarget): readonly string[] | undefined {
+function parseItems(text: string, { place, violations }: OperandTarget): readonly string[] | undefined {
   const items = splitItems(text)
   if (items instanceof Error) {
-    faults.add('filter.value.invalid', place, `The value ${items.message}.`)
+    violations.add('filter.value.invalid', place, `The value ${items.message}.`)
     return undefined
   }
   if (items.length <= MAX_ITEMS) return items
-  faults.add('filter.too-many', place, `in takes at most ${MAX_ITEMS} items, not ${items.length}.`)
+  violations.add('filter.too-many', place, `in takes at most ${MAX_ITEMS} items, not ${items.length}.`)
   return undefined
 }
 
 /** One operand, decimals in exactly the scale of their column; what does not parse goes on the list. */
-function parseOperand(text: string, rounding: Rounding, { field, place, faults }: OperandTarget): Operand | undefined {
+function parseOperand(
+  text: string,
+  rounding: Rounding,
+  { field, place, violations }: OperandTarget
+): Operand | undefined {
   const decimal = field.type === 'decimal' ? parseDecimal(text) : undefined
   const operand = decimal === undefined ? parseValue(text, field) : fitDecimal(decimal, field, rounding)
-  if (operand === undefined) faults.add('filter.value.invalid', place, `${quoted(text)} is not ${expected(field)}.`)
+  if (operand === undefined) violations.add('filter.value.invalid', place, `${quoted(text)} is not ${expected(field)}.`)
   return operand
 }
 

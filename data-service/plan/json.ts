@@ -121,6 +121,6 @@ function tooDeep(): DomainError {
 
 function invalid(detail: string): DomainError {
   return new DomainError('body.invalid', detail, {
-    faults: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: '' } }]
+    violations: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: '' } }]
   })
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../entity/caller.js'
 import type { OwnershipPolicy } from './authorize.js'
 import type { Catalogue } from './catalogue.js'
 import type { Planned } from './plans.js'
-import { type FaultList, quoted } from './violations.js'
+import { type Violations, quoted } from './violations.js'
 
 /** What the planning functions work with: the catalogue and the limits of this service. */
 export interface Planning {
@@ -26,9 +26,9 @@ export interface Unplaced {
 }
 
 /** What the transport could not place is refused with everything else. */
-export function refuseUnplaced(unplaced: Unplaced | null, faults: FaultList): void {
+export function refuseUnplaced(unplaced: Unplaced | null, violations: Violations): void {
   for (const parameter of unplaced?.parameters ?? []) {
-    faults.add('parameter.unknown', parameter, `${quoted(parameter)} is no parameter of this request.`)
+    violations.add('parameter.unknown', parameter, `${quoted(parameter)} is no parameter of this request.`)
   }
 }
 

@@ -5,7 +5,7 @@ import type { Resource } from './catalogue.js'
 import type { ShapedProperty, SortKey } from './plans.js'
 import { propertyName } from './projection.js'
 import { expected, parseValue } from './values.js'
-import { type FaultList, quoted } from './violations.js'
+import { type Violations, quoted } from './violations.js'
 
 export interface PagingTexts {
   readonly pageNumber?: string
@@ -28,9 +28,9 @@ const DEFAULT_PAGE_SIZE = 10n
 const MOST_DIGITS = 5000
 const FURTHEST = BigInt(Number.MAX_SAFE_INTEGER)
 
-export function parsePaging(texts: PagingTexts, maxPageSize: number, faults: FaultList): Paging {
-  const pageNumber = parsePositive(texts.pageNumber, { parameter: 'pageNumber', fallback: 1n }, faults)
-  const asked = parsePositive(texts.pageSize, { parameter: 'pageSize', fallback: DEFAULT_PAGE_SIZE }, faults)
+export function parsePaging(texts: PagingTexts, maxPageSize: number, violations: Violations): Paging {
+  const pageNumber = parsePositive(texts.pageNumber, { parameter: 'pageNumber', fallback: 1n }, violations)
+  const asked = parsePositive(texts.pageSize, { parameter: 'pageSize', fallback: DEFAULT_PAGE_SIZE }, violations)
   const pageSize = smaller(asked, BigInt(maxPageSize))
   return {
     pageNumber,
@@ -39,7 +39,7 @@ export function parsePaging(texts: PagingTexts, maxPageSize: number, faults: Fau
     withTotal: parseFlag(
       texts.includeTotal,
       { parameter: 'includeTotal', code: 'paging.invalid', fallback: true },
-      faults
+      violations
     )
   }
 }
@@ -47,13 +47,17 @@ export function parsePaging(texts: PagingTexts, maxPageSize: number, faults: Fau
 function parsePositive(
   text: string | undefined,
   { parameter, fallback }: { readonly parameter: string; readonly fallback: bigint },
-  faults: FaultList
+  violations: Violations
 ): bigint {
   if (text === undefined) return fallback
   const digits = /^\d+$/.test(text) ? text.replace(/^0+/, '') : ''
   const value = BigInt(digits.length > MOST_DIGITS ? '9'.repeat(MOST_DIGITS) : digits)
   if (value > 0n) return value
-  faults.add('paging.invalid', parameter, `${parameter} takes one whole number from 1, in digits, not ${quoted(text)}.`)
+  violations.add(
+    'paging.invalid',
+    parameter,
+    `${parameter} takes one whole number from 1, in digits, not ${quoted(text)}.`
+  )
   return fallback
 }
 
@@ -74,18 +78,18 @@ const DESCENDING: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /** A total order: the id, ascending, comes last wherever it is not the sort column itself. */
-export function parseSort(texts: SortTexts | null, resource: Resource, faults: FaultList): readonly SortKey[] {
+export function parseSort(texts: SortTexts | null, resource: Resource, violations: Violations): readonly SortKey[] {
   const id = { through: null, column: resource.id }
   const path = texts?.sortColumn === undefined ? id : resource.sortable.get(texts.sortColumn.toLowerCase())
   const descending = DESCENDING.get((texts?.sortDirection ?? 'asc').toLowerCase())
   if (path === undefined) {
     const near = suggestion(texts?.sortColumn ?? '', sortableNames(resource))
     const detail = `${quoted(texts?.sortColumn ?? '')} is not a property that can be sorted by.${near}`
-    faults.add('sort.property.unknown', 'sortColumn', detail)
+    violations.add('sort.property.unknown', 'sortColumn', detail)
   }
   if (descending === undefined) {
     const detail = `sortDirection takes asc, desc, ascending or descending, not ${quoted(texts?.sortDirection ?? '')}.`
-    faults.add('sort.direction.invalid', 'sortDirection', detail)
+    violations.add('sort.direction.invalid', 'sortDirection', detail)
   }
   const first: SortKey = { path: path ?? id, descending: descending ?? false }
   const isId = first.path.through === null && first.path.column === resource.id
@@ -111,15 +115,15 @@ export interface ParsedShape {
 
 const MAX_FIELDS = 200
 
-export function parseShape(texts: ShapeTexts | null, resource: Resource, faults: FaultList): ParsedShape {
+export function parseShape(texts: ShapeTexts | null, resource: Resource, violations: Violations): ParsedShape {
   const include = { code: 'include.invalid', fallback: false } as const
   const flags = {
-    references: parseFlag(texts?.includeFks, { ...include, parameter: 'includeFKs' }, faults),
-    children: parseFlag(texts?.includeChildren, { ...include, parameter: 'includeChildren' }, faults)
+    references: parseFlag(texts?.includeFks, { ...include, parameter: 'includeFKs' }, violations),
+    children: parseFlag(texts?.includeChildren, { ...include, parameter: 'includeChildren' }, violations)
   }
   return {
     flags,
-    named: parseFields(texts?.fields, resource, { faults, refuse: (property) => unfitFor(property, flags) })
+    named: parseFields(texts?.fields, resource, { violations, refuse: (property) => unfitFor(property, flags) })
   }
 }
 
@@ -127,7 +131,7 @@ export function parseShape(texts: ShapeTexts | null, resource: Resource, faults:
 export function parseFields(
   text: string | undefined,
   resource: Resource,
-  how: { readonly faults: FaultList; readonly refuse: (property: ShapedProperty) => string | undefined }
+  how: { readonly violations: Violations; readonly refuse: (property: ShapedProperty) => string | undefined }
 ): readonly ShapedProperty[] | undefined {
   if (text === undefined) return undefined
   const named = new Map<string, string>()
@@ -137,17 +141,17 @@ export function parseFields(
   }
   if (named.size === 0) return undefined
   if (named.size > MAX_FIELDS) {
-    how.faults.add('fields.invalid', 'fields', `fields takes at most ${MAX_FIELDS} names, not ${named.size}.`)
+    how.violations.add('fields.invalid', 'fields', `fields takes at most ${MAX_FIELDS} names, not ${named.size}.`)
     return undefined
   }
   const asked: ShapedProperty[] = []
   for (const [key, name] of named) {
     const property = resource.properties.get(key)
-    const fault =
+    const violation =
       property === undefined
         ? `${quoted(name)} is not a field.${suggestion(name, selectableNames(resource))}`
         : how.refuse(property)
-    if (fault !== undefined) how.faults.add('fields.invalid', 'fields', fault)
+    if (violation !== undefined) how.violations.add('fields.invalid', 'fields', violation)
     else if (property !== undefined) asked.push(property)
   }
   return asked
@@ -182,12 +186,12 @@ function selectableNames(resource: Resource): string[] {
 export function parseFlag(
   text: string | undefined,
   what: { readonly parameter: string; readonly code: ErrorCode; readonly fallback: boolean },
-  faults: FaultList
+  violations: Violations
 ): boolean {
   if (text === undefined) return what.fallback
   if (text === 'true') return true
   if (text !== 'false')
-    faults.add(what.code, what.parameter, `${what.parameter} takes true or false, not ${quoted(text)}.`)
+    violations.add(what.code, what.parameter, `${what.parameter} takes true or false, not ${quoted(text)}.`)
   return text === 'false' ? false : what.fallback
 }
 
@@ -195,10 +199,10 @@ export function parseFlag(
 const MAX_ID_CHARACTERS = 100
 
 /** The id of a path; one that is none goes on the list. */
-export function parseId(text: string, field: Field, faults: FaultList): Operand {
+export function parseId(text: string, field: Field, violations: Violations): Operand {
   const wellFormed = text.length <= MAX_ID_CHARACTERS && !text.startsWith('+')
   const id = wellFormed ? parseValue(text, field) : undefined
   if (id !== undefined) return id
-  faults.add('id.invalid', 'id', `${quoted(text)} is no id here: it must be ${expected(field)}.`)
+  violations.add('id.invalid', 'id', `${quoted(text)} is no id here: it must be ${expected(field)}.`)
   return ''
 }

@@ -33,7 +33,7 @@ import {
   type SortTexts
 } from './read-parameters.js'
 import { expected, parseValue } from './values.js'
-import { FaultList, quoted } from './violations.js'
+import { Violations, quoted } from './violations.js'
 
 export interface PlannedShape {
   readonly projection: Projection
@@ -42,7 +42,7 @@ export interface PlannedShape {
 }
 
 /**
- * For a shape without faults. `referenceScope` says which rows of a referenced resource the caller may see; null for
+ * For a shape without violations. `referenceScope` says which rows of a referenced resource the caller may see; null for
  * none.
  */
 export function planShape(
@@ -79,11 +79,11 @@ export interface ListTexts extends OwnerTexts {
 export function planList(request: ListTexts, { planning, caller }: PlanningCall): ListPlan {
   const { catalogue, ownership } = planning
   const resource = catalogue.resource(request.resource)
-  const faults = new FaultList()
-  const scope = readableRows({ resource, read: 'list', texts: request }, { caller, ownership }, faults)
-  const shape = parseShape(request.shape, resource, faults)
-  refuseUnplaced(request.unplaced, faults)
-  faults.finish()
+  const violations = new Violations()
+  const scope = readableRows({ resource, read: 'list', texts: request }, { caller, ownership }, violations)
+  const shape = parseShape(request.shape, resource, violations)
+  refuseUnplaced(request.unplaced, violations)
+  violations.finish()
   return planned({
     operation: 'list',
     entity: resource.entity,
@@ -115,14 +115,14 @@ export function planPage(request: PageTexts, call: PlanningCall): { readonly pla
   const { caller, planning } = call
   const { catalogue, ownership } = planning
   const resource = catalogue.resource(request.resource)
-  const faults = new FaultList()
-  const scope = readableRows({ resource, read: 'paged', texts: request }, { caller, ownership }, faults)
-  const conditions = parseConditions(request.selection?.filters ?? [], resource, faults)
-  const sort = parseSort(request.selection, resource, faults)
-  const paging = parsePaging(request, planning.maxPageSize, faults)
-  const shape = parseShape(request.shape, resource, faults)
-  refuseUnplaced(request.unplaced, faults)
-  faults.finish()
+  const violations = new Violations()
+  const scope = readableRows({ resource, read: 'paged', texts: request }, { caller, ownership }, violations)
+  const conditions = parseConditions(request.selection?.filters ?? [], resource, violations)
+  const sort = parseSort(request.selection, resource, violations)
+  const paging = parsePaging(request, planning.maxPageSize, violations)
+  const shape = parseShape(request.shape, resource, violations)
+  refuseUnplaced(request.unplaced, violations)
+  violations.finish()
   const plan: PagePlan = planned({
     operation: 'paged',
     entity: resource.entity,
@@ -146,14 +146,14 @@ export interface ExportTexts extends OwnerTexts {
 
 export function planExport(request: ExportTexts, { planning, caller }: PlanningCall): ExportPlan {
   const resource = planning.catalogue.resource(request.resource)
-  const faults = new FaultList()
+  const violations = new Violations()
   const { ownership } = planning
-  const scope = readableRows({ resource, read: 'export', texts: request }, { caller, ownership }, faults)
-  const conditions = parseConditions(request.selection?.filters ?? [], resource, faults)
-  const sort = parseSort(request.selection, resource, faults)
-  const named = parseFields(request.fields, resource, { faults, refuse: unfit })
-  refuseUnplaced(request.unplaced, faults)
-  faults.finish()
+  const scope = readableRows({ resource, read: 'export', texts: request }, { caller, ownership }, violations)
+  const conditions = parseConditions(request.selection?.filters ?? [], resource, violations)
+  const sort = parseSort(request.selection, resource, violations)
+  const named = parseFields(request.fields, resource, { violations, refuse: unfit })
+  refuseUnplaced(request.unplaced, violations)
+  violations.finish()
   const { projections } = resource
   return planned({
     operation: 'export',
@@ -193,12 +193,12 @@ export interface GetTexts extends OwnerTexts {
 export function planGet(request: GetTexts, { planning, caller }: PlanningCall): GetPlan {
   const { catalogue, ownership } = planning
   const resource = catalogue.resource(request.resource)
-  const faults = new FaultList()
-  const scope = readableRows({ resource, read: 'get', texts: request }, { caller, ownership }, faults)
-  const id = parseId(request.id, resource.id.field, faults)
-  const shape = parseShape(request.shape, resource, faults)
-  refuseUnplaced(request.unplaced, faults)
-  faults.finish()
+  const violations = new Violations()
+  const scope = readableRows({ resource, read: 'get', texts: request }, { caller, ownership }, violations)
+  const id = parseId(request.id, resource.id.field, violations)
+  const shape = parseShape(request.shape, resource, violations)
+  refuseUnplaced(request.unplaced, violations)
+  violations.finish()
   return planned({
     operation: 'get',
     entity: resource.entity,
@@ -216,19 +216,19 @@ export interface LookupTexts extends OwnerTexts {
 
 export function planLookup(request: LookupTexts, { planning, caller }: PlanningCall): LookupPlan {
   const resource = planning.catalogue.resource(request.resource)
-  const faults = new FaultList()
+  const violations = new Violations()
   const { ownership } = planning
-  const scope = readableRows({ resource, read: 'lookup', texts: request }, { caller, ownership }, faults)
-  const conditions = parseSearch(request.search, resource, faults)
-  refuseUnplaced(request.unplaced, faults)
-  faults.finish()
+  const scope = readableRows({ resource, read: 'lookup', texts: request }, { caller, ownership }, violations)
+  const conditions = parseSearch(request.search, resource, violations)
+  refuseUnplaced(request.unplaced, violations)
+  violations.finish()
   return planned({ operation: 'lookup', entity: resource.entity, scope, conditions, limit: UNPAGED_LIMIT })
 }
 
-function parseSearch(search: string | undefined, { entity }: Resource, faults: FaultList): readonly Condition[] {
+function parseSearch(search: string | undefined, { entity }: Resource, violations: Violations): readonly Condition[] {
   if (search === undefined || search.trim() === '') return []
   if (isTooLong(search)) {
-    faults.add('filter.too-many', 'search', `search has at most ${MAX_VALUE_CHARACTERS} characters.`)
+    violations.add('filter.too-many', 'search', `search has at most ${MAX_VALUE_CHARACTERS} characters.`)
     return []
   }
   const { label } = entity
@@ -237,7 +237,7 @@ function parseSearch(search: string | undefined, { entity }: Resource, faults: F
   const comparison = label.field.type === 'string' ? 'contains' : 'equals'
   const value = parseValue(search, label.field)
   if (value !== undefined) return [{ path, comparison, operands: [value] }]
-  faults.add('filter.value.invalid', 'search', `${quoted(search)} is not ${expected(label.field)}.`)
+  violations.add('filter.value.invalid', 'search', `${quoted(search)} is not ${expected(label.field)}.`)
   return []
 }
 
@@ -258,11 +258,11 @@ export function planRead(
   const { entity } = resource
   const read = entity.customReads.get(request.name)
   if (read === undefined) throw new DomainError('route.not-found', 'There is no such read.')
-  const faults = new FaultList()
-  const scope = readableRows({ resource, read, texts: request }, { caller, ownership }, faults)
-  refuseUnplaced({ parameters: Object.keys(request.parameters) }, faults)
-  refuseUnplaced(request.unplaced, faults)
-  faults.finish()
+  const violations = new Violations()
+  const scope = readableRows({ resource, read, texts: request }, { caller, ownership }, violations)
+  refuseUnplaced({ parameters: Object.keys(request.parameters) }, violations)
+  refuseUnplaced(request.unplaced, violations)
+  violations.finish()
   const sort = read.sort.includes(resource.id) ? read.sort : [...read.sort, resource.id]
   const plan: PagePlan = planned({
     operation: 'paged',

@@ -1,33 +1,33 @@
-import { type ErrorCode, type Fault, refusal, shortened } from '../../shared/errors.js'
+import { type ErrorCode, type Violation, rejection, shortened } from '../../shared/errors.js'
 
 const MAX_ECHO = 100
 
 /** Gathers what is wrong with a request, so that one answer names it all. */
-export class FaultList {
-  readonly #faults: Fault[] = []
+export class Violations {
+  readonly #violations: Violation[] = []
 
-  /** A fault of a query or path parameter. */
+  /** A violation of a query or path parameter. */
   add(code: ErrorCode, parameter: string, detail: string): void {
-    this.#faults.push({ code, detail, place: { in: 'parameter', name: echoed(parameter) } })
+    this.#violations.push({ code, detail, place: { in: 'parameter', name: echoed(parameter) } })
   }
 
-  /** A fault of a body's member, named by a JSON pointer (RFC 6901). */
+  /** A violation of a body's member, named by a JSON pointer (RFC 6901). */
   addAt(pointer: string, detail: string, code: ErrorCode = 'body.invalid'): void {
-    this.#faults.push({ code, detail, place: { in: 'pointer', name: echoed(pointer) } })
+    this.#violations.push({ code, detail, place: { in: 'pointer', name: echoed(pointer) } })
   }
 
   addHeader(code: ErrorCode, header: string, detail: string): void {
-    this.#faults.push({ code, detail, place: { in: 'header', name: header } })
+    this.#violations.push({ code, detail, place: { in: 'header', name: header } })
   }
 
-  /** Throws one DomainError with all faults, if there are any. */
+  /** Throws one DomainError with all violations, if there are any. */
   finish(): void {
-    const [first, ...others] = this.#faults
-    if (first !== undefined) throw refusal([first, ...others])
+    const [first, ...others] = this.#violations
+    if (first !== undefined) throw rejection([first, ...others])
   }
 }
 
-/** Client text for a fault's detail: in quotes and never long. */
+/** Client text for a violation's detail: in quotes and never long. */
 export function quoted(text: string): string {
   return JSON.stringify(echoed(text))
 }
@@ -43,11 +43,11 @@ const LONGEST_NAME = 200
 
 /** What comes up while a request is read: everything wrong with it, and the members that nobody takes. */
 export class BodyFindings {
-  readonly faults = new FaultList()
+  readonly violations = new Violations()
   readonly #ignored: string[] = []
   readonly #strict: boolean
 
-  /** Strict: members that nobody takes are faults `parameter.unknown`. */
+  /** Strict: members that nobody takes are violations `parameter.unknown`. */
   constructor(strict: boolean) {
     this.#strict = strict
   }
@@ -59,7 +59,7 @@ export class BodyFindings {
 
   ignore(pointer: string): void {
     if (this.#strict)
-      this.faults.addAt(pointer, `${nameOf(pointer)} is no member that this request takes.`, 'parameter.unknown')
+      this.violations.addAt(pointer, `${nameOf(pointer)} is no member that this request takes.`, 'parameter.unknown')
     else if (this.#ignored.length < MOST_NAMES) this.#ignored.push(nameOf(pointer))
   }
 }

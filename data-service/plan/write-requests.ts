@@ -11,7 +11,7 @@ import { canonicalJson, isObject, type JsonValue, parseJson } from './json.js'
 import { type Planning, type PlanningCall, refuseUnplaced, type Unplaced } from './planning.js'
 import type { ExpectedVersions } from './plans.js'
 import { parseId } from './read-parameters.js'
-import { BodyFindings, FaultList } from './violations.js'
+import { BodyFindings, Violations } from './violations.js'
 
 /** What the texts of every keyed write have in common. */
 export interface WriteTexts extends OwnerTexts {
@@ -65,9 +65,9 @@ export function readWrite<Read>(
 ): Read & ParsedWrite {
   const findings = new BodyFindings(texts.strict)
   const parts = read(findings)
-  const key = parseIdempotencyKey(texts.idempotencyKey, of.keyRequired, findings.faults)
-  refuseUnplaced(texts.unplaced, findings.faults)
-  findings.faults.finish()
+  const key = parseIdempotencyKey(texts.idempotencyKey, of.keyRequired, findings.violations)
+  refuseUnplaced(texts.unplaced, findings.violations)
+  findings.violations.finish()
   return {
     ...parts,
     resource: of.resource,
@@ -100,7 +100,7 @@ export function parseCreate(
   const { columns, creation } = resource.entity
   const settable = columns.filter((column) => column !== resource.id && column.field.writability !== 'never')
   return readWrite(texts, { resource, caller, planning, body, keyRequired }, (findings) => {
-    checkLinkBase(texts.linkBase, findings.faults)
+    checkLinkBase(texts.linkBase, findings.violations)
     return {
       claimed,
       values: readMembers(
@@ -119,12 +119,12 @@ export function parseCreate(
   })
 }
 
-function checkLinkBase(linkBase: string, faults: FaultList): void {
+function checkLinkBase(linkBase: string, violations: Violations): void {
   if (linkBase === '') return
   if (linkBase.length > LONGEST_LINK_BASE) {
-    faults.add('request.malformed', 'linkBase', `linkBase has at most ${LONGEST_LINK_BASE} characters.`)
+    violations.add('request.malformed', 'linkBase', `linkBase has at most ${LONGEST_LINK_BASE} characters.`)
   } else if (!LINK_BASE.test(linkBase)) {
-    faults.add('request.malformed', 'linkBase', 'linkBase must be an http or https URL in ASCII.')
+    violations.add('request.malformed', 'linkBase', 'linkBase must be an http or https URL in ASCII.')
   }
 }
 
@@ -143,7 +143,7 @@ export function parseUpdate(texts: UpdateTexts, { planning, caller: anyone }: Pl
   const { entity } = resource
   const settable = entity.columns.filter((column) => column !== resource.id && column.field.writability === 'always')
   return readWrite(texts, { resource, caller, planning, body, keyRequired: false }, (findings) => {
-    const id = parseId(texts.id, resource.id.field, findings.faults)
+    const id = parseId(texts.id, resource.id.field, findings.violations)
     checkId(body, { resource, id }, findings)
     const values = readMembers(body, { columns: settable, at: '', defaults: false, others: ['id'] }, findings)
     return { expected, id, values }
@@ -156,10 +156,10 @@ function checkId(
   of: { readonly resource: Resource; readonly id: Operand },
   findings: BodyFindings
 ): void {
-  // A bad id of the path is a fault already.
+  // A bad id of the path is a violation already.
   if (of.id === '' || !isObject(body) || !Object.hasOwn(body, 'id')) return
   const named = parseMember(body['id'] ?? null, of.resource.id.field)
-  if (named !== of.id) findings.faults.addAt('/id', 'id differs from the id of the path.', 'id.mismatch')
+  if (named !== of.id) findings.violations.addAt('/id', 'id differs from the id of the path.', 'id.mismatch')
 }
 
 export interface ActTexts extends UpdateTexts {
@@ -182,7 +182,7 @@ export function parseAct(texts: ActTexts, { planning, caller: anyone }: Planning
   const body = texts.body.length === 0 ? {} : parseJson(texts.body)
   const { input, guardedChild } = action
   return readWrite(texts, { resource, caller, planning, body, keyRequired: false }, (findings) => {
-    const id = parseId(texts.id, resource.id.field, findings.faults)
+    const id = parseId(texts.id, resource.id.field, findings.violations)
     const others = guardedChild === undefined ? [] : [guardedChild.versionMember]
     const values = readMembers(body, { columns: input, at: '', defaults: true, others }, findings)
     const childVersion = guardedChild && readVersion(body, guardedChild, findings)
@@ -198,7 +198,7 @@ function readVersion(body: JsonValue, { versionMember }: GuardedChild, findings:
   const version = bytes && asRowVersion(bytes)
   if (version === undefined) {
     const detail = `${versionMember} must be the rowVersion that the row was last read with, in base64.`
-    findings.faults.addAt(`/${versionMember}`, detail)
+    findings.violations.addAt(`/${versionMember}`, detail)
   }
   return version
 }
@@ -211,10 +211,10 @@ export function parseDelete(
   requireOperation(resource, 'delete')
   const caller = admitWriter({ resource, route: 'delete', texts }, anyone, planning.ownership)
   const expected = optionalVersions(texts.precondition)
-  const faults = new FaultList()
-  const id = parseId(texts.id, resource.id.field, faults)
-  refuseUnplaced(texts.unplaced, faults)
-  faults.finish()
+  const violations = new Violations()
+  const id = parseId(texts.id, resource.id.field, violations)
+  refuseUnplaced(texts.unplaced, violations)
+  violations.finish()
   return { resource, writer: { caller, ownership: planning.ownership }, id, expected }
 }
 
@@ -228,7 +228,7 @@ export function requiredVersions(found: PreconditionFound): ExpectedVersions {
   throw new DomainError(
     'precondition.required',
     'This needs If-Match with the ETag that the row was last read with; `*` is not enough.',
-    { faults: [{ code: 'precondition.required', detail: 'If-Match is missing.', place: IF_MATCH_HEADER }] }
+    { violations: [{ code: 'precondition.required', detail: 'If-Match is missing.', place: IF_MATCH_HEADER }] }
   )
 }
 
@@ -242,7 +242,7 @@ export function optionalVersions(found: PreconditionFound): ExpectedVersions | '
   if (first === undefined || !others.every((version): version is RowVersion => version !== undefined)) {
     const detail = 'If-Match must be entity tags as in ETag: W/"<base64>", in double quotes, with commas between them.'
     throw new DomainError('precondition.malformed', detail, {
-      faults: [{ code: 'precondition.malformed', detail, place: IF_MATCH_HEADER }]
+      violations: [{ code: 'precondition.malformed', detail, place: IF_MATCH_HEADER }]
     })
   }
   return [first, ...others]
@@ -253,14 +253,22 @@ const IF_MATCH_HEADER = { in: 'header', name: 'If-Match' } as const
 const IDEMPOTENCY_KEY_HEADER = 'Idempotency-Key'
 
 /** The key of a write, undefined for none; blank is none. */
-export function parseIdempotencyKey(key: string | undefined, required: boolean, faults: FaultList): string | undefined {
+export function parseIdempotencyKey(
+  key: string | undefined,
+  required: boolean,
+  violations: Violations
+): string | undefined {
   if (key === undefined || key.trim() === '') {
     if (required)
-      faults.addHeader('idempotency.key.missing', IDEMPOTENCY_KEY_HEADER, `This needs an ${IDEMPOTENCY_KEY_HEADER}.`)
+      violations.addHeader(
+        'idempotency.key.missing',
+        IDEMPOTENCY_KEY_HEADER,
+        `This needs an ${IDEMPOTENCY_KEY_HEADER}.`
+      )
     return undefined
   }
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return key
-  faults.addHeader(
+  violations.addHeader(
     'idempotency.key.invalid',
     IDEMPOTENCY_KEY_HEADER,
     `${IDEMPOTENCY_KEY_HEADER} must be 1 to 255 visible ASCII characters.`

@@ -110,7 +110,7 @@ async function* messages(
   let count = 0
   let headed = false
   for await (const { rows, end } of from.batches) {
-    // The header waits for the first batch, so that a query that fails at once is still a plain refusal.
+    // The header waits for the first batch, so that a query that fails at once is still a plain rejection.
     if (!headed) yield { header: { columns: [...from.columns], rowLimit: plan.limit } }
     headed = true
     for (const message of exportMessages(rows, plan.projection)) yield { rows: message }

@@ -52,7 +52,7 @@ export interface Target {
   readonly id?: string
 }
 
-/** Refusals that depend on what others do at the same time: whoever looks into one asks which row it was. */
+/** Rejections that depend on what others do at the same time: whoever looks into one asks which row it was. */
 const CONFLICTS: readonly ErrorCode[] = ['conflict', 'idempotency.in-flight']
 
 interface FailedCall {
@@ -102,7 +102,7 @@ export function toDomainError(error: unknown, call: FailedCall): DomainError {
   else if (cause !== undefined && code !== 'quota-exceeded')
     log.info({ code, reason: messageOf(cause) }, 'call refused')
   // Its words repeat what the caller sent, names and values, which no log line may.
-  else log.debug({ code, faults: error.faults.length }, 'call refused')
+  else log.debug({ code, faults: error.violations.length }, 'call refused')
   return error
 }
 

@@ -275,7 +275,7 @@ export function rejectionError(rejection: Rejection): DomainError {
       return new DomainError('state.invalid', detail)
     case 'input':
       return new DomainError('body.invalid', detail, {
-        faults: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: rejection.pointer } }]
+        violations: [{ code: 'body.invalid', detail, place: { in: 'pointer', name: rejection.pointer } }]
       })
     case 'conflict':
       if (Buffer.byteLength(JSON.stringify(rejection.members)) > MAX_MEMBERS_BYTES) {

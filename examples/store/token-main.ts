@@ -8,8 +8,8 @@ async function main(email: string | undefined): Promise<void> {
   const account = accounts.find((one) => one.email === email?.toLowerCase())
   if (account === undefined) {
     const known = accounts.map((one) => `  ${one.email}`).join('\n')
-    const fault = email === undefined ? 'Say whose token.' : `There is no sample account ${email}.`
-    throw new Error(`${fault} The sample accounts are:\n${known}`)
+    const problem = email === undefined ? 'Say whose token.' : `There is no sample account ${email}.`
+    throw new Error(`${problem} The sample accounts are:\n${known}`)
   }
   process.stdout.write(`${await mintAccessToken(store, account)}\n`)
 }

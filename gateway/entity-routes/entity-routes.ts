@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import { exportRoute } from './exports.js'
 import { ACTION_PATH, COLLECTION_PATH, EXPORT_PATH, LOOKUP_PATH, PAGED_PATH, ROW_PATH } from './paths.js'
 import { byIdRoute, listRoute, lookupRoute, pagedRoute } from './reads.js'
-import { type EntityTools, refuseOthersAt } from './requests.js'
+import { type EntityTools, rejectOthersAt } from './requests.js'
 import { actRoute, createRoute, deleteRoute, keepBodiesAsBytes, updateRoute } from './writes.js'
 
 /** The read routes of every resource, parametric over the catalogue of the moment. */
@@ -35,10 +35,10 @@ export const entityWrites = fp<EntityTools>(
 )
 
 /** Every method at an entity path that no operation there has. */
-export const entityRefusals = fp<Pick<EntityTools, 'catalogue'>>(
+export const entityRejections = fp<Pick<EntityTools, 'catalogue'>>(
   async (app, { catalogue }) => {
     for (const path of [COLLECTION_PATH, PAGED_PATH, EXPORT_PATH, LOOKUP_PATH, ROW_PATH, ACTION_PATH]) {
-      refuseOthersAt(app, catalogue, path)
+      rejectOthersAt(app, catalogue, path)
     }
   },
   { name: 'entity-refusals', dependencies: ['problem-responses'], fastify: '5.x' }

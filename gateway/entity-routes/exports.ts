@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { stringify } from 'csv-stringify/sync'
 import type { FastifyInstance } from 'fastify'
-import { DomainError, type Fault, refusal } from '../../shared/errors.js'
+import { DomainError, type Violation, rejection } from '../../shared/errors.js'
 import { FairSemaphore } from '../../shared/fair-semaphore.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { ExportPart, Property } from '../data/data-client.js'
@@ -39,7 +39,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
     async (request, reply) => {
       const { resource } = request.params
       const query = readQuery({ resource: catalogue.find(resource), operation: 'export' }, request, reply)
-      const { bom, escapeFormulas, faults } = exportOptions(query.values)
+      const { bom, escapeFormulas, violations } = exportOptions(query.values)
       const { fields } = query.values
       const call = dataCall(request, reply)
       const shares = [{ of: throttledAddress(clientAddress(request)), most: EXPORTS_OF_ADDRESS }] as const
@@ -56,7 +56,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
           unplaced: query.unplaced,
           clientAddress: request.ip
         })
-        const opened = await openExport(parts, faults)
+        const opened = await openExport(parts, violations)
 
         reply.headers({
           'content-type': 'text/csv; charset=utf-8',
@@ -87,12 +87,14 @@ export interface ExportOptions {
 }
 
 /** `bom` and `escapeFormulas` are the gateway's own, so it judges them: what is wrong is `request.malformed`. */
-export function exportOptions(values: RouteQuery['values']): ExportOptions & { readonly faults: readonly Fault[] } {
-  const faults: Fault[] = []
+export function exportOptions(
+  values: RouteQuery['values']
+): ExportOptions & { readonly violations: readonly Violation[] } {
+  const violations: Violation[] = []
   const flag = (name: 'bom' | 'escapeFormulas'): boolean => {
     const text = values[name] ?? 'true'
     if (text !== 'true' && text !== 'false') {
-      faults.push({
+      violations.push({
         code: 'request.malformed',
         detail: `The parameter ${name} must be true or false, once.`,
         place: { in: 'parameter', name }
@@ -100,7 +102,7 @@ export function exportOptions(values: RouteQuery['values']): ExportOptions & { r
     }
     return text === 'true'
   }
-  return { bom: flag('bom'), escapeFormulas: flag('escapeFormulas'), faults }
+  return { bom: flag('bom'), escapeFormulas: flag('escapeFormulas'), violations }
 }
 
 /** `Content-Disposition` of an export: `<resource>-<yyyyMMddTHHmmssZ>.csv`. */
@@ -118,29 +120,32 @@ export interface OpenedExport {
 
 /**
  * Waits for the header and the part after it, so that whatever fails before the first row is still a problem document.
- * The gateway's own faults come after who the caller is and what they may, and together with the data service's.
+ * The gateway's own violations come after who the caller is and what they may, and together with the data service's.
  */
-export async function openExport(parts: AsyncIterable<ExportPart>, faults: readonly Fault[]): Promise<OpenedExport> {
+export async function openExport(
+  parts: AsyncIterable<ExportPart>,
+  violations: readonly Violation[]
+): Promise<OpenedExport> {
   const iterator = parts[Symbol.asyncIterator]()
   try {
     const opening = await iterator.next()
     const header = opening.done === true ? undefined : opening.value.header
     const first = await iterator.next()
     if (header === undefined || header === null || first.done === true) throw unintelligible()
-    const [fault, ...others] = faults
-    if (fault !== undefined) throw refusal([fault, ...others])
+    const [violation, ...others] = violations
+    if (violation !== undefined) throw rejection([violation, ...others])
     return { header, parts: following(first.value, iterator) }
   } catch (error) {
     await iterator.return?.()
-    throw together(error, faults)
+    throw together(error, violations)
   }
 }
 
-/** One refusal of both where the data service found faults in the request as well. */
-function together(error: unknown, own: readonly Fault[]): unknown {
+/** One rejection of both where the data service found violations in the request as well. */
+function together(error: unknown, own: readonly Violation[]): unknown {
   if (!(error instanceof DomainError) || PROBLEM_KINDS[error.code].status !== 400) return error
-  const [first, ...others] = error.faults
-  return first === undefined || own.includes(first) ? error : refusal([first, ...others, ...own])
+  const [first, ...others] = error.violations
+  return first === undefined || own.includes(first) ? error : rejection([first, ...others, ...own])
 }
 
 async function* following(first: ExportPart, rest: AsyncIterator<ExportPart>): AsyncGenerator<ExportPart, void, void> {

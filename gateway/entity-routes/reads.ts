@@ -55,7 +55,7 @@ export interface ReadOf {
 
 /**
  * Reads the query of an operation. What it does not know is named in `X-Ignored-Parameters`, or under
- * `Prefer: handling=strict` handed on to be refused together with every other fault.
+ * `Prefer: handling=strict` handed on to be refused together with every other violation.
  */
 export function readQuery({ resource, operation }: ReadOf, request: FastifyRequest, reply: FastifyReply): ReadQuery {
   const owner = ownerParameterOf(resource, operation)
@@ -240,7 +240,7 @@ export async function answerCustomRead(
   reply: FastifyReply
 ): Promise<FastifyReply> {
   const names = read.parameters.map(({ name }) => name)
-  const route = { names, filters: false, refused: [] }
+  const route = { names, filters: false, rejected: [] }
   const query = routeQuery(queryOf(request.url), route, ownerParameterOfRead(resource, read))
   const { unplaced } = unknownParameters(query, request, reply)
   const answer = await data.read(dataCall(request, reply), {

@@ -8,7 +8,7 @@ import { authorizationOf } from '../http/header-fields.js'
 import { checkApiVersion, ignoredParameters, prefersStrict, SUPPORTED_VERSIONS } from '../http/negotiation.js'
 import { type PublicAddress } from '../http/public-address.js'
 import type { RouteQuery } from '../http/query-string.js'
-import { methodNotAllowed, refuseOtherMethods } from '../server/methods.js'
+import { methodNotAllowed, rejectOtherMethods } from '../server/methods.js'
 import { allowedMethods, type BelowResource, type EntityPath, routedMethods } from './paths.js'
 
 /** What every operation works with. */
@@ -32,7 +32,7 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => 
 
 /**
  * What stands before every operation of a resource, as options of its route: 404 and 405 at once, the version once the
- * body is read. What is between them in the order of refusals is plugins/request-limits.ts and checkJsonRequest.
+ * body is read. What is between them in the order of rejections is plugins/request-limits.ts and checkJsonRequest.
  */
 export function admission(
   catalogue: Catalogue,
@@ -49,8 +49,8 @@ export function admission(
 }
 
 /** Answers every method that no operation of the path has: 404 where the resource has no such path, else 405. */
-export function refuseOthersAt(app: FastifyInstance, catalogue: Catalogue, path: EntityPath): void {
-  refuseOtherMethods(app, {
+export function rejectOthersAt(app: FastifyInstance, catalogue: Catalogue, path: EntityPath): void {
+  rejectOtherMethods(app, {
     url: path.url,
     routed: routedMethods(path),
     allowed: (request, reply) => allowedAt(catalogue, path, { request, reply })
@@ -118,22 +118,22 @@ export interface UnknownParameters {
   readonly strict: boolean
   /** Named in `X-Ignored-Parameters`; none where handling is strict. */
   readonly ignored: readonly string[]
-  /** Handed on, to be refused together with every other fault. */
+  /** Handed on, to be refused together with every other violation. */
   readonly unplaced: Unplaced
 }
 
 export function unknownParameters(
-  { ignored, refused }: Pick<RouteQuery, 'ignored' | 'refused'>,
+  { ignored, rejected }: Pick<RouteQuery, 'ignored' | 'rejected'>,
   request: FastifyRequest,
   reply: FastifyReply
 ): UnknownParameters {
   const strict = prefersStrict(request.headers['prefer']?.toString())
   if (strict) {
     reply.header('preference-applied', 'handling=strict')
-    return { strict, ignored: [], unplaced: { parameters: [...ignored, ...refused] } }
+    return { strict, ignored: [], unplaced: { parameters: [...ignored, ...rejected] } }
   }
   sayIgnored(reply, ignored)
-  return { strict, ignored, unplaced: { parameters: [...refused] } }
+  return { strict, ignored, unplaced: { parameters: [...rejected] } }
 }
 
 /** Sets `X-Ignored-Parameters` where there is something to name. */

@@ -9,7 +9,7 @@ const NOT_CROSS_SITE: ReadonlySet<string> = new Set(['same-origin', 'same-site',
  * An `onRequest` hook for every endpoint that takes or gives cookies: 403 `request.cross-site` for what another site's
  * page sends, preflights included (contract.md section 8).
  */
-export function refuseCrossSite(
+export function rejectCrossSite(
   address: PublicAddress
 ): (request: FastifyRequest, reply: FastifyReply, done: () => void) => void {
   return (request, _reply, done) => {

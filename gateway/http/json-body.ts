@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import { DomainError, refusal } from '../../shared/errors.js'
+import { DomainError, rejection } from '../../shared/errors.js'
 import { BODY_TOO_DEEP, MAX_BODY_DEPTH } from '../../shared/wire.js'
 
 const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i
@@ -43,7 +43,7 @@ export function checkJsonBody(body: Buffer): void {
   const { deepest, balanced } = nesting(body)
   if (!balanced) throw malformed('The body is not well-formed JSON.')
   if (deepest > MAX_BODY_DEPTH) {
-    throw refusal([{ code: 'body.invalid', detail: BODY_TOO_DEEP, place: { in: 'pointer', name: '' } }])
+    throw rejection([{ code: 'body.invalid', detail: BODY_TOO_DEEP, place: { in: 'pointer', name: '' } }])
   }
   try {
     JSON.parse(body.toString('utf8'))

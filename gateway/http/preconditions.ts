@@ -60,6 +60,6 @@ export function idempotencyKey(lines: readonly string[]): string | undefined {
 function invalidKey(reason: string): DomainError {
   const detail = `The header Idempotency-Key ${reason}`
   return new DomainError('idempotency.key.invalid', detail, {
-    faults: [{ code: 'idempotency.key.invalid', detail, place: { in: 'header', name: 'Idempotency-Key' } }]
+    violations: [{ code: 'idempotency.key.invalid', detail, place: { in: 'header', name: 'Idempotency-Key' } }]
   })
 }

@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode, type Fault } from '../../shared/errors.js'
+import { DomainError, type ErrorCode, type Violation } from '../../shared/errors.js'
 
 interface Kind {
   readonly status: number
@@ -97,7 +97,9 @@ export function toProblem(error: DomainError, place: ProblemPlace): Problem {
     instance: place.path,
     code,
     requestId: place.requestId,
-    ...(error.faults.length > 1 && FIXED_DETAILS[code] === undefined ? { errors: error.faults.map(errorEntry) } : {}),
+    ...(error.violations.length > 1 && FIXED_DETAILS[code] === undefined
+      ? { errors: error.violations.map(errorEntry) }
+      : {}),
     ...ownMembers(error)
   }
   const headers: Record<string, string> = {
@@ -121,7 +123,7 @@ function ownMembers({ members }: DomainError): object {
   return Object.fromEntries(Object.entries(members).filter(([name]) => !RESERVED.has(name)))
 }
 
-function errorEntry({ code, detail, place }: Fault): object {
+function errorEntry({ code, detail, place }: Violation): object {
   return { code, detail, [place.in]: place.name }
 }
 

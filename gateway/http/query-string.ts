@@ -166,7 +166,7 @@ export interface RouteParameters<Name extends string> {
   readonly names: readonly Name[]
   readonly filters: boolean
   /** Known elsewhere and refused here, not only ignored. */
-  readonly refused: readonly string[]
+  readonly rejected: readonly string[]
 }
 
 /** A query sorted into what its route knows and what it does not. */
@@ -179,7 +179,7 @@ export interface RouteQuery<Name extends string = ParameterName> {
   /** Names as the caller wrote them, each once: unknown ones and halves of filters. */
   readonly ignored: readonly string[]
   /** Names that fail the request. */
-  readonly refused: readonly string[]
+  readonly rejected: readonly string[]
 }
 
 /**
@@ -195,7 +195,7 @@ export function routeQuery<Name extends string>(
   const values: Partial<Record<Name, string>> = {}
   const filters = new FilterPairs()
   const ignored = new Set<string>()
-  const refused = new Set<string>()
+  const rejected = new Set<string>()
   const ownerName = ownerParameter?.toLowerCase()
   let owner: string | undefined
   for (const parameter of parseQuery(query)) {
@@ -207,12 +207,12 @@ export function routeQuery<Name extends string>(
     if (route.filters && filters.take(parameter)) continue
     const name = nameIn(route.names, written)
     if (name !== undefined) values[name] = joined(values[name], parameter.value)
-    else if (nameIn(route.refused, written) !== undefined) refused.add(parameter.name)
+    else if (nameIn(route.rejected, written) !== undefined) rejected.add(parameter.name)
     else ignored.add(parameter.name)
   }
   const { filters: pairs, halves } = filters.paired()
   for (const half of halves) ignored.add(half)
-  return { values, filters: pairs, owner, ignored: [...ignored], refused: [...refused] }
+  return { values, filters: pairs, owner, ignored: [...ignored], rejected: [...rejected] }
 }
 
 function joined(before: string | undefined, value: string): string {
@@ -230,7 +230,7 @@ function sameName(name: string, lowerCase: string): boolean {
 
 /** What each read route takes from its query, contract.md section 4. */
 export const ROUTE_PARAMETERS = {
-  list: { names: ['fields', 'includeFKs', 'includeChildren'], filters: false, refused: [] },
+  list: { names: ['fields', 'includeFKs', 'includeChildren'], filters: false, rejected: [] },
   paged: {
     names: [
       'sortColumn',
@@ -243,19 +243,19 @@ export const ROUTE_PARAMETERS = {
       'includeChildren'
     ],
     filters: true,
-    refused: []
+    rejected: []
   },
   export: {
     names: ['sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
     filters: true,
-    refused: ['includeChildren']
+    rejected: ['includeChildren']
   },
-  lookup: { names: ['search'], filters: false, refused: [] },
-  get: { names: ['fields', 'includeFKs', 'includeChildren'], filters: false, refused: [] }
+  lookup: { names: ['search'], filters: false, rejected: [] },
+  get: { names: ['fields', 'includeFKs', 'includeChildren'], filters: false, rejected: [] }
 } as const satisfies Readonly<Record<string, RouteParameters<ParameterName>>>
 
 /** A read operation, in the words of the catalogue. */
 export type ReadOperation = keyof typeof ROUTE_PARAMETERS
 
 /** Routes without a parameter of their own: writes. */
-export const NO_PARAMETERS: RouteParameters<never> = { names: [], filters: false, refused: [] }
+export const NO_PARAMETERS: RouteParameters<never> = { names: [], filters: false, rejected: [] }

@@ -104,8 +104,8 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     constraints: { [DESTINATION]: 'renderer' },
     config: { streamsBody: true },
     onRequest: async (request, reply) => {
-      refuseOtherOrigins(request)
-      refuseUpgrade(request)
+      rejectOtherOrigins(request)
+      rejectUpgrade(request)
       // Before a session is refreshed for nothing.
       rendererPath(request.url, base)
       await session.refresh(request, reply)
@@ -123,7 +123,7 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
 }
 
 /** Whatever an unsafe request carries, a page of another origin must not have sent it (contract.md section 8). */
-function refuseOtherOrigins({ method, headers }: FastifyRequest): void {
+function rejectOtherOrigins({ method, headers }: FastifyRequest): void {
   if (SAFE.has(method) || !isFromAnotherOrigin(headers['sec-fetch-site'])) return
   throw new DomainError(
     'request.cross-site',
@@ -131,7 +131,7 @@ function refuseOtherOrigins({ method, headers }: FastifyRequest): void {
   )
 }
 
-function refuseUpgrade({ headers }: FastifyRequest): void {
+function rejectUpgrade({ headers }: FastifyRequest): void {
   const options = listMembers(headers.connection ?? '').map((option) => option.toLowerCase())
   if (headers.upgrade === undefined || !options.includes('upgrade')) return
   throw new DomainError(

@@ -26,7 +26,7 @@ export class MalformedHttp {
   readonly #log: Logger
   readonly #newRequestId: () => string
   readonly #latest = new WeakMap<Socket, ServerResponse>()
-  readonly #refused = new WeakSet<Socket>()
+  readonly #rejected = new WeakSet<Socket>()
   readonly #strictTransport: boolean
 
   constructor(tools: { address: PublicAddress; log: Logger; newRequestId: () => string; strictTransport: boolean }) {
@@ -49,7 +49,7 @@ export class MalformedHttp {
       const running = this.#latest.get(socket)
       // Node has left the socket: an answer under way on it would wait for ever to be told of room for more.
       if (running !== undefined && !running.writableFinished) socket.destroy()
-      else this.#refuse(socket, new DomainError('request.malformed', 'CONNECT is not served here.'), '/')
+      else this.#reject(socket, new DomainError('request.malformed', 'CONNECT is not served here.'), '/')
     })
   }
 
@@ -69,21 +69,21 @@ export class MalformedHttp {
 
   /** Fastify's `clientErrorHandler`. */
   readonly onClientError = (error: ParserError, socket: Socket): void => {
-    // What is still on its way behind a refusal is a fault each time it comes, and has to come, or the refusal is lost.
-    if (this.#refused.has(socket) && error.code !== 'ECONNRESET') return
-    // Who has sent nothing must not take a refusal for the answer to what they send just then.
+    // What is still on its way behind a rejection is a fault each time it comes, and has to come, or the rejection is lost.
+    if (this.#rejected.has(socket) && error.code !== 'ECONNRESET') return
+    // Who has sent nothing must not take a rejection for the answer to what they send just then.
     const isSilent = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0
     if (error.code === 'ECONNRESET' || !socket.writable || isSilent) {
       socket.destroy()
       return
     }
-    this.#refused.add(socket)
-    const refusal = refusalOf(error)
+    this.#rejected.add(socket)
+    const rejection = rejectionOf(error)
     const running = this.#latest.get(socket)
-    if (running !== undefined && !running.req.complete) this.#refuseRunning(socket, refusal, running)
+    if (running !== undefined && !running.req.complete) this.#rejectRunning(socket, rejection, running)
     else {
       const path = pathOfMalformedHead(packetOf(error), bytesParsedOf(error))
-      this.#afterRunning(socket, () => this.#refuse(socket, refusal, path))
+      this.#afterRunning(socket, () => this.#reject(socket, rejection, path))
     }
   }
 
@@ -95,17 +95,17 @@ export class MalformedHttp {
   }
 
   /** The fault is in the body of a request whose head was in order. */
-  #refuseRunning(socket: Socket, refusal: DomainError, running: ServerResponse): void {
+  #rejectRunning(socket: Socket, rejection: DomainError, running: ServerResponse): void {
     const { req, headersSent, writableFinished } = running
     // Others are to be answered before it.
     if (running.socket === null && !writableFinished) {
-      running.once('socket', () => this.#refuseRunning(socket, refusal, running))
-    } else if (!headersSent) this.#refuse(socket, refusal, pathOf(req.url ?? '/'))
+      running.once('socket', () => this.#rejectRunning(socket, rejection, running))
+    } else if (!headersSent) this.#reject(socket, rejection, pathOf(req.url ?? '/'))
     else if (writableFinished) endGently(socket)
     else socket.destroy()
   }
 
-  #refuse(socket: Socket, error: DomainError, path: string): void {
+  #reject(socket: Socket, error: DomainError, path: string): void {
     if (!socket.writable) return
     const { status, headers, body } = this.#problem(error, path)
     const head = [
@@ -130,7 +130,7 @@ function unknownExpectation(): DomainError {
   return new DomainError('request.malformed', 'The header Expect may only say 100-continue.')
 }
 
-function refusalOf(error: ParserError): DomainError {
+function rejectionOf(error: ParserError): DomainError {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new DomainError('request.malformed', 'The request did not arrive in full in time.')
   }

@@ -15,7 +15,7 @@ export function knowEveryMethod(app: FastifyInstance): void {
  * Answers 405 with `Allow` to every other method at a path. A route of its own, since another method's lookup would
  * else fall through to a parametric path: `HEAD /products/export` is no `HEAD /products/{id}`.
  */
-export function refuseOtherMethods(
+export function rejectOtherMethods(
   app: FastifyInstance,
   path: {
     readonly url: string
@@ -60,7 +60,7 @@ export const health = fp<{ isReady: () => boolean }>(
       ['/health/live', () => true]
     ] as const
     for (const [url, isWell] of pages) {
-      refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+      rejectOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
       app.get(url, async (_request, reply) => {
         if (!isWell()) throw new DomainError('upstream.unavailable', 'Requests cannot be served at the moment.')
         reply.header('cache-control', 'no-store')

@@ -4,16 +4,16 @@ import { escapeHtml, HTML_HEADERS, htmlPage, link, prose, table } from '../http/
 import { PROBLEM_KINDS } from '../http/problem-details.js'
 import { PROBLEM_EXPLANATIONS } from '../http/problem-explanations.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { refuseOtherMethods } from './methods.js'
+import { rejectOtherMethods } from './methods.js'
 
 /** `GET /problems/{code}`: the page that the `type` of a problem document leads to. `GET /problems` lists them. */
 export const problemPages = fp<{ address: PublicAddress }>(
   async (app, { address }) => {
-    refuseOtherMethods(app, { url: '/problems', routed: ['GET', 'HEAD'] })
+    rejectOtherMethods(app, { url: '/problems', routed: ['GET', 'HEAD'] })
     app.get('/problems', async (request, reply) => reply.headers(HTML_HEADERS).send(index(address.baseFor(request))))
 
     const url = '/problems/:code'
-    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    rejectOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get<{ Params: { code: string } }>(url, async (request, reply) => {
       const { code } = request.params
       if (!isErrorCode(code)) throw new DomainError('route.not-found', 'There is no problem of this name.')

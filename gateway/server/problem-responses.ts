@@ -18,7 +18,7 @@ const NOT_JSON_TYPE: Meaning = {
   detail: 'The body must be sent as application/json.'
 }
 
-/** Fastify's own refusals that have a better name than "malformed". */
+/** Fastify's own rejections that have a better name than "malformed". */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: NO_JSON,
   FST_ERR_CTP_EMPTY_JSON_BODY: NO_JSON,
@@ -34,7 +34,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   FST_ERR_NOT_FOUND: { code: 'route.not-found', detail: 'There is nothing at this path; /docs shows what there is.' }
 }
 
-/** undefined where the error is no refusal of Fastify's (a fault of ours, then). */
+/** undefined where the error is no rejection of Fastify's (a fault of ours, then). */
 export function domainErrorFromFastify(error: unknown): DomainError | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
   const meaning = MEANINGS[error.code]

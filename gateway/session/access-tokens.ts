@@ -2,7 +2,7 @@ import {
   type Claims,
   type Issuer,
   parseKeySet,
-  TokenRefused,
+  TokenRejected,
   type VerificationKey,
   verifyToken
 } from '../../shared/access-token.js'
@@ -150,7 +150,7 @@ async function verified(
   try {
     return await verifyToken(token, issuers, { now: () => by.now().getTime(), acceptExpired: by.acceptExpired })
   } catch (error) {
-    if (error instanceof TokenRefused) return undefined
+    if (error instanceof TokenRejected) return undefined
     throw error
   }
 }

@@ -10,7 +10,7 @@ import { setCookie } from '../http/cookies.js'
 import { headerLines } from '../http/header-fields.js'
 import type { KeyRing, Verdict } from '../key-ring/key-ring.js'
 import { keepFromFailing } from '../server/connections.js'
-import { refuseOtherMethods } from '../server/methods.js'
+import { rejectOtherMethods } from '../server/methods.js'
 import { isGenuine } from './access-tokens.js'
 import { sentCookies } from './cookies.js'
 import { authCall, type SessionTools } from './session-tools.js'
@@ -199,17 +199,17 @@ export class AntiforgeryCheck {
 
   async check(request: FastifyRequest): Promise<void> {
     const cookie = antiforgeryCookieIn(request.headers.cookie)
-    if (cookie === undefined) throw this.#refused(request, 'no cookie, or several')
+    if (cookie === undefined) throw this.#rejected(request, 'no cookie, or several')
     const token = await tokenOf(request)
-    if (token === undefined) throw this.#refused(request, 'no token')
+    if (token === undefined) throw this.#rejected(request, 'no token')
     const session = claimedSession(request.headers.cookie)
     if (session === undefined)
-      throw this.#refused(request, 'a refresh cookie without an access cookie to tell its session')
+      throw this.#rejected(request, 'a refresh cookie without an access cookie to tell its session')
     const verdict = await this.#tokens.verify(cookie, token, session)
-    if (!verdict.valid) throw this.#refused(request, verdict.why)
+    if (!verdict.valid) throw this.#rejected(request, verdict.why)
   }
 
-  #refused({ id }: FastifyRequest, why: string): DomainError {
+  #rejected({ id }: FastifyRequest, why: string): DomainError {
     this.#log.warn({ requestId: id, why }, 'antiforgery token refused')
     return new DomainError('antiforgery.invalid', `The antiforgery token is absent or not valid. ${REMEDY}`)
   }
@@ -237,7 +237,7 @@ export interface AntiforgeryRouteOptions {
 export const antiforgeryRoute = fp<AntiforgeryRouteOptions>(
   async (app, { tokens, tools, cookieSecure }) => {
     const url = '/auth/antiforgery'
-    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    rejectOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
       const session = await provenSession(request, tools)
       const { cookie, token } = await tokens.issue(antiforgeryCookieIn(request.headers.cookie), session)

@@ -1,19 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { type Fault, refusal } from '../../shared/errors.js'
+import { type Violation, rejection } from '../../shared/errors.js'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/read-session-cookie.js'
 import type { AuthCall } from '../data/auth-client.js'
 import { untilAbandoned } from '../entity-routes/requests.js'
 import { bodyOf, jsonOnly, keepBodiesAsBytes, wellFormed } from '../entity-routes/writes.js'
 import { clientAddress } from '../http/client-address.js'
 import { cookieFault } from '../http/cookies.js'
-import { refuseOtherMethods } from '../server/methods.js'
+import { rejectOtherMethods } from '../server/methods.js'
 import { checkAccessToken } from './access-tokens.js'
 import { sentCookies, sentRefreshTokens } from './cookies.js'
 import {
   type AccessToken,
   authCall,
-  bodyFault,
+  bodyViolation,
   ignoreTypeOfNothing,
   jsonMembers,
   jsonOrNothing,
@@ -41,7 +41,7 @@ export const authRoutes = fp<{ tools: SessionTools }>(
 /** `POST /auth/login`: e-mail address and password for a session. */
 export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/login'
-  refuseOtherMethods(app, { url, routed: ['POST'] })
+  rejectOtherMethods(app, { url, routed: ['POST'] })
   app.post(url, { preParsing: jsonOnly, preValidation: wellFormed }, async (request, reply) => {
     const session = await auth.login(
       { ...authCall(request), signal: untilAbandoned(reply) },
@@ -60,17 +60,17 @@ export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools
 function readCredentials(body: Buffer): { readonly email: string; readonly password: string } {
   const { email, password } = jsonMembers(body)
   if (typeof email === 'string' && typeof password === 'string') return { email, password }
-  const [first, ...others]: Fault[] = Object.entries({ email, password })
+  const [first, ...others]: Violation[] = Object.entries({ email, password })
     .filter(([, value]) => typeof value !== 'string')
-    .map(([name]) => bodyFault(`/${name}`, `/${name} must be there, as a string.`))
+    .map(([name]) => bodyViolation(`/${name}`, `/${name} must be there, as a string.`))
   if (first === undefined) throw new TypeError('One of the two is no string')
-  throw refusal([first, ...others])
+  throw rejection([first, ...others])
 }
 
 /** `POST /auth/session-cookie`: tokens that a client has become its cookies. `DELETE`, and `POST /auth/logout`: the end. */
 export function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/session-cookie'
-  refuseOtherMethods(app, { url, routed: ['POST', 'DELETE'] })
+  rejectOtherMethods(app, { url, routed: ['POST', 'DELETE'] })
   app.post(url, { preParsing: jsonOnly, preValidation: wellFormed }, async (request, reply) => {
     const { accessToken, refreshToken } = readTokens(bodyOf(request))
     cookies.mirror(reply, accessToken, refreshToken)
@@ -87,43 +87,43 @@ export function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: Ses
   }
   const bodyless = { preParsing: ignoreTypeOfNothing, preValidation: jsonOrNothing }
   app.delete(url, bodyless, logout)
-  refuseOtherMethods(app, { url: '/auth/logout', routed: ['POST'] })
+  rejectOtherMethods(app, { url: '/auth/logout', routed: ['POST'] })
   app.post('/auth/logout', bodyless, logout)
 }
 
-/** Tokens are taken as they are: who brings a bad one has a bad session. Throws `body.invalid` with all faults. */
+/** Tokens are taken as they are: who brings a bad one has a bad session. Throws `body.invalid` with all violations. */
 function readTokens(body: Buffer): { readonly accessToken: string; readonly refreshToken: string | undefined } {
   const { accessToken, refreshToken } = jsonMembers(body)
-  const faults: Fault[] = []
+  const violations: Violation[] = []
   const tokens = {
-    accessToken: tokenOf({ member: 'accessToken', cookie: ACCESS_COOKIE }, accessToken, faults),
+    accessToken: tokenOf({ member: 'accessToken', cookie: ACCESS_COOKIE }, accessToken, violations),
     refreshToken:
       refreshToken === undefined
         ? undefined
-        : tokenOf({ member: 'refreshToken', cookie: REFRESH_COOKIE }, refreshToken, faults)
+        : tokenOf({ member: 'refreshToken', cookie: REFRESH_COOKIE }, refreshToken, violations)
   }
-  const [first, ...others] = faults
-  if (first !== undefined) throw refusal([first, ...others])
+  const [first, ...others] = violations
+  if (first !== undefined) throw rejection([first, ...others])
   return tokens
 }
 
-/** Empty, and a fault more, where the value is no token that fits its cookie. */
+/** Empty, with one more violation, where the value is no token that fits its cookie. */
 function tokenOf(
   { member, cookie }: { readonly member: string; readonly cookie: string },
   value: unknown,
-  faults: Fault[]
+  violations: Violation[]
 ): string {
   const text = typeof value === 'string' ? value : ''
-  const fault = text.trim() === '' ? 'it must be a string that is not blank' : cookieFault(cookie, text)
-  if (fault === undefined) return text
-  faults.push(bodyFault(`/${member}`, `/${member} cannot be a cookie: ${fault}.`))
+  const violation = text.trim() === '' ? 'it must be a string that is not blank' : cookieFault(cookie, text)
+  if (violation === undefined) return text
+  violations.push(bodyViolation(`/${member}`, `/${member} cannot be a cookie: ${violation}.`))
   return ''
 }
 
 /** `POST /auth/session/token`: an access token for the scripts of a page, out of its cookies. */
 export function sessionTokenRoute(app: FastifyInstance, tools: SessionTools): void {
   const url = '/auth/session/token'
-  refuseOtherMethods(app, { url, routed: ['POST'] })
+  rejectOtherMethods(app, { url, routed: ['POST'] })
   app.post(url, { preParsing: ignoreTypeOfNothing, preValidation: jsonOrNothing }, async (request, reply) => {
     const call = authCall(request)
     const { access, refresh } = sentCookies(request.headers.cookie)
@@ -150,7 +150,7 @@ async function validToken(accessToken: string, call: AuthCall, tools: SessionToo
 export const keySetRoute = fp<{ tools: SessionTools }>(
   async (app, { tools }) => {
     const url = '/.well-known/jwks.json'
-    refuseOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    rejectOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
       const keySet = await tools.keys.ownKeySet(authCall(request))
       return reply.header('cache-control', 'public, max-age=60').header('content-type', 'application/json').send(keySet)

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError, type Fault, refusal, shortened } from '../../shared/errors.js'
+import { DomainError, type Violation, rejection, shortened } from '../../shared/errors.js'
 import type { GatewayConfig } from '../config.js'
 import type { AuthCall, AuthClient, Session } from '../data/auth-client.js'
 import { bodyOf, wellFormedOrNone } from '../entity-routes/writes.js'
 import { clientAddress } from '../http/client-address.js'
-import { refuseCrossSite } from '../http/cross-site.js'
+import { rejectCrossSite } from '../http/cross-site.js'
 import { checkJsonMediaType } from '../http/json-body.js'
 import { type PublicAddress } from '../http/public-address.js'
 import { PublishedKeys } from './access-tokens.js'
@@ -89,11 +89,11 @@ export function jsonMembers(body: Buffer): Readonly<Record<string, unknown>> {
   const text = body.toString('utf8')
   const value: unknown = JSON.parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw refusal([bodyFault('', 'The body must be a JSON object.')])
+    throw rejection([bodyViolation('', 'The body must be a JSON object.')])
   }
   const repeated = repeatedMember(text)
   if (repeated === undefined) return { ...value }
-  throw refusal([bodyFault('', `The body says ${JSON.stringify(shortened(repeated, 100))} twice.`)])
+  throw rejection([bodyViolation('', `The body says ${JSON.stringify(shortened(repeated, 100))} twice.`)])
 }
 
 /**
@@ -136,7 +136,7 @@ function isName(text: string, end: number): boolean {
 }
 
 /** `pointer` is a JSON pointer. */
-export function bodyFault(pointer: string, detail: string): Fault {
+export function bodyViolation(pointer: string, detail: string): Violation {
   return { code: 'body.invalid', detail, place: { in: 'pointer', name: pointer } }
 }
 
@@ -152,7 +152,7 @@ export function sendAccessToken(reply: FastifyReply, { accessToken, accessTokenE
   return sendJson(reply.code(200), { accessToken, accessTokenExpiry })
 }
 
-/** 401, exactly as source.md has it: the one refusal that is no problem document. */
+/** 401, exactly as source.md has it: the one rejection that is no problem document. */
 export function sendNoSession(reply: FastifyReply): FastifyReply {
   return sendJson(reply.code(401).header('www-authenticate', 'Bearer'), { error: 'no_session' })
 }
@@ -172,7 +172,7 @@ export const ownSiteOnly = fp<{ address: PublicAddress }>(
       reply.header('cache-control', 'no-store')
       done()
     })
-    app.addHook('onRequest', refuseCrossSite(address))
+    app.addHook('onRequest', rejectCrossSite(address))
   },
   { name: 'own-site-only', fastify: '5.x' }
 )

@@ -53,7 +53,7 @@ describeApi('GET /{resource}/{id}', (store) => {
     store.problem(await store.call('/products/abc?fields=nope&includeFKs=maybe'), {
       status: 400,
       code: 'id.invalid',
-      faults: [
+      violations: [
         { code: 'id.invalid', parameter: 'id' },
         { code: 'fields.invalid', parameter: 'fields' },
         { code: 'include.invalid', parameter: 'includeFKs' }

@@ -11,7 +11,7 @@ describeApi('refusals', (store) => {
       store.problem(answer, {
         status: 400,
         code,
-        faults: [{ code, parameter, ...(says === undefined ? {} : { says }) }]
+        violations: [{ code, parameter, ...(says === undefined ? {} : { says }) }]
       })
       expect(answer.headers).to.include({ 'api-supported-versions': '1.0' })
       expect(answer.headers).not.to.have.any.keys('x-pagination', 'etag')
@@ -41,7 +41,7 @@ describeApi('refusals', (store) => {
     const problem = store.problem(answer, {
       status: 400,
       code: 'filter.property.unknown',
-      faults: [
+      violations: [
         { code: 'filter.property.unknown', parameter: 'filters[nope]', says: 'nope' },
         { code: 'filter.operator.unsupported', parameter: 'filters[price].operator' },
         { code: 'filter.value.invalid', parameter: 'filters[id].value' },
@@ -58,18 +58,18 @@ describeApi('refusals', (store) => {
 
   it('come in the order syntax, who, may, content', async () => {
     const version = { 'api-version': '2' }
-    const refused = async (target: string, headers = {}, method = 'GET'): Promise<string> => {
+    const rejected = async (target: string, headers = {}, method = 'GET'): Promise<string> => {
       const answer = await store.call(target, { method, headers })
       return `${answer.status} ${String((json(answer) as { code?: unknown }).code)}`
     }
-    expect(await refused('/nope', version)).to.equal('404 route.not-found')
-    expect(await refused('/orders', version, 'PATCH')).to.equal('405 method.not-allowed')
-    expect(await refused('/orders/paged?pageSize=0', version)).to.equal('400 version.unsupported')
-    expect(await refused('/orders/paged?pageSize=0')).to.equal('401 auth.required')
-    expect(await refused('/products/paged?pageSize=0', { authorization: 'Bearer x' })).to.equal(
+    expect(await rejected('/nope', version)).to.equal('404 route.not-found')
+    expect(await rejected('/orders', version, 'PATCH')).to.equal('405 method.not-allowed')
+    expect(await rejected('/orders/paged?pageSize=0', version)).to.equal('400 version.unsupported')
+    expect(await rejected('/orders/paged?pageSize=0')).to.equal('401 auth.required')
+    expect(await rejected('/products/paged?pageSize=0', { authorization: 'Bearer x' })).to.equal(
       '401 auth.invalid-token'
     )
-    expect(await refused('/customers/x')).to.equal('401 auth.required')
+    expect(await rejected('/customers/x')).to.equal('401 auth.required')
   })
 
   if (store.kind === 'mysql') {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { json, type Answer } from './http-call.js'
 
-export interface ExpectedFault {
+export interface ExpectedViolation {
   readonly code: string
   /** Where it lies: one of the three. */
   readonly parameter?: string
@@ -16,8 +16,8 @@ export interface ExpectedProblem {
   readonly code: string
   /** A part of the detail. */
   readonly says?: string
-  /** All faults in order of the request; a problem with several lists each. */
-  readonly faults?: readonly ExpectedFault[]
+  /** All violations in order of the request; a problem with several lists each. */
+  readonly violations?: readonly ExpectedViolation[]
   /** Base of `type`. */
   readonly base: string
 }
@@ -30,7 +30,7 @@ export interface Problem {
   readonly instance: string
   readonly code: string
   readonly requestId: string
-  readonly errors?: readonly (ExpectedFault & { readonly detail: string })[]
+  readonly errors?: readonly (ExpectedViolation & { readonly detail: string })[]
 }
 
 const MEMBERS = ['code', 'detail', 'instance', 'requestId', 'status', 'title', 'type']
@@ -56,20 +56,20 @@ export function expectProblem(answer: Answer, expected: ExpectedProblem): Proble
   expect(problem.title).to.be.a('string').and.not.equal('')
   expect(problem.detail).to.be.a('string').and.not.equal('')
   // What the caller wrote may come back; the rest is the service's own.
-  const own = (expected.faults ?? []).reduce((text, { says }) => text.replaceAll(says ?? '\0', ''), answer.text)
+  const own = (expected.violations ?? []).reduce((text, { says }) => text.replaceAll(says ?? '\0', ''), answer.text)
   expect(own).not.to.match(LEAKS)
   if (expected.says !== undefined) expect(problem.detail).to.include(expected.says)
-  if (expected.faults !== undefined) expectFaults(problem, expected.faults)
+  if (expected.violations !== undefined) expectViolations(problem, expected.violations)
   return problem
 }
 
-function expectFaults(problem: Problem, faults: readonly ExpectedFault[]): void {
+function expectViolations(problem: Problem, violations: readonly ExpectedViolation[]): void {
   const listed = problem.errors ?? []
-  if (faults.length > 1) expect(listed, JSON.stringify(problem)).to.have.length(faults.length)
+  if (violations.length > 1) expect(listed, JSON.stringify(problem)).to.have.length(violations.length)
   if (listed.length > 0) {
-    expect(listed.map(placed)).to.have.deep.members(faults.map(placed))
+    expect(listed.map(placed)).to.have.deep.members(violations.map(placed))
   }
-  for (const { code, says } of faults) {
+  for (const { code, says } of violations) {
     if (says === undefined) continue
     const details =
       listed.length === 0 ? [problem.detail] : listed.filter((one) => one.code === code).map((one) => one.detail)
@@ -80,6 +80,6 @@ function expectFaults(problem: Problem, faults: readonly ExpectedFault[]): void 
   }
 }
 
-function placed({ code, parameter, pointer, header }: ExpectedFault): object {
+function placed({ code, parameter, pointer, header }: ExpectedViolation): object {
   return { code, parameter, pointer, header }
 }

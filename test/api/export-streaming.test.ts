@@ -165,10 +165,10 @@ describeApi('an export under way', (store) => {
     const held = all.filter(({ statusCode }) => statusCode === 200)
     try {
       expect(held).to.have.lengthOf(4)
-      for (const [at, refused] of all.filter((one) => !held.includes(one)).entries()) {
-        expect(refused.statusCode, `refused ${at}`).to.equal(503)
-        expect(Number(refused.headers['retry-after']), `refused ${at}`).to.be.greaterThan(0)
-        refused.resume()
+      for (const [at, rejected] of all.filter((one) => !held.includes(one)).entries()) {
+        expect(rejected.statusCode, `refused ${at}`).to.equal(503)
+        expect(Number(rejected.headers['retry-after']), `refused ${at}`).to.be.greaterThan(0)
+        rejected.resume()
       }
       const clerks = await store.as('clerk', twelve, { alone: true })
       expect(parseCsv(clerks.text)).to.have.lengthOf(1 + 12)

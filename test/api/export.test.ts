@@ -122,7 +122,7 @@ describeApi('GET /{resource}/export', (store) => {
   for (const [query, code, parameter] of REFUSED) {
     it(`answers a problem document to ${query}`, async () => {
       const answer = await store.call(`/products/export?${query}`)
-      store.problem(answer, { status: 400, code, faults: [{ code, parameter }] })
+      store.problem(answer, { status: 400, code, violations: [{ code, parameter }] })
       expect(answer.headers).not.to.have.any.keys('content-disposition')
     })
   }

@@ -171,7 +171,7 @@ describeApi('filters', (store) => {
       for (const [property, operator, value, expected] of cases) {
         if (BEYOND_ASCII.has(value)) continue
         const answer = oracle(resource, rows, { filters: [{ property, operator, value }], pageSize: 50 })
-        const found = answer.refused ?? answer.items.map((row) => row['id'])
+        const found = answer.rejected ?? answer.items.map((row) => row['id'])
         expect(found, `${property} ${operator} ${value}`).to.deep.equal(expected)
       }
     }

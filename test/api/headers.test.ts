@@ -94,7 +94,7 @@ describeApi('headers', (store) => {
         store.problem(answer, {
           status: 400,
           code: 'parameter.unknown',
-          faults: [
+          violations: [
             { code: 'parameter.unknown', parameter: 'foo' },
             { code: 'parameter.unknown', parameter: 'bar' }
           ]
@@ -109,7 +109,7 @@ describeApi('headers', (store) => {
       store.problem(answer, {
         status: 400,
         code: answer.text.includes('"code":"paging.invalid"') ? codeOf(answer.text) : 'none',
-        faults: [
+        violations: [
           { code: 'parameter.unknown', parameter: 'filters[id].operator' },
           { code: 'paging.invalid', parameter: 'pageSize' }
         ]

@@ -63,7 +63,7 @@ describeApi('includes', (store) => {
         store.problem(await store.call(`${route}?includeChildren=${value}`), {
           status: 400,
           code: 'include.invalid',
-          faults: [{ code: 'include.invalid', parameter: 'includeChildren' }]
+          violations: [{ code: 'include.invalid', parameter: 'includeChildren' }]
         })
       }
     })

@@ -93,11 +93,11 @@ function agree(
 ): void {
   const { resource, rows, query } = asked
   const expected = oracle(resource, rows, query)
-  if (expected.refused !== null) {
+  if (expected.rejected !== null) {
     expect(answer.status, answer.text).to.equal(400)
     // Each member of a list may be a fault of its own, so the kinds are compared and not their number.
     const codes = [...answer.text.matchAll(/"code":"([^"]+)"/g)].map(([, code]) => code)
-    expect([...new Set(codes)]).to.have.members([...new Set(expected.refused)])
+    expect([...new Set(codes)]).to.have.members([...new Set(expected.rejected)])
     return
   }
   expect(answer.status, answer.text).to.equal(200)
@@ -108,7 +108,7 @@ function agree(
   else {
     expect(items).to.have.length(expected.items.length)
     const kept = oracle(resource, rows, { filters: query.filters, pageSize: rows.length })
-    if (kept.refused === null) expect(kept.items).to.deep.include.members(Array.isArray(items) ? items : [])
+    if (kept.rejected === null) expect(kept.items).to.deep.include.members(Array.isArray(items) ? items : [])
   }
 }
 

@@ -59,7 +59,7 @@ describe('the sample store', function () {
               `/${resource.name}/paged?sortColumn=${name}&sortDirection=${sortDirection}&pageSize=50&pageNumber=3`
             )
             expect(ids(shown), `${name} ${sortDirection}`).to.deep.equal(
-              expected.refused ?? expected.items.map((row) => row['id'])
+              expected.rejected ?? expected.items.map((row) => row['id'])
             )
           }
         }

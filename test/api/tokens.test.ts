@@ -113,11 +113,11 @@ describeApi(
         }
         const { dataService } = store.stack
         for (const target of targets) {
-          const isRefusal = ({ requestId, code }: LogEntry): boolean =>
+          const isRejection = ({ requestId, code }: LogEntry): boolean =>
             requestId === idOf(target) && code === 'auth.invalid-token'
-          const refusal = await dataService.logged(isRefusal)
-          expect(refusal['reason'], target).to.be.a('string').and.not.equal('')
-          expect(dataService.logs().filter(isRefusal), target).to.have.length(1)
+          const rejection = await dataService.logged(isRejection)
+          expect(rejection['reason'], target).to.be.a('string').and.not.equal('')
+          expect(dataService.logs().filter(isRejection), target).to.have.length(1)
         }
         expect(JSON.stringify(store.stack.logs())).to.not.include(bad.slice(0, 60))
       })

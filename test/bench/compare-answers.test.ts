@@ -33,7 +33,7 @@ async function originOf(server: ReturnType<typeof createServer>): Promise<string
   return `http://127.0.0.1:${address.port}`
 }
 
-async function refusal(left: Answer, right: Answer): Promise<string> {
+async function rejection(left: Answer, right: Answer): Promise<string> {
   return comparing(left, right).then(
     () => 'no difference',
     (error: unknown) => String(error)
@@ -55,25 +55,25 @@ describe('comparison of the targets of the bench', () => {
   })
 
   it('tells bodies apart, and where', async () => {
-    expect(await refusal(body('{"id":1}'), body('{"id":2}'))).to.contain('from byte 6')
-    expect(await refusal(body('{"id":1}'), body('{"id":1} '))).to.contain('bodies of 8 and 9 bytes')
+    expect(await rejection(body('{"id":1}'), body('{"id":2}'))).to.contain('from byte 6')
+    expect(await rejection(body('{"id":1}'), body('{"id":1} '))).to.contain('bodies of 8 and 9 bytes')
   })
 
   it('tells headers apart', async () => {
-    expect(await refusal(header('etag', 'W/"a"'), header('etag', 'W/"b"'))).to.contain('etag: W/"b"')
-    expect(await refusal(body('same'), header('x-total-count', '7'))).to.contain('headers')
+    expect(await rejection(header('etag', 'W/"a"'), header('etag', 'W/"b"'))).to.contain('etag: W/"b"')
+    expect(await rejection(body('same'), header('x-total-count', '7'))).to.contain('headers')
   })
 
   it('tells statuses apart, and takes no failure for an answer', async () => {
     const missing: Answer = (response) => void response.writeHead(404).end('same')
-    expect(await refusal(body('same'), missing)).to.contain('status 200 and 404')
-    expect(await refusal(missing, missing)).to.contain('left answers 404')
+    expect(await rejection(body('same'), missing)).to.contain('status 200 and 404')
+    expect(await rejection(missing, missing)).to.contain('left answers 404')
   })
 
   it('overlooks what names the target itself or the moment', async () => {
     const linked: Answer = (response, origin) =>
       void response.setHeader('link', `<${origin}/x>; rel="next"`).end('same')
-    expect(await refusal(linked, linked)).to.equal('no difference')
-    expect(await refusal(header('x-request-id', 'a'), header('x-request-id', 'b'))).to.equal('no difference')
+    expect(await rejection(linked, linked)).to.equal('no difference')
+    expect(await rejection(header('x-request-id', 'a'), header('x-request-id', 'b'))).to.equal('no difference')
   })
 })

@@ -46,7 +46,7 @@ describe('a page of another site', function () {
   after(() => expectKeptSecrets(shop))
 
   /** Does something, and sees to it that each answer to it was a 403 that set no cookie, and that none has changed. */
-  async function expectRefused(act: () => Promise<unknown>): Promise<void> {
+  async function expectRejected(act: () => Promise<unknown>): Promise<void> {
     const cookies = await visit.cookies()
     expect(cookies).to.have.keys('app_auth_access', 'app_auth_refresh')
     const before = new Set(headsOf(shop.answers()))
@@ -65,10 +65,10 @@ describe('a page of another site', function () {
   for (const { path, body } of ENDPOINTS) {
     for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain']) {
       it(`posts no form of ${type} to ${path}`, async () => {
-        await expectRefused(async () => {
-          const refused = page.waitForResponse(shop.url() + path)
+        await expectRejected(async () => {
+          const rejected = page.waitForResponse(shop.url() + path)
           await page.evaluate(postForm, { action: shop.url() + path, type, body })
-          const answer = await refused
+          const answer = await rejected
           expect(answer.status()).to.equal(403)
           expect(await answer.text()).to.contain('request.cross-site')
         })
@@ -77,7 +77,7 @@ describe('a page of another site', function () {
 
     for (const mode of ['cors', 'no-cors'] as const) {
       it(`sends no plain fetch (${mode}) to ${path}`, () =>
-        expectRefused(async () => {
+        expectRejected(async () => {
           const plain = { url: shop.url() + path, mode, type: 'text/plain', method: 'POST', body }
           const read = await page.evaluate(sendFetch, plain)
           expect(read).to.equal(mode === 'cors' ? 'nothing' : 'opaque')
@@ -85,14 +85,14 @@ describe('a page of another site', function () {
     }
 
     it(`sends no preflighted fetch to ${path}`, () =>
-      expectRefused(async () => {
+      expectRejected(async () => {
         const json = { url: shop.url() + path, mode: 'cors', type: 'application/json', method: 'POST', body }
         expect(await page.evaluate(sendFetch, json)).to.equal('nothing')
       }))
   }
 
   it('sends no preflighted DELETE to /auth/session-cookie', () =>
-    expectRefused(async () => {
+    expectRejected(async () => {
       const url = `${shop.url()}/auth/session-cookie`
       expect(
         await page.evaluate(sendFetch, { url, mode: 'cors', method: 'DELETE', type: 'application/json', body: '' })
@@ -101,34 +101,34 @@ describe('a page of another site', function () {
 
   it('gets no antiforgery token, by fetch or by a link', async () => {
     const url = `${shop.url()}/auth/antiforgery`
-    await expectRefused(async () => {
-      const refused = page.waitForResponse(url)
+    await expectRejected(async () => {
+      const rejected = page.waitForResponse(url)
       expect(
         await page.evaluate(sendFetch, { url, mode: 'no-cors', method: 'GET', type: 'text/plain', body: '' })
       ).to.equal('opaque')
-      await refused
+      await rejected
     })
-    await expectRefused(async () => {
-      const refused = page.waitForResponse(url)
+    await expectRejected(async () => {
+      const rejected = page.waitForResponse(url)
       await page.evaluate((to) => location.assign(to), url)
-      expect((await refused).status()).to.equal(403)
+      expect((await rejected).status()).to.equal(403)
     })
   })
 
-  it('posts nothing to the pages of the shop', () => expectRefused(postToShop))
+  it('posts nothing to the pages of the shop', () => expectRejected(postToShop))
 
   it('posts nothing to the session endpoints either where it is a neighbour on the same site, whose posts come with the cookies', async () => {
     const address = page.url().replace('localhost', '127.0.0.1')
     await page.close()
     page = await visit.open(address)
-    await expectRefused(postToShop)
+    await expectRejected(postToShop)
   })
 
   async function postToShop(): Promise<void> {
     const url = `${shop.url()}/sign-in`
-    const refused = page.waitForResponse(url)
+    const rejected = page.waitForResponse(url)
     await page.evaluate(postForm, { action: url, type: 'application/x-www-form-urlencoded', body: 'x' })
-    expect(await (await refused).text()).to.contain('request.cross-site')
+    expect(await (await rejected).text()).to.contain('request.cross-site')
   }
 
   it('leads to the shop by a link, where the visitor is greeted', async () => {

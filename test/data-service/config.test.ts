@@ -3,7 +3,7 @@ import { readConfig } from '../../data-service/config.js'
 import { store } from '../../examples/store/store.js'
 import { SettingsError } from '../../shared/settings.js'
 
-function faults(environment: Record<string, string>): string {
+function violations(environment: Record<string, string>): string {
   try {
     readConfig(environment, store)
     return ''
@@ -35,7 +35,7 @@ describe('settings of the data service', () => {
   })
 
   it('are refused all at once', () => {
-    const message = faults({
+    const message = violations({
       DATA_SERVICE_ADDRESS: 'localhost',
       DATABASE_URL: 'postgres://h/d',
       REVIEWS_DATABASE_URL: 'sqlite:',
@@ -70,21 +70,21 @@ describe('settings of the data service', () => {
       }
     })
     for (const roles of ['theirs', '=Ours', 'theirs=', 'a=B,', 'a=B,a=C']) {
-      expect(faults({ ...outside, JWT_JWKS_ROLES: roles }), roles).to.match(/^- JWT_JWKS_ROLES must /m)
+      expect(violations({ ...outside, JWT_JWKS_ROLES: roles }), roles).to.match(/^- JWT_JWKS_ROLES must /m)
     }
-    expect(faults({ ...outside, JWT_JWKS_PERMISSIONS: 'a=b:c' })).to.match(
+    expect(violations({ ...outside, JWT_JWKS_PERMISSIONS: 'a=b:c' })).to.match(
       /JWT_JWKS_PERMISSIONS must lead to permissions of/
     )
     for (const name of ['JWT_JWKS_ROLES', 'JWT_JWKS_PERMISSIONS']) {
-      expect(faults({ [name]: 'a=products:manage' }), name).to.contain(`- ${name} is of use only with JWT_JWKS_URI`)
+      expect(violations({ [name]: 'a=products:manage' }), name).to.contain(`- ${name} is of use only with JWT_JWKS_URI`)
     }
     for (const name of ['ROLE_CLAIM', 'PERMISSION_CLAIM', 'OWNER_CLAIM', 'TOKEN_TYPE']) {
-      expect(faults({ [`JWT_JWKS_${name}`]: 'x' }), name).to.contain(
+      expect(violations({ [`JWT_JWKS_${name}`]: 'x' }), name).to.contain(
         `- JWT_JWKS_${name} is of use only with JWT_JWKS_URI`
       )
     }
-    expect(faults({ JWT_JWKS_URI: outside.JWT_JWKS_URI })).to.match(/must be set together/)
-    expect(faults({ ...outside, JWT_JWKS_ISSUER: 'uniform-rest' })).to.match(/must differ from JWT_ISSUER/)
+    expect(violations({ JWT_JWKS_URI: outside.JWT_JWKS_URI })).to.match(/must be set together/)
+    expect(violations({ ...outside, JWT_JWKS_ISSUER: 'uniform-rest' })).to.match(/must differ from JWT_ISSUER/)
   })
 
   it('are printed without passwords, in faults too', () => {
@@ -92,7 +92,7 @@ describe('settings of the data service', () => {
     const { effective } = readConfig({ DATABASE_URL: url, REVIEWS_DATABASE_URL: `${url}2` }, store)
     expect(effective).to.contain('DATABASE_URL=mysql://me:***@host/db\n')
     for (const secret of ['hun/ter', 'a@b', 'a#b', 'a?b']) {
-      const message = faults({ DATABASE_URL: `mysql://me:${secret}@host` })
+      const message = violations({ DATABASE_URL: `mysql://me:${secret}@host` })
       expect(message, secret).to.contain('DATABASE_URL').and.not.contain(secret)
     }
   })

@@ -26,11 +26,11 @@ export type IfMatch = { readonly version: string } | 'absent' | 'blank' | 'star'
 
 /** What came of it. */
 export interface Outcome {
-  /** `ok` or the code of the refusal. */
+  /** `ok` or the code of the rejection. */
   readonly code: string
   /** Of HTTP or of gRPC. */
   readonly status: number
-  /** Words of a refusal. */
+  /** Words of a rejection. */
   readonly detail: string
   /** Rows of a collection, or the one row of an answer. */
   readonly rows: readonly Row[]

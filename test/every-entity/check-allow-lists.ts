@@ -24,11 +24,11 @@ export function checkAllowLists(store: EveryStore, entity: Entity): void {
         const value = valueFor(property, operator, rows)
         const test = parseCondition(oracleProperty(property), operator, value)
         const filters = [{ property: property.name, operator, value }]
-        const refusal = 'code' in test ? test.code : 'ok'
+        const rejection = 'code' in test ? test.code : 'ok'
         const outcomes = await answeredByAll(
           store,
           { call: { ...page, filters }, caller: ADMIN },
-          { code: refusal, findings }
+          { code: rejection, findings }
         )
         const expected = 'code' in test ? [] : rows.filter((row) => test(row[property.name] ?? null)).map(idOf)
         for (const outcome of outcomes) {
@@ -77,9 +77,9 @@ export function checkAllowLists(store: EveryStore, entity: Entity): void {
     const findings = new Findings()
     for (const { name, filterable, sortable } of await describedResource(store, entity)) {
       const filters = [{ property: name, operator: 'equals', value: '1' }]
-      const refused = { code: 'filter.property.unknown', findings }
-      if (!filterable) await answeredByAll(store, { call: { ...page, filters }, caller: ADMIN }, refused)
-      const unsorted = { ...refused, code: 'sort.property.unknown' }
+      const rejected = { code: 'filter.property.unknown', findings }
+      if (!filterable) await answeredByAll(store, { call: { ...page, filters }, caller: ADMIN }, rejected)
+      const unsorted = { ...rejected, code: 'sort.property.unknown' }
       if (!sortable) await answeredByAll(store, { call: { ...page, sortColumn: name }, caller: ADMIN }, unsorted)
     }
     const unsupported = [{ property: 'id', operator: 'resembles', value: '1' }]

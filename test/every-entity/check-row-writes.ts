@@ -39,9 +39,9 @@ export function checkRowWrites(store: EveryStore, entity: Entity): void {
             const made = { ...call, id: row.id, ...withBody(bodies[at]), ifMatch: { version: row.version } }
             const unguarded = { ...made, ifMatch: 'absent' as const }
             const code = rowCode(rule, { call: made, caller }, row)
-            const [refused] =
+            const [rejected] =
               code === 'ok' ? [] : await answeredByAll(store, { call: made, caller }, { code, findings })
-            if (refused?.code === 'not-found') texts.push(withoutInstance(refused.text))
+            if (rejected?.code === 'not-found') texts.push(withoutInstance(rejected.text))
             const { code: admitted } = admission(rule, unguarded, caller)
             if (write.call.operation === 'delete' || at > 0) continue
             const wanted = admitted === 'ok' ? 'precondition.required' : admitted

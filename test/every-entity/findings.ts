@@ -50,7 +50,7 @@ export async function answered(
   return outcome
 }
 
-/** Sends a call that changes nothing by every transport; a refusal has the same words on each. */
+/** Sends a call that changes nothing by every transport; a rejection has the same words on each. */
 export async function answeredByAll(
   store: EveryStore,
   made: Made,

@@ -4,30 +4,30 @@ import { guardOf, isWrite, type Guard, type OwnerFilter, type Rule } from './rul
 
 /** What must become of a call as far as who calls decides it. */
 export interface Verdict {
-  /** `ok` or the code of the refusal. */
+  /** `ok` or the code of the rejection. */
   readonly code: string
   /** Which rows of the resource the caller reaches. */
   readonly reaches: (row: Row) => boolean
 }
 
-/** Contract sections 2 and 6, in the order of refusals. A write's row is judged by `reaches`. */
+/** Contract sections 2 and 6, in the order of rejections. A write's row is judged by `reaches`. */
 export function verdict(rule: Rule, call: Call, caller: Caller): Verdict {
   const admitted = admission(rule, call, caller)
   if (admitted.code !== 'ok' || caller.token === 'none') return admitted
   const rows = ownRows(guardOf(rule, call.operation), caller)
-  if (rows === undefined) return refused('ownership.denied')
+  if (rows === undefined) return rejected('ownership.denied')
   return { code: 'ok', reaches: (row) => admitted.reaches(row) && rows(row) }
 }
 
 /** What is judged before a write's precondition: the token, the permissions and the owner filter. */
 export function admission(rule: Rule, call: Call, caller: Caller): Verdict {
   const filter = filterOf(rule, call)
-  if (caller.token === 'invalid') return refused('auth.invalid-token')
+  if (caller.token === 'invalid') return rejected('auth.invalid-token')
   if (guardOf(rule, call.operation) === 'everyone' && filter === undefined) return { code: 'ok', reaches: everyRow }
-  if (caller.token === 'none') return refused('auth.required')
-  if (neededFor(rule, call).some((one) => !caller.permissions.has(one))) return refused('capability.denied')
+  if (caller.token === 'none') return rejected('auth.required')
+  if (neededFor(rule, call).some((one) => !caller.permissions.has(one))) return rejected('capability.denied')
   const narrowed = filter === undefined ? everyRow : judgeFilter(filter, call, caller)
-  return typeof narrowed === 'string' ? refused(narrowed) : { code: 'ok', reaches: narrowed }
+  return typeof narrowed === 'string' ? rejected(narrowed) : { code: 'ok', reaches: narrowed }
 }
 
 /** The permissions that a call needs. */
@@ -55,7 +55,7 @@ function covers(routes: readonly string[], { operation, name }: Call): boolean {
 
 const everyRow = (): boolean => true
 
-/** What is left of the rows behind the filter, or the code of its refusal. */
+/** What is left of the rows behind the filter, or the code of its rejection. */
 function judgeFilter(filter: OwnerFilter, call: Call, caller: Caller): string | ((row: Row) => boolean) {
   const sent = filter.parameter === 'id' && call.id !== undefined ? call.id : call.owner?.values.join(',')
   const owner = sent === undefined ? undefined : integer(sent)
@@ -81,6 +81,6 @@ function ownRows(guard: Guard, caller: Caller): ((row: Row) => boolean) | undefi
   return owner === null ? undefined : (row) => String(row[guard.column]) === String(owner)
 }
 
-function refused(code: string): Verdict {
+function rejected(code: string): Verdict {
   return { code, reaches: () => false }
 }

@@ -50,7 +50,7 @@ describe('health', function () {
       while (answer.status !== status && (await sleep(20, true)))
     }
   }
-  const refused = async (base: string): Promise<void> => {
+  const rejected = async (base: string): Promise<void> => {
     for (const path of ['/health', '/health/ready']) {
       const answer = await request(base + path)
       expect(answer.header('content-type'), base).to.equal('application/problem+json')
@@ -86,13 +86,13 @@ describe('health', function () {
   it('tells of a frozen database and of a killed one, and of their return', async () => {
     await server.freeze()
     await settled(503)
-    for (const base of everywhere) await refused(base)
+    for (const base of everywhere) await rejected(base)
     await alive()
     await server.thaw()
     await settled(200)
     await server.kill()
     await settled(503)
-    for (const base of everywhere) await refused(base)
+    for (const base of everywhere) await rejected(base)
     await alive()
     await server.restart()
     await settled(200)
@@ -135,7 +135,7 @@ describe('health', function () {
     await request(`${url.origin}/health/live`)
     const ended = gateway.stop()
     await gateway.logged(({ msg }) => msg === 'closing')
-    await refused(own)
+    await rejected(own)
     expect((await request(`${own}/health/live`)).status).to.equal(200)
     socket.destroy()
     expect(await ended).to.equal(0)

@@ -22,7 +22,7 @@ import { type PrivateServer, startPrivateServer } from '../runner/database-serve
 const RIGHTS = 'SELECT, INSERT, UPDATE, DELETE'
 
 /** What a data service that does not start says: one line, without a stack. */
-async function refusalOf(service: ServiceProcess): Promise<string> {
+async function rejectionOf(service: ServiceProcess): Promise<string> {
   expect(await service.ended).to.equal(1)
   const lines = service.logs().flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
   expect(lines, JSON.stringify(service.logs())).to.have.length(1)
@@ -103,7 +103,7 @@ describe('a MariaDB account with the rights of daily work', function () {
           .filter((right) => right !== missing)
           .join(', ')
       )
-      const line = await refusalOf(startService(settings()))
+      const line = await rejectionOf(startService(settings()))
       expect(line)
         .to.include('DATABASE_URL')
         .and.include(`GRANT ${RIGHTS} ON \`${name}\`.* TO 'clerk'@'127.0.0.1'`)
@@ -116,14 +116,14 @@ describe('a MariaDB account with the rights of daily work', function () {
     const migration = '033-look-up-guards'
     await admin.run(`DELETE FROM ${name}.schema_migrations WHERE name = ?`, [migration])
     await admin.run(`DROP TABLE ${name}.look_up_guards`)
-    expect(await refusalOf(startService(settings())))
+    expect(await rejectionOf(startService(settings())))
       .to.include(migration)
       .and.match(
         /GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, .* ON `limited_\w+`\.\* TO 'clerk'@'127\.0\.0\.1'/
       )
     await only('ALL PRIVILEGES')
     await admin.run('SET GLOBAL read_only = 1')
-    expect(await refusalOf(startService(settings())))
+    expect(await rejectionOf(startService(settings())))
       .to.include(migration)
       .and.match(/read-only/)
     await admin.run('SET GLOBAL read_only = 0')
@@ -151,7 +151,7 @@ describe('a MariaDB account with the rights of daily work', function () {
         body: { name: 'n', sku, categoryId: 1, price: '1.00', isActive: true }
       })
     }
-    const refused = async (request: () => Promise<Answer>, cause: number): Promise<void> => {
+    const rejected = async (request: () => Promise<Answer>, cause: number): Promise<void> => {
       const answer = await request()
       expectProblem(answer, { status: 503, code: 'upstream.unavailable', base: stack.url })
       expect(answer.headers['retry-after']).to.match(/^[1-9]\d*$/)
@@ -165,7 +165,7 @@ describe('a MariaDB account with the rights of daily work', function () {
     it('a server made read-only, as in a fail-over', async () => {
       await admin.run('SET GLOBAL read_only = 1')
       try {
-        await refused(create, 1290)
+        await rejected(create, 1290)
         expect((await send('clerk GET /products/1')).status).to.equal(200)
       } finally {
         await admin.run('SET GLOBAL read_only = 0')
@@ -178,12 +178,12 @@ describe('a MariaDB account with the rights of daily work', function () {
       await admin.run('SET GLOBAL max_prepared_stmt_count = 0')
       try {
         // Neither was prepared before.
-        await refused(
+        await rejected(
           () =>
             send('clerk GET /products/paged?filterProperty=weightGrams&filterOperator=lt&filterValue=5&sortColumn=sku'),
           1461
         )
-        await refused(
+        await rejected(
           () =>
             send('clerk PUT /categories/5', {
               body: { name: 'trailing', slug: 'trailing', parentId: null },
@@ -210,7 +210,7 @@ describe('a MariaDB account with the rights of daily work', function () {
             () => true
           )
         }
-        await refused(create, 1114)
+        await rejected(create, 1114)
       } finally {
         await admin.run(`DELETE FROM ${name}.audit_entries`)
         await admin.run(`ALTER TABLE ${name}.audit_entries ENGINE = InnoDB`)
@@ -222,7 +222,7 @@ describe('a MariaDB account with the rights of daily work', function () {
       await withTestDatabase(`${server.url}/${name}`, async (holder) => {
         await holder.run('START TRANSACTION')
         await holder.run('SELECT id FROM categories WHERE id = 5 FOR UPDATE')
-        await refused(() => send('admin DELETE /categories/5'), 1205)
+        await rejected(() => send('admin DELETE /categories/5'), 1205)
         await holder.run('ROLLBACK')
       })
       expect((await send('admin DELETE /categories/5')).status).to.equal(204)
@@ -252,7 +252,7 @@ describe('a SQLite file that may only be read', function () {
     const file = await open(database.url.slice('sqlite:'.length), 'r+')
     await file.write(Buffer.from([3]), 0, 1, 18)
     await file.close()
-    expect(await refusalOf(startService(env)))
+    expect(await rejectionOf(startService(env)))
       .to.include('DATABASE_URL')
       .and.include('SQLITE_READONLY')
       .and.match(/may not (read and )?write/)

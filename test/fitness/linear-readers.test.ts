@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
-import { TokenRefused } from '../../shared/access-token.js'
+import { TokenRejected } from '../../shared/access-token.js'
 import { DomainError } from '../../shared/errors.js'
 import { packageRoot } from '../harness/package-root.js'
 import { NO_READERS, READERS } from './readers.js'
@@ -101,16 +101,16 @@ const KINDS: readonly Kind[] = [
   { name: 'many members', text: members }
 ]
 
-/** Refusals are answers: anything else that is thrown would be a 500. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof DomainError || error instanceof TokenRefused
+/** Rejections are answers: anything else that is thrown would be a 500. */
+function isRejection(error: unknown): boolean {
+  return error instanceof DomainError || error instanceof TokenRejected
 }
 
 async function run(read: (text: string) => unknown, text: string): Promise<void> {
   try {
     await read(text)
   } catch (error) {
-    if (!isRefusal(error)) throw error
+    if (!isRejection(error)) throw error
   }
 }
 

@@ -27,7 +27,7 @@ import {
   parseSort
 } from '../../data-service/plan/read-parameters.js'
 import { fitDecimal, outOfBounds, parseDateTime, parseDecimal, parseValue } from '../../data-service/plan/values.js'
-import { BodyFindings, FaultList, quoted } from '../../data-service/plan/violations.js'
+import { BodyFindings, Violations, quoted } from '../../data-service/plan/violations.js'
 import {
   optionalVersions,
   parseAct,
@@ -111,10 +111,10 @@ const listener = 'http://127.0.0.1:3000'
 const vouched = { requestId: '1', traceparent: undefined, host: 'a', proto: 'http', forwardedFor: '::1' }
 
 /** Reads with a list for the faults, and asks for them all. */
-function judged(read: (faults: FaultList) => unknown): unknown {
-  const faults = new FaultList()
-  const value = read(faults)
-  faults.finish()
+function judged(read: (violations: Violations) => unknown): unknown {
+  const violations = new Violations()
+  const value = read(violations)
+  violations.finish()
   return value
 }
 
@@ -248,7 +248,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   BodyFindings: (text) => {
     const findings = new BodyFindings(true)
     for (const name of text.split(',')) findings.ignore(`/${name}`)
-    findings.faults.finish()
+    findings.violations.finish()
   },
   outOfBounds: (text) => outOfBounds(text, words(100)),
   fitDecimal: (text) => {
@@ -256,7 +256,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
     return value && fitDecimal(value, decimal(10, 2), 'floor')
   },
   parseDecimal: (text) => parseDecimal(text.slice(0, 4096)),
-  FaultList: (text) => judged((faults) => text.split(',').forEach((name) => faults.add('fields.invalid', name, name))),
+  Violations: (text) =>
+    judged((violations) => text.split(',').forEach((name) => violations.add('fields.invalid', name, name))),
   quoted,
   JsonNumber: (text) => partsOf(new JsonNumber(text)),
   partsOf: (text) => [partsOf(new JsonNumber(`1${text}`)), partsOf(new JsonNumber(`1e${text}`))],
@@ -273,34 +274,34 @@ export const READERS: Readonly<Record<string, Reader>> = {
   parseAct: (text) => parseAct({ ...write(text), id: '1' }, call),
   isTooLong,
   parseConditions: (text) =>
-    judged((faults) =>
+    judged((violations) =>
       parseConditions(
         ['title', 'price', 'serial', 'madeAt', 'code', 'sold', text].flatMap((property) =>
           ['equals', 'in', 'between', text].map((operator) => ({ property, operator, value: text }))
         ),
         things,
-        faults
+        violations
       )
     ),
   parseCreate: (text) => parseCreate(write(text), call, false),
   parseDateTime: (text) => [parseDateTime(text), parseDateTime(`2026-01-31T08:00:00.${text}`)],
   parseDelete: (text) => parseDelete(write(text), call),
   parseFlag: (text) =>
-    judged((faults) => parseFlag(text, { parameter: 'a', code: 'include.invalid', fallback: true }, faults)),
-  parseId: (text) => judged((faults) => FIELDS.map((field) => parseId(text, field, faults))),
-  parseIdempotencyKey: (text) => judged((faults) => parseIdempotencyKey(text, true, faults)),
+    judged((violations) => parseFlag(text, { parameter: 'a', code: 'include.invalid', fallback: true }, violations)),
+  parseId: (text) => judged((violations) => FIELDS.map((field) => parseId(text, field, violations))),
+  parseIdempotencyKey: (text) => judged((violations) => parseIdempotencyKey(text, true, violations)),
   parseMember: (text) =>
     FIELDS.flatMap((field) => [text, new JsonNumber(text), jsonOf(text)].map((json) => parseMember(json, field))),
   operatorNamed: (text) => operatorNamed(text, 'string'),
   parsePaging: (text) =>
-    judged((faults) => parsePaging({ pageNumber: text, pageSize: text, includeTotal: text }, 500, faults)),
+    judged((violations) => parsePaging({ pageNumber: text, pageSize: text, includeTotal: text }, 500, violations)),
   optionalVersions: (text) => optionalVersions({ kind: text, versions: [Buffer.from(text)] }),
   requiredVersions: (text) =>
     requiredVersions({ ...VERSION, versions: text.split(',').map((version) => Buffer.from(version)) }),
-  parseFields: (text) => judged((faults) => parseFields(text, things, { faults, refuse: () => undefined })),
+  parseFields: (text) => judged((violations) => parseFields(text, things, { violations, refuse: () => undefined })),
   parseShape: (text) =>
-    judged((faults) => parseShape({ fields: text, includeFks: text, includeChildren: text }, things, faults)),
-  parseSort: (text) => judged((faults) => parseSort({ sortColumn: text, sortDirection: text }, things, faults)),
+    judged((violations) => parseShape({ fields: text, includeFks: text, includeChildren: text }, things, violations)),
+  parseSort: (text) => judged((violations) => parseSort({ sortColumn: text, sortDirection: text }, things, violations)),
   parseUpdate: (text) => parseUpdate({ ...write(text), id: '1' }, call),
   parseValue: (text) => FIELDS.map((field) => parseValue(text.slice(0, 4096), field)),
   readChildren: (text) => {
@@ -308,7 +309,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     const [children] = things.entity.children
     if (children === undefined) throw new TypeError('things have parts')
     readChildren({ parts: [jsonOf(text)] }, { children, min: 1 }, findings)
-    findings.faults.finish()
+    findings.violations.finish()
   },
   readMembers: (text) => {
     const findings = new BodyFindings(false)

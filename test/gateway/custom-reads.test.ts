@@ -72,8 +72,8 @@ describe('reads of a resource’s own', () => {
   })
 
   it('look at the version and forward the caller', async () => {
-    const refused = await gateway.app.inject({ url: '/bookmarks/session-ids', headers: { 'api-version': '2' } })
-    expect(refused.json()).to.include({ code: 'version.unsupported' })
+    const rejected = await gateway.app.inject({ url: '/bookmarks/session-ids', headers: { 'api-version': '2' } })
+    expect(rejected.json()).to.include({ code: 'version.unsupported' })
     expect(gateway.data.calls).to.be.empty
     const headers = { authorization: 'Bearer abc', 'x-request-id': 'mine' }
     await gateway.app.inject({ url: '/bookmarks/session-ids', headers })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { expect } from 'chai'
 import type { CallContext } from '../../gateway/data/calls.js'
 import type { ExportPart } from '../../gateway/data/data-client.js'
-import { DomainError, refusal } from '../../shared/errors.js'
+import { DomainError, rejection } from '../../shared/errors.js'
 import { exchange, open } from '../harness/http.js'
 import { exportHeader, exportRows, parts, property } from './fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from './gateway-fixture.js'
@@ -117,7 +117,7 @@ describe('exports', () => {
 
     const detail = 'No such column.'
     const place = { in: 'parameter', name: 'sortColumn' } as const
-    exporting(refusal([{ code: 'sort.property.unknown', detail, place }]))
+    exporting(rejection([{ code: 'sort.property.unknown', detail, place }]))
     const both = (await gateway.app.inject('/products/export?bom=no&sortColumn=x')).json<{ errors: object[] }>()
     expect(both.errors).to.deep.include({ code: 'sort.property.unknown', detail, parameter: 'sortColumn' })
     expect(both.errors).to.have.lengthOf(2)

@@ -68,10 +68,12 @@ describe('problem documents of writes', () => {
     expect(toProblem(new DomainError('state.invalid', 'x', { guarded: true }), PLACE).status).to.equal(422)
   })
 
-  it('faults of a body point into it', () => {
-    const fault = (name: string) =>
+  it('violations of a body point into it', () => {
+    const violation = (name: string) =>
       ({ code: 'body.invalid', detail: `${name} is wrong.`, place: { in: 'pointer', name } }) as const
-    const error = new DomainError('body.invalid', 'x', { faults: [fault('/name'), fault('/lines/0/quantity')] })
+    const error = new DomainError('body.invalid', 'x', {
+      violations: [violation('/name'), violation('/lines/0/quantity')]
+    })
     expect(document(error)['errors']).to.deep.equal([
       { code: 'body.invalid', detail: '/name is wrong.', pointer: '/name' },
       { code: 'body.invalid', detail: '/lines/0/quantity is wrong.', pointer: '/lines/0/quantity' }

@@ -172,7 +172,7 @@ describe('reads', () => {
     const place = (name: string) => ({ in: 'parameter', name }) as const
     gateway.data.answerList = () => {
       throw new DomainError('fields.invalid', 'Two.', {
-        faults: [
+        violations: [
           { code: 'fields.invalid', detail: 'One.', place: place('fields') },
           { code: 'include.invalid', detail: 'Two.', place: place('includeFKs') }
         ]

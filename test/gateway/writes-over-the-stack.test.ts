@@ -87,7 +87,7 @@ describe('writes over the whole stack', function () {
     expect(answer.status, answer.text).to.equal(200)
   })
 
-  it('faults of a body are all named with their pointers', async () => {
+  it('violations of a body are all named with their pointers', async () => {
     const problem = store.problem(await send('POST', '/categories', { name: '', parentId: 'x' }), {
       status: 400,
       code: 'body.invalid'

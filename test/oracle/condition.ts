@@ -6,7 +6,7 @@ import type { WireValue } from './wire-value.js'
 export type Test = (value: WireValue) => boolean
 
 /** A refused condition, by the code of its problem. */
-export interface Refusal {
+export interface Rejection {
   readonly code: 'filter.operator.unsupported' | 'filter.value.invalid'
 }
 
@@ -80,7 +80,7 @@ export function operatorWords(type: OracleProperty['type']): string[] {
 }
 
 /** What `filters[property]` with this operator and value asks of a row, or why it is refused. */
-export function parseCondition(property: OracleProperty, operator: string, value: string): Test | Refusal {
+export function parseCondition(property: OracleProperty, operator: string, value: string): Test | Rejection {
   const relation = new Map(Object.entries(WORDS[property.type]).map(([word, name]) => [fold(word), name])).get(
     fold(operator)
   )

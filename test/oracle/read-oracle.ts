@@ -12,10 +12,10 @@ export interface OracleQuery {
   readonly pageSize?: number | undefined
 }
 
-/** What the contract makes of it: the codes of all faults, or the page. */
+/** What the contract makes of it: the codes of all violations, or the page. */
 export type OracleAnswer =
-  | { readonly refused: readonly string[] }
-  | { readonly refused: null; readonly items: readonly OracleRow[]; readonly total: number }
+  | { readonly rejected: readonly string[] }
+  | { readonly rejected: null; readonly items: readonly OracleRow[]; readonly total: number }
 
 const MAX_PAGE_SIZE = 500
 
@@ -23,26 +23,26 @@ const MAX_PAGE_SIZE = 500
 export function answer(resource: OracleResource, rows: readonly OracleRow[], query: OracleQuery): OracleAnswer {
   const find = (name: string): OracleProperty | undefined =>
     resource.properties.find((one) => one.name.toLowerCase() === name.toLowerCase())
-  const faults: string[] = []
+  const violations: string[] = []
   const tests: { property: OracleProperty; test: Test }[] = []
   for (const { property: name, operator, value } of query.filters) {
     const property = find(name)
     const test = property && parseCondition(property, operator, value)
-    if (property === undefined || test === undefined) faults.push('filter.property.unknown')
-    else if ('code' in test) faults.push(test.code)
+    if (property === undefined || test === undefined) violations.push('filter.property.unknown')
+    else if ('code' in test) violations.push(test.code)
     else tests.push({ property, test })
   }
   const sort = query.sortColumn === undefined ? find('id') : find(query.sortColumn)
-  if (sort === undefined || sort.name === 'description') faults.push('sort.property.unknown')
+  if (sort === undefined || sort.name === 'description') violations.push('sort.property.unknown')
   const direction = (query.sortDirection ?? 'asc').toLowerCase()
-  if (!/^(asc|desc)(ending)?$/.test(direction)) faults.push('sort.direction.invalid')
-  if (faults.length > 0 || sort === undefined) return { refused: faults }
+  if (!/^(asc|desc)(ending)?$/.test(direction)) violations.push('sort.direction.invalid')
+  if (violations.length > 0 || sort === undefined) return { rejected: violations }
 
   const kept = rows.filter((row) => tests.every(({ property, test }) => test(row[property.name] ?? null)))
   const sorted = order(resource, kept, { sort, descending: direction.startsWith('desc') })
   const size = Math.min(query.pageSize ?? 10, MAX_PAGE_SIZE)
   const start = ((query.pageNumber ?? 1) - 1) * size
-  return { refused: null, items: sorted.slice(start, start + size), total: kept.length }
+  return { rejected: null, items: sorted.slice(start, start + size), total: kept.length }
 }
 
 /** Nulls first ascending and last descending; the id, ascending, breaks every tie. */

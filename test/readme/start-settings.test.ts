@@ -20,8 +20,8 @@ describe('npm start', function () {
       stdio: ['ignore', 'ignore', 'pipe']
     })
     const [said, [code]] = await Promise.all([text(start.stderr), once(start, 'close') as Promise<[number | null]>])
-    const faults = said.split('\n').filter((line) => line.startsWith('- '))
-    expect([code, faults.map((line) => line.split(' ')[1] ?? '').toSorted()]).to.deep.equal([
+    const violations = said.split('\n').filter((line) => line.startsWith('- '))
+    expect([code, violations.map((line) => line.split(' ')[1] ?? '').toSorted()]).to.deep.equal([
       1,
       ['DATABASE_URL', 'DATA_SERVICE_ADDRESS', 'DATA_SERVICE_ADDRESS', 'GATEWAY_PORT']
     ])

@@ -15,7 +15,7 @@ describe('a fair semaphore', () => {
   const semaphore = (limits: Partial<FairLimits> = {}): FairSemaphore =>
     new FairSemaphore({ places: 4, waiting: 10, patience: 60_000, detail: 'Full.', ...limits })
 
-  const refusal = async (entering: Promise<unknown>): Promise<unknown> =>
+  const rejection = async (entering: Promise<unknown>): Promise<unknown> =>
     entering.then(
       () => 'admitted',
       (error: unknown) => error
@@ -23,7 +23,7 @@ describe('a fair semaphore', () => {
 
   /** `waiting`, or what became of it; every turn that could settle it has passed. */
   const stateOf = async (entering: Promise<unknown>): Promise<unknown> => {
-    const settled = refusal(entering)
+    const settled = rejection(entering)
     await new Promise((resolve) => setImmediate(resolve))
     return Promise.race([settled, Promise.resolve('waiting')])
   }
@@ -79,7 +79,7 @@ describe('a fair semaphore', () => {
   it('refuses with a time to come back when no place comes free', async () => {
     const places = semaphore({ places: 1, patience: 1 })
     await places.enter({ shares: of('a'), signal: never })
-    const error = await refusal(places.enter({ shares: of('b'), signal: never }))
+    const error = await rejection(places.enter({ shares: of('b'), signal: never }))
     expect(error).to.be.instanceOf(DomainError)
     expect(error).to.include({ code: 'upstream.unavailable', message: 'Full.', retryAfter: 5 })
   })
@@ -103,10 +103,10 @@ describe('a fair semaphore', () => {
     const behind = places.enter({ shares: of('c'), signal: never })
     const reason = new Error('gone')
     going.abort(reason)
-    expect(await refusal(gone)).to.equal(reason)
+    expect(await rejection(gone)).to.equal(reason)
     leave()
     expect(await stateOf(behind)).to.equal('admitted')
-    expect(await refusal(places.enter({ shares: of('d'), signal: going.signal }))).to.equal(reason)
+    expect(await rejection(places.enter({ shares: of('d'), signal: going.signal }))).to.equal(reason)
   })
 
   it('recalls the longest holder after the tenure, for others alone and when they would wait', async () => {

@@ -1,12 +1,12 @@
 import { Metadata, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { DomainError, ERROR_CODES, type Fault, GRPC_STATUS, refusal } from '../../shared/errors.js'
+import { DomainError, ERROR_CODES, type Violation, GRPC_STATUS, rejection } from '../../shared/errors.js'
 import { fromRpcStatus, toRpcStatus } from '../../shared/rpc-status.js'
 
 const across = (error: DomainError): DomainError =>
   fromRpcStatus(Object.assign(new Error('from the wire'), toRpcStatus(error)))
 
-const fault = (name: string, place: Fault['place']['in'] = 'parameter'): Fault => ({
+const violation = (name: string, place: Violation['place']['in'] = 'parameter'): Violation => ({
   code: 'fields.invalid',
   detail: `"${name}" is not a field: ключ, 鍵.`,
   place: { in: place, name }
@@ -22,9 +22,9 @@ describe('a DomainError across gRPC', () => {
   })
 
   it('keeps faults, places and the time to retry', () => {
-    const faults = [fault('a:b'), fault('/x', 'pointer'), fault('If-Match', 'header')]
-    const error = new DomainError('fields.invalid', 'Three.', { faults, retryAfter: 7 })
-    expect(across(error)).to.deep.include({ faults, retryAfter: 7 })
+    const violations = [violation('a:b'), violation('/x', 'pointer'), violation('If-Match', 'header')]
+    const error = new DomainError('fields.invalid', 'Three.', { violations, retryAfter: 7 })
+    expect(across(error)).to.deep.include({ violations, retryAfter: 7 })
   })
 
   it('keeps what a conflict is, and makes the guarded kind a failed precondition', () => {
@@ -44,12 +44,12 @@ describe('a DomainError across gRPC', () => {
   })
 
   it('stays within 6 KiB whatever the faults', () => {
-    const [first, ...others] = Array.from({ length: 5000 }, (_, index) => fault(`name-${index}`))
+    const [first, ...others] = Array.from({ length: 5000 }, (_, index) => violation(`name-${index}`))
     if (first === undefined) throw new Error('no faults')
-    const encoded = toRpcStatus(refusal([first, ...others]))
+    const encoded = toRpcStatus(rejection([first, ...others]))
     const [bytes] = encoded.metadata.get('grpc-status-details-bin')
     expect(Buffer.isBuffer(bytes) && bytes.length).to.be.within(500, 6 * 1024)
-    expect(across(refusal([first, ...others])).faults.length).to.be.greaterThan(10)
+    expect(across(rejection([first, ...others])).violations.length).to.be.greaterThan(10)
     const long = new DomainError('internal', 'x'.repeat(20_000))
     expect(across(long).message).to.equal(`${'x'.repeat(1000)}…`)
     const emoji = toRpcStatus(new DomainError('internal', '😀'.repeat(20_000)))

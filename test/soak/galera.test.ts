@@ -88,7 +88,7 @@ describe(`a Galera cluster of three nodes, ${ROUNDS} rounds,`, function () {
     }
     throw new Error(`The other node never came to have ${path}`)
   }
-  const refusedWith = (answer: Answer, expected: { readonly status: number; readonly code: string }): void => {
+  const rejectedWith = (answer: Answer, expected: { readonly status: number; readonly code: string }): void => {
     const base = cluster.urls.find((url) => answer.text.includes(`"${url}/problems/`))
     expectProblem(answer, { ...expected, base: String(base) })
   }
@@ -107,7 +107,7 @@ describe(`a Galera cluster of three nodes, ${ROUNDS} rounds,`, function () {
       )
       const lost = answers.filter(({ status }) => status !== 200)
       expect(lost, `round ${round}: ${answers.map(({ text }) => text).join('\n')}`).to.have.length(1)
-      for (const answer of lost) refusedWith(answer, { status: 422, code: 'state.invalid' })
+      for (const answer of lost) rejectedWith(answer, { status: 422, code: 'state.invalid' })
     }
   })
 
@@ -123,7 +123,7 @@ describe(`a Galera cluster of three nodes, ${ROUNDS} rounds,`, function () {
       const answers = await together(2, (n) => send(n, 'ada POST /returns', { body }))
       const lost = answers.filter(({ status }) => status !== 201)
       expect(lost, `round ${round}: ${answers.map(({ text }) => text).join('\n')}`).to.have.length(1)
-      for (const answer of lost) refusedWith(answer, { status: 400, code: 'body.invalid' })
+      for (const answer of lost) rejectedWith(answer, { status: 400, code: 'body.invalid' })
     }
   })
 
@@ -143,7 +143,7 @@ describe(`a Galera cluster of three nodes, ${ROUNDS} rounds,`, function () {
       const moved = answers.filter(({ status }) => status === 200)
       expect(moved, `round ${round}: ${answers.map(({ text }) => text).join('\n')}`).to.have.length(1)
       for (const answer of answers) {
-        if (answer.status !== 200) refusedWith(answer, { status: 422, code: 'state.invalid' })
+        if (answer.status !== 200) rejectedWith(answer, { status: 422, code: 'state.invalid' })
       }
       for (const answer of moved) await did(`/categories/${idOf(answer)}`, 'move', { parentId: null })
     }
@@ -206,7 +206,7 @@ describe(`a Galera cluster of three nodes, ${ROUNDS} rounds,`, function () {
       await isolate(1)
       expect(await left).to.equal(false)
       const answer = await call(cluster.urls[1] ?? '', '/products/1', { alone: true })
-      refusedWith(answer, { status: 503, code: 'upstream.unavailable' })
+      rejectedWith(answer, { status: 503, code: 'upstream.unavailable' })
       expect((await call(cluster.urls[0] ?? '', '/products/1', { alone: true })).status).to.equal(200)
       const back = changed()
       await isolate(0)

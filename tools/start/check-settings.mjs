@@ -8,8 +8,8 @@ import { mains } from './service.mjs'
 
 /** Throws one Failure with every fault in the settings of both processes, before either of them is started. */
 export async function checkSettings() {
-  const faults = await Promise.all(Object.values(mains).map(faultsOf))
-  const told = faults.filter((fault) => fault !== '')
+  const violations = await Promise.all(Object.values(mains).map(violationsOf))
+  const told = violations.filter((violation) => violation !== '')
   if (told.length > 0) throw new Failure(told.join('\n'))
 }
 
@@ -18,7 +18,7 @@ export async function checkSettings() {
  *
  * @param {string} main
  */
-async function faultsOf(main) {
+async function violationsOf(main) {
   const child = spawn(process.execPath, [join(projectRoot, 'dist', main), '--print-config'], {
     cwd: projectRoot,
     env: demoEnvironment(),

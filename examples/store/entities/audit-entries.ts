@@ -25,7 +25,7 @@ export const auditEntries = defineEntity({
   access: { read: permission('audit:read') },
 
   overrides: {
-    // Who takes the whole trail away is worth a line of its own; refusals throw before it.
+    // Who takes the whole trail away is worth a line of its own; rejections throw before it.
     export({ caller, log }, request, standard) {
       const rows = standard(request)
       log.info({ subject: caller.kind === 'authenticated' ? caller.subject : undefined }, 'the audit trail is exported')

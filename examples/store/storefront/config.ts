@@ -10,7 +10,7 @@ export interface StorefrontConfig {
   readonly logLevel: string
 }
 
-/** Throws one SettingsError with every fault. */
+/** Throws one SettingsError with every problem. */
 export function readStorefrontConfig(environment: Environment): StorefrontConfig {
   const settings = new SettingsReader(environment)
   const config = {

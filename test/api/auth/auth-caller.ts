@@ -8,7 +8,7 @@ import { loadProto } from '../../../shared/wire.js'
 import { GATEWAY_SECRET } from '../../harness/service-process.js'
 
 /** A refused call, with the typed details that the contract promises. */
-export interface Refusal {
+export interface Rejection {
   readonly status: status
   readonly message: string
   readonly details: RpcDetails
@@ -39,11 +39,11 @@ export class AuthCaller {
     this.#metadata = metadata
   }
 
-  login(request: object, requestId = 'test'): Promise<Session__Output | Refusal> {
+  login(request: object, requestId = 'test'): Promise<Session__Output | Rejection> {
     return this.#session((done) => this.#client.Login(request, this.#with(requestId), soon(), done))
   }
 
-  refresh(refreshToken: string, requestId = 'test'): Promise<Session__Output | Refusal> {
+  refresh(refreshToken: string, requestId = 'test'): Promise<Session__Output | Rejection> {
     return this.#session((done) => this.#client.Refresh({ refreshToken }, this.#with(requestId), soon(), done))
   }
 
@@ -69,7 +69,7 @@ export class AuthCaller {
 
   async #session(
     call: (done: Callback<{ readonly session: Session__Output | null }>) => void
-  ): Promise<Session__Output | Refusal> {
+  ): Promise<Session__Output | Rejection> {
     const answer = await answered(call)
     if ('details' in answer) return answer
     if (answer.session === null) throw new Error('No session in the answer')
@@ -77,21 +77,21 @@ export class AuthCaller {
   }
 }
 
-/** The session, or an error that shows the refusal. */
-export async function opened(call: Promise<Session__Output | Refusal>): Promise<Session__Output> {
+/** The session, or an error that shows the rejection. */
+export async function opened(call: Promise<Session__Output | Rejection>): Promise<Session__Output> {
   const answer = await call
   if ('details' in answer) throw new Error(`refused: ${answer.message} ${JSON.stringify(answer.details)}`)
   return answer
 }
 
-/** The refusal, or an error. */
-export async function refused(call: Promise<Session__Output | Refusal>): Promise<Refusal> {
+/** The rejection, or an error. */
+export async function rejected(call: Promise<Session__Output | Rejection>): Promise<Rejection> {
   const answer = await call
   if (!('details' in answer)) throw new Error('not refused')
   return answer
 }
 
-function answered<Response extends object>(call: (done: Callback<Response>) => void): Promise<Response | Refusal> {
+function answered<Response extends object>(call: (done: Callback<Response>) => void): Promise<Response | Rejection> {
   return new Promise((resolve, reject) => {
     call((error, response) => {
       if (error === null) return response === undefined ? reject(new Error('no answer')) : resolve(response)

@@ -2,7 +2,7 @@ import { credentials, Metadata, type ChannelCredentials } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { Authority } from '../../harness/certificates.js'
 import { DataServices } from './data-services.js'
-import { AuthCaller, refused } from './auth-caller.js'
+import { AuthCaller, rejected } from './auth-caller.js'
 
 const SECRET = 'a-secret-of-the-gateways-alone'
 /** Wrong log-ins that one account has from one address, contract.md section 8. */
@@ -16,9 +16,9 @@ let accounts = 0
 async function isBelieved(caller: AuthCaller): Promise<boolean> {
   const email = `nobody-${(accounts += 1)}@example.com`
   for (let turn = 0; turn <= PER_ADDRESS; turn++) {
-    const refusal = await refused(caller.login({ email, password: 'wrong', clientAddress: `198.51.${turn}.1` }))
-    if (refusal.details.reason === 'quota-exceeded') return false
-    expect(refusal.details.reason).to.equal('auth.invalid-credentials')
+    const rejection = await rejected(caller.login({ email, password: 'wrong', clientAddress: `198.51.${turn}.1` }))
+    if (rejection.details.reason === 'quota-exceeded') return false
+    expect(rejection.details.reason).to.equal('auth.invalid-credentials')
   }
   return true
 }

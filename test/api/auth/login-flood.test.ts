@@ -5,7 +5,7 @@ import { startStack, type Stack } from '../../harness/stack.js'
 import { openTestDatabase } from '../../oracle/test-database.js'
 import { call } from '../http-call.js'
 import { hold } from '../writes/hold.js'
-import { AuthCaller, opened, refused } from './auth-caller.js'
+import { AuthCaller, opened, rejected } from './auth-caller.js'
 import { DataServices } from './data-services.js'
 
 const right = { email: 'ada@example.com', password: 'demo-password', clientAddress: '192.0.2.1' }
@@ -29,15 +29,15 @@ eachDatabase((kind) => {
     it('hold up no read, no refresh and no refusal', async () => {
       const { url } = services.database
       const session = await opened(caller.login(right))
-      for (let i = 0; i < 10; i++) await refused(caller.login({ ...right, password: 'wrong' }))
+      for (let i = 0; i < 10; i++) await rejected(caller.login({ ...right, password: 'wrong' }))
       const held = await hold({ databaseUrl: url }, 'SELECT * FROM login_attempts FOR UPDATE')
       const flood = Array.from({ length: 40 }, (_, i) =>
         caller.login({ ...right, email: `x${i}@example.com`, password: 'wrong' })
       )
       try {
         // Whoever needed the lock would be answered 503 at best.
-        const refusal = await refused(caller.login({ ...right, password: 'wrong' }))
-        expect(refusal.status).to.equal(status.RESOURCE_EXHAUSTED)
+        const rejection = await rejected(caller.login({ ...right, password: 'wrong' }))
+        expect(rejection.status).to.equal(status.RESOURCE_EXHAUSTED)
         let waiting = 0
         for (let i = 0; i < (kind === 'mysql' && waiting < 3 ? 200 : 8); i++) {
           const answer = await call(stack.url, '/categories/1')

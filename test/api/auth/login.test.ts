@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { eachDatabase } from '../../harness/database.js'
 import type { ServiceProcess } from '../../harness/service-process.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
-import { type AuthCaller, opened, refused } from './auth-caller.js'
+import { type AuthCaller, opened, rejected } from './auth-caller.js'
 import { DataServices } from './data-services.js'
 
 const PASSWORD = 'demo-password'
@@ -37,8 +37,8 @@ eachDatabase((kind) => {
     })
 
     it('refuses a wrong password and an account that is not there alike', async () => {
-      const wrong = await refused(caller.login({ ...ada, password: 'demo-passworD' }, 'wrong'))
-      const nobody = await refused(caller.login({ ...ada, email: 'eve@example.com' }, 'nobody'))
+      const wrong = await rejected(caller.login({ ...ada, password: 'demo-passworD' }, 'wrong'))
+      const nobody = await rejected(caller.login({ ...ada, email: 'eve@example.com' }, 'nobody'))
       expect(wrong).to.deep.include({ status: status.UNAUTHENTICATED })
       expect(wrong.details.reason).to.equal('auth.invalid-credentials')
       expect(nobody).to.deep.equal(wrong)
@@ -53,15 +53,15 @@ eachDatabase((kind) => {
 
     it('takes no client address that is none', async () => {
       for (const clientAddress of ['x', '127.1', '127.0.0.1 ', '127.0.0.1:80', '1.2.3.4, 5.6.7.8']) {
-        const refusal = await refused(caller.login({ ...ada, clientAddress }))
-        expect(refusal.details.reason, clientAddress).to.equal('body.invalid')
+        const rejection = await rejected(caller.login({ ...ada, clientAddress }))
+        expect(rejection.details.reason, clientAddress).to.equal('body.invalid')
       }
     })
 
     it('takes no address that a collation would take for the same', async () => {
       for (const email of ['ａda@example.com', 'ada@example.com\0', 'àda@example.com', ' ada@example.com']) {
-        const refusal = await refused(caller.login({ ...ada, email }))
-        expect(refusal.details.reason, email).to.equal('auth.invalid-credentials')
+        const rejection = await rejected(caller.login({ ...ada, email }))
+        expect(rejection.details.reason, email).to.equal('auth.invalid-credentials')
       }
     })
 
@@ -73,13 +73,13 @@ eachDatabase((kind) => {
         [{ ...ada, email: `${'a'.repeat(243)}@example.com` }, ['/email']],
         [{ ...ada, password: 'a'.repeat(1025) }, ['/password']]
       ] as const) {
-        const { status: code, details, message } = await refused(caller.login(request))
+        const { status: code, details, message } = await rejected(caller.login(request))
         expect(code, JSON.stringify(request)).to.equal(status.INVALID_ARGUMENT)
         expect(details.reason, JSON.stringify(request)).to.equal('body.invalid')
         for (const field of fields)
           expect(`${message} ${JSON.stringify(details)}`, `${JSON.stringify(request)}, ${field}`).to.include(field)
       }
-      const longest = await refused(
+      const longest = await rejected(
         caller.login({ email: `${'a'.repeat(242)}@example.com`, password: 'a'.repeat(1024) })
       )
       expect(longest.details.reason).to.equal('auth.invalid-credentials')
@@ -94,7 +94,7 @@ eachDatabase((kind) => {
         expect(JSON.stringify(row), `row ${at}`).to.include('$argon2id$v=19$m=19456,t=2,p=1$')
       expect(new Set(rows.map((row) => JSON.stringify(row))).size).to.equal(5)
       const { accessToken, refreshToken } = await opened(caller.login(ada))
-      await refused(caller.login({ ...ada, email: 'eve@example.com' }, 'last'))
+      await rejected(caller.login({ ...ada, email: 'eve@example.com' }, 'last'))
       await service.logged(({ requestId }) => requestId === 'last')
       const log = JSON.stringify(services.logs())
       for (const secret of [PASSWORD, 'demo-passworD', accessToken, refreshToken, 'eve@example.com', 'argon2id']) {
@@ -110,8 +110,8 @@ eachDatabase((kind) => {
       const { refreshToken } = await opened(on.caller.login(ada))
       await services.stop()
       const off = await services.start({ SAMPLE_DATA: 'false' })
-      expect((await refused(off.caller.login(ada))).details.reason).to.equal('auth.invalid-credentials')
-      expect((await refused(off.caller.refresh(refreshToken))).details.reason).to.equal('auth.invalid-token')
+      expect((await rejected(off.caller.login(ada))).details.reason).to.equal('auth.invalid-credentials')
+      expect((await rejected(off.caller.refresh(refreshToken))).details.reason).to.equal('auth.invalid-token')
       await services.stop()
       const again = await services.start()
       await opened(again.caller.refresh(refreshToken))
@@ -121,7 +121,7 @@ eachDatabase((kind) => {
     it('do not exist where SAMPLE_DATA never was on', async () => {
       await using services = await DataServices.over(kind)
       const { caller } = await services.start({ SAMPLE_DATA: 'false' })
-      expect((await refused(caller.login(ada))).details.reason).to.equal('auth.invalid-credentials')
+      expect((await rejected(caller.login(ada))).details.reason).to.equal('auth.invalid-credentials')
       const rows = await withTestDatabase(services.database.url, (database) => database.run('SELECT id FROM accounts'))
       expect(rows).to.deep.equal([])
     })

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { eachDatabase } from '../../harness/database.js'
 import type { ServiceProcess } from '../../harness/service-process.js'
-import { type AuthCaller, opened, refused } from './auth-caller.js'
+import { type AuthCaller, opened, rejected } from './auth-caller.js'
 import { DataServices } from './data-services.js'
 
 const ada = { email: 'ada@example.com', password: 'demo-password', clientAddress: '192.0.2.1' }
@@ -36,10 +36,10 @@ eachDatabase((kind) => {
       const { refreshToken: second } = await opened(other.refresh(first))
       // It starts later than the window of a millisecond ends.
       const strict = await services.start({ REFRESH_GRACE: '1ms' })
-      const refusal = await refused(strict.caller.refresh(first, 'reuse'))
-      expect(refusal).to.include({ status: status.UNAUTHENTICATED })
-      expect(refusal.details.reason).to.equal('auth.invalid-token')
-      for (const token of [second, first]) expect(await refused(one.refresh(token)), token).to.deep.equal(refusal)
+      const rejection = await rejected(strict.caller.refresh(first, 'reuse'))
+      expect(rejection).to.include({ status: status.UNAUTHENTICATED })
+      expect(rejection.details.reason).to.equal('auth.invalid-token')
+      for (const token of [second, first]) expect(await rejected(one.refresh(token)), token).to.deep.equal(rejection)
       const logged = await strict.service.logged(({ msg }) => msg === 'refresh family revoked')
       expect(logged).to.include({ requestId: 'reuse', reason: 'a refresh token was used again' })
     })
@@ -48,8 +48,8 @@ eachDatabase((kind) => {
       const { refreshToken: first } = await opened(one.login(ada))
       const { refreshToken: second } = await opened(other.refresh(first))
       await other.revoke(first)
-      const refusal = await refused(one.refresh(second, 'revoked'))
-      expect(refusal.details.reason).to.equal('auth.invalid-token')
+      const rejection = await rejected(one.refresh(second, 'revoked'))
+      expect(rejection.details.reason).to.equal('auth.invalid-token')
       const logged = await service.logged(({ requestId }) => requestId === 'revoked')
       expect(logged).to.include({ reason: 'revoked session' })
       expect(JSON.stringify(services.logs())).to.not.include(first).and.not.include(second)
@@ -57,15 +57,15 @@ eachDatabase((kind) => {
 
     it('are opened no more after ten failures, on either, nor after both have started anew', async () => {
       for (let i = 0; i < 10; i++) {
-        const refusal = await refused((i % 2 === 0 ? one : other).login(wrong))
-        expect(refusal.details.reason, `time ${i}`).to.equal('auth.invalid-credentials')
+        const rejection = await rejected((i % 2 === 0 ? one : other).login(wrong))
+        expect(rejection.details.reason, `time ${i}`).to.equal('auth.invalid-credentials')
       }
       await services.stop()
       const again = await services.start()
-      const refusal = await refused(again.caller.login(ada, 'throttled'))
-      expect(refusal).to.include({ status: status.RESOURCE_EXHAUSTED })
-      expect(refusal.details.reason).to.equal('quota-exceeded')
-      expect(refusal.details.retryAfter).to.be.within(800, 900)
+      const rejection = await rejected(again.caller.login(ada, 'throttled'))
+      expect(rejection).to.include({ status: status.RESOURCE_EXHAUSTED })
+      expect(rejection.details.reason).to.equal('quota-exceeded')
+      expect(rejection.details.retryAfter).to.be.within(800, 900)
       const logged = await again.service.logged(({ requestId }) => requestId === 'throttled')
       expect(logged).to.include({ code: 'quota-exceeded', reason: 'too many log-ins failed of late' })
       await opened(again.caller.login({ ...ada, clientAddress: '192.0.2.2' }))

@@ -53,8 +53,8 @@ eachDatabase((kind) => {
     it('is told apart from what a refused request sent, of which no line repeats names or values', async () => {
       const query =
         'filters%5Bid%5D.operator=equals&filters%5Bid%5D.value=sent-value&sent-name=1&sortColumn=sent-column'
-      const refused = await send('sent', 'GET', `/products/paged?${query}`)
-      expect(refused.status, refused.text).to.equal(400)
+      const rejected = await send('sent', 'GET', `/products/paged?${query}`)
+      expect(rejected.status, rejected.text).to.equal(400)
       const jwt = `${Buffer.from('sent-header').toString('base64url')}.e30.AAAA`
       expect((await send('sent-token', 'GET', '/products', { token: jwt })).status).to.equal(401)
       for (const id of ['sent', 'sent-token']) {

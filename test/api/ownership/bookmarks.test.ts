@@ -23,7 +23,7 @@ describeApi('ownership of bookmarks', (store) => {
   })
 
   const foreign = (): number => own['ben']?.[0] ?? 0
-  const refused = (answer: Answer): unknown => store.problem(answer, { status: 403, code: 'ownership.denied' })
+  const rejected = (answer: Answer): unknown => store.problem(answer, { status: 403, code: 'ownership.denied' })
 
   it('the list and the session ids are one user’s, who must be named and be the caller', async () => {
     for (const [account, sessions] of [
@@ -42,9 +42,9 @@ describeApi('ownership of bookmarks', (store) => {
         '?id=1',
         '?filters[userId].operator=equals&filters[userId].value=1'
       ]) {
-        refused(await store.as('ada', `${path}${query}`))
+        rejected(await store.as('ada', `${path}${query}`))
       }
-      for (const account of ['nobody', 'clerk']) refused(await store.as(account, `${path}?userId=1`))
+      for (const account of ['nobody', 'clerk']) rejected(await store.as(account, `${path}?userId=1`))
       store.problem(await store.call(`${path}?userId=1`), { status: 401, code: 'auth.required' })
     }
   })
@@ -82,8 +82,8 @@ describeApi('ownership of bookmarks', (store) => {
         store.problem(await changesNothing(store, attempt), { status: 404, code: 'not-found' })
       }
       const made = { body: { sessionId: 99, userId: 2 } }
-      refused(await changesNothing(store, () => send(store, `ada POST /bookmarks${query}`, made)))
-      refused(await changesNothing(store, () => send(store, `nobody POST /bookmarks${query}`, made)))
+      rejected(await changesNothing(store, () => send(store, `ada POST /bookmarks${query}`, made)))
+      rejected(await changesNothing(store, () => send(store, `nobody POST /bookmarks${query}`, made)))
     }
   })
 

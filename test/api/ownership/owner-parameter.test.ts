@@ -99,8 +99,8 @@ describeApi('owner parameter', (store) => {
     for (const userId of ['', 'x', '1&userId=1', '%2B1']) {
       for (const path of ['/bookmarks', '/bookmarks/session-ids']) {
         const answer = await store.as('admin', `${path}?userId=${userId}`)
-        const fault = { code: 'filter.value.invalid', parameter: 'userId' }
-        store.problem(answer, { status: 400, code: 'filter.value.invalid', faults: [fault] })
+        const violation = { code: 'filter.value.invalid', parameter: 'userId' }
+        store.problem(answer, { status: 400, code: 'filter.value.invalid', violations: [violation] })
       }
     }
   })

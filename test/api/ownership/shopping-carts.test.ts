@@ -93,11 +93,11 @@ describeApi('ownership of shopping carts', (store) => {
       store.problem(await store.as('ada', `${path}${query}`), { status: 404, code: 'not-found' })
       for (const [name, body] of Object.entries(ACTIONS)) {
         const write = { body, ifMatch: etagOf(await store.as('ben', path)) }
-        const refused = await changesNothing(store, () => send(store, `ada PUT ${path}/${name}${query}`, write))
-        store.problem(refused, { status: 404, code: 'not-found' })
+        const rejected = await changesNothing(store, () => send(store, `ada PUT ${path}/${name}${query}`, write))
+        store.problem(rejected, { status: 404, code: 'not-found' })
       }
-      const refused = await changesNothing(store, () => send(store, `ada DELETE ${path}${query}`))
-      store.problem(refused, { status: 404, code: 'not-found' })
+      const rejected = await changesNothing(store, () => send(store, `ada DELETE ${path}${query}`))
+      store.problem(rejected, { status: 404, code: 'not-found' })
     }
     const foreign = filter('customerId', 'equals', '2')
     const paged = await store.as('ada', `/shopping-carts/paged?${foreign}`)
@@ -115,7 +115,7 @@ describeApi('ownership of shopping carts', (store) => {
       store.problem(await store.as('admin', `/shopping-carts${path}?customerId=x`), {
         status: 400,
         code: 'filter.value.invalid',
-        faults: [{ code: 'filter.value.invalid', parameter: 'customerId' }]
+        violations: [{ code: 'filter.value.invalid', parameter: 'customerId' }]
       })
     }
   })
@@ -136,7 +136,7 @@ describeApi('ownership of shopping carts', (store) => {
     store.problem(await changesNothing(store, () => post('admin', {})), {
       status: 400,
       code: 'body.invalid',
-      faults: [{ code: 'body.invalid', pointer: '/customerId' }]
+      violations: [{ code: 'body.invalid', pointer: '/customerId' }]
     })
     const given = await post('admin', { customerId: 2 })
     expect(rowIn(given)).to.include({ customerId: 2 })

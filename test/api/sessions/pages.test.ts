@@ -107,12 +107,12 @@ describeSessions('the first page of a session', SETTINGS, (stack) => {
       [bens, mine],
       [{}, mine]
     ] as const) {
-      const refused = await form(cookies, token)
-      expectProblem(refused, { status: 403, code: 'antiforgery.invalid', base: stack.url() })
+      const rejected = await form(cookies, token)
+      expectProblem(rejected, { status: 403, code: 'antiforgery.invalid', base: stack.url() })
     }
     for (const site of ['same-site', 'cross-site']) {
-      const refused = await form(refreshed, mine, site)
-      expectProblem(refused, { status: 403, code: 'request.cross-site', base: stack.url() })
+      const rejected = await form(refreshed, mine, site)
+      expectProblem(rejected, { status: 403, code: 'request.cross-site', base: stack.url() })
     }
   })
 

@@ -11,7 +11,7 @@ describeApi('who may write', (store) => {
   const tag = tagOf(versionOf(rowOf(PRODUCTS, 1)))
   let stored: unknown
 
-  const refusals: readonly (readonly [line: string, status: number, code: string, body?: object])[] = [
+  const rejections: readonly (readonly [line: string, status: number, code: string, body?: object])[] = [
     ['ada POST /products', 403, 'capability.denied', BODY],
     ['nobody POST /products', 403, 'capability.denied', BODY],
     ['ada PUT /products/1', 403, 'capability.denied', BODY],
@@ -49,10 +49,10 @@ describeApi('who may write', (store) => {
   ]
   before(async () => (stored = await everything(store)))
 
-  for (const [line, status, code, body] of refusals) {
+  for (const [line, status, code, body] of rejections) {
     it(`${line} ${JSON.stringify(body) ?? ''} is ${code}`, async () => {
-      const refused = await send(store, line, { ...(body === undefined ? {} : { body }), ifMatch: tag, key: 'k' })
-      store.problem(refused, { status, code })
+      const rejected = await send(store, line, { ...(body === undefined ? {} : { body }), ifMatch: tag, key: 'k' })
+      store.problem(rejected, { status, code })
     })
   }
 
@@ -103,8 +103,8 @@ describeApi('who may write', (store) => {
   ] as const) {
     it(`the media type ${String(type)} is ${status === 415 ? 'refused' : 'taken'}`, async () => {
       for (const line of ['ada POST /products', 'ada PUT /products/1', 'ada PUT /products/1/publish']) {
-        const refused = await send(store, line, { body: '{}', headers: { 'content-type': type } })
-        store.problem(refused, { status, code: status === 415 ? 'media-type.unsupported' : 'capability.denied' })
+        const rejected = await send(store, line, { body: '{}', headers: { 'content-type': type } })
+        store.problem(rejected, { status, code: status === 415 ? 'media-type.unsupported' : 'capability.denied' })
       }
     })
   }
@@ -116,8 +116,8 @@ describeApi('who may write', (store) => {
       const tooLarge = await send(store, line, { body: padded(most + 1), ifMatch: '"bad' })
       store.problem(tooLarge, { status: 413, code: 'body.too-large' })
     }
-    const refused = await send(store, 'clerk POST /products', { body: padded(most) })
-    store.problem(refused, { status: 400, code: 'body.invalid' })
+    const rejected = await send(store, 'clerk POST /products', { body: padded(most) })
+    store.problem(rejected, { status: 400, code: 'body.invalid' })
   })
 
   it('says which methods a path has', async () => {
@@ -131,9 +131,9 @@ describeApi('who may write', (store) => {
       ['admin POST /audit-entries', 'GET, HEAD'],
       ['admin DELETE /audit-entries/1', 'GET, HEAD']
     ] as const) {
-      const refused = await send(store, line, { body: {} })
-      store.problem(refused, { status: 405, code: 'method.not-allowed' })
-      expect(refused.headers.allow?.split(', '), line).to.have.members(allow.split(', '))
+      const rejected = await send(store, line, { body: {} })
+      store.problem(rejected, { status: 405, code: 'method.not-allowed' })
+      expect(rejected.headers.allow?.split(', '), line).to.have.members(allow.split(', '))
     }
     for (const line of [
       'clerk PUT /products/1/nope',

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describeApi, type ApiStore } from '../api-store.js'
-import { created, did, linesOf, refused } from './back-office.js'
+import { created, did, linesOf, rejected } from './back-office.js'
 import { rowIn, send, tagOf } from './send.js'
 import { select } from './stored.js'
 
@@ -12,12 +12,12 @@ interface Step {
 /** A resource whose rows go from state to state, as its entity file says; written out by hand. */
 interface Machine {
   readonly resource: string
-  /** As refusals call a row. */
+  /** As rejections call a row. */
   readonly singular: string
   readonly account: string
   /** Makes a row in the first state and answers its by-id path. */
   readonly make: (store: ApiStore) => Promise<string>
-  /** How a row gets into each state, as refusals name it. */
+  /** How a row gets into each state, as rejections name it. */
   readonly ways: Readonly<Record<string, readonly Step[]>>
   readonly actions: Readonly<
     Record<string, { readonly from: readonly string[]; readonly body?: object; readonly sets: object }>
@@ -152,7 +152,7 @@ describeApi('actions of the back office', (store) => {
             const row = await inState(store, machine, state)
             const step = await bodied(store, row, { name, ...(body && { body }) })
             if (!from.includes(state)) {
-              const problem = store.problem(await refused(store, { account, path: row }, step), {
+              const problem = store.problem(await rejected(store, { account, path: row }, step), {
                 status: 422,
                 code: 'state.invalid'
               })
@@ -191,7 +191,7 @@ describeApi('actions of the back office', (store) => {
         const row = await machine.make(store)
         const [name = ''] = Object.keys(actions)
         for (const who of ['ada', 'ben', 'nobody']) {
-          const answer = await refused(store, { account: who, path: row }, { name })
+          const answer = await rejected(store, { account: who, path: row }, { name })
           store.problem(answer, { status: 403, code: 'capability.denied' })
         }
         store.problem(await send(store, `- PUT ${row}/${name}`), { status: 401, code: 'auth.required' })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describeApi } from '../api-store.js'
-import { created, did, linesOf, refused } from './back-office.js'
+import { created, did, linesOf, rejected } from './back-office.js'
 import { etagOf, rowIn, send } from './send.js'
 import { count, select } from './stored.js'
 
@@ -53,7 +53,7 @@ describeApi('rules of coupons, returns and invoices', (store) => {
       const path = `/coupons/${String(rowIn(first)['id'])}`
       const actor = { account: 'clerk', path }
       for (const endsAt of ['2026-04-01T00:00:00Z', '2026-03-31T23:59:59.999Z']) {
-        const problem = store.problem(await refused(store, actor, { name: 'extend', body: { endsAt } }), {
+        const problem = store.problem(await rejected(store, actor, { name: 'extend', body: { endsAt } }), {
           status: 422,
           code: 'state.invalid'
         })
@@ -62,7 +62,7 @@ describeApi('rules of coupons, returns and invoices', (store) => {
         )
       }
       for (const endsAt of [undefined, null, '2026-05-01', 7]) {
-        const answer = await refused(store, actor, { name: 'extend', body: { endsAt } })
+        const answer = await rejected(store, actor, { name: 'extend', body: { endsAt } })
         store.problem(answer, invalid('endsAt'))
       }
       const after = await did(store, actor, { name: 'extend', body: { endsAt: '2026-04-01T00:00:00.001Z' } })
@@ -73,7 +73,7 @@ describeApi('rules of coupons, returns and invoices', (store) => {
       })
       const endless = { code: 'ENDLESS', percent: 1, startsAt: '2026-01-01T00:00:00Z' }
       const other = rowIn(await created(store, { account: 'clerk', resource: 'coupons', body: endless }))
-      const answer = await refused(
+      const answer = await rejected(
         store,
         { account: 'clerk', path: `/coupons/${String(other['id'])}` },
         { name: 'extend', body: { endsAt: '2027-01-01T00:00:00Z' } }
@@ -105,14 +105,14 @@ describeApi('rules of coupons, returns and invoices', (store) => {
     })
 
     it("tell another's order from none by nothing", async () => {
-      const refusals = new Set<string>()
+      const rejections = new Set<string>()
       // Order 2 is Ben's, 4 a third customer's; there is no 999.
       for (const orderId of [2, 4, 999, -1]) {
         const answer = await send(store, 'ada POST /returns', { body: { ...body, orderId } })
         const { title, detail } = store.problem(answer, none)
-        refusals.add(`${title} ${detail}`)
+        rejections.add(`${title} ${detail}`)
       }
-      expect(refusals.size).to.equal(1)
+      expect(rejections.size).to.equal(1)
       // The bypass role names the customer, whose order it must be as well.
       store.problem(await send(store, 'admin POST /returns', { body: { ...body, customerId: 2 } }), none)
       const named = await send(store, 'admin POST /returns', { body: { ...body, customerId: 1 } })
@@ -177,7 +177,7 @@ describeApi('rules of coupons, returns and invoices', (store) => {
       const row = rowIn(await created(store, { account: 'ada', resource: 'returns', body }))
       const actor = { account: 'admin', path: `/returns/${String(row['id'])}` }
       for (const reason of [undefined, null, 5, 'x'.repeat(2001)]) {
-        const answer = await refused(store, actor, { name: 'reject', body: { reason } })
+        const answer = await rejected(store, actor, { name: 'reject', body: { reason } })
         store.problem(answer, { status: 400, code: 'body.invalid', says: 'reason' })
       }
       const after = await did(store, actor, { name: 'reject', body: { reason: 'x'.repeat(2000) } })
@@ -223,7 +223,7 @@ describeApi('rules of coupons, returns and invoices', (store) => {
       store.problem(await send(store, 'admin POST /invoices', { body: {} }), {
         status: 400,
         code: 'body.invalid',
-        faults: ['/orderId', '/customerId'].map((pointer) => ({ code: 'body.invalid', pointer }))
+        violations: ['/orderId', '/customerId'].map((pointer) => ({ code: 'body.invalid', pointer }))
       })
       await did(store, { account: 'ben', path: '/orders/5' }, { name: 'cancel' })
       const cancelled = await send(store, 'admin POST /invoices', { body: { orderId: 5, customerId: 2 } })
@@ -249,7 +249,7 @@ describeApi('rules of coupons, returns and invoices', (store) => {
     it('are not issued once the order is cancelled, only voided', async () => {
       const { order, invoice } = await invoiced()
       await did(store, order, { name: 'cancel' })
-      const { detail } = store.problem(await refused(store, invoice, { name: 'issue' }), {
+      const { detail } = store.problem(await rejected(store, invoice, { name: 'issue' }), {
         status: 422,
         code: 'state.invalid'
       })
@@ -260,7 +260,7 @@ describeApi('rules of coupons, returns and invoices', (store) => {
     it('keep their order from being cancelled while they are issued', async () => {
       const { order, invoice, number } = await invoiced()
       await did(store, invoice, { name: 'issue' })
-      const { detail } = store.problem(await refused(store, order, { name: 'cancel' }), {
+      const { detail } = store.problem(await rejected(store, order, { name: 'cancel' }), {
         status: 422,
         code: 'state.invalid'
       })

@@ -38,7 +38,7 @@ export async function did(
 }
 
 /** An action that must be refused: nothing of the row, its lines and the trail of writes changes. */
-export async function refused(
+export async function rejected(
   store: ApiStore,
   { account, path }: Actor,
   action: { readonly name: string; readonly body?: object }

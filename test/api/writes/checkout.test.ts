@@ -84,8 +84,8 @@ describeApi('checkout', (store) => {
       [empty, 'empty'],
       [rich, '999999999900.00']
     ] as const) {
-      const refused = await changesNothing(store, () => cart.act('checkout'))
-      store.problem(refused, { status: 422, code: 'state.invalid', says })
+      const rejected = await changesNothing(store, () => cart.act('checkout'))
+      store.problem(rejected, { status: 422, code: 'state.invalid', says })
     }
     await empty.done('add-item', { productId: 1, quantity: 1 })
     await empty.done('checkout')
@@ -105,8 +105,8 @@ describeApi('checkout', (store) => {
         ifMatch: `W/"${String(rowVersion)}"`
       })
       expect(ended.status, ended.text).to.be.within(200, 204)
-      const refused = await changesNothing(store, () => cart.act('checkout'))
-      store.problem(refused, { status: 422, code: 'state.invalid', says })
+      const rejected = await changesNothing(store, () => cart.act('checkout'))
+      store.problem(rejected, { status: 422, code: 'state.invalid', says })
       await cart.done('clear')
       await cart.done('add-item', { productId: 11, quantity: 1 })
       await cart.done('checkout')
@@ -247,12 +247,12 @@ describeApi('checkouts of one cart', (store) => {
       status: 428,
       code: 'precondition.required'
     })
-    // The refusal is not kept under the other key.
+    // The rejection is not kept under the other key.
     for (let time = 0; time < 2; time++) {
-      const refused = await changesNothing(store, () => checkout(etagOf(first), 'again'))
-      expect(refused.status, `time ${time}`).to.equal(412)
-      expect(json(refused), `time ${time}`).to.have.property('orderNumber')
-      expect(refused.headers, `time ${time}`).not.to.have.any.keys('idempotent-replayed')
+      const rejected = await changesNothing(store, () => checkout(etagOf(first), 'again'))
+      expect(rejected.status, `time ${time}`).to.equal(412)
+      expect(json(rejected), `time ${time}`).to.have.property('orderNumber')
+      expect(rejected.headers, `time ${time}`).not.to.have.any.keys('idempotent-replayed')
     }
     expect(await count(store, 'orders')).to.equal(orders + 1)
   })

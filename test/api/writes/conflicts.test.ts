@@ -136,12 +136,12 @@ describeApi('conflicts', (store) => {
     const bodies = new Set<string>()
     for (const { title, line, write, cause } of conflicts) {
       it(`${status} for ${title}`, async () => {
-        const refused = await changesNothing(store, () => send(store, line, write))
-        store.problem(refused, { status, code: 'conflict' })
-        bodies.add(withoutPlace(refused))
-        expect(refused.text.replace(refused.path, '')).not.to.match(SQL)
-        expect(refused.headers).not.to.have.any.keys('etag', 'location', 'retry-after', 'idempotent-replayed')
-        expect(await causeLogged(store, refused)).to.match(cause[store.kind])
+        const rejected = await changesNothing(store, () => send(store, line, write))
+        store.problem(rejected, { status, code: 'conflict' })
+        bodies.add(withoutPlace(rejected))
+        expect(rejected.text.replace(rejected.path, '')).not.to.match(SQL)
+        expect(rejected.headers).not.to.have.any.keys('etag', 'location', 'retry-after', 'idempotent-replayed')
+        expect(await causeLogged(store, rejected)).to.match(cause[store.kind])
       })
     }
 

@@ -145,13 +145,13 @@ describeApi('create', (store) => {
   it('refuses members that a client may not set where handling is strict', async () => {
     const body = { id: 1, rowVersion: 'x', 'a/b~c': 1, name: 'Strict', sku: 'NEW-5', categoryId: 1, price: '1.00' }
     const headers = { prefer: 'handling=strict' }
-    const refused = await changesNothing(store, () =>
+    const rejected = await changesNothing(store, () =>
       send(store, 'clerk POST /products?colour=red', { body, headers, key: 'strict' })
     )
-    store.problem(refused, {
+    store.problem(rejected, {
       status: 400,
       code: 'parameter.unknown',
-      faults: [
+      violations: [
         { code: 'parameter.unknown', pointer: '/id' },
         { code: 'parameter.unknown', pointer: '/rowVersion' },
         { code: 'parameter.unknown', pointer: '/a~1b~0c' },

@@ -52,13 +52,13 @@ describeApi('actions of customers', (store) => {
     expect((await addresses()).map((one) => one['line1'])).to.deep.equal(Array(3).fill(address.line1))
     // Another customer's address is none of this one's.
     for (const addressId of [1, 999_999]) {
-      const refused = await changesNothing(store, () => act('change-address', { ...address, addressId }))
-      store.problem(refused, { status: 400, code: 'body.invalid', says: 'address' })
+      const rejected = await changesNothing(store, () => act('change-address', { ...address, addressId }))
+      store.problem(rejected, { status: 400, code: 'body.invalid', says: 'address' })
     }
     store.problem(await act('change-address', { addressId: 'x', line1: '' }), {
       status: 400,
       code: 'body.invalid',
-      faults: ['/addressId', '/line1', '/city', '/postalCode', '/country'].map((pointer) => ({
+      violations: ['/addressId', '/line1', '/city', '/postalCode', '/country'].map((pointer) => ({
         code: 'body.invalid',
         pointer
       }))
@@ -124,8 +124,8 @@ describeApi('actions of orders', (store) => {
         expect(before).to.include({ status: state })
         const of = { id, ifMatch: etagOf(order) }
         if (!allowed.includes(state)) {
-          const refused = await changesNothing(store, () => act(store, of, name))
-          store.problem(refused, { status: 422, code: 'state.invalid', says: state })
+          const rejected = await changesNothing(store, () => act(store, of, name))
+          store.problem(rejected, { status: 422, code: 'state.invalid', says: state })
           return
         }
         const earliest = Date.now()
@@ -155,8 +155,8 @@ describeApi('actions of orders', (store) => {
   it('another owner cannot tell an order in the wrong state, nor a stale one, from none', async () => {
     const { id } = rowIn(await orderIn(store, 'delivered'))
     for (const ifMatch of ['"AAAAAAAAAAA="', etagOf(await store.as('ada', `/orders/${String(id)}`))]) {
-      const refused = await changesNothing(store, () => send(store, `ben PUT /orders/${String(id)}/pay`, { ifMatch }))
-      store.problem(refused, { status: 404, code: 'not-found' })
+      const rejected = await changesNothing(store, () => send(store, `ben PUT /orders/${String(id)}/pay`, { ifMatch }))
+      store.problem(rejected, { status: 404, code: 'not-found' })
     }
   })
 
@@ -169,11 +169,11 @@ describeApi('actions of orders', (store) => {
       { trackingCode: '' },
       { trackingCode: 'x'.repeat(65) }
     ]) {
-      const refused = await send(store, `admin PUT /orders/${String(rowIn(order)['id'])}/ship`, {
+      const rejected = await send(store, `admin PUT /orders/${String(rowIn(order)['id'])}/ship`, {
         ...(body && { body }),
         ifMatch: etagOf(order)
       })
-      store.problem(refused, { status: 400, code: 'body.invalid', says: 'trackingCode' })
+      store.problem(rejected, { status: 400, code: 'body.invalid', says: 'trackingCode' })
     }
   })
 })

@@ -150,8 +150,8 @@ describeApi('actions of the front office', (store) => {
           if (effect === undefined) {
             // What else an action needs is made before anything is compared.
             await bodyOf(action)
-            const refused = await changesNothing(store, () => act(resource, row, name))
-            store.problem(refused, { status: 422, code: 'state.invalid', says: state })
+            const rejected = await changesNothing(store, () => act(resource, row, name))
+            store.problem(rejected, { status: 422, code: 'state.invalid', says: state })
             return
           }
           const answer = await act(resource, row, name)
@@ -176,7 +176,7 @@ describeApi('actions of the front office', (store) => {
   const put = (line: string, row: Row, body: object): Promise<Answer> =>
     send(store, line, { body, ifMatch: `W/"${String(row['rowVersion'])}"` })
   const invalid = (answer: Answer, pointer: string): unknown =>
-    store.problem(answer, { status: 400, code: 'body.invalid', faults: [{ code: 'body.invalid', pointer }] })
+    store.problem(answer, { status: 400, code: 'body.invalid', violations: [{ code: 'body.invalid', pointer }] })
   const wrongState = (answer: Answer, says: string): unknown =>
     store.problem(answer, { status: 422, code: 'state.invalid', says })
   const conflict = (answer: Answer, status: 409 | 412): unknown => store.problem(answer, { status, code: 'conflict' })
@@ -272,8 +272,8 @@ describeApi('actions of the front office', (store) => {
       ['check-in', {}],
       ['transfer', { customerId: 2 }]
     ] as const) {
-      const refused = await changesNothing(store, () => put(`ada PUT ${path}/${name}`, ticket, body))
-      wrongState(refused, `The event is cancelled; ${name} needs one that takes place.`)
+      const rejected = await changesNothing(store, () => put(`ada PUT ${path}/${name}`, ticket, body))
+      wrongState(rejected, `The event is cancelled; ${name} needs one that takes place.`)
     }
   })
 

@@ -16,7 +16,7 @@ const VERSION = versionOf(rowOf(PRODUCTS, 1))
 const FRESH = versions(VERSION)
 const PRODUCT = { name: 'n', sku: 'RPC', categoryId: 1, price: '1.00', isActive: true }
 
-interface Refusal {
+interface Rejection {
   readonly title: string
   readonly method: Method
   readonly request: object
@@ -43,7 +43,7 @@ const conflict = { status: status.FAILED_PRECONDITION, reason: 'conflict' }
 const invalid = { status: status.INVALID_ARGUMENT }
 
 /** The data service is the boundary: what the gateway checks it checks as well. */
-const REFUSALS: readonly Refusal[] = [
+const REFUSALS: readonly Rejection[] = [
   {
     title: 'no token',
     method: 'Create',

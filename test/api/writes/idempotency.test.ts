@@ -76,10 +76,10 @@ describeApi(
         '{"name":"Vülue","sku":"K-2","categoryId":1,"price":19.90,"barcode":100.00000000000000001}',
         '{"sku":"K-2","categoryId":1,"price":19.90,"barcode":100,"name":"Vu\\u0308lue"}'
       ]) {
-        const refused = await changesNothing(store, () => send(store, 'clerk POST /products', { body, key: 'k-2' }))
+        const rejected = await changesNothing(store, () => send(store, 'clerk POST /products', { body, key: 'k-2' }))
         // The one whose barcode is no whole number is refused as a body, before any replay.
-        if (body.includes('100.0')) store.problem(refused, { status: 400, code: 'body.invalid' })
-        else store.problem(refused, { status: 422, code: 'idempotency.key.reused' })
+        if (body.includes('100.0')) store.problem(rejected, { status: 400, code: 'body.invalid' })
+        else store.problem(rejected, { status: 422, code: 'idempotency.key.reused' })
       }
     })
 
@@ -215,8 +215,8 @@ describeApi(
       expect(first.status, first.text).to.equal(201)
       for (const same of [1, '1', '01']) expectReplay(await as(same), first)
       for (const other of [2, '-1', undefined, 'x', 1.5]) {
-        const refused = await changesNothing(store, () => as(other))
-        store.problem(refused, { status: 403, code: 'ownership.denied' })
+        const rejected = await changesNothing(store, () => as(other))
+        store.problem(rejected, { status: 403, code: 'ownership.denied' })
       }
       // Who may comes before what is sent.
       const otherBody = { body: { lines: [{ productId: 2, quantity: 1 }] } }
@@ -238,8 +238,8 @@ describeApi(
         )
       const once = await put({})
       expect(once.status, once.text).to.equal(200)
-      const refused = await changesNothing(store, () => put({ customer_id: 1 }))
-      store.problem(refused, { status: 403, code: 'ownership.denied' })
+      const rejected = await changesNothing(store, () => put({ customer_id: 1 }))
+      store.problem(rejected, { status: 403, code: 'ownership.denied' })
       expectReplay(await put({ customer_id: 'none' }), once)
     })
 
@@ -265,14 +265,14 @@ describeApi(
       const body = { name: 'Req', slug: 'req' }
       for (const key of [undefined, '', ' ']) {
         const write = key === undefined ? { body } : { body, key }
-        const refused = await changesNothing(store, () => send(store, 'clerk POST /categories', write))
-        store.problem(refused, { status: 400, code: 'idempotency.key.missing', says: 'Idempotency-Key' })
+        const rejected = await changesNothing(store, () => send(store, 'clerk POST /categories', write))
+        store.problem(rejected, { status: 400, code: 'idempotency.key.missing', says: 'Idempotency-Key' })
       }
       const faulty = await send(store, 'clerk POST /categories', { body: { name: 'Req' } })
       store.problem(faulty, {
         status: 400,
         code: 'body.invalid',
-        faults: [
+        violations: [
           { code: 'body.invalid', pointer: '/slug' },
           { code: 'idempotency.key.missing', header: 'Idempotency-Key' }
         ]

@@ -21,11 +21,11 @@ describeApi('invalid bodies', (store) => {
   for (const { member, json, says } of BAD_MEMBERS) {
     it(`${member} ${json.slice(0, 60)}`, async () => {
       const body = withMember(member, json)
-      const refused = await send(store, 'clerk POST /products', { body, key: 'same' })
-      const { detail } = store.problem(refused, { status: 400, code: 'body.invalid', says })
+      const rejected = await send(store, 'clerk POST /products', { body, key: 'same' })
+      const { detail } = store.problem(rejected, { status: 400, code: 'body.invalid', says })
       expect(detail).to.include(member)
-      expect(refused.headers).to.include({ 'api-supported-versions': '1.0' })
-      expect(refused.headers).not.to.have.any.keys('etag', 'location', 'idempotent-replayed')
+      expect(rejected.headers).to.include({ 'api-supported-versions': '1.0' })
+      expect(rejected.headers).not.to.have.any.keys('etag', 'location', 'idempotent-replayed')
       // PUT goes by the same rules, but that it has no defaults.
       const put = await send(store, 'clerk PUT /products/1', {
         body: member === 'isActive' ? body : `${body.slice(0, -1)},"isActive":true}`,
@@ -82,13 +82,13 @@ describeApi('invalid bodies', (store) => {
     store.problem(answer, {
       status: 400,
       code: 'body.invalid',
-      faults: expected.map((pointer) => ({ code: 'body.invalid', pointer, says: pointer.slice(1) }))
+      violations: expected.map((pointer) => ({ code: 'body.invalid', pointer, says: pointer.slice(1) }))
     })
     const strict = await send(store, 'clerk POST /products?x=1', { body, headers: { prefer: 'handling=strict' } })
     store.problem(strict, {
       status: 400,
       code: 'body.invalid',
-      faults: [
+      violations: [
         ...expected.map((pointer) => ({ code: 'body.invalid', pointer })),
         { code: 'parameter.unknown', pointer: '/extra' },
         { code: 'parameter.unknown', parameter: 'x' }
@@ -109,7 +109,7 @@ describeApi('invalid bodies', (store) => {
     store.problem(answer, {
       status: 400,
       code: 'body.invalid',
-      faults: [
+      violations: [
         '/trackingCode',
         '/lines/0/quantity',
         '/lines/1',
@@ -132,8 +132,8 @@ describeApi('invalid bodies', (store) => {
     [Array.from({ length: 200 }, () => ({ productId: 5, quantity: 10000 })), 'more than an order holds']
   ] as const) {
     it(`no order of ${JSON.stringify(lines)?.slice(0, 60) ?? 'no lines'}`, async () => {
-      const refused = await send(store, 'ada POST /orders', { body: { lines } })
-      store.problem(refused, { status: 400, code: 'body.invalid', says })
+      const rejected = await send(store, 'ada POST /orders', { body: { lines } })
+      store.problem(rejected, { status: 400, code: 'body.invalid', says })
     })
   }
 
@@ -143,7 +143,7 @@ describeApi('invalid bodies', (store) => {
       {
         status: 400,
         code: 'body.invalid',
-        faults: [
+        violations: [
           { code: 'body.invalid', pointer: '/slug' },
           { code: 'body.invalid', pointer: '/parentId' }
         ]
@@ -153,7 +153,7 @@ describeApi('invalid bodies', (store) => {
     store.problem(await send(store, 'clerk POST /customers', { body }), {
       status: 400,
       code: 'body.invalid',
-      faults: ['/name', '/email', '/phone', '/addresses/0/line1', '/addresses/0/country'].map((pointer) => ({
+      violations: ['/name', '/email', '/phone', '/addresses/0/line1', '/addresses/0/country'].map((pointer) => ({
         code: 'body.invalid',
         pointer
       }))

@@ -39,13 +39,13 @@ describeApi('a malformed Idempotency-Key', (store) => {
   it('is 400, and nothing runs', async function () {
     this.timeout(300_000)
     const stored = await everything(store)
-    const refusals = async (): Promise<void> => {
+    const rejections = async (): Promise<void> => {
       for (const [title, key] of MALFORMED) {
         for (const line of ['clerk POST /products', 'clerk PUT /products/1', 'clerk PUT /products/1/unpublish']) {
           const headers = { 'idempotency-key': [key].flat() }
-          const refused = await send(store, line, { body, ifMatch, headers })
-          expect(refused.status, `${title}: ${refused.text}`).to.equal(400)
-          store.problem(refused, { status: 400, code: 'idempotency.key.invalid', says: 'Idempotency-Key' })
+          const rejected = await send(store, line, { body, ifMatch, headers })
+          expect(rejected.status, `${title}: ${rejected.text}`).to.equal(400)
+          store.problem(rejected, { status: 400, code: 'idempotency.key.invalid', says: 'Idempotency-Key' })
         }
       }
       // Before everything that the data service decides.
@@ -56,12 +56,12 @@ describeApi('a malformed Idempotency-Key', (store) => {
         })
       }
     }
-    if (store.kind === 'sqlite') await refusals()
+    if (store.kind === 'sqlite') await rejections()
     else {
       const log = await StatementLog.open(store.databaseUrl)
       try {
         expect(statements(await log.during(() => store.call('/products/1')))).not.to.be.empty
-        expect(statements(await log.during(refusals))).to.deep.equal([])
+        expect(statements(await log.during(rejections))).to.deep.equal([])
       } finally {
         await log.close()
       }

@@ -48,9 +48,9 @@ describeApi('If-Match', (store) => {
     await unheard(async () => {
       for (const precondition of REQUIRED) {
         for (const [line, body] of GUARDED) {
-          const refused = await guarded(line, precondition, body)
-          store.problem(refused, { status: 428, code: 'precondition.required', says: 'If-Match' })
-          expect(refused.headers, `${precondition.title}, ${line}`).not.to.have.any.keys('etag')
+          const rejected = await guarded(line, precondition, body)
+          store.problem(rejected, { status: 428, code: 'precondition.required', says: 'If-Match' })
+          expect(rejected.headers, `${precondition.title}, ${line}`).not.to.have.any.keys('etag')
         }
       }
     })
@@ -61,9 +61,9 @@ describeApi('If-Match', (store) => {
     await unheard(async () => {
       for (const precondition of MALFORMED) {
         for (const [line, body] of [...GUARDED, ['clerk DELETE /products/12', undefined] as const]) {
-          const refused = await guarded(line, precondition, body)
-          expect(refused.status, `${line} ${precondition.title} ${refused.text}`).to.equal(400)
-          store.problem(refused, { status: 400, code: 'precondition.malformed', says: 'If-Match' })
+          const rejected = await guarded(line, precondition, body)
+          expect(rejected.status, `${line} ${precondition.title} ${rejected.text}`).to.equal(400)
+          store.problem(rejected, { status: 400, code: 'precondition.malformed', says: 'If-Match' })
         }
       }
     })
@@ -72,13 +72,13 @@ describeApi('If-Match', (store) => {
   for (const precondition of STALE) {
     it(`${precondition.title} is 412 and changes nothing`, async () => {
       for (const [line, body] of [...GUARDED, ['clerk DELETE /products/12', undefined] as const]) {
-        const refused = await guarded(line, precondition, body)
-        const { title, detail } = store.problem(refused, { status: 412, code: 'conflict' })
+        const rejected = await guarded(line, precondition, body)
+        const { title, detail } = store.problem(rejected, { status: 412, code: 'conflict' })
         expect([title, detail], line).to.deep.equal([
           'Conflict',
           'A data conflict occurred. Please retry or contact support.'
         ])
-        expect(refused.headers, line).not.to.have.any.keys('etag')
+        expect(rejected.headers, line).not.to.have.any.keys('etag')
       }
       expect(await everything(store)).to.deep.equal(stored)
     })

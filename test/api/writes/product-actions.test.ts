@@ -81,7 +81,7 @@ describeApi('actions of products', (store) => {
     store.problem(strict, {
       status: 400,
       code: 'parameter.unknown',
-      faults: ['/id', '/price', '/rowVersion'].map((pointer) => ({ code: 'parameter.unknown', pointer }))
+      violations: ['/id', '/price', '/rowVersion'].map((pointer) => ({ code: 'parameter.unknown', pointer }))
     })
     const answer = await act('change-category', body)
     expect(answer.headers['x-ignored-parameters']).to.equal('body.id,body.price,body.rowVersion')
@@ -96,8 +96,8 @@ describeApi('actions of products', (store) => {
     expect(added).to.deep.include({ ...variant, price: '3.50' })
     expect(Buffer.from(String(added?.rowVersion), 'base64')).to.have.length(8)
     for (const variantId of [1, 999, added?.id === 1 ? 2 : -1]) {
-      const refused = await changesNothing(store, () => act('remove-variant', { variantId }))
-      store.problem(refused, { status: 400, code: 'body.invalid', says: 'variant' })
+      const rejected = await changesNothing(store, () => act('remove-variant', { variantId }))
+      store.problem(rejected, { status: 400, code: 'body.invalid', says: 'variant' })
     }
     await done(await act('remove-variant', { variantId: added?.id }))
     expect(await count(store, 'product_variants WHERE product_id = ?', [id])).to.equal(0)
@@ -105,7 +105,7 @@ describeApi('actions of products', (store) => {
     store.problem(faulty, {
       status: 400,
       code: 'body.invalid',
-      faults: ['/name', '/sku', '/price', '/stock'].map((pointer) => ({ code: 'body.invalid', pointer }))
+      violations: ['/name', '/sku', '/price', '/stock'].map((pointer) => ({ code: 'body.invalid', pointer }))
     })
   })
 
@@ -129,16 +129,18 @@ describeApi('actions of products', (store) => {
         [one.rowVersion],
         `"${one.rowVersion}"`
       ]) {
-        const refused = await changesNothing(store, () => act(name, { variantId: one.id, ...input, variantRowVersion }))
-        store.problem(refused, { status: 400, code: 'body.invalid', says: 'variantRowVersion' })
+        const rejected = await changesNothing(store, () =>
+          act(name, { variantId: one.id, ...input, variantRowVersion })
+        )
+        store.problem(rejected, { status: 400, code: 'body.invalid', says: 'variantRowVersion' })
       }
       for (const variantRowVersion of ['AAAAAAAAAAA=', two.rowVersion, 'AA==']) {
         const stale = await changesNothing(store, () => act(name, { variantId: one.id, ...input, variantRowVersion }))
         store.problem(stale, { status: 412, code: 'conflict', says: 'A data conflict occurred.' })
       }
       for (const variantId of [999_999, 3]) {
-        const refused = await act(name, { variantId, ...input, variantRowVersion: one.rowVersion })
-        store.problem(refused, { status: 400, code: 'body.invalid', says: 'variantId' })
+        const rejected = await act(name, { variantId, ...input, variantRowVersion: one.rowVersion })
+        store.problem(rejected, { status: 400, code: 'body.invalid', says: 'variantId' })
       }
     }
     const priced = { variantId: one.id, price: '9.99', variantRowVersion: one.rowVersion }
@@ -184,8 +186,8 @@ describeApi('actions of categories', (store) => {
       [1, 5],
       [2, 5]
     ] as const) {
-      const refused = await changesNothing(store, () => move(id, { parentId }))
-      store.problem(refused, { status: 422, code: 'state.invalid' })
+      const rejected = await changesNothing(store, () => move(id, { parentId }))
+      store.problem(rejected, { status: 422, code: 'state.invalid' })
     }
     for (const body of [{}, { parentId: '1' }, { parent: 1 }]) {
       store.problem(await move(3, body), { status: 400, code: 'body.invalid', says: 'parentId' })

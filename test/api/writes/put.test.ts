@@ -65,10 +65,10 @@ describeApi('PUT', (store) => {
     })
     for (const left of Object.keys(required)) {
       const body = Object.fromEntries(Object.entries(required).filter(([name]) => name !== left))
-      const refused = await changesNothing(store, () =>
+      const rejected = await changesNothing(store, () =>
         send(store, 'clerk PUT /products/3', { body, ifMatch: etagOf(answer) })
       )
-      store.problem(refused, { status: 400, code: 'body.invalid', says: left })
+      store.problem(rejected, { status: 400, code: 'body.invalid', says: left })
     }
   })
 
@@ -122,10 +122,10 @@ describeApi('PUT', (store) => {
   it('takes the id of the path in the body and no other', async () => {
     const body = { name: 'back\\slash', sku: 'BS\\1', categoryId: 4, price: '1.00', isActive: false }
     for (const id of [6, '5', null, true, 5.5, 'x']) {
-      const refused = await changesNothing(store, () =>
+      const rejected = await changesNothing(store, () =>
         send(store, 'clerk PUT /products/5', { body: { ...body, id }, ifMatch: tag(5) })
       )
-      store.problem(refused, { status: 400, code: 'id.mismatch', says: 'id' })
+      store.problem(rejected, { status: 400, code: 'id.mismatch', says: 'id' })
     }
     const answer = await send(store, 'clerk PUT /products/5', { body: { ...body, id: 5 }, ifMatch: tag(5) })
     expect(answer.status, answer.text).to.equal(200)
@@ -134,7 +134,7 @@ describeApi('PUT', (store) => {
     store.problem(two, {
       status: 400,
       code: 'id.mismatch',
-      faults: [
+      violations: [
         { code: 'id.mismatch', pointer: '/id' },
         { code: 'body.invalid', pointer: '/price' }
       ]
@@ -143,11 +143,11 @@ describeApi('PUT', (store) => {
 
   it('of a row that is not there creates none', async () => {
     const body = { name: 'n', sku: 'NONE', categoryId: 1, price: '1.00', isActive: true }
-    const refused = await changesNothing(store, () =>
+    const rejected = await changesNothing(store, () =>
       send(store, 'clerk PUT /products/999', { body, ifMatch: tag(1), key: 'none' })
     )
-    store.problem(refused, { status: 404, code: 'not-found' })
-    expect(refused.headers).not.to.have.any.keys('etag', 'location')
+    store.problem(rejected, { status: 404, code: 'not-found' })
+    expect(rejected.headers).not.to.have.any.keys('etag', 'location')
   })
 
   it('ignores what it does not know and says so; strict refuses it', async () => {
@@ -166,7 +166,7 @@ describeApi('PUT', (store) => {
     store.problem(strict, {
       status: 400,
       code: 'parameter.unknown',
-      faults: [
+      violations: [
         { code: 'parameter.unknown', pointer: '/rowVersion' },
         { code: 'parameter.unknown', pointer: '/nope' },
         { code: 'parameter.unknown', parameter: 'a' }
@@ -190,10 +190,10 @@ describeApi('PUT', (store) => {
       [2, 5]
     ] as const) {
       const { etag, body } = await category(id)
-      const refused = await changesNothing(store, () =>
+      const rejected = await changesNothing(store, () =>
         send(store, `clerk PUT /categories/${id}`, { body: { ...body, parentId }, ifMatch: etag })
       )
-      store.problem(refused, { status: 422, code: 'state.invalid' })
+      store.problem(rejected, { status: 422, code: 'state.invalid' })
     }
     const { etag, body } = await category(5)
     const moved = await send(store, 'clerk PUT /categories/5', { body: { ...body, parentId: 4 }, ifMatch: etag })
@@ -243,8 +243,8 @@ describeApi('DELETE', (store) => {
       ['clerk DELETE /products/3', tag(3), 412],
       ['clerk DELETE /customers/3', undefined, 409]
     ] as const) {
-      const refused = await changesNothing(store, () => send(store, line, ifMatch === undefined ? {} : { ifMatch }))
-      const { title, detail } = store.problem(refused, { status, code: 'conflict' })
+      const rejected = await changesNothing(store, () => send(store, line, ifMatch === undefined ? {} : { ifMatch }))
+      const { title, detail } = store.problem(rejected, { status, code: 'conflict' })
       expect([title, detail], `${line}, ${String(ifMatch)}`).to.deep.equal([
         'Conflict',
         'A data conflict occurred. Please retry or contact support.'

@@ -45,7 +45,7 @@ describeApi('returns of one order', (store) => {
     const { detail } = store.problem(await ask(quantity), {
       status: 400,
       code: 'body.invalid',
-      faults: [{ code: 'body.invalid', pointer: '/lines/0/quantity' }]
+      violations: [{ code: 'body.invalid', pointer: '/lines/0/quantity' }]
     })
     expect(detail).to.include(`lines/0/quantity must be at most ${most}: `)
     expect(await count(store, 'returns')).to.equal(rows)

@@ -6,9 +6,9 @@ import { rowIn, send } from './send.js'
 import { changesNothing } from './stored.js'
 
 describeApi('shopping carts', (store) => {
-  const refused = async (work: () => Promise<Answer>, pointer: string): Promise<void> => {
-    const faults = [{ code: 'body.invalid', pointer }]
-    store.problem(await changesNothing(store, work), { status: 400, code: 'body.invalid', faults })
+  const rejected = async (work: () => Promise<Answer>, pointer: string): Promise<void> => {
+    const violations = [{ code: 'body.invalid', pointer }]
+    store.problem(await changesNothing(store, work), { status: 400, code: 'body.invalid', violations })
   }
   const wrongState = async (work: () => Promise<Answer>, says: string): Promise<void> => {
     store.problem(await changesNothing(store, work), { status: 422, code: 'state.invalid', says })
@@ -46,13 +46,13 @@ describeApi('shopping carts', (store) => {
   it('hold what there is, within bounds, from the start', async () => {
     const items = (...all: object[]): object => ({ currency: 'EUR', items: all })
     const one = { productId: 1, quantity: 1 }
-    await refused(() => post({ currency: 'EURO' }), '/currency')
-    await refused(() => post({ currency: 'EUR', couponCode: 'no such' }), '/couponCode')
-    await refused(() => post(items(one, { productId: 999, quantity: 1 })), '/items/1/productId')
-    await refused(() => post(items({ ...one, variantId: 3 })), '/items/0/variantId')
-    await refused(() => post(items({ ...one, quantity: 0 })), '/items/0/quantity')
-    await refused(() => post(items({ ...one, quantity: 10_001 })), '/items/0/quantity')
-    await refused(() => post(items(one, { ...one, quantity: 10_000 })), '/items/1/quantity')
+    await rejected(() => post({ currency: 'EURO' }), '/currency')
+    await rejected(() => post({ currency: 'EUR', couponCode: 'no such' }), '/couponCode')
+    await rejected(() => post(items(one, { productId: 999, quantity: 1 })), '/items/1/productId')
+    await rejected(() => post(items({ ...one, variantId: 3 })), '/items/0/variantId')
+    await rejected(() => post(items({ ...one, quantity: 0 })), '/items/0/quantity')
+    await rejected(() => post(items({ ...one, quantity: 10_001 })), '/items/0/quantity')
+    await rejected(() => post(items(one, { ...one, quantity: 10_000 })), '/items/1/quantity')
     await wrongState(() => post({ currency: 'EUR', couponCode: 'OVER' }), 'no longer valid')
   })
 
@@ -70,9 +70,9 @@ describeApi('shopping carts', (store) => {
       { productId: 2, variantId: null, quantity: 10_000 }
     ])
     await wrongState(() => cart.act('add-item', { productId: 1, quantity: 1 }), '10000')
-    await refused(() => cart.act('add-item', { productId: 999, quantity: 1 }), '/productId')
-    await refused(() => cart.act('add-item', { productId: 2, variantId: 1, quantity: 1 }), '/variantId')
-    await refused(() => cart.act('add-item', { productId: 2, quantity: 10_001 }), '/quantity')
+    await rejected(() => cart.act('add-item', { productId: 999, quantity: 1 }), '/productId')
+    await rejected(() => cart.act('add-item', { productId: 2, variantId: 1, quantity: 1 }), '/variantId')
+    await rejected(() => cart.act('add-item', { productId: 2, quantity: 10_001 }), '/quantity')
   })
 
   it('change-item-quantity, remove-item and clear reach the own items alone', async () => {
@@ -84,10 +84,10 @@ describeApi('shopping carts', (store) => {
     await cart.done('remove-item', { itemId: second?.id })
     expect((await cart.items()).map(({ quantity }) => quantity)).to.deep.equal([10_000, 3])
     for (const itemId of [foreign?.id, second?.id, 999_999]) {
-      await refused(() => cart.act('change-item-quantity', { itemId, quantity: 1 }), '/itemId')
-      await refused(() => cart.act('remove-item', { itemId }), '/itemId')
+      await rejected(() => cart.act('change-item-quantity', { itemId, quantity: 1 }), '/itemId')
+      await rejected(() => cart.act('remove-item', { itemId }), '/itemId')
     }
-    await refused(() => cart.act('change-item-quantity', { itemId: first?.id, quantity: 0 }), '/quantity')
+    await rejected(() => cart.act('change-item-quantity', { itemId: first?.id, quantity: 0 }), '/quantity')
     await cart.done('apply-coupon', { code: 'Été-10' })
     expect(await cart.done('clear')).to.include({ couponCode: null })
     expect(await cart.items()).to.deep.equal([])
@@ -100,9 +100,9 @@ describeApi('shopping carts', (store) => {
     expect(await cart.done('apply-coupon', { code: 'Été-10' })).to.include({ couponCode: 'Été-10' })
     expect(await cart.done('apply-coupon', { code: 'ÉtÉ-10' })).to.include({ couponCode: 'Été-10' })
     for (const code of ['Ete-10', 'Été-10 ', 'Été-1', '%']) {
-      await refused(() => cart.act('apply-coupon', { code }), '/code')
+      await rejected(() => cart.act('apply-coupon', { code }), '/code')
     }
-    await refused(() => cart.act('apply-coupon', { code: '' }), '/code')
+    await rejected(() => cart.act('apply-coupon', { code: '' }), '/code')
     await wrongState(() => cart.act('apply-coupon', { code: 'OFF' }), 'not active')
     await wrongState(() => cart.act('apply-coupon', { code: 'NOT-YET' }), 'not valid yet')
     await wrongState(() => cart.act('apply-coupon', { code: 'OVER' }), 'no longer valid')

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describeApi } from '../api-store.js'
-import { created, did, linesOf, refused } from './back-office.js'
+import { created, did, linesOf, rejected } from './back-office.js'
 import { rowIn, send } from './send.js'
 import { select } from './stored.js'
 
@@ -41,13 +41,13 @@ describeApi('rules of purchase orders, warehouses and stock', (store) => {
       const receive = (lineId: unknown, quantity: unknown) => ({ name: 'receive-line', body: { lineId, quantity } })
       await did(store, actor, { name: 'submit' })
       expect(await did(store, actor, receive(lines[0], 2))).to.include({ status: 'submitted' })
-      const more = store.problem(await refused(store, actor, receive(lines[0], 2)), {
+      const more = store.problem(await rejected(store, actor, receive(lines[0], 2)), {
         status: 422,
         code: 'state.invalid'
       })
       expect(more.detail).to.equal('The line waits for 1; 2 is more than that.')
       expect(await did(store, actor, receive(lines[1], 1))).to.include({ status: 'submitted' })
-      const arrived = store.problem(await refused(store, actor, { name: 'cancel' }), {
+      const arrived = store.problem(await rejected(store, actor, { name: 'cancel' }), {
         status: 422,
         code: 'state.invalid'
       })
@@ -61,7 +61,7 @@ describeApi('rules of purchase orders, warehouses and stock', (store) => {
       const [one, other] = [await make(), await make()]
       await did(store, one.actor, { name: 'submit' })
       for (const lineId of [other.lines[0], 999_999]) {
-        const answer = await refused(store, one.actor, { name: 'receive-line', body: { lineId, quantity: 1 } })
+        const answer = await rejected(store, one.actor, { name: 'receive-line', body: { lineId, quantity: 1 } })
         store.problem(answer, {
           status: 400,
           code: 'body.invalid',
@@ -70,7 +70,7 @@ describeApi('rules of purchase orders, warehouses and stock', (store) => {
       }
       for (const quantity of [0, -1, 10_001, '1', null]) {
         const body = { lineId: one.lines[0], quantity }
-        const answer = await refused(store, one.actor, { name: 'receive-line', body })
+        const answer = await rejected(store, one.actor, { name: 'receive-line', body })
         store.problem(answer, { status: 400, code: 'body.invalid', says: 'quantity' })
       }
     })
@@ -118,7 +118,7 @@ describeApi('rules of purchase orders, warehouses and stock', (store) => {
       const { actor } = await make(10)
       const act = (name: string, body: object) => did(store, actor, { name, body })
       const no = async (name: string, body: object, detail: string) => {
-        const answer = await refused(store, actor, { name, body })
+        const answer = await rejected(store, actor, { name, body })
         expect(store.problem(answer, { status: 422, code: 'state.invalid' }).detail).to.equal(detail)
       }
       await no('release', { quantity: 1 }, '0 are reserved; 1 is more than that.')
@@ -131,7 +131,7 @@ describeApi('rules of purchase orders, warehouses and stock', (store) => {
       await no('release', { quantity: 2 }, '1 are reserved; 2 is more than that.')
       expect(await act('adjust', { delta: 0 })).to.include({ onHand: 4, reserved: 1 })
       expect(await act('adjust', { delta: MOST - 4 })).to.include({ onHand: MOST, reserved: 1 })
-      const beyond = await refused(store, actor, { name: 'adjust', body: { delta: 1 } })
+      const beyond = await rejected(store, actor, { name: 'adjust', body: { delta: 1 } })
       store.problem(beyond, {
         status: 400,
         code: 'body.invalid',
@@ -139,7 +139,7 @@ describeApi('rules of purchase orders, warehouses and stock', (store) => {
       })
       for (const name of ['reserve', 'release']) {
         for (const quantity of [0, -1, 10_001, null, undefined]) {
-          const answer = await refused(store, actor, { name, body: { quantity } })
+          const answer = await rejected(store, actor, { name, body: { quantity } })
           store.problem(answer, { status: 400, code: 'body.invalid', says: 'quantity' })
         }
       }
@@ -166,7 +166,7 @@ describeApi('rules of purchase orders, warehouses and stock', (store) => {
       store.problem(answer, {
         status: 400,
         code: 'body.invalid',
-        faults: ['/warehouseId', '/productId', '/onHand'].map((pointer) => ({ code: 'body.invalid', pointer }))
+        violations: ['/warehouseId', '/productId', '/onHand'].map((pointer) => ({ code: 'body.invalid', pointer }))
       })
     })
 

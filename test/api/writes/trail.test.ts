@@ -117,9 +117,9 @@ describeApi('the trail of a write', (store) => {
     }
   ]) {
     it(`is one line of the log for ${title}, which names resource and id`, async () => {
-      const refused = await send(store, line, write)
-      store.problem(refused, { status, code: 'conflict' })
-      await expectNamed(store, refused, named)
+      const rejected = await send(store, line, write)
+      store.problem(rejected, { status, code: 'conflict' })
+      await expectNamed(store, rejected, named)
     })
   }
 

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { expect } from 'chai'
 import { LoginQueue } from '../../../data-service/auth/login-throttle.js'
 import { eachDatabase } from '../../harness/database.js'
-import { AuthHarness, MINUTE, refusalOf, type Replica, START } from './auth-harness.js'
+import { AuthHarness, MINUTE, rejectionOf, type Replica, START } from './auth-harness.js'
 
 const right = { email: 'kim@example.com', password: 'right', clientAddress: '192.0.2.1' }
 const wrong = { ...right, password: 'wrong' }
@@ -19,7 +19,7 @@ eachDatabase((kind) => {
     })
     afterEach(() => harness[Symbol.asyncDispose]())
 
-    const codeOf = async (call: Promise<unknown>): Promise<string> => (await refusalOf(call)).code
+    const codeOf = async (call: Promise<unknown>): Promise<string> => (await rejectionOf(call)).code
 
     for (const email of ['kim@example.com', 'nobody@example.com']) {
       it(`lets ten failures of ${email} pass and refuses the eleventh unseen, over replicas`, async () => {
@@ -31,13 +31,13 @@ eachDatabase((kind) => {
         }
         expect(harness.verified).to.have.length(10)
         for (const [at, replica] of [one, other, harness.replica()].entries()) {
-          const refusal = await refusalOf(replica.login({ ...right, email: email.toUpperCase() }))
-          expect(refusal, `replica ${at}`).to.include({ code: 'quota-exceeded', retryAfter: 5 * 60 })
+          const rejection = await rejectionOf(replica.login({ ...right, email: email.toUpperCase() }))
+          expect(rejection, `replica ${at}`).to.include({ code: 'quota-exceeded', retryAfter: 5 * 60 })
         }
         expect(harness.verified).to.have.length(10)
-        // Refusals count for nothing: the first failure leaves the window when it said it would.
+        // Rejections count for nothing: the first failure leaves the window when it said it would.
         harness.now = START + 15 * MINUTE - 1
-        expect(await refusalOf(one.login({ ...wrong, email }))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
+        expect(await rejectionOf(one.login({ ...wrong, email }))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
         harness.now += 1
         expect(await codeOf(one.login({ ...wrong, email }))).to.equal('auth.invalid-credentials')
         expect(await codeOf(one.login({ ...wrong, email }))).to.equal('quota-exceeded')
@@ -45,14 +45,14 @@ eachDatabase((kind) => {
     }
 
     it('does the same work for an account that is not there', async () => {
-      await refusalOf(one.login(wrong))
-      await refusalOf(one.login({ ...wrong, email: 'nobody@example.com' }))
-      await refusalOf(harness.replica({ sampleData: false }).login({ ...wrong, email: 'ada@example.com' }))
+      await rejectionOf(one.login(wrong))
+      await rejectionOf(one.login({ ...wrong, email: 'nobody@example.com' }))
+      await rejectionOf(harness.replica({ sampleData: false }).login({ ...wrong, email: 'ada@example.com' }))
       expect(harness.verified).to.deep.equal(['hash of right', 'decoy', 'decoy'])
     })
 
     it('never shuts an account to other addresses, nor other accounts to an address', async () => {
-      for (let i = 0; i < 10; i++) await refusalOf(one.login(wrong))
+      for (let i = 0; i < 10; i++) await rejectionOf(one.login(wrong))
       expect(await codeOf(one.login(right))).to.equal('quota-exceeded')
       await one.login({ ...right, clientAddress: '192.0.2.2' })
       expect(await codeOf(one.login({ ...wrong, email: 'nobody@example.com' }))).to.equal('auth.invalid-credentials')
@@ -60,23 +60,23 @@ eachDatabase((kind) => {
 
     it('forgets the failures of the pair with a success, not those of the address', async () => {
       for (let round = 0; round < 10; round++) {
-        for (let i = 0; i < 9; i++) await refusalOf(one.login(wrong))
+        for (let i = 0; i < 9; i++) await rejectionOf(one.login(wrong))
         await one.login(right)
       }
       for (let i = 0; i < 9; i++)
         expect(await codeOf(one.login(wrong)), `time ${i}`).to.equal('auth.invalid-credentials')
       expect(await codeOf(one.login({ ...wrong, email: 'x@example.com' }))).to.equal('auth.invalid-credentials')
-      const refusal = await refusalOf(other.login({ ...wrong, email: 'y@example.com' }))
-      expect(refusal).to.include({ code: 'quota-exceeded', retryAfter: 15 * 60 })
+      const rejection = await rejectionOf(other.login({ ...wrong, email: 'y@example.com' }))
+      expect(rejection).to.include({ code: 'quota-exceeded', retryAfter: 15 * 60 })
       await one.login({ ...right, clientAddress: '192.0.2.2' })
     })
 
     it('takes the peer for the address where none is given, and a network of IPv6 for one', async () => {
       const { clientAddress: _, ...unplaced } = wrong
-      for (let i = 0; i < 10; i++) await refusalOf(one.login(unplaced))
+      for (let i = 0; i < 10; i++) await rejectionOf(one.login(unplaced))
       expect(await codeOf(one.login({ ...wrong, clientAddress: '198.51.100.7' }))).to.equal('quota-exceeded')
       expect(await codeOf(one.login({ ...wrong, clientAddress: '::ffff:198.51.100.7' }))).to.equal('quota-exceeded')
-      for (let i = 0; i < 10; i++) await refusalOf(one.login({ ...wrong, clientAddress: `2001:db8::${i}` }))
+      for (let i = 0; i < 10; i++) await rejectionOf(one.login({ ...wrong, clientAddress: `2001:db8::${i}` }))
       expect(await codeOf(one.login({ ...wrong, clientAddress: '2001:0DB8:0:0:ffff::1' }))).to.equal('quota-exceeded')
       expect(await codeOf(one.login({ ...wrong, clientAddress: '2001:db8:0:1::1' }))).to.equal(
         'auth.invalid-credentials'
@@ -103,7 +103,7 @@ eachDatabase((kind) => {
       })
       for (let i = 0; i < 10; i++) await cut.login(right).catch(() => undefined)
       harness.now += MINUTE
-      expect(await refusalOf(one.login(right))).to.include({ code: 'quota-exceeded', retryAfter: 14 * 60 })
+      expect(await rejectionOf(one.login(right))).to.include({ code: 'quota-exceeded', retryAfter: 14 * 60 })
     })
 
     it('refuses for the price of one read at most, and checks with two locked transactions', async () => {
@@ -116,7 +116,7 @@ eachDatabase((kind) => {
           transaction: (...of) => (asked.push('transaction'), store.transaction(...of))
         }
       })
-      for (let i = 0; i < 10; i++) await refusalOf(counting.login(wrong))
+      for (let i = 0; i < 10; i++) await rejectionOf(counting.login(wrong))
       expect(asked.filter((what) => what === 'transaction')).to.have.length(20)
       asked.length = 0
       for (let i = 0; i < 5; i++) expect(await codeOf(counting.login(wrong)), `time ${i}`).to.equal('quota-exceeded')
@@ -188,7 +188,7 @@ eachDatabase((kind) => {
         expect(line['account'], `line ${at}`).to.match(/^[0-9a-f]{16}$/)
       }
       // One that is still under way would be waited for, and the seconds to wait would be one.
-      expect(await refusalOf(one.login(right))).to.include({ code: 'quota-exceeded', retryAfter: 15 * 60 })
+      expect(await rejectionOf(one.login(right))).to.include({ code: 'quota-exceeded', retryAfter: 15 * 60 })
     })
 
     it('tries again where a cluster gives the transaction up eight times', async () => {
@@ -216,7 +216,7 @@ eachDatabase((kind) => {
     })
 
     it('purges what has left the window', async () => {
-      await refusalOf(one.login(wrong))
+      await rejectionOf(one.login(wrong))
       harness.now += 15 * MINUTE - 1
       expect(await one.by.store.purgeAttempts(harness.now, 10)).to.equal(0)
       harness.now += 1
@@ -242,9 +242,9 @@ describe('the queue of log-ins', () => {
       done()
     }
     const leaving = Promise.allSettled(Array.from({ length: 128 }, () => wait('a', gone.signal)))
-    expect(await refusalOf(wait('a'))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
+    expect(await rejectionOf(wait('a'))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
     const staying = Array.from({ length: 128 }, (_, i) => wait(`b${i}`))
-    expect(await refusalOf(wait('c'))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
+    expect(await rejectionOf(wait('c'))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
     gone.abort(new Error('gone'))
     expect((await leaving).map(({ status }) => status)).to.deep.equal(Array(128).fill('rejected'))
     const late = wait('c')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { eachDatabase } from '../../harness/database.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
-import { AuthHarness, DAY, GRACE, MINUTE, refusalOf, type Replica, START } from './auth-harness.js'
+import { AuthHarness, DAY, GRACE, MINUTE, rejectionOf, type Replica, START } from './auth-harness.js'
 
 const kim = { email: 'kim@example.com', password: 'right' }
 
@@ -22,8 +22,8 @@ eachDatabase((kind) => {
 
     const tokenOf = async (call: Promise<{ refreshToken: string }>): Promise<string> => (await call).refreshToken
     const isOver = async (token: string, replica = one): Promise<void> => {
-      const refusal = await refusalOf(replica.refresh(token))
-      expect(refusal).to.include({ code: 'auth.invalid-token', message: 'The session is over. Log in again.' })
+      const rejection = await rejectionOf(replica.refresh(token))
+      expect(rejection).to.include({ code: 'auth.invalid-token', message: 'The session is over. Log in again.' })
     }
 
     it('rotate on every use, and slide', async () => {
@@ -172,13 +172,13 @@ eachDatabase((kind) => {
         newest = await tokenOf((i % 2 === 0 ? one : other).refresh(newest))
       }
       for (const [at, replica] of [one, other].entries()) {
-        expect(await refusalOf(replica.refresh(newest)), `replica ${at}`).to.include({
+        expect(await rejectionOf(replica.refresh(newest)), `replica ${at}`).to.include({
           code: 'quota-exceeded',
           retryAfter: 50
         })
       }
       harness.now += 50_000 - 1
-      expect(await refusalOf(one.refresh(newest))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
+      expect(await rejectionOf(one.refresh(newest))).to.include({ code: 'quota-exceeded', retryAfter: 1 })
       await one.by.store.purgeUsedTokens(harness.now, 100)
       harness.now += 1
       await one.refresh(newest)
@@ -189,7 +189,7 @@ eachDatabase((kind) => {
       const second = await tokenOf(one.refresh(used))
       const elsewhere = await tokenOf(one.login(kim))
       const replacedRefreshTokens = [used, 'x', 'A'.repeat(64)]
-      await refusalOf(one.login({ ...kim, password: 'wrong', replacedRefreshTokens }))
+      await rejectionOf(one.login({ ...kim, password: 'wrong', replacedRefreshTokens }))
       const third = await tokenOf(one.refresh(second))
       const after = await tokenOf(other.login({ ...kim, replacedRefreshTokens }))
       await isOver(third)

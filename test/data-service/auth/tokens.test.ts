@@ -45,7 +45,7 @@ const caller = async (payload: object): Promise<Authenticated> => {
   return found
 }
 
-async function refusal(...authorization: string[]): Promise<string> {
+async function rejection(...authorization: string[]): Promise<string> {
   const error: unknown = await identify(authorization).catch((reason: unknown) => reason)
   return error instanceof DomainError ? error.code : 'accepted'
 }
@@ -61,9 +61,9 @@ describe('identifyBy', () => {
   it('refuses what is no single bearer token', async () => {
     const token = sign(claims)
     for (const value of ['', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer ${token} x`, `Bearer a.b.c`]) {
-      expect(await refusal(value), value).to.equal('auth.invalid-token')
+      expect(await rejection(value), value).to.equal('auth.invalid-token')
     }
-    expect(await refusal(`Bearer ${token}`, `Bearer ${token}`)).to.equal('auth.invalid-token')
+    expect(await rejection(`Bearer ${token}`, `Bearer ${token}`)).to.equal('auth.invalid-token')
   })
 
   it('refuses a wrong issuer, audience, time, key id or subject', async () => {
@@ -80,9 +80,9 @@ describe('identifyBy', () => {
       keyless: jwt.sign(claims, own.privateKey, { algorithm: 'ES256' }),
       critical: sign(claims, own, { header: { alg: 'ES256', crit: ['x'] } satisfies JwtHeader & { crit: string[] } })
     }
-    expect(await refusal(`Bearer ${sign(claims)}`)).to.equal('accepted')
+    expect(await rejection(`Bearer ${sign(claims)}`)).to.equal('accepted')
     for (const [what, token] of Object.entries(tokens)) {
-      expect(await refusal(`Bearer ${token}`), what).to.equal('auth.invalid-token')
+      expect(await rejection(`Bearer ${token}`), what).to.equal('auth.invalid-token')
     }
   })
 
@@ -95,7 +95,7 @@ describe('identifyBy', () => {
     const crossed = sign(claims, outside)
     const altered = sign(claims).replace(/.{4}$/, 'AAAA')
     for (const token of [unsigned, symmetric, forged, crossed, altered]) {
-      expect(await refusal(`Bearer ${token}`), token).to.equal('auth.invalid-token')
+      expect(await rejection(`Bearer ${token}`), token).to.equal('auth.invalid-token')
     }
   })
 
@@ -103,7 +103,7 @@ describe('identifyBy', () => {
     const part = (text: string): string => Buffer.from(text).toString('base64url')
     for (const payload of ['null', '1', '"x"', '[]', '{', '']) {
       expect(
-        await refusal(`Bearer ${part('{"alg":"ES256","typ":"JWT"}')}.${part(payload)}.AAAA`),
+        await rejection(`Bearer ${part('{"alg":"ES256","typ":"JWT"}')}.${part(payload)}.AAAA`),
         JSON.stringify(payload)
       ).to.equal('auth.invalid-token')
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { canonicalJson, isObject, parseJson } from '../../../data-service/plan/json.js'
-import { errorOf } from './faults-of.js'
+import { errorOf } from './violations-of.js'
 
 const parse = (json: string) => parseJson(Buffer.from(json))
 const canonical = (json: string): string => canonicalJson(parse(json))

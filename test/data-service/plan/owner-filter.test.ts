@@ -4,7 +4,7 @@ import type { PlanningCall } from '../../../data-service/plan/planning.js'
 import type { RowScope } from '../../../data-service/plan/plans.js'
 import { planExport, planGet, planList, planLookup, planPage, planRead } from '../../../data-service/plan/reads.js'
 import { parseAct, parseCreate, parseDelete, parseUpdate } from '../../../data-service/plan/write-requests.js'
-import { errorOf, faultsOf } from './faults-of.js'
+import { errorOf, violationsOf } from './violations-of.js'
 import { ownedCatalogue } from './owned-entities.js'
 
 const caller = (owner: bigint | null, roles: string[] = [], permissions: string[] = []): Caller => ({
@@ -212,7 +212,7 @@ describe('owner parameter of a collection', () => {
     it(`is refused on ${route} where a bypass caller's is no integer, so that nothing widens`, () => {
       for (const owner of ['', 'x', '42,42', '+42', '9223372036854775808']) {
         expect(
-          faultsOf(() => run({ resource: 'carts', owner }, admin)),
+          violationsOf(() => run({ resource: 'carts', owner }, admin)),
           owner
         ).to.deep.equal(['filter.value.invalid customerId'])
       }
@@ -236,7 +236,7 @@ describe('owner parameter of a collection', () => {
 
   it('names every fault of a bypass caller at once', () => {
     const asked = { ...texts({ resource: 'carts', owner: 'x' }), pageSize: '0' }
-    expect(faultsOf(() => planPage(asked, admin))).to.have.members([
+    expect(violationsOf(() => planPage(asked, admin))).to.have.members([
       'filter.value.invalid customerId',
       'paging.invalid pageSize'
     ])

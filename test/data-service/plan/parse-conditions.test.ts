@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { type FilterTexts, parseConditions } from '../../../data-service/plan/filters.js'
 import type { Condition } from '../../../data-service/plan/plans.js'
-import { FaultList } from '../../../data-service/plan/violations.js'
+import { Violations } from '../../../data-service/plan/violations.js'
 import { resource } from './example-entities.js'
-import { errorOf, faultsOf } from './faults-of.js'
+import { errorOf, violationsOf } from './violations-of.js'
 
 function parse(...filters: FilterTexts[]): readonly Condition[] {
-  const faults = new FaultList()
-  const conditions = parseConditions(filters, resource('things'), faults)
-  faults.finish()
+  const violations = new Violations()
+  const conditions = parseConditions(filters, resource('things'), violations)
+  violations.finish()
   return conditions
 }
 
@@ -16,8 +16,8 @@ const one = (property: string, operator: string, value: string): readonly unknow
   const [condition] = parse({ property, operator, value })
   return condition === undefined ? [] : [condition.comparison, ...condition.operands]
 }
-const fault = (property: string, operator: string, value: string): string =>
-  faultsOf(() => parse({ property, operator, value })).join()
+const violation = (property: string, operator: string, value: string): string =>
+  violationsOf(() => parse({ property, operator, value })).join()
 
 describe('parseConditions', () => {
   it('folds the case, spaces, underscores, hyphens and camel case of operators', () => {
@@ -33,9 +33,9 @@ describe('parseConditions', () => {
     expect(one('madeAt', 'gte', '2026-01-01')).to.deep.equal(['greaterThanOrEqual', '2026-01-01T00:00:00.000Z'])
     expect(one('madeAt', 'eq', '2026-01-01')[0]).to.equal('equals')
     expect(one('id', 'LT', '5')).to.deep.equal(['lessThan', 5])
-    expect(fault('title', 'gt', 'a')).to.equal('filter.operator.unsupported filters[title].operator')
-    expect(fault('sold', 'ne', 'true')).to.equal('filter.operator.unsupported filters[sold].operator')
-    expect(fault('madeAt', 'equals', '2026-01-01')).to.equal('filter.operator.unsupported filters[madeAt].operator')
+    expect(violation('title', 'gt', 'a')).to.equal('filter.operator.unsupported filters[title].operator')
+    expect(violation('sold', 'ne', 'true')).to.equal('filter.operator.unsupported filters[sold].operator')
+    expect(violation('madeAt', 'equals', '2026-01-01')).to.equal('filter.operator.unsupported filters[madeAt].operator')
   })
 
   it('takes only the operators that the entity leaves', () => {
@@ -48,9 +48,9 @@ describe('parseConditions', () => {
     expect(one('id', 'in', '+7, -0 ,007,-2147483648')).to.deep.equal(['in', 7, 0, 7, -2147483648])
     expect(one('serial', 'eq', '9223372036854775807')).to.deep.equal(['equals', '9223372036854775807'])
     for (const value of ['', ' ', '1.0', '1e3', '2147483648', '-2147483649', '0x1', '１', ' 1', '1 ']) {
-      expect(fault('id', 'eq', value), value).to.equal('filter.value.invalid filters[id].value')
+      expect(violation('id', 'eq', value), value).to.equal('filter.value.invalid filters[id].value')
     }
-    expect(fault('serial', 'eq', '9223372036854775808')).to.equal('filter.value.invalid filters[serial].value')
+    expect(violation('serial', 'eq', '9223372036854775808')).to.equal('filter.value.invalid filters[serial].value')
   })
 
   it('brings decimals to the scale of the column without changing the answer', () => {
@@ -69,7 +69,7 @@ describe('parseConditions', () => {
     expect(one('price', 'gt', '99999999999999999999')).to.deep.equal(['greaterThan', '10000.00'])
     expect(one('price', 'gt', '-99999999999999999999')).to.deep.equal(['greaterThan', '-10000.00'])
     for (const value of ['', '1,5', '1e2', '.5', '5.', '--1', 'NaN', '1_0']) {
-      expect(fault('price', 'eq', value), value).to.equal('filter.value.invalid filters[price].value')
+      expect(violation('price', 'eq', value), value).to.equal('filter.value.invalid filters[price].value')
     }
   })
 
@@ -101,7 +101,7 @@ describe('parseConditions', () => {
       '12026-01-01',
       '1769846400'
     ]) {
-      expect(fault('madeAt', 'is', value), value).to.equal('filter.value.invalid filters[madeAt].value')
+      expect(violation('madeAt', 'is', value), value).to.equal('filter.value.invalid filters[madeAt].value')
     }
   })
 
@@ -109,7 +109,9 @@ describe('parseConditions', () => {
     expect(one('code', 'eq', '6F9619FF-8B86-D011-B42D-00C04FC964FF')[1]).to.equal(
       '6f9619ff-8b86-d011-b42d-00c04fc964ff'
     )
-    expect(fault('code', 'eq', '6f9619ff8b86d011b42d00c04fc964ff')).to.equal('filter.value.invalid filters[code].value')
+    expect(violation('code', 'eq', '6f9619ff8b86d011b42d00c04fc964ff')).to.equal(
+      'filter.value.invalid filters[code].value'
+    )
   })
 
   it('splits lists on commas outside of quotes and trims the rest', () => {
@@ -118,9 +120,9 @@ describe('parseConditions', () => {
     expect(one('title', 'in', '5" tube')).to.deep.equal(['in', '5" tube'])
     expect(one('id', 'between', ' 1 , "2" ')).to.deep.equal(['between', 1, 2])
     for (const value of ['1', '1,2,3', '1,x', '"1,2', '"1"2,3']) {
-      expect(fault('id', 'between', value), value).to.match(/^filter\.value\.invalid filters\[id\]\.value/)
+      expect(violation('id', 'between', value), value).to.match(/^filter\.value\.invalid filters\[id\]\.value/)
     }
-    expect(fault('id', 'in', '1,,2')).to.equal('filter.value.invalid filters[id].value')
+    expect(violation('id', 'in', '1,,2')).to.equal('filter.value.invalid filters[id].value')
   })
 
   it('needs no value for emptiness, and takes a blank text as text', () => {
@@ -138,7 +140,7 @@ describe('parseConditions', () => {
   it('tells a hidden column as little apart as an unknown one', () => {
     const detail = (property: string): string => errorOf(() => parse({ property, operator: 'eq', value: '' })).message
     expect(detail('secret').replaceAll('secret', 'absent')).to.equal(detail('absent'))
-    expect(faultsOf(() => parse({ property: 'secret', operator: 'nope', value: '' }))).to.deep.equal([
+    expect(violationsOf(() => parse({ property: 'secret', operator: 'nope', value: '' }))).to.deep.equal([
       'filter.property.unknown filters[secret]'
     ])
   })
@@ -146,13 +148,13 @@ describe('parseConditions', () => {
   it('stops at 50 conditions, 200 items and 4096 characters', () => {
     const filter = { property: 'title', operator: 'eq', value: 'x' }
     expect(parse(...Array.from({ length: 50 }, () => filter))).to.have.length(50)
-    expect(faultsOf(() => parse(...Array.from({ length: 51 }, () => filter)))).to.deep.equal([
+    expect(violationsOf(() => parse(...Array.from({ length: 51 }, () => filter)))).to.deep.equal([
       'filter.too-many filters'
     ])
     expect(one('id', 'in', Array(200).fill('1').join())).to.have.length(201)
-    expect(fault('id', 'in', Array(201).fill('1').join())).to.equal('filter.too-many filters[id].value')
+    expect(violation('id', 'in', Array(201).fill('1').join())).to.equal('filter.too-many filters[id].value')
     expect(one('title', 'eq', '😀'.repeat(4096))).to.have.length(2)
-    expect(fault('title', 'eq', 'x'.repeat(4097))).to.equal('filter.too-many filters[title].value')
+    expect(violation('title', 'eq', 'x'.repeat(4097))).to.equal('filter.too-many filters[title].value')
   })
 
   it('names every fault at once and echoes no long value', () => {
@@ -163,13 +165,13 @@ describe('parseConditions', () => {
         { property: 'id', operator: 'in', value: `1,x,${'9'.repeat(4000)}` }
       )
     )
-    expect(error.faults.map(({ code }) => code)).to.deep.equal([
+    expect(error.violations.map(({ code }) => code)).to.deep.equal([
       'filter.property.unknown',
       'filter.operator.unsupported',
       'filter.value.invalid',
       'filter.value.invalid'
     ])
-    expect(error.faults[0]?.detail).to.contain('Did you mean "title"?')
-    for (const { detail } of error.faults) expect(detail.length, detail).to.be.below(300)
+    expect(error.violations[0]?.detail).to.contain('Did you mean "title"?')
+    for (const { detail } of error.violations) expect(detail.length, detail).to.be.below(300)
   })
 })

@@ -47,7 +47,7 @@ describe('parseMember', () => {
     it(`takes ${what}`, () => expect(parsed(json, field)).to.equal(value))
   }
 
-  const refused: readonly (readonly [string, Field, json: string, words: RegExp])[] = [
+  const rejected: readonly (readonly [string, Field, json: string, words: RegExp])[] = [
     ['null elsewhere', text(5), 'null', /not be null/],
     ['text that is too long', text(2), '"abc"', /have 1 to 2 characters/],
     ['empty text where it must not be', text(2), '""', /have 1 to 2 characters/],
@@ -83,11 +83,11 @@ describe('parseMember', () => {
     ['a number for a date', dateTime(), '0', /date and time/],
     ['a guid without hyphens', guid(), `"${guidText.replaceAll('-', '')}"`, /GUID/]
   ]
-  for (const [what, field, json, words] of refused) {
+  for (const [what, field, json, words] of rejected) {
     it(`refuses ${what}`, () => {
-      const fault = parsed(json, field)
-      expect(fault).to.be.instanceOf(Error)
-      expect(String(fault)).to.match(words)
+      const violation = parsed(json, field)
+      expect(violation).to.be.instanceOf(Error)
+      expect(String(violation)).to.match(words)
     })
   }
 })

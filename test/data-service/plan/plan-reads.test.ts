@@ -13,7 +13,7 @@ import {
   planPage
 } from '../../../data-service/plan/reads.js'
 import { exampleCatalogue, exampleEntities } from './example-entities.js'
-import { errorOf, faultsOf } from './faults-of.js'
+import { errorOf, violationsOf } from './violations-of.js'
 import { ownedCatalogue } from './owned-entities.js'
 
 const planning = {
@@ -52,7 +52,7 @@ describe('planPage', () => {
   it('refuses every other text as a page', () => {
     for (const text of ['', '0', '-1', '1.0', '1e1', '+1', ' 1', '1,2', '٣']) {
       const work = (): unknown => paging({ pageNumber: text, pageSize: text })
-      expect(faultsOf(work), text).to.deep.equal(['paging.invalid pageNumber', 'paging.invalid pageSize'])
+      expect(violationsOf(work), text).to.deep.equal(['paging.invalid pageNumber', 'paging.invalid pageSize'])
     }
   })
 
@@ -65,11 +65,11 @@ describe('planPage', () => {
     expect(order({ sortDirection: 'DESC' })).to.deep.equal(['.id desc'])
     expect(order({ sortColumn: 'TITLE', sortDirection: 'Descending' })).to.deep.equal(['.title desc', '.id'])
     expect(order({ sortColumn: 'makerName' })).to.deep.equal(['maker.name', '.id'])
-    expect(faultsOf(() => order({ sortColumn: 'price', sortDirection: '' }))).to.deep.equal([
+    expect(violationsOf(() => order({ sortColumn: 'price', sortDirection: '' }))).to.deep.equal([
       'sort.property.unknown sortColumn',
       'sort.direction.invalid sortDirection'
     ])
-    expect(faultsOf(() => order({ sortColumn: 'secret' }))).to.deep.equal(['sort.property.unknown sortColumn'])
+    expect(violationsOf(() => order({ sortColumn: 'secret' }))).to.deep.equal(['sort.property.unknown sortColumn'])
   })
 
   it('gathers the faults of all parameters in one refusal', () => {
@@ -80,7 +80,7 @@ describe('planPage', () => {
       shape: { fields: 'banner,makerName,secret,maker,zz', includeFks: 'TRUE' },
       unplaced: { parameters: ['q'] }
     }
-    expect(faultsOf(() => planPage(request, anyone))).to.deep.equal([
+    expect(violationsOf(() => planPage(request, anyone))).to.deep.equal([
       'filter.property.unknown filters[x]',
       'sort.property.unknown sortColumn',
       'paging.invalid pageSize',
@@ -223,7 +223,7 @@ describe('planExport', () => {
   it('leaves byte arrays and navigations out', () => {
     expect(plan()).to.include.members(['banner', 'makerName']).and.not.include.members(['rowVersion', 'maker', 'parts'])
     expect(plan('price,ID')).to.deep.equal(['price', 'id'])
-    expect(faultsOf(() => plan('rowVersion,maker,parts,banner'))).to.have.length(4)
+    expect(violationsOf(() => plan('rowVersion,maker,parts,banner'))).to.have.length(4)
   })
 })
 
@@ -234,7 +234,7 @@ describe('planLookup', () => {
     expect(conditions()).to.deep.equal([])
     expect(conditions(' ')).to.deep.equal([])
     expect(conditions(' a')).to.have.nested.property('[0].operands[0]', ' a')
-    expect(faultsOf(() => conditions('x'.repeat(4097)))).to.deep.equal(['filter.too-many search'])
+    expect(violationsOf(() => conditions('x'.repeat(4097)))).to.deep.equal(['filter.too-many search'])
   })
 
   it('finds a label that is no text by its whole value', () => {
@@ -247,7 +247,7 @@ describe('planLookup', () => {
     expect(conditions(' ')).to.deep.equal([])
     for (const search of ['1a', ' 17', '1.0', '2147483648', 'x']) {
       expect(
-        faultsOf(() => conditions(search)),
+        violationsOf(() => conditions(search)),
         search
       ).to.deep.equal(['filter.value.invalid search'])
     }

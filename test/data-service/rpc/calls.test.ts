@@ -189,18 +189,18 @@ describe('calls', () => {
       full.store.batches = 10
       const times = (clientAddress: string): object => ({ idleTimeoutMs: 60_000, clientAddress })
       const gateway = { [GATEWAY_SECRET_METADATA]: 'of a gateway' }
-      const refused = async (parts: Promise<unknown>): Promise<unknown> =>
+      const rejected = async (parts: Promise<unknown>): Promise<unknown> =>
         parts.then(
           () => 'begun',
           // What grpc-js fails calls with.
           (error: unknown) => fromRpcStatus(error as ServiceError).code
         )
       for (let n = 0; n < 4; n++) await unread(gateway, times('192.0.2.1'), full)
-      expect(await refused(unread(gateway, times('192.0.2.1'), full))).to.equal('upstream.unavailable')
-      expect(await refused(unread(gateway, times('192.0.2.2'), full))).to.equal('begun')
+      expect(await rejected(unread(gateway, times('192.0.2.1'), full))).to.equal('upstream.unavailable')
+      expect(await rejected(unread(gateway, times('192.0.2.2'), full))).to.equal('begun')
       // Who makes up addresses has no more than all anonymous callers together.
       const made = []
-      for (let n = 0; n < 4; n++) made.push(await refused(unread({}, times(`192.0.2.${10 + n}`), full)))
+      for (let n = 0; n < 4; n++) made.push(await rejected(unread({}, times(`192.0.2.${10 + n}`), full)))
       expect(made).to.deep.equal(['begun', 'begun', 'begun', 'upstream.unavailable'])
     })
   })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { anonymous, bypass, caller, faultsIn, manager, owner, refusalOf, WriteHarness } from './write-harness.js'
+import { anonymous, bypass, caller, violationsIn, manager, owner, rejectionOf, WriteHarness } from './write-harness.js'
 import { writableEntities } from './writable-entities.js'
 
 const body = { name: 'A', kind: 'k', parts: [{ size: 2 }, { size: 3, label: 'x' }] }
@@ -44,12 +44,12 @@ describe('create', () => {
   it('takes a link base that is a URL of at most 2048 characters, all of which a header can hold', async () => {
     await create({}, { linkBase: `http://${'x'.repeat(2041)}` })
     for (const linkBase of ['x', 'ftp://x', 'http://', 'http://a\r\nX-Evil: y', 'http://é', 'http://a b']) {
-      expect(await faultsIn(create({}, { linkBase })), linkBase).to.deep.equal(['request.malformed linkBase'])
+      expect(await violationsIn(create({}, { linkBase })), linkBase).to.deep.equal(['request.malformed linkBase'])
     }
     const tooLong = create({}, { linkBase: 'x'.repeat(2049) })
-    expect(await faultsIn(tooLong)).to.deep.equal(['request.malformed linkBase'])
+    expect(await violationsIn(tooLong)).to.deep.equal(['request.malformed linkBase'])
     const worse = create({ name: '' }, { linkBase: 'x'.repeat(2049) })
-    expect(await faultsIn(worse)).to.have.members(['request.malformed linkBase', 'body.invalid /name'])
+    expect(await violationsIn(worse)).to.have.members(['request.malformed linkBase', 'body.invalid /name'])
   })
 
   it('leaves an audit entry in the same transaction, and only there', async () => {
@@ -81,7 +81,7 @@ describe('create', () => {
   })
 
   it('refuses members that no request sets where handling is strict', async () => {
-    expect(await faultsIn(create({ id: 5, parts: [{ size: 2, price: '1' }] }, { strict: true }))).to.deep.equal([
+    expect(await violationsIn(create({ id: 5, parts: [{ size: 2, price: '1' }] }, { strict: true }))).to.deep.equal([
       'parameter.unknown /id',
       'parameter.unknown /parts/0/price'
     ])
@@ -90,7 +90,7 @@ describe('create', () => {
   it('names every fault of a body at once', async () => {
     const bad = { name: '', kind: null, isOpen: 'yes', parts: [{ size: 0 }, 7, { label: 'too long' }] }
     const request = { idempotencyKey: 'a b', unplaced: { parameters: ['x'] } }
-    expect(await faultsIn(create(bad, request))).to.deep.equal([
+    expect(await violationsIn(create(bad, request))).to.deep.equal([
       'body.invalid /name',
       'body.invalid /kind',
       'body.invalid /isOpen',
@@ -111,30 +111,30 @@ describe('create', () => {
     ['an object', {}]
   ] as const) {
     it(`refuses ${what} children`, async () => {
-      expect(await faultsIn(create({ parts }))).to.deep.equal(['body.invalid /parts'])
+      expect(await violationsIn(create({ parts }))).to.deep.equal(['body.invalid /parts'])
     })
   }
 
   it('takes a thousand children, and asks for them where there must be some', async () => {
     await create({ parts: Array.from({ length: 1000 }, () => ({ size: 1 })) })
-    expect(await faultsIn(create({ parts: undefined }))).to.deep.equal(['body.invalid /parts'])
+    expect(await violationsIn(create({ parts: undefined }))).to.deep.equal(['body.invalid /parts'])
   })
 
   for (const text of ['[]', '"x"', 'null', '5']) {
     it(`refuses ${text} as a body`, async () => {
-      expect(await faultsIn(service.create({ resource: 'things', body: text }))).to.deep.equal(['body.invalid '])
+      expect(await violationsIn(service.create({ resource: 'things', body: text }))).to.deep.equal(['body.invalid '])
     })
   }
 
   it('refuses what is no JSON', async () => {
-    expect(await faultsIn(service.create({ resource: 'things', body: '{' }))).to.deep.equal(['body.malformed'])
+    expect(await violationsIn(service.create({ resource: 'things', body: '{' }))).to.deep.equal(['body.malformed'])
   })
 
   it('asks who may before it looks at the body', async () => {
     const bad = { resource: 'things', body: '{' }
-    expect((await refusalOf(service.create(bad, anonymous))).code).to.equal('auth.required')
-    expect((await refusalOf(service.create(bad, owner(1n)))).code).to.equal('capability.denied')
-    expect((await refusalOf(service.create({ ...bad, resource: 'nothing' }))).code).to.equal('route.not-found')
+    expect((await rejectionOf(service.create(bad, anonymous))).code).to.equal('auth.required')
+    expect((await rejectionOf(service.create(bad, owner(1n)))).code).to.equal('capability.denied')
+    expect((await rejectionOf(service.create({ ...bad, resource: 'nothing' }))).code).to.equal('route.not-found')
   })
 
   it('makes ids that the database does not', async () => {
@@ -143,7 +143,7 @@ describe('create', () => {
   })
 
   it('reports a conflict that the entity built as 409 with its own words', async () => {
-    const { code, guarded, title, members, message } = await refusalOf(create({ name: 'refused' }))
+    const { code, guarded, title, members, message } = await rejectionOf(create({ name: 'refused' }))
     expect({ code, guarded, title, members, message }).to.deep.equal({
       code: 'conflict',
       guarded: false,
@@ -162,22 +162,22 @@ describe('create', () => {
     })
 
     it('refuses another owner, and a caller without one', async () => {
-      expect((await refusalOf(ticket({ ownerId: 8 }))).code).to.equal('ownership.denied')
-      expect((await refusalOf(ticket({}, owner(null)))).code).to.equal('ownership.denied')
-      expect((await refusalOf(ticket({ ownerId: 8 }, owner(null)))).code).to.equal('ownership.denied')
-      expect((await refusalOf(ticket({}, owner(2n ** 40n)))).code).to.equal('ownership.denied')
+      expect((await rejectionOf(ticket({ ownerId: 8 }))).code).to.equal('ownership.denied')
+      expect((await rejectionOf(ticket({}, owner(null)))).code).to.equal('ownership.denied')
+      expect((await rejectionOf(ticket({ ownerId: 8 }, owner(null)))).code).to.equal('ownership.denied')
+      expect((await rejectionOf(ticket({}, owner(2n ** 40n)))).code).to.equal('ownership.denied')
       expect(service.store.state.roots.get('tickets')).to.equal(undefined)
     })
 
     it('lets the bypass role name one, which it must', async () => {
       expect((await ticket({ ownerId: 8 }, bypass)).record).to.include({ ownerId: 8 })
-      expect(await faultsIn(ticket({}, bypass))).to.deep.equal(['body.invalid /ownerId'])
+      expect(await violationsIn(ticket({}, bypass))).to.deep.equal(['body.invalid /ownerId'])
     })
 
     it('is a configuration error without a bypass role', async () => {
       const unset = new WriteHarness(writableEntities, { bypassRole: undefined })
-      const refused = refusalOf(unset.create({ resource: 'tickets', body: {} }, owner(7n)))
-      expect((await refused).code).to.equal('configuration')
+      const rejected = rejectionOf(unset.create({ resource: 'tickets', body: {} }, owner(7n)))
+      expect((await rejected).code).to.equal('configuration')
     })
   })
 
@@ -215,8 +215,8 @@ describe('create', () => {
         id,
         replayed: true
       })
-      expect((await refusalOf(keyed({ name: 'B' }))).code).to.equal('idempotency.key.reused')
-      expect((await refusalOf(keyed({ extra: 1 }))).code).to.equal('idempotency.key.reused')
+      expect((await rejectionOf(keyed({ name: 'B' }))).code).to.equal('idempotency.key.reused')
+      expect((await rejectionOf(keyed({ extra: 1 }))).code).to.equal('idempotency.key.reused')
     })
 
     it('belongs to its caller and its path', async () => {
@@ -232,16 +232,16 @@ describe('create', () => {
       const first = await keyed({}, {}, by(1n))
       for (const owner of [2n, null]) {
         for (const more of [{}, { name: 'B' }]) {
-          const refused = await refusalOf(keyed(more, {}, by(owner)))
-          expect(refused.code, `owner ${String(owner)}, ${JSON.stringify(more)}`).to.equal('ownership.denied')
+          const rejected = await rejectionOf(keyed(more, {}, by(owner)))
+          expect(rejected.code, `owner ${String(owner)}, ${JSON.stringify(more)}`).to.equal('ownership.denied')
         }
       }
       expect(await keyed({}, {}, by(1n))).to.deep.equal({ ...first, replayed: true })
     })
 
     it('keeps no refusal under it, so that the next try runs', async () => {
-      await refusalOf(keyed({ name: 'refused' }))
-      await refusalOf(keyed({ name: '' }))
+      await rejectionOf(keyed({ name: 'refused' }))
+      await rejectionOf(keyed({ name: '' }))
       expect((await keyed()).replayed).to.equal(false)
     })
 
@@ -266,7 +266,7 @@ describe('create', () => {
 
     it('has 1 to 255 visible characters; blank is none', async () => {
       for (const key of ['a b', 'é', 'x'.repeat(256), 'a\n', '\u007f']) {
-        expect(await faultsIn(keyed({}, { idempotencyKey: key })), key).to.deep.equal([
+        expect(await violationsIn(keyed({}, { idempotencyKey: key })), key).to.deep.equal([
           'idempotency.key.invalid Idempotency-Key'
         ])
       }
@@ -280,7 +280,7 @@ describe('create', () => {
     it('is asked for where the settings say so', async () => {
       const strict = new WriteHarness(writableEntities, { keyRequired: true })
       const without = strict.create({ resource: 'places', body: { name: 'X' } })
-      expect(await faultsIn(without)).to.deep.equal(['idempotency.key.missing Idempotency-Key'])
+      expect(await violationsIn(without)).to.deep.equal(['idempotency.key.missing Idempotency-Key'])
       await strict.create({ resource: 'places', body: { name: 'X' }, idempotencyKey: 'k' })
     })
   })

@@ -73,7 +73,7 @@ describe('a custom read over gRPC', () => {
     const asked = await failure(
       read('session-ids', { ...own, parameters: { q: '1' }, unplaced: { parameters: ['x'] } })
     )
-    expect(asked.faults.map(({ code, place }) => [code, place.name])).to.deep.equal([
+    expect(asked.violations.map(({ code, place }) => [code, place.name])).to.deep.equal([
       ['parameter.unknown', 'q'],
       ['parameter.unknown', 'x']
     ])

@@ -5,7 +5,7 @@ import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
 import { findReferencingIn } from '../../../data-service/rpc/row-finders.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { MemoryWriteStore } from './memory-write-store.js'
-import { refusalOf } from './write-harness.js'
+import { rejectionOf } from './write-harness.js'
 
 const catalogue = makeCatalogue(entities)
 const never = new AbortController().signal
@@ -35,7 +35,7 @@ describe('findReferencing', () => {
     for (let id = 1; id <= 1000; id++) store.add('returns', { id, orderId: 7 })
     expect(await all('returns', 'orderId', 7)).to.have.length(1000)
     store.add('returns', { id: 1001, orderId: 7 })
-    expect(await refusalOf(all('returns', 'orderId', 7))).to.include({
+    expect(await rejectionOf(all('returns', 'orderId', 7))).to.include({
       code: 'state.invalid',
       message: 'There are more than 1000 returns with the same orderId.'
     })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { DomainError } from '../../../shared/errors.js'
 import { writableEntities } from './writable-entities.js'
-import { anonymous, bypass, faultsIn, manager, owner, refusalOf, WriteHarness } from './write-harness.js'
+import { anonymous, bypass, violationsIn, manager, owner, rejectionOf, WriteHarness } from './write-harness.js'
 
 const row = { id: 1, name: 'A', note: 'n', kind: 'k', isOpen: true, status: 'new', code: 'c', secret: 's' }
 const DETAIL = 'A data conflict occurred. Please retry or contact support.'
@@ -36,8 +36,8 @@ describe('guarded writes', () => {
         ['an empty tag among others', { tags: [other, Buffer.alloc(0)] }, 'precondition.malformed']
       ] as const) {
         it(`refuses ${what} without a statement`, async () => {
-          const refused = await refusalOf(write({ ...request, id: 'no id', body: '{' }))
-          expect(refused.code).to.equal(code)
+          const rejected = await rejectionOf(write({ ...request, id: 'no id', body: '{' }))
+          expect(rejected.code).to.equal(code)
           expect(service.store.log).to.deep.equal([])
         })
       }
@@ -48,11 +48,11 @@ describe('guarded writes', () => {
         ['one that is too long', [Buffer.alloc(9, 7)]]
       ] as const) {
         it(`is stale with ${what}, after it found the row`, async () => {
-          const { code, guarded, message, cause } = await refusalOf(write({ tags }))
+          const { code, guarded, message, cause } = await rejectionOf(write({ tags }))
           expect({ code, guarded, message }).to.deep.equal({ code: 'conflict', guarded: true, message: DETAIL })
           expect(String(cause)).to.match(/stale/)
           expect(service.store.log).to.deep.equal(['lock things'])
-          expect((await refusalOf(write({ tags, id: '2' }))).code).to.equal('not-found')
+          expect((await rejectionOf(write({ tags, id: '2' }))).code).to.equal('not-found')
         })
       }
     })
@@ -75,7 +75,7 @@ describe('guarded writes', () => {
     })
 
     it('asks for every member that may not be null, and names what it ignores', async () => {
-      expect(await faultsIn(put({ name: undefined, isOpen: undefined }))).to.deep.equal([
+      expect(await violationsIn(put({ name: undefined, isOpen: undefined }))).to.deep.equal([
         'body.invalid /name',
         'body.invalid /isOpen'
       ])
@@ -86,34 +86,34 @@ describe('guarded writes', () => {
 
     for (const id of [2, '1', null, 1.5, 'x']) {
       it(`refuses the id ${JSON.stringify(id)} in the body of row 1`, async () => {
-        expect(await faultsIn(put({ id }))).to.deep.equal(['id.mismatch /id'])
+        expect(await violationsIn(put({ id }))).to.deep.equal(['id.mismatch /id'])
       })
     }
 
     it('names a bad id with the faults of the body', async () => {
-      expect(await faultsIn(put({ name: '' }, { id: 'x' }))).to.deep.equal(['id.invalid id', 'body.invalid /name'])
+      expect(await violationsIn(put({ name: '' }, { id: 'x' }))).to.deep.equal(['id.invalid id', 'body.invalid /name'])
     })
 
     it('of a row that is not there creates none', async () => {
-      expect((await refusalOf(put({}, { id: '2' }))).code).to.equal('not-found')
+      expect((await rejectionOf(put({}, { id: '2' }))).code).to.equal('not-found')
     })
 
     it("follows the entity's own rule", async () => {
-      expect((await refusalOf(put({ name: 'forbidden' }))).message).to.equal('A stays what it is.')
+      expect((await rejectionOf(put({ name: 'forbidden' }))).message).to.equal('A stays what it is.')
       expect((await put({ name: 'marked' })).record).to.include({ name: 'marked', status: 'marked' })
     })
 
     it('is refused where the resource has none', async () => {
-      const refused = await refusalOf(service.update({ resource: 'tickets', tags: [version] }, bypass))
-      expect(refused.code).to.equal('method.not-allowed')
+      const rejected = await rejectionOf(service.update({ resource: 'tickets', tags: [version] }, bypass))
+      expect(rejected.code).to.equal('method.not-allowed')
     })
 
     it('replays under a key whatever its tag says, which must be there', async () => {
       const first = await put({}, { idempotencyKey: 'k' })
       expect(await put({}, { idempotencyKey: 'k', tags: [other] })).to.deep.equal({ ...first, replayed: true })
       const without = put({}, { idempotencyKey: 'k', tags: undefined })
-      expect((await refusalOf(without)).code).to.equal('precondition.required')
-      expect((await refusalOf(put({ name: 'C' }, { idempotencyKey: 'k' }))).code).to.equal('idempotency.key.reused')
+      expect((await rejectionOf(without)).code).to.equal('precondition.required')
+      expect((await rejectionOf(put({ name: 'C' }, { idempotencyKey: 'k' }))).code).to.equal('idempotency.key.reused')
       expect(service.store.state.audits).to.have.length(1)
     })
   })
@@ -127,15 +127,15 @@ describe('guarded writes', () => {
     it('of the database are the guarded kind on a guarded write alone', async () => {
       service.store.before = fail
       const guarded = await Promise.all([
-        refusalOf(put()),
-        refusalOf(act('rebuild')),
-        refusalOf(service.remove({ resource: 'things', tags: [version] }))
+        rejectionOf(put()),
+        rejectionOf(act('rebuild')),
+        rejectionOf(service.remove({ resource: 'things', tags: [version] }))
       ])
       expect(guarded.map((error) => error.guarded)).to.deep.equal([true, true, true])
       const unguarded = await Promise.all([
-        refusalOf(service.create({ resource: 'places', body: { name: 'X' } })),
-        refusalOf(service.remove({ resource: 'things' })),
-        refusalOf(service.remove({ resource: 'things', precondition: 'ANY' }))
+        rejectionOf(service.create({ resource: 'places', body: { name: 'X' } })),
+        rejectionOf(service.remove({ resource: 'things' })),
+        rejectionOf(service.remove({ resource: 'things', precondition: 'ANY' }))
       ])
       expect(unguarded.map((error) => error.guarded)).to.deep.equal([false, false, false])
       for (const [at, error] of [...guarded, ...unguarded].entries())
@@ -143,7 +143,7 @@ describe('guarded writes', () => {
     })
 
     it('that an action built keep their own words', async () => {
-      expect(await refusalOf(act('refuse'))).to.deep.include({
+      expect(await rejectionOf(act('refuse'))).to.deep.include({
         code: 'conflict',
         guarded: true,
         title: 'Checked out',
@@ -157,19 +157,19 @@ describe('guarded writes', () => {
     it('changes the row from the state that it needs, and says what else it is in', async () => {
       const close = (tags: readonly Buffer[], by = owner(null, ['things:manage', 'things:close'])) =>
         service.act('close', { resource: 'things', body: { reason: null }, tags }, by)
-      expect((await refusalOf(close([version], manager))).message).to.match(/things:close/)
+      expect((await rejectionOf(close([version], manager))).message).to.match(/things:close/)
       const { record, version: next } = await close([version])
       expect(record).to.include({ status: 'closed', note: null })
-      const refused = await refusalOf(close([next]))
-      expect(refused).to.include({ code: 'state.invalid' })
-      expect(refused.message).to.equal('The thing is closed; close needs it to be new or used.')
-      expect((await refusalOf(close([version]))).code).to.equal('conflict')
+      const rejected = await rejectionOf(close([next]))
+      expect(rejected).to.include({ code: 'state.invalid' })
+      expect(rejected.message).to.equal('The thing is closed; close needs it to be new or used.')
+      expect((await rejectionOf(close([version]))).code).to.equal('conflict')
     })
 
     it('asks for members that may be null but not left out, and names those that are none', async () => {
       const by = owner(null, ['things:manage', 'things:close'])
       const close = (body: object) => service.act('close', { resource: 'things', body, tags: [version] }, by)
-      expect(await faultsIn(close({}))).to.deep.equal(['body.invalid /reason'])
+      expect(await violationsIn(close({}))).to.deep.equal(['body.invalid /reason'])
       expect((await close({ reason: 'r', more: 1 })).ignored).to.deep.equal(['more'])
     })
 
@@ -204,63 +204,65 @@ describe('guarded writes', () => {
       })
 
       it('is stale with another', async () => {
-        const refused = await refusalOf(resize({ partRowVersion: other.toString('base64') }))
-        expect(refused).to.include({ code: 'conflict', guarded: true, message: DETAIL })
-        expect(String(refused.cause)).to.match(/child/)
+        const rejected = await rejectionOf(resize({ partRowVersion: other.toString('base64') }))
+        expect(rejected).to.include({ code: 'conflict', guarded: true, message: DETAIL })
+        expect(String(rejected.cause)).to.match(/child/)
       })
 
       for (const bad of [undefined, null, '', 'AQEBAQAAAA', 'AQEBAQAAAAA', 'AQEBAQAAAAA= ', 'AQEBAQ-_AAA=', 5, {}]) {
         it(`refuses ${JSON.stringify(bad)} as one`, async () => {
-          expect(await faultsIn(resize({ partRowVersion: bad }))).to.deep.equal(['body.invalid /partRowVersion'])
+          expect(await violationsIn(resize({ partRowVersion: bad }))).to.deep.equal(['body.invalid /partRowVersion'])
         })
       }
 
       it('refuses a child of no such root', async () => {
         const absent = resize({ partId: 12, partRowVersion: partVersion() })
-        expect(await faultsIn(absent)).to.deep.equal(['body.invalid /partId'])
+        expect(await violationsIn(absent)).to.deep.equal(['body.invalid /partId'])
       })
     })
 
     it("reports an entity's objection to the body, and rolls back what it cannot set", async () => {
-      expect(await faultsIn(act('object'))).to.deep.equal(['body.invalid /x'])
+      expect(await violationsIn(act('object'))).to.deep.equal(['body.invalid /x'])
       expect(await act('break').catch(String)).to.match(/TypeError: name does not take/)
       expect(service.store.row('things', 1)).to.deep.equal(row)
     })
 
     it('is not found where there is none', async () => {
-      expect((await refusalOf(act('explode'))).code).to.equal('route.not-found')
+      expect((await rejectionOf(act('explode'))).code).to.equal('route.not-found')
     })
 
     it("is refused on another's row as if it did not exist, after the precondition and the body", async () => {
       const stamp = (by: Parameters<WriteHarness['act']>[2], request: object = {}) =>
         service.act('stamp', { resource: 'tickets', body: {}, tags: [version], ...request }, by)
-      expect((await refusalOf(stamp(anonymous))).code).to.equal('auth.required')
-      expect((await refusalOf(stamp(owner(null), { tags: undefined }))).code).to.equal('precondition.required')
-      expect((await refusalOf(stamp(owner(null), { body: [] }))).code).to.equal('body.invalid')
-      expect((await refusalOf(stamp(owner(null)))).code).to.equal('ownership.denied')
-      expect((await refusalOf(stamp(owner(8n)))).code).to.equal('not-found')
-      expect((await refusalOf(stamp(owner(7n), { id: '2' }))).code).to.equal('not-found')
+      expect((await rejectionOf(stamp(anonymous))).code).to.equal('auth.required')
+      expect((await rejectionOf(stamp(owner(null), { tags: undefined }))).code).to.equal('precondition.required')
+      expect((await rejectionOf(stamp(owner(null), { body: [] }))).code).to.equal('body.invalid')
+      expect((await rejectionOf(stamp(owner(null)))).code).to.equal('ownership.denied')
+      expect((await rejectionOf(stamp(owner(8n)))).code).to.equal('not-found')
+      expect((await rejectionOf(stamp(owner(7n), { id: '2' }))).code).to.equal('not-found')
       expect((await stamp(owner(7n))).record).to.include({ label: '2026-01-31' })
     })
 
     it('needs its own permission besides the row', async () => {
       const voided = (by: Parameters<WriteHarness['act']>[2]) =>
         service.act('void', { resource: 'tickets', body: {}, tags: [version] }, by)
-      expect((await refusalOf(voided(owner(7n)))).code).to.equal('capability.denied')
-      expect((await refusalOf(voided(owner(8n, ['things:manage'])))).code).to.equal('not-found')
+      expect((await rejectionOf(voided(owner(7n)))).code).to.equal('capability.denied')
+      expect((await rejectionOf(voided(owner(8n, ['things:manage'])))).code).to.equal('not-found')
       expect((await voided(owner(7n, ['things:manage']))).record).to.include({ label: null })
     })
   })
 
   describe('delete', () => {
     it('needs no tag, and honours one', async () => {
-      expect((await refusalOf(service.remove({ resource: 'things', tags: [other] }))).code).to.equal('conflict')
+      expect((await rejectionOf(service.remove({ resource: 'things', tags: [other] }))).code).to.equal('conflict')
       expect(service.store.row('things', 1)).to.deep.equal(row)
       await service.remove({ resource: 'things', tags: [other, version] })
       expect(service.store.row('things', 1)).to.equal(undefined)
       expect(service.store.state.audits.map(({ action }) => action)).to.deep.equal(['delete'])
-      expect((await refusalOf(service.remove({ resource: 'things' }))).code).to.equal('not-found')
-      expect((await refusalOf(service.remove({ resource: 'things', precondition: 'ANY' }))).code).to.equal('not-found')
+      expect((await rejectionOf(service.remove({ resource: 'things' }))).code).to.equal('not-found')
+      expect((await rejectionOf(service.remove({ resource: 'things', precondition: 'ANY' }))).code).to.equal(
+        'not-found'
+      )
       expect(service.store.state.audits).to.have.length(1)
     })
 
@@ -271,14 +273,14 @@ describe('guarded writes', () => {
 
     it('refuses what it cannot understand', async () => {
       const malformed = service.remove({ resource: 'things', precondition: 'MALFORMED' })
-      expect((await refusalOf(malformed)).code).to.equal('precondition.malformed')
-      expect(await faultsIn(service.remove({ resource: 'things', id: 'x' }))).to.deep.equal(['id.invalid id'])
+      expect((await rejectionOf(malformed)).code).to.equal('precondition.malformed')
+      expect(await violationsIn(service.remove({ resource: 'things', id: 'x' }))).to.deep.equal(['id.invalid id'])
     })
 
     it('is for the owner alone', async () => {
       const remove = (by: Parameters<WriteHarness['remove']>[1]) => service.remove({ resource: 'tickets' }, by)
-      expect((await refusalOf(remove(owner(null)))).code).to.equal('ownership.denied')
-      expect((await refusalOf(remove(owner(8n)))).code).to.equal('not-found')
+      expect((await rejectionOf(remove(owner(null)))).code).to.equal('ownership.denied')
+      expect((await rejectionOf(remove(owner(8n)))).code).to.equal('not-found')
       await remove(owner(7n))
     })
   })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { entities } from '../../../examples/store/entities/index.js'
-import { caller, faultsIn, owner, refusalOf, WriteHarness } from './write-harness.js'
+import { caller, violationsIn, owner, rejectionOf, WriteHarness } from './write-harness.js'
 
 const clerk = caller({ permissions: ['products:manage', 'customers:manage'] })
 const admin = caller({ roles: ['Admin'], permissions: ['orders:manage'] })
@@ -48,7 +48,7 @@ describe('writes of the store', () => {
       ['too great a total', Array.from({ length: 2 }, () => ({ productId: 2, quantity: 100 })), '/lines']
     ] as const) {
       it(`refuse ${what}`, async () => {
-        expect(await faultsIn(order(lines))).to.deep.equal([`body.invalid ${place}`])
+        expect(await violationsIn(order(lines))).to.deep.equal([`body.invalid ${place}`])
       })
     }
 
@@ -65,21 +65,23 @@ describe('writes of the store', () => {
         ['update-shipment', { trackingCode: 'T2' }, { status: 'shipped', trackingCode: 'T2' }],
         ['deliver', {}, { status: 'delivered', deliveredAt: '2026-01-31T08:00:00.000Z' }]
       ]
-      expect((await refusalOf(act('deliver'))).message).to.equal('The order is placed; deliver needs it to be shipped.')
+      expect((await rejectionOf(act('deliver'))).message).to.equal(
+        'The order is placed; deliver needs it to be shipped.'
+      )
       for (const [action, body, expected] of steps) expect(await act(action, body), action).to.include(expected)
-      expect((await refusalOf(act('cancel'))).message).to.equal(
+      expect((await rejectionOf(act('cancel'))).message).to.equal(
         'The order is delivered; cancel needs it to be placed or paid.'
       )
       ;({ version, id } = await order([{ productId: 1, quantity: 1 }]))
       expect(await act('cancel', { reason: 'changed my mind' })).to.include({ status: 'cancelled' })
-      expect((await refusalOf(act('pay'))).code).to.equal('state.invalid')
+      expect((await rejectionOf(act('pay'))).code).to.equal('state.invalid')
     })
 
     it('are shipped by permission, whoever they belong to', async () => {
       const { version, id } = await order([{ productId: 1, quantity: 1 }])
       for (const action of ['ship', 'update-shipment', 'deliver']) {
         const acted = service.act(action, { resource: 'orders', id, tags: [version], body: {} }, owner(7n))
-        expect((await refusalOf(acted)).code, action).to.equal('capability.denied')
+        expect((await rejectionOf(acted)).code, action).to.equal('capability.denied')
       }
     })
   })
@@ -99,13 +101,13 @@ describe('writes of the store', () => {
     it('move under another, and to the top', async () => {
       expect((await move('3', 1)).record).to.include({ parentId: 1 })
       expect((await put('2', null)).record).to.include({ parentId: null })
-      expect(await faultsIn(move('3', undefined))).to.deep.equal(['body.invalid /parentId'])
+      expect(await violationsIn(move('3', undefined))).to.deep.equal(['body.invalid /parentId'])
     })
 
     it('never go in a circle', async () => {
       for (const parentId of [1, 2, 3]) {
-        expect((await refusalOf(move('1', parentId))).code, `parentId ${parentId}`).to.equal('state.invalid')
-        expect((await refusalOf(put('1', parentId))).code, `parentId ${parentId}`).to.equal('state.invalid')
+        expect((await rejectionOf(move('1', parentId))).code, `parentId ${parentId}`).to.equal('state.invalid')
+        expect((await rejectionOf(put('1', parentId))).code, `parentId ${parentId}`).to.equal('state.invalid')
       }
     })
   })
@@ -122,7 +124,7 @@ describe('writes of the store', () => {
     const variants = () => service.store.children('products', 1, 'variants')
 
     it('are published and taken back', async () => {
-      expect((await refusalOf(act('unpublish'))).message).to.equal(
+      expect((await rejectionOf(act('unpublish'))).message).to.equal(
         'The product is not active; unpublish needs it to be active.'
       )
       const published = await act('publish')
@@ -139,14 +141,14 @@ describe('writes of the store', () => {
       expect(variants()[0]).to.include({ price: '3.00', stock: 3 })
       version = (await act('remove-variant', { variantId: 5 })).version
       expect(variants().map(({ name }) => name)).to.deep.equal(['w'])
-      expect(await faultsIn(act('remove-variant', { variantId: 5 }))).to.deep.equal(['body.invalid /variantId'])
+      expect(await violationsIn(act('remove-variant', { variantId: 5 }))).to.deep.equal(['body.invalid /variantId'])
     })
 
     it('keep a stock that is neither negative nor beyond an int', async () => {
       const adjust = (delta: number) =>
         act('adjust-variant-stock', { variantId: 5, delta, variantRowVersion: variantRowVersion() })
-      expect((await refusalOf(adjust(-4))).message).to.equal('The variant has 3 in stock; it cannot lose 4.')
-      expect(await faultsIn(adjust(2_147_483_645))).to.deep.equal(['body.invalid /delta'])
+      expect((await rejectionOf(adjust(-4))).message).to.equal('The variant has 3 in stock; it cannot lose 4.')
+      expect(await violationsIn(adjust(2_147_483_645))).to.deep.equal(['body.invalid /delta'])
       await adjust(-3)
       expect(variants()[0]).to.include({ stock: 0 })
     })
@@ -173,12 +175,12 @@ describe('writes of the store', () => {
       expect(addresses().map(({ city }) => city)).to.deep.equal(['c', 'e'])
       await act('change-address', { ...address, city: 'f', addressId: addresses()[0]?.['id'] })
       expect(addresses().map(({ city }) => city)).to.deep.equal(['f', 'e'])
-      expect(await faultsIn(act('change-address', { ...address, addressId: 999 }))).to.deep.equal([
+      expect(await violationsIn(act('change-address', { ...address, addressId: 999 }))).to.deep.equal([
         'body.invalid /addressId'
       ])
       await act('suspend')
       expect(record).to.include({ isSuspended: true })
-      expect((await refusalOf(act('suspend'))).code).to.equal('state.invalid')
+      expect((await rejectionOf(act('suspend'))).code).to.equal('state.invalid')
       await act('reinstate')
       expect(record).to.include({ isSuspended: false })
     })

@@ -88,7 +88,7 @@ export interface Answer {
 }
 
 /** The DomainError that a call fails with. */
-export async function refusalOf(call: Promise<unknown>): Promise<DomainError> {
+export async function rejectionOf(call: Promise<unknown>): Promise<DomainError> {
   try {
     await call
   } catch (error) {
@@ -99,9 +99,9 @@ export async function refusalOf(call: Promise<unknown>): Promise<DomainError> {
 }
 
 /** `code place` of every fault, or the code alone where it names no place. */
-export async function faultsIn(call: Promise<unknown>): Promise<string[]> {
-  const { code, faults } = await refusalOf(call)
-  return faults.length === 0 ? [code] : faults.map((one) => `${one.code} ${one.place.name}`)
+export async function violationsIn(call: Promise<unknown>): Promise<string[]> {
+  const { code, violations } = await rejectionOf(call)
+  return violations.length === 0 ? [code] : violations.map((one) => `${one.code} ${one.place.name}`)
 }
 
 export { anonymous }

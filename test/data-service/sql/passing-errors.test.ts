@@ -95,9 +95,9 @@ describe('errors of a database that pass', () => {
   })
 
   it('have a message for people, whatever the driver left empty', () => {
-    const refused = new AggregateError([new Error('connect ECONNREFUSED ::1:3306')], '')
-    expect(messageOf(refused)).to.equal('connect ECONNREFUSED ::1:3306')
-    expect(messageOf(new ConnectionError(refused))).to.equal('connect ECONNREFUSED ::1:3306')
+    const rejected = new AggregateError([new Error('connect ECONNREFUSED ::1:3306')], '')
+    expect(messageOf(rejected)).to.equal('connect ECONNREFUSED ::1:3306')
+    expect(messageOf(new ConnectionError(rejected))).to.equal('connect ECONNREFUSED ::1:3306')
     expect(messageOf(Object.assign(new Error(''), { sqlMessage: 'Access denied' }))).to.equal('Access denied')
     expect(messageOf(Object.assign(new Error(''), { code: 'ER_X', errno: 7 }))).to.equal('ER_X 7')
   })

@@ -42,7 +42,7 @@ eachDatabase((kind) => {
       await rm(folder, { recursive: true })
     })
 
-    async function refusal(reading: () => Promise<unknown>): Promise<DomainError> {
+    async function rejection(reading: () => Promise<unknown>): Promise<DomainError> {
       const error: unknown = await reading().catch((reason: unknown) => reason)
       if (!(error instanceof DomainError)) throw new Error('It was no DomainError', { cause: error })
       return error
@@ -55,7 +55,7 @@ eachDatabase((kind) => {
       )
       try {
         expect((await store.list(listPlan(products), never)).rows).to.have.length(1)
-        const error = await refusal(() => store.list(listPlan(products, { children }), never))
+        const error = await rejection(() => store.list(listPlan(products, { children }), never))
         expect(error).to.include({ code: 'upstream.unavailable', retryAfter: 1 })
         expect(error.cause).to.be.instanceOf(Error)
         expect(error.message).to.not.match(/127\.0\.0\.1|missing|none/)
@@ -71,9 +71,9 @@ eachDatabase((kind) => {
         entities
       )
       try {
-        expect((await refusal(() => store.list(listPlan(products), never))).code).to.equal('upstream.unavailable')
+        expect((await rejection(() => store.list(listPlan(products), never))).code).to.equal('upstream.unavailable')
         const exporting = (): Promise<void> => drain(store.export(exportPlan(products), never))
-        expect((await refusal(exporting)).code).to.equal('upstream.unavailable')
+        expect((await rejection(exporting)).code).to.equal('upstream.unavailable')
       } finally {
         await store.close()
       }

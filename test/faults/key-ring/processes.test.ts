@@ -70,8 +70,8 @@ describe('gateways as processes', function () {
       expect([await postAcross(one, one), await postAcross(one, other)]).to.deep.equal([200, 403])
       // Rejects when the process ends without such a line; what it writes arrives a moment after its answer.
       await second?.gateway.logged(({ msg }) => String(msg).startsWith('DATA_PROTECTION_BLOB_STORAGE_URI is not set:'))
-      const refused = await second?.gateway.logged(({ msg }) => msg === 'antiforgery token refused')
-      expect(refused?.['why']).to.match(/DATA_PROTECTION_BLOB_STORAGE_URI is not set/)
+      const rejected = await second?.gateway.logged(({ msg }) => msg === 'antiforgery token refused')
+      expect(rejected?.['why']).to.match(/DATA_PROTECTION_BLOB_STORAGE_URI is not set/)
     })
   })
 

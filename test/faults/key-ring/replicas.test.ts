@@ -90,14 +90,14 @@ describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
   })
 
   it('serve alone and store nothing while the vault refuses from the start, and share once it does not', async () => {
-    vault.refusal = { status: 403, code: 'Forbidden' }
+    vault.rejection = { status: 403, code: 'Forbidden' }
     const [one, other] = [await start(), await start()]
     const early = await one.antiforgery()
     expect(await accepted(one, early)).to.deep.equal([true])
     expect(await accepted(other, early)).to.deep.equal([false])
     expect(await stored()).to.equal(undefined)
     await allServed()
-    vault.refusal = undefined
+    vault.rejection = undefined
     for (const { replica } of gateways) {
       await replica.clock.pass(1000)
       await replica.upkeep.lookAgain()
@@ -111,7 +111,7 @@ describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
 
   it('go on when the vault starts to refuse later, a new one alone, and roll over when it is back', async () => {
     const [one, other] = [await start(), await start()]
-    vault.refusal = { status: 403, code: 'Forbidden' }
+    vault.rejection = { status: 403, code: 'Forbidden' }
     const late = await start()
     for (const { replica } of gateways) {
       await replica.clock.pass(80 * DAYS)
@@ -125,7 +125,7 @@ describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
     expect(troubles(late)).to.deep.equal([['unwrap'], ['wrap', 'unwrap']])
     expect((await stored())?.match(/"id"/g)).to.have.length(1)
     await allServed()
-    vault.refusal = undefined
+    vault.rejection = undefined
     for (const { replica } of gateways) {
       await replica.clock.pass(20_000)
       await replica.upkeep.lookAgain()

@@ -49,16 +49,16 @@ describe('the database server killed in the middle of writes', function () {
     const acknowledged = new Set<string>()
     const doubtful = new Set<string>()
     let increments = 0
-    let refusals = 0
+    let rejections = 0
     let stopping = false
 
-    /** 2xx, or one of the refusals that pass. */
+    /** 2xx, or one of the rejections that pass. */
     const judged = (answer: Answer): boolean => {
       if (answer.status < 300) return true
       const { code } = JSON.parse(answer.text) as { code: string }
       expect(PASSING, answer.text).to.include(code)
       expectProblem(answer, { status: answer.status, code, base: stack.url })
-      refusals++
+      rejections++
       return false
     }
     const repeated = async (request: () => Promise<Answer>): Promise<Answer> => {
@@ -106,10 +106,10 @@ describe('the database server killed in the middle of writes', function () {
     const killing = async (): Promise<void> => {
       for (let kill = 1; kill <= KILLS; kill++) {
         await reached(acknowledged.size + WRITES)
-        const known = refusals
+        const known = rejections
         await server.kill()
         // Not before the clients have noticed.
-        while (!stopping && refusals < known + CLIENTS) await sleep(10)
+        while (!stopping && rejections < known + CLIENTS) await sleep(10)
         await server.restart()
       }
       await reached(acknowledged.size + WRITES)

@@ -44,9 +44,9 @@ describeApi('the data service killed', (store) => {
   /** Kills at the step, starts again, retries, and answers the last two answers. */
   async function killedAt(step: Step, request: () => Promise<Answer>, isStored: () => Promise<boolean>) {
     if (!service.isRunning) await service.start()
-    const refused = await service.dying(step, request)
-    store.problem(refused, { status: 503, code: 'upstream.unavailable' })
-    expect(refused.headers['retry-after']).to.match(/^[1-9]\d*$/)
+    const rejected = await service.dying(step, request)
+    store.problem(rejected, { status: 503, code: 'upstream.unavailable' })
+    expect(rejected.headers['retry-after']).to.match(/^[1-9]\d*$/)
     const stored = await isStored()
     if (step.stored !== undefined) expect(stored).to.equal(step.stored)
     await service.start()

@@ -127,8 +127,8 @@ describe('antiforgery tokens of sessions', () => {
     const cold = await startSessions({ RENDERER_URL: renderer.url })
     try {
       cold.auth.failure = new DomainError('upstream.unavailable', 'gone', { retryAfter: 1 })
-      const refused = await cold.send('GET', '/auth/antiforgery', { headers: { cookie: mine } })
-      expectProblem(refused, 503, 'upstream.unavailable')
+      const rejected = await cold.send('GET', '/auth/antiforgery', { headers: { cookie: mine } })
+      expectProblem(rejected, 503, 'upstream.unavailable')
       expect((await cold.send('GET', '/auth/antiforgery')).statusCode).to.equal(200)
     } finally {
       await cold.close()
@@ -144,9 +144,9 @@ describe('antiforgery tokens of sessions', () => {
     const issued = await fetchFor(mine)
     for (const site of ['cross-site', 'same-site', 'Same-Site', 'same-origin, same-site', 'CROSS-SITE, none']) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-        const refused = await post(mine, issued, { 'sec-fetch-site': site }, method)
-        expectProblem(refused, 403, 'request.cross-site')
-        expect(refused.headers, `${site}, ${method}`).to.not.have.property('set-cookie')
+        const rejected = await post(mine, issued, { 'sec-fetch-site': site }, method)
+        expectProblem(rejected, 403, 'request.cross-site')
+        expect(rejected.headers, `${site}, ${method}`).to.not.have.property('set-cookie')
       }
     }
     expect(renderer.seen).to.have.length(0)

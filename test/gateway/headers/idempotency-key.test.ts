@@ -53,7 +53,7 @@ describe('Idempotency-Key', () => {
       expect(() => idempotencyKey(lines))
         .to.throw(/Idempotency-Key/)
         .that.deep.include({ code: 'idempotency.key.invalid' })
-        .and.has.nested.property('faults[0].place.name', 'Idempotency-Key')
+        .and.has.nested.property('violations[0].place.name', 'Idempotency-Key')
     })
   }
 

@@ -33,7 +33,7 @@ describe('the query of a route', () => {
         filters: [],
         owner: undefined,
         ignored: [],
-        refused: []
+        rejected: []
       })
     })
   }
@@ -58,13 +58,13 @@ describe('the query of a route', () => {
         filters: [],
         owner: undefined,
         ignored: names,
-        refused: []
+        rejected: []
       })
     })
   }
 
   it('of an export refuses includeChildren, as it was written', () => {
-    expect(read('export', 'INCLUDECHILDREN=false')).to.deep.include({ ignored: [], refused: ['INCLUDECHILDREN'] })
+    expect(read('export', 'INCLUDECHILDREN=false')).to.deep.include({ ignored: [], rejected: ['INCLUDECHILDREN'] })
   })
 })
 
@@ -81,7 +81,7 @@ describe('the owner parameter', () => {
   for (const [query, owner, ignored] of OWNERS) {
     it(`is read from ${query}`, () => {
       const { values, ...rest } = routeQuery(query, ROUTE_PARAMETERS.list, 'userId')
-      expect(rest).to.deep.equal({ filters: [], owner, ignored, refused: [] })
+      expect(rest).to.deep.equal({ filters: [], owner, ignored, rejected: [] })
       expect(values).to.deep.equal({})
     })
   }
@@ -98,7 +98,7 @@ describe('the owner parameter', () => {
 
 describe('parameters of a resource’s own', () => {
   it('are taken by their names alone', () => {
-    const route = { names: ['from', 'page'], filters: false, refused: [] }
+    const route = { names: ['from', 'page'], filters: false, rejected: [] }
     const { values, ignored } = routeQuery('FROM=1&page=2&from=3&pageNumber=4&filters[a].value=5', route)
     expect(values).to.deep.equal({ from: '1,3', page: '2' })
     expect(ignored).to.deep.equal(['pageNumber', 'filters[a].value'])

@@ -124,18 +124,18 @@ describe('Content-Disposition', () => {
 
 describe('bom and escapeFormulas', () => {
   it('are on unless switched off', () => {
-    expect(exportOptions({})).to.deep.equal({ bom: true, escapeFormulas: true, faults: [] })
-    expect(exportOptions({ bom: 'false' })).to.deep.equal({ bom: false, escapeFormulas: true, faults: [] })
+    expect(exportOptions({})).to.deep.equal({ bom: true, escapeFormulas: true, violations: [] })
+    expect(exportOptions({ bom: 'false' })).to.deep.equal({ bom: false, escapeFormulas: true, violations: [] })
   })
   it('that are both wrong are both named', () => {
-    const { faults } = exportOptions({ bom: 'FALSE', escapeFormulas: '' })
-    expect(faults.map(({ code, place }) => [code, place.name])).to.deep.equal([
+    const { violations } = exportOptions({ bom: 'FALSE', escapeFormulas: '' })
+    expect(violations.map(({ code, place }) => [code, place.name])).to.deep.equal([
       ['request.malformed', 'bom'],
       ['request.malformed', 'escapeFormulas']
     ])
   })
   it('are faulty when repeated', () => {
-    expect(exportOptions({ bom: 'true,true' }).faults).to.have.lengthOf(1)
+    expect(exportOptions({ bom: 'true,true' }).violations).to.have.lengthOf(1)
   })
 })
 

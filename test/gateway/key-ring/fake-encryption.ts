@@ -5,7 +5,7 @@ export class FakeEncryption implements KeyEncryption {
   readonly place: string
   wraps = 0
   unwraps = 0
-  refusal: Error | undefined
+  rejection: Error | undefined
 
   constructor(place = 'https://vault.test/keys/ring') {
     this.place = place
@@ -13,13 +13,13 @@ export class FakeEncryption implements KeyEncryption {
 
   async wrap(secret: Buffer): Promise<WrappedSecret> {
     this.wraps++
-    if (this.refusal !== undefined) throw this.refusal
+    if (this.rejection !== undefined) throw this.rejection
     return Promise.resolve({ by: `${this.place}/1`, bytes: turned(secret) })
   }
 
   async unwrap({ bytes }: WrappedSecret): Promise<Buffer> {
     this.unwraps++
-    if (this.refusal !== undefined) throw this.refusal
+    if (this.rejection !== undefined) throw this.rejection
     return Promise.resolve(turned(bytes))
   }
 

@@ -19,7 +19,7 @@ export class FakeVault {
   /** What it was asked, as `POST wrapkey`; requests without a token not counted. */
   readonly asked: string[] = []
   /** While set, every request with a token is refused with this status and code. */
-  refusal: { readonly status: number; readonly code: string } | undefined
+  rejection: { readonly status: number; readonly code: string } | undefined
   readonly #versions: Version[] = []
   #port = 0
   readonly #server = createServer((request, response) => {
@@ -73,7 +73,7 @@ export class FakeVault {
       /^\/keys\/([^/]+)(?:\/([^/]*))?(?:\/(\w+))?$/.exec(pathname) ?? []
     this.asked.push(`${request.method} ${operation === '' ? 'get' : operation}`)
     const body: unknown = request.method === 'POST' ? await json(request) : undefined
-    if (this.refusal !== undefined) return failure(this.refusal.status, this.refusal.code)
+    if (this.rejection !== undefined) return failure(this.rejection.status, this.rejection.code)
     if (!searchParams.has('api-version')) return failure(400, 'BadParameter')
     const key = version === '' ? this.#versions.at(-1) : this.#versions.find((one) => one.version === version)
     if (name !== 'ring' || key === undefined) return failure(404, 'KeyNotFound')

@@ -140,13 +140,13 @@ describe('upkeep of the key ring', () => {
 
   it('tells in the log what of the vault fails, once for each change', async () => {
     const encryption = new FakeEncryption()
-    encryption.refusal = new Error('no grant')
+    encryption.rejection = new Error('no grant')
     const one = await start(encryption)
     for (let retry = 0; retry < 3; retry++) await one.clock.pass(one.clock.next)
     expect(store.stored).to.equal(undefined)
     expect(one.lines).to.have.length(1)
     expect(one.lines[0]).to.deep.include({ troubles: [{ at: 'wrap', detail: 'no grant' }], keys: 0 })
-    encryption.refusal = undefined
+    encryption.rejection = undefined
     await one.clock.pass(one.clock.next)
     expect(await (await start(encryption)).accepts(one)).to.equal(true)
     expect(one.lines).to.have.length(2)

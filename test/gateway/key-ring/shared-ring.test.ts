@@ -93,7 +93,7 @@ describe('shared ring', () => {
     })
 
     it('stores nothing while it refuses', async () => {
-      encryption.refusal = new Error('no grant')
+      encryption.rejection = new Error('no grant')
       expect(await wrapping().look()).to.deep.equal({ keys: [], troubles: [{ at: 'wrap', detail: 'no grant' }] })
       expect(store.stored).to.equal(undefined)
     })
@@ -101,7 +101,7 @@ describe('shared ring', () => {
     it('goes on with the keys that it knows when it refuses later', async () => {
       const ring = wrapping()
       const { keys } = await ring.look()
-      encryption.refusal = new Error('no grant')
+      encryption.rejection = new Error('no grant')
       expect(await ring.look()).to.deep.equal({ keys, troubles: [] })
       await clock.pass(80 * DAYS)
       expect(await ring.look()).to.deep.equal({ keys, troubles: [{ at: 'wrap', detail: 'no grant' }] })
@@ -117,11 +117,11 @@ describe('shared ring', () => {
 
     it('uses no key that it finds in the clear, whoever put it there: it makes a wrapped one in its place', async () => {
       const [planted] = ids(await bare().look()) ?? []
-      encryption.refusal = new Error('no grant')
-      const refused = await wrapping().look()
-      expect(refused.keys).to.deep.equal([])
-      expect(places(refused)).to.deep.equal(['unwrapped', 'wrap'])
-      encryption.refusal = undefined
+      encryption.rejection = new Error('no grant')
+      const rejected = await wrapping().look()
+      expect(rejected.keys).to.deep.equal([])
+      expect(places(rejected)).to.deep.equal(['unwrapped', 'wrap'])
+      encryption.rejection = undefined
       const first = await wrapping().look()
       expect(first.keys).to.have.length(1)
       expect(ids(first)).to.not.include(planted)

@@ -44,14 +44,14 @@ describe('key-encryption key in a vault', () => {
   it('rejects in words while the vault refuses, without a retry, and works again after that', async () => {
     const one = encryption()
     const wrapped = await one.wrap(secret)
-    vault.refusal = { status: 403, code: 'Forbidden' }
+    vault.rejection = { status: 403, code: 'Forbidden' }
     vault.asked.length = 0
     expect(await failureOf(one.wrap(secret))).to.match(/^403 Forbidden.*says the vault/)
     expect(await failureOf(one.unwrap(wrapped))).to.match(/^403 Forbidden.*says the vault/)
-    vault.refusal = { status: 503, code: 'Busy' }
+    vault.rejection = { status: 503, code: 'Busy' }
     expect(await failureOf(one.unwrap(wrapped))).to.match(/^503 Busy/)
     expect(vault.asked).to.deep.equal(['GET get', 'POST unwrapkey', 'POST unwrapkey'])
-    vault.refusal = undefined
+    vault.rejection = undefined
     expect((await one.unwrap(wrapped)).equals(secret)).to.equal(true)
   })
 

@@ -5,7 +5,7 @@ import { expectProblem, type SessionFixture, setCookies, startSessions } from '.
 const OWN = 'http://127.0.0.1:3000'
 
 describe('the cross-site check', () => {
-  const CASES: readonly (readonly [site: string | undefined, origin: string | undefined, refused: boolean])[] = [
+  const CASES: readonly (readonly [site: string | undefined, origin: string | undefined, rejected: boolean])[] = [
     [undefined, undefined, false],
     [undefined, OWN, false],
     [undefined, 'http://127.0.0.1:3001', true],
@@ -36,9 +36,9 @@ describe('the cross-site check', () => {
     ['something', 'http://elsewhere.example', true],
     ['same-origin, something', 'http://elsewhere.example', true]
   ]
-  for (const [site, origin, refused] of CASES) {
-    it(`${refused ? 'refuses' : 'passes'} Sec-Fetch-Site ${JSON.stringify(site)} with Origin ${JSON.stringify(origin)}`, () => {
-      expect(isCrossSite(site, origin, () => OWN)).to.equal(refused)
+  for (const [site, origin, rejected] of CASES) {
+    it(`${rejected ? 'refuses' : 'passes'} Sec-Fetch-Site ${JSON.stringify(site)} with Origin ${JSON.stringify(origin)}`, () => {
+      expect(isCrossSite(site, origin, () => OWN)).to.equal(rejected)
     })
   }
 

@@ -170,8 +170,8 @@ eachDatabase((kind) => {
         `INSERT INTO product_variants (product_id, name, sku, price, stock, row_version)
         SELECT id, 'v', 'v', 100, 1, ${VERSION} FROM products`
       )
-      const refused = await rejection(run("DELETE FROM categories WHERE name = 'parent'"))
-      expect(refused).to.match(/foreign key/i)
+      const rejected = await rejection(run("DELETE FROM categories WHERE name = 'parent'"))
+      expect(rejected).to.match(/foreign key/i)
       await run('DELETE FROM products')
       expect(await select('SELECT id FROM product_variants')).to.deep.equal([])
     })

@@ -85,9 +85,9 @@ describe('attempts at a transaction', () => {
       expect(begun(four)).to.equal(5)
       expect(four.log.slice(0, 3)).to.deep.equal(['begin', 'change', 'rollback'])
       const five = new Failing('change', Array<unknown>(5).fill(error))
-      const refused = await failure(run(five))
-      expect(refused).to.include({ code, retryAfter: name in races ? undefined : 1 })
-      expect(refused).to.have.property('cause', error)
+      const rejected = await failure(run(five))
+      expect(rejected).to.include({ code, retryAfter: name in races ? undefined : 1 })
+      expect(rejected).to.have.property('cause', error)
       expect(begun(five)).to.equal(5)
     })
   }
@@ -126,9 +126,9 @@ describe('attempts at a transaction', () => {
       expect(await failure(run(transactions)), `errno ${errno}`).to.include({ code: 'conflict' })
       expect(begun(transactions), `errno ${errno}`).to.equal(1)
     }
-    const refused = new Failing('begin', [new ConnectionError(new Error('refused'))])
-    expect(await failure(run(refused))).to.include({ code: 'upstream.unavailable' })
-    expect(begun(refused)).to.equal(1)
+    const rejected = new Failing('begin', [new ConnectionError(new Error('refused'))])
+    expect(await failure(run(rejected))).to.include({ code: 'upstream.unavailable' })
+    expect(begun(rejected)).to.equal(1)
     const fault = serverError(1054)
     expect(await failure(run(new Failing('change', [fault])))).to.equal(fault)
     expect(await failure(run(new Failing('commit', [fault])))).to.equal(fault)
@@ -141,7 +141,7 @@ describe('attempts at a transaction', () => {
     expect(none.log).to.deep.equal([])
     const caller = new AbortController()
     const transactions = new Failing('change', Array<unknown>(5).fill(serverError(1213)))
-    const refused = failure(
+    const rejected = failure(
       attempt({ transactions, what: 'It', random: () => 1e6 }, caller.signal, {
         run: (transaction) => transaction.change(STATEMENT, {}),
         isRepeatable: () => false
@@ -149,7 +149,7 @@ describe('attempts at a transaction', () => {
     )
     while (!transactions.log.includes('rollback')) await Promise.resolve()
     caller.abort(gone)
-    expect(await refused).to.equal(gone)
+    expect(await rejected).to.equal(gone)
     expect(begun(transactions)).to.equal(1)
   })
 })

@@ -62,12 +62,12 @@ eachDatabase((kind) => {
     })
 
     it('are free again after a rollback', async () => {
-      const refused = new Error('422')
+      const rejected = new Error('422')
       const first = fresh.store.transaction(never, async (unit) => {
         await create(unit, claim('k'))
-        throw refused
+        throw rejected
       })
-      expect(await failure(first)).to.equal(refused)
+      expect(await failure(first)).to.equal(rejected)
       expect(await fresh.other.transaction(never, (unit) => create(unit, claim('k')))).to.match(/^\d+$/)
       expect(await rows()).to.equal(1)
     })
@@ -84,7 +84,7 @@ eachDatabase((kind) => {
     })
 
     it('let each of twenty at once have its own refusal', async () => {
-      const refused = new Error('400')
+      const rejected = new Error('400')
       let tries = 0
       const stores = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? fresh.store : fresh.other))
       const errors = await Promise.all(
@@ -95,12 +95,12 @@ eachDatabase((kind) => {
               await create(unit, claim('k'))
               // For the others to come up against the key, each time.
               await wait(20)
-              throw refused
+              throw rejected
             })
           )
         )
       )
-      expect(new Set(errors)).to.deep.equal(new Set([refused]))
+      expect(new Set(errors)).to.deep.equal(new Set([rejected]))
       expect(tries).to.equal(20)
       expect(await rows()).to.equal(0)
     })

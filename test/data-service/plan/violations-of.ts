@@ -12,6 +12,6 @@ export function errorOf(work: () => unknown): DomainError {
 }
 
 /** `code place` of every fault. */
-export function faultsOf(work: () => unknown): string[] {
-  return errorOf(work).faults.map(({ code, place }) => `${code} ${place.name}`)
+export function violationsOf(work: () => unknown): string[] {
+  return errorOf(work).violations.map(({ code, place }) => `${code} ${place.name}`)
 }
