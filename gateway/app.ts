@@ -7,7 +7,7 @@ import type { GatewayConfig } from './config.js'
 import type { AuthClient } from './data/auth-client.js'
 import type { Catalogue } from './data/catalogue.js'
 import type { DataClient } from './data/data-client.js'
-import { entityReads, entityRejections, entityWrites } from './entity-routes/entity-routes.js'
+import { entityMethods, entityReads, entityWrites } from './entity-routes/entity-routes.js'
 import { untrustedProxyWarning } from './http/client-address.js'
 import { PublicAddress } from './http/public-address.js'
 import { originForm } from './http/query-string.js'
@@ -17,134 +17,164 @@ import { docsPage } from './openapi/docs-page.js'
 import { openApi } from './openapi/document.js'
 import { pageSession } from './renderer/destination.js'
 import { rendererProxy } from './renderer/renderer-proxy.js'
-import { CONNECTION_TIMES, Connections, type ConnectionTimes } from './server/connections.js'
-import { Http2Listener, overTls } from './server/http2.js'
+import { CONNECTION_TIMEOUTS, Connections, type ConnectionTimeouts } from './server/connections.js'
+import { Http2Listener, httpsServerFactory } from './server/http2.js'
 import { MalformedHttp } from './server/malformed-http.js'
-import { health, knowEveryMethod } from './server/methods.js'
+import { addAllMethods, health } from './server/methods.js'
 import { problemPages } from './server/problem-pages.js'
 import { problemResponses, ProblemSender } from './server/problem-responses.js'
 import {
-  logWhenDone,
+  logWhenClosed,
   privateCookies,
   requestIdentity,
   requestLimits,
   requestLog,
-  responseSafety
+  securityHeaders
 } from './server/requests.js'
 import { AntiforgeryCheck, antiforgeryRoute, AntiforgeryTokens } from './session/antiforgery.js'
 import { authRoutes, keySetRoute } from './session/auth-routes.js'
 import { HtmlRefresh } from './session/html-refresh.js'
 import { ownSiteOnly, sessionTools } from './session/session-tools.js'
 
-export interface GatewayParts {
+/** Everything that the gateway is built from. */
+export interface GatewayDeps {
   readonly config: GatewayConfig
   readonly data: DataClient
   readonly auth: AuthClient
   readonly catalogue: Catalogue
   readonly log: Logger
-  /** Default: one of this process alone. */
+  /** Default: a key ring in the memory of this process. */
   readonly keyRing?: KeyRing
   readonly address?: PublicAddress
-  /** Aborted when the process is asked to end: it is not ready any more then. */
+  /** Aborted when the process shall end. The gateway is not ready from then on. */
   readonly stopping?: AbortSignal
-  /** Serves HTTPS, with HTTP/1.1 and HTTP/2, in place of HTTP. */
+  /** If given, the gateway serves HTTPS, with HTTP/1.1 and HTTP/2, instead of HTTP. */
   readonly certificates?: TlsCertificates | undefined
   readonly now?: () => Date
   readonly newRequestId?: () => string
-  readonly times?: ConnectionTimes
+  readonly timeouts?: ConnectionTimeouts
 }
 
-/** Milliseconds that requests under way get when the process is asked to end. */
-export const CLOSING_TIME = 10_000
+/** Milliseconds that running requests get to end when the process shall end. */
+export const CLOSING_TIMEOUT = 10_000
 
 /**
- * The parser's own limit stands well above the contract's, so that what is too long is told apart and answered like any
- * other rejection (plugins/request-limits.ts).
+ * Node's parser has a higher limit than the contract, so that a head above the contract's limit still becomes a request
+ * and gets a problem document like any other error (requestLimits).
  */
 const PARSER_HEAD_BYTES = 4 * MAX_HEAD_BYTES
 
-/** The gateway, not yet listening. Hooks run in the order of the registrations. */
-export async function buildGateway(parts: GatewayParts): Promise<FastifyInstance> {
-  const { config, data, auth, catalogue, log, now = () => new Date(), newRequestId = randomUUID } = parts
-  const address = parts.address ?? new PublicAddress(config)
-  const antiforgery = new AntiforgeryTokens(parts.keyRing ?? processRing(now))
+/** The gateway, not yet listening. */
+export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> {
+  const { config, data, auth, catalogue, log, now = () => new Date() } = deps
+  const address = deps.address ?? new PublicAddress(config)
   const problems = new ProblemSender(address, log)
+  const { app, connections } = createServer(deps, { address, problems })
+  const antiforgery = new AntiforgeryTokens(deps.keyRing ?? processRing(now))
   const sessions = sessionTools(auth, config, now)
-  const malformed = new MalformedHttp({ address, log, newRequestId, strictTransport: config.strictTransport })
-  const { times = CONNECTION_TIMES } = parts
-  const connections = new Connections({ times, maxConnections: config.maxConnections, log })
-  // Below a warning Fastify only repeats what main.ts says of the start.
+
+  // Hooks run in the order of these registrations, before the handler of any route.
+  // Pipelined requests of one connection start one after the other.
+  app.addHook('onRequest', ({ raw }, reply, done) => connections.startInOrder(raw, reply.raw, done))
+  // Every response has `X-Request-Id`, and `traceparent` if the request had one.
+  await app.register(requestIdentity)
+  // Every request is one line of the log.
+  await app.register(requestLog, { log })
+  // The operator is warned of a proxy that is missing in TRUSTED_PROXIES.
+  await app.register(untrustedProxyWarning, { trustedProxies: config.trustedProxies, log })
+  // Every response has the headers that browsers need for safety.
+  await app.register(securityHeaders, { strictTransport: config.strictTransport })
+  // No cache stores a response that sets a cookie.
+  await app.register(privateCookies)
+  // Heads and bodies above the limits of the contract are rejected.
+  await app.register(requestLimits)
+  // Every error becomes a problem document.
+  await app.register(problemResponses, { problems })
+  // Requests for pages go to the renderer; whether a request is for a page is decided before its route.
+  if (config.rendererUrl !== undefined) {
+    const { rendererUrl, trustedProxies } = config
+    const session = pageSession(new HtmlRefresh(sessions, log), new AntiforgeryCheck(antiforgery, log))
+    await app.register(rendererProxy, { rendererUrl, catalogue, address, trustedProxies, session, log })
+  }
+
+  const isReady = (): boolean => deps.stopping?.aborted !== true && data.isReachable()
+  const entityDeps = { data, catalogue, address, now }
+  await app.register(
+    async (routes) => {
+      // `/health`
+      await routes.register(health, { isReady })
+      // `/problems`
+      await routes.register(problemPages, { address })
+      // `/openapi.json`
+      await routes.register(openApi, { catalogue, address })
+      // `/docs`
+      await routes.register(docsPage, { catalogue, address, isRendered: config.rendererUrl !== undefined })
+      // `/.well-known/jwks.json`
+      await routes.register(keySetRoute, { tools: sessions })
+      // `/auth`: sessions of browsers, for pages of this site only.
+      await routes.register(async (authScope) => {
+        await authScope.register(ownSiteOnly, { address })
+        await authScope.register(authRoutes, { tools: sessions })
+        const { cookieSecure } = config
+        await authScope.register(antiforgeryRoute, { tokens: antiforgery, tools: sessions, cookieSecure })
+      })
+      // `/{resource}`: the entities.
+      await routes.register(entityReads, entityDeps)
+      await routes.register(entityWrites, entityDeps)
+      // All other methods at the paths of entities.
+      await routes.register(entityMethods, entityDeps)
+    },
+    { prefix: address.prefix }
+  )
+  return app
+}
+
+/** Fastify on its server of HTTP or HTTPS, with what happens to connections and to bytes that are not HTTP. */
+function createServer(
+  deps: GatewayDeps,
+  { address, problems }: { readonly address: PublicAddress; readonly problems: ProblemSender }
+): { readonly app: FastifyInstance; readonly connections: Connections } {
+  const { config, log, certificates, newRequestId = randomUUID, timeouts = CONNECTION_TIMEOUTS } = deps
+  const { strictTransport, trustedProxies, maxConnections } = config
+  const connections = new Connections({ timeouts, maxConnections, log })
+  const malformed = new MalformedHttp({ address, log, newRequestId, strictTransport })
+  // Below the level warn Fastify only repeats what main.ts logs at start.
   const loggerInstance: FastifyBaseLogger = log.isLevelEnabled('info') ? log.child({}, { level: 'warn' }) : log
-  const { certificates } = parts
   const http = { maxHeaderSize: PARSER_HEAD_BYTES, requireHostHeader: false, ...connections.serverOptions }
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: () => loggerInstance,
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id'], newRequestId),
-    trustProxy: (remote: string) => config.trustedProxies.trusts(remote),
+    trustProxy: (remote: string) => trustedProxies.trusts(remote),
     rewriteUrl: (raw) => originForm(raw.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
-      logWhenDone(log, request, reply)
+      // Fastify skips all hooks for these errors, the one of the request log included.
+      logWhenClosed(log, request, reply)
       problems.send(error, request, reply)
     },
     clientErrorHandler: (error, socket) => {
-      if (!connections.excuses(error, socket)) malformed.onClientError(error, socket)
+      if (!connections.ignoresTimeout(error, socket)) malformed.onClientError(error, socket)
     },
     return503OnClosing: false,
     bodyLimit: MAX_BODY_BYTES,
     http,
-    ...(certificates === undefined ? {} : { serverFactory: overTls(certificates, http) }),
+    ...(certificates === undefined ? {} : { serverFactory: httpsServerFactory(certificates, http) }),
     routerOptions: { maxParamLength: PARSER_HEAD_BYTES, querystringParser: () => ({}) }
   })
+  // Only the size of the head is limited, not the number of its lines.
   app.server.maxHeadersCount = 0
   if (certificates !== undefined) {
-    const http2 = new Http2Listener(app.server, { certificates, maxHeaderBytes: PARSER_HEAD_BYTES, times })
+    const http2 = new Http2Listener(app.server, { certificates, maxHeaderBytes: PARSER_HEAD_BYTES, timeouts })
     malformed.attachHttp2(http2.server)
     app.addHook('preClose', (done) => {
-      http2.close(CLOSING_TIME)
+      http2.close(CLOSING_TIMEOUT)
       done()
     })
   }
   connections.attach(app.server)
   malformed.attach(app.server)
-  knowEveryMethod(app)
+  addAllMethods(app)
   app.removeContentTypeParser('text/plain')
-
-  app.addHook('onRequest', ({ raw }, reply, done) => connections.inTurn(raw, reply.raw, done))
-  await app.register(requestIdentity)
-  await app.register(requestLog, { log })
-  await app.register(untrustedProxyWarning, { trustedProxies: config.trustedProxies, log })
-  await app.register(responseSafety, { strictTransport: config.strictTransport })
-  await app.register(privateCookies)
-  await app.register(requestLimits)
-  await app.register(problemResponses, { problems })
-  if (config.rendererUrl !== undefined) {
-    const { rendererUrl, trustedProxies } = config
-    const session = pageSession(new HtmlRefresh(sessions, log), new AntiforgeryCheck(antiforgery, log))
-    await app.register(rendererProxy, { rendererUrl, catalogue, address, trustedProxies, session, log })
-  }
-  await app.register(
-    async (prefixed) => {
-      await prefixed.register(health, { isReady: () => parts.stopping?.aborted !== true && data.isReachable() })
-      await prefixed.register(problemPages, { address })
-      await prefixed.register(openApi, { catalogue, address })
-      await prefixed.register(docsPage, { catalogue, address, isRendered: config.rendererUrl !== undefined })
-      await prefixed.register(keySetRoute, { tools: sessions })
-      await prefixed.register(async (scope) => {
-        await scope.register(ownSiteOnly, { address })
-        await scope.register(authRoutes, { tools: sessions })
-        await scope.register(antiforgeryRoute, {
-          tokens: antiforgery,
-          tools: sessions,
-          cookieSecure: config.cookieSecure
-        })
-      })
-      await prefixed.register(entityReads, { data, catalogue, address, now })
-      await prefixed.register(entityWrites, { data, catalogue, address, now })
-      await prefixed.register(entityRejections, { catalogue })
-    },
-    { prefix: address.prefix }
-  )
-  return app
+  return { app, connections }
 }

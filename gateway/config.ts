@@ -1,22 +1,23 @@
 import { isIP } from 'node:net'
 import { type AdminAddress, readAdminAddress } from '../shared/admin-server.js'
+import { parseLogLevel } from '../shared/logger.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity, type TlsFiles } from '../shared/tls.js'
 import { TrustedProxies } from './http/client-address.js'
 import { parsePublicBaseUrl, parseServiceUrl, type PublicBaseUrl } from './http/public-address.js'
 import { type KeyRingSettings, parseRingLocation, parseVaultKey } from './key-ring/ring-settings.js'
 
-/** Settings of the gateway, contract.md section 1. */
+/** The settings of the gateway (contract.md section 1). */
 export interface GatewayConfig {
   readonly host: string
   readonly port: number
-  /** undefined: health is on the public port alone. */
+  /** undefined: health is only on the public port. */
   readonly admin: AdminAddress | undefined
-  /** undefined: derived from the listener. */
+  /** undefined: derived from the listener, or from what a trusted proxy reports. */
   readonly publicBaseUrl: PublicBaseUrl | undefined
-  /** Connections of clients at the same time; more are closed as they come. */
+  /** Concurrent connections of clients. Further ones are closed at once. */
   readonly maxConnections: number
-  /** `host:port` of each data service; a host name may stand for several. */
+  /** `host:port` of each data service. A host name may stand for several. */
   readonly dataServiceAddresses: readonly string[]
   readonly grpc: GrpcSecurity
   readonly dataDir: string
@@ -26,16 +27,14 @@ export interface GatewayConfig {
   readonly cookieSecure: boolean
   /** undefined: plain HTTP. */
   readonly httpTls: TlsFiles | undefined
-  /** Whether browsers are told to come over HTTPS alone. */
+  /** Whether responses have `Strict-Transport-Security`. */
   readonly strictTransport: boolean
-  /** Milliseconds: how long the browser keeps tokens whose end the gateway is not told. */
+  /** Milliseconds that a browser keeps a refresh token whose expiry the gateway does not know. */
   readonly refreshTokenTtl: number
   readonly trustedProxies: TrustedProxies
 }
 
-const LOG_LEVELS: readonly string[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-
-/** Throws one SettingsError with every problem. `effective` is what `--print-config` prints. */
+/** Throws one SettingsError that lists everything wrong. `effective` is the output of `--print-config`. */
 export function readGatewayConfig(environment: Environment): { config: GatewayConfig; effective: string } {
   const settings = new SettingsReader(environment)
   const listener = {
@@ -81,7 +80,7 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
   return { config, effective: settings.effective() }
 }
 
-/** A name or an address to listen on; IPv6 may stand in brackets, as it does in a URL. */
+/** A host name or an address to listen on. An IPv6 address may be in brackets, as in a URL. */
 function parseHost(text: string): string | Error {
   const host = text.replace(/^\[(.*)\]$/, '$1')
   if (isIP(host) !== 0) return host
@@ -89,7 +88,7 @@ function parseHost(text: string): string | Error {
   return isName ? host : new Error('must be an address or a host name without a port, such as 127.0.0.1, ::1 or [::1]')
 }
 
-/** Both files or none. */
+/** Both files must be set, or none. */
 function readHttpTls(settings: SettingsReader): TlsFiles | undefined {
   const certFile = settings.optionalText('HTTP_TLS_CERT_FILE')
   const keyFile = settings.optionalText('HTTP_TLS_KEY_FILE')
@@ -114,8 +113,4 @@ function parseAddresses(text: string): readonly string[] | Error {
 function isAddress(text: string): boolean {
   const [, port = ''] = /^(?:\[[0-9a-f:.]+\]|[^\s:/[\]]+):(\d{1,5})$/i.exec(text) ?? []
   return port !== '' && Number(port) >= 1 && Number(port) <= 65_535
-}
-
-function parseLogLevel(text: string): string | Error {
-  return LOG_LEVELS.includes(text) ? text : new Error(`must be one of ${LOG_LEVELS.join(', ')}`)
 }

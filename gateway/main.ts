@@ -3,64 +3,22 @@ import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, logGrpc } from '../shared/logger.js'
 import { ArgumentError, help, readArguments, SettingsError } from '../shared/settings.js'
 import { TlsCertificates } from '../shared/tls.js'
-import { buildGateway, CLOSING_TIME } from './app.js'
+import { buildGateway, CLOSING_TIMEOUT } from './app.js'
 import { type GatewayConfig, readGatewayConfig } from './config.js'
 import { GrpcAuthClient } from './data/auth-client.js'
 import { Catalogue } from './data/catalogue.js'
-import { openDataCredentials } from './data/replica.js'
 import { GrpcDataClient } from './data/data-client.js'
+import { openDataCredentials } from './data/replica.js'
 import { ReplicaPool } from './data/replica-pool.js'
 import { PublicAddress } from './http/public-address.js'
 import { openKeyRing } from './key-ring/open-key-ring.js'
 
-async function serve(config: GatewayConfig): Promise<void> {
-  const log = createLogger({ name: 'gateway', level: config.logLevel })
-  logGrpc(log)
-  await keepDataPrivate(config.dataDir, log)
-  const stopping = new AbortController()
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort())
-
-  const certificates =
-    config.httpTls === undefined
-      ? undefined
-      : await TlsCertificates.open(config.httpTls, { log, stopping: stopping.signal, what: 'HTTPS' })
-  const credentials = await openDataCredentials(config.grpc, { log, stopping: stopping.signal })
-  let isReady = (): boolean => false
-  const pages = healthPages(() => isReady())
-  const admin = config.admin === undefined ? undefined : await startAdminServer(config.admin, pages)
-  if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
-  const replicas = new ReplicaPool({ addresses: config.dataServiceAddresses, credentials, log })
-  const data = new GrpcDataClient(replicas)
-  const auth = new GrpcAuthClient(replicas)
-  try {
-    log.info({ addresses: config.dataServiceAddresses }, 'asking the data service for its catalogue')
-    const catalogue = await Catalogue.open(data, log, stopping.signal)
-    const keyRing = await openKeyRing(config.keyRing, log)
-    const address = new PublicAddress(config)
-    const common = { config, data, auth, catalogue, log, keyRing: keyRing.ring, address }
-    const app = await buildGateway({ ...common, certificates, stopping: stopping.signal })
-    await app.listen({ host: config.host === 'localhost' ? '127.0.0.1' : config.host, port: config.port })
-    isReady = () => !stopping.signal.aborted && data.isReachable()
-    log.info({ url: address.listening(app), publicBaseUrl: address.base }, 'listening')
-    await aborted(stopping.signal)
-    log.info('closing')
-    setTimeout(() => app.server.closeAllConnections(), CLOSING_TIME).unref()
-    await app.close()
-    keyRing.close()
-  } catch (error) {
-    if (!stopping.signal.aborted) throw error
-  } finally {
-    replicas.close()
-    await admin?.close()
-  }
-  log.info('closed')
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+try {
+  await main()
+} catch (error) {
+  const isForPeople = error instanceof SettingsError || error instanceof ArgumentError
+  process.stderr.write(`${isForPeople ? error.message : `Cannot start: ${String(error)}`}\n`)
+  process.exitCode = 1
 }
 
 async function main(): Promise<void> {
@@ -74,10 +32,54 @@ async function main(): Promise<void> {
   else await serve(config)
 }
 
-try {
-  await main()
-} catch (error) {
-  const told = error instanceof SettingsError || error instanceof ArgumentError
-  process.stderr.write(`${told ? error.message : `Cannot start: ${String(error)}`}\n`)
-  process.exitCode = 1
+/** Runs until the process receives SIGTERM or SIGINT. */
+async function serve(config: GatewayConfig): Promise<void> {
+  const log = createLogger({ name: 'gateway', level: config.logLevel })
+  logGrpc(log)
+  await keepDataPrivate(config.dataDir, log)
+  const stop = new AbortController()
+  const stopping = stop.signal
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort())
+
+  const certificates =
+    config.httpTls === undefined
+      ? undefined
+      : await TlsCertificates.open(config.httpTls, { log, stopping, what: 'HTTPS' })
+  const credentials = await openDataCredentials(config.grpc, { log, stopping })
+  let isReady = (): boolean => false
+  const pages = healthPages(() => isReady())
+  const admin = config.admin === undefined ? undefined : await startAdminServer(config.admin, pages)
+  if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
+  const pool = new ReplicaPool({ addresses: config.dataServiceAddresses, credentials, log })
+  const data = new GrpcDataClient(pool)
+  const auth = new GrpcAuthClient(pool)
+  try {
+    log.info({ addresses: config.dataServiceAddresses }, 'asking the data service for its catalogue')
+    const catalogue = await Catalogue.open(data, log, stopping)
+    const keyRing = await openKeyRing(config.keyRing, log)
+    const address = new PublicAddress(config)
+    const deps = { config, data, auth, catalogue, log, keyRing: keyRing.ring, address, certificates, stopping }
+    const app = await buildGateway(deps)
+    await app.listen({ host: config.host === 'localhost' ? '127.0.0.1' : config.host, port: config.port })
+    isReady = () => !stopping.aborted && data.isReachable()
+    log.info({ url: address.listening(app), publicBaseUrl: address.base }, 'listening')
+    await aborted(stopping)
+    log.info('closing')
+    setTimeout(() => app.server.closeAllConnections(), CLOSING_TIMEOUT).unref()
+    await app.close()
+    keyRing.close()
+  } catch (error) {
+    if (!stopping.aborted) throw error
+  } finally {
+    pool.close()
+    await admin?.close()
+  }
+  log.info('closed')
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }

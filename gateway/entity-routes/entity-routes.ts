@@ -34,12 +34,12 @@ export const entityWrites = fp<EntityTools>(
   }
 )
 
-/** Every method at an entity path that no operation there has. */
-export const entityRejections = fp<Pick<EntityTools, 'catalogue'>>(
+/** Answers all other methods at the paths of entities: 404 if the resource has no such path, else 405. */
+export const entityMethods = fp<Pick<EntityTools, 'catalogue'>>(
   async (app, { catalogue }) => {
     for (const path of [COLLECTION_PATH, PAGED_PATH, EXPORT_PATH, LOOKUP_PATH, ROW_PATH, ACTION_PATH]) {
       rejectOthersAt(app, catalogue, path)
     }
   },
-  { name: 'entity-refusals', dependencies: ['problem-responses'], fastify: '5.x' }
+  { name: 'entity-methods', dependencies: ['problem-responses'], fastify: '5.x' }
 )

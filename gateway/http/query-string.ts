@@ -45,7 +45,7 @@ export function pathOf(target: string): string {
 const SHOWN = 2048
 
 /** The path of a request target as the log shows it: of an overlong one the beginning alone. */
-export function shownPathOf(target: string): string {
+export function loggedPath(target: string): string {
   return pathOf(target).slice(0, SHOWN)
 }
 

@@ -6,7 +6,7 @@ import type { TrustedProxies } from '../http/client-address.js'
 import { addVary, HOP_BY_HOP, listMembers, REQUEST_HOP_BY_HOP } from '../http/header-fields.js'
 import { escapeHtml, HTML_HEADERS, htmlPage } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { keepFromFailing } from '../server/connections.js'
+import { ignoreErrors } from '../server/connections.js'
 import { type PageSession, rendererPath, splitPath } from './destination.js'
 
 export interface Forwarding {
@@ -112,7 +112,7 @@ export function sendFailurePage(reply: FastifyReply, failure: DomainError, reque
  */
 export function upstreamBody(raw: Readable): PassThrough {
   // Nobody reads the body of a request that is refused or still waits for its turn when the client goes away.
-  const body = keepFromFailing(new PassThrough())
+  const body = ignoreErrors(new PassThrough())
   raw.pipe(body)
   raw.once('close', () => {
     if (!raw.readableEnded) body.destroy(new DomainError('request.malformed', 'The body broke off.'))

@@ -3,104 +3,95 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Where the operating system does not tell what it still holds for a client, a reader has this many times as long: a few
- * megabytes lie in its buffers, and a reader of 10 KB/s takes minutes for them.
+ * Counts the checks in a row in which a client made no progress. It counts checks and not milliseconds: while this
+ * process itself stands still, no check happens, and the pause does not count against its clients.
  */
-export const LENIENCE = 10
-
-/**
- * Within the machine Linux tells it in large steps: a receiver that was full reports room only once up to 330 KB of it is
- * free, which takes a reader of 10 KB/s 33 seconds. Over a network a step is a few packets.
- */
-const LOOPBACK_LENIENCE = 4 / 3
-
-const LOOPBACK = /^(?:(?:::ffff:)?127\.|::1$)/
-
-export function lenienceOf({ socket }: { readonly socket: Socket }): number {
-  return LOOPBACK.test(`${socket.remoteAddress}`) ? LOOPBACK_LENIENCE : 1
-}
-
-/**
- * For how many looks in a row a client made no progress. Looks are counted, not milliseconds: when this process itself
- * stands still for a while, that is no silence of its clients.
- */
-export class SilentLooks {
+export class StallCounter {
   count = 0
-  #seen = ''
+  #previous = ''
 
-  /** `seen` changes with every progress; `isIdle` says that none is to be expected of the client. */
-  look(seen: string, isIdle: boolean): number {
-    this.count = isIdle || seen !== this.#seen ? 0 : this.count + 1
-    this.#seen = seen
+  /** `progress` is a text that changes with every progress; `isIdle` says that the client has nothing to do. */
+  check(progress: string, isIdle: boolean): number {
+    this.count = isIdle || progress !== this.#previous ? 0 : this.count + 1
+    this.#previous = progress
     return this.count
   }
 }
 
-/** Whether a client goes on sending a body that is not whole. */
-export class SendingClient {
+/** Whether a client continues to send a request body that is not complete. */
+export class UploadProgress {
   readonly #socket: Socket
-  readonly #silent = new SilentLooks()
+  readonly #stalled = new StallCounter()
 
   constructor(socket: Socket) {
     this.#socket = socket
-  }
-
-  /** Looks for which nothing has come. `latest` is the request whose head came last: no other body can be incomplete. */
-  look(latest: IncomingMessage | undefined, isHeldUp: boolean): number {
-    const owed = latest !== undefined && !latest.complete && !latest.destroyed
-    // What is not read here is not for the client to send.
-    const isOurTurn = isHeldUp || this.#socket.isPaused() || (latest?.readableLength ?? 0) > 0
-    return this.#silent.look(String(this.#socket.bytesRead), !owed || isOurTurn)
-  }
-}
-
-/** Whether a client goes on reading what waits for it. */
-export class ReadingClient {
-  readonly #socket: Socket
-  readonly #silent = new SilentLooks()
-  #queued: number | undefined
-
-  constructor(socket: Socket) {
-    this.#socket = socket
-  }
-
-  /** Looks for which bytes have waited in this process and none of them has left it. */
-  look(): number {
-    const { bytesWritten, writableLength } = this.#socket
-    const left = `${bytesWritten - writableLength} ${writeQueueSize(this.#socket)}`
-    const looks = this.#silent.look(left, writableLength === 0)
-    if (looks === 0) this.#queued = undefined
-    return looks
-  }
-
-  /** What `look` last answered. */
-  get looks(): number {
-    return this.#silent.count
   }
 
   /**
-   * The same when what left this process earlier is taken into account: a slow reader takes that from buffers of
-   * megabytes, and nothing leaves this process before a third of those is free.
+   * Checks in a row without a new byte. `latest` is the request whose head came last: only its body can be incomplete.
+   * `hasQueue` says that requests of the connection wait for their turn.
    */
-  compare(queues: UnacknowledgedBytes): number {
-    const { localPort, remotePort } = this.#socket
-    const before = this.#queued
-    this.#queued = queues.get(`${localPort} ${remotePort}`)
-    if (before !== undefined && this.#queued !== undefined && this.#queued !== before) this.#silent.count = 0
-    return this.#silent.count
+  check(latest: IncomingMessage | undefined, hasQueue: boolean): number {
+    const isIncomplete = latest !== undefined && !latest.complete && !latest.destroyed
+    // While the gateway itself does not read, the client cannot send.
+    const gatewayIsBehind = hasQueue || this.#socket.isPaused() || (latest?.readableLength ?? 0) > 0
+    return this.#stalled.check(String(this.#socket.bytesRead), !isIncomplete || gatewayIsBehind)
   }
 }
 
-/** Bytes of the write under way that the operating system has not taken yet; Node's own timeouts look at it too. */
+/** Whether a client continues to read the response bytes that wait for it. */
+export class DownloadProgress {
+  readonly #socket: Socket
+  readonly #stalled = new StallCounter()
+  #unacknowledged: number | undefined
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  /** Checks in a row in which bytes waited in this process and none of them left it. */
+  check(): number {
+    const { bytesWritten, writableLength } = this.#socket
+    const left = `${bytesWritten - writableLength} ${writeQueueSize(this.#socket)}`
+    const count = this.#stalled.check(left, writableLength === 0)
+    if (count === 0) this.#unacknowledged = undefined
+    return count
+  }
+
+  /** The latest result of `check`. */
+  get stalledChecks(): number {
+    return this.#stalled.count
+  }
+
+  /**
+   * The same, corrected by what the operating system still holds for the client: a slow client reads from the system's
+   * buffers, which hold megabytes, and nothing more leaves this process until a third of them is free.
+   */
+  correct(unacknowledged: UnacknowledgedBytes): number {
+    const before = this.#unacknowledged
+    this.#unacknowledged = unacknowledged.get(connectionKey(this.#socket))
+    if (before !== undefined && this.#unacknowledged !== undefined && this.#unacknowledged !== before) {
+      this.#stalled.count = 0
+    }
+    return this.#stalled.count
+  }
+}
+
+/** Bytes of the current write that the operating system has not accepted yet. Node's own timeouts use them as well. */
 export function writeQueueSize(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }
   return handle?.writeQueueSize ?? 0
 }
 
-/** By local and remote port: connections with the same two are counted together. */
+/** Bytes that were sent and not acknowledged, by `connectionKey`. */
 export type UnacknowledgedBytes = ReadonlyMap<string, number>
 
-/** Bytes that were sent and not acknowledged, as Linux counts them (proc_pid_net(5)). undefined on other systems. */
+/** Local and remote port. Connections with the same two ports are counted together. */
+export function connectionKey({ localPort, remotePort }: Socket): string {
+  return `${localPort} ${remotePort}`
+}
+
+/** What Linux reports of its send queues (proc_pid_net(5)). undefined on other systems. */
 export async function unacknowledgedBytes(): Promise<UnacknowledgedBytes | undefined> {
   const queues = new Map<string, number>()
   for (const file of ['/proc/net/tcp', '/proc/net/tcp6']) {

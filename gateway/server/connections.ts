@@ -1,162 +1,194 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { isLoopback } from '../../shared/ip-address.js'
 import type { Logger } from '../../shared/logger.js'
-import { LENIENCE, lenienceOf, ReadingClient, SendingClient, unacknowledgedBytes } from './client-progress.js'
+import { DownloadProgress, unacknowledgedBytes, type UnacknowledgedBytes, UploadProgress } from './client-progress.js'
 
-/** What a client may take, in milliseconds (contract.md section 2, Time). */
-export interface ConnectionTimes {
-  /** From the first byte of a request's head, or from the start of a connection, to the end of the head. */
+/** How long a client may take, in milliseconds (contract.md section 2, Time). */
+export interface ConnectionTimeouts {
+  /** From the first byte of a request head, or from the start of a connection, to the end of the head. */
   readonly head: number
-  /** Without a byte of a body that is not whole. */
+  /** Without a further byte of an incomplete request body. */
   readonly body: number
-  /** Without the client reading of an answer that waits for it. */
-  readonly answer: number
+  /** Without the client reading from a response that waits for it. */
+  readonly response: number
 }
 
-export const CONNECTION_TIMES: ConnectionTimes = { head: 15_000, body: 30_000, answer: 30_000 }
+export const CONNECTION_TIMEOUTS: ConnectionTimeouts = { head: 15_000, body: 30_000, response: 30_000 }
 
-/** Pipelined requests of one connection that may wait for their turn before no more bytes are read from it. */
-const MAX_WAITING = 16
+/** How often a connection is checked during the shortest of its timeouts. */
+const CHECKS_PER_TIMEOUT = 10
 
-/** How often a connection is looked at while the shortest of its times passes. */
-const LOOKS = 10
-
-/** Milliseconds between two looks. */
-export function lookInterval({ head, body, answer }: ConnectionTimes): number {
-  return Math.max(1, Math.floor(Math.min(head, body, answer) / LOOKS))
+/** Milliseconds between two checks. */
+export function checkInterval({ head, body, response }: ConnectionTimeouts): number {
+  return Math.max(1, Math.floor(Math.min(head, body, response) / CHECKS_PER_TIMEOUT))
 }
 
-const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
+/**
+ * How many times longer a client may take to read if the operating system does not report what it still holds for it: a
+ * few megabytes are in its buffers, and a client that reads 10 KB/s needs minutes for them.
+ */
+export const UNKNOWN_QUEUE_FACTOR = 10
 
-interface Waiting {
+/**
+ * The same on the loopback interface. Linux reports progress there in large steps: a full receiver announces room only
+ * once up to 330 KB of it is free, which takes a client of 10 KB/s 33 seconds. Over a network a step is a few packets.
+ */
+const LOOPBACK_FACTOR = 4 / 3
+
+/** The factor by which the timeout for reading is longer for this client. */
+export function readTimeoutFactor(socket: Socket, queues: UnacknowledgedBytes | undefined): number {
+  if (queues === undefined) return UNKNOWN_QUEUE_FACTOR
+  return isLoopback(`${socket.remoteAddress}`) ? LOOPBACK_FACTOR : 1
+}
+
+/** Pipelined requests of one connection that may wait before no more bytes are read from it. */
+const MAX_QUEUED = 16
+
+/** The code of Node's own error for a late head. */
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
+
+interface QueuedRequest {
   readonly response: ServerResponse
-  readonly begin: () => void
+  readonly start: () => void
 }
 
 interface Connection {
   readonly socket: Socket
-  /** The request whose head came last: only its body can be incomplete. */
+  /** The request whose head came last. Only its body can be incomplete. */
   latest: IncomingMessage | undefined
-  answering: ServerResponse | undefined
-  readonly waiting: Waiting[]
-  /** Looks since a head was late that was not the client's to send; undefined while none was. */
-  lateHead: number | undefined
-  /** Bytes that had been read of it when it was first seen idle after its last answer. */
-  readWhenIdle: number | undefined
-  /** While nothing is read from it: what stops Node, which resumes a socket whenever a body is read. */
-  pausing: (() => void) | undefined
-  /** Since the last head. */
+  /** The response that is being sent. */
+  current: ServerResponse | undefined
+  readonly queue: QueuedRequest[]
+  /** Checks since a head began to be late for a reason other than the client; undefined if there is none. */
+  lateHeadChecks: number | undefined
+  /** `bytesRead` of the socket when the connection was first seen idle after its last response. */
+  bytesReadWhenIdle: number | undefined
+  /** Set while nothing is read: the listener that pauses again, since Node resumes a socket when a body is read. */
+  pauseAgain: (() => void) | undefined
+  /** Whether reading was paused since the last head. */
   wasPaused: boolean
-  readonly sending: SendingClient
-  readonly reading: ReadingClient
+  readonly upload: UploadProgress
+  readonly download: DownloadProgress
 }
 
 /**
- * The client's side of every connection. It holds what can be held for all of them at once: a socket always has an
- * error listener, whoever it is handed to; requests of one connection are answered one at a time, so that what waits for
- * a client is bounded; who sends or reads nothing for too long is disconnected.
+ * The client side of every connection. It makes sure that every socket always has an error listener, that requests of one
+ * connection are answered one at a time, so that the memory for one client is bounded, and that a client which sends or
+ * reads nothing for too long is disconnected.
+ *
+ * The queue of a connection is an array and not a p-queue: a request that has no one before it starts at once, without a
+ * promise, and the queue has to stop reading from the socket when it is full.
  */
 export class Connections {
-  readonly #times: ConnectionTimes
+  readonly #timeouts: ConnectionTimeouts
   readonly #maxConnections: number
   readonly #log: Logger
   readonly #open = new Map<Socket, Connection>()
-  #looking = false
+  #checking = false
 
-  constructor(options: { times: ConnectionTimes; maxConnections: number; log: Logger }) {
-    this.#times = options.times
+  constructor(options: { timeouts: ConnectionTimeouts; maxConnections: number; log: Logger }) {
+    this.#timeouts = options.timeouts
     this.#maxConnections = options.maxConnections
     this.#log = options.log
   }
 
-  /** Node's own options of a server: it times the heads, which only its parser sees. */
+  /** Options for Node's server, which measures the time of heads itself: only its parser sees them. */
   get serverOptions(): { readonly headersTimeout: number; readonly connectionsCheckingInterval: number } {
-    return { headersTimeout: this.#times.head, connectionsCheckingInterval: this.#interval }
+    return { headersTimeout: this.#timeouts.head, connectionsCheckingInterval: this.#interval }
   }
 
-  /** Before any other listener. For a server of TLS too: there `connection` is the bare socket, with an error listener. */
+  /**
+   * Has to be called before any other listener is added. On a TLS server `connection` brings the raw socket, which needs
+   * an error listener as well, and `secureConnection` the one that is used.
+   */
   attach(server: Server): void {
     server.maxConnections = this.#maxConnections
-    server.prependListener('connection', (socket: Socket) => this.#opened(socket))
-    server.prependListener('secureConnection', (socket: Socket) => this.#opened(socket))
+    server.prependListener('connection', (socket: Socket) => this.#onOpen(socket))
+    server.prependListener('secureConnection', (socket: Socket) => this.#onOpen(socket))
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-      keepFromFailing(request)
-      keepFromFailing(response)
+      ignoreErrors(request)
+      ignoreErrors(response)
       const connection = this.#open.get(request.socket)
-      if (connection !== undefined)
-        Object.assign(connection, { latest: request, lateHead: undefined, readWhenIdle: undefined, wasPaused: false })
+      if (connection === undefined) return
+      connection.latest = request
+      connection.lateHeadChecks = undefined
+      connection.bytesReadWhenIdle = undefined
+      connection.wasPaused = false
     })
     this.#warnOfDropped(server)
     server.once('listening', () => {
-      const timer = setInterval(() => void this.#look(server), this.#interval).unref()
+      const timer = setInterval(() => void this.#check(server), this.#interval).unref()
       server.once('close', () => clearInterval(timer))
     })
   }
 
   /**
-   * Begins a request when those before it on its connection are answered (RFC 9112 section 9.3.2 allows more only where
-   * all methods are safe). One whose connection closes meanwhile never begins.
+   * Starts a request when the requests before it on its connection are answered. RFC 9112 section 9.3.2 allows servers to
+   * process pipelined requests in parallel only if all of them are safe. A request never starts if its connection closes
+   * first.
    */
-  inTurn(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
+  startInOrder(request: IncomingMessage, response: ServerResponse, start: () => void): void {
     const connection = this.#open.get(request.socket)
-    // The streams of HTTP/2 have no order among them.
-    if (connection === undefined || request.httpVersionMajor > 1) begin()
-    else if (connection.answering === undefined) this.#begin(connection, { response, begin })
+    // The streams of an HTTP/2 connection are independent of each other.
+    if (connection === undefined || request.httpVersionMajor > 1) start()
+    else if (connection.current === undefined) this.#start(connection, { response, start })
     else {
-      connection.waiting.push({ response, begin })
-      if (connection.waiting.length >= MAX_WAITING && connection.pausing === undefined) pause(connection)
+      connection.queue.push({ response, start })
+      if (connection.queue.length >= MAX_QUEUED && connection.pauseAgain === undefined) pauseReading(connection)
     }
   }
 
   /**
-   * Whether a timeout of Node's is not the client's fault: the rest of a head is not read while an answer before it is
-   * under way. Its time begins anew after that.
+   * Whether to ignore Node's timeout error because the client is not the cause: the rest of a head is not read while an
+   * earlier response is being sent. The client then gets the full time again.
    */
-  excuses(error: Error, socket: Socket): boolean {
+  ignoresTimeout(error: Error, socket: Socket): boolean {
     const connection = this.#open.get(socket)
-    if (!isTimeout(error) || connection === undefined || connection.latest?.complete !== true) return false
-    if (connection.answering === undefined && !connection.wasPaused) return false
-    connection.lateHead = 0
+    const isTimeout = 'code' in error && error.code === REQUEST_TIMEOUT
+    if (!isTimeout || connection === undefined || connection.latest?.complete !== true) return false
+    if (connection.current === undefined && !connection.wasPaused) return false
+    connection.lateHeadChecks = 0
     connection.wasPaused = false
     return true
   }
 
-  #begin(connection: Connection, { response, begin }: Waiting): void {
-    connection.answering = response
+  #start(connection: Connection, { response, start }: QueuedRequest): void {
+    connection.current = response
     response.once('close', () => {
-      connection.answering = undefined
-      const next = connection.waiting.shift()
-      if (next !== undefined) this.#begin(connection, next)
-      if (connection.pausing !== undefined && connection.waiting.length < MAX_WAITING / 2) {
-        resume(connection)
+      connection.current = undefined
+      const next = connection.queue.shift()
+      if (next !== undefined) this.#start(connection, next)
+      if (connection.pauseAgain !== undefined && connection.queue.length < MAX_QUEUED / 2) {
+        resumeReading(connection)
       }
     })
-    begin()
+    start()
   }
 
-  #opened(socket: Socket): void {
-    keepFromFailing(socket)
+  #onOpen(socket: Socket): void {
+    ignoreErrors(socket)
     const connection: Connection = {
       socket,
       latest: undefined,
-      answering: undefined,
-      waiting: [],
-      lateHead: undefined,
-      readWhenIdle: undefined,
-      pausing: undefined,
+      current: undefined,
+      queue: [],
+      lateHeadChecks: undefined,
+      bytesReadWhenIdle: undefined,
+      pauseAgain: undefined,
       wasPaused: false,
-      sending: new SendingClient(socket),
-      reading: new ReadingClient(socket)
+      upload: new UploadProgress(socket),
+      download: new DownloadProgress(socket)
     }
     this.#open.set(socket, connection)
     socket.once('close', () => {
       this.#open.delete(socket)
-      connection.waiting.length = 0
+      connection.queue.length = 0
     })
   }
 
   get #interval(): number {
-    return lookInterval(this.#times)
+    return checkInterval(this.#timeouts)
   }
 
   #warnOfDropped(server: Server): void {
@@ -172,43 +204,47 @@ export class Connections {
     })
   }
 
-  /** Never rejects. */
-  async #look(server: Server): Promise<void> {
-    if (this.#looking) return
-    this.#looking = true
-    const { body, answer } = this.#times
-    const silent: Connection[] = []
+  /** Disconnects clients that have passed a timeout. Never rejects. */
+  async #check(server: Server): Promise<void> {
+    if (this.#checking) return
+    this.#checking = true
+    const { body, response } = this.#timeouts
+    const unread: Connection[] = []
     for (const connection of this.#open.values()) {
-      const { sending, reading, latest, waiting } = connection
-      const late = sending.look(latest, waiting.length > 0) * this.#interval - body
-      // Once it is answered as Node answers late heads, and where that did not end it, it ends here.
-      if (late >= this.#interval) this.#close(connection, 'sent no more of a body')
-      else if (late >= 0 || this.#sendsNoHead(connection)) server.emit('clientError', timeout(), connection.socket)
-      // From early on: a step that came before the first comparison is not seen.
-      else if (reading.look() * this.#interval >= answer / LOOKS) silent.push(connection)
+      const { upload, download, latest, queue } = connection
+      const overdue = upload.check(latest, queue.length > 0) * this.#interval - body
+      // A late body is first answered like a late head. If that has not closed the connection, this does.
+      if (overdue >= this.#interval) this.#close(connection, 'sent no more of a body')
+      else if (overdue >= 0 || this.#isHeadLate(connection)) {
+        server.emit('clientError', requestTimeout(), connection.socket)
+      }
+      // The comparison with the system's queues starts early, since it cannot see progress before its first value.
+      else if (download.check() * this.#interval >= response / CHECKS_PER_TIMEOUT) unread.push(connection)
     }
-    const queues = silent.length === 0 ? undefined : await unacknowledgedBytes()
-    for (const connection of silent) {
-      const { reading } = connection
-      const looks = queues === undefined ? reading.looks / LENIENCE : reading.compare(queues) / lenienceOf(connection)
-      if (looks * this.#interval >= answer) this.#close(connection, 'read no more of an answer')
+    const queues = unread.length === 0 ? undefined : await unacknowledgedBytes()
+    for (const connection of unread) {
+      const { download, socket } = connection
+      const stalled = queues === undefined ? download.stalledChecks : download.correct(queues)
+      if ((stalled / readTimeoutFactor(socket, queues)) * this.#interval >= response) {
+        this.#close(connection, 'read no more of an answer')
+      }
     }
-    this.#looking = false
+    this.#checking = false
   }
 
   /**
-   * Node's parser passes over the blank lines before a head without a timeout of its own, and each of them begins the
-   * time of an idle connection anew (RFC 9112 section 2.2 has them ignored): here they are the start of a head.
+   * Node's parser skips blank lines before a head (RFC 9112 section 2.2) without starting its timeout, and each of them
+   * restarts the timeout of an idle connection. Here they count as the start of a head.
    */
-  #sendsNoHead(connection: Connection): boolean {
-    const { latest, answering, socket } = connection
-    if (latest?.complete === true && answering === undefined) {
-      connection.readWhenIdle ??= socket.bytesRead
-      if (socket.bytesRead > connection.readWhenIdle) connection.lateHead ??= 0
+  #isHeadLate(connection: Connection): boolean {
+    const { latest, current, socket } = connection
+    if (latest?.complete === true && current === undefined) {
+      connection.bytesReadWhenIdle ??= socket.bytesRead
+      if (socket.bytesRead > connection.bytesReadWhenIdle) connection.lateHeadChecks ??= 0
     }
-    if (connection.lateHead === undefined) return false
-    connection.lateHead = connection.answering === undefined ? connection.lateHead + 1 : 0
-    return connection.lateHead * this.#interval >= this.#times.head
+    if (connection.lateHeadChecks === undefined) return false
+    connection.lateHeadChecks = connection.current === undefined ? connection.lateHeadChecks + 1 : 0
+    return connection.lateHeadChecks * this.#interval >= this.#timeouts.head
   }
 
   #close({ socket }: Connection, why: string): void {
@@ -217,28 +253,27 @@ export class Connections {
   }
 }
 
-/** Without a listener an `error` would end the process, and Node takes its own off what it hands to others. */
-export function keepFromFailing<Stream extends NodeJS.EventEmitter>(stream: Stream): Stream {
+/**
+ * Adds an `error` listener that does nothing. Without any listener an `error` would end the process, and Node removes its
+ * own listener from a socket that it hands to others.
+ */
+export function ignoreErrors<Stream extends NodeJS.EventEmitter>(stream: Stream): Stream {
   return stream.on('error', () => {})
 }
 
-function pause(connection: Connection): void {
-  connection.pausing = () => connection.socket.pause()
-  // Behind Node's own listener, which it has to revoke.
-  connection.socket.on('resume', connection.pausing).pause()
+function pauseReading(connection: Connection): void {
+  connection.pauseAgain = () => connection.socket.pause()
+  // This listener runs after Node's own one and undoes what that did.
+  connection.socket.on('resume', connection.pauseAgain).pause()
 }
 
-function resume(connection: Connection): void {
-  if (connection.pausing !== undefined) connection.socket.off('resume', connection.pausing).resume()
-  connection.pausing = undefined
+function resumeReading(connection: Connection): void {
+  if (connection.pauseAgain !== undefined) connection.socket.off('resume', connection.pauseAgain).resume()
+  connection.pauseAgain = undefined
   connection.wasPaused = true
 }
 
-/** As Node tells it. */
-function timeout(): Error {
-  return Object.assign(new Error('A request came no further.'), { code: TIMEOUT })
-}
-
-function isTimeout(error: Error): boolean {
-  return 'code' in error && error.code === TIMEOUT
+/** An error like Node's own for a late head. */
+function requestTimeout(): Error {
+  return Object.assign(new Error('A request came no further.'), { code: REQUEST_TIMEOUT })
 }

@@ -13,116 +13,126 @@ import { createServer as createTlsServer, type Server, type ServerOptions } from
 import type { TLSSocket } from 'node:tls'
 import type { TlsCertificates } from '../../shared/tls.js'
 import {
-  LENIENCE,
-  lenienceOf,
-  SilentLooks,
-  type UnacknowledgedBytes,
+  connectionKey,
+  StallCounter,
   unacknowledgedBytes,
+  type UnacknowledgedBytes,
   writeQueueSize
 } from './client-progress.js'
-import { CONNECTION_TIMES, type ConnectionTimes, lookInterval } from './connections.js'
+import {
+  checkInterval,
+  CONNECTION_TIMEOUTS,
+  type ConnectionTimeouts,
+  readTimeoutFactor,
+  UNKNOWN_QUEUE_FACTOR
+} from './connections.js'
 
-/** Requests of one connection under way at a time. */
+/** Concurrent requests of one connection. */
 const MAX_STREAMS = 100
 
-/** Requests of one connection that may be reset, by either side, over those that were not: each is work for nothing. */
+/**
+ * How many more requests of one connection may end with a reset, by either side, than without one. A client that opens
+ * and resets streams costs work and gets nothing (CVE-2023-44487, rapid reset).
+ */
 const MAX_RESETS = 200
 
-/** Far above what 64 KiB can hold, as HTTP/1.1 has no limit of its own: the size decides (plugins/request-limits.ts). */
+/** More lines than fit into 64 KiB: as in HTTP/1.1, only the size is limited (requests.ts). */
 const MAX_HEADER_LINES = 16_384
 
-/** Milliseconds that a connection without a request is kept, as Fastify keeps those of plain HTTP. */
-const IDLE = 72_000
+/** Milliseconds that a connection without a request stays open, as Fastify has them for plain HTTP. */
+const KEEP_ALIVE_TIMEOUT = 72_000
 
-interface Watched {
-  readonly stream: ServerHttp2Stream
-  readonly connection: Http2Connection
-  readonly sending: SilentLooks
-  readonly reading: SilentLooks
+/** A `serverFactory` for Fastify: an HTTPS server that offers both versions of HTTP by ALPN (RFC 7301). */
+export function httpsServerFactory(
+  { current: { cert, key } }: TlsCertificates,
+  options: ServerOptions
+): (handler: RequestListener) => Server {
+  const tls = { cert, key, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: CONNECTION_TIMEOUTS.head }
+  const timeouts = { keepAliveTimeout: KEEP_ALIVE_TIMEOUT, requestTimeout: 0 }
+  return (handler) => Object.assign(createTlsServer({ ...options, ...tls }, handler), timeouts)
 }
 
 interface Http2Connection {
   readonly socket: TLSSocket
-  /** For how many looks it was full and nothing left it. */
-  readonly full: SilentLooks
+  /** Counts the checks in which its write queue was full and did not move. */
+  readonly blocked: StallCounter
 }
 
-/** Makes a server of HTTPS for Fastify, which offers both versions of HTTP by ALPN (RFC 7301). */
-export function overTls({ current }: TlsCertificates, options: ServerOptions): (handler: RequestListener) => Server {
-  const { cert, key } = current
-  const tls = { cert, key, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: CONNECTION_TIMES.head }
-  const times = { keepAliveTimeout: IDLE, requestTimeout: 0 }
-  return (handler) => Object.assign(createTlsServer({ ...options, ...tls }, handler), times)
+interface WatchedStream {
+  readonly stream: ServerHttp2Stream
+  readonly connection: Http2Connection
+  readonly upload: StallCounter
+  readonly download: StallCounter
 }
 
 /**
- * Serves HTTP/2 on a server of HTTPS, to clients that choose it by ALPN; what they send becomes a `request` event of the
- * server as HTTP/1.1's requests do, so one application answers both. The server has to be new: its listeners at this
- * moment are Node's own. New connections get changed certificates.
+ * Serves HTTP/2 on an HTTPS server to clients that choose it by ALPN. Its requests become `request` events of that
+ * server, like those of HTTP/1.1, so that one application answers both. The server must be new: its listeners at this
+ * moment are Node's own. New connections use changed certificates.
  */
 export class Http2Listener {
   /** Emits `connect` and `checkExpectation` as Node does. */
   readonly server: Http2Server
-  readonly #times: ConnectionTimes
+  readonly #timeouts: ConnectionTimeouts
   readonly #sessions = new Map<ServerHttp2Session, TLSSocket>()
-  readonly #watched = new Set<Watched>()
-  #looking = false
+  readonly #watched = new Set<WatchedStream>()
+  #checking = false
 
   constructor(
     server: Server,
-    options: { certificates: TlsCertificates; maxHeaderBytes: number; times: ConnectionTimes }
+    options: { certificates: TlsCertificates; maxHeaderBytes: number; timeouts: ConnectionTimeouts }
   ) {
-    this.#times = options.times
+    this.#timeouts = options.timeouts
     this.server = createServer({
-      Http2ServerRequest: Request,
-      Http2ServerResponse: Response,
+      Http2ServerRequest: Http2Request,
+      Http2ServerResponse: Http2Response,
       maxHeaderListPairs: MAX_HEADER_LINES,
       settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: options.maxHeaderBytes }
     })
     this.server.on('request', (request, response) => server.emit('request', request, response))
-    const http1 = server.listeners('secureConnection')
+    const http1Listeners = server.listeners('secureConnection')
     server.removeAllListeners('secureConnection')
     server.on('secureConnection', (socket: TLSSocket) => {
       if (socket.alpnProtocol === 'h2') {
-        this.server.once('session', (session) => this.#opened(session, socket))
-        // Node makes the session at once.
+        this.server.once('session', (session) => this.#onSession(session, socket))
+        // Node creates the session synchronously.
         this.server.emit('connection', socket)
-      } else for (const listener of http1) listener.call(server, socket)
+      } else for (const listener of http1Listeners) listener.call(server, socket)
     })
-    // Node would have bytes that are no TLS answered as malformed HTTP/1.1, in plain text.
+    // Node's own listener would answer bytes that are not TLS with plain HTTP/1.1.
     server.removeAllListeners('tlsClientError')
     server.on('tlsClientError', (_error, socket) => socket.destroy())
-    const stop = options.certificates.onChange(({ cert, key }) => server.setSecureContext({ cert, key }))
-    const timer = setInterval(() => void this.#look(), lookInterval(this.#times)).unref()
+    const stopFollowing = options.certificates.onChange(({ cert, key }) => server.setSecureContext({ cert, key }))
+    const timer = setInterval(() => void this.#check(), checkInterval(this.#timeouts)).unref()
     server.once('close', () => {
-      stop()
+      stopFollowing()
       clearInterval(timer)
     })
   }
 
-  /** Takes no further request, and lets those under way end (RFC 9113 section 6.8) within `patience` milliseconds. */
-  close(patience: number): void {
+  /** Accepts no further request (GOAWAY, RFC 9113 section 6.8). Running ones get `timeout` milliseconds to end. */
+  close(timeout: number): void {
     for (const [session, socket] of this.#sessions) {
       session.close()
-      destroyIn(patience, socket)
+      destroyAfter(timeout, socket)
     }
   }
 
-  #opened(session: ServerHttp2Session, socket: TLSSocket): void {
-    const { head } = this.#times
-    const connection: Http2Connection = { socket, full: new SilentLooks() }
+  #onSession(session: ServerHttp2Session, socket: TLSSocket): void {
+    const { head } = this.#timeouts
+    const connection: Http2Connection = { socket, blocked: new StallCounter() }
     let running = 0
     let resets = 0
-    // Once a session has ended, Node waits for the client to close the connection: only destroying it is sure.
+    // After the end of a session Node waits until the client closes the connection. Only destroying it is certain.
     let timer = setTimeout(() => socket.destroy(), head).unref()
     this.#sessions.set(session, socket)
     socket.once('close', () => {
       clearTimeout(timer)
       this.#sessions.delete(session)
     })
-    const rest = (): void => {
+    const closeSession = (): void => {
       session.close()
-      destroyIn(head, socket)
+      destroyAfter(head, socket)
     }
     session.on('stream', (stream) => {
       running += 1
@@ -133,82 +143,79 @@ export class Http2Listener {
         resets = Math.max(0, resets + (stream.rstCode === constants.NGHTTP2_NO_ERROR ? -1 : 1))
         if (resets > MAX_RESETS) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
         else if (running > 0) return
-        // A PING is no request, and neither is half a head.
-        else if (session.closed) rest()
-        else timer = setTimeout(rest, IDLE).unref()
+        else if (session.closed) closeSession()
+        // A PING or an incomplete head does not restart this timer, only a request does.
+        else timer = setTimeout(closeSession, KEEP_ALIVE_TIMEOUT).unref()
       })
     })
   }
 
-  /** Node's own timeout of a stream begins anew with whatever comes on its connection, a PING for one. */
+  /** Node's own stream timeout restarts with anything that arrives on the connection, such as a PING. */
   #watch(stream: ServerHttp2Stream, connection: Http2Connection): void {
-    const watched: Watched = { stream, connection, sending: new SilentLooks(), reading: new SilentLooks() }
+    const watched: WatchedStream = { stream, connection, upload: new StallCounter(), download: new StallCounter() }
     this.#watched.add(watched)
     stream.once('close', () => this.#watched.delete(watched))
-    // An answer that comes before the whole of the body: the rest of it is not wanted (RFC 9113 section 8.1).
+    // A response that ends before the request body does: the client need not send the rest (RFC 9113 section 8.1).
     stream.once('finish', () => {
-      if (!isWhole(stream)) setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR))
+      if (!isRequestComplete(stream)) setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR))
     })
   }
 
-  /** Resets streams whose clients do nothing that they are waited for. Never rejects. */
-  async #look(): Promise<void> {
-    if (this.#looking) return
-    this.#looking = true
-    const { body, answer } = this.#times
-    const interval = lookInterval(this.#times)
+  /** Resets streams, and destroys connections, whose clients have passed a timeout. Never rejects. */
+  async #check(): Promise<void> {
+    if (this.#checking) return
+    this.#checking = true
+    const { body, response } = this.#timeouts
+    const interval = checkInterval(this.#timeouts)
     const full = new Set<Http2Connection>()
-    const unread: Watched[] = []
+    const unread: WatchedStream[] = []
     for (const watched of this.#watched) {
-      const { stream, connection, sending, reading } = watched
-      const awaitsBody = !isWhole(stream) && !stream.isPaused() && stream.readableLength === 0
-      const hasSentNothing = sending.look(String(stream.state.localWindowSize), !awaitsBody)
-      const hasReadNothing = reading.look(String(bytesLeft(stream)), stream.writableLength === 0)
-      if (hasSentNothing * interval >= body) stream.close(constants.NGHTTP2_CANCEL)
-      else if (hasReadNothing > 0) {
+      const { stream, connection, upload, download } = watched
+      const awaitsBody = !isRequestComplete(stream) && !stream.isPaused() && stream.readableLength === 0
+      const stalledUpload = upload.check(String(stream.state.localWindowSize), !awaitsBody)
+      const stalledDownload = download.check(String(bytesTaken(stream)), stream.writableLength === 0)
+      if (stalledUpload * interval >= body) stream.close(constants.NGHTTP2_CANCEL)
+      else if (stalledDownload > 0) {
         unread.push(watched)
         if (writeQueueSize(connection.socket) > 0) full.add(connection)
       }
     }
     const queues = full.size === 0 ? undefined : await unacknowledgedBytes()
     for (const connection of full) {
-      if (fullFor(connection, queues) * interval >= answer) connection.socket.destroy()
+      if (blockedChecks(connection, queues) * interval >= response) connection.socket.destroy()
     }
-    for (const { stream, connection, reading } of unread) {
-      // The streams of a full connection that moves wait for each other.
-      const patience = full.has(connection) ? answer * LENIENCE : answer
-      if (reading.count * interval >= patience) stream.close(constants.NGHTTP2_CANCEL)
+    for (const { stream, connection, download } of unread) {
+      // The streams of a full connection that moves wait for each other and not for the client alone.
+      const timeout = full.has(connection) ? response * UNKNOWN_QUEUE_FACTOR : response
+      if (download.count * interval >= timeout) stream.close(constants.NGHTTP2_CANCEL)
     }
-    this.#looking = false
+    this.#checking = false
   }
 }
 
-function isWhole(stream: ServerHttp2Stream): boolean {
+function isRequestComplete(stream: ServerHttp2Stream): boolean {
   return stream.endAfterHeaders || stream.readableEnded
 }
 
-/** Looks for which nothing has left a full connection, less what a reader is granted (connections.ts). */
-function fullFor({ socket, full }: Http2Connection, queues: UnacknowledgedBytes | undefined): number {
-  const queued = queues?.get(`${socket.localPort} ${socket.remotePort}`)
-  const looks = full.look(`${writeQueueSize(socket)} ${socket.bytesWritten} ${queued}`, false)
-  return looks / (queues === undefined ? LENIENCE : lenienceOf({ socket }))
+/** Checks in which nothing left a full connection, corrected by what its client is granted. */
+function blockedChecks({ socket, blocked }: Http2Connection, queues: UnacknowledgedBytes | undefined): number {
+  const unacknowledged = queues?.get(connectionKey(socket))
+  const checks = blocked.check(`${writeQueueSize(socket)} ${socket.bytesWritten} ${unacknowledged}`, false)
+  return checks / readTimeoutFactor(socket, queues)
 }
 
-/** Unless it has closed by then; `patience` in milliseconds. */
-function destroyIn(patience: number, socket: TLSSocket): void {
+/** Destroys the socket after `timeout` milliseconds unless it is closed by then. */
+function destroyAfter(timeout: number, socket: TLSSocket): void {
   if (socket.destroyed) return
-  const timer = setTimeout(() => socket.destroy(), patience).unref()
+  const timer = setTimeout(() => socket.destroy(), timeout).unref()
   socket.once('close', () => clearTimeout(timer))
 }
 
-/** Bytes of an answer that are handed to Node at a time, a frame of usual size: Node tells of a whole part that it left. */
-const PIECE = 16 * 1024
-
 /**
- * A request of HTTP/2 with the headers that it would have had in HTTP/1.1, which is what everything behind it reads: a
- * `Host` (RFC 9113 section 8.3.1), and the announcement of a body of unknown length, which frames announce here.
+ * A request of HTTP/2 with the headers that it would have in HTTP/1.1, which the rest of the gateway reads: a `Host` from
+ * `:authority` (RFC 9113 section 8.3.1), and `Transfer-Encoding` for a body of unknown length, which frames announce here.
  */
-export class Request extends Http2ServerRequest {
+class Http2Request extends Http2ServerRequest {
   constructor(
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
@@ -216,7 +223,7 @@ export class Request extends Http2ServerRequest {
   ) {
     const { ':authority': authority, host, 'content-length': length } = headers
     const lines = rawHeaders.filter((_, index) => !(rawHeaders[index - (index % 2)] ?? '').startsWith(':'))
-    // Two that differ are two hosts, and refused as those are.
+    // An authority that differs from the Host becomes a second Host line, which checkRequestHead rejects.
     if (authority !== undefined && authority !== host) lines.unshift('host', authority)
     headers.host ??= authority
     if (!stream.endAfterHeaders && length === undefined) headers['transfer-encoding'] = 'chunked'
@@ -224,44 +231,49 @@ export class Request extends Http2ServerRequest {
   }
 }
 
-/** Bytes of the answer's body that were handed to the stream. */
-const passed = new WeakMap<ServerHttp2Stream, number>()
+/** Bytes of a response that are written to Node at a time. Node reports progress only when a whole chunk has left. */
+const CHUNK_BYTES = 16 * 1024
 
-/** Bytes of an answer that the connection has taken. */
-export function bytesLeft(stream: ServerHttp2Stream): number {
-  return (passed.get(stream) ?? 0) - stream.writableLength
+/** Bytes of the response body that were written to the stream. */
+const bytesWritten = new WeakMap<ServerHttp2Stream, number>()
+
+/** Bytes of the response body that the connection has taken. */
+function bytesTaken(stream: ServerHttp2Stream): number {
+  return (bytesWritten.get(stream) ?? 0) - stream.writableLength
 }
 
-/** An answer over HTTP/2 with what those of HTTP/1.1 have and Node's lack. */
-export class Response extends Http2ServerResponse {
+/** A response over HTTP/2 with those properties of an HTTP/1.1 response that Node's class lacks. */
+class Http2Response extends Http2ServerResponse {
   constructor(stream: ServerHttp2Stream) {
     super(stream)
-    // Node would hand over all that waits as one part.
+    // With `_writev` Node would join all waiting chunks to one.
     Object.defineProperty(stream, '_writev', { value: undefined })
     Object.defineProperties(this, {
       destroyed: { get: () => stream.destroyed || stream.closed },
-      // Node ends the writing side of a stream that was reset, which then counts as finished.
+      // Node ends the writable side of a reset stream, which then looks finished.
       writableFinished: {
         get: () => stream.writableFinished && !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR
       }
     })
   }
 
-  /** An answer that is broken off must not look as if it were whole: Node would reset its stream without an error. */
+  /** A response that breaks off must not look complete. Node would reset its stream with the code NO_ERROR. */
   override destroy(error?: Error): this {
     if (!this.stream.closed) this.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
     void error
     return this
   }
 
-  /** In pieces, so that each of them is seen to leave; `end` writes through this too. */
-  override write(chunk: string | Uint8Array, ...rest: unknown[]): boolean {
+  /** Writes in chunks, so that progress is visible. `end` calls this as well. */
+  override write(data: string | Uint8Array, ...rest: unknown[]): boolean {
     const callback = rest.find((one): one is (error?: Error) => void => typeof one === 'function')
     const encoding = typeof rest[0] === 'string' ? (rest[0] as BufferEncoding) : 'utf8'
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk
-    passed.set(this.stream, (passed.get(this.stream) ?? 0) + bytes.length)
+    const bytes = typeof data === 'string' ? Buffer.from(data, encoding) : data
+    bytesWritten.set(this.stream, (bytesWritten.get(this.stream) ?? 0) + bytes.length)
     let from = 0
-    for (; bytes.length - from > PIECE; from += PIECE) super.write(bytes.subarray(from, from + PIECE))
+    for (; bytes.length - from > CHUNK_BYTES; from += CHUNK_BYTES) {
+      super.write(bytes.subarray(from, from + CHUNK_BYTES))
+    }
     const last = bytes.subarray(from)
     return callback === undefined ? super.write(last) : super.write(last, callback)
   }

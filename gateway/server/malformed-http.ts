@@ -9,31 +9,38 @@ import { pathOf } from '../http/query-string.js'
 import { pathOfMalformedHead } from '../http/request-head.js'
 import { STRICT_TRANSPORT } from './requests.js'
 
-/** Node's parser errors; Fastify's type for them describes `rawPacket` as its JSON. */
+/** An error of Node's parser. Fastify's type for it describes `rawPacket` wrongly, as the JSON of a Buffer. */
 interface ParserError extends Error {
   readonly code?: string
+  /** The last bytes that the parser received. */
   readonly rawPacket?: unknown
-  /** Bytes of it that were well-formed. */
+  /** How many of them were well-formed. */
   readonly bytesParsed?: unknown
 }
 
-/** Milliseconds a refused connection may stay half open, so that its sender can read the answer before a reset. */
-const LINGER = 10_000
+/**
+ * Milliseconds that a connection stays half open after its last response (RFC 9112 section 9.6). A reset while the client
+ * still sends would discard the response before the client has read it.
+ */
+const LINGER_TIMEOUT = 10_000
 
-/** Answers what never becomes a request: bytes that are no HTTP, heads far too long, expectations, CONNECT. */
+/**
+ * Answers what never becomes a Fastify request: bytes that are not HTTP, heads far above the limit, unknown expectations
+ * and CONNECT.
+ */
 export class MalformedHttp {
   readonly #address: PublicAddress
   readonly #log: Logger
   readonly #newRequestId: () => string
+  readonly #strictTransport: boolean
   readonly #latest = new WeakMap<Socket, ServerResponse>()
   readonly #rejected = new WeakSet<Socket>()
-  readonly #strictTransport: boolean
 
-  constructor(tools: { address: PublicAddress; log: Logger; newRequestId: () => string; strictTransport: boolean }) {
-    this.#address = tools.address
-    this.#strictTransport = tools.strictTransport
-    this.#log = tools.log
-    this.#newRequestId = tools.newRequestId
+  constructor(options: { address: PublicAddress; log: Logger; newRequestId: () => string; strictTransport: boolean }) {
+    this.#address = options.address
+    this.#log = options.log
+    this.#newRequestId = options.newRequestId
+    this.#strictTransport = options.strictTransport
   }
 
   attach(server: Server): void {
@@ -41,37 +48,36 @@ export class MalformedHttp {
       this.#latest.set(request.socket, response)
     })
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-      const error = unknownExpectation()
-      const problem = this.#problem(error, pathOf(request.url ?? '/'))
+      const problem = this.#problem(unknownExpectation(), pathOf(request.url ?? '/'))
       response.writeHead(problem.status, { ...problem.headers, connection: 'close' }).end(problem.body)
     })
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-      const running = this.#latest.get(socket)
-      // Node has left the socket: an answer under way on it would wait for ever to be told of room for more.
-      if (running !== undefined && !running.writableFinished) socket.destroy()
-      else this.#reject(socket, new DomainError('request.malformed', 'CONNECT is not served here.'), '/')
+      const latest = this.#latest.get(socket)
+      // Node no longer manages the socket, so an unfinished response would wait forever for `drain`.
+      if (latest !== undefined && !latest.writableFinished) socket.destroy()
+      else this.#reject(socket, connectNotServed(), '/')
     })
   }
 
-  /** The same for HTTP/2, whose requests are streams: what is no HTTP/2 at all Node refuses as RFC 9113 says. */
+  /** The same for HTTP/2. Bytes that are not HTTP/2 at all are rejected by Node as RFC 9113 says. */
   attachHttp2(server: Http2Server): void {
-    const refuse = (response: Http2ServerResponse, error: DomainError, path: string): void => {
+    const reject = (response: Http2ServerResponse, error: DomainError, path: string): void => {
       const { status, headers, body } = this.#problem(error, path)
       response.writeHead(status, headers).end(body)
     }
     server.on('checkExpectation', (request: Http2ServerRequest, response: Http2ServerResponse) => {
-      refuse(response, unknownExpectation(), pathOf(request.url))
+      reject(response, unknownExpectation(), pathOf(request.url))
     })
     server.on('connect', (_request: Http2ServerRequest, response: Http2ServerResponse) => {
-      refuse(response, new DomainError('request.malformed', 'CONNECT is not served here.'), '/')
+      reject(response, connectNotServed(), '/')
     })
   }
 
   /** Fastify's `clientErrorHandler`. */
   readonly onClientError = (error: ParserError, socket: Socket): void => {
-    // What is still on its way behind a rejection is a fault each time it comes, and has to come, or the rejection is lost.
+    // Bytes that follow a rejected request are an error each time. They must be read, or a reset discards the response.
     if (this.#rejected.has(socket) && error.code !== 'ECONNRESET') return
-    // Who has sent nothing must not take a rejection for the answer to what they send just then.
+    // A client that has sent nothing could take the rejection for the response to the request that it sends just then.
     const isSilent = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0
     if (error.code === 'ECONNRESET' || !socket.writable || isSilent) {
       socket.destroy()
@@ -79,29 +85,25 @@ export class MalformedHttp {
     }
     this.#rejected.add(socket)
     const rejection = rejectionOf(error)
-    const running = this.#latest.get(socket)
-    if (running !== undefined && !running.req.complete) this.#rejectRunning(socket, rejection, running)
+    const latest = this.#latest.get(socket)
+    if (latest !== undefined && !latest.req.complete) this.#rejectBody(socket, rejection, latest)
     else {
       const path = pathOfMalformedHead(packetOf(error), bytesParsedOf(error))
-      this.#afterRunning(socket, () => this.#reject(socket, rejection, path))
+      const reject = (): void => this.#reject(socket, rejection, path)
+      // Responses are sent in the order of their requests.
+      if (latest === undefined || latest.writableFinished) reject()
+      else latest.once('close', reject)
     }
   }
 
-  /** Answers come in the order of their requests. */
-  #afterRunning(socket: Socket, refuse: () => void): void {
-    const running = this.#latest.get(socket)
-    if (running === undefined || running.writableFinished) refuse()
-    else running.once('close', refuse)
-  }
-
-  /** The fault is in the body of a request whose head was in order. */
-  #rejectRunning(socket: Socket, rejection: DomainError, running: ServerResponse): void {
-    const { req, headersSent, writableFinished } = running
-    // Others are to be answered before it.
-    if (running.socket === null && !writableFinished) {
-      running.once('socket', () => this.#rejectRunning(socket, rejection, running))
+  /** The error is in the body of a request whose head was correct. */
+  #rejectBody(socket: Socket, rejection: DomainError, response: ServerResponse): void {
+    const { req, headersSent, writableFinished } = response
+    // Node assigns the socket when it is this response's turn. Until then earlier responses use it.
+    if (response.socket === null && !writableFinished) {
+      response.once('socket', () => this.#rejectBody(socket, rejection, response))
     } else if (!headersSent) this.#reject(socket, rejection, pathOf(req.url ?? '/'))
-    else if (writableFinished) endGently(socket)
+    else if (writableFinished) endWithLinger(socket)
     else socket.destroy()
   }
 
@@ -114,7 +116,7 @@ export class MalformedHttp {
       `content-length: ${body.length}`,
       'connection: close'
     ]
-    endGently(socket, Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]))
+    endWithLinger(socket, Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]))
   }
 
   #problem(error: DomainError, path: string): Problem {
@@ -130,11 +132,16 @@ function unknownExpectation(): DomainError {
   return new DomainError('request.malformed', 'The header Expect may only say 100-continue.')
 }
 
+function connectNotServed(): DomainError {
+  return new DomainError('request.malformed', 'CONNECT is not served here.')
+}
+
 function rejectionOf(error: ParserError): DomainError {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new DomainError('request.malformed', 'The request did not arrive in full in time.')
   }
-  if (error.code === 'HPE_INVALID_HEADER_TOKEN' && /\nidempotency-key:[^\n]*$/i.test(parsedOf(error))) {
+  const parsed = packetOf(error).slice(0, bytesParsedOf(error))
+  if (error.code === 'HPE_INVALID_HEADER_TOKEN' && /\nidempotency-key:[^\n]*$/i.test(parsed)) {
     return new DomainError(
       'idempotency.key.invalid',
       'The header Idempotency-Key must be 1 to 255 visible ASCII characters.'
@@ -143,13 +150,16 @@ function rejectionOf(error: ParserError): DomainError {
   if (error.code !== 'HPE_HEADER_OVERFLOW') {
     return new DomainError('request.malformed', 'The request is not well-formed HTTP/1.1.')
   }
-  return stillInTarget(packetOf(error))
+  return isInsideTarget(packetOf(error))
     ? new DomainError('uri.too-long', 'The request target is longer than 64 KiB.')
     : new DomainError('headers.too-large', 'The request line and headers are longer than 64 KiB together.')
 }
 
-/** Far past the limit the parser tells only its last packet: one without a line end or a space is a target going on. */
-function stillInTarget(packet: string): boolean {
+/**
+ * Whether the parser was still in the request target. Far above the limit it reports its last packet only; a packet
+ * without a line end, a header or two spaces is the middle of a target.
+ */
+function isInsideTarget(packet: string): boolean {
   return !/[\r\n]| .* |: /.test(packet)
 }
 
@@ -157,17 +167,11 @@ function packetOf({ rawPacket }: ParserError): string {
   return Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : ''
 }
 
-/** What came before the fault. */
-function parsedOf(error: ParserError): string {
-  return packetOf(error).slice(0, bytesParsedOf(error))
-}
-
 function bytesParsedOf({ bytesParsed }: ParserError): number {
   return typeof bytesParsed === 'number' ? bytesParsed : 0
 }
 
-/** Ends a connection in a way that lets the other side read what was sent to it. */
-function endGently(socket: Socket, last: Buffer = Buffer.alloc(0)): void {
+function endWithLinger(socket: Socket, last: Buffer = Buffer.alloc(0)): void {
   socket.end(last)
-  setTimeout(() => socket.destroy(), LINGER).unref()
+  setTimeout(() => socket.destroy(), LINGER_TIMEOUT).unref()
 }

@@ -3,17 +3,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 
-/** Node hands CONNECT to a listener of its own. */
-const SERVABLE = METHODS.filter((method) => method !== 'CONNECT')
+/** Node emits CONNECT as an event of its own (malformed-http.ts). */
+const ROUTABLE_METHODS = METHODS.filter((method) => method !== 'CONNECT')
 
-/** Teaches the router every method that Node can parse, so that a wrong one is 405 and not 404. */
-export function knowEveryMethod(app: FastifyInstance): void {
-  for (const method of SERVABLE) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+/** Adds every method that Node can parse to the router, so that a wrong method gets 405 and not 404. */
+export function addAllMethods(app: FastifyInstance): void {
+  for (const method of ROUTABLE_METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
 }
 
 /**
- * Answers 405 with `Allow` to every other method at a path. A route of its own, since another method's lookup would
- * else fall through to a parametric path: `HEAD /products/export` is no `HEAD /products/{id}`.
+ * Adds a route that answers all other methods at a path with 405 and `Allow` (RFC 9110 section 15.5.6). Without it the
+ * router would try a parametric path for them: `HEAD /products/export` would become `HEAD /products/{id}`.
  */
 export function rejectOtherMethods(
   app: FastifyInstance,
@@ -21,23 +21,23 @@ export function rejectOtherMethods(
     readonly url: string
     /** Methods that have a route of their own at the path. */
     readonly routed: readonly string[]
-    /** What to say in `Allow` where that depends on the request; throws where the path is none after all. */
+    /** The value of `Allow` if it depends on the request. Throws if the path does not exist for the request. */
     readonly allowed?: (request: FastifyRequest, reply: FastifyReply) => readonly string[]
   }
 ): void {
   const { url, routed, allowed = () => routed } = path
-  const refuse = (request: FastifyRequest, reply: FastifyReply): never => {
+  const reject = (request: FastifyRequest, reply: FastifyReply): never => {
     throw methodNotAllowed(request, reply, allowed(request, reply))
   }
   app.route({
-    method: SERVABLE.filter((method) => !routed.includes(method)),
+    method: ROUTABLE_METHODS.filter((method) => !routed.includes(method)),
     url,
-    onRequest: refuse,
-    handler: refuse
+    onRequest: reject,
+    handler: reject
   })
 }
 
-/** Sets `Allow`. */
+/** The error for a wrong method. Sets `Allow` on the reply. */
 export function methodNotAllowed(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -49,8 +49,8 @@ export function methodNotAllowed(
 }
 
 /**
- * `/health/live` is 200 while the process runs; `/health/ready`, and `/health`, while requests can be served, which they
- * cannot without a data service that can, nor while this process ends. `isReady` answers from memory.
+ * `/health/live` answers 200 while the process runs. `/health/ready` and `/health` answer 200 while requests can be
+ * served, else 503. `isReady` must answer from memory.
  */
 export const health = fp<{ isReady: () => boolean }>(
   async (app, { isReady }) => {
@@ -59,10 +59,10 @@ export const health = fp<{ isReady: () => boolean }>(
       ['/health/ready', isReady],
       ['/health/live', () => true]
     ] as const
-    for (const [url, isWell] of pages) {
+    for (const [url, isHealthy] of pages) {
       rejectOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
       app.get(url, async (_request, reply) => {
-        if (!isWell()) throw new DomainError('upstream.unavailable', 'Requests cannot be served at the moment.')
+        if (!isHealthy()) throw new DomainError('upstream.unavailable', 'Requests cannot be served at the moment.')
         reply.header('cache-control', 'no-store')
         return { status: 'ok' }
       })

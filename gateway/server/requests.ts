@@ -3,17 +3,29 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Logger } from '../../shared/logger.js'
-import { shownPathOf } from '../http/query-string.js'
-import { checkBodySize, checkRequestHead, checkRequestHeadSize, continueTrace } from '../http/request-head.js'
+import { addVary } from '../http/header-fields.js'
+import { loggedPath } from '../http/query-string.js'
+import {
+  checkBodySize,
+  checkRequestHead,
+  checkRequestHeadSize,
+  continueTrace,
+  type RequestHead
+} from '../http/request-head.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The caller's trace continued, where the caller sent one. */
+    /** `traceparent` for the calls of this request; undefined if the client sent no valid one. */
     traceparent: string | undefined
+  }
+
+  interface FastifyContextConfig {
+    /** Whether the route forwards its body as a stream of any length. */
+    streamsBody?: boolean
   }
 }
 
-/** Puts the request id, and the trace where there is one, on every response. */
+/** Sets `X-Request-Id` on every response, and `traceparent` (W3C Trace Context) if the client sent one. */
 export const requestIdentity = fp(
   async (app) => {
     app.decorateRequest('traceparent', undefined)
@@ -34,70 +46,25 @@ function newSpanId(): string {
   return randomBytes(8).toString('hex')
 }
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whether the route hands its body on piece by piece, however long it is. */
-    streamsBody?: boolean
-  }
-}
-
-/**
- * Refuses request heads that the parser lets through and the contract or RFC 9112 does not, and trusts no further
- * request of their connection. Sizes come after `onRequest`, where routes say 404 and 405 (contract.md section 2).
- */
-export const requestLimits = fp(
-  async (app) => {
-    app.addHook('onRequest', (request, reply, done) => {
-      try {
-        checkRequestHead(headOf(request.raw, request.originalUrl))
-      } catch (error) {
-        closeAfter(request, reply)
-        throw error
-      }
-      done()
-    })
-    app.addHook('preParsing', (request, reply, ...[, done]) => {
-      try {
-        checkRequestHeadSize(headOf(request.raw, request.originalUrl))
-      } catch (error) {
-        closeAfter(request, reply)
-        throw error
-      }
-      if (request.routeOptions.config.streamsBody !== true) checkBodySize(request.headers['content-length'])
-      done()
-    })
-  },
-  { name: 'request-limits', dependencies: ['request-identity'], fastify: '5.x' }
-)
-
-/** HTTP/2 has no such header, and nothing there can follow in the wake of a misread request. */
-function closeAfter({ raw }: FastifyRequest, reply: FastifyReply): void {
-  if (raw.httpVersionMajor === 1) reply.header('connection', 'close')
-}
-
-function headOf(raw: IncomingMessage, target: string): Parameters<typeof checkRequestHead>[0] {
-  return { method: raw.method ?? '', target, httpVersion: raw.httpVersion, rawHeaders: raw.rawHeaders }
-}
-
-/** One line a request, without its query: values of filters are data of the callers. */
+/** Logs one line for each request. */
 export const requestLog = fp<{ log: Logger }>(
   async (app, { log }) => {
     app.addHook('onRequest', (request, reply, done) => {
-      logWhenDone(log, request, reply)
+      logWhenClosed(log, request, reply)
       done()
     })
   },
   { name: 'request-log', dependencies: ['request-identity'], fastify: '5.x' }
 )
 
-/** For requests that are refused before any hook, too. */
-export function logWhenDone(log: Logger, request: FastifyRequest, { raw }: FastifyReply): void {
+/** Logs the line of a request when its response has ended. The query is left out, since filter values are user data. */
+export function logWhenClosed(log: Logger, request: FastifyRequest, { raw }: FastifyReply): void {
   const started = performance.now()
   raw.once('close', () => {
     const line = {
       requestId: request.id,
       method: request.method,
-      path: shownPathOf(request.originalUrl),
+      path: loggedPath(request.originalUrl),
       status: raw.statusCode,
       durationMs: Math.round((performance.now() - started) * 1000) / 1000
     }
@@ -106,14 +73,11 @@ export function logWhenDone(log: Logger, request: FastifyRequest, { raw }: Fasti
   })
 }
 
-/** A year without plain HTTP, for this host alone (RFC 6797 section 6.1): hosts below it are not the gateway's to bind. */
+/** One year (RFC 6797 section 6.1.1). Without includeSubDomains: the gateway cannot decide for other hosts. */
 export const STRICT_TRANSPORT = 'max-age=31536000'
 
-/**
- * Nothing here is to be taken for another type than it says, whatever a browser makes of its bytes. Where browsers come
- * over HTTPS, they are told to stay there.
- */
-export const responseSafety = fp<{ strictTransport: boolean }>(
+/** Sets `X-Content-Type-Options: nosniff` on every response, and `Strict-Transport-Security` if clients use HTTPS. */
+export const securityHeaders = fp<{ strictTransport: boolean }>(
   async (app, { strictTransport }) => {
     app.addHook('onRequest', (_request, reply, done) => {
       reply.header('x-content-type-options', 'nosniff')
@@ -121,16 +85,16 @@ export const responseSafety = fp<{ strictTransport: boolean }>(
       done()
     })
   },
-  { name: 'response-safety', fastify: '5.x' }
+  { name: 'security-headers', fastify: '5.x' }
 )
 
-/** Whatever sets a cookie is for one browser alone: no cache may keep it (contract.md section 8). */
+/** Forbids caches to store any response that sets a cookie (contract.md section 8). */
 export const privateCookies = fp(
   async (app) => {
     app.addHook('onSend', (_request, reply, ...[payload, done]) => {
       if (reply.hasHeader('set-cookie')) {
         reply.header('cache-control', 'private, no-store')
-        reply.header('vary', withCookie(String(reply.getHeader('vary') ?? '')))
+        reply.header('vary', addVary(String(reply.getHeader('vary') ?? ''), ['Cookie']))
       }
       done(null, payload)
     })
@@ -138,7 +102,39 @@ export const privateCookies = fp(
   { name: 'private-cookies', fastify: '5.x' }
 )
 
-function withCookie(vary: string): string {
-  if (vary.trim() === '') return 'Cookie'
-  return /(?:^|,)\s*(?:cookie|\*)\s*(?:,|$)/i.test(vary) ? vary : `${vary}, Cookie`
+/**
+ * Rejects request heads that Node's parser accepts and the contract or RFC 9112 does not, and then closes the connection.
+ * Sizes are checked after `onRequest`, in which the routes answer 404 and 405 (contract.md section 2).
+ */
+export const requestLimits = fp(
+  async (app) => {
+    app.addHook('onRequest', (request, reply, done) => {
+      closingOnError(request, reply, checkRequestHead)
+      done()
+    })
+    app.addHook('preParsing', (request, reply, ...[, done]) => {
+      closingOnError(request, reply, checkRequestHeadSize)
+      if (request.routeOptions.config.streamsBody !== true) checkBodySize(request.headers['content-length'])
+      done()
+    })
+  },
+  { name: 'request-limits', dependencies: ['request-identity'], fastify: '5.x' }
+)
+
+/** On HTTP/1.1 bytes after a misread head could be misread as well. HTTP/2 has frames, and no `Connection` header. */
+function closingOnError(
+  { raw, originalUrl }: FastifyRequest,
+  reply: FastifyReply,
+  check: (head: RequestHead) => void
+): void {
+  try {
+    check(headOf(raw, originalUrl))
+  } catch (error) {
+    if (raw.httpVersionMajor === 1) reply.header('connection', 'close')
+    throw error
+  }
+}
+
+function headOf(raw: IncomingMessage, target: string): RequestHead {
+  return { method: raw.method ?? '', target, httpVersion: raw.httpVersion, rawHeaders: raw.rawHeaders }
 }

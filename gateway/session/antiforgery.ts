@@ -9,7 +9,7 @@ import { MAX_BODY_BYTES } from '../../shared/wire.js'
 import { setCookie } from '../http/cookies.js'
 import { headerLines } from '../http/header-fields.js'
 import type { KeyRing, Verdict } from '../key-ring/key-ring.js'
-import { keepFromFailing } from '../server/connections.js'
+import { ignoreErrors } from '../server/connections.js'
 import { rejectOtherMethods } from '../server/methods.js'
 import { isGenuine } from './access-tokens.js'
 import { sentCookies } from './cookies.js'
@@ -135,7 +135,7 @@ export async function peek(source: Readable, bytes: number): Promise<Peeked> {
     read.push(value)
     length += value.length
   }
-  const body = keepFromFailing(Readable.from(continued(read, pieces), { objectMode: false }))
+  const body = ignoreErrors(Readable.from(continued(read, pieces), { objectMode: false }))
   return { start: Buffer.concat(read).subarray(0, bytes), body }
 }
 

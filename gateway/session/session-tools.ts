@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, type Violation, rejection, shortened } from '../../shared/errors.js'
-import type { GatewayConfig } from '../config.js'
 import type { AuthCall, AuthClient, Session } from '../data/auth-client.js'
 import { bodyOf, wellFormedOrNone } from '../entity-routes/writes.js'
 import { clientAddress } from '../http/client-address.js'
@@ -20,9 +19,16 @@ export interface SessionTools {
   readonly now: () => Date
 }
 
+export interface SessionSettings {
+  /** Whether cookies are sent over HTTPS only. */
+  readonly cookieSecure: boolean
+  /** Milliseconds that a browser keeps a refresh token whose expiry the gateway does not know. */
+  readonly refreshTokenTtl: number
+}
+
 export function sessionTools(
   auth: AuthClient,
-  { cookieSecure: secure, refreshTokenTtl: lifetime }: Pick<GatewayConfig, 'cookieSecure' | 'refreshTokenTtl'>,
+  { cookieSecure: secure, refreshTokenTtl: lifetime }: SessionSettings,
   now: () => Date
 ): SessionTools {
   return {

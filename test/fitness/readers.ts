@@ -57,7 +57,7 @@ import {
   queryOf,
   ROUTE_PARAMETERS,
   routeQuery,
-  shownPathOf
+  loggedPath
 } from '../../gateway/http/query-string.js'
 import {
   checkBodySize,
@@ -188,7 +188,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   prefersStrict,
   parseQuery,
   pathOf,
-  shownPathOf,
+  loggedPath,
   queryOf,
   checkRequestHead: (text) =>
     checkRequestHead({ method: 'GET', target: text, httpVersion: '1.1', rawHeaders: ['Host', text] }),

@@ -4,12 +4,12 @@ import { connect, type Socket } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { ConnectionTimes } from '../../gateway/server/connections.js'
+import type { ConnectionTimeouts } from '../../gateway/server/connections.js'
 import { open } from '../harness/http.js'
 import { record } from './fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from './gateway-fixture.js'
 
-const SHORT: ConnectionTimes = { head: 500, body: 500, answer: 500 }
+const SHORT: ConnectionTimeouts = { head: 500, body: 500, response: 500 }
 const GET = 'GET /products/1 HTTP/1.1\r\nHost: x\r\n\r\n'
 /** Beyond what an operating system keeps for a reader that reads nothing. */
 const LARGE = 24 * 1024 * 1024
@@ -18,7 +18,7 @@ describe('connections of clients', () => {
   let gateway: GatewayFixture
   let port: number
   before(async () => {
-    gateway = await startGateway({}, undefined, { times: SHORT })
+    gateway = await startGateway({}, undefined, { timeouts: SHORT })
     port = Number(new URL(await listen(gateway)).port)
   })
   after(() => {

@@ -165,14 +165,14 @@ describe('exports', () => {
   })
 
   describe('to a client that is slow', () => {
-    const SHORT = { head: 500, body: 500, answer: 500 }
+    const SHORT = { head: 500, body: 500, response: 500 }
     const BATCHES = 70
     const batch = exportRows(Array.from({ length: 64 }, (_, index) => [index, 'x'.repeat(1000)]))
     let slow: GatewayFixture
     let url: string
     let left: Promise<CallContext>
     beforeEach(async () => {
-      slow = await startGateway({}, undefined, { times: SHORT })
+      slow = await startGateway({}, undefined, { timeouts: SHORT })
       url = await listen(slow)
       left = new Promise((resolve) => {
         slow.data.answerExport = async function* (call) {

@@ -1,6 +1,6 @@
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
-import { buildGateway, type GatewayParts } from '../../gateway/app.js'
+import { buildGateway, type GatewayDeps } from '../../gateway/app.js'
 import { readGatewayConfig } from '../../gateway/config.js'
 import { Catalogue } from '../../gateway/data/catalogue.js'
 import type { Resource } from '../../gateway/data/data-client.js'
@@ -27,7 +27,7 @@ export const NOW = new Date('2031-02-03T04:05:06.789Z')
 export async function startGateway(
   environment: Readonly<Record<string, string>> = {},
   resources?: Resource[],
-  { times, now = () => NOW }: Partial<Pick<GatewayParts, 'times' | 'now'>> = {}
+  { timeouts, now = () => NOW }: Partial<Pick<GatewayDeps, 'timeouts' | 'now'>> = {}
 ): Promise<GatewayFixture> {
   const { config } = readGatewayConfig({ GATEWAY_PORT: '0', ...environment })
   const { log, lines, text: logText } = memoryLog()
@@ -49,7 +49,7 @@ export async function startGateway(
     log,
     now,
     certificates,
-    ...(times === undefined ? {} : { times })
+    ...(timeouts === undefined ? {} : { timeouts })
   })
   await app.ready()
   return {

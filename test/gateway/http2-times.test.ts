@@ -22,8 +22,8 @@ describe('the times of HTTP/2', function () {
   before(async () => {
     authority = await Authority.create()
     const { certFile, keyFile } = await authority.issueTo('http')
-    const times = { head: 1000, body: 300, answer: 300 }
-    gateway = await startGateway({ HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile }, undefined, { times })
+    const timeouts = { head: 1000, body: 300, response: 300 }
+    gateway = await startGateway({ HTTP_TLS_CERT_FILE: certFile, HTTP_TLS_KEY_FILE: keyFile }, undefined, { timeouts })
     url = await listen(gateway)
   })
   after(async () => {
