@@ -1,5 +1,8 @@
 import { expect } from 'chai'
 import { anonymous, type Caller } from '../../../data-service/entity/caller.js'
+import { everyone, permission } from '../../../data-service/entity/access.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { int, readOnly, text } from '../../../data-service/entity/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
 import type { PlanningCall } from '../../../data-service/plan/planning.js'
 import type { Projection } from '../../../data-service/plan/plans.js'
@@ -211,6 +214,38 @@ describe('row scope', () => {
     expect(scoped(owning(null))).to.equal(null)
     expect(scoped(owning(null, 'admin'))).to.deep.equal({ kind: 'all-rows' })
     expect(scoped(owning(3n))).to.have.nested.property('conditions[0].operands[0]', 3)
+  })
+
+  it('of a reference to rows that need a permission is none without it', () => {
+    const access = { read: permission('drawers:manage') } as const
+    const fields = { id: readOnly(int()), name: text(20) }
+    const common = { description: 'Furniture.', label: 'name', filterable: [], sortable: [] } as const
+    const drawers = defineEntity({ ...common, name: 'drawers', fields, access })
+    const desks = defineEntity({
+      ...common,
+      name: 'desks',
+      fields: { ...fields, drawerId: int() },
+      references: { drawer: { to: 'drawers', via: 'drawerId' } },
+      access: { read: everyone }
+    })
+    const catalogue = makeCatalogue([drawers, desks])
+    const scoped = (caller: Caller): unknown =>
+      planList(
+        { resource: 'desks', shape: { includeFks: 'true' }, unplaced: null },
+        { planning: { ...planning, catalogue }, caller }
+      ).references.map(({ scope: ofDrawer }) => ofDrawer)
+    const permitted = (...permissions: string[]): Caller => ({
+      kind: 'authenticated',
+      issuer: 'i',
+      subject: 's',
+      roles: ['Admin'],
+      permissions: new Set(permissions),
+      owner: 1n
+    })
+    expect(scoped(anonymous), 'nobody').to.deep.equal([null])
+    expect(scoped(permitted()), 'the bypass role without the permission').to.deep.equal([null])
+    expect(scoped(permitted('desks:manage')), 'another permission').to.deep.equal([null])
+    expect(scoped(permitted('drawers:manage')), 'the permission').to.deep.equal([{ kind: 'all-rows' }])
   })
 })
 
