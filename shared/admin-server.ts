@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { errorKind } from './errors.js'
 import type { SettingsReader } from './settings.js'
 
 /** Where a process listens apart from its public port. */
@@ -101,28 +102,25 @@ function ok(): AdminPage {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' }
 }
 
-/** The few rejections of this port. It has no public base, so no page explains them: `type` is that of RFC 9457 for it. */
+/**
+ * The errors of this port. It has no public base URL and no pages that explain its errors, so `type` is `about:blank`
+ * (RFC 9457 section 4.2.1).
+ */
 const PROBLEMS = {
-  'route.not-found': { status: 404, title: 'No such route', detail: 'There is nothing at this path.', headers: {} },
-  'method.not-allowed': {
-    status: 405,
-    title: 'The method is not allowed',
-    detail: 'Allowed: GET, HEAD.',
-    headers: { allow: 'GET, HEAD' }
-  },
+  'route.not-found': { detail: 'There is nothing at this path.', headers: {} },
+  'method.not-allowed': { detail: 'Allowed: GET, HEAD.', headers: { allow: 'GET, HEAD' } },
   'upstream.unavailable': {
-    status: 503,
-    title: 'The data service is unavailable',
     detail: 'This process is ending, or what its requests need cannot serve at the moment.',
     headers: { 'retry-after': '1' }
   }
 } as const
 
 function problem(code: keyof typeof PROBLEMS, instance: string): AdminPage {
-  const { headers, ...members } = PROBLEMS[code]
+  const { http: status, title } = errorKind(code)
+  const { detail, headers } = PROBLEMS[code]
   return {
-    status: members.status,
+    status,
     headers: { 'content-type': 'application/problem+json', ...headers },
-    body: JSON.stringify({ type: 'about:blank', ...members, instance, code, requestId: randomUUID() })
+    body: JSON.stringify({ type: 'about:blank', status, title, detail, instance, code, requestId: randomUUID() })
   }
 }

@@ -1,93 +1,9 @@
 import { status } from '@grpc/grpc-js'
 
-/** The codes of the error catalogue, public in problem documents and in google.rpc.ErrorInfo (docs/errors.md). */
-export const ERROR_CODES = [
-  'request.malformed',
-  'body.malformed',
-  'body.invalid',
-  'id.invalid',
-  'id.mismatch',
-  'paging.invalid',
-  'filter.property.unknown',
-  'filter.operator.unsupported',
-  'filter.value.invalid',
-  'filter.too-many',
-  'fields.invalid',
-  'sort.property.unknown',
-  'sort.direction.invalid',
-  'include.invalid',
-  'parameter.unknown',
-  'precondition.malformed',
-  'idempotency.key.invalid',
-  'idempotency.key.missing',
-  'version.unsupported',
-  'auth.required',
-  'auth.invalid-token',
-  'auth.invalid-credentials',
-  'ownership.denied',
-  'capability.denied',
-  'request.cross-site',
-  'antiforgery.invalid',
-  'not-found',
-  'route.not-found',
-  'method.not-allowed',
-  'conflict',
-  'idempotency.in-flight',
-  'body.too-large',
-  'uri.too-long',
-  'media-type.unsupported',
-  'idempotency.key.reused',
-  'state.invalid',
-  'precondition.required',
-  'quota-exceeded',
-  'headers.too-large',
-  'internal',
-  'configuration',
-  'upstream.bad-gateway',
-  'upstream.unavailable',
-  'upstream.timeout'
-] as const
-
-export type ErrorCode = (typeof ERROR_CODES)[number]
-
-const known: ReadonlySet<string> = new Set(ERROR_CODES)
-
-export function isErrorCode(text: string): text is ErrorCode {
-  return known.has(text)
-}
-
-/** Where in the request a violation lies: a query or path parameter, a JSON pointer into the body, or a header. */
-export type ViolationPlace =
-  | { readonly in: 'parameter'; readonly name: string }
-  | { readonly in: 'pointer'; readonly name: string }
-  | { readonly in: 'header'; readonly name: string }
-
-/** One thing wrong with a request, in words that say what would be right. */
-export interface Violation {
-  readonly code: ErrorCode
-  readonly detail: string
-  readonly place: ViolationPlace
-}
-
-export interface DomainErrorOptions {
-  readonly violations?: readonly Violation[]
-  /** Seconds after which the same request may succeed. */
-  readonly retryAfter?: number
-  /** Of a `conflict`: whether the write was guarded by a precondition, which makes it 412 in place of 409. */
-  readonly guarded?: boolean
-  /** What an action says of a conflict that it built itself: kept in the problem document. */
-  readonly title?: string
-  readonly members?: ProblemMembers
-  /** The distinct reason, for the log alone. */
-  readonly cause?: unknown
-}
-
-/** Further members of a problem document (RFC 9457 section 3.2). */
-export type ProblemMembers = Readonly<Record<string, string | number | boolean>>
-
 /**
- * The one error type inside. It crosses gRPC intact (shared/rpc-status.ts) and becomes a problem document at the
- * gateway alone. Everything thrown that is no DomainError is an opaque `internal`.
+ * The one error type inside. It crosses gRPC with all its members (shared/rpc-status.ts) and becomes a problem document
+ * in the gateway only (gateway/http/problem-details.ts). Everything else that is thrown is answered as `internal`, and
+ * its message stays in the log.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
@@ -109,7 +25,39 @@ export class DomainError extends Error {
   }
 }
 
-/** All violations of a request in one error: it takes the code of the first, and lists them all where there are several. */
+export interface DomainErrorOptions {
+  readonly violations?: readonly Violation[]
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfter?: number
+  /** Only for `conflict`: whether the write had a precondition. The answer is then 412 instead of 409. */
+  readonly guarded?: boolean
+  /** Only for a conflict that an action reports: the title of the problem document. */
+  readonly title?: string
+  readonly members?: ProblemMembers
+  /** The actual reason. It is written to the log and never sent to the caller. */
+  readonly cause?: unknown
+}
+
+/** Further members of a problem document (RFC 9457 section 3.2). */
+export type ProblemMembers = Readonly<Record<string, string | number | boolean>>
+
+/**
+ * One thing that is wrong with a request: `BadRequest.FieldViolation` of google.rpc, an item of `errors` in a problem
+ * document. The detail says what would be right.
+ */
+export interface Violation {
+  readonly code: ErrorCode
+  readonly detail: string
+  readonly place: ViolationPlace
+}
+
+/** The part of the request that is wrong: a query or path parameter, a JSON pointer into the body, or a header. */
+export interface ViolationPlace {
+  readonly in: 'parameter' | 'pointer' | 'header'
+  readonly name: string
+}
+
+/** All violations of a request as one error. It has the code and the detail of the first. */
 export function rejection(violations: readonly [Violation, ...Violation[]]): DomainError {
   const [first] = violations
   const others = violations.length - 1
@@ -118,63 +66,390 @@ export function rejection(violations: readonly [Violation, ...Violation[]]): Dom
   return new DomainError(first.code, detail, { violations })
 }
 
-/** The canonical gRPC status of every error code. A code without one does not compile. */
-export const GRPC_STATUS: Readonly<Record<ErrorCode, status>> = {
-  'request.malformed': status.INVALID_ARGUMENT,
-  'body.malformed': status.INVALID_ARGUMENT,
-  'body.invalid': status.INVALID_ARGUMENT,
-  'id.invalid': status.INVALID_ARGUMENT,
-  'id.mismatch': status.INVALID_ARGUMENT,
-  'paging.invalid': status.INVALID_ARGUMENT,
-  'filter.property.unknown': status.INVALID_ARGUMENT,
-  'filter.operator.unsupported': status.INVALID_ARGUMENT,
-  'filter.value.invalid': status.INVALID_ARGUMENT,
-  'filter.too-many': status.INVALID_ARGUMENT,
-  'fields.invalid': status.INVALID_ARGUMENT,
-  'sort.property.unknown': status.INVALID_ARGUMENT,
-  'sort.direction.invalid': status.INVALID_ARGUMENT,
-  'include.invalid': status.INVALID_ARGUMENT,
-  'parameter.unknown': status.INVALID_ARGUMENT,
-  'precondition.malformed': status.INVALID_ARGUMENT,
-  'idempotency.key.invalid': status.INVALID_ARGUMENT,
-  'idempotency.key.missing': status.INVALID_ARGUMENT,
-  'version.unsupported': status.INVALID_ARGUMENT,
-  'auth.required': status.UNAUTHENTICATED,
-  'auth.invalid-token': status.UNAUTHENTICATED,
-  'auth.invalid-credentials': status.UNAUTHENTICATED,
-  'ownership.denied': status.PERMISSION_DENIED,
-  'capability.denied': status.PERMISSION_DENIED,
-  'request.cross-site': status.PERMISSION_DENIED,
-  'antiforgery.invalid': status.PERMISSION_DENIED,
-  'not-found': status.NOT_FOUND,
-  'route.not-found': status.NOT_FOUND,
-  'method.not-allowed': status.INVALID_ARGUMENT,
-  conflict: status.ABORTED,
-  'idempotency.in-flight': status.ALREADY_EXISTS,
-  'body.too-large': status.INVALID_ARGUMENT,
-  'uri.too-long': status.INVALID_ARGUMENT,
-  'media-type.unsupported': status.INVALID_ARGUMENT,
-  'idempotency.key.reused': status.FAILED_PRECONDITION,
-  'state.invalid': status.FAILED_PRECONDITION,
-  'precondition.required': status.FAILED_PRECONDITION,
-  'quota-exceeded': status.RESOURCE_EXHAUSTED,
-  'headers.too-large': status.INVALID_ARGUMENT,
-  internal: status.INTERNAL,
-  configuration: status.INTERNAL,
-  'upstream.bad-gateway': status.UNAVAILABLE,
-  'upstream.unavailable': status.UNAVAILABLE,
-  'upstream.timeout': status.DEADLINE_EXCEEDED
-}
-
-/** A conflict of a guarded write is a failed precondition: the three causes of it are not told apart (contract.md section 5). */
-export function grpcStatusOf({ code, guarded }: DomainError): status {
-  return code === 'conflict' && guarded ? status.FAILED_PRECONDITION : GRPC_STATUS[code]
-}
-
-/** At most `length` characters and an ellipsis. Characters are code points: half a surrogate pair is no text. */
+/** At most `length` characters, followed by an ellipsis where something was cut. Characters are code points, so that no surrogate pair is cut in half. */
 export function shortened(text: string, length: number): string {
   if (text.length <= length) return text
-  // A code point has two UTF-16 units at most, and one unit more tells whether anything is left out.
+  // A code point has at most two UTF-16 units. One unit more shows whether anything is left out.
   const characters = Array.from(text.slice(0, 2 * length + 1))
   return characters.length <= length ? text : `${characters.slice(0, length).join('')}…`
 }
+
+/** What callers see of one kind of error. */
+export interface ErrorKind {
+  readonly grpc: status
+  readonly http: number
+  /** The statuses of a write with a precondition, where they differ (contract.md section 5). */
+  readonly guarded?: { readonly grpc: status; readonly http: number }
+  /** Sent in place of the error's own message, which could tell something about the cause (contract.md section 7). */
+  readonly detail?: string
+  /** `title` of the problem document, and the heading of its page. */
+  readonly title: string
+  /** What the code means. Text between backticks is code. */
+  readonly meaning: string
+  /** What the caller can do about it. */
+  readonly remedy: string
+}
+
+/** The gRPC status of an error (https://grpc.io/docs/guides/status-codes). */
+export function grpcStatusOf({ code, guarded }: DomainError): status {
+  const kind = errorKind(code)
+  return (guarded ? kind.guarded : undefined)?.grpc ?? kind.grpc
+}
+
+/** The HTTP status of an error. */
+export function httpStatusOf({ code, guarded }: DomainError): number {
+  const kind = errorKind(code)
+  return (guarded ? kind.guarded : undefined)?.http ?? kind.http
+}
+
+export function errorKind(code: ErrorCode): ErrorKind {
+  return ERRORS[code]
+}
+
+/** Public in problem documents and in google.rpc.ErrorInfo. A code never changes its meaning. */
+export type ErrorCode = keyof typeof ERRORS
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text)
+}
+
+/**
+ * The error catalogue. Both mappings (gRPC and Problem Details), docs/errors.md and the pages under `/problems/` come
+ * from this table, and test/fitness/error-catalogue.test.ts compares docs/errors.md with it.
+ */
+const ERRORS = {
+  'request.malformed': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The request is malformed',
+    meaning: 'The bytes are no valid request.',
+    remedy:
+      'The HTTP message, its request line, a header or the percent-encoding of the path cannot be read. Send a well-formed HTTP/1.1 request.'
+  },
+  'body.malformed': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The body is malformed',
+    meaning: 'The body is no JSON.',
+    remedy:
+      'The body does not parse as JSON, or is empty where one is needed. Send one JSON object in UTF-8, without a byte order mark.'
+  },
+  'body.invalid': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The body is invalid',
+    meaning: 'A member of the body is missing or not allowed.',
+    remedy:
+      'The body is JSON, but a member is absent, of another type, out of range, too long, or has more digits than its column. Nothing is rounded or cut: `errors` names every member by its JSON pointer and says what would be right. Send longs and decimals as strings.'
+  },
+  'id.invalid': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The id is invalid',
+    meaning: 'The id in the path is of another type.',
+    remedy:
+      "The resource's ids are integers, 64-bit integers or Guids; this one does not parse as such, or is too long. An id that parses and names no row is `not-found` instead."
+  },
+  'id.mismatch': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The ids differ',
+    meaning: 'The id in the body is not the one in the path.',
+    remedy: 'Leave `id` out of the body, or send the id of the path.'
+  },
+  'paging.invalid': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The paging is invalid',
+    meaning: 'The page number or size is no positive integer.',
+    remedy:
+      '`pageNumber` (alias `page`) and `pageSize` take decimal digits from 1, once each, and only one of the two names. A `pageSize` over the maximum is no fault: it is clamped.'
+  },
+  'filter.property.unknown': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The filter names an unknown property',
+    meaning: 'A filter names a property that cannot be filtered.',
+    remedy:
+      '`filters[<Property>]` takes the filterable properties of the resource, which the OpenAPI document lists. Letter case does not matter.'
+  },
+  'filter.operator.unsupported': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The filter uses an unsupported operator',
+    meaning: "The property's type does not have the operator.",
+    remedy: 'The detail names the operators that the property has.'
+  },
+  'filter.value.invalid': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The filter value is invalid',
+    meaning: 'A filter value does not parse.',
+    remedy:
+      "The value is none of the property's type, or one item of `in` or `between` is not. `between` takes exactly two items; an item that holds a comma goes into double quotes."
+  },
+  'filter.too-many': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The filter is too large',
+    meaning: 'The filter is larger than allowed.',
+    remedy: 'At most 50 conditions, 200 items of `in` and 4096 characters a value.'
+  },
+  'fields.invalid': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The fields are invalid',
+    meaning: '`fields` names what cannot be selected.',
+    remedy:
+      "`fields` takes the resource's column-backed properties, separated by commas. Computed and joined properties cannot be asked for, and a navigation only when its include is on. All faults are named at once."
+  },
+  'sort.property.unknown': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The sort column is unknown',
+    meaning: '`sortColumn` names what cannot be sorted by.',
+    remedy: 'The OpenAPI document lists the sortable properties of the resource.'
+  },
+  'sort.direction.invalid': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The sort direction is invalid',
+    meaning: '`sortDirection` is none.',
+    remedy: '`asc`, `desc`, `ascending` or `descending`, in any letter case.'
+  },
+  'include.invalid': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The include is invalid',
+    meaning: '`includeFKs` or `includeChildren` is no boolean.',
+    remedy: '`true` or `false`.'
+  },
+  'parameter.unknown': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The parameter is unknown',
+    meaning: 'A parameter or member is unknown, and `Prefer: handling=strict` was sent.',
+    remedy:
+      'Without that header unknown parameters are ignored and named in `X-Ignored-Parameters`. `includeChildren` on an export is refused in any case.'
+  },
+  'precondition.malformed': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The precondition is malformed',
+    meaning: '`If-Match` cannot be decoded.',
+    remedy: 'Send the `ETag` of a read as it came: `W/"<base64>"` or `"<base64>"`, or a list of them without `*`.'
+  },
+  'idempotency.key.invalid': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The idempotency key is invalid',
+    meaning: '`Idempotency-Key` is not well-formed.',
+    remedy: '1 to 255 visible ASCII characters, bare or as a quoted string, in one header line.'
+  },
+  'idempotency.key.missing': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The idempotency key is missing',
+    meaning: 'This host requires an `Idempotency-Key`.',
+    remedy: 'Send a key of your choice with every POST; a retry of the same request carries the same key.'
+  },
+  'version.unsupported': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The version is not supported',
+    meaning: '`api-version` names a version that is not served.',
+    remedy: 'Send `1` or `1.0`, or leave the header out. `api-supported-versions` lists what there is.'
+  },
+  'auth.required': {
+    grpc: status.UNAUTHENTICATED,
+    http: 401,
+    title: 'Authentication is required',
+    meaning: 'The resource needs an access token.',
+    remedy: 'Send `Authorization: Bearer <JWT>`. Cookies are no credential of the API.'
+  },
+  'auth.invalid-token': {
+    grpc: status.UNAUTHENTICATED,
+    http: 401,
+    title: 'The access token is invalid',
+    meaning: 'The access token was not accepted.',
+    remedy:
+      'It has expired, is not valid yet, is signed by an unknown key or with another algorithm, or names another issuer or audience. Get a new one. Public resources refuse a bad token as well. Of a refresh token it means that the session is over: log in again.'
+  },
+  'auth.invalid-credentials': {
+    grpc: status.UNAUTHENTICATED,
+    http: 401,
+    title: 'The credentials are invalid',
+    meaning: 'E-mail and password do not match an account.',
+    remedy:
+      'The answer, and the time it takes, are the same whether or not the account exists. Sample accounts do not log in while `SAMPLE_DATA` is off.'
+  },
+  'ownership.denied': {
+    grpc: status.PERMISSION_DENIED,
+    http: 403,
+    title: 'The owner does not match',
+    meaning: "The row or the owner parameter is another owner's.",
+    remedy: "The caller's owner claim is absent, or differs from the owner that the request names."
+  },
+  'capability.denied': {
+    grpc: status.PERMISSION_DENIED,
+    http: 403,
+    title: 'The permission is missing',
+    meaning: 'The caller lacks the permission.',
+    remedy: 'The detail names the permission, `customers:manage` for example.'
+  },
+  'request.cross-site': {
+    grpc: status.PERMISSION_DENIED,
+    http: 403,
+    title: 'The request is cross-site',
+    meaning:
+      'A cookie endpoint was called from another site, or a page of another origin sent the renderer an unsafe request.',
+    remedy:
+      'Call it from a page of the same site, and send forms from a page of the same origin. Browsers that send no `Sec-Fetch-Site` send `Origin`, which must be that of `PUBLIC_BASE_URL`, or of the listener where that is not set: there `localhost` and `127.0.0.1` are two.'
+  },
+  'antiforgery.invalid': {
+    grpc: status.PERMISSION_DENIED,
+    http: 403,
+    title: 'The antiforgery token is invalid',
+    meaning: 'The antiforgery token is absent, not valid or of another session.',
+    remedy:
+      'Get one from `GET /auth/antiforgery`, anew after a log-in or log-out, and send it back as the header `X-CSRF-Token` or the form field `_csrf`.'
+  },
+  'not-found': {
+    grpc: status.NOT_FOUND,
+    http: 404,
+    title: 'Not found',
+    meaning: 'There is no such row.',
+    remedy: 'It does not exist, or the caller may not see it: the two are answered alike.'
+  },
+  'route.not-found': {
+    grpc: status.NOT_FOUND,
+    http: 404,
+    title: 'No such route',
+    meaning: 'There is no such path.',
+    remedy: 'The OpenAPI document lists every path. Over gRPC: there is no such resource.'
+  },
+  'method.not-allowed': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 405,
+    title: 'The method is not allowed',
+    meaning: 'The path does not take this method.',
+    remedy: '`Allow` lists those it takes.'
+  },
+  conflict: {
+    grpc: status.ABORTED,
+    http: 409,
+    guarded: { grpc: status.FAILED_PRECONDITION, http: 412 },
+    title: 'Conflict',
+    meaning: 'The write collides with another one.',
+    remedy:
+      "On a guarded write (412) the row was changed since it was read, or a unique or referenced value collides: read it again, decide again, and send the new `ETag`. Elsewhere (409) a unique value is taken or the row is referenced. The cause is in the service's log under the request id."
+  },
+  'idempotency.in-flight': {
+    grpc: status.ALREADY_EXISTS,
+    http: 409,
+    title: 'The first request is still running',
+    meaning: 'The first request with this key is still running.',
+    remedy: 'Retry after the seconds of `Retry-After`.'
+  },
+  'body.too-large': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 413,
+    title: 'The body is too large',
+    meaning: 'The body is over 1 MiB.',
+    remedy: 'Send less.'
+  },
+  'uri.too-long': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 414,
+    title: 'The request target is too long',
+    meaning: 'The request target is over 64 KiB.',
+    remedy: 'Use fewer or shorter filters.'
+  },
+  'media-type.unsupported': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 415,
+    title: 'The media type is not supported',
+    meaning: 'The body is of another media type.',
+    remedy: 'Send `Content-Type: application/json` and no `Content-Encoding`.'
+  },
+  'idempotency.key.reused': {
+    grpc: status.FAILED_PRECONDITION,
+    http: 422,
+    title: 'The idempotency key was used for another request',
+    meaning: 'The key was used for another request.',
+    remedy: 'A key belongs to one request: the same method, path and body. Take a new key for a new request.'
+  },
+  'state.invalid': {
+    grpc: status.FAILED_PRECONDITION,
+    http: 422,
+    title: 'The state does not allow it',
+    meaning: "The row's state does not allow the action.",
+    remedy: 'The detail names the state. Read the row again to see what is possible now.'
+  },
+  'precondition.required': {
+    grpc: status.FAILED_PRECONDITION,
+    http: 428,
+    title: 'A precondition is required',
+    meaning: 'The write needs `If-Match`.',
+    remedy: 'Read the row and send its `ETag` as `If-Match`. `*` does not count.'
+  },
+  'quota-exceeded': {
+    grpc: status.RESOURCE_EXHAUSTED,
+    http: 429,
+    title: 'Too many attempts',
+    meaning: 'Too many attempts.',
+    remedy:
+      'Retry after the seconds of `Retry-After`. Log-ins are refused after 10 failures of one account from one address, and after 100 of one address, within 15 minutes; the password is not looked at then.'
+  },
+  'headers.too-large': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 431,
+    title: 'The headers are too large',
+    meaning: "The request's headers are over 64 KiB.",
+    remedy: 'Send fewer or shorter headers; often it is the cookies.'
+  },
+  internal: {
+    grpc: status.INTERNAL,
+    http: 500,
+    detail: 'Something went wrong on our side. Its details are in the log under the request id.',
+    title: 'Internal error',
+    meaning: 'Something unforeseen happened.',
+    remedy: "The answer tells nothing more on purpose. The service's log has the cause under the request id."
+  },
+  configuration: {
+    grpc: status.INTERNAL,
+    http: 500,
+    detail: 'The service is not configured for this request. The details are in the log under the request id.',
+    title: 'Configuration error',
+    meaning: 'A setting that this request needs is missing.',
+    remedy:
+      "The service's log names the setting under the request id; `OWNER_BYPASS_ROLE` is one that may be left out at start."
+  },
+  'upstream.bad-gateway': {
+    grpc: status.UNAVAILABLE,
+    http: 502,
+    title: 'The data service answered badly',
+    meaning: 'The gateway could not make sense of an answer from behind it.',
+    remedy: "The service's log has the cause under the request id."
+  },
+  'upstream.unavailable': {
+    grpc: status.UNAVAILABLE,
+    http: 503,
+    title: 'The data service is unavailable',
+    meaning:
+      'The data service, or a store it needs, does not answer, or refuses for a reason that passes: a full disk, a server that is read-only, a lock that was not had in time.',
+    remedy:
+      'Retry after the seconds of `Retry-After`. A write may have happened: repeat it with the same `Idempotency-Key`, or read first.'
+  },
+  'upstream.timeout': {
+    grpc: status.DEADLINE_EXCEEDED,
+    http: 504,
+    title: 'The data service took too long',
+    meaning: 'The answer did not come in time.',
+    remedy:
+      'The work was stopped. Ask for less, or retry. A write may have happened: repeat it with the same `Idempotency-Key`, or read first.'
+  }
+} as const satisfies Readonly<Record<string, ErrorKind>>
+
+/** In the order of the table. */
+export const ERROR_CODES: readonly ErrorCode[] = Object.keys(ERRORS).filter(isErrorCode)

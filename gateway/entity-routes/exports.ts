@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { stringify } from 'csv-stringify/sync'
 import type { FastifyInstance } from 'fastify'
-import { DomainError, type Violation, rejection } from '../../shared/errors.js'
+import { DomainError, httpStatusOf, rejection, type Violation } from '../../shared/errors.js'
 import { FairSemaphore } from '../../shared/fair-semaphore.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import type { ExportPart, Property } from '../data/data-client.js'
 import { clientAddress } from '../http/client-address.js'
-import { PROBLEM_KINDS, unintelligible } from '../http/problem-details.js'
+import { unintelligible } from '../http/problem-details.js'
 import type { RouteQuery } from '../http/query-string.js'
 import { EXPORT_PATH } from './paths.js'
 import { readQuery, selectionOf } from './reads.js'
@@ -143,7 +143,7 @@ export async function openExport(
 
 /** One rejection of both where the data service found violations in the request as well. */
 function together(error: unknown, own: readonly Violation[]): unknown {
-  if (!(error instanceof DomainError) || PROBLEM_KINDS[error.code].status !== 400) return error
+  if (!(error instanceof DomainError) || httpStatusOf(error) !== 400) return error
   const [first, ...others] = error.violations
   return first === undefined || own.includes(first) ? error : rejection([first, ...others, ...own])
 }

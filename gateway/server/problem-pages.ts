@@ -1,8 +1,6 @@
 import fp from 'fastify-plugin'
-import { DomainError, ERROR_CODES, type ErrorCode, isErrorCode } from '../../shared/errors.js'
+import { DomainError, ERROR_CODES, type ErrorCode, errorKind, isErrorCode } from '../../shared/errors.js'
 import { escapeHtml, HTML_HEADERS, htmlPage, link, prose, table } from '../http/html-page.js'
-import { PROBLEM_KINDS } from '../http/problem-details.js'
-import { PROBLEM_EXPLANATIONS } from '../http/problem-explanations.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { rejectOtherMethods } from './methods.js'
 
@@ -31,22 +29,20 @@ function index(base: string): string {
 ${link(`${base}/docs`, 'the docs')}.</p>
 ${table([
   ['Code', 'Status', 'What happened'],
-  ...ERROR_CODES.map((code) => [
-    link(`${base}/problems/${code}`, escapeHtml(code)),
-    String(PROBLEM_KINDS[code].status),
-    prose(PROBLEM_EXPLANATIONS[code].meaning)
-  ])
+  ...ERROR_CODES.map((code) => {
+    const { http, meaning } = errorKind(code)
+    return [link(`${base}/problems/${code}`, escapeHtml(code)), String(http), prose(meaning)]
+  })
 ])}`
   )
 }
 
 function explanation(code: ErrorCode, base: string): string {
-  const { status, title } = PROBLEM_KINDS[code]
-  const { meaning, remedy } = PROBLEM_EXPLANATIONS[code]
+  const { http, title, meaning, remedy } = errorKind(code)
   return htmlPage(
     title,
     `<h1>${escapeHtml(title)}</h1>
-<p><code>${escapeHtml(code)}</code>, HTTP status ${status}</p>
+<p><code>${escapeHtml(code)}</code>, HTTP status ${http}</p>
 <h2>What happened</h2>
 <p>${prose(meaning)}</p>
 <h2>What to do</h2>

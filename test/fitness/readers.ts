@@ -341,16 +341,16 @@ export const READERS: Readonly<Record<string, Reader>> = {
 export const NO_READERS: Readonly<Record<string, string>> = {
   'routes and hooks, which hand header, query and body to the readers':
     'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute loginRoute ownSiteOnly ' +
-    'refuseCrossSite sendAccessToken sendNoSession sessionCookieRoutes SessionRefresh authCall ' +
+    'rejectCrossSite sendAccessToken sendNoSession sessionCookieRoutes SessionRefresh authCall ' +
     'sessionTokenRoute sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession ' +
     'rendererFailure sendFailurePage rendererProxy leaveUpstreamBody upstreamBody readWrite',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
     'PublishedKeys timeClaim isGenuine provenSession',
   'answers, written from what was read':
-    'attachmentName entityTag headerRoom paginationOf bodyFault SessionCookies setCookie encodeSignature ' +
-    'antiforgerySetCookie conflictMetadata conflictOf DomainError refusal isErrorCode grpcStatusOf ' +
-    'encodeDetails fromRpcStatus toRpcStatus TokenRefused aliasesOf expected',
+    'attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie encodeSignature ' +
+    'antiforgerySetCookie conflictMetadata conflictOf DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
+    'encodeDetails fromRpcStatus toRpcStatus TokenRejected aliasesOf expected',
   'what stops a start, read from settings and files': 'StartError messageOf orStartError',
   'settings, keys and arguments of the operator':
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +

@@ -1,6 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { DomainError, ERROR_CODES, type Violation, GRPC_STATUS, rejection } from '../../shared/errors.js'
+import { DomainError, ERROR_CODES, errorKind, rejection, type Violation } from '../../shared/errors.js'
 import { fromRpcStatus, toRpcStatus } from '../../shared/rpc-status.js'
 
 const across = (error: DomainError): DomainError =>
@@ -16,7 +16,7 @@ describe('a DomainError across gRPC', () => {
   it('keeps every code under its canonical status', () => {
     for (const code of ERROR_CODES) {
       const error = new DomainError(code, 'Détail.')
-      expect(toRpcStatus(error).code, code).to.equal(GRPC_STATUS[code])
+      expect(toRpcStatus(error).code, code).to.equal(errorKind(code).grpc)
       expect(across(error), code).to.include({ code, message: 'Détail.' })
     }
   })
