@@ -2,6 +2,7 @@ import { type Claims, type Issuer, TokenRejected, verifyToken } from '../../shar
 import { DomainError } from '../../shared/errors.js'
 import type { Permission } from '../entity/access.js'
 import { anonymous, type Authenticated, type Caller } from '../entity/caller.js'
+import { INT64, parseInteger } from '../entity/numbers.js'
 
 /** What each role may do. Role names are matched in any letter case. */
 export type Roles = Readonly<Record<string, readonly Permission[]>>
@@ -18,10 +19,6 @@ export function permissionsOf(roles: Roles): PermissionsOf {
   const byName = new Map(Object.entries(roles).map(([name, permissions]) => [name.toLowerCase(), permissions]))
   return (names) => new Set(names.flatMap((name) => byName.get(name.toLowerCase()) ?? []))
 }
-
-/** Leading zeros change nothing, and a token is no longer than the headers it came in. */
-const OWNER_DIGITS = /^-?\d+$/
-const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 
 /** What an issuer's tokens say of a caller, each from the claims of one that was verified. */
 export interface ClaimReading {
@@ -102,9 +99,8 @@ function mapped(theirs: readonly string[], ours: ReadonlyMap<string, string>): s
  */
 function parseOwner(claim: unknown): bigint | null {
   if (typeof claim === 'number') return Number.isSafeInteger(claim) ? BigInt(claim) : null
-  if (typeof claim !== 'string' || !OWNER_DIGITS.test(claim)) return null
-  const owner = BigInt(claim)
-  return owner >= INT64.min && owner <= INT64.max ? owner : null
+  // The text is no longer than the headers that its token came in.
+  return (typeof claim === 'string' ? parseInteger(claim, INT64) : undefined) ?? null
 }
 
 function texts(claim: unknown): string[] {

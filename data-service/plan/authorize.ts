@@ -12,9 +12,9 @@ import type { Authenticated, Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column } from '../entity/entity.js'
 import type { Operand, Value } from '../entity/field.js'
+import { INT32, INT64, isWithin, parseInteger } from '../entity/numbers.js'
 import type { Resource } from './catalogue.js'
 import { allRows, bothScopes, type RowScope } from './plans.js'
-import { RANGES } from './values.js'
 import type { Violations } from './violations.js'
 
 export interface OwnershipPolicy {
@@ -23,8 +23,6 @@ export interface OwnershipPolicy {
   /** Of owner filters that name none of their own. `id` is the id of the route where it has one. */
   readonly parameterName: string
 }
-
-const INT_MAX = 2n ** 31n - 1n
 
 /** Whether the caller sees and touches every row (source.md, bypass predicate). */
 export function bypasses(caller: Authenticated, { bypassRole }: Pick<OwnershipPolicy, 'bypassRole'>): boolean {
@@ -65,17 +63,13 @@ export function anotherOwner(): DomainError {
 /** An owner beyond the column's 32 bits owns nothing there: one above the greatest int equals none. */
 function asOperand(owner: bigint, { field }: Column): Operand {
   if (field.type !== 'int') return owner.toString()
-  return Number(isInt(owner) ? owner : INT_MAX + 1n)
-}
-
-function isInt(owner: bigint): boolean {
-  return owner <= INT_MAX && owner >= -INT_MAX - 1n
+  return Number(isWithin(owner, INT32) ? owner : INT32.max + 1n)
 }
 
 /** The owner claim as a value of the owner column; undefined where no row of the table can be theirs. */
 export function ownerValue(owner: bigint, { field }: Column): Operand | undefined {
   if (field.type !== 'int') return owner.toString()
-  return isInt(owner) ? Number(owner) : undefined
+  return isWithin(owner, INT32) ? Number(owner) : undefined
 }
 
 /** Where a request may name an owner, besides the id of its route; a member of its body does not count. */
@@ -87,7 +81,8 @@ export interface OwnerTexts {
 /** The owner that a request named; `malformed` is no integer, and only the bypass role gets that far. */
 export type NamedOwner = bigint | 'malformed' | undefined
 
-const DIGITS = /^-?\d{1,100}$/
+/** Longer texts are not worth parsing: only zeros could precede an id of so many digits. */
+const OWNER = /^-?\d{1,100}$/
 
 /** The owner filter of source.md before a route of the resource. Throws `ownership.denied` and `configuration`. */
 export function passOwnerFilter(
@@ -126,8 +121,7 @@ export function isRouteId(parameter: string): boolean {
 
 function namedOwner(text: string | undefined): NamedOwner {
   if (text === undefined) return undefined
-  const owner = DIGITS.test(text) ? BigInt(text) : undefined
-  return owner === undefined || owner < RANGES.long.min || owner > RANGES.long.max ? 'malformed' : owner
+  return (OWNER.test(text) ? parseInteger(text, INT64) : undefined) ?? 'malformed'
 }
 
 function unresolved(parameter: string): DomainError {

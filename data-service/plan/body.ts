@@ -2,8 +2,17 @@ import type { NamedValues } from '../entity/action.js'
 import type { CreatedChildren } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
 import type { Field, Value } from '../entity/field.js'
+import {
+  fitDecimal,
+  formatDecimal,
+  INT32,
+  type IntegerRange,
+  isWithin,
+  parseDecimal,
+  parseInteger
+} from '../entity/numbers.js'
 import { integerOf, isArray, isObject, type JsonNumber, type JsonObject, type JsonValue, partsOf } from './json.js'
-import { fitDecimal, GUID, outOfBounds, parseDateTime, parseDecimal, RANGES } from './values.js'
+import { GUID, outOfBounds, parseDateTime, RANGES } from './values.js'
 import type { BodyFindings } from './violations.js'
 
 export interface Members {
@@ -115,7 +124,7 @@ function fromText(text: string, field: Field): string | Error {
     case 'string':
       return text
     case 'long':
-      return /^-?\d+$/.test(text) && text.length <= LONGEST_NUMBER ? BigInt(text).toString() : wanted(field)
+      return (text.length <= LONGEST_NUMBER ? parseInteger(text)?.toString() : undefined) ?? wanted(field)
     case 'decimal':
       return /^-?\d+(\.\d+)?$/.test(text) && text.length <= LONGEST_NUMBER ? text : wanted(field)
     case 'dateTime':
@@ -138,13 +147,13 @@ function fromNumber(number: JsonNumber, field: Field): number | string | Error {
   const parts = partsOf(number)
   if (field.type === 'int') {
     const value = integerOf(parts)
-    return value !== undefined && value >= RANGES.int.min && value <= RANGES.int.max ? Number(value) : wanted(field)
+    return value !== undefined && isWithin(value, INT32) ? Number(value) : wanted(field)
   }
   if (field.type === 'long') {
     const value = integerOf(parts)
     if (value === undefined) return wanted(field)
-    const safe = value >= -BigInt(Number.MAX_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)
-    return safe ? value.toString() : new Error('be sent as a string of digits: a JSON number this long may lose some')
+    if (Number.isSafeInteger(Number(value))) return value.toString()
+    return new Error('be sent as a string of digits: a JSON number this long may lose some')
   }
   if (field.type !== 'decimal') return wanted(field)
   if (parts.significant > SAFE_DIGITS) {
@@ -157,15 +166,13 @@ function fromNumber(number: JsonNumber, field: Field): number | string | Error {
 function decimalText({ negative, digits, exponent, scale }: ReturnType<typeof partsOf>): string | undefined {
   if (digits === '') return scale > LONGEST_NUMBER ? '0' : `0${scale > 0 ? `.${'0'.repeat(scale)}` : ''}`
   if (Math.abs(exponent) > LONGEST_NUMBER || scale > LONGEST_NUMBER) return undefined
-  const unscaled = (BigInt(digits) * 10n ** BigInt(exponent + scale)).toString().padStart(scale + 1, '0')
-  const whole = scale === 0 ? unscaled : `${unscaled.slice(0, -scale)}.${unscaled.slice(-scale)}`
-  return negative ? `-${whole}` : whole
+  const magnitude = BigInt(digits) * 10n ** BigInt(exponent + scale)
+  return formatDecimal(negative ? -magnitude : magnitude, scale)
 }
 
 /** What the column takes. */
 function wanted({ type, minimum, maximum }: Field): Error {
-  const between = (range: { readonly min: bigint; readonly max: bigint }): string =>
-    `from ${minimum ?? range.min} to ${maximum ?? range.max}`
+  const between = (range: IntegerRange): string => `from ${minimum ?? range.min} to ${maximum ?? range.max}`
   switch (type) {
     case 'string':
       return new Error('be a string')
@@ -247,7 +254,7 @@ function isOfType(value: string | number | boolean, type: Column['field']['type'
     case 'decimal':
       return typeof value === 'string'
     case 'long':
-      return typeof value === 'string' && /^-?\d+$/.test(value)
+      return typeof value === 'string' && parseInteger(value) !== undefined
     case 'dateTime':
       return typeof value === 'string' && parseDateTime(value) === value
     case 'guid':

@@ -1,9 +1,10 @@
 import type { Field, Operand } from '../entity/field.js'
 import { suggestion } from '../entity/names.js'
+import { fitDecimal, parseDecimal } from '../entity/numbers.js'
 import { aliasesOf, type Compared, type Operator, operatorNamed, type Rounding } from '../entity/operators.js'
 import type { Resource } from './catalogue.js'
 import type { Condition } from './plans.js'
-import { expected, fitDecimal, parseDecimal, parseValue } from './values.js'
+import { expected, parseValue } from './values.js'
 import { type Violations, quoted } from './violations.js'
 
 /** One filter of a request, as its texts. */

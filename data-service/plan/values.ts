@@ -1,11 +1,17 @@
 import type { Field, Operand } from '../entity/field.js'
-import type { Rounding } from '../entity/operators.js'
+import {
+  compareDecimals,
+  INT32,
+  INT64,
+  type IntegerRange,
+  isWithin,
+  parseDecimal,
+  parseInteger,
+  unscaledAt
+} from '../entity/numbers.js'
 
 export const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-export const RANGES = {
-  int: { min: -(2n ** 31n), max: 2n ** 31n - 1n },
-  long: { min: -(2n ** 63n), max: 2n ** 63n - 1n }
-} as const
+export const RANGES = { int: INT32, long: INT64 } as const
 
 /**
  * A client's text as an operand of the column's type (contract.md section 3); undefined where it does not parse.
@@ -20,7 +26,7 @@ export function parseValue(text: string, field: Field): Operand | undefined {
       return parseBool(text)
     case 'int':
     case 'long':
-      return parseInteger(text, field.type)
+      return parseWholeNumber(text, field.type)
     case 'decimal':
       return parseDecimal(text) === undefined ? undefined : text
     case 'dateTime':
@@ -54,11 +60,9 @@ function parseBool(text: string): boolean | undefined {
   return lower === 'true' ? true : lower === 'false' ? false : undefined
 }
 
-function parseInteger(text: string, type: 'int' | 'long'): Operand | undefined {
-  if (!/^[+-]?\d+$/.test(text)) return undefined
-  const value = BigInt(text.replace('+', ''))
-  if (value < RANGES[type].min || value > RANGES[type].max) return undefined
-  return type === 'int' ? Number(value) : value.toString()
+function parseWholeNumber(text: string, type: 'int' | 'long'): Operand | undefined {
+  const value = parseInteger(text.replace(/^\+(?=\d)/, ''), RANGES[type])
+  return type === 'int' && value !== undefined ? Number(value) : value?.toString()
 }
 
 /**
@@ -89,8 +93,8 @@ function badText(text: string, { minLength, maxLength }: Field): string | undefi
   return minLength === 0 ? `have at most ${maxLength} characters` : `have ${minLength} to ${maxLength} characters`
 }
 
-function outOfRange(value: bigint, { min, max }: { readonly min: bigint; readonly max: bigint }): string | undefined {
-  return value < min || value > max ? `be a whole number from ${min} to ${max}` : undefined
+function outOfRange(value: bigint, range: IntegerRange): string | undefined {
+  return isWithin(value, range) ? undefined : `be a whole number from ${range.min} to ${range.max}`
 }
 
 function badDecimal(text: string, field: Field): string | undefined {
@@ -99,7 +103,7 @@ function badDecimal(text: string, field: Field): string | undefined {
   if (value === undefined) return 'be a decimal number such as 19.90'
   if (value.scale > scale)
     return scale === 0 ? 'have no digits after the point' : `have at most ${scale} digits after the point`
-  const unscaled = rescaled(value, scale)
+  const unscaled = unscaledAt(value, scale)
   const beyond = 10n ** BigInt(precision)
   if (unscaled >= beyond || unscaled <= -beyond) return `have at most ${precision - scale} digits before the point`
   return outside(text, field)
@@ -107,63 +111,8 @@ function badDecimal(text: string, field: Field): string | undefined {
 
 /** Bounds that the entity file sets. */
 function outside(text: string, { minimum, maximum }: Field): string | undefined {
-  if (minimum !== undefined && compare(text, minimum) < 0) return `be at least ${minimum}`
-  return maximum !== undefined && compare(text, maximum) > 0 ? `be at most ${maximum}` : undefined
-}
-
-function compare(a: string, b: string): number {
-  const [left, right] = [parseDecimal(a), parseDecimal(b)]
-  if (left === undefined || right === undefined) throw new TypeError(`${a} and ${b} must be numbers`)
-  const scale = Math.max(left.scale, right.scale)
-  const difference = rescaled(left, scale) - rescaled(right, scale)
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0
-}
-
-/** An exact decimal: `unscaled` / 10^`scale`. */
-export interface Decimal {
-  readonly unscaled: bigint
-  readonly scale: number
-}
-
-/** Digits with an optional sign and fraction; no exponent. */
-export function parseDecimal(text: string): Decimal | undefined {
-  const [, sign = '', whole, fraction = ''] = /^([+-]?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
-  if (whole === undefined) return undefined
-  const magnitude = BigInt(whole + fraction)
-  return { unscaled: sign === '-' ? -magnitude : magnitude, scale: fraction.length }
-}
-
-/**
- * The value in exactly the column's scale. What the column cannot hold becomes the number just beyond all that it can,
- * ±10^(precision-scale), which orders like the value itself and equals nothing; so does, for `exact`, a value with more
- * digits than the scale.
- */
-export function fitDecimal(value: Decimal, { precision, scale }: Field, rounding: Rounding): string {
-  const beyond = 10n ** BigInt(precision)
-  const fitted = rescale(value, scale, rounding) ?? beyond
-  return format(fitted > beyond ? beyond : fitted < -beyond ? -beyond : fitted, scale)
-}
-
-/** The digits of a value at a scale no smaller than its own. */
-export function rescaled({ unscaled, scale }: Decimal, to: number): bigint {
-  return unscaled * 10n ** BigInt(to - scale)
-}
-
-function rescale(value: Decimal, scale: number, rounding: Rounding): bigint | undefined {
-  if (value.scale <= scale) return rescaled(value, scale)
-  const divisor = 10n ** BigInt(value.scale - scale)
-  const truncated = value.unscaled / divisor
-  const remainder = value.unscaled % divisor
-  if (remainder === 0n) return truncated
-  if (rounding === 'exact') return undefined
-  if (rounding === 'floor') return remainder < 0n ? truncated - 1n : truncated
-  return remainder > 0n ? truncated + 1n : truncated
-}
-
-function format(unscaled: bigint, scale: number): string {
-  const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0')
-  const sign = unscaled < 0n ? '-' : ''
-  return scale === 0 ? sign + digits : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+  if (minimum !== undefined && compareDecimals(text, minimum) < 0) return `be at least ${minimum}`
+  return maximum !== undefined && compareDecimals(text, maximum) > 0 ? `be at most ${maximum}` : undefined
 }
 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))?)?$/

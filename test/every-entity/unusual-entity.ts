@@ -37,7 +37,7 @@ export const createLoyaltyCards: Migration = {
     path: 'examples/store/entities/loyalty-cards.ts',
     content: `
 import { ownRows } from '../../../data-service/entity/access.js'
-import { sumOf } from '../../../data-service/entity/amount.js'
+import { sumOf } from '../../../data-service/entity/numbers.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { bool, dateTime, guid, int, long, onCreate, readOnly, text, unique } from '../../../data-service/entity/field.js'
 

@@ -4,6 +4,7 @@ import { parseRefreshToken } from '../../data-service/auth/refresh-token.js'
 import type { Authenticated } from '../../data-service/entity/caller.js'
 import { bool, dateTime, decimal, freeText, guid, int, long, text as words } from '../../data-service/entity/field.js'
 import { operatorNamed } from '../../data-service/entity/operators.js'
+import { fitDecimal, parseDecimal, parseInteger } from '../../data-service/entity/numbers.js'
 import { passOwnerFilter } from '../../data-service/plan/authorize.js'
 import { parseMember, readChildren, readMembers } from '../../data-service/plan/body.js'
 import { makeCatalogue } from '../../data-service/plan/catalogue.js'
@@ -26,7 +27,7 @@ import {
   parseShape,
   parseSort
 } from '../../data-service/plan/read-parameters.js'
-import { fitDecimal, outOfBounds, parseDateTime, parseDecimal, parseValue } from '../../data-service/plan/values.js'
+import { outOfBounds, parseDateTime, parseValue } from '../../data-service/plan/values.js'
 import { BodyFindings, Violations, quoted } from '../../data-service/plan/violations.js'
 import {
   optionalVersions,
@@ -256,6 +257,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     return value && fitDecimal(value, decimal(10, 2), 'floor')
   },
   parseDecimal: (text) => parseDecimal(text.slice(0, 4096)),
+  parseInteger: (text) => parseInteger(text.slice(0, 4096)),
   Violations: (text) =>
     judged((violations) => text.split(',').forEach((name) => violations.add('fields.invalid', name, name))),
   quoted,
@@ -359,5 +361,5 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'requests and bytes that are counted and handed on':
     'peek checkBodyLength FairSemaphore startAdminServer healthPages',
-  'numbers and values that are parsed already': 'rescaled isArray isObject'
+  'numbers and values that are parsed already': 'isArray isObject'
 }

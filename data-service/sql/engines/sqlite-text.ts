@@ -1,4 +1,5 @@
 import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
+import { formatDecimal, INT64, parseDecimal, unscaledAt } from '../../entity/numbers.js'
 import { type BoundValue, type SqlDialect, undecodable } from './statement.js'
 
 /**
@@ -82,16 +83,10 @@ function boundOperand(operand: Operand, { type, scale }: Field): BoundValue {
 
 /** `-19.90` with scale 2 as -1990. What 64 bits cannot hold, no column holds either: the nearest end stands for it. */
 export function unitsOf(decimal: string, scale: number): bigint {
-  const [whole = '', fraction = ''] = decimal.split('.')
-  const units = BigInt(whole + fraction.padEnd(scale, '0'))
-  return BigInt.asIntN(64, units) === units ? units : units < 0n ? -(1n << 63n) : (1n << 63n) - 1n
-}
-
-/** -1990 with scale 2 as `-19.90`. */
-export function decimalOf(units: bigint, scale: number): string {
-  const sign = units < 0n ? '-' : ''
-  const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0')
-  return scale === 0 ? sign + digits : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+  const value = parseDecimal(decimal)
+  if (value === undefined) throw new TypeError(`${decimal} is not a decimal number`)
+  const units = unscaledAt(value, scale)
+  return units < INT64.min ? INT64.min : units > INT64.max ? INT64.max : units
 }
 
 function decoded(type: FieldType, scale: number, raw: unknown): Value {
@@ -105,7 +100,7 @@ function decoded(type: FieldType, scale: number, raw: unknown): Value {
       return raw.toString()
     case 'decimal':
       if (typeof raw !== 'bigint') throw undecodable(type, raw)
-      return decimalOf(raw, scale)
+      return formatDecimal(raw, scale)
     case 'string':
     case 'dateTime':
     case 'guid':

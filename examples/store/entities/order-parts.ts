@@ -7,7 +7,7 @@ import {
   reject,
   textOf
 } from '../../../data-service/entity/action.js'
-import { lessPercent, sumOf, times } from '../../../data-service/entity/amount.js'
+import { lessPercent, sumOf, times } from '../../../data-service/entity/numbers.js'
 
 /** What a customer asks for: a product as it is, or one of its variants. */
 export interface WantedLine {

@@ -1,6 +1,6 @@
 import { ownRows } from '../../../data-service/entity/access.js'
 import { reject, textOf } from '../../../data-service/entity/action.js'
-import { fitsDigits } from '../../../data-service/entity/amount.js'
+import { fitsDigits } from '../../../data-service/entity/numbers.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   dateTime,

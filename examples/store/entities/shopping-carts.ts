@@ -9,7 +9,7 @@ import {
   type StateRejection,
   textOf
 } from '../../../data-service/entity/action.js'
-import { fitsDigits } from '../../../data-service/entity/amount.js'
+import { fitsDigits } from '../../../data-service/entity/numbers.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { dateTime, hidden, int, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
 import { placedOrder, pricedLines, type WantedLine } from './order-parts.js'

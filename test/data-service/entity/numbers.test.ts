@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { fitsDigits, lessPercent, sumOf, times } from '../../../data-service/entity/amount.js'
+import { fitsDigits, lessPercent, sumOf, times } from '../../../data-service/entity/numbers.js'
 
 describe('amounts', () => {
   it('are multiplied and summed to the digit', () => {
