@@ -1,4 +1,5 @@
 import type { Column } from './field.js'
+import type { ReadOperation, WriteOperation } from './operations.js'
 
 /**
  * Who may read a resource, and which of its rows. There is no default: a resource that says none of these does not
@@ -32,10 +33,6 @@ export const everyone: Everyone = { kind: 'everyone' }
 export const permission = (name: Permission): Permitted => ({ kind: 'permission', permission: name })
 export const ownRows = <Name extends string>(property: Name): OwnRows<Name> => ({ kind: 'ownRows', property })
 
-/** The reads of every resource. */
-export const READ_OPERATIONS = ['list', 'paged', 'export', 'lookup', 'get'] as const
-export type ReadOperation = (typeof READ_OPERATIONS)[number]
-
 type Reads<Name extends string> = Readonly<Partial<Record<ReadOperation, ReadAccess<Name>>>>
 
 /**
@@ -51,10 +48,6 @@ export type ReadsDefinition<Name extends string> =
  * owner the rows that are theirs, where another's answers as one that does not exist.
  */
 export type WriteAccess<Name extends string = string> = Permitted | OwnRows<Name>
-
-/** The writes of a resource besides its actions. */
-export const WRITE_OPERATIONS = ['create', 'update', 'delete'] as const
-export type WriteOperation = (typeof WRITE_OPERATIONS)[number]
 
 /**
  * What guards a route in place of the owner parameter, where a request may go without one: the row scope of

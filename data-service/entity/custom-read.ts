@@ -1,25 +1,4 @@
-import type { ActRequest__Output } from '../../shared/gen/entity/v1/ActRequest.js'
-import type { ActResponse } from '../../shared/gen/entity/v1/ActResponse.js'
-import type { CreateRequest__Output } from '../../shared/gen/entity/v1/CreateRequest.js'
-import type { CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
-import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteRequest.js'
-import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
-import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
-import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
-import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
-import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
-import type { ListRequest__Output } from '../../shared/gen/entity/v1/ListRequest.js'
-import type { ListResponse } from '../../shared/gen/entity/v1/ListResponse.js'
-import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupRequest.js'
-import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
-import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
-import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
-import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
-import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
-import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
-import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import type { ReadAccess } from './access.js'
-import type { CallContext } from './caller.js'
 import type { Column, NameOfType, Operand, ValueOf, VisibleName } from './field.js'
 
 interface ReadOf<F> {
@@ -83,29 +62,4 @@ export function resolveCustomRead(
       value === undefined ? [] : [{ column: of.column(property), value }]
     )
   }
-}
-
-/**
- * One read or write in an entity's own way. `standard` is the operation as every entity has it, access rules included:
- * call it with the request or a changed one, and answer what it answers or something made of it. An override that never
- * calls it takes the access rules upon itself.
- */
-export type Override<Request, Response> = (
-  context: CallContext,
-  request: Request,
-  standard: (request: Request) => Response
-) => Response
-
-export interface Overrides {
-  readonly list?: Override<ListRequest__Output, Promise<ListResponse>>
-  readonly paged?: Override<PageRequest__Output, Promise<PageResponse>>
-  readonly lookup?: Override<LookupRequest__Output, Promise<LookupResponse>>
-  readonly get?: Override<GetRequest__Output, Promise<GetResponse>>
-  readonly export?: Override<ExportRequest__Output, AsyncIterable<ExportResponse>>
-  /** All custom reads. */
-  readonly read?: Override<ReadRequest__Output, Promise<ReadResponse>>
-  readonly create?: Override<CreateRequest__Output, Promise<CreateResponse>>
-  readonly update?: Override<UpdateRequest__Output, Promise<UpdateResponse>>
-  readonly delete?: Override<DeleteRequest__Output, Promise<DeleteResponse>>
-  readonly act?: Override<ActRequest__Output, Promise<ActResponse>>
 }

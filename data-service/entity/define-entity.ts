@@ -1,12 +1,9 @@
 import {
   type OwnerFilterDefinition,
-  READ_OPERATIONS,
   type ReadAccess,
-  type ReadOperation,
   type ReadsDefinition,
   resolveOwnerFilter,
-  type WriteAccess,
-  type WriteOperation
+  type WriteAccess
 } from './access.js'
 import {
   type Action,
@@ -17,7 +14,7 @@ import {
   type UpdateRule
 } from './action.js'
 import type { Creation, CreationDefinition } from './creation.js'
-import { type CustomReadDefinition, type ErasedCustomRead, type Overrides, resolveCustomRead } from './custom-read.js'
+import { type CustomReadDefinition, type ErasedCustomRead, resolveCustomRead } from './custom-read.js'
 import type { Children, Column, Computed, Entity, Joined, Reference } from './entity.js'
 import {
   type ChildrenDefinition,
@@ -32,6 +29,7 @@ import {
   type VisibleName
 } from './field.js'
 import { snakeCase, suggestion } from './names.js'
+import { type Overrides, READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
 import { type OperatorOf, operatorsOf } from './operators.js'
 
 export interface ReferenceDefinition<F> {
@@ -219,7 +217,9 @@ export function resolveReads(
   const { reads = {} } = access
   const read = access.read ?? reads.export
   // An entity file that got round its types may say nothing at all, which checkCatalogue reports.
-  const every = { list: read, paged: read, export: read, lookup: read, get: read, ...reads } as Entity['access']
+  const every = Object.fromEntries(
+    READ_OPERATIONS.map((operation) => [operation, reads[operation] ?? read])
+  ) as Entity['access']
   const definitions = Object.entries(customReads)
   return {
     access: every,

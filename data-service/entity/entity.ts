@@ -1,8 +1,9 @@
-import type { OwnerFilter, ReadAccess, ReadOperation, WriteAccess, WriteOperation } from './access.js'
+import type { OwnerFilter, ReadAccess, WriteAccess } from './access.js'
 import type { Action, ActionCall, Outcome } from './action.js'
 import type { Creation } from './creation.js'
-import type { CustomRead, Overrides } from './custom-read.js'
+import type { CustomRead } from './custom-read.js'
 import type { Children, Column, Computed, FieldType, Joined, Reference } from './field.js'
+import type { Overrides, ReadOperation, WriteOperation } from './operations.js'
 import type { OperatorOf } from './operators.js'
 
 export type { Children, Column, Computed, Joined, Reference, StoreName } from './field.js'

@@ -1,3 +1,10 @@
+/** Resources, actions and custom reads: segments of paths. */
+export const KEBAB_CASE = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
+/** Members of JSON and parameters of queries. */
+export const CAMEL_CASE = /^[a-z][a-zA-Z0-9]*$/
+/** A GUID in lower case with hyphens (RFC 9562), the one kind of id that a kebab-case name could be. */
+export const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
 /** `categoryId` and `stock-items` as `category_id` and `stock_items`. */
 export function snakeCase(name: string): string {
   return name.replaceAll('-', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

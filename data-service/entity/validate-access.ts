@@ -1,16 +1,10 @@
-import {
-  type Guard,
-  type OwnerFilter,
-  READ_OPERATIONS,
-  type ReadAccess,
-  type ReadOperation,
-  type WriteAccess
-} from './access.js'
+import type { Guard, OwnerFilter, ReadAccess, WriteAccess } from './access.js'
 import type { CustomRead } from './custom-read.js'
 import { routeNames } from './define-entity.js'
 import type { Entity } from './entity.js'
 import type { FieldType } from './field.js'
-import { suggestion } from './names.js'
+import { CAMEL_CASE, GUID, KEBAB_CASE, suggestion } from './names.js'
+import { READ_OPERATIONS, READ_PARAMETERS, READ_SEGMENTS, type ReadOperation, READS, WITHOUT_ID } from './operations.js'
 
 /** Owner claims are 64-bit integers (contract.md section 6). */
 const OWNER_TYPES: readonly FieldType[] = ['int', 'long']
@@ -39,7 +33,7 @@ export function readMistakes(entity: Entity, access: ReadAccess | undefined, per
 
 /** Where a list is scoped or gated, its export is in the same way (source.md, read-scope hook). */
 function exportMistakes(entity: Entity): string[] {
-  return (['list', 'paged'] as const).flatMap((operation) => {
+  return READ_OPERATIONS.filter((operation) => READS[operation].protectedAsExport).flatMap((operation) => {
     const [here, there] = [protection(entity, 'export'), protection(entity, operation)]
     return here === there
       ? []
@@ -80,25 +74,6 @@ export function ownerMistakes({ columns }: Entity, property: string): string[] {
   return [`owner \`${property}\` must be int or long, not ${owner.field.type}.`]
 }
 
-const CAMEL_CASE = /^[a-z][a-zA-Z0-9]*$/
-/** Parameters that every resource has, in lower case. */
-const TAKEN: readonly string[] = [
-  'fields',
-  'includefks',
-  'includechildren',
-  'sortcolumn',
-  'sortdirection',
-  'pagesize',
-  'pagenumber',
-  'page',
-  'includetotal',
-  'search',
-  'bom',
-  'escapeformulas'
-]
-/** Routes without an id in their path. */
-const WITHOUT_ID: readonly string[] = ['list', 'paged', 'export', 'lookup', 'create']
-
 /** Mistakes in an owner filter: its parameter, its owner, and routes that nothing guards without the parameter. */
 export function ownerFilterMistakes(entity: Entity): string[] {
   const { ownerFilter, columns } = entity
@@ -125,8 +100,10 @@ const WORDS: Readonly<Partial<Record<string, string>>> = {
 function parameterMistakes({ customReads }: Entity, { parameter, owner, routes }: OwnerFilter): string[] {
   if (parameter === undefined) return []
   if (!CAMEL_CASE.test(parameter)) return [`parameter \`${parameter}\` must be camelCase.`]
-  if (TAKEN.includes(parameter.toLowerCase())) return [`parameter \`${parameter}\` is one that every resource has.`]
-  const byId = [...routes.keys()].find((route) => !WITHOUT_ID.includes(route) && !customReads.has(route))
+  if (READ_PARAMETERS.has(parameter.toLowerCase()))
+    return [`parameter \`${parameter}\` is one that every resource has.`]
+  const withoutId: readonly string[] = WITHOUT_ID
+  const byId = [...routes.keys()].find((route) => !withoutId.includes(route) && !customReads.has(route))
   if (parameter.toLowerCase() !== 'id' || owner.name === 'id' || byId === undefined) return []
   return [`\`${byId}\` would take the id of its path for the owner, which is in \`${owner.name}\`: name a parameter.`]
 }
@@ -141,11 +118,6 @@ function stands(guard: Guard, route: string, entity: Entity): boolean {
   // An entity file that got round its types may name another guard.
   return guard === 'permission' && (access?.kind === 'permission' || actions.get(route)?.permission !== undefined)
 }
-
-const KEBAB_CASE = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
-const RESERVED: readonly string[] = ['paged', 'export', 'lookup']
-/** The one kind of id that can be kebab-case. */
-const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** What `where` may compare, by the type of its value. */
 const SCALARS: Readonly<Partial<Record<FieldType, string>>> = { string: 'string', bool: 'boolean', int: 'number' }
@@ -165,7 +137,7 @@ export function routeMistakes(entity: Entity, permissions: readonly string[]): s
 }
 
 function nameMistakes({ name }: CustomRead): string[] {
-  if (RESERVED.includes(name)) return ['the name is that of a read.']
+  if (READ_SEGMENTS.includes(name)) return ['the name is that of a read.']
   if (!KEBAB_CASE.test(name)) return ['the name must be kebab-case such as `session-ids`.']
   return GUID.test(name) ? ['the name could be an id.'] : []
 }

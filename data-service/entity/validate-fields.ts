@@ -1,9 +1,8 @@
 import type { Column, Entity, Joined } from './entity.js'
 import type { Field, FieldType } from './field.js'
-import { suggestion } from './names.js'
+import { CAMEL_CASE, KEBAB_CASE, suggestion } from './names.js'
 import { operatorsOf } from './operators.js'
 
-const KEBAB_CASE = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 /** First segments that are the gateway's own (contract.md section 8). */
 const RESERVED: readonly string[] = ['auth', 'problems', 'health', 'docs']
 
@@ -29,7 +28,6 @@ export function namingMistakes(entities: readonly Entity[]): string[] {
   return mistakes
 }
 
-const CAMEL_CASE = /^[a-z][a-zA-Z0-9]*$/
 const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid']
 /** SQLite holds decimals as scaled 64-bit integers, with one digit to spare for operands beyond the column. */
 const MAX_PRECISION = 18

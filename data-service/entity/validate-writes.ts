@@ -1,7 +1,8 @@
-import { type Permission, WRITE_OPERATIONS, type WriteOperation } from './access.js'
+import type { Permission } from './access.js'
 import type { Action, GuardedChild } from './action.js'
 import type { Children, Column, Entity } from './entity.js'
-import { suggestion } from './names.js'
+import { KEBAB_CASE, suggestion } from './names.js'
+import { READ_SEGMENTS, WRITE_OPERATIONS, type WriteOperation } from './operations.js'
 import { ownerMistakes, permissionMistakes } from './validate-access.js'
 import { columnMistakes, nameMistakes } from './validate-fields.js'
 
@@ -69,10 +70,6 @@ export function neededPermission(permission: Permission | undefined, permissions
   return permission === undefined ? [] : permissionMistakes(permission, permissions)
 }
 
-const KEBAB_CASE = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
-/** Segments of reads, which an action's name is better not taken for. */
-const RESERVED: readonly string[] = ['paged', 'export', 'lookup']
-
 /** Mistakes in actions: names, states, inputs, child preconditions. */
 export function actionMistakes({ actions }: Entity, permissions: readonly string[]): string[] {
   return [...actions.values()].flatMap((action) =>
@@ -88,7 +85,7 @@ export function actionMistakes({ actions }: Entity, permissions: readonly string
 }
 
 function ownNameMistakes({ name }: Action): string[] {
-  if (RESERVED.includes(name)) return ['the name is that of a read.']
+  if (READ_SEGMENTS.includes(name)) return ['the name is that of a read.']
   return KEBAB_CASE.test(name) ? [] : ['the name must be kebab-case such as `change-price`.']
 }
 

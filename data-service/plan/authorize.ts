@@ -1,18 +1,11 @@
 import { DomainError } from '../../shared/errors.js'
-import type {
-  OwnerFilter,
-  OwnRows,
-  Permission,
-  ReadAccess,
-  ReadOperation,
-  WriteAccess,
-  WriteOperation
-} from '../entity/access.js'
+import type { OwnerFilter, OwnRows, Permission, ReadAccess, WriteAccess } from '../entity/access.js'
 import type { Authenticated, Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column } from '../entity/entity.js'
 import type { Operand, Value } from '../entity/field.js'
 import { INT32, INT64, isWithin, parseInteger } from '../entity/numbers.js'
+import type { ReadOperation, WriteOperation } from '../entity/operations.js'
 import type { Resource } from './catalogue.js'
 import { allRows, bothScopes, type RowScope } from './plans.js'
 import type { Violations } from './violations.js'

@@ -2,6 +2,7 @@ import type { NamedValues } from '../entity/action.js'
 import type { CreatedChildren } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
 import type { Field, Value } from '../entity/field.js'
+import { GUID } from '../entity/names.js'
 import {
   fitDecimal,
   formatDecimal,
@@ -12,7 +13,7 @@ import {
   parseInteger
 } from '../entity/numbers.js'
 import { integerOf, isArray, isObject, type JsonNumber, type JsonObject, type JsonValue, partsOf } from './json.js'
-import { GUID, outOfBounds, parseDateTime, RANGES } from './values.js'
+import { outOfBounds, parseDateTime, RANGES } from './values.js'
 import type { BodyFindings } from './violations.js'
 
 export interface Members {

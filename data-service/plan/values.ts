@@ -1,4 +1,5 @@
 import type { Field, Operand } from '../entity/field.js'
+import { GUID } from '../entity/names.js'
 import {
   compareDecimals,
   INT32,
@@ -10,7 +11,6 @@ import {
   unscaledAt
 } from '../entity/numbers.js'
 
-export const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export const RANGES = { int: INT32, long: INT64 } as const
 
 /**

@@ -5,17 +5,14 @@ import type { DescribeResponse } from '../../shared/gen/entity/v1/DescribeRespon
 import type { Navigation } from '../../shared/gen/entity/v1/Navigation.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { Resource as WireResource } from '../../shared/gen/entity/v1/Resource.js'
-import { READ_OPERATIONS, type ReadOperation, WRITE_OPERATIONS } from '../entity/access.js'
 import type { Action } from '../entity/action.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
+import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } from '../entity/operations.js'
 import { aliasesOf } from '../entity/operators.js'
 import { isRouteId, ownerParameter, type OwnershipPolicy } from '../plan/authorize.js'
 import type { Catalogue, Resource } from '../plan/catalogue.js'
 import type { ShapedProperty } from '../plan/plans.js'
-
-/** Routes whose path holds no id. */
-const WITHOUT_ID = ['list', 'paged', 'export', 'lookup', 'create'] as const
 
 /** The catalogue as the wire knows it; the same for every caller, so it is made once. */
 export function describeCatalogue(catalogue: Catalogue, ownership: OwnershipPolicy): DescribeResponse {
@@ -80,6 +77,7 @@ function describeRead({ name, description, items, bare }: CustomRead, { ownerFil
   return {
     name,
     description,
+    // The field of the wire for custom reads with parameters, which there are none of.
     parameters: [],
     ownerFiltered: ownerFilter?.routes.has(name) === true,
     items: items.map(describeColumn),

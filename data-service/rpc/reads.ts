@@ -1,5 +1,7 @@
+import type { handleUnaryCall } from '@grpc/grpc-js'
 import { DomainError } from '../../shared/errors.js'
 import type { FairSemaphore } from '../../shared/fair-semaphore.js'
+import type { EntityServiceHandlers } from '../../shared/gen/entity/v1/EntityService.js'
 import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
 import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
 import type { ListRequest__Output } from '../../shared/gen/entity/v1/ListRequest.js'
@@ -10,8 +12,9 @@ import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest
 import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
 import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
 import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
-import type { CallContext } from '../entity/caller.js'
-import type { CustomRead, Override, Overrides } from '../entity/custom-read.js'
+import type { CallContext, UnaryHandler } from '../entity/caller.js'
+import type { CustomRead } from '../entity/custom-read.js'
+import type { Override, Overrides } from '../entity/operations.js'
 import type { Planning } from '../plan/planning.js'
 import type { PagePlan } from '../plan/plans.js'
 import { continuationPageSize, planGet, planList, planLookup, planPage, planRead } from '../plan/reads.js'
@@ -43,7 +46,28 @@ export function overridable<
   }
 }
 
-export async function list(
+/**
+ * The rpcs of reads that answer with one message: the handler of each, with what stands in for it in an entity's
+ * overrides. The export is a stream (export.ts).
+ */
+export const UNARY_READS = {
+  List: (reading: Reading) => overridable(reading, list, (overrides) => overrides.list),
+  Page: (reading: Reading) => overridable(reading, page, (overrides) => overrides.paged),
+  Lookup: (reading: Reading) => overridable(reading, lookup, (overrides) => overrides.lookup),
+  Get: (reading: Reading) => overridable(reading, get, (overrides) => overrides.get),
+  Read: (reading: Reading) => overridable(reading, read, (overrides) => overrides.read)
+} satisfies HandlersOfReads
+
+/** A handler has the messages of its rpc. The service's type has a member for any other name besides, which is left out. */
+type HandlersOfReads = {
+  readonly [R in keyof EntityServiceHandlers as string extends R ? never : R]?: (
+    reading: Reading
+  ) => EntityServiceHandlers[R] extends handleUnaryCall<infer Request, infer Response>
+    ? UnaryHandler<Request, Response>
+    : never
+}
+
+async function list(
   { planning, store }: Reading,
   { caller, signal }: CallContext,
   request: ListRequest__Output
@@ -58,7 +82,7 @@ export async function list(
   }
 }
 
-export async function page(
+async function page(
   { planning, store }: Reading,
   { caller, signal }: CallContext,
   request: PageRequest__Output
@@ -74,7 +98,7 @@ export async function page(
   }
 }
 
-export async function get(
+async function get(
   { planning, store }: Reading,
   { caller, signal }: CallContext,
   request: GetRequest__Output
@@ -85,7 +109,7 @@ export async function get(
   return { record: recordEncoder(plan)(row) }
 }
 
-export async function lookup(
+async function lookup(
   { planning, store }: Reading,
   { caller, signal }: CallContext,
   request: LookupRequest__Output
@@ -98,7 +122,7 @@ export async function lookup(
 }
 
 /** A custom read: an array of its items. */
-export async function read(
+async function read(
   { planning, store }: Reading,
   { caller, signal }: CallContext,
   request: ReadRequest__Output

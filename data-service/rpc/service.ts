@@ -12,17 +12,6 @@ import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteReq
 import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { EntityServiceHandlers } from '../../shared/gen/entity/v1/EntityService.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
-import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
-import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
-import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
-import type { ListRequest__Output } from '../../shared/gen/entity/v1/ListRequest.js'
-import type { ListResponse } from '../../shared/gen/entity/v1/ListResponse.js'
-import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupRequest.js'
-import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
-import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
-import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
-import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
-import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
 import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import type { ProtoGrpcType as EntityTypes } from '../../shared/gen/entity_service.js'
@@ -30,12 +19,12 @@ import { loadProto } from '../../shared/wire.js'
 import { type Authenticating, keys } from '../auth/authentication.js'
 import { login } from '../auth/login.js'
 import { refresh, revoke } from '../auth/sessions.js'
-import type { CallContext, StreamHandler, UnaryHandler } from '../entity/caller.js'
+import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import { describeCatalogue } from './describe.js'
 import { exportRows } from './export.js'
 import { streamCall, type StreamTimes, unaryCall } from './grpc.js'
 import { intercept, type Interceptors, interceptStream, type Target } from './interceptors.js'
-import { get, list, lookup, overridable, page, read, type Reading } from './reads.js'
+import { overridable, type Reading, UNARY_READS } from './reads.js'
 import type { Writing } from './write-steps.js'
 import { act, create, remove, update } from './writes.js'
 
@@ -131,7 +120,6 @@ export function entityService(
   { reading, writing }: { readonly reading: Reading; readonly writing: Writing },
   interceptors: Interceptors
 ): EntityServiceHandlers {
-  const handlers = readHandlers(reading)
   const writes = writeHandlers(writing)
   const described = describeCatalogue(reading.planning.catalogue, reading.planning.ownership)
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>, exempt = false) =>
@@ -140,14 +128,10 @@ export function entityService(
     unaryCall<Request, Response>(intercept(handler, { rpc, target }, interceptors))
   return {
     Describe: unary('Describe', (_: CallContext, _request: object) => Promise.resolve(described), true),
-    List: unary('List', handlers.list),
-    Page: unary('Page', handlers.page),
-    Lookup: unary('Lookup', handlers.lookup),
-    Get: unary('Get', handlers.get),
-    Read: unary('Read', handlers.read),
+    ...unaryReads(reading, interceptors),
     Export: streamCall(
       interceptStream(
-        handlers.export,
+        overridable(reading, exportRows, (overrides) => overrides.export),
         { rpc: 'Export', bounded: (request) => timesOf(request).idle !== undefined },
         interceptors
       ),
@@ -158,6 +142,18 @@ export function entityService(
     Delete: write('Delete', writes.delete),
     Act: write('Act', writes.act)
   }
+}
+
+type UnaryReads = Pick<EntityServiceHandlers, keyof typeof UNARY_READS>
+
+/** The reads that answer with one message, each entity's overrides in place of the standard handlers. */
+function unaryReads(reading: Reading, interceptors: Interceptors): UnaryReads {
+  const handlers = Object.entries(UNARY_READS).map(([rpc, handlerOf]) => {
+    // UNARY_READS holds each handler to the messages of its rpc; the entries of the table have lost that tie.
+    const handler = handlerOf(reading) as UnaryHandler<never, object>
+    return [rpc, unaryCall(intercept(handler, { rpc, exempt: false }, interceptors))]
+  })
+  return Object.fromEntries(handlers) as UnaryReads
 }
 
 function target({ resource, id }: Target): Target {
@@ -223,27 +219,6 @@ export class ServiceHealth {
 
   endWatches(): void {
     for (const call of this.#watches) call.end()
-  }
-}
-
-export interface ReadHandlers {
-  readonly list: UnaryHandler<ListRequest__Output, ListResponse>
-  readonly page: UnaryHandler<PageRequest__Output, PageResponse>
-  readonly lookup: UnaryHandler<LookupRequest__Output, LookupResponse>
-  readonly get: UnaryHandler<GetRequest__Output, GetResponse>
-  readonly read: UnaryHandler<ReadRequest__Output, ReadResponse>
-  readonly export: StreamHandler<ExportRequest__Output, ExportResponse>
-}
-
-/** The reads of every resource, each entity's overrides in place of the standard ones. */
-export function readHandlers(reading: Reading): ReadHandlers {
-  return {
-    list: overridable(reading, list, (overrides) => overrides.list),
-    page: overridable(reading, page, (overrides) => overrides.paged),
-    lookup: overridable(reading, lookup, (overrides) => overrides.lookup),
-    get: overridable(reading, get, (overrides) => overrides.get),
-    read: overridable(reading, read, (overrides) => overrides.read),
-    export: overridable(reading, exportRows, (overrides) => overrides.export)
   }
 }
 

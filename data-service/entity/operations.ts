@@ -1,0 +1,113 @@
+import type { ActRequest__Output } from '../../shared/gen/entity/v1/ActRequest.js'
+import type { ActResponse } from '../../shared/gen/entity/v1/ActResponse.js'
+import type { CreateRequest__Output } from '../../shared/gen/entity/v1/CreateRequest.js'
+import type { CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
+import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteRequest.js'
+import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
+import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
+import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.js'
+import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
+import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
+import type { ListRequest__Output } from '../../shared/gen/entity/v1/ListRequest.js'
+import type { ListResponse } from '../../shared/gen/entity/v1/ListResponse.js'
+import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupRequest.js'
+import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
+import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
+import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
+import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
+import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
+import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
+import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
+import type { CallContext } from './caller.js'
+
+/**
+ * The one table of the reads that every resource has. The `access` of entity files, the checks at start, Describe and the
+ * owner filter read it. A new read is a row here, a planner in plan/reads.ts and a handler in rpc/reads.ts.
+ */
+export const READS = {
+  list: {
+    path: 'collection',
+    parameters: ['fields', 'includeFKs', 'includeChildren'],
+    protectedAsExport: true
+  },
+  paged: {
+    path: 'segment',
+    parameters: [
+      'sortColumn',
+      'sortDirection',
+      'pageSize',
+      'pageNumber',
+      'page',
+      'includeTotal',
+      'fields',
+      'includeFKs',
+      'includeChildren'
+    ],
+    protectedAsExport: true
+  },
+  export: {
+    path: 'segment',
+    parameters: ['sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
+    protectedAsExport: true
+  },
+  lookup: { path: 'segment', parameters: ['search'], protectedAsExport: false },
+  get: { path: 'row', parameters: ['fields', 'includeFKs', 'includeChildren'], protectedAsExport: false }
+} as const satisfies Readonly<Record<string, ReadRow>>
+
+interface ReadRow {
+  /** `/{resource}`, `/{resource}/` with the operation's name, or `/{resource}/{id}`. */
+  readonly path: 'collection' | 'segment' | 'row'
+  /** Query parameters, which no owner parameter may be called like. Filters are no part of the list. */
+  readonly parameters: readonly string[]
+  /** Whether the callers and rows must be those of the export (source.md, read-scope hook). */
+  readonly protectedAsExport: boolean
+}
+
+export type ReadOperation = keyof typeof READS
+
+/** In the order in which Describe tells of them. */
+// The keys of the table are its operations.
+export const READ_OPERATIONS = Object.keys(READS) as readonly ReadOperation[]
+
+/** The reads that stand at `/{resource}/{operation}`: no action and no custom read may have their names. */
+export const READ_SEGMENTS: readonly string[] = READ_OPERATIONS.filter((read) => READS[read].path === 'segment')
+
+/** The names of all query parameters of reads, in lower case. */
+export const READ_PARAMETERS: ReadonlySet<string> = new Set(
+  READ_OPERATIONS.flatMap((read) => READS[read].parameters.map((name) => name.toLowerCase()))
+)
+
+/** The writes of a resource besides its actions. */
+export const WRITE_OPERATIONS = ['create', 'update', 'delete'] as const
+export type WriteOperation = (typeof WRITE_OPERATIONS)[number]
+
+/** The reads and writes whose path holds no id. */
+export const WITHOUT_ID: readonly (ReadOperation | WriteOperation)[] = [
+  ...READ_OPERATIONS.filter((read) => READS[read].path !== 'row'),
+  'create'
+]
+
+/**
+ * One read or write in an entity's own way. `standard` is the operation as every entity has it, access rules included:
+ * call it with the request or a changed one, and answer what it answers or something made of it. An override that never
+ * calls it must check access itself.
+ */
+export type Override<Request, Response> = (
+  context: CallContext,
+  request: Request,
+  standard: (request: Request) => Response
+) => Response
+
+export interface Overrides {
+  readonly list?: Override<ListRequest__Output, Promise<ListResponse>>
+  readonly paged?: Override<PageRequest__Output, Promise<PageResponse>>
+  readonly lookup?: Override<LookupRequest__Output, Promise<LookupResponse>>
+  readonly get?: Override<GetRequest__Output, Promise<GetResponse>>
+  readonly export?: Override<ExportRequest__Output, AsyncIterable<ExportResponse>>
+  /** All custom reads. */
+  readonly read?: Override<ReadRequest__Output, Promise<ReadResponse>>
+  readonly create?: Override<CreateRequest__Output, Promise<CreateResponse>>
+  readonly update?: Override<UpdateRequest__Output, Promise<UpdateResponse>>
+  readonly delete?: Override<DeleteRequest__Output, Promise<DeleteResponse>>
+  readonly act?: Override<ActRequest__Output, Promise<ActResponse>>
+}
