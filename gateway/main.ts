@@ -7,7 +7,7 @@ import { buildGateway, CLOSING_TIMEOUT } from './app.js'
 import { type GatewayConfig, readGatewayConfig } from './config.js'
 import { GrpcAuthClient } from './data/auth-client.js'
 import { Catalogue } from './data/catalogue.js'
-import { GrpcDataClient } from './data/data-client.js'
+import { grpcDataClient } from './data/data-client.js'
 import { openDataCredentials } from './data/replica.js'
 import { ReplicaPool } from './data/replica-pool.js'
 import { PublicAddress } from './http/public-address.js'
@@ -51,7 +51,7 @@ async function serve(config: GatewayConfig): Promise<void> {
   const admin = config.admin === undefined ? undefined : await startAdminServer(config.admin, pages)
   if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
   const pool = new ReplicaPool({ addresses: config.dataServiceAddresses, credentials, log })
-  const data = new GrpcDataClient(pool)
+  const data = grpcDataClient(pool)
   const auth = new GrpcAuthClient(pool)
   try {
     log.info({ addresses: config.dataServiceAddresses }, 'asking the data service for its catalogue')

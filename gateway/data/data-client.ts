@@ -4,6 +4,7 @@ import type { CreateRequest } from '../../shared/gen/entity/v1/CreateRequest.js'
 import type { CreateResponse__Output as CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
 import type { DeleteRequest } from '../../shared/gen/entity/v1/DeleteRequest.js'
 import type { DescribeResponse__Output as DescribeResponse } from '../../shared/gen/entity/v1/DescribeResponse.js'
+import type { EntityServiceDefinition } from '../../shared/gen/entity/v1/EntityService.js'
 import type { ExportRequest } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ExportResponse__Output as ExportPart } from '../../shared/gen/entity/v1/ExportResponse.js'
 import type { GetRequest } from '../../shared/gen/entity/v1/GetRequest.js'
@@ -21,6 +22,7 @@ import type { UpdateResponse__Output as UpdateResponse } from '../../shared/gen/
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
 import { loadProto } from '../../shared/wire.js'
 import { CALL_DEADLINE, type CallContext, readStream, readUnary, writeUnary } from './calls.js'
+import type { RpcMethod } from './replica.js'
 import type { ReplicaPool } from './replica-pool.js'
 
 export type { Action__Output as Action } from '../../shared/gen/entity/v1/Action.js'
@@ -56,18 +58,28 @@ export type {
   UpdateResponse
 }
 
+/** The rpcs of the service that are no unary reads. */
+const OTHER_RPCS = ['Describe', 'Export', 'Create', 'Update', 'Delete', 'Act'] as const
+
+/** A function for each rpc of the service that reads and answers with one message: `list` for `List`. */
+type UnaryReads = {
+  readonly [
+    R in keyof EntityServiceDefinition as string extends R
+      ? never
+      : R extends (typeof OTHER_RPCS)[number]
+        ? never
+        : Uncapitalize<R & string>
+  ]: EntityServiceDefinition[R] extends RpcMethod<infer Request, infer Response>
+    ? (call: CallContext, request: Request) => Promise<Response>
+    : never
+}
+
 /**
  * The EntityService of the data service (entity_service.proto), one function for each rpc. Functions reject with
  * DomainErrors. Every call has a deadline, except an export, whose request gives an idle timeout.
  */
-export interface DataClient {
+export interface DataClient extends UnaryReads {
   describe(signal: AbortSignal): Promise<DescribeResponse>
-  list(call: CallContext, request: ListRequest): Promise<ListResponse>
-  page(call: CallContext, request: PageRequest): Promise<PageResponse>
-  lookup(call: CallContext, request: LookupRequest): Promise<LookupResponse>
-  get(call: CallContext, request: GetRequest): Promise<GetResponse>
-  /** A custom read of the resource. */
-  read(call: CallContext, request: ReadRequest): Promise<ReadResponse>
   /** The reader pulls the parts. Leaving the iteration cancels the rpc. */
   export(call: CallContext, request: ExportRequest): AsyncIterable<ExportPart>
   /** Writes are not retried once a data service may have begun them. */
@@ -86,64 +98,36 @@ const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown 
 const { service } = entity.v1.EntityService
 
 /** The data client over gRPC. Whoever made the pool closes it. */
-export class GrpcDataClient implements DataClient {
-  readonly #pool: ReplicaPool
-
-  constructor(pool: ReplicaPool) {
-    this.#pool = pool
+export function grpcDataClient(pool: ReplicaPool): DataClient {
+  return {
+    ...unaryReads(pool),
+    describe(signal) {
+      const call = { authorization: undefined, requestId: 'describe', traceparent: undefined, signal }
+      return readUnary(pool, { rpc: service.Describe, call, request: {} })
+    },
+    export(call, request) {
+      const idleTimeout = request.idleTimeoutMs ?? CALL_DEADLINE
+      return readStream(pool, { rpc: service.Export, call, request, idleTimeout })
+    },
+    create: (call, request) => writeUnary(pool, { rpc: service.Create, call, request }),
+    update: (call, request) => writeUnary(pool, { rpc: service.Update, call, request }),
+    async delete(call, request) {
+      await writeUnary(pool, { rpc: service.Delete, call, request })
+    },
+    act: (call, request) => writeUnary(pool, { rpc: service.Act, call, request }),
+    isReachable: () => pool.isServing,
+    onConnected: (listener) => pool.onServing(listener)
   }
+}
 
-  describe(signal: AbortSignal): Promise<DescribeResponse> {
-    const call = { authorization: undefined, requestId: 'describe', traceparent: undefined, signal }
-    return readUnary(this.#pool, { rpc: service.Describe, call, request: {} })
-  }
-
-  list(call: CallContext, request: ListRequest): Promise<ListResponse> {
-    return readUnary(this.#pool, { rpc: service.List, call, request })
-  }
-
-  page(call: CallContext, request: PageRequest): Promise<PageResponse> {
-    return readUnary(this.#pool, { rpc: service.Page, call, request })
-  }
-
-  lookup(call: CallContext, request: LookupRequest): Promise<LookupResponse> {
-    return readUnary(this.#pool, { rpc: service.Lookup, call, request })
-  }
-
-  get(call: CallContext, request: GetRequest): Promise<GetResponse> {
-    return readUnary(this.#pool, { rpc: service.Get, call, request })
-  }
-
-  read(call: CallContext, request: ReadRequest): Promise<ReadResponse> {
-    return readUnary(this.#pool, { rpc: service.Read, call, request })
-  }
-
-  export(call: CallContext, request: ExportRequest): AsyncIterable<ExportPart> {
-    const idleTimeout = request.idleTimeoutMs ?? CALL_DEADLINE
-    return readStream(this.#pool, { rpc: service.Export, call, request, idleTimeout })
-  }
-
-  create(call: CallContext, request: CreateRequest): Promise<CreateResponse> {
-    return writeUnary(this.#pool, { rpc: service.Create, call, request })
-  }
-
-  update(call: CallContext, request: UpdateRequest): Promise<UpdateResponse> {
-    return writeUnary(this.#pool, { rpc: service.Update, call, request })
-  }
-
-  async delete(call: CallContext, request: DeleteRequest): Promise<void> {
-    await writeUnary(this.#pool, { rpc: service.Delete, call, request })
-  }
-
-  act(call: CallContext, request: ActRequest): Promise<ActResponse> {
-    return writeUnary(this.#pool, { rpc: service.Act, call, request })
-  }
-
-  isReachable(): boolean {
-    return this.#pool.isServing
-  }
-
-  onConnected(listener: () => void): void {
-    this.#pool.onServing(listener)
-  }
+function unaryReads(pool: ReplicaPool): UnaryReads {
+  const others: readonly string[] = OTHER_RPCS
+  const functions = Object.entries(service)
+    .filter(([name]) => !others.includes(name))
+    .map(([name, rpc]) => [
+      name.charAt(0).toLowerCase() + name.slice(1),
+      (call: CallContext, request: object) => readUnary(pool, { rpc, call, request })
+    ])
+  // The type is made from the same service by the same rule.
+  return Object.fromEntries(functions) as UnaryReads
 }

@@ -1,18 +1,15 @@
 import fp from 'fastify-plugin'
 import { exportRoute } from './exports.js'
-import { ACTION_PATH, COLLECTION_PATH, EXPORT_PATH, LOOKUP_PATH, PAGED_PATH, ROW_PATH } from './paths.js'
-import { byIdRoute, listRoute, lookupRoute, pagedRoute } from './reads.js'
+import { ENTITY_PATHS } from './paths.js'
+import { readRoutes } from './reads.js'
 import { type EntityTools, rejectOthersAt } from './requests.js'
 import { actRoute, createRoute, deleteRoute, keepBodiesAsBytes, updateRoute } from './writes.js'
 
 /** The read routes of every resource, parametric over the catalogue of the moment. */
 export const entityReads = fp<EntityTools>(
   async (app, tools) => {
-    listRoute(app, tools)
-    pagedRoute(app, tools)
+    readRoutes(app, tools)
     exportRoute(app, tools)
-    lookupRoute(app, tools)
-    byIdRoute(app, tools)
   },
   { name: 'entity-reads', dependencies: ['request-identity', 'problem-responses', 'request-limits'], fastify: '5.x' }
 )
@@ -37,9 +34,7 @@ export const entityWrites = fp<EntityTools>(
 /** Answers all other methods at the paths of entities: 404 if the resource has no such path, else 405. */
 export const entityMethods = fp<Pick<EntityTools, 'catalogue'>>(
   async (app, { catalogue }) => {
-    for (const path of [COLLECTION_PATH, PAGED_PATH, EXPORT_PATH, LOOKUP_PATH, ROW_PATH, ACTION_PATH]) {
-      rejectOthersAt(app, catalogue, path)
-    }
+    for (const path of ENTITY_PATHS) rejectOthersAt(app, catalogue, path)
   },
   { name: 'entity-methods', dependencies: ['problem-responses'], fastify: '5.x' }
 )

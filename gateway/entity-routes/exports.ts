@@ -9,7 +9,7 @@ import type { ExportPart, Property } from '../data/data-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { unintelligible } from '../http/problem-details.js'
 import type { RouteQuery } from '../http/query-string.js'
-import { EXPORT_PATH } from './paths.js'
+import { pathOf } from './paths.js'
 import { readQuery, selectionOf } from './reads.js'
 import { admission, dataCall, type EntityTools, type ResourceParams } from './requests.js'
 
@@ -30,12 +30,13 @@ const EXPORTS_OF_ADDRESS = 4
 
 /** `GET /{resource}/export`: every row that matches as CSV, streamed. */
 export function exportRoute(app: FastifyInstance, { data, catalogue, now }: EntityTools): void {
+  const path = pathOf('export')
   const detail = 'Too many exports to your address are under way. Try again.'
   const anonymous = new FairSemaphore({ places: 1000, waiting: 1000, patience: 5_000, detail })
 
   app.get<{ Params: ResourceParams }>(
-    EXPORT_PATH.url,
-    { ...admission(catalogue, EXPORT_PATH), exposeHeadRoute: false },
+    path.url,
+    { ...admission(catalogue, path), exposeHeadRoute: false },
     async (request, reply) => {
       const { resource } = request.params
       const query = readQuery({ resource: catalogue.find(resource), operation: 'export' }, request, reply)

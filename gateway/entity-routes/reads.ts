@@ -11,24 +11,16 @@ import type {
 import { headerRoom, type PageLink, pageLinks, type Pagination, paginationOf } from '../http/links.js'
 import { entityTag } from '../http/preconditions.js'
 import { unintelligible } from '../http/problem-details.js'
+import { knownQuery, type ParameterName, queryOf, type RouteQuery, routeQuery } from '../http/query-string.js'
 import {
-  knownQuery,
-  queryOf,
-  type ReadOperation,
-  ROUTE_PARAMETERS,
-  type RouteQuery,
-  routeQuery
-} from '../http/query-string.js'
-import {
-  COLLECTION_PATH,
   customReadNamed,
-  LOOKUP_PATH,
   type OwnerMember,
   ownerMember,
   ownerParameterOf,
   ownerParameterOfRead,
-  PAGED_PATH,
-  ROW_PATH
+  pathOf,
+  type ReadOperation,
+  READS
 } from './paths.js'
 import {
   admission,
@@ -59,7 +51,7 @@ export interface ReadOf {
  */
 export function readQuery({ resource, operation }: ReadOf, request: FastifyRequest, reply: FastifyReply): ReadQuery {
   const owner = ownerParameterOf(resource, operation)
-  const query = routeQuery(queryOf(request.url), ROUTE_PARAMETERS[operation], owner)
+  const query = routeQuery<ParameterName>(queryOf(request.url), READS[operation], owner)
   const { unplaced } = unknownParameters(query, request, reply)
   return { values: query.values, filters: query.filters, owner: ownerMember(query), unplaced }
 }
@@ -110,32 +102,34 @@ export function sendRecord(reply: FastifyReply, record: EntityRecord | null): Fa
   return reply.type(JSON_TYPE).send(record.json)
 }
 
+/** The reads of every resource but the export (exports.ts). */
+export function readRoutes(app: FastifyInstance, tools: EntityTools): void {
+  for (const route of [listRoute, pagedRoute, lookupRoute, byIdRoute]) route(app, tools)
+}
+
 /** `GET /{resource}`: the first rows by id. */
-export function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityTools): void {
-  app.get<{ Params: ResourceParams }>(
-    COLLECTION_PATH.url,
-    admission(catalogue, COLLECTION_PATH),
-    async (request, reply) => {
-      const { resource } = request.params
-      const known = catalogue.find(resource)
-      const query = readQuery({ resource: known, operation: 'list' }, request, reply)
-      const answer = await data.list(dataCall(request, reply), {
-        resource,
-        shape: shapeOf(query),
-        ...query.owner,
-        unplaced: query.unplaced
-      })
-      reply.header('x-row-limit', String(answer.rowLimit))
-      if (answer.truncated) {
-        reply.header('x-truncated', 'true')
-        const url = `${address.baseFor(request)}/${resource}/paged`
-        const there = { url, query: understood(queryOf(request.url), known) }
-        const link = pageLinks(there, [rest(answer)], headerRoom(reply.getHeaders()))
-        if (link !== undefined) reply.header('link', link)
-      }
-      return reply.type(JSON_TYPE).send(recordArray(answer.records))
+function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityTools): void {
+  const path = pathOf('list')
+  app.get<{ Params: ResourceParams }>(path.url, admission(catalogue, path), async (request, reply) => {
+    const { resource } = request.params
+    const known = catalogue.find(resource)
+    const query = readQuery({ resource: known, operation: 'list' }, request, reply)
+    const answer = await data.list(dataCall(request, reply), {
+      resource,
+      shape: shapeOf(query),
+      ...query.owner,
+      unplaced: query.unplaced
+    })
+    reply.header('x-row-limit', String(answer.rowLimit))
+    if (answer.truncated) {
+      reply.header('x-truncated', 'true')
+      const url = `${address.baseFor(request)}/${resource}/paged`
+      const there = { url, query: understood(queryOf(request.url), known) }
+      const link = pageLinks(there, [rest(answer)], headerRoom(reply.getHeaders()))
+      if (link !== undefined) reply.header('link', link)
     }
-  )
+    return reply.type(JSON_TYPE).send(recordArray(answer.records))
+  })
 }
 
 /**
@@ -143,7 +137,7 @@ export function listRoute(app: FastifyInstance, { data, catalogue, address }: En
  * ignores the owner parameter, a filter takes its place, since the rest of the list is narrowed as its beginning is.
  */
 function understood(query: string, resource: Resource | undefined): string {
-  const shape = knownQuery(query, ROUTE_PARAMETERS.list.names)
+  const shape = knownQuery(query, READS.list.names)
   const owner = ownerParameterOf(resource, 'list')
   const named = owner === undefined ? '' : knownQuery(query, [owner])
   const taken = ownerParameterOf(resource, 'paged') === owner
@@ -162,8 +156,9 @@ function rest({ rowLimit, continuationPageSize: size }: ListResponse): PageLink 
 }
 
 /** `GET /{resource}/paged`: a filtered, sorted page with its place among the others. */
-export function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityTools): void {
-  app.get<{ Params: ResourceParams }>(PAGED_PATH.url, admission(catalogue, PAGED_PATH), async (request, reply) => {
+function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityTools): void {
+  const path = pathOf('paged')
+  app.get<{ Params: ResourceParams }>(path.url, admission(catalogue, path), async (request, reply) => {
     const { resource } = request.params
     const query = readQuery({ resource: catalogue.find(resource), operation: 'paged' }, request, reply)
     const { pageNumber, pageSize, includeTotal } = query.values
@@ -198,8 +193,9 @@ function linksOf({ previous, next, last }: Pagination): PageLink[] {
 }
 
 /** `GET /{resource}/lookup`: id and name pairs. */
-export function lookupRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {
-  app.get<{ Params: ResourceParams }>(LOOKUP_PATH.url, admission(catalogue, LOOKUP_PATH), async (request, reply) => {
+function lookupRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {
+  const path = pathOf('lookup')
+  app.get<{ Params: ResourceParams }>(path.url, admission(catalogue, path), async (request, reply) => {
     const { resource } = request.params
     const query = readQuery({ resource: catalogue.find(resource), operation: 'lookup' }, request, reply)
     const { search } = query.values
@@ -215,8 +211,9 @@ export function lookupRoute(app: FastifyInstance, { data, catalogue }: EntityToo
 }
 
 /** `GET /{resource}/{id}`: one row, or one of the resource's own reads. */
-export function byIdRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {
-  app.get<{ Params: RowParams }>(ROW_PATH.url, admission(catalogue, ROW_PATH), async (request, reply) => {
+function byIdRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {
+  const path = pathOf('get')
+  app.get<{ Params: RowParams }>(path.url, admission(catalogue, path), async (request, reply) => {
     const { id } = request.params
     const resource = catalogue.find(request.params.resource)
     const read = customReadNamed(resource, id)

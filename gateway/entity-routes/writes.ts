@@ -7,15 +7,7 @@ import { checkJsonBody, checkJsonMediaType } from '../http/json-body.js'
 import { headerRoom } from '../http/links.js'
 import { idempotencyKey, ifMatch } from '../http/preconditions.js'
 import { NO_PARAMETERS, queryOf, routeQuery } from '../http/query-string.js'
-import {
-  ACTION_PATH,
-  COLLECTION_PATH,
-  type Operation,
-  type OwnerMember,
-  ownerMember,
-  ownerParameterOf,
-  ROW_PATH
-} from './paths.js'
+import { type Operation, type OwnerMember, ownerMember, ownerParameterOf, pathOf } from './paths.js'
 import { sendRecord } from './reads.js'
 import {
   admission,
@@ -129,9 +121,9 @@ export function sendWritten(reply: FastifyReply, written: Written, { ignored }: 
 
 /** `POST /{resource}`: a new row. */
 export function createRoute(app: FastifyInstance, { data, catalogue, address }: EntityTools): void {
-  const { onRequest, preValidation } = admission(catalogue, COLLECTION_PATH)
+  const { onRequest, preValidation } = admission(catalogue, pathOf('create'))
   app.post<{ Params: ResourceParams }>(
-    COLLECTION_PATH.url,
+    pathOf('create').url,
     { onRequest, preParsing: jsonOnly, preValidation: [wellFormed, ...preValidation] },
     async (request, reply) => {
       const { resource } = request.params
@@ -165,9 +157,9 @@ function absolute(location: string, linkBase: string): string {
 
 /** `PUT /{resource}/{id}`: what a client may set of a row, replaced. */
 export function updateRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {
-  const { onRequest, preValidation } = admission(catalogue, ROW_PATH)
+  const { onRequest, preValidation } = admission(catalogue, pathOf('update'))
   app.put<{ Params: RowParams }>(
-    ROW_PATH.url,
+    pathOf('update').url,
     { onRequest, preParsing: jsonOnly, preValidation: [wellFormed, ...preValidation] },
     async (request, reply) => {
       const { resource, id } = request.params
@@ -189,9 +181,9 @@ export function updateRoute(app: FastifyInstance, { data, catalogue }: EntityToo
 
 /** `PUT /{resource}/{id}/{action}`: one of the resource's own actions. */
 export function actRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {
-  const { onRequest, preValidation } = admission(catalogue, ACTION_PATH)
+  const { onRequest, preValidation } = admission(catalogue, pathOf('act'))
   app.put<{ Params: RowParams & { readonly action: string } }>(
-    ACTION_PATH.url,
+    pathOf('act').url,
     { onRequest, preParsing: jsonOnly, preValidation: [wellFormedOrNone, ...preValidation] },
     async (request, reply) => {
       const { resource, id, action } = request.params
@@ -214,10 +206,14 @@ export function actRoute(app: FastifyInstance, { data, catalogue }: EntityTools)
 
 /** `DELETE /{resource}/{id}`. A body means nothing here (RFC 9110 section 9.3.5), and neither does a key. */
 export function deleteRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {
-  app.delete<{ Params: RowParams }>(ROW_PATH.url, admission(catalogue, ROW_PATH), async (request, reply) => {
-    const { resource, id } = request.params
-    const { owner, unplaced } = queryOfWrite({ catalogue, operation: 'delete' }, request, reply)
-    await data.delete(writeCall(request), { resource, id, precondition: preconditionOf(request), ...owner, unplaced })
-    return reply.code(204).send()
-  })
+  app.delete<{ Params: RowParams }>(
+    pathOf('delete').url,
+    admission(catalogue, pathOf('delete')),
+    async (request, reply) => {
+      const { resource, id } = request.params
+      const { owner, unplaced } = queryOfWrite({ catalogue, operation: 'delete' }, request, reply)
+      await data.delete(writeCall(request), { resource, id, precondition: preconditionOf(request), ...owner, unplaced })
+      return reply.code(204).send()
+    }
+  )
 }

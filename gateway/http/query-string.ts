@@ -228,34 +228,5 @@ function sameName(name: string, lowerCase: string): boolean {
   return name.length === lowerCase.length && name.toLowerCase() === lowerCase
 }
 
-/** What each read route takes from its query, contract.md section 4. */
-export const ROUTE_PARAMETERS = {
-  list: { names: ['fields', 'includeFKs', 'includeChildren'], filters: false, rejected: [] },
-  paged: {
-    names: [
-      'sortColumn',
-      'sortDirection',
-      'pageSize',
-      'pageNumber',
-      'includeTotal',
-      'fields',
-      'includeFKs',
-      'includeChildren'
-    ],
-    filters: true,
-    rejected: []
-  },
-  export: {
-    names: ['sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
-    filters: true,
-    rejected: ['includeChildren']
-  },
-  lookup: { names: ['search'], filters: false, rejected: [] },
-  get: { names: ['fields', 'includeFKs', 'includeChildren'], filters: false, rejected: [] }
-} as const satisfies Readonly<Record<string, RouteParameters<ParameterName>>>
-
-/** A read operation, in the words of the catalogue. */
-export type ReadOperation = keyof typeof ROUTE_PARAMETERS
-
 /** Routes without a parameter of their own: writes. */
 export const NO_PARAMETERS: RouteParameters<never> = { names: [], filters: false, rejected: [] }

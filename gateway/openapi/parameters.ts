@@ -1,6 +1,6 @@
 import type { Resource } from '../data/data-client.js'
-import { ownerParameterOf } from '../entity-routes/paths.js'
-import { type ParameterName, type ReadOperation, ROUTE_PARAMETERS } from '../http/query-string.js'
+import { ownerParameterOf, type ReadOperation, READS } from '../entity-routes/paths.js'
+import type { ParameterName } from '../http/query-string.js'
 
 const FLAG = { type: 'boolean', default: false } as const
 const ON_FLAG = { type: 'boolean', default: true } as const
@@ -8,7 +8,7 @@ const FROM_ONE = { type: 'integer', minimum: 1 } as const
 
 /** Every parameter of an operation: those of its route, its filters, its owner and the headers that all take. */
 export function operationParameters(resource: Resource, operation: ReadOperation): object[] {
-  const { names, filters } = ROUTE_PARAMETERS[operation]
+  const { names, filters } = READS[operation]
   return [
     ...names.map((name) => queryParameter(resource, name)),
     ...(filters ? filterParameters(resource) : []),

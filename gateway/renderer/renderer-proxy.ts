@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import type { Catalogue } from '../data/catalogue.js'
-import { customReadNamed } from '../entity-routes/paths.js'
+import { customReadNamed, READ_SEGMENTS } from '../entity-routes/paths.js'
 import type { TrustedProxies } from '../http/client-address.js'
 import { isFromAnotherOrigin } from '../http/cross-site.js'
 import { listMembers } from '../http/header-fields.js'
@@ -145,7 +145,6 @@ function ownPaths({ catalogue, address }: RendererOptions): OwnPaths {
     prefix: address.prefix,
     isResource: (segment) => catalogue.find(segment) !== undefined,
     isRead: (resource, segment) =>
-      ['paged', 'export', 'lookup'].includes(segment) ||
-      customReadNamed(catalogue.find(resource), segment) !== undefined
+      READ_SEGMENTS.includes(segment) || customReadNamed(catalogue.find(resource), segment) !== undefined
   }
 }

@@ -39,6 +39,7 @@ import {
   requiredVersions
 } from '../../data-service/plan/write-requests.js'
 import { exportOptions } from '../../gateway/entity-routes/exports.js'
+import { READS } from '../../gateway/entity-routes/paths.js'
 import { forwardedAddress, TrustedProxies } from '../../gateway/http/client-address.js'
 import { cookieFault } from '../../gateway/http/cookies.js'
 import { isCrossSite, isFromAnotherOrigin } from '../../gateway/http/cross-site.js'
@@ -56,7 +57,6 @@ import {
   pathOf,
   percentDecoded,
   queryOf,
-  ROUTE_PARAMETERS,
   routeQuery,
   loggedPath
 } from '../../gateway/http/query-string.js'
@@ -196,7 +196,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   checkRequestHeadSize: (text) =>
     checkRequestHeadSize({ method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: text.split(' ') }),
   requestIdOf: (text) => requestIdOf(text, () => ''),
-  routeQuery: (text) => routeQuery(text, ROUTE_PARAMETERS.paged, 'id'),
+  routeQuery: (text) => routeQuery(text, READS.paged, 'id'),
   continueTrace: (text) => continueTrace(text, () => ''),
   // gateway/session
   jsonMembers: (text) => {

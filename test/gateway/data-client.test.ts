@@ -10,7 +10,7 @@ import {
 } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import type { CallContext } from '../../gateway/data/calls.js'
-import { GrpcDataClient } from '../../gateway/data/data-client.js'
+import { type DataClient, grpcDataClient } from '../../gateway/data/data-client.js'
 import { ReplicaPool } from '../../gateway/data/replica-pool.js'
 import { DomainError } from '../../shared/errors.js'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
@@ -23,7 +23,7 @@ type Streaming = (call: ServerWritableStream<unknown, unknown>) => void
 describe('the data client', () => {
   let server: Server
   let replicas: ReplicaPool
-  let client: GrpcDataClient
+  let client: DataClient
   let port: number
   let onGet: Unary
   let onRead: Unary
@@ -53,7 +53,7 @@ describe('the data client', () => {
   beforeEach(async () => {
     port = await serve(0)
     replicas = new ReplicaPool({ addresses: [`127.0.0.1:${port}`] })
-    client = new GrpcDataClient(replicas)
+    client = grpcDataClient(replicas)
   })
   afterEach(() => {
     replicas.close()

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { HealthImplementation } from 'grpc-health-check'
 import { GrpcAuthClient } from '../../gateway/data/auth-client.js'
 import type { CallContext } from '../../gateway/data/calls.js'
-import { GrpcDataClient } from '../../gateway/data/data-client.js'
+import { type DataClient, grpcDataClient } from '../../gateway/data/data-client.js'
 import { ReplicaPool, type ResolveHost } from '../../gateway/data/replica-pool.js'
 import { DomainError } from '../../shared/errors.js'
 import type { ProtoGrpcType as AuthTypes } from '../../shared/gen/auth_service.js'
@@ -80,12 +80,12 @@ describe('the replicas of the data service', () => {
   const connected = (
     addresses: readonly string[],
     resolve?: ResolveHost
-  ): { data: GrpcDataClient; auth: GrpcAuthClient } => {
+  ): { data: DataClient; auth: GrpcAuthClient } => {
     const replicas = new ReplicaPool({ addresses, ...(resolve === undefined ? {} : { resolve }) })
     ending.push(() => replicas.close())
-    return { data: new GrpcDataClient(replicas), auth: new GrpcAuthClient(replicas) }
+    return { data: grpcDataClient(replicas), auth: new GrpcAuthClient(replicas) }
   }
-  const get = (data: GrpcDataClient): Promise<unknown> => data.get(call(), {})
+  const get = (data: DataClient): Promise<unknown> => data.get(call(), {})
   const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     work.then(
       () => 'no failure',

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { type ReadOperation, ROUTE_PARAMETERS, routeQuery } from '../../../gateway/http/query-string.js'
+import { type ReadOperation, READS } from '../../../gateway/entity-routes/paths.js'
+import { routeQuery } from '../../../gateway/http/query-string.js'
 
 const read = (operation: ReadOperation, query: string): ReturnType<typeof routeQuery> =>
-  routeQuery(query, ROUTE_PARAMETERS[operation])
+  routeQuery(query, READS[operation])
 
 describe('the query of a route', () => {
   const KNOWN: readonly (readonly [ReadOperation, query: string, values: object])[] = [
@@ -80,7 +81,7 @@ describe('the owner parameter', () => {
   ]
   for (const [query, owner, ignored] of OWNERS) {
     it(`is read from ${query}`, () => {
-      const { values, ...rest } = routeQuery(query, ROUTE_PARAMETERS.list, 'userId')
+      const { values, ...rest } = routeQuery(query, READS.list, 'userId')
       expect(rest).to.deep.equal({ filters: [], owner, ignored, rejected: [] })
       expect(values).to.deep.equal({})
     })
@@ -91,7 +92,7 @@ describe('the owner parameter', () => {
   })
 
   it('comes before any other parameter of its name', () => {
-    const { owner, values } = routeQuery('search=1', ROUTE_PARAMETERS.lookup, 'Search')
+    const { owner, values } = routeQuery('search=1', READS.lookup, 'Search')
     expect([owner, values]).to.deep.equal(['1', {}])
   })
 })
