@@ -1,4 +1,4 @@
-import { startDataService } from '../../data-service/start.js'
+import { startDataService } from '../../data-service/public/service.js'
 import { store } from './store.js'
 
 await startDataService(store)

@@ -1,4 +1,4 @@
-import type { Permission } from '../../data-service/entity/access.js'
+import type { Permission } from '../../data-service/public/entity.js'
 
 const PERMISSIONS = [
   'audit:read',

@@ -1,4 +1,4 @@
-import { type CommandContext, withDatabases } from '../../data-service/commands.js'
+import { type CommandContext, withDatabases } from '../../data-service/public/service.js'
 import { loadMore, type LoadOrder, parseOrders } from './sample/load-more.js'
 import { loadSample } from './sample/sample-store.js'
 import { store } from './store.js'

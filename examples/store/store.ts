@@ -1,4 +1,4 @@
-import type { Application } from '../../data-service/start.js'
+import type { Application } from '../../data-service/public/service.js'
 import { entities } from './entities/index.js'
 import { roles } from './roles.js'
 import { sampleAccounts } from './sample/accounts.js'

@@ -1,4 +1,4 @@
-import { mintAccessToken } from '../../data-service/commands.js'
+import { mintAccessToken } from '../../data-service/public/service.js'
 import { sampleAccounts } from './sample/accounts.js'
 import { store } from './store.js'
 

@@ -8,9 +8,8 @@ const STEPS: readonly Step[] = [
     kind: 'create',
     path: 'examples/store/schema/998-loyalty-cards.ts',
     content: `
-import { bool, dateTime, guid, int, long, text, unique } from '../../../data-service/entity/field.js'
-import type { Migration } from '../../../data-service/sql/schema/migrate.js'
-import { createTables, table } from '../../../data-service/sql/schema/tables.js'
+import { bool, dateTime, guid, int, long, text, unique } from '../../../data-service/public/entity.js'
+import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
 
 export const createLoyaltyCards: Migration = {
   name: '998-loyalty-cards',
@@ -36,10 +35,7 @@ export const createLoyaltyCards: Migration = {
     kind: 'create',
     path: 'examples/store/entities/loyalty-cards.ts',
     content: `
-import { ownRows } from '../../../data-service/entity/access.js'
-import { sumOf } from '../../../data-service/entity/numbers.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { bool, dateTime, guid, int, long, onCreate, readOnly, text, unique } from '../../../data-service/entity/field.js'
+import { bool, dateTime, defineEntity, guid, int, long, onCreate, ownRows, readOnly, sumOf, text, unique } from '../../../data-service/public/entity.js'
 
 export const loyaltyCards = defineEntity({
   name: 'loyalty-cards',

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { expect } from 'chai'
 import { EVERYTHING, importsOf, PRODUCT, type SourceFile, sourceFiles } from './source-files.js'
 
@@ -9,6 +10,13 @@ function violations(files: readonly SourceFile[], allowed: (imported: string, fi
       .map((imported) => `${file.path} → ${imported}`)
   )
 }
+
+/** What an application may import of the engine; the folder says what each is for. */
+const PUBLIC: ReadonlySet<string> = new Set([
+  'data-service/public/entity.ts',
+  'data-service/public/schema.ts',
+  'data-service/public/service.ts'
+])
 
 const under = (folder: string) => (path: string) => path.startsWith(`${folder}/`) || path === `${folder}.ts`
 
@@ -42,6 +50,19 @@ describe('imports', () => {
     ).to.deep.equal([])
   })
 
+  it('of the engine never reach an application', () => {
+    expect(violations(product, (i) => !under('examples')(i))).to.deep.equal([])
+  })
+
+  it('of the store reach the public entry points of the engine alone', () => {
+    const store = sourceFiles('examples/store').filter(({ path }) => !under('examples/store/storefront')(path))
+    const open = (imported: string): boolean =>
+      PUBLIC.has(imported) || under('examples/store')(imported) || !imported.includes('/')
+    expect(violations(store, open)).to.deep.equal([])
+    const entries = product.filter(({ path }) => under('data-service/public')(path))
+    expect(entries.map(({ path }) => path)).to.deep.equal([...PUBLIC])
+  })
+
   it('of shared reach neither the gateway nor the data service', () => {
     const shared = product.filter((f) => under('shared')(f.path))
     expect(violations(shared, (i) => !under('gateway')(i) && !under('data-service')(i))).to.deep.equal([])
@@ -71,7 +92,7 @@ describe('imports', () => {
     expect(violations(plan, (imported) => !impure(imported))).to.deep.equal([])
   })
 
-  it('of an entity file are the vocabulary and what lies beside it, no other entity', () => {
+  it('of an entity file are the words of entity files and what lies beside it, no other entity', () => {
     const files = sourceFiles('examples/store').filter(
       ({ path }) => under('examples/store/entities')(path) && path !== 'examples/store/entities/index.ts'
     )
@@ -79,12 +100,12 @@ describe('imports', () => {
     expect(entities).to.not.be.empty
     const beside = (imported: string): boolean =>
       under('examples/store/entities')(imported) && !entities.includes(imported) && !imported.endsWith('/index.ts')
-    expect(violations(files, (imported) => under('data-service/entity')(imported) || beside(imported))).to.deep.equal(
-      []
-    )
+    expect(
+      violations(files, (imported) => imported === 'data-service/public/entity.ts' || beside(imported))
+    ).to.deep.equal([])
   })
 
-  it('of examples reach of the service what any renderer could import alone, and what runs in browsers nothing', () => {
+  it('of the shop reach of the service what any renderer could import alone, and what runs in browsers nothing', () => {
     const examples = sourceFiles('examples/store/storefront')
     const shared = ['shared/session-cookie/read-session-cookie.ts', 'shared/settings.ts', 'shared/logger.ts']
     const fits = (imported: string): boolean =>
@@ -106,6 +127,19 @@ describe('imports', () => {
     expect(circles(graph)).to.deep.equal([])
   })
 
+  it('form no circle of folders', () => {
+    const files = sourceFiles(...PRODUCT, 'examples')
+    expect(circles(folderGraph(files))).to.deep.equal([])
+  })
+
+  it('that form a circle of folders are found', () => {
+    const files: SourceFile[] = [
+      { path: 'a/x.ts', text: "import { z } from './b/z.js'\nimport { y } from './y.js'\n" },
+      { path: 'a/b/z.ts', text: "import type { x } from '../x.js'\n" }
+    ]
+    expect(circles(folderGraph(files))).to.deep.equal(['a → a/b → a'])
+  })
+
   it('that form a circle are found', () => {
     const graph = new Map([
       ['a', ['b']],
@@ -115,6 +149,19 @@ describe('imports', () => {
     expect(circles(graph)).to.deep.equal(['a → b → c → a'])
   })
 })
+
+/** Which folders the files of each folder import from; the folder itself is left out. */
+function folderGraph(files: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> {
+  const known = new Set(files.map(({ path }) => dirname(path)))
+  const graph = new Map(Array.from(known, (folder) => [folder, new Set<string>()]))
+  for (const file of files) {
+    const folder = dirname(file.path)
+    for (const imported of importsOf(file).map((path) => dirname(path))) {
+      if (imported !== folder && known.has(imported)) graph.get(folder)?.add(imported)
+    }
+  }
+  return new Map(Array.from(graph, ([folder, imported]) => [folder, [...imported]]))
+}
 
 /** Each way that leads back to where it began, found depth first. */
 function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {

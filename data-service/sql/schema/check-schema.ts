@@ -7,7 +7,7 @@ export interface ActualSchema {
   /** Table to its columns. */
   readonly columns: ReadonlyMap<string, ReadonlySet<string>>
   /** `table.column ASC` or `table.column DESC` for the first key of each index and whatever it sorts by next. */
-  readonly orders: ReadonlySet<string>
+  readonly sortOrders: ReadonlySet<string>
 }
 
 interface ColumnRow {
@@ -53,7 +53,7 @@ export async function readActualSchema(sequelize: Sequelize): Promise<ActualSche
   }
   return {
     columns,
-    orders: new Set(
+    sortOrders: new Set(
       indexRows.map((row) => `${row.tableName}.${row.columnName} ${Number(row.isDescending) === 1 ? 'DESC' : 'ASC'}`)
     )
   }
@@ -111,7 +111,7 @@ function missingInChildren(schema: ActualSchema, store: StoreName, entity: Entit
     .flatMap(({ name, table, foreignKey, columns }) => {
       const full = `${entity.name}.${name}`
       const missing = missingColumns(schema, { name: full, table, columns }, [foreignKey])
-      if (missing.length > 0 || schema.orders.has(`${table}.${foreignKey} ASC`)) return missing
+      if (missing.length > 0 || schema.sortOrders.has(`${table}.${foreignKey} ASC`)) return missing
       return [`${full}: no index leads with ${table}.${foreignKey}; name it under partOf or indexed in a new migration`]
     })
 }
@@ -123,7 +123,7 @@ function missingOrders(schema: ActualSchema, entity: Entity, entities: readonly 
     if (place.endsWith('.id')) return []
     const table = place.slice(0, place.indexOf('.'))
     return ['ASC', 'DESC']
-      .filter((direction) => schema.columns.has(table) && !schema.orders.has(`${place} ${direction}`))
+      .filter((direction) => schema.columns.has(table) && !schema.sortOrders.has(`${place} ${direction}`))
       .map(
         (direction) =>
           `${entity.name}: the sortable ${property} has no index (${place} ${direction}, id); ` +

@@ -1,6 +1,12 @@
-import { permission } from '../../../data-service/entity/access.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { dateTime, long, optional, readOnly, text } from '../../../data-service/entity/field.js'
+import {
+  dateTime,
+  defineEntity,
+  long,
+  optional,
+  permission,
+  readOnly,
+  text
+} from '../../../data-service/public/entity.js'
 
 export const auditEntries = defineEntity({
   name: 'audit-entries',

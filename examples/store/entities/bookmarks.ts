@@ -1,14 +1,14 @@
-import { ownRows } from '../../../data-service/entity/access.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   dateTime,
+  defineEntity,
   freeText,
   int,
   onCreate,
   optional,
+  ownRows,
   readOnly,
   requiredNullable
-} from '../../../data-service/entity/field.js'
+} from '../../../data-service/public/entity.js'
 
 export const bookmarks = defineEntity({
   name: 'bookmarks',

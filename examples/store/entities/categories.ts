@@ -1,7 +1,18 @@
-import { everyone, permission } from '../../../data-service/entity/access.js'
-import { intOf, type FindByIds, reject, type StateRejection } from '../../../data-service/entity/action.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { int, optional, readOnly, requiredNullable, text, unique } from '../../../data-service/entity/field.js'
+import {
+  defineEntity,
+  everyone,
+  type FindByIds,
+  int,
+  intOf,
+  optional,
+  permission,
+  readOnly,
+  reject,
+  requiredNullable,
+  type StateRejection,
+  text,
+  unique
+} from '../../../data-service/public/entity.js'
 
 export const categories = defineEntity({
   name: 'categories',

@@ -1,7 +1,17 @@
-import { permission } from '../../../data-service/entity/access.js'
-import { type InputRejection, reject } from '../../../data-service/entity/action.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { bool, dateTime, defaultTo, int, optional, readOnly, text, unique } from '../../../data-service/entity/field.js'
+import {
+  bool,
+  dateTime,
+  defaultTo,
+  defineEntity,
+  type InputRejection,
+  int,
+  optional,
+  permission,
+  readOnly,
+  reject,
+  text,
+  unique
+} from '../../../data-service/public/entity.js'
 
 export const coupons = defineEntity({
   name: 'coupons',

@@ -1,17 +1,18 @@
-import { ownRows, permission } from '../../../data-service/entity/access.js'
-import { reject } from '../../../data-service/entity/action.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   bool,
   dateTime,
+  defineEntity,
   freeText,
   hidden,
   int,
   optional,
+  ownRows,
+  permission,
   readOnly,
+  reject,
   text,
   unique
-} from '../../../data-service/entity/field.js'
+} from '../../../data-service/public/entity.js'
 
 const address = { line1: text(200), city: text(200), postalCode: text(40), country: text(64) }
 

@@ -1,7 +1,16 @@
-import { everyone, permission } from '../../../data-service/entity/access.js'
-import { type InputRejection, type FindByIds, type Rejection, reject } from '../../../data-service/entity/action.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { dateTime, int, readOnly, text } from '../../../data-service/entity/field.js'
+import {
+  dateTime,
+  defineEntity,
+  everyone,
+  type FindByIds,
+  type InputRejection,
+  int,
+  permission,
+  readOnly,
+  reject,
+  type Rejection,
+  text
+} from '../../../data-service/public/entity.js'
 
 const period = { startsAt: dateTime(), endsAt: dateTime() }
 

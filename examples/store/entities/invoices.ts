@@ -1,7 +1,19 @@
-import { ownRows, permission } from '../../../data-service/entity/access.js'
-import { reject, type StateRejection, textOf } from '../../../data-service/entity/action.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { dateTime, int, money, onCreate, optional, readOnly, text, unique } from '../../../data-service/entity/field.js'
+import {
+  dateTime,
+  defineEntity,
+  int,
+  money,
+  onCreate,
+  optional,
+  ownRows,
+  permission,
+  readOnly,
+  reject,
+  type StateRejection,
+  text,
+  textOf,
+  unique
+} from '../../../data-service/public/entity.js'
 import { customerOrder } from './order-parts.js'
 
 export const invoices = defineEntity({

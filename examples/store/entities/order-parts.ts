@@ -1,13 +1,15 @@
 import {
-  type InputRejection,
-  intOf,
   type FindByIds,
   type GetAggregate,
+  type InputRejection,
+  intOf,
+  lessPercent,
   type NamedValues,
   reject,
-  textOf
-} from '../../../data-service/entity/action.js'
-import { lessPercent, sumOf, times } from '../../../data-service/entity/numbers.js'
+  sumOf,
+  textOf,
+  times
+} from '../../../data-service/public/entity.js'
 
 /** What a customer asks for: a product as it is, or one of its variants. */
 export interface WantedLine {

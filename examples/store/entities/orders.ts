@@ -1,18 +1,19 @@
-import { ownRows } from '../../../data-service/entity/access.js'
-import { reject, textOf } from '../../../data-service/entity/action.js'
-import { fitsDigits } from '../../../data-service/entity/numbers.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   dateTime,
+  defineEntity,
+  fitsDigits,
   freeText,
   int,
   money,
   onCreate,
   optional,
+  ownRows,
   readOnly,
+  reject,
   text,
+  textOf,
   unique
-} from '../../../data-service/entity/field.js'
+} from '../../../data-service/public/entity.js'
 import { placedOrder, pricedLines } from './order-parts.js'
 
 export const orders = defineEntity({

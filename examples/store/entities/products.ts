@@ -1,20 +1,21 @@
-import { everyone, permission } from '../../../data-service/entity/access.js'
-import { reject } from '../../../data-service/entity/action.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   bool,
   dateTime,
   defaultTo,
+  defineEntity,
+  everyone,
   freeText,
   guid,
   int,
   long,
   money,
   optional,
+  permission,
   readOnly,
+  reject,
   text,
   unique
-} from '../../../data-service/entity/field.js'
+} from '../../../data-service/public/entity.js'
 
 const MOST_STOCK = 2_147_483_647
 const variant = { name: text(200), sku: unique(text(64)), price: money(10, 2), stock: int({ min: 0 }) }

@@ -1,16 +1,16 @@
-import { permission } from '../../../data-service/entity/access.js'
-import { reject } from '../../../data-service/entity/action.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   dateTime,
+  defineEntity,
   freeText,
   hidden,
   int,
   onCreate,
   optional,
+  permission,
   readOnly,
+  reject,
   text
-} from '../../../data-service/entity/field.js'
+} from '../../../data-service/public/entity.js'
 
 export const purchaseOrders = defineEntity({
   name: 'purchase-orders',

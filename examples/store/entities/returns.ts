@@ -1,16 +1,19 @@
-import { ownRows } from '../../../data-service/entity/access.js'
-import { type InputRejection, intOf, type NamedValues, reject } from '../../../data-service/entity/action.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
   dateTime,
+  defineEntity,
   freeText,
   hidden,
+  type InputRejection,
   int,
+  intOf,
+  type NamedValues,
   onCreate,
   optional,
+  ownRows,
   readOnly,
+  reject,
   text
-} from '../../../data-service/entity/field.js'
+} from '../../../data-service/public/entity.js'
 import { customerOrder } from './order-parts.js'
 
 /** What goes back: a product as it was ordered, or one of its variants. */

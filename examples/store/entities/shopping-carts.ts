@@ -1,17 +1,23 @@
-import { ownRows } from '../../../data-service/entity/access.js'
 import {
-  type InputRejection,
-  intOf,
+  dateTime,
+  defineEntity,
   type FindByIds,
   type FindByUnique,
-  type Rejection,
+  fitsDigits,
+  hidden,
+  type InputRejection,
+  int,
+  intOf,
+  onCreate,
+  optional,
+  ownRows,
+  readOnly,
   reject,
+  type Rejection,
   type StateRejection,
+  text,
   textOf
-} from '../../../data-service/entity/action.js'
-import { fitsDigits } from '../../../data-service/entity/numbers.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { dateTime, hidden, int, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
+} from '../../../data-service/public/entity.js'
 import { placedOrder, pricedLines, type WantedLine } from './order-parts.js'
 
 export interface ValidCoupon {

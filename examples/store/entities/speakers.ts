@@ -1,7 +1,17 @@
-import { everyone, permission } from '../../../data-service/entity/access.js'
-import { reject } from '../../../data-service/entity/action.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { bool, defaultTo, freeText, hidden, int, optional, readOnly, text } from '../../../data-service/entity/field.js'
+import {
+  bool,
+  defaultTo,
+  defineEntity,
+  everyone,
+  freeText,
+  hidden,
+  int,
+  optional,
+  permission,
+  readOnly,
+  reject,
+  text
+} from '../../../data-service/public/entity.js'
 
 export const speakers = defineEntity({
   name: 'speakers',

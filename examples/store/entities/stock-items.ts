@@ -1,7 +1,13 @@
-import { permission } from '../../../data-service/entity/access.js'
-import { reject } from '../../../data-service/entity/action.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { guid, int, long, onCreate, readOnly } from '../../../data-service/entity/field.js'
+import {
+  defineEntity,
+  guid,
+  int,
+  long,
+  onCreate,
+  permission,
+  readOnly,
+  reject
+} from '../../../data-service/public/entity.js'
 
 const MOST_ON_HAND = 2_147_483_647
 const quantity = int({ min: 1, max: 10_000 })

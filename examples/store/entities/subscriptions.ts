@@ -1,6 +1,4 @@
-import { ownRows } from '../../../data-service/entity/access.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { dateTime, int, onCreate, readOnly, text } from '../../../data-service/entity/field.js'
+import { dateTime, defineEntity, int, onCreate, ownRows, readOnly, text } from '../../../data-service/public/entity.js'
 
 const plan = text(64)
 

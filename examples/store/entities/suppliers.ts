@@ -1,6 +1,4 @@
-import { permission } from '../../../data-service/entity/access.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { bool, defaultTo, int, readOnly, text } from '../../../data-service/entity/field.js'
+import { bool, defaultTo, defineEntity, int, permission, readOnly, text } from '../../../data-service/public/entity.js'
 
 export const suppliers = defineEntity({
   name: 'suppliers',

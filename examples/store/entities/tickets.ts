@@ -1,7 +1,17 @@
-import { ownRows } from '../../../data-service/entity/access.js'
-import { type FindByIds, reject, type StateRejection, textOf } from '../../../data-service/entity/action.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { int, money, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
+import {
+  defineEntity,
+  type FindByIds,
+  int,
+  money,
+  onCreate,
+  optional,
+  ownRows,
+  readOnly,
+  reject,
+  type StateRejection,
+  text,
+  textOf
+} from '../../../data-service/public/entity.js'
 
 export const tickets = defineEntity({
   name: 'tickets',

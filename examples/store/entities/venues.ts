@@ -1,6 +1,13 @@
-import { everyone, permission } from '../../../data-service/entity/access.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { bool, defaultTo, int, readOnly, text } from '../../../data-service/entity/field.js'
+import {
+  bool,
+  defaultTo,
+  defineEntity,
+  everyone,
+  int,
+  permission,
+  readOnly,
+  text
+} from '../../../data-service/public/entity.js'
 
 export const venues = defineEntity({
   name: 'venues',

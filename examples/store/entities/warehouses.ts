@@ -1,6 +1,4 @@
-import { permission } from '../../../data-service/entity/access.js'
-import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { bool, defaultTo, guid, readOnly, text } from '../../../data-service/entity/field.js'
+import { bool, defaultTo, defineEntity, guid, permission, readOnly, text } from '../../../data-service/public/entity.js'
 
 export const warehouses = defineEntity({
   name: 'warehouses',

@@ -1,7 +1,13 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
-import type { Children, Column, Entity } from '../../../data-service/entity/entity.js'
-import { type Field, int, type Value } from '../../../data-service/entity/field.js'
-import { exclusively } from '../../../data-service/sql/schema/migrate.js'
+import {
+  type Children,
+  type Column,
+  type Entity,
+  type Field,
+  int,
+  type Value
+} from '../../../data-service/public/entity.js'
+import { exclusively } from '../../../data-service/public/service.js'
 import { NUMBERED_GUIDS, numberOfGuid, SampleRandom, type SampleRow } from './values.js'
 
 /** What a column holds of a value, ready to be bound: the migrations' column types decide. Strings lose no digit. */

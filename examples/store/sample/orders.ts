@@ -1,5 +1,5 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import type { Value } from '../../../data-service/entity/field.js'
+import type { Value } from '../../../data-service/public/entity.js'
 import {
   amountOf,
   centsOf,

@@ -1,6 +1,6 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
-import type { Entity, StoreName } from '../../../data-service/entity/entity.js'
-import { exclusively } from '../../../data-service/sql/schema/migrate.js'
+import type { Entity, StoreName } from '../../../data-service/public/entity.js'
+import { exclusively } from '../../../data-service/public/service.js'
 import { entities } from '../entities/index.js'
 import { backOfficeSample } from './back-office.js'
 import { frontOfficeSample } from './front-office.js'

@@ -1,4 +1,4 @@
-import type { Value } from '../../../data-service/entity/field.js'
+import type { Value } from '../../../data-service/public/entity.js'
 import {
   amountOf,
   centsOf,

@@ -1,4 +1,4 @@
-import type { Value } from '../../../data-service/entity/field.js'
+import type { Value } from '../../../data-service/public/entity.js'
 
 /** Values by property, without row version and, for children, without the root's id. */
 export type SampleRow = Readonly<Record<string, Value>>

@@ -9,9 +9,8 @@ import {
   optional,
   text,
   unique
-} from '../../../data-service/entity/field.js'
-import type { Migration } from '../../../data-service/sql/schema/migrate.js'
-import { createTables, table } from '../../../data-service/sql/schema/tables.js'
+} from '../../../data-service/public/entity.js'
+import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
 
 export const createCoupons: Migration = {
   name: '010-coupons',

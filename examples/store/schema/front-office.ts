@@ -1,6 +1,5 @@
-import { bool, dateTime, freeText, int, money, optional, text } from '../../../data-service/entity/field.js'
-import type { Migration } from '../../../data-service/sql/schema/migrate.js'
-import { createTables, table } from '../../../data-service/sql/schema/tables.js'
+import { bool, dateTime, freeText, int, money, optional, text } from '../../../data-service/public/entity.js'
+import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
 
 export const createVenues: Migration = {
   name: '020-venues',

@@ -1,4 +1,4 @@
-import type { Migration } from '../../../data-service/sql/schema/migrate.js'
+import type { Migration } from '../../../data-service/public/schema.js'
 import {
   createCoupons,
   createInvoices,

@@ -1,6 +1,5 @@
-import { dateTime, freeText, int, optional, text } from '../../../data-service/entity/field.js'
-import type { Migration } from '../../../data-service/sql/schema/migrate.js'
-import { createTables, table } from '../../../data-service/sql/schema/tables.js'
+import { dateTime, freeText, int, optional, text } from '../../../data-service/public/entity.js'
+import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
 
 export const createProductReviews: Migration = {
   name: '001-product-reviews',

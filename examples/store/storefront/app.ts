@@ -1,25 +1,36 @@
 import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { JSX } from 'preact'
 import { h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import type { Logger } from '../../../shared/logger.js'
-import { ProductArt } from './html/product-art.js'
-import { localPath } from './local-path.js'
-import type { PageContext } from './page-context.js'
-import { MessagePage } from './pages/message-page.js'
-import { PrivatePage } from './pages/private-page.js'
-import { ProductList } from './pages/product-list.js'
-import { ProductPage } from './pages/product.js'
-import { SignIn } from './pages/sign-in.js'
-import { productQuery } from './product-query.js'
-import { SECURITY_HEADERS } from './security-headers.js'
-import { shopAsset } from './shop-asset.js'
-import { StoreUnavailable, type StoreApi } from './store-api.js'
-import { visitorOf } from './visitor.js'
+import { localPath, type PageContext, visitorOf } from './page-context.js'
+import { MessagePage, PrivatePage, SignIn } from './plain-pages.js'
+import { ProductArt } from './product-art.js'
+import { ProductList } from './product-list.js'
+import { ProductPage } from './product-page.js'
+import { productQuery, type StoreApi, StoreUnavailable } from './store-api.js'
 
 /** The gateway passes on heads of up to 64 KiB, and adds headers of its own and new session cookies to them. */
 const MAX_HEAD_BYTES = 80 * 1024
+
+/** Nothing on a page comes from anywhere but this site, and no other site shows it in a frame. */
+const SECURITY_HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'"
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin'
+} as const
 
 export interface StorefrontParts {
   readonly api: StoreApi
@@ -99,6 +110,25 @@ function serveFiles(app: FastifyInstance): void {
       .headers({ 'content-type': 'image/svg+xml', 'cache-control': 'public, max-age=86400' })
       .send(renderToString(art))
   })
+}
+
+/** The style sheet and pictures lie beside the sources, scripts beside this module once compiled. */
+const ASSETS = fileURLToPath(new URL('../../../../examples/store/storefront/assets/', import.meta.url))
+const SCRIPTS = fileURLToPath(new URL('./client/', import.meta.url))
+
+const NAME = /^(?<folder>client\/)?(?<name>[a-z0-9-]+)\.(?<kind>css|svg|js)$/
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  js: 'text/javascript; charset=utf-8'
+}
+
+/** The file behind `/shop-assets/{path}`; undefined for a path that cannot be one. */
+function shopAsset(path: string): { readonly file: string; readonly type: string } | undefined {
+  const { folder, name, kind = '' } = NAME.exec(path)?.groups ?? {}
+  const type = TYPES[kind]
+  if (name === undefined || type === undefined || (kind === 'js') !== (folder !== undefined)) return undefined
+  return { file: `${kind === 'js' ? SCRIPTS : ASSETS}${name}.${kind}`, type }
 }
 
 async function sendAsset(reply: FastifyReply, path: string): Promise<FastifyReply> {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { localPath } from '../../../examples/store/storefront/local-path.js'
+import { localPath } from '../../../examples/store/storefront/page-context.js'
 
 describe('where signing in leads', () => {
   for (const path of ['/', '/cart', '/products?page=2&search=a%2Fb', '/orders/7', '/x//y']) {

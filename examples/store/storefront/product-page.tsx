@@ -1,9 +1,8 @@
 import type { JSX } from 'preact'
-import { Layout } from '../html/layout.js'
-import { Price } from '../html/price.js'
-import { ProductArt } from '../html/product-art.js'
-import type { PageContext } from '../page-context.js'
-import type { Product, Review } from '../store-api.js'
+import { Layout, Price } from './layout.js'
+import type { PageContext } from './page-context.js'
+import { ProductArt } from './product-art.js'
+import type { Product, Review } from './store-api.js'
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 

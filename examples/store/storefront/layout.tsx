@@ -1,7 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact'
-import type { PageContext } from '../page-context.js'
+import { euros } from './client/euros.js'
+import type { PageContext } from './page-context.js'
 
-export interface LayoutProps {
+interface LayoutProps {
   readonly title: string
   readonly context: PageContext
   /** Client script of the page, besides the one of every page. */
@@ -112,5 +113,14 @@ function NavLink({
     <a href={href} aria-current={here === href.split('?')[0] ? 'page' : undefined}>
       {children}
     </a>
+  )
+}
+
+/** An amount of exact digits for people. */
+export function Price({ amount }: { readonly amount: string }): JSX.Element {
+  return (
+    <data class="price" value={amount}>
+      {euros(amount)}
+    </data>
   )
 }

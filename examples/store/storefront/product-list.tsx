@@ -1,11 +1,10 @@
 import type { JSX } from 'preact'
-import { Layout } from '../html/layout.js'
-import { Price } from '../html/price.js'
-import { ProductArt } from '../html/product-art.js'
-import type { PageContext } from '../page-context.js'
-import type { Category, Product, ProductPage, ProductQuery } from '../store-api.js'
+import { Layout, Price } from './layout.js'
+import type { PageContext } from './page-context.js'
+import { ProductArt } from './product-art.js'
+import type { Category, Product, ProductPage, ProductQuery } from './store-api.js'
 
-export interface ProductListProps {
+interface ProductListProps {
   readonly context: PageContext
   readonly query: ProductQuery
   readonly page: ProductPage

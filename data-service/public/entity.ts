@@ -1,0 +1,38 @@
+/** What an application writes its entity files in. */
+export { everyone, ownRows, type Permission, permission } from '../entity/access.js'
+export {
+  type FindByIds,
+  type FindByUnique,
+  type FindReferencing,
+  type GetAggregate,
+  type InputRejection,
+  intOf,
+  type NamedValues,
+  reject,
+  type Rejection,
+  type StateRejection,
+  textOf
+} from '../entity/action.js'
+export { defineEntity } from '../entity/define-entity.js'
+export type { Children, Column, Entity, StoreName } from '../entity/entity.js'
+export {
+  bool,
+  dateTime,
+  decimal,
+  defaultTo,
+  type Field,
+  freeText,
+  guid,
+  hidden,
+  int,
+  long,
+  money,
+  onCreate,
+  optional,
+  readOnly,
+  requiredNullable,
+  text,
+  unique,
+  type Value
+} from '../entity/field.js'
+export { fitsDigits, lessPercent, sumOf, times } from '../entity/numbers.js'

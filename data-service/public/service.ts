@@ -1,0 +1,6 @@
+/** What an application starts: the service, and commands that work on its databases. */
+export type { SampleAccounts } from '../auth/accounts.js'
+export type { Roles } from '../auth/claims.js'
+export { type CommandContext, mintAccessToken, withDatabases } from '../commands.js'
+export { exclusively } from '../sql/schema/migrate.js'
+export { type Application, startDataService } from '../start.js'
