@@ -5,7 +5,7 @@ import { PRODUCT, type SourceFile, sourceFiles } from './source-files.js'
 
 /** Names of the store that stand in the engine all the same, each with why. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
-  ['gateway/http/problem-explanations.ts: customers:manage', 'an example of a permission, in a text of the contract'],
+  ['shared/errors.ts: customers:manage', 'an example of a permission, in a text of the contract'],
   ['data-service/entity/validate-fields.ts: stock-items', 'an example of kebab-case, in a message']
 ])
 
