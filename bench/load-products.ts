@@ -1,7 +1,6 @@
 import { pino } from 'pino'
 import type { Sequelize } from 'sequelize'
 import { connect } from '../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../data-service/sql/engines/engine.js'
 import { migrate } from '../data-service/sql/schema/migrate.js'
 import { categories } from '../examples/store/entities/categories.js'
 import { products } from '../examples/store/entities/products.js'
@@ -18,9 +17,10 @@ const PAGE_INDEX = 'CREATE INDEX `bench_category_price` ON `products` (`category
 
 /** Makes the schema in an empty database and fills it with sample products, ids from 1, without variants or reviews. */
 export async function loadProducts(url: string, count: number): Promise<void> {
-  const { sequelize } = connect(parseDatabaseUrl(url))
+  const database = connect(url)
+  const { sequelize } = database
   try {
-    await migrate(sequelize, primaryMigrations, pino({ enabled: false }))
+    await migrate(database, primaryMigrations, pino({ enabled: false }))
     const tree = sampleCategories().map(({ root }) => root)
     await insert(sequelize, { target: rootTarget(categories), rows: tree, firstNumber: 1 })
     const make = productMaker(tree.map((_, index) => index + 1))

@@ -4,13 +4,14 @@ import { createLogger, type Logger } from '../shared/logger.js'
 import type { Account } from './auth/accounts.js'
 import { loadSigningKey, mintToken } from './auth/signing-keys.js'
 import { type ConfiguredApplication, readConfig } from './config.js'
-import { migratePrimary, migrateSecond, openDatabase } from './open-stores.js'
-import type { Database } from './sql/connect.js'
+import { migratePrimary, migrateSecond } from './open-stores.js'
+import { openDatabase } from './sql/connect.js'
+import type { Database } from './sql/engines/engine.js'
 
 /** What a command of an application works on beside the service, or without it. */
 export interface CommandContext {
-  readonly primary: Database['sequelize']
-  readonly second: Database['sequelize']
+  readonly primary: Database
+  readonly second: Database
   readonly log: Logger
 }
 
@@ -31,7 +32,7 @@ export async function withDatabases(
   try {
     await migratePrimary(primary, application, log)
     await migrateSecond(second, application, log)
-    await work({ primary: primary.sequelize, second: second.sequelize, log })
+    await work({ primary, second, log })
   } finally {
     await Promise.all([primary.sequelize.close(), second.sequelize.close()])
   }

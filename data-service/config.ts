@@ -9,7 +9,7 @@ import { permissionsIn, type Roles } from './auth/claims.js'
 import type { OutsideIssuerConfig } from './auth/outside-issuer.js'
 import type { OwnershipPolicy } from './plan/authorize.js'
 import { type ConfiguredDatabase, sameUrl } from './sql/connect.js'
-import { parseDatabaseUrl } from './sql/engines/engine.js'
+import { locateDatabase } from './sql/engines/engines.js'
 import type { Migration } from './sql/schema/migrate.js'
 
 /** The databases of an application. */
@@ -171,7 +171,7 @@ export function parseAddress(text: string): string | Error {
 /** The URL as it is, for what opens the database to parse again. */
 export function checkDatabaseUrl(text: string): string | Error {
   try {
-    parseDatabaseUrl(text)
+    locateDatabase(text)
     return text
   } catch (error) {
     return error instanceof Error ? error : new Error('cannot be understood')

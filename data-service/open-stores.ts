@@ -1,22 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../shared/errors.js'
-import { makeFolder } from '../shared/files.js'
 import { StartError } from '../shared/start-error.js'
 import type { AuthStore } from './auth/accounts.js'
 import type { ConfiguredApplication, DataServiceConfig } from './config.js'
 import type { Entity } from './entity/entity.js'
 import type { ReadStore, WriteStore } from './plan/stores.js'
 import { openAuthStore } from './sql/accounts.js'
-import { openTransactions } from './sql/attempts.js'
-import { type ConfiguredDatabase, connect, type Database, openFailure, sameDatabase } from './sql/connect.js'
+import { type ConfiguredDatabase, openDatabase, openFailure, sameDatabase } from './sql/connect.js'
 import { type DatabaseHealth, watchDatabase } from './sql/database-health.js'
-import { parseDatabaseUrl } from './sql/engines/engine.js'
-import { unreachable } from './sql/engines/error-classes.js'
-import { createReadStore } from './sql/read-store.js'
-import { checkRights, checkSchema } from './sql/schema/check-schema.js'
+import { type Database, toDomainError } from './sql/engines/engine.js'
+import { SqlReadStore } from './sql/reads.js'
+import { checkSchema } from './sql/schema/check-schema.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
 import { migrate } from './sql/schema/migrate.js'
 import { createWriteStore } from './sql/writes.js'
@@ -38,7 +34,7 @@ export interface StoredApplication extends Pick<ConfiguredApplication, 'database
   /** Rows to try the service with. */
   readonly sample?: {
     /** Fills databases that are migrated and empty, and leaves others alone; true: it filled them. */
-    readonly loadRows: (primary: Database['sequelize'], second: Database['sequelize']) => Promise<boolean>
+    readonly loadRows: (primary: Database, second: Database) => Promise<boolean>
   }
 }
 
@@ -58,17 +54,17 @@ export async function openStores(
   const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
   const second = await opening(other, () => openDatabase(other.url, config.databasePoolSize))
   await opening(first, () => migratePrimary(primary, application, log))
-  await opening(first, () => checkRights(primary.sequelize))
-  await checkSchema(primary.sequelize, { store: 'primary', setting: first.setting }, entities)
+  await opening(first, () => primary.schema.checkRights())
+  await checkSchema(primary, { store: 'primary', setting: first.setting }, entities)
   const prepareSecond = async (): Promise<void> => {
     if (await sameDatabase(primary, second)) {
       const [name, taken] = [other.setting, first.setting]
       throw new StartError(`${name} leads to the database of ${taken} by another name. Name another.`)
     }
     await migrateSecond(second, application, log)
-    await checkRights(second.sequelize)
-    await checkSchema(second.sequelize, { store: 'second', setting: other.setting }, entities)
-    if (config.sampleData && (await sample?.loadRows(primary.sequelize, second.sequelize))) {
+    await second.schema.checkRights()
+    await checkSchema(second, { store: 'second', setting: other.setting }, entities)
+    if (config.sampleData && (await sample?.loadRows(primary, second))) {
       log.info('sample store loaded')
     }
   }
@@ -76,14 +72,15 @@ export async function openStores(
     await prepareSecond()
   } catch (error) {
     const failure = openFailure(error, other)
-    if (!(unreachable(error, 'The second database') instanceof DomainError)) throw failure
+    const kind = second.classifyError(error)
+    if (!(toDomainError(error, kind, 'The second database') instanceof DomainError)) throw failure
     log.error(reasonOf(failure), 'second store not reached: what includes its children is answered 503 until it is')
     void retry(prepareSecond, { log, stopping, database: other })
   }
-  const read = createReadStore({ primary, second }, entities)
+  const read = new SqlReadStore({ primary, second }, entities)
   const { random } = Math
   const health = await watchDatabase(primary)
-  const transactions = openTransactions(primary)
+  const transactions = primary.openTransactions()
   const write = createWriteStore(primary, entities, { transactions, random, randomBytes })
   const auth = openAuthStore(primary, { transactions, random })
   return {
@@ -102,19 +99,19 @@ export async function openStores(
 
 /** The tables of the engine itself come first: those of the application may refer to them. */
 export async function migratePrimary(
-  { sequelize }: Database,
+  database: Database,
   { databases }: Pick<StoredApplication, 'databases'>,
   log: Logger
 ): Promise<void> {
-  await migrate(sequelize, [...engineMigrations, ...databases.primary.migrations], log)
+  await migrate(database, [...engineMigrations, ...databases.primary.migrations], log)
 }
 
 export async function migrateSecond(
-  { sequelize }: Database,
+  database: Database,
   { databases }: Pick<StoredApplication, 'databases'>,
   log: Logger
 ): Promise<void> {
-  await migrate(sequelize, databases.second.migrations, log)
+  await migrate(database, databases.second.migrations, log)
 }
 
 /** `work` on a database, which says what is wrong with its setting where it cannot be opened. */
@@ -124,12 +121,6 @@ async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>):
   } catch (error) {
     throw openFailure(error, database)
   }
-}
-
-export async function openDatabase(url: string, poolSize?: number): Promise<Database> {
-  const settings = parseDatabaseUrl(url)
-  if (settings.kind === 'sqlite') await makeFolder(dirname(settings.file))
-  return connect(settings, poolSize)
 }
 
 /** What was foreseen needs no stack. */

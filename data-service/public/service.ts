@@ -2,5 +2,5 @@
 export type { SampleAccounts } from '../auth/accounts.js'
 export type { Roles } from '../auth/claims.js'
 export { type CommandContext, mintAccessToken, withDatabases } from '../commands.js'
-export { exclusively } from '../sql/schema/migrate.js'
+export type { Database } from '../sql/engines/engine.js'
 export { type Application, startDataService } from '../start.js'

@@ -1,7 +1,7 @@
 import type { LoginAttempts, NewAccount, StoredAccount } from '../auth/accounts.js'
 import type { Value } from '../entity/field.js'
-import type { ReadSession, WriteSession } from './engines/engine.js'
-import { type BoundValues, bytes, type Statement, statementText } from './engines/statement.js'
+import type { ReadSession, SqlDialect, WriteSession } from './engines/engine.js'
+import { type BoundValues, bytes, type Statement, type StatementText, statementText } from './engines/statement.js'
 
 /** Reads what a driver has for a column. */
 type Read<Kind extends Value> = (raw: unknown) => Kind
@@ -72,13 +72,12 @@ const BY_KEY = select(COLUMNS, 'FROM accounts WHERE email_key = $key')
 const BY_ID = select(COLUMNS, 'FROM accounts WHERE id = $id')
 
 const INSERT_ACCOUNT =
-  'INTO accounts (email_key, email, name, password_hash, role, owner, is_sample, created_at) ' +
+  'INSERT INTO accounts (email_key, email, name, password_hash, role, owner, is_sample, created_at) ' +
   'VALUES ($key, $email, $name, $hash, $role, $owner, $sample, $created)'
 
-/** Of one that is there already it changes nothing. */
-const ADD = {
-  mysql: statementText(`INSERT ${INSERT_ACCOUNT} ON DUPLICATE KEY UPDATE id = id`),
-  sqlite: statementText(`INSERT ${INSERT_ACCOUNT} ON CONFLICT (email_key) DO NOTHING`)
+/** Where an account of the same e-mail address is there already, it changes nothing. */
+export function addAccountText(dialect: SqlDialect): StatementText {
+  return statementText(dialect.insertOrKeep(INSERT_ACCOUNT, 'email_key'))
 }
 
 export async function findAccount(session: ReadSession, emailKey: Buffer): Promise<StoredAccount | undefined> {
@@ -91,10 +90,10 @@ export async function getAccount(session: WriteSession, id: string): Promise<Sto
 
 export async function addAccount(
   session: WriteSession,
-  kind: keyof typeof ADD,
+  text: StatementText,
   { emailKey, email, name, passwordHash, role, owner, isSample, createdAt }: NewAccount
 ): Promise<void> {
-  await session.change(ADD[kind], {
+  await session.change(text, {
     key: emailKey,
     email,
     name,
@@ -120,12 +119,11 @@ function accountOf([row]: Awaited<ReturnType<typeof rowsOf<typeof COLUMNS>>>): S
   }
 }
 
-const INSERT_ATTEMPTS = "INTO login_attempts (key_hash, attempts, expires_at) VALUES ($key, '[[],[]]', 0)"
+const INSERT_ATTEMPTS = "INSERT INTO login_attempts (key_hash, attempts, expires_at) VALUES ($key, '[[],[]]', 0)"
 
 /** Makes the row or, where it is there, changes nothing and locks it. */
-const TAKE = {
-  mysql: statementText(`INSERT ${INSERT_ATTEMPTS} ON DUPLICATE KEY UPDATE key_hash = key_hash`),
-  sqlite: statementText(`INSERT OR IGNORE ${INSERT_ATTEMPTS}`)
+export function lockAttemptsText(dialect: SqlDialect): StatementText {
+  return statementText(dialect.insertOrKeep(INSERT_ATTEMPTS, 'key_hash'))
 }
 
 const FIND = select({ attempts: text }, 'FROM login_attempts WHERE key_hash = $key')
@@ -141,10 +139,10 @@ const KEEP = statementText('UPDATE login_attempts SET attempts = $attempts, expi
 /** As AuthUnit. Both lists are one short text, since they are only ever read and written together, under lock. */
 export async function lockAttempts(
   session: WriteSession,
-  kind: keyof typeof TAKE,
+  text: StatementText,
   keyHash: Buffer
 ): Promise<LoginAttempts> {
-  await session.change(TAKE[kind], { key: keyHash })
+  await session.change(text, { key: keyHash })
   const [row] = await rowsOf(session, FIND, { key: keyHash })
   return attemptsOf(row?.attempts ?? '')
 }

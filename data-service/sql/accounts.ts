@@ -2,22 +2,30 @@ import { DomainError } from '../../shared/errors.js'
 import type { AuthStore, AuthUnit } from '../auth/accounts.js'
 import {
   addAccount,
+  addAccountText,
   binary,
   findAccount,
   findAttempts,
   getAccount,
   keepAttempts,
   lockAttempts,
+  lockAttemptsText,
   rowsOf,
   type Select,
   select
 } from './account-rows.js'
-import { attempt, openTransactions } from './attempts.js'
-import { connect, type Database } from './connect.js'
-import type { Transactions, WriteSession } from './engines/engine.js'
+import type { Database, Transactions, WriteSession } from './engines/engine.js'
 import { deleteListed } from './idempotency-keys.js'
-import { readerOf } from './read-store.js'
-import { addFamily, findToken, issuedSince, lockFamilyOf, revokeFamily, rotate } from './refresh-families.js'
+import {
+  addFamily,
+  findToken,
+  issuedSince,
+  lockFamilyOf,
+  lockFamilySelect,
+  revokeFamily,
+  rotate
+} from './refresh-families.js'
+import { runTransaction } from './transactions.js'
 
 /**
  * Connections for accounts and sessions alone: transactions that wait for each other's locks there, as the log-ins from
@@ -38,20 +46,20 @@ export interface SqlAuthStore extends AuthStore {
   close(): Promise<void>
 }
 
-interface AuthStoreOf {
+interface AuthStoreDeps {
   readonly transactions: Transactions
   /** From 0 up to 1, for waits between tries. */
   readonly random: () => number
 }
 
 /**
- * Accounts and sessions in the primary database. On a server they have a small pool of their own; the embedded database
- * has one writer, so there they share `transactions` with its write store.
+ * Accounts and sessions in the primary database, over a small pool of their own. Where the engine has one writer at a
+ * time they share `transactions` with the write store.
  */
-export function openAuthStore(primary: Database, { transactions, random }: AuthStoreOf): SqlAuthStore {
-  if (primary.kind === 'sqlite') return createAuthStore(primary, { transactions, random })
-  const own = connect(primary.settings, CONNECTIONS)
-  const ownTransactions = openTransactions(own)
+export function openAuthStore(primary: Database, { transactions, random }: AuthStoreDeps): SqlAuthStore {
+  const own = primary.withOwnPool(CONNECTIONS)
+  if (own === undefined) return createAuthStore(primary, { transactions, random })
+  const ownTransactions = own.openTransactions()
   const store = createAuthStore(own, { transactions: ownTransactions, random })
   return {
     ...store,
@@ -64,15 +72,20 @@ export function openAuthStore(primary: Database, { transactions, random }: AuthS
 }
 
 /** As openAuthStore, on connections that the caller closes after this store. */
-export function createAuthStore(database: Database, how: AuthStoreOf): SqlAuthStore {
-  const { kind } = database
-  const reader = readerOf(database, WHAT)
+export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAuthStore {
+  const { dialect } = database
+  const reader = database.openReader(WHAT)
+  const texts: DialectTexts = {
+    addAccount: addAccountText(dialect),
+    lockAttempts: lockAttemptsText(dialect),
+    lockFamily: lockFamilySelect(dialect)
+  }
   const run = async <Result>(
     signal: AbortSignal,
     work: (session: WriteSession) => Promise<Result>
   ): Promise<Result> => {
     try {
-      return await attempt({ ...how, what: WHAT, tries: TRIES }, signal, {
+      return await runTransaction({ ...deps, what: WHAT, tries: TRIES }, signal, {
         run: work,
         // Done twice a log-in leaves a session that nobody has, and a refresh finds what it did within the grace window.
         isRepeatable: () => true
@@ -85,7 +98,7 @@ export function createAuthStore(database: Database, how: AuthStoreOf): SqlAuthSt
   return {
     findAccount: (signal, emailKey) => reader.read(signal, (session) => findAccount(session, emailKey)),
     findAttempts: (signal, keys) => reader.read(signal, (session) => findAttempts(session, keys)),
-    transaction: (signal, work) => run(signal, (session) => work(unitOver(session, kind))),
+    transaction: (signal, work) => run(signal, (session) => work(unitOver(session, texts))),
     purgeAttempts: (now, most) => run(never, (session) => purgeAttempts(session, now, most)),
     purgeSessions: (now, most) => run(never, (session) => purgeSessions(session, now, most)),
     purgeUsedTokens: (now, most) => run(never, (session) => purgeUsedTokens(session, now, most)),
@@ -98,15 +111,22 @@ function busy(cause: unknown): DomainError {
   return new DomainError('upstream.unavailable', 'The database is busy. Try again.', { retryAfter: 1, cause })
 }
 
-function unitOver(session: WriteSession, kind: Database['kind']): AuthUnit {
+/** Texts that differ between kinds of database, made once. */
+interface DialectTexts {
+  readonly addAccount: ReturnType<typeof addAccountText>
+  readonly lockAttempts: ReturnType<typeof lockAttemptsText>
+  readonly lockFamily: ReturnType<typeof lockFamilySelect>
+}
+
+function unitOver(session: WriteSession, texts: DialectTexts): AuthUnit {
   return {
     findAccount: (emailKey) => findAccount(session, emailKey),
     getAccount: (id) => getAccount(session, id),
-    addAccount: (account) => addAccount(session, kind, account),
-    lockAttempts: (keyHash) => lockAttempts(session, kind, keyHash),
+    addAccount: (account) => addAccount(session, texts.addAccount, account),
+    lockAttempts: (keyHash) => lockAttempts(session, texts.lockAttempts, keyHash),
     keepAttempts: (keyHash, attempts, expiresAt) => keepAttempts(session, keyHash, { attempts, expiresAt }),
     addFamily: (family, token) => addFamily(session, family, token),
-    lockFamilyOf: (token) => lockFamilyOf(session, kind, token),
+    lockFamilyOf: (token) => lockFamilyOf(session, texts.lockFamily, token),
     issuedSince: (familyId, since) => issuedSince(session, familyId, since),
     revokeFamily: (id, at) => revokeFamily(session, id, at),
     findToken: (hash) => findToken(session, hash),

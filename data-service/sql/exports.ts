@@ -1,12 +1,12 @@
 import type { Value } from '../entity/field.js'
 import type { ExportPlan, Path, SortKey } from '../plan/plans.js'
 import type { ExportBatch } from '../plan/stores.js'
+import { boundValues, type RowCondition } from './conditions.js'
 import type { Snapshot } from './engines/engine.js'
-import { boundValues, type RowCondition } from './engines/statement.js'
 import { own, scopeConditions, selectionOf, type Source, valueAt } from './navigations.js'
 import { idColumn } from './statements.js'
 
-/** The rows of an export in batches out of one snapshot, which is closed when the loop is left. */
+/** The rows of an export in batches out of one snapshot, which is closed when the loop ends, however it ends. */
 export async function* exportRows(
   plan: ExportPlan,
   { statements, dialect }: Source,
@@ -21,7 +21,7 @@ export async function* exportRows(
   const filters = [...plan.conditions, ...scopeConditions(scope)]
   const snapshot = await open()
   try {
-    const walk = new ExportWalk({
+    const cursor = new KeysetCursor({
       sort,
       id: own(idColumn(entity)),
       valueOf: (path) => valueAt(selection, path),
@@ -34,7 +34,7 @@ export async function* exportRows(
     for (let left = plan.limit; ; left -= snapshot.batch) {
       // One row more than there is room for tells whether rows are left out.
       const wanted = Math.min(snapshot.batch, left + 1)
-      const found = await walk.next(wanted)
+      const found = await cursor.next(wanted)
       const rows = found.slice(0, left).map((row) => row.slice(0, selection.shown))
       const truncated = found.length > left
       if (truncated || found.length < wanted) {
@@ -48,8 +48,8 @@ export async function* exportRows(
   }
 }
 
-/** The next rows of a walk: the conditions of its place, the order to read them in, and how many. */
-export interface Step {
+/** The next rows of a cursor: the conditions of its position, the order to read them in, and how many. */
+interface Step {
   readonly conditions: readonly RowCondition[]
   readonly sort: readonly SortKey[]
   readonly limit: number
@@ -57,7 +57,7 @@ export interface Step {
 
 type Row = readonly Value[]
 
-interface WalkOver {
+interface CursorOptions {
   /** Ends in the id; has one key before it or none. */
   readonly sort: readonly SortKey[]
   readonly id: Path
@@ -69,12 +69,12 @@ interface WalkOver {
 type Phase = 'nulls' | 'ties' | 'beyond'
 
 /**
- * The way through all rows in order of one column and the id. Each step is one range of the index (column, id): a
+ * Reads all rows in order of one column and the id, by keyset pagination. Each step is one range of the index (column, id): a
  * comparison of both at once, or an OR, would make the databases read a run of equal values from its start for every
  * batch.
  */
-export class ExportWalk {
-  readonly #over: WalkOver
+class KeysetCursor {
+  readonly #options: CursorOptions
   readonly #key: SortKey
   readonly #byId: boolean
   /** Whether rows may have no value; they come first ascending and last descending. */
@@ -82,10 +82,10 @@ export class ExportWalk {
   #phase: Phase | 'done'
   #last: Row | undefined
 
-  constructor(over: WalkOver) {
-    const { sort, id } = over
+  constructor(options: CursorOptions) {
+    const { sort, id } = options
     const [key = { path: id, descending: false }] = sort
-    this.#over = over
+    this.#options = options
     this.#key = key
     this.#byId = key.path.through === null && key.path.column === id.column
     this.#hasNulls = key.path.through !== null || key.path.column.field.nullable
@@ -97,15 +97,15 @@ export class ExportWalk {
     const rows: Row[] = []
     while (this.#phase !== 'done' && rows.length < limit) {
       const wanted = limit - rows.length
-      const found = await this.#over.read({ ...this.#place(this.#phase), limit: wanted })
+      const found = await this.#options.read({ ...this.#position(this.#phase), limit: wanted })
       rows.push(...found)
       this.#last = found.at(-1) ?? this.#last
-      this.#turn(this.#phase, found.length < wanted)
+      this.#nextPhase(this.#phase, found.length < wanted)
     }
     return rows
   }
 
-  #turn(phase: Phase, exhausted: boolean): void {
+  #nextPhase(phase: Phase, exhausted: boolean): void {
     const { descending } = this.#key
     if (phase === 'beyond' && !exhausted) this.#phase = this.#byId ? 'beyond' : 'ties'
     else if (phase === 'ties' && exhausted) this.#phase = 'beyond'
@@ -119,9 +119,9 @@ export class ExportWalk {
     this.#last = undefined
   }
 
-  #place(phase: Phase): Omit<Step, 'limit'> {
+  #position(phase: Phase): Omit<Step, 'limit'> {
     const { path, descending } = this.#key
-    const byId: SortKey = { path: this.#over.id, descending: false }
+    const byId: SortKey = { path: this.#options.id, descending: false }
     switch (phase) {
       case 'nulls':
         return { conditions: [bare(path, 'inRunOfNulls'), ...this.#after(byId)], sort: [byId] }
@@ -145,8 +145,8 @@ export class ExportWalk {
   /** A comparison with the last row, if there is one. */
   #compared(path: Path, comparison: 'inRun' | 'lessThan' | 'greaterThan'): RowCondition[] {
     if (this.#last === undefined) return []
-    const value = this.#over.valueOf(path)(this.#last)
-    if (value === null || typeof value === 'object') throw new TypeError('A walk stands at a row without a value')
+    const value = this.#options.valueOf(path)(this.#last)
+    if (value === null || typeof value === 'object') throw new TypeError('The cursor stands at a row without a value')
     return [{ path, comparison, operands: [value] }]
   }
 }

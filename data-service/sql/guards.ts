@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Column, Entity } from '../entity/entity.js'
 import type { Operand, Value } from '../entity/field.js'
-import type { WorkTransaction } from './attempts.js'
-import { type BoundValues, type StatementText, statementText } from './engines/statement.js'
+import { padToPowerOfTwo } from './conditions.js'
+import type { SqlDialect } from './engines/engine.js'
+import { type BoundValues, statementText } from './engines/statement.js'
+import type { TransactionAttempt } from './transactions.js'
 
 /** Keys are hashed to so many guards: the table stays small, and two keys that share one cost a retry at most. */
 const GUARDS = 65_536
 
-/** Rows of one guard. A node of the cluster shares a guard by the row of its own, so nodes that only look never meet. */
+/** Rows of one guard. A node of the cluster shares a guard by the row of its own, so nodes that only look at a row never collide. */
 const ROWS_OF_GUARD = 4
 
 /** Rows of one statement. */
@@ -15,55 +17,63 @@ const ROWS_AT_ONCE = 256
 
 type Hold = 'shared' | 'exclusive'
 
+interface GuardOptions {
+  readonly dialect: SqlDialect
+  /** The table of a resource's rows. */
+  readonly tableOf: (resource: string) => string
+}
+
 /**
- * What a transaction rests on, for a Galera cluster that takes writes on several nodes (docs/decisions/016). The lock of
- * a row holds on its own node alone, and two transactions of two nodes collide only where both write one row. So each
- * transaction there also writes guard rows: where one node would lock a row for changing it, every row of its guard,
- * and where it would lock a row for looking at it, or for referring to it, one row of the guard. On a server by itself,
- * whose locks do the same, nothing is written.
+ * Guards what a transaction rests on, in a cluster that takes writes on several nodes (docs/decisions/016). There the
+ * lock of a row holds on its own node alone, and two transactions of two nodes collide only where both write one row. So
+ * each transaction also writes guard rows: all rows of the guard of a row that a single server would lock for changing
+ * it, and one row of the guard of a row that a single server would lock for looking at it or for referring to it. On a
+ * single server, whose locks do the same, nothing is written.
  */
 export class Guards {
-  readonly #transaction: WorkTransaction
+  readonly #transaction: TransactionAttempt
+  readonly #dialect: SqlDialect
   readonly #tableOf: (resource: string) => string
   readonly #wanted = new Map<string, Hold>()
   readonly #held = new Map<string, Hold>()
 
-  constructor(transaction: WorkTransaction, tableOf: (resource: string) => string) {
+  constructor(transaction: TransactionAttempt, { dialect, tableOf }: GuardOptions) {
     this.#transaction = transaction
+    this.#dialect = dialect
     this.#tableOf = tableOf
   }
 
-  /** A row that is looked at and has to stay as it is, while others look at it too. */
-  look(table: string, id: Operand): void {
+  /** A row that is looked at and has to stay as it is; others may look at it too. */
+  shareRow(table: string, id: Operand): void {
     this.#want([table, id], 'shared')
   }
 
-  /** A row that is changed, or kept from others, or the place of one that is not there and must not come. */
-  keep(table: string, id: Operand): void {
+  /** A row that is changed or kept from others, or an id whose row is not there and must not be made. */
+  excludeRow(table: string, id: Operand): void {
     this.#want([table, id], 'exclusive')
   }
 
-  /** The place of a row that has the value in a unique column, and is not there. */
-  keepValue({ table }: Entity, column: Column, value: Operand): void {
+  /** A value of a unique column that no row has, and that none must get. */
+  excludeValue({ table }: Entity, column: Column, value: Operand): void {
     this.#want(valueKey(table, column, value), 'exclusive')
   }
 
-  /** What others may look for in vain, or count, until these columns are written: their values and what they refer to. */
-  write({ table, columns: [id], references }: Entity, values: ReadonlyMap<Column, Value>): void {
+  /** Columns that are written: others may look for their values in vain, or count what they refer to, until then. */
+  shareWritten({ table, columns: [id], references }: Entity, values: ReadonlyMap<Column, Value>): void {
     for (const [column, value] of values) {
       if (value === null || Buffer.isBuffer(value)) continue
-      if (column.column === id?.column) this.look(table, value)
+      if (column.column === id?.column) this.shareRow(table, value)
       else if (column.field.unique) this.#want(valueKey(table, column, value), 'shared')
       const reference = references.find(({ via }) => via.column === column.column)
-      if (reference !== undefined) this.look(this.#tableOf(reference.to), value)
+      if (reference !== undefined) this.shareRow(this.#tableOf(reference.to), value)
     }
   }
 
   /**
-   * Writes the guards that are wanted and not held yet, in one order for everybody. Before a look at what is not there,
-   * and at the end of the transaction for all that is. Whether the database is a cluster at all.
+   * Writes the guards that are wanted and not written yet, in the same order in every transaction. To be called before a
+   * second look at a row that was not there, and at the end of the transaction. Answers whether the database is a cluster.
    */
-  async hold(): Promise<boolean> {
+  async writeGuards(): Promise<boolean> {
     const node = await this.#transaction.node()
     if (node === undefined) return false
     const slots = new Set<number>()
@@ -80,11 +90,14 @@ export class Guards {
   }
 
   async #write(slots: readonly number[]): Promise<void> {
-    // One text for many lengths: the last one stands in for those that are missing.
-    const length = 2 ** Math.ceil(Math.log2(slots.length))
-    const values: BoundValues = {}
-    for (let index = 0; index < length; index++) values[`s${index}`] = BigInt(slots[index] ?? slots.at(-1) ?? 0)
-    await this.#transaction.change(writeText(length), values)
+    const padded = padToPowerOfTwo(slots)
+    const values: BoundValues = Object.fromEntries(padded.map((slot, index) => [`s${index}`, BigInt(slot)]))
+    const places = padded.map((_, index) => `($s${index}, 0)`).join(', ')
+    const insert = `INSERT INTO look_up_guards (slot, turn) VALUES ${places}`
+    await this.#transaction.change(
+      statementText(this.#dialect.insertOrUpdate(insert, 'slot', 'turn = turn + 1')),
+      values
+    )
   }
 
   #want(parts: readonly unknown[], hold: Hold): void {
@@ -94,7 +107,7 @@ export class Guards {
   }
 }
 
-/** Texts that a column takes for one another differ in bytes: of those the column alone is the key. */
+/** Texts that are equal in their column's collation differ in bytes, so all texts of a column share one key. */
 function valueKey(table: string, { column, field }: Column, value: Operand): readonly unknown[] {
   return [table, column, field.type === 'string' ? '' : String(value)]
 }
@@ -103,11 +116,4 @@ function slotsOf(key: string, hold: Hold, node: number): number[] {
   const first = (createHash('sha256').update(key).digest().readUInt32BE() % GUARDS) * ROWS_OF_GUARD
   if (hold === 'shared') return [first + (node % ROWS_OF_GUARD)]
   return Array.from({ length: ROWS_OF_GUARD }, (_, index) => first + index)
-}
-
-function writeText(rows: number): StatementText {
-  const places = Array.from({ length: rows }, (_, index) => `($s${index}, 0)`).join(', ')
-  return statementText(
-    `INSERT INTO look_up_guards (slot, turn) VALUES ${places} ON DUPLICATE KEY UPDATE turn = turn + 1`
-  )
 }

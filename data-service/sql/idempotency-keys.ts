@@ -1,9 +1,9 @@
 import { DomainError } from '../../shared/errors.js'
 import type { KeptAnswer, KeyClaim } from '../plan/stores.js'
-import type { WorkTransaction } from './attempts.js'
-import type { WriteSession } from './engines/engine.js'
-import { troubleOf } from './engines/error-classes.js'
+import { padToPowerOfTwo } from './conditions.js'
+import type { SqlDialect, WriteSession } from './engines/engine.js'
 import { type BoundValues, bytes, type Statement, type StatementText, statementText } from './engines/statement.js'
+import type { TransactionAttempt } from './transactions.js'
 
 /** Contract section 5: how long a request waits for the first one with its key. */
 const WAIT_MS = 2000
@@ -14,13 +14,7 @@ const RETRY_AFTER_S = 1
 const KEYS_AT_ONCE = 1024
 
 const INSERT =
-  'INTO idempotency_keys (key_hash, fingerprint, created_at, expires_at) VALUES ($key, $print, $now, $until)'
-
-/** Takes a free key; of one that is there it changes nothing, and locks it. */
-const TAKE = {
-  mysql: statementText(`INSERT ${INSERT} ON DUPLICATE KEY UPDATE key_hash = key_hash`),
-  sqlite: statementText(`INSERT OR IGNORE ${INSERT}`)
-}
+  'INSERT INTO idempotency_keys (key_hash, fingerprint, created_at, expires_at) VALUES ($key, $print, $now, $until)'
 
 const TAKE_OVER = statementText(
   'UPDATE idempotency_keys SET fingerprint = $print, answer = NULL, created_at = $now, expires_at = $until WHERE key_hash = $key'
@@ -42,14 +36,15 @@ const EXPIRED: Statement = {
 
 /** The keys of one database; every one of them has its answer once its transaction is committed. */
 export class IdempotencyKeys {
+  /** Takes a free key. Where the key is there it changes nothing, and locks its row. */
   readonly #take: StatementText
 
-  constructor(kind: keyof typeof TAKE) {
-    this.#take = TAKE[kind]
+  constructor(dialect: SqlDialect) {
+    this.#take = statementText(dialect.insertOrKeep(INSERT, 'key_hash'))
   }
 
   /** As UnitOfWork.claimKey. The key comes first in its transaction, which it begins. */
-  async claim(transaction: WorkTransaction, claim: KeyClaim): Promise<KeptAnswer | undefined> {
+  async claim(transaction: TransactionAttempt, claim: KeyClaim): Promise<KeptAnswer | undefined> {
     const values = {
       key: claim.keyHash,
       print: claim.fingerprint,
@@ -84,15 +79,15 @@ export class IdempotencyKeys {
    * When the one that holds the key gives it up, InnoDB lets one of those that wait go on and calls the others
    * deadlocked. They hold nothing yet, so they wait on.
    */
-  async #taken(transaction: WorkTransaction, values: BoundValues) {
+  async #taken(transaction: TransactionAttempt, values: BoundValues) {
     const end = performance.now() + WAIT_MS
     for (;;) {
       try {
         return await transaction.tryFirst(Math.max(1, Math.ceil(end - performance.now())), this.#take, values)
       } catch (error) {
-        const trouble = troubleOf(error)
-        if (trouble === 'lock-wait' || (trouble === 'deadlock' && performance.now() > end)) throw inFlight(error)
-        if (trouble !== 'deadlock') throw error
+        const kind = transaction.classifyError(error)
+        if (kind === 'lockTimeout' || (kind === 'deadlock' && performance.now() > end)) throw inFlight(error)
+        if (kind !== 'deadlock') throw error
       }
     }
   }
@@ -115,13 +110,10 @@ export async function deleteListed(
   statement: string,
   { keys, now }: { readonly keys: readonly Buffer[]; readonly now: number }
 ): Promise<number> {
-  const last = keys.at(-1)
-  if (last === undefined) return 0
-  // One text for many lengths of the list.
-  const length = 2 ** Math.ceil(Math.log2(keys.length))
+  if (keys.length === 0) return 0
   const values: BoundValues = { now: BigInt(now) }
-  const names = Array.from({ length }, (_, index) => {
-    values[`k${index}`] = keys[index] ?? last
+  const names = padToPowerOfTwo(keys).map((key, index) => {
+    values[`k${index}`] = key
     return `$k${index}`
   })
   return (await session.change(statementText(`${statement} (${names.join(', ')})`), values)).rows

@@ -1,8 +1,8 @@
 import type { Column, Entity } from '../entity/entity.js'
 import type { Operand, Value } from '../entity/field.js'
 import type { Path, PlannedChildren, PlannedReference, Projection, RowScope } from '../plan/plans.js'
-import type { Reader, ReadSession } from './engines/engine.js'
-import { boundValues, pathKey, type RowCondition, type SqlDialect } from './engines/statement.js'
+import { boundValues, pathKey, type RowCondition } from './conditions.js'
+import type { ReadSession, SqlDialect } from './engines/engine.js'
 import { idColumn, ownerColumn, type SelectedColumn, type Statements } from './statements.js'
 
 /** What a statement selects: the projection's columns, then those that are needed besides. */
@@ -117,9 +117,4 @@ function chunks(keys: readonly Value[]): Operand[][] {
   return Array.from({ length: Math.ceil(distinct.length / IDS_AT_ONCE) }, (_, index) =>
     distinct.slice(index * IDS_AT_ONCE, (index + 1) * IDS_AT_ONCE)
   )
-}
-
-/** One of the service's two databases. */
-export interface Store extends Source {
-  readonly reader: Reader
 }

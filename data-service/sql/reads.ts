@@ -1,6 +1,7 @@
-import type { Entity } from '../entity/entity.js'
+import type { Entity, StoreName } from '../entity/entity.js'
 import type { Value } from '../entity/field.js'
 import type {
+  ExportPlan,
   GetPlan,
   ListPlan,
   LookupPlan,
@@ -10,9 +11,10 @@ import type {
   Projection,
   SortKey
 } from '../plan/plans.js'
-import type { ListResult, LoadedRow, LookupResult, PageResult } from '../plan/stores.js'
-import type { ReadSession } from './engines/engine.js'
-import { boundValues, type RowCondition } from './engines/statement.js'
+import type { ExportBatch, ListResult, LoadedRow, LookupResult, PageResult, ReadStore } from '../plan/stores.js'
+import { boundValues, type RowCondition } from './conditions.js'
+import type { Database, Reader, ReadSession } from './engines/engine.js'
+import { exportRows } from './exports.js'
 import {
   loadChildren,
   loadReferenced,
@@ -21,28 +23,42 @@ import {
   type Selection,
   selectionOf,
   type Source,
-  type Store,
   valueAt
 } from './navigations.js'
-import { idColumn } from './statements.js'
+import { idColumn, RowModels, Statements } from './statements.js'
 
-interface Page {
-  readonly page: LoadedPage
-  /** Whether a row came beyond the page's limit. */
-  readonly more: boolean
-  readonly total: number | undefined
+export interface Databases {
+  readonly primary: Database
+  /** Touched only by what asks for children that live there. */
+  readonly second: Database
 }
 
-type Total = (session: ReadSession, page: LoadedPage) => Promise<number | undefined>
+/** One of the service's two databases. */
+interface Store extends Source {
+  readonly reader: Reader
+}
 
-/** Reads that answer at once: rows first, then what they refer to, in a number of statements that the plan fixes. */
-export class PageReads {
+const NAMES: Record<StoreName, string> = { primary: 'The database', second: 'The second database' }
+
+/**
+ * The read side of the service over its two databases. Sends nothing before the first read. Rows come first, then what
+ * they refer to, in a number of statements that the plan fixes.
+ */
+export class SqlReadStore implements ReadStore {
+  readonly #databases: Databases
   readonly #primary: Store
   readonly #second: Store
 
-  constructor(primary: Store, second: Store) {
-    this.#primary = primary
-    this.#second = second
+  constructor(databases: Databases, entities: readonly Entity[]) {
+    const storeOf = (name: StoreName): Store => {
+      const database = databases[name]
+      const { sequelize, dialect } = database
+      const statements = new Statements(new RowModels(sequelize, entities, name), dialect)
+      return { statements, dialect, reader: database.openReader(NAMES[name]) }
+    }
+    this.#databases = databases
+    this.#primary = storeOf('primary')
+    this.#second = storeOf('second')
   }
 
   async list(plan: ListPlan, signal: AbortSignal): Promise<ListResult> {
@@ -93,6 +109,16 @@ export class PageReads {
     return { items, truncated: rows.length > limit }
   }
 
+  export(plan: ExportPlan, signal: AbortSignal): AsyncIterable<ExportBatch> {
+    return exportRows(plan, this.#primary, () => this.#primary.reader.snapshot(signal))
+  }
+
+  /** Waits for what still runs, then closes both databases. */
+  async close(): Promise<void> {
+    await Promise.all([this.#primary.reader.close(), this.#second.reader.close()])
+    await Promise.all([this.#databases.primary.sequelize.close(), this.#databases.second.sequelize.close()])
+  }
+
   async #load(of: { plan: RowsPlan; cut: Cut; total?: Total }, signal: AbortSignal): Promise<Page> {
     const { plan, cut, total } = of
     const { limit } = cut
@@ -123,6 +149,15 @@ export class PageReads {
     return Number(row?.[0])
   }
 }
+
+interface Page {
+  readonly page: LoadedPage
+  /** Whether a row came beyond the page's limit. */
+  readonly more: boolean
+  readonly total: number | undefined
+}
+
+type Total = (session: ReadSession, page: LoadedPage) => Promise<number | undefined>
 
 /** What list, page and get have in common. */
 export interface RowsPlan {

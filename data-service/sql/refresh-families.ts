@@ -1,6 +1,6 @@
 import type { Family, KeptToken, NewToken, Rotation, TokenKeys } from '../auth/accounts.js'
-import { binary, digits, millis, orNull, rowsOf, select } from './account-rows.js'
-import type { WriteSession } from './engines/engine.js'
+import { binary, digits, millis, orNull, rowsOf, type Select, select } from './account-rows.js'
+import type { SqlDialect, WriteSession } from './engines/engine.js'
 import { statementText } from './engines/statement.js'
 
 const ADD_FAMILY = statementText(
@@ -18,10 +18,9 @@ const FAMILY_ID = select({ family_id: binary }, 'FROM refresh_tokens WHERE token
 
 const NAMED_FAMILY = select({ id: binary }, 'FROM refresh_families WHERE ref_hash = $ref')
 
-/** One row for all that befalls a family: whoever holds it is alone with its tokens. */
-const LOCK = {
-  mysql: select(FAMILY, 'FROM refresh_families WHERE id = $id FOR UPDATE'),
-  sqlite: select(FAMILY, 'FROM refresh_families WHERE id = $id')
+/** A change of a family or its tokens locks the family's row first, so changes of one family come one after another. */
+export function lockFamilySelect({ forUpdate }: SqlDialect): Select<typeof FAMILY> {
+  return select(FAMILY, `FROM refresh_families WHERE id = $id${forUpdate}`)
 }
 
 const TOKEN = select(
@@ -44,7 +43,7 @@ const USE = statementText(
   'UPDATE refresh_tokens SET used_at = $at, successor = $sealed, purge_at = $purge WHERE token_hash = $hash'
 )
 
-/** Also what two nodes of a Galera cluster collide on, where FOR UPDATE holds for one node alone. */
+/** Two nodes of a cluster collide on this write, since a row lock holds on one node alone. */
 const EXTEND = statementText('UPDATE refresh_families SET expires_at = $until, ref_hash = $ref WHERE id = $id')
 
 const REVOKE = statementText('UPDATE refresh_families SET revoked_at = $at, expires_at = $at WHERE id = $id')
@@ -63,12 +62,12 @@ export async function addFamily(session: WriteSession, family: Family, token: Ne
 
 export async function lockFamilyOf(
   session: WriteSession,
-  kind: keyof typeof LOCK,
+  lock: Select<typeof FAMILY>,
   token: TokenKeys
 ): Promise<Family | undefined> {
   const id = await familyIdOf(session, token)
   if (id === undefined) return undefined
-  const [row] = await rowsOf(session, LOCK[kind], { id })
+  const [row] = await rowsOf(session, lock, { id })
   if (row === undefined) return undefined
   return {
     id: row.id,

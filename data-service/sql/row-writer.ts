@@ -1,20 +1,12 @@
+import { LRUCache } from 'lru-cache'
 import { col, literal, Op, type Sequelize, where, type WhereOptions } from 'sequelize'
 import type { Column } from '../entity/entity.js'
 import { dateTime, optional, type RowVersion, text, type Value } from '../entity/field.js'
 import type { Assignments, ExpectedVersions } from '../plan/plans.js'
 import type { AuditEntry } from '../plan/stores.js'
-import { type Changed, LruCache, type WriteSession } from './engines/engine.js'
-import {
-  type BoundValue,
-  type BoundValues,
-  boundValues,
-  type RowCondition,
-  shapeOf,
-  type SqlDialect,
-  type StatementText,
-  statementText,
-  whereAll
-} from './engines/statement.js'
+import { boundValues, padToPowerOfTwo, type RowCondition, shapeOf, whereAll } from './conditions.js'
+import type { Changed, SqlDialect, WriteSession } from './engines/engine.js'
+import { type BoundValue, type BoundValues, type StatementText, statementText } from './engines/statement.js'
 
 export interface NewRow {
   readonly values: Assignments
@@ -86,7 +78,7 @@ export class RowWriter {
   }
 
   #match({ table, conditions, expected }: MatchedRow) {
-    const versions = expected === 'unconditional' ? [] : padded(expected)
+    const versions = expected === 'unconditional' ? [] : padToPowerOfTwo(expected)
     const bound: BoundValues = boundValues(conditions, this.#dialect)
     versions.forEach((version, index) => {
       bound[`e${index}`] = version
@@ -99,13 +91,6 @@ export class RowWriter {
     if (value === null || Buffer.isBuffer(value)) return value
     return field.type === 'string' ? String(value) : this.#dialect.bind(value, field)
   }
-}
-
-/** Filled up with the last one to a power of two. */
-function padded(versions: ExpectedVersions): readonly RowVersion[] {
-  const last = versions[versions.length - 1] ?? versions[0]
-  const length = 2 ** Math.ceil(Math.log2(versions.length))
-  return [...versions, ...Array<RowVersion>(length - versions.length).fill(last)]
 }
 
 /** The part of Sequelize's generator that is used here; its types say `unknown`. */
@@ -132,7 +117,7 @@ const TEXTS_KEPT = 500
 export class ChangeTexts {
   readonly #generator: ChangeGenerator
   readonly #dialect: SqlDialect
-  readonly #compiled = new LruCache<string, StatementText>(TEXTS_KEPT)
+  readonly #compiled = new LRUCache<string, StatementText>({ max: TEXTS_KEPT })
 
   constructor(sequelize: Sequelize, dialect: SqlDialect) {
     // The class behind getQueryInterface() has had these methods through all of Sequelize 6; tests compile every shape.
@@ -165,7 +150,12 @@ export class ChangeTexts {
   }
 
   #text(key: readonly unknown[], make: () => string): StatementText {
-    return this.#compiled.get(key.join('|'), () => statementText(make()))
+    const joined = key.join('|')
+    const kept = this.#compiled.get(joined)
+    if (kept !== undefined) return kept
+    const compiled = statementText(make())
+    this.#compiled.set(joined, compiled)
+    return compiled
   }
 
   #where({ table, conditions, versions }: Match): WhereOptions {

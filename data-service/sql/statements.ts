@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import {
   type AbstractDataTypeConstructor,
   type BelongsTo,
@@ -15,21 +16,18 @@ import {
 import type { Children, Column, Entity, Reference, StoreName } from '../entity/entity.js'
 import { type Field, int } from '../entity/field.js'
 import type { Path, SortKey } from '../plan/plans.js'
-import { LruCache } from './engines/engine.js'
 import {
   columnOf,
   type Expression,
   keyOf,
   pathKey,
   type RowCondition,
-  type SelectedField,
   shapeOf,
-  type SqlDialect,
-  type Statement,
-  statement,
   type TextContext,
   whereAll
-} from './engines/statement.js'
+} from './conditions.js'
+import type { SqlDialect } from './engines/engine.js'
+import { type SelectedField, selectStatement, type Statement } from './engines/statement.js'
 
 export type RowModel = ModelStatic<Model>
 
@@ -219,7 +217,10 @@ const TEXT_KEPT = 16_000_000
 export class Statements {
   readonly #models: RowModels
   readonly #dialect: SqlDialect
-  readonly #compiled = new LruCache<string, Statement>(TEXT_KEPT, (key, { sql }) => key.length + sql.length)
+  readonly #compiled = new LRUCache<string, Statement>({
+    maxSize: TEXT_KEPT,
+    sizeCalculation: ({ sql }, key) => key.length + sql.length
+  })
 
   constructor(models: RowModels, dialect: SqlDialect) {
     this.#models = models
@@ -230,18 +231,26 @@ export class Statements {
     const { entity, selectedKey, conditions, sort, cut, lock } = shape
     const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending}`).join()
     const key = ['rows', entity.name, selectedKey, shapeOf(conditions), order, cut, lock].join('|')
-    return this.#compiled.get(key, () => this.#compileRows(shape))
+    return this.#cached(key, () => this.#compileRows(shape))
   }
 
   count(entity: Entity, conditions: readonly RowCondition[]): Statement {
     const key = ['count', entity.name, shapeOf(conditions)].join('|')
-    return this.#compiled.get(key, () => this.#compileCount(entity, conditions))
+    return this.#cached(key, () => this.#compileCount(entity, conditions))
   }
 
   /** Children by owner: the owner's id, the child's columns, its row version; in order of owner and id. */
   children(shape: ChildrenShape): Statement {
     const key = ['children', shape.children.table, shapeOf(shape.conditions), shape.lock].join('|')
-    return this.#compiled.get(key, () => this.#compileChildren(shape))
+    return this.#cached(key, () => this.#compileChildren(shape))
+  }
+
+  #cached(key: string, compile: () => Statement): Statement {
+    const kept = this.#compiled.get(key)
+    if (kept !== undefined) return kept
+    const compiled = compile()
+    this.#compiled.set(key, compiled)
+    return compiled
   }
 
   #compileRows({ entity, selected, conditions, sort, cut, lock }: RowsShape): Statement {
@@ -259,7 +268,7 @@ export class Statements {
       ...(cut === 'whole' ? {} : { limit: 'limit' }),
       ...(cut === 'limit and offset' ? { offset: 'offset' } : {})
     })
-    return statement(text, selected.map(fieldOf), this.#dialect)
+    return selectStatement(text, selected.map(fieldOf), this.#dialect.decode)
   }
 
   #compileCount(entity: Entity, conditions: readonly RowCondition[]): Statement {
@@ -272,7 +281,7 @@ export class Statements {
       where: whereAll(conditions, { dialect: this.#dialect, root: aliasOf(model) }),
       order: []
     })
-    return statement(text, [int()], this.#dialect)
+    return selectStatement(text, [int()], this.#dialect.decode)
   }
 
   #compileChildren({ owner, children, conditions, lock }: ChildrenShape): Statement {
@@ -290,7 +299,7 @@ export class Statements {
       order: [foreignKey, ...columns.slice(0, 1)].map((path) => [keyOf(path, context), 'ASC']),
       ...(lock === undefined ? {} : { lock })
     })
-    return statement(text, selected.map(fieldOf), this.#dialect)
+    return selectStatement(text, selected.map(fieldOf), this.#dialect.decode)
   }
 }
 

@@ -21,26 +21,23 @@ import type {
   UnitOfWork,
   WriteStore
 } from '../plan/stores.js'
-import { attempt, type WorkTransaction } from './attempts.js'
-import type { Database } from './connect.js'
-import type { Transactions } from './engines/engine.js'
-import { mysqlDialect } from './engines/mysql.js'
-import { sqliteDialect } from './engines/sqlite-text.js'
-import type { RowCondition, SqlDialect } from './engines/statement.js'
+import type { RowCondition } from './conditions.js'
+import type { Database, SqlDialect, Transactions } from './engines/engine.js'
 import { Guards } from './guards.js'
 import { IdempotencyKeys } from './idempotency-keys.js'
 import { own, scopeConditions } from './navigations.js'
 import { AUDIT_TABLE, auditValues, ChangeTexts, RowWriter } from './row-writer.js'
 import { idColumn, ownerColumn, RowModels, Statements } from './statements.js'
 import { assertPrimary, ownerProperty, StoredRows } from './stored-rows.js'
+import { runTransaction, type TransactionAttempt } from './transactions.js'
 
 export interface SqlWriteStore extends WriteStore {
   /** Waits for what still runs. The database itself is closed by whoever opened it, after this. */
   close(): Promise<void>
 }
 
-/** What a write store works with beside the database. */
-export interface Writes {
+/** What a write store needs beside the database. */
+export interface WriteStoreDeps {
   readonly transactions: Transactions
   /** From 0 up to 1, for waits between tries. */
   readonly random: () => number
@@ -49,26 +46,26 @@ export interface Writes {
 }
 
 /** The write side of the service over its primary database. Sends nothing before the first write. */
-export function createWriteStore(database: Database, entities: readonly Entity[], writes: Writes): SqlWriteStore {
-  const { transactions, random } = writes
-  const attempts = { transactions, what: 'The database', random }
-  const parts = unitParts(database, entities, writes)
+export function createWriteStore(database: Database, entities: readonly Entity[], deps: WriteStoreDeps): SqlWriteStore {
+  const { transactions, random } = deps
+  const options = { transactions, what: 'The database', random }
+  const parts = unitParts(database, entities, deps)
   return {
     transaction: async (signal, work) => {
       let unit: SqlUnitOfWork | undefined
-      return await attempt(attempts, signal, {
+      return await runTransaction(options, signal, {
         run: async (transaction) => {
           unit = new SqlUnitOfWork(transaction, parts)
           const result = await work(unit)
           unit.assertComplete()
-          await unit.holdGuards()
+          await unit.writeGuards()
           return result
         },
         isRepeatable: () => unit?.hasKey === true
       })
     },
     purgeKeys: (now, most) =>
-      attempt(attempts, new AbortController().signal, {
+      runTransaction(options, new AbortController().signal, {
         run: (transaction) => parts.keys.purge(transaction, now, most),
         isRepeatable: () => true
       }),
@@ -76,9 +73,9 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
   }
 }
 
-function unitParts(database: Database, entities: readonly Entity[], { randomBytes }: Writes): UnitParts {
-  const dialect = database.kind === 'sqlite' ? sqliteDialect : mysqlDialect
-  const statements = new Statements(new RowModels(database.sequelize, entities, 'primary'), dialect)
+function unitParts(database: Database, entities: readonly Entity[], { randomBytes }: WriteStoreDeps): UnitParts {
+  const { sequelize, dialect } = database
+  const statements = new Statements(new RowModels(sequelize, entities, 'primary'), dialect)
   const owners = new Map(entities.flatMap((entity) => entity.children.map(({ table }) => [table, entity])))
   const ownerOf = ({ table }: Children): Entity => {
     const owner = owners.get(table)
@@ -88,8 +85,8 @@ function unitParts(database: Database, entities: readonly Entity[], { randomByte
   const tables = new Map(entities.map(({ name, table }) => [name, table]))
   return {
     rows: new StoredRows({ statements, dialect }, ownerOf),
-    writer: new RowWriter(new ChangeTexts(database.sequelize, dialect), dialect),
-    keys: new IdempotencyKeys(database.kind),
+    writer: new RowWriter(new ChangeTexts(sequelize, dialect), dialect),
+    keys: new IdempotencyKeys(dialect),
     dialect,
     ownerOf,
     tableOf: (resource) => tables.get(resource) ?? resource,
@@ -98,7 +95,7 @@ function unitParts(database: Database, entities: readonly Entity[], { randomByte
 }
 
 /** What the units of work of one database share. */
-export interface UnitParts {
+interface UnitParts {
   readonly rows: StoredRows
   readonly writer: RowWriter
   readonly keys: IdempotencyKeys
@@ -109,16 +106,16 @@ export interface UnitParts {
 }
 
 /** The statements of one transaction. */
-export class SqlUnitOfWork implements UnitOfWork {
-  readonly #transaction: WorkTransaction
+class SqlUnitOfWork implements UnitOfWork {
+  readonly #transaction: TransactionAttempt
   readonly #parts: UnitParts
   readonly #guards: Guards
   #key: 'none' | 'claimed' | 'taken' | 'answered' = 'none'
 
-  constructor(transaction: WorkTransaction, parts: UnitParts) {
+  constructor(transaction: TransactionAttempt, parts: UnitParts) {
     this.#transaction = transaction
     this.#parts = parts
-    this.#guards = new Guards(transaction, parts.tableOf)
+    this.#guards = new Guards(transaction, parts)
   }
 
   /** Whether a key tells the next transaction what became of this one. */
@@ -132,8 +129,8 @@ export class SqlUnitOfWork implements UnitOfWork {
   }
 
   /** Called before the COMMIT, after the last look-up. */
-  async holdGuards(): Promise<void> {
-    await this.#guards.hold()
+  async writeGuards(): Promise<void> {
+    await this.#guards.writeGuards()
   }
 
   async claimKey(claim: KeyClaim): Promise<KeptAnswer | undefined> {
@@ -152,14 +149,14 @@ export class SqlUnitOfWork implements UnitOfWork {
     const read = (): Promise<LockedRow | undefined> => this.#parts.rows.lock(this.#transaction, plan)
     const { entity, id } = plan
     const row = await read()
-    this.#guards.keep(entity.table, id)
+    this.#guards.excludeRow(entity.table, id)
     return row ?? (isNamed(entity) ? await this.#again(read, undefined) : undefined)
   }
 
   async insert({ entity, values, version, children }: InsertPlan): Promise<Operand> {
     const { writer, dialect } = this.#parts
     const id = idColumn(entity)
-    this.#guards.write(entity, values)
+    this.#guards.shareWritten(entity, values)
     const { insertedId } = await writer.insertOne(this.#transaction, entity.table, { values, version })
     const newId = values.get(id) ?? dialect.decode(id.field.type, id.field.scale)(insertedId)
     if (newId === null || Buffer.isBuffer(newId)) throw new TypeError(`A new row of ${entity.name} has no id`)
@@ -175,15 +172,15 @@ export class SqlUnitOfWork implements UnitOfWork {
   update({ entity, id, scope, expected, required, values, version }: UpdatePlan): Promise<boolean> {
     const conditions = [...idIs(entity, id), ...scopeConditions(scope), ...required]
     const matched = { table: entity.table, conditions, expected }
-    this.#guards.keep(entity.table, id)
-    this.#guards.write(entity, values)
+    this.#guards.excludeRow(entity.table, id)
+    this.#guards.shareWritten(entity, values)
     return this.#parts.writer.update(this.#transaction, matched, { values, version })
   }
 
   /** The database deletes the children with their root, by the foreign keys of the migrations. */
   delete({ entity, id, scope, expected }: DeletePlan): Promise<boolean> {
     const conditions = [...idIs(entity, id), ...scopeConditions(scope)]
-    this.#guards.keep(entity.table, id)
+    this.#guards.excludeRow(entity.table, id)
     return this.#parts.writer.delete(this.#transaction, { table: entity.table, conditions, expected })
   }
 
@@ -210,12 +207,12 @@ export class SqlUnitOfWork implements UnitOfWork {
     const read = (): Promise<ReadonlyMap<string, StoredRow>> => this.#parts.rows.find(this.#transaction, plan)
     let rows = await read()
     const missing = isNamed(children ?? entity) ? ids.filter((id) => !rows.has(String(id))) : []
-    for (const id of missing) this.#guards.keep((children ?? entity).table, id)
+    for (const id of missing) this.#guards.excludeRow((children ?? entity).table, id)
     if (missing.length > 0) rows = await this.#again(read, rows)
     for (const [id, { values }] of rows) {
       // Whoever writes a child writes its root.
       const root = children === null ? id : values.get(ownerProperty(children))
-      this.#look(entity, root)
+      this.#share(entity, root)
     }
     return rows
   }
@@ -225,10 +222,10 @@ export class SqlUnitOfWork implements UnitOfWork {
     const read = (): Promise<StoredRow | undefined> => this.#parts.rows.findByUnique(this.#transaction, plan)
     let row = await read()
     if (row === undefined) {
-      this.#guards.keepValue(entity, column, value)
+      this.#guards.excludeValue(entity, column, value)
       row = await this.#again(read, undefined)
     }
-    this.#look(entity, row?.values.get(idColumn(entity).name))
+    this.#share(entity, row?.values.get(idColumn(entity).name))
     return row
   }
 
@@ -236,11 +233,11 @@ export class SqlUnitOfWork implements UnitOfWork {
     const { entity, column, id } = plan
     const { tableOf, rows } = this.#parts
     const reference = entity.references.find(({ via }) => via.column === column.column)
-    if (reference !== undefined) this.#guards.keep(tableOf(reference.to), id)
+    if (reference !== undefined) this.#guards.excludeRow(tableOf(reference.to), id)
     // None is added to what is seen from here on.
-    await this.#guards.hold()
+    await this.#guards.writeGuards()
     const found = await rows.findReferencing(this.#transaction, plan)
-    for (const { values } of found ?? []) this.#look(entity, values.get(idColumn(entity).name))
+    for (const { values } of found ?? []) this.#share(entity, values.get(idColumn(entity).name))
     return found
   }
 
@@ -255,11 +252,11 @@ export class SqlUnitOfWork implements UnitOfWork {
 
   /** Looks once more where the guard of what was not there had to be written first: it may have come before that. */
   async #again<Found>(read: () => Promise<Found>, seen: Found): Promise<Found> {
-    return (await this.#guards.hold()) ? await read() : seen
+    return (await this.#guards.writeGuards()) ? await read() : seen
   }
 
-  #look({ table }: Entity, id: Value | undefined): void {
-    if (id !== undefined && id !== null && !Buffer.isBuffer(id)) this.#guards.look(table, id)
+  #share({ table }: Entity, id: Value | undefined): void {
+    if (id !== undefined && id !== null && !Buffer.isBuffer(id)) this.#guards.shareRow(table, id)
   }
 }
 

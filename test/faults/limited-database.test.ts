@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../../data-service/sql/engines/engine.js'
 import { migrate } from '../../data-service/sql/schema/migrate.js'
 import { primaryMigrations } from '../harness/primary-migrations.js'
 import { secondMigrations } from '../../examples/store/schema/second-migrations.js'
@@ -56,9 +55,9 @@ describe('a MariaDB account with the rights of daily work', function () {
       [all.url, primaryMigrations],
       [all.reviewsUrl, secondMigrations]
     ] as const) {
-      const { sequelize } = connect(parseDatabaseUrl(url))
-      await migrate(sequelize, migrations, createLogger({ name: 'test', level: 'silent' }))
-      await sequelize.close()
+      const database = connect(url)
+      await migrate(database, migrations, createLogger({ name: 'test', level: 'silent' }))
+      await database.sequelize.close()
     }
     await insertFixture({ database: all.url, reviews: all.reviewsUrl })
     await admin.run("CREATE USER 'clerk'@'127.0.0.1' IDENTIFIED BY 'clerk'")

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
 import { watchDatabase } from '../../data-service/sql/database-health.js'
-import { parseDatabaseUrl } from '../../data-service/sql/engines/engine.js'
 import { expectProblem } from '../api/expect-problem.js'
 import { insertFixture } from '../api/fixture.js'
 import { type Answer, call } from '../api/http-call.js'
@@ -195,7 +194,7 @@ describe(`a Galera cluster of three nodes, ${ROUNDS} rounds,`, function () {
 
   it('serves nothing by a node outside of it, whose health says so', async () => {
     const [, url = ''] = databaseUrls
-    const database = connect(parseDatabaseUrl(url))
+    const database = connect(url)
     const health = await watchDatabase(database)
     try {
       expect(health.isServing).to.equal(true)

@@ -1,8 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Connection, type ConnectionOptions, createConnection, type ResultSetHeader } from 'mysql2'
 import { ConnectionError, type Sequelize } from 'sequelize'
-import { beforeAbort, type MysqlSettings } from './engine.js'
+import { raceAbort } from './engine.js'
 import type { BoundValue, Statement, StatementText } from './statement.js'
+
+/** Where a MySQL or MariaDB server is. Which of the two it is, the server is asked. */
+export interface MysqlSettings {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly database: string
+  /** TLS with the server's certificate verified. */
+  readonly ssl?: boolean
+}
 
 const CONNECT_TIMEOUT_MS = 5000
 
@@ -41,19 +52,19 @@ const COLLATIONS = { mariadb: 'utf8mb4_uca1400_nopad_as_ci', mysql: 'utf8mb4_090
 export type MysqlServer = keyof typeof COLLATIONS
 
 /** The server behind a connection, as it was when the connection was opened. */
-export interface MysqlSession {
+export interface ConnectedServer {
   readonly server: MysqlServer
   /** The node's index in its Galera cluster, each of whose nodes may take writes; undefined for a server by itself. */
   readonly node: number | undefined
 }
 
 /**
- * Seconds that a statement waits for the lock of a row. Times the tries of a transaction it stays below the deadline of
- * a call, so that whoever waits in vain hears of a conflict, and not that nobody knows.
+ * Seconds that a statement waits for the lock of a row. Multiplied by the tries of a transaction it stays below the
+ * deadline of a call, so that a caller who waits in vain gets an answer that says so, and no timeout.
  */
 const LOCK_WAIT = 1
 
-/** Faults are errors: no value is cut or rounded into its column unseen, no date is zero. */
+/** What does not fit its column is an error: the server cuts and rounds no value, and takes no date of zeros. */
 const SQL_MODE = [
   'STRICT_ALL_TABLES',
   'NO_ZERO_DATE',
@@ -68,7 +79,7 @@ const WHICH_SERVER = "SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_o
 
 const WHICH_NODE = "SHOW GLOBAL STATUS LIKE 'wsrep_local_index'"
 
-const sessions = new WeakMap<Connection, MysqlSession>()
+const servers = new WeakMap<Connection, ConnectedServer>()
 
 export function serverOf(version: string): MysqlServer {
   return /mariadb/i.test(version) ? 'mariadb' : 'mysql'
@@ -98,14 +109,14 @@ export async function prepareSession(connection: Connection): Promise<void> {
   for (const statement of sessionStatements(server)) await connection.promise().query(statement)
   const isNode = variables.get('wsrep_on') === 'ON' && !['', 'none'].includes(variables.get('wsrep_provider') ?? '')
   const index = isNode ? Number((await namedValues(connection, WHICH_NODE)).get('wsrep_local_index')) : undefined
-  sessions.set(connection, { server, node: index !== undefined && Number.isNaN(index) ? 0 : index })
+  servers.set(connection, { server, node: index !== undefined && Number.isNaN(index) ? 0 : index })
 }
 
 /** What prepareSession noted of a connection. */
-export function sessionOf(connection: Connection): MysqlSession {
-  const session = sessions.get(connection)
-  if (session === undefined) throw new TypeError('The session of a connection was not prepared')
-  return session
+export function serverBehind(connection: Connection): ConnectedServer {
+  const server = servers.get(connection)
+  if (server === undefined) throw new TypeError('The session of a connection was not prepared')
+  return server
 }
 
 /** The rows of a `SHOW VARIABLES` or `SHOW STATUS`, by name. */
@@ -148,32 +159,32 @@ export async function openBareConnection(settings: MysqlSettings): Promise<Conne
   }
 }
 
-/** Runs a prepared SELECT: its text is prepared once a connection, values travel beside it. */
-export async function execute(
+/** Runs a prepared SELECT: its text is prepared once a connection, values travel beside it. Rows come as arrays. */
+export function execute(
   connection: Connection,
   { sql }: Statement,
-  values: readonly BoundValue[]
+  values: BoundValue[]
 ): Promise<readonly (readonly unknown[])[]> {
   const text = { sql, rowsAsArray: true }
-  const rows = await new Promise<unknown>((resolve, reject) => {
-    connection.execute({ ...text, values: [...values] }, (error, result) =>
-      error === null ? resolve(result) : reject(error)
-    )
+  return new Promise((resolve, reject) => {
+    connection.execute({ ...text, values }, (error, rows) => {
+      if (error !== null) return reject(error)
+      if (sql.length > LONGEST_KEPT) unprepare(connection, text)
+      if (!Array.isArray(rows)) return reject(new TypeError('A SELECT answered no rows'))
+      // rowsAsArray makes each row an array.
+      resolve(rows as unknown[][])
+    })
   })
-  if (sql.length > LONGEST_KEPT) unprepare(connection, text)
-  if (!Array.isArray(rows)) throw new TypeError('A SELECT answered no rows')
-  // rowsAsArray makes each row an array.
-  return rows as unknown[][]
 }
 
 /** Runs a prepared statement that changes rows. */
 export function executeChange(
   connection: Connection,
   { sql }: StatementText,
-  values: readonly BoundValue[]
+  values: BoundValue[]
 ): Promise<ResultSetHeader> {
   return new Promise((resolve, reject) => {
-    connection.execute<ResultSetHeader>({ sql, values: [...values] }, (error, header) => {
+    connection.execute<ResultSetHeader>({ sql, values }, (error, header) => {
       if (error === null) resolve(header)
       else reject(error)
     })
@@ -186,7 +197,8 @@ function unprepare(connection: Connection, text: { readonly sql: string; readonl
   driver.unprepare(text)
 }
 
-const PATIENCE_MS = 5000
+/** Longest wait for a statement that was stopped to end, in ms. */
+const STOP_TIMEOUT_MS = 5000
 
 /**
  * Stops the statement that runs on a connection, from a connection beside it, by closing the connection at the server.
@@ -209,7 +221,7 @@ export async function stopStatement(
     } finally {
       side.destroy()
     }
-    await Promise.race([ended, wait(PATIENCE_MS, undefined, { ref: false })])
+    await Promise.race([ended, wait(STOP_TIMEOUT_MS, undefined, { ref: false })])
   } catch {
     // No connection to be had: then closing this one is all that can be done.
   } finally {
@@ -220,7 +232,7 @@ export async function stopStatement(
 /** The connections of Sequelize's pool, taken and given back one piece of work at a time. */
 export class MysqlPool {
   readonly #manager: Sequelize['connectionManager']
-  /** What goes on after its caller has gone: stopping statements, taking connections back. */
+  /** Work that goes on after its caller has gone: stopping statements, taking connections back. */
   readonly #endings = new Set<Promise<void>>()
 
   constructor(sequelize: Sequelize) {
@@ -230,12 +242,12 @@ export class MysqlPool {
   /** A free connection. Rejects with the signal's reason once that is aborted. */
   async acquire(signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted()
-    // The mysql dialect's connections are those of the module it was given (connect.ts).
+    // Sequelize's connections are those of the module that it was given (mysql.ts).
     const waiting = this.#manager.getConnection({ type: 'write' }) as Promise<Connection>
     try {
-      return await beforeAbort(waiting, signal)
+      return await raceAbort(waiting, signal)
     } catch (error) {
-      // The pool keeps its place in the line: what comes then goes straight back.
+      // The request stays queued in the pool: the connection that it gets goes straight back.
       if (signal.aborted) this.#later(waiting.then((connection) => this.#manager.releaseConnection(connection)))
       throw error
     }

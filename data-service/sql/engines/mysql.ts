@@ -1,40 +1,225 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import type { Connection, ResultSetHeader } from 'mysql2'
-import type { Sequelize } from 'sequelize'
+import mysql2, { type Connection } from 'mysql2'
+import { QueryTypes, Sequelize } from 'sequelize'
 import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
 import {
-  beforeAbort,
-  type Beginning,
-  type Changed,
-  type MysqlSettings,
-  type OpenTransaction,
-  type Reader,
-  type ReadSession,
-  type Snapshot,
-  type Transactions
-} from './engine.js'
-import { unreachable } from './error-classes.js'
-import { execute, executeChange, MysqlPool, openConnection, sessionOf, stopStatement } from './mysql-connection.js'
-import {
-  type BoundValues,
-  decodeRow,
+  type Database,
+  type DatabaseLocation,
+  type Engine,
+  type OpeningAdvice,
+  type Probe,
+  SEQUELIZE_OPTIONS,
   type SqlDialect,
-  type Statement,
-  type StatementText,
-  type TextMatch,
-  undecodable,
-  valuesOf
-} from './statement.js'
+  type TextMatch
+} from './engine.js'
+import {
+  driverOptions,
+  type MysqlSettings,
+  namedValues,
+  openConnection,
+  prepareSession,
+  serverBehind
+} from './mysql-connection.js'
+import { MysqlSchema } from './mysql-schema.js'
+import { classifyMysqlError, errnoOf, MysqlReader, MysqlTransactions } from './mysql-sessions.js'
+import { undecodable } from './statement.js'
 
-/** MySQL and MariaDB: the columns' collations compare text, casts keep bound digits from becoming doubles. */
-export const mysqlDialect: SqlDialect = {
+const ACCESS_DENIED: OpeningAdvice = {
+  wrong: 'the server refuses this user or password',
+  remedy: 'Correct them, or create the user and grant it the database; percent-encode special characters.'
+}
+const NO_SERVER: OpeningAdvice = {
+  wrong: 'no server answers there',
+  remedy: 'Start it, or correct host and port.'
+}
+
+/** MySQL, MariaDB and Galera clusters of either. */
+export const mysqlEngine: Engine = {
+  schemes: ['mysql://', 'mariadb://'],
+  urlForm: 'mysql://<user>:<password>@<host>:<port>/<database> or mariadb:// with the same parts',
+  openingAdvice: {
+    ER_ACCESS_DENIED_ERROR: ACCESS_DENIED,
+    ER_ACCESS_DENIED_NO_PASSWORD_ERROR: ACCESS_DENIED,
+    ER_DBACCESS_DENIED_ERROR: {
+      wrong: 'this user may not use the database, or there is none of this name',
+      remedy: 'Create it with CREATE DATABASE, and grant it to the user.'
+    },
+    ER_HOST_NOT_PRIVILEGED: {
+      wrong: 'the server takes no connection from this host',
+      remedy: 'Allow it on the server.'
+    },
+    ER_BAD_DB_ERROR: {
+      wrong: 'the server has no database of this name',
+      remedy: 'Create it with CREATE DATABASE: its tables are made at start, the database is not.'
+    },
+    ECONNREFUSED: NO_SERVER,
+    ETIMEDOUT: NO_SERVER,
+    EHOSTUNREACH: NO_SERVER,
+    ENETUNREACH: NO_SERVER,
+    ENOTFOUND: { wrong: 'there is no host of this name', remedy: 'Correct it.' },
+    EAI_AGAIN: { wrong: 'the name of the host cannot be looked up just now', remedy: 'Try again, or correct it.' },
+    HANDSHAKE_NO_SSL_SUPPORT: {
+      wrong: 'the server has no TLS',
+      remedy: 'Set it up there, or leave out ssl=true.'
+    }
+  },
+  locate: (url, urlForms) => new MysqlLocation(parseMysqlUrl(url, urlForms))
+}
+
+/** `mysql://…` or `mariadb://…` with an optional `?ssl=true`. Errors as `Engine.locate` says. */
+export function parseMysqlUrl(url: string, urlForms: string): MysqlSettings {
+  const { hostname, port, username, password, pathname, searchParams } = parsedUrl(url, urlForms)
+  const database = percentDecoded(pathname.replace(/^\//, ''))
+  if (hostname === '') throw new Error(`names no host: ${urlForms}`)
+  if (database === '' || database.includes('/')) throw new Error(`must name one database after the host: ${urlForms}`)
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: port === '' ? 3306 : Number(port),
+    user: percentDecoded(username),
+    password: percentDecoded(password),
+    database,
+    ...sslSetting(searchParams)
+  }
+}
+
+function parsedUrl(url: string, urlForms: string): URL {
+  try {
+    return new URL(url)
+  } catch {
+    throw new Error(`is no valid URL: ${urlForms}; percent-encode special characters of the password`)
+  }
+}
+
+function percentDecoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new Error('has a % that begins no percent-encoded character; write it as %25')
+  }
+}
+
+function sslSetting(parameters: URLSearchParams): { readonly ssl?: boolean } {
+  for (const name of parameters.keys()) {
+    if (name !== 'ssl') throw new Error(`has the unknown parameter ${name}; ssl=true or ssl=false is the only one`)
+  }
+  const value = parameters.get('ssl')
+  if (value === null) return {}
+  if (value !== 'true' && value !== 'false') throw new Error('has an ssl that is neither true nor false')
+  return { ssl: value === 'true' }
+}
+
+const THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
+
+class MysqlLocation implements DatabaseLocation {
+  readonly #settings: MysqlSettings
+
+  constructor(settings: MysqlSettings) {
+    this.#settings = settings
+  }
+
+  get spelling(): string {
+    const { port, database } = this.#settings
+    const host = this.#settings.host.toLowerCase()
+    return `mysql://${THIS_MACHINE.has(host) ? 'localhost' : host}:${port}/${database}`
+  }
+
+  /** The operator creates the database. */
+  prepare(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  open(poolSize = 10): Database {
+    return new MysqlDatabase(this.#settings, poolSize)
+  }
+}
+
+class MysqlDatabase implements Database {
+  readonly sequelize: Sequelize
+  readonly dialect = mysqlDialect
+  readonly schema: MysqlSchema
+  readonly classifyError = classifyMysqlError
+  readonly #settings: MysqlSettings
+
+  constructor(settings: MysqlSettings, poolSize: number) {
+    this.#settings = settings
+    this.sequelize = sequelizeOf(settings, poolSize)
+    this.schema = new MysqlSchema(this.sequelize)
+  }
+
+  openReader(what: string): MysqlReader {
+    return new MysqlReader({ sequelize: this.sequelize, settings: this.#settings, what })
+  }
+
+  openTransactions(): MysqlTransactions {
+    return new MysqlTransactions({ sequelize: this.sequelize, settings: this.#settings })
+  }
+
+  withOwnPool(connections: number): Database {
+    return new MysqlDatabase(this.#settings, connections)
+  }
+
+  openProbe(): Probe {
+    return new MysqlProbe(this.#settings)
+  }
+
+  async identity(): Promise<readonly string[]> {
+    const { database } = this.#settings
+    const select = { type: QueryTypes.SELECT } as const
+    const [server] = await this.sequelize.query<{ name: string }>(
+      "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir) AS name",
+      select
+    )
+    const [cluster] = await this.sequelize.query<{ Value: string }>(
+      "SHOW STATUS LIKE 'wsrep_cluster_state_uuid'",
+      select
+    )
+    return [
+      `server ${server?.name ?? ''}/${database}`,
+      // Any node of a cluster leads to the database.
+      ...(cluster === undefined || cluster.Value === '' ? [] : [`cluster ${cluster.Value}/${database}`])
+    ]
+  }
+}
+
+const POOL = { min: 0, idle: 60_000, acquire: 10_000 }
+
+function sequelizeOf(settings: MysqlSettings, poolSize: number): Sequelize {
+  const sequelize = new Sequelize({
+    ...SEQUELIZE_OPTIONS,
+    dialect: 'mysql',
+    dialectModule: mysql2,
+    host: settings.host,
+    port: settings.port,
+    username: settings.user,
+    password: settings.password,
+    database: settings.database,
+    pool: { ...POOL, max: poolSize },
+    dialectOptions: driverOptions(settings)
+  })
+  sequelize.addHook('afterConnect', async (connection: unknown) => {
+    // Sequelize hands out connections of the module that it was given above.
+    const opened = connection as Connection
+    try {
+      await prepareSession(opened)
+    } catch (error) {
+      opened.destroy()
+      throw error
+    }
+  })
+  return sequelize
+}
+
+/** The columns' collations compare text, casts keep bound digits from becoming doubles. */
+const mysqlDialect: SqlDialect = {
   keyFunction: () => undefined,
   operand: (name, field) => (castType(field) === undefined ? `$${name}` : `CAST($${name} AS ${castType(field)})`),
   bind: boundOperand,
   matchFunction: () => undefined,
   bindMatch: likePattern,
   runsAsRanges: true,
-  decode: (type) => (raw) => (raw === null ? null : decoded(type, raw))
+  decode: (type) => (raw) => (raw === null ? null : decoded(type, raw)),
+  insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
+  insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
+  forUpdate: ' FOR UPDATE'
 }
 
 function castType({ type, precision, scale }: Field): string | undefined {
@@ -89,267 +274,46 @@ function isoTime(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, 23).padEnd(3, '0')}Z`
 }
 
-interface WorkOn {
-  readonly connection: Connection
-  readonly settings: MysqlSettings
-  readonly signal: AbortSignal
-}
-
-/** The statements of one piece of work on one connection. */
-export class MysqlWork implements ReadSession {
-  readonly #connection: Connection
-  readonly #settings: MysqlSettings
-  readonly #signal: AbortSignal
-  #stopped: Promise<void> | undefined
-
-  constructor({ connection, settings, signal }: WorkOn) {
-    this.#connection = connection
-    this.#settings = settings
-    this.#signal = signal
-  }
-
-  /** Set once a statement was stopped: resolves when the server is done with it. The connection is of no more use. */
-  get stopped(): Promise<void> | undefined {
-    return this.#stopped
-  }
-
-  async run(statement: Statement, values: BoundValues): Promise<Value[][]> {
-    const rows = await this.#stoppable(() => execute(this.#connection, statement, valuesOf(statement, values)))
-    return rows.map((row) => decodeRow(statement, row))
-  }
-
-  /** Runs a statement that changes rows. */
-  change(text: StatementText, values: BoundValues): Promise<ResultSetHeader> {
-    return this.#stoppable(() => executeChange(this.#connection, text, valuesOf(text, values)))
-  }
-
-  async #stoppable<Result>(send: () => Promise<Result>): Promise<Result> {
-    this.#signal.throwIfAborted()
-    const running = send()
-    try {
-      return await beforeAbort(running, this.#signal)
-    } catch (error) {
-      if (this.#signal.aborted) this.#stopped = stopStatement(this.#connection, this.#settings, running)
-      throw error
-    }
-  }
-}
-
-/** Rows that one statement of a snapshot reads. */
-const BATCH = 1000
-
-/** Milliseconds that the server gets to say goodbye to a snapshot's connection. */
-const CLOSING_MS = 2000
-
-interface ReaderOf {
-  readonly sequelize: Sequelize
-  readonly settings: MysqlSettings
-  /** The database's name in errors. */
-  readonly what: string
-}
-
 /**
- * Reads of MySQL and MariaDB, as prepared statements on the connections of Sequelize's pool. A snapshot lasts as long as
- * its reader takes, so it has a connection beside the pool; how many there are is for their callers to bound.
+ * ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED: the server takes no more connections, which
+ * says nothing of those that serve requests.
  */
-export class MysqlReader implements Reader {
-  readonly #of: ReaderOf
-  readonly #pool: MysqlPool
+const CONNECTIONS_EXHAUSTED: readonly unknown[] = [1040, 1203, 1226]
 
-  constructor(of: ReaderOf) {
-    this.#of = of
-    this.#pool = new MysqlPool(of.sequelize)
-  }
+const NODE_STATE = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status')"
 
-  async read<Result>(signal: AbortSignal, work: (session: ReadSession) => Promise<Result>): Promise<Result> {
-    try {
-      const connection = await this.#pool.acquire(signal)
-      const session = new MysqlWork({ connection, settings: this.#of.settings, signal })
-      try {
-        return await work(session)
-      } finally {
-        this.#pool.giveBack(connection, session.stopped)
-      }
-    } catch (error) {
-      throw unreachable(error, this.#of.what)
-    }
-  }
-
-  async snapshot(signal: AbortSignal): Promise<Snapshot> {
-    try {
-      signal.throwIfAborted()
-      const connection = await openConnection(this.#of.settings)
-      const snapshot = new MysqlSnapshot(connection, { ...this.#of, signal })
-      await snapshot.begin()
-      return snapshot
-    } catch (error) {
-      throw unreachable(error, this.#of.what)
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#pool.settle()
-  }
-}
-
-class MysqlSnapshot implements Snapshot {
-  readonly batch = BATCH
-  readonly #connection: Connection
-  readonly #work: MysqlWork
-  readonly #what: string
-
-  constructor(connection: Connection, of: Omit<ReaderOf, 'sequelize'> & { signal: AbortSignal }) {
-    this.#connection = connection
-    this.#work = new MysqlWork({ connection, settings: of.settings, signal: of.signal })
-    this.#what = of.what
-  }
-
-  async begin(): Promise<void> {
-    try {
-      const session = this.#connection.promise()
-      await session.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ')
-      await session.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
-    } catch (error) {
-      this.#connection.destroy()
-      throw error
-    }
-  }
-
-  async run(statement: Statement, values: BoundValues): Promise<Value[][]> {
-    try {
-      return await this.#work.run(statement, values)
-    } catch (error) {
-      throw unreachable(error, this.#what)
-    }
-  }
-
-  async close(): Promise<void> {
-    try {
-      if (this.#work.stopped !== undefined) await this.#work.stopped
-      else await Promise.race([this.#connection.promise().end(), wait(CLOSING_MS, undefined, { ref: false })])
-    } catch {
-      // Lost already.
-    } finally {
-      this.#connection.destroy()
-    }
-  }
-}
-
-/** SERVER_STATUS_IN_TRANS, which comes with the answer to every statement. */
-const IN_TRANSACTION = 1
-
-/**
- * A Galera node may give a transaction up between two statements, for one of another node. Should it not say so in the
- * next answer, what follows would be no part of any transaction: it counts as the deadlock that it is.
- */
-class LostTransaction extends Error {
-  override readonly name = 'LostTransaction'
-  /** ER_LOCK_DEADLOCK. */
-  readonly errno = 1213
-
-  constructor() {
-    super('The server had given the transaction up before this statement')
-  }
-}
-
-interface TransactionsOf {
-  readonly sequelize: Sequelize
-  readonly settings: MysqlSettings
-}
-
-/** Transactions of MySQL and MariaDB on the connections of Sequelize's pool, READ COMMITTED as their session says. */
-export class MysqlTransactions implements Transactions {
+/** A server can serve while it answers; a Galera node has to be ready and in the primary component too. */
+class MysqlProbe implements Probe {
   readonly #settings: MysqlSettings
-  readonly #pool: MysqlPool
+  #opening: Promise<Connection> | undefined
 
-  constructor({ sequelize, settings }: TransactionsOf) {
+  constructor(settings: MysqlSettings) {
     this.#settings = settings
-    this.#pool = new MysqlPool(sequelize)
   }
 
-  async begin({ signal }: Beginning): Promise<OpenTransaction> {
-    const connection = await this.#pool.acquire(signal)
+  async look(): Promise<void> {
     try {
-      await connection.promise().query('START TRANSACTION')
+      await this.#ask()
     } catch (error) {
-      this.#pool.discard(connection)
-      throw error
+      if (!CONNECTIONS_EXHAUSTED.includes(errnoOf(error))) throw error
+      this.reset()
     }
-    const work = new MysqlWork({ connection, settings: this.#settings, signal })
-    return new MysqlTransaction({ connection, work, pool: this.#pool })
   }
 
-  close(): Promise<void> {
-    return this.#pool.settle()
-  }
-}
-
-interface TransactionOf {
-  readonly connection: Connection
-  readonly work: MysqlWork
-  readonly pool: MysqlPool
-}
-
-class MysqlTransaction implements OpenTransaction {
-  readonly #of: TransactionOf
-
-  constructor(of: TransactionOf) {
-    this.#of = of
-  }
-
-  get node(): number | undefined {
-    return sessionOf(this.#of.connection).node
-  }
-
-  run(statement: Statement, values: BoundValues): Promise<Value[][]> {
-    return this.#of.work.run(statement, values)
-  }
-
-  async change(text: StatementText, values: BoundValues): Promise<Changed> {
-    const { affectedRows, insertId, serverStatus } = await this.#of.work.change(text, values)
-    if ((serverStatus & IN_TRANSACTION) === 0) throw new LostTransaction()
-    return { rows: affectedRows, insertedId: insertId }
-  }
-
-  async changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed> {
-    if (sessionOf(this.#of.connection).server === 'mariadb') {
-      const sql = `SET STATEMENT innodb_lock_wait_timeout = ${seconds} FOR ${text.sql}`
-      return await this.change({ ...text, sql }, values)
-    }
-    const session = this.#of.connection.promise()
-    await session.query(
-      `SET @lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = ${seconds}`
+  reset(): void {
+    this.#opening?.then(
+      (connection) => connection.destroy(),
+      () => undefined
     )
-    try {
-      return await this.change(text, values)
-    } finally {
-      // A connection whose statement is being stopped is closed, with its settings.
-      if (this.#of.work.stopped === undefined) {
-        await session.query('SET SESSION innodb_lock_wait_timeout = @lock_wait')
-      }
-    }
+    this.#opening = undefined
   }
 
-  async commit(): Promise<void> {
-    const { connection, pool } = this.#of
-    try {
-      // As text: a prepared COMMIT may hide from its caller that Galera had given the transaction up (MDEV-35446).
-      await connection.promise().query('COMMIT')
-    } catch (error) {
-      await this.rollback()
-      throw error
-    }
-    pool.giveBack(connection)
-  }
-
-  async rollback(): Promise<void> {
-    const { connection, work, pool } = this.#of
-    if (work.stopped !== undefined) return pool.giveBack(connection, work.stopped)
-    try {
-      await connection.promise().query('ROLLBACK')
-      pool.giveBack(connection)
-    } catch {
-      pool.discard(connection)
-    }
+  async #ask(): Promise<void> {
+    this.#opening ??= openConnection(this.#settings)
+    const connection = await this.#opening
+    if (serverBehind(connection).node === undefined) return connection.promise().ping()
+    const state = await namedValues(connection, NODE_STATE)
+    const isReady = state.get('wsrep_ready') === 'ON' && state.get('wsrep_cluster_status') === 'Primary'
+    if (!isReady) throw new Error('The node is outside of its cluster')
   }
 }

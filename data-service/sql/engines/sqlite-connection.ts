@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
-import { LruCache } from './engine.js'
+import { LRUCache } from 'lru-cache'
 import { matchKey, sortKey } from './sqlite-text.js'
 
 /** Primary result codes that somebody tells apart (https://sqlite.org/rescode.html). */
@@ -71,7 +71,11 @@ const LIMIT_MS = 10_000
  * busy handler would block the event loop meanwhile; here other requests go on. Rejects with the signal's reason once
  * that is aborted.
  */
-export async function untilFree<Result>(step: () => Result, signal?: AbortSignal, limitMs = LIMIT_MS): Promise<Result> {
+export async function retryWhileBusy<Result>(
+  step: () => Result,
+  signal?: AbortSignal,
+  limitMs = LIMIT_MS
+): Promise<Result> {
   const end = performance.now() + limitMs
   for (let longest = FIRST_WAIT_MS; ; longest = Math.min(longest * 2, LONGEST_WAIT_MS)) {
     signal?.throwIfAborted()
@@ -135,15 +139,18 @@ const TEXT_KEPT = 1_000_000
  * One connection to the embedded database, in WAL mode, with foreign keys on and the functions that every
  * comparison of text goes through: `sort_key(text)`, and `text_contains`, `text_starts_with` and `text_ends_with` of
  * (text, match key of the operand), which answer 1 or 0. Its methods run to the end before they return, and
- * throw SqliteError, SQLITE_BUSY at once when another connection holds the lock: callers wait with `untilFree`.
+ * throw SqliteError, SQLITE_BUSY at once when another connection holds the lock: callers wait with `retryWhileBusy`.
  */
 export class SqliteConnection {
   readonly #database: InstanceType<typeof DatabaseSync>
-  readonly #statements = new LruCache<string, StatementSyncInstance>(TEXT_KEPT, (sql) => sql.length)
+  readonly #statements = new LRUCache<string, StatementSyncInstance>({
+    maxSize: TEXT_KEPT,
+    sizeCalculation: (_statement, sql) => sql.length
+  })
 
   private constructor(file: string, readOnly: boolean) {
     const options = { readOnly, timeout: 0, enableForeignKeyConstraints: true }
-    this.#database = attempt(() => new DatabaseSync(file, options))
+    this.#database = withSqliteErrors(() => new DatabaseSync(file, options))
     this.#define('sort_key', sortKey)
     this.#define('text_contains', (text, key) => Number(matchKey(text).includes(key)))
     this.#define('text_starts_with', (text, key) => Number(matchKey(text).startsWith(key)))
@@ -159,7 +166,7 @@ export class SqliteConnection {
   static async open(file: string): Promise<SqliteConnection> {
     const connection = new SqliteConnection(file, false)
     try {
-      await untilFree(() => connection.execute('PRAGMA journal_mode = WAL'))
+      await retryWhileBusy(() => connection.execute('PRAGMA journal_mode = WAL'))
       connection.execute('PRAGMA synchronous = NORMAL')
       return connection
     } catch (error) {
@@ -175,20 +182,20 @@ export class SqliteConnection {
 
   /** Runs statements that take no parameters and whose rows nobody wants. */
   execute(sql: string): void {
-    attempt(() => this.#database.exec(sql))
+    withSqliteErrors(() => this.#database.exec(sql))
   }
 
   /** Rows as arrays, in the order of the statement's columns. */
   rows(sql: string, parameters: readonly SqliteParameter[], exact: boolean): SqliteValue[][] {
     const statement = this.#prepared(sql, { exact, arrays: true })
     // The driver's types say any; setReturnArrays made each row an array.
-    return attempt(() => statement.all(...parameters.map(bindable)) as SqliteValue[][])
+    return withSqliteErrors(() => statement.all(...parameters.map(bindable)) as SqliteValue[][])
   }
 
   /** Runs any statement: rows, if it answers any, as objects by column name with integers as bigint. */
   run(sql: string, parameters: SqliteParameters): SqliteOutcome {
     const statement = this.#prepared(sql, { exact: true, arrays: false })
-    return attempt(() => {
+    return withSqliteErrors(() => {
       if (statement.columns().length > 0) return { rows: statement.all(...bound(parameters)), changes: NO_CHANGES }
       return { rows: [], changes: statement.run(...bound(parameters)) }
     })
@@ -206,7 +213,7 @@ export class SqliteConnection {
     if (!this.#database.isOpen) return
     // The driver leaves a connection that has prepared statements, with its snapshot, to the garbage collector.
     if (this.inTransaction) this.execute('ROLLBACK')
-    attempt(() => this.#database.close())
+    withSqliteErrors(() => this.#database.close())
   }
 
   /** A pure function of text that is null for null. Its declared length is its number of arguments in SQL. */
@@ -220,18 +227,17 @@ export class SqliteConnection {
 
   #prepared(sql: string, mode: Mode): StatementSyncInstance {
     const key = `${mode.exact ? 'e' : '-'}${mode.arrays ? 'a' : '-'}${sql}`
-    return this.#statements.get(key, () =>
-      attempt(() => {
-        const statement = this.#database.prepare(sql)
-        statement.setReadBigInts(mode.exact)
-        statement.setReturnArrays(mode.arrays)
-        return statement
-      })
-    )
+    const kept = this.#statements.get(key)
+    if (kept !== undefined) return kept
+    const statement = withSqliteErrors(() => this.#database.prepare(sql))
+    statement.setReadBigInts(mode.exact)
+    statement.setReturnArrays(mode.arrays)
+    this.#statements.set(key, statement)
+    return statement
   }
 }
 
-function attempt<Result>(step: () => Result): Result {
+function withSqliteErrors<Result>(step: () => Result): Result {
   try {
     return step()
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
 import { formatDecimal, INT64, parseDecimal, unscaledAt } from '../../entity/numbers.js'
-import { type BoundValue, type SqlDialect, undecodable } from './statement.js'
+import type { SqlDialect } from './engine.js'
+import { type BoundValue, undecodable } from './statement.js'
 
 /**
  * ASCII as utf8mb4_uca1400_nopad_as_ci orders it, read off a MariaDB server (the differential test asks again): white
@@ -61,7 +62,10 @@ export const sqliteDialect: SqlDialect = {
   matchFunction: (match) => MATCH_FUNCTIONS[match],
   bindMatch: (operand) => matchKey(operand),
   runsAsRanges: false,
-  decode: (type, scale) => (raw) => (raw === null ? null : decoded(type, scale, raw))
+  decode: (type, scale) => (raw) => (raw === null ? null : decoded(type, scale, raw)),
+  insertOrKeep: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
+  insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
+  forUpdate: ''
 }
 
 function boundOperand(operand: Operand, { type, scale }: Field): BoundValue {

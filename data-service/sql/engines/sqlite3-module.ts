@@ -3,7 +3,7 @@ import {
   type SqliteParameter,
   type SqliteParameters,
   type SqliteValue,
-  untilFree,
+  retryWhileBusy,
   WriteQueue
 } from './sqlite-connection.js'
 
@@ -104,7 +104,7 @@ export class Sqlite3Database {
     const connection = await this.#connection
     if (/^\s*BEGIN\s+(IMMEDIATE|EXCLUSIVE)/i.test(sql)) this.#leaveQueue = await this.#writes.enter()
     try {
-      return await untilFree(() => work(connection))
+      return await retryWhileBusy(() => work(connection))
     } finally {
       if (!connection.inTransaction) this.#leaveQueue?.()
     }

@@ -7,7 +7,7 @@ import {
   int,
   type Value
 } from '../../../data-service/public/entity.js'
-import { exclusively } from '../../../data-service/public/service.js'
+import type { Database } from '../../../data-service/public/service.js'
 import { NUMBERED_GUIDS, numberOfGuid, SampleRandom, type SampleRow } from './values.js'
 
 /** What a column holds of a value, ready to be bound: the migrations' column types decide. Strings lose no digit. */
@@ -91,9 +91,13 @@ function insertStatement({ table, columns }: Target, rows: number): string {
  * own numbering, above all that were ever given, and rows that a running service adds meanwhile are numbered behind
  * them. Guids are numbered behind those of the sample rows that are there, and nothing keeps another loader off them.
  */
-export async function reserveIds(sequelize: Sequelize, { table, columns }: Entity, count: number): Promise<number> {
+export async function reserveIds(
+  { sequelize, schema }: Database,
+  { table, columns }: Entity,
+  count: number
+): Promise<number> {
   if (columns[0]?.field.type === 'guid') return nextGuidNumber(sequelize, table)
-  return exclusively(sequelize, 'sample', (transaction) => {
+  return schema.withLock('sample', (transaction) => {
     const numbering = { table, count, transaction }
     return sequelize.getDialect() === 'sqlite'
       ? reserveSqlite(sequelize, numbering)

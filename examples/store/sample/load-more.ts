@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import type { Sequelize } from 'sequelize'
+import type { Database } from '../../../data-service/public/service.js'
 import { entities } from '../entities/index.js'
 import { backOfficeBulkMakers } from './back-office-bulk.js'
 import { frontOfficeBulkMakers } from './front-office.js'
@@ -43,17 +43,18 @@ export interface LoadOrder {
  * resource that nothing makes rows of, and where rows that the new ones refer to are missing.
  */
 export async function loadMore(
-  sequelize: Sequelize,
+  database: Database,
   { resource, count }: LoadOrder,
   progress: (loaded: number) => void
 ): Promise<void> {
+  const { sequelize } = database
   const entity = entities.find(({ name }) => name === resource)
   const makerOf = bulkMakers.get(resource)
   if (entity === undefined || makerOf === undefined) {
     throw new Error(`There are no sample rows of ${resource}; there are of ${[...bulkMakers.keys()].join(', ')}`)
   }
   const make = await makerOf(sequelize, count)
-  const firstId = await reserveIds(sequelize, entity, count)
+  const firstId = await reserveIds(database, entity, count)
   for (let done = 0; done < count; done += CHUNK) {
     const first = firstId + done
     const aggregates = Array.from({ length: Math.min(CHUNK, count - done) }, (_, index) =>

@@ -1,6 +1,6 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import type { Entity, StoreName } from '../../../data-service/public/entity.js'
-import { exclusively } from '../../../data-service/public/service.js'
+import type { Database } from '../../../data-service/public/service.js'
 import { entities } from '../entities/index.js'
 import { backOfficeSample } from './back-office.js'
 import { frontOfficeSample } from './front-office.js'
@@ -35,8 +35,8 @@ export function sampleStore(): ReadonlyMap<string, readonly SampleAggregate[]> {
  * Loads the sample store into migrated, empty databases; where the primary one holds any row it does nothing. Each
  * database gets all of its rows or none, and two processes that start at once load them once. True: it loaded.
  */
-export async function loadSample(primary: Sequelize, second: Sequelize): Promise<boolean> {
-  if (!(await isEmpty(primary, 'primary'))) return false
+export async function loadSample(primary: Database, second: Database): Promise<boolean> {
+  if (!(await isEmpty(primary.sequelize, 'primary'))) return false
   const store = sampleStore()
   // The second store first: whether to load is read off the primary one, which a process cut off here finds empty.
   await loadStore(second, 'second', store)
@@ -44,11 +44,11 @@ export async function loadSample(primary: Sequelize, second: Sequelize): Promise
 }
 
 async function loadStore(
-  sequelize: Sequelize,
+  { sequelize, schema }: Database,
   name: StoreName,
   store: ReadonlyMap<string, readonly SampleAggregate[]>
 ): Promise<boolean> {
-  return exclusively(sequelize, 'sample', async (transaction) => {
+  return schema.withLock('sample', async (transaction) => {
     if (!(await isEmpty(sequelize, name, transaction))) return false
     for (const [resource, aggregates] of store) {
       for (const { target, rows } of tablesOf(entityNamed(resource), name, aggregates)) {

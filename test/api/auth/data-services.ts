@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
 import { primaryMigrations } from '../../harness/primary-migrations.js'
 import { createLogger } from '../../../shared/logger.js'
@@ -24,9 +23,9 @@ type Settings = Readonly<Record<string, string>>
 
 /** The thousands of rows of the sample store are loaded into an empty database alone, its accounts into any. */
 async function withoutSampleStore(url: string): Promise<void> {
-  const { sequelize } = connect(parseDatabaseUrl(url))
-  await migrate(sequelize, primaryMigrations, createLogger({ name: 'test', level: 'silent' }))
-  await sequelize.close()
+  const database = connect(url)
+  await migrate(database, primaryMigrations, createLogger({ name: 'test', level: 'silent' }))
+  await database.sequelize.close()
   const category = { id: 1, name: 'Tools', parentId: null, slug: 'tools' }
   await withTestDatabase(url, (database) => insertRows(database, TABLES.categories, [category]))
 }

@@ -7,9 +7,8 @@ import { refresh, revoke, type Session } from '../../../data-service/auth/sessio
 import { mintToken, parseKeyFile } from '../../../data-service/auth/signing-keys.js'
 import { anonymous, type CallContext } from '../../../data-service/entity/caller.js'
 import { createAuthStore } from '../../../data-service/sql/accounts.js'
-import { openTransactions } from '../../../data-service/sql/attempts.js'
 import { connect } from '../../../data-service/sql/connect.js'
-import { parseDatabaseUrl, type Transactions } from '../../../data-service/sql/engines/engine.js'
+import { type Transactions } from '../../../data-service/sql/engines/engine.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
 import { primaryMigrations } from '../../harness/primary-migrations.js'
 import { DomainError } from '../../../shared/errors.js'
@@ -53,9 +52,9 @@ export class AuthHarness implements AsyncDisposable {
 
   static async over(kind: DatabaseKind): Promise<AuthHarness> {
     const { url, dispose } = await freshDatabase(kind)
-    const { sequelize } = connect(parseDatabaseUrl(url))
-    await migrate(sequelize, primaryMigrations, pino({ level: 'silent' }))
-    await sequelize.close()
+    const database = connect(url)
+    await migrate(database, primaryMigrations, pino({ level: 'silent' }))
+    await database.sequelize.close()
     const harness = new AuthHarness(url, dispose)
     const { store } = harness.replica().by
     await store.transaction(new AbortController().signal, (unit) =>
@@ -75,8 +74,8 @@ export class AuthHarness implements AsyncDisposable {
 
   /** `through` stands before the database's own transactions. */
   replica(changed: Partial<Authenticating> = {}, through = (own: Transactions): Transactions => own): Replica {
-    const database = connect(parseDatabaseUrl(this.url))
-    const transactions = openTransactions(database)
+    const database = connect(this.url)
+    const transactions = database.openTransactions()
     const now = (): number => this.now
     const minting = { key: SIGNING, issuer: 'i', audience: 'a', ownerClaimType: 'customer_id', ttl: MINUTE }
     const by: Authenticating = {

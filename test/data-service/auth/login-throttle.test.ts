@@ -193,7 +193,9 @@ eachDatabase((kind) => {
 
     it('tries again where a cluster gives the transaction up eight times', async () => {
       let deadlocks = 8
+      const deadlock = new Error('Deadlock found when trying to get lock')
       const contested = harness.replica({}, (own) => ({
+        classifyError: (error) => (error === deadlock ? 'deadlock' : own.classifyError(error)),
         close: () => own.close(),
         begin: async (beginning) => {
           const transaction = await own.begin(beginning)
@@ -206,7 +208,7 @@ eachDatabase((kind) => {
             commit: async () => {
               if (deadlocks-- <= 0) return await transaction.commit()
               await transaction.rollback()
-              throw Object.assign(new Error('Deadlock found when trying to get lock'), { errno: 1213 })
+              throw deadlock
             }
           }
         }

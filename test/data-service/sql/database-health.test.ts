@@ -4,7 +4,7 @@ import { connect as connectTo, createServer, type Server, type Socket } from 'no
 import { expect } from 'chai'
 import { connect } from '../../../data-service/sql/connect.js'
 import { type DatabaseHealth, watchDatabase } from '../../../data-service/sql/database-health.js'
-import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
+import { parseSqliteUrl } from '../../../data-service/sql/engines/sqlite.js'
 import { eachDatabase } from '../../harness/database.js'
 import { type FreshReadStore, freshReadStore } from './fresh-read-store.js'
 import { listenLocally } from '../../harness/local-server.js'
@@ -73,7 +73,7 @@ eachDatabase((kind) => {
     after(() => fresh.dispose())
 
     it('is serving while it answers', async () => {
-      const database = connect(parseDatabaseUrl(fresh.url))
+      const database = connect(fresh.url)
       const health = await watchDatabase(database)
       expect(health.isServing).to.equal(true)
       await health.close()
@@ -82,9 +82,9 @@ eachDatabase((kind) => {
 
     if (kind === 'sqlite') {
       it('is not serving while its file is not there', async () => {
-        const { file } = parseDatabaseUrl(fresh.url) as { readonly file: string }
+        const file = parseSqliteUrl(fresh.url)
         await rename(file, `${file}-away`)
-        const health = await watchDatabase(connect(parseDatabaseUrl(fresh.url)))
+        const health = await watchDatabase(connect(fresh.url))
         try {
           expect(health.isServing).to.equal(false)
           const serving = changed(health)
@@ -97,7 +97,7 @@ eachDatabase((kind) => {
     } else {
       it('is not serving while the server is frozen, or lets nobody in, and serving again afterwards', async () => {
         await using way = await wayTo(fresh.url)
-        const database = connect(parseDatabaseUrl(way.url))
+        const database = connect(way.url)
         const health = await watchDatabase(database)
         try {
           for (const [at, stop] of [way.block, way.cut].entries()) {

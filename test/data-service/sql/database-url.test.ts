@@ -1,21 +1,23 @@
 import { expect } from 'chai'
-import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
+import { locateDatabase } from '../../../data-service/sql/engines/engines.js'
+import { parseMysqlUrl } from '../../../data-service/sql/engines/mysql.js'
+import { parseSqliteUrl } from '../../../data-service/sql/engines/sqlite.js'
 
 describe('database URLs', () => {
   it('name a file', () => {
-    expect(parseDatabaseUrl('sqlite:.data/store.sqlite')).to.deep.equal({ kind: 'sqlite', file: '.data/store.sqlite' })
-    expect(parseDatabaseUrl('sqlite:/var/a b.sqlite')).to.deep.equal({ kind: 'sqlite', file: '/var/a b.sqlite' })
+    expect(parseSqliteUrl('sqlite:.data/store.sqlite')).to.equal('.data/store.sqlite')
+    expect(parseSqliteUrl('sqlite:/var/a b.sqlite')).to.equal('/var/a b.sqlite')
   })
 
   it('name a server, its parts percent-decoded', () => {
-    const settings = { kind: 'mysql', host: 'db', port: 3306, user: 'me', password: 'p@:/%', database: 'shop' }
-    expect(parseDatabaseUrl('mysql://me:p%40%3A%2F%25@db/shop')).to.deep.equal(settings)
-    expect(parseDatabaseUrl('mariadb://me:p%40%3A%2F%25@db:3307/shop?ssl=true')).to.deep.equal({
+    const settings = { host: 'db', port: 3306, user: 'me', password: 'p@:/%', database: 'shop' }
+    expect(parseMysqlUrl('mysql://me:p%40%3A%2F%25@db/shop', '')).to.deep.equal(settings)
+    expect(parseMysqlUrl('mariadb://me:p%40%3A%2F%25@db:3307/shop?ssl=true', '')).to.deep.equal({
       ...settings,
       port: 3307,
       ssl: true
     })
-    expect(parseDatabaseUrl('mysql://root@[::1]/shop')).to.include({ host: '::1', user: 'root', password: '' })
+    expect(parseMysqlUrl('mysql://root@[::1]/shop', '')).to.include({ host: '::1', user: 'root', password: '' })
   })
 
   for (const [url, message] of [
@@ -31,7 +33,7 @@ describe('database URLs', () => {
     ['mysql://me:secret@db/shop?charset=x', /unknown parameter charset/]
   ] as const) {
     it(`refuse ${url === '' ? 'nothing' : url.replace('secret', '…')}, saying what would be right and no password`, () => {
-      expect(() => parseDatabaseUrl(url))
+      expect(() => locateDatabase(url))
         .to.throw(Error, message)
         .with.property('message')
         .that.does.not.include('secret')

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { connect } from '../../../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
-import { createReadStore, type SqlReadStore } from '../../../data-service/sql/read-store.js'
+import { SqlReadStore } from '../../../data-service/sql/reads.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { primaryMigrations } from '../../harness/primary-migrations.js'
@@ -23,11 +22,11 @@ export interface FreshReadStore {
 
 export async function freshReadStore(kind: DatabaseKind): Promise<FreshReadStore> {
   const { url, reviewsUrl, dispose } = await freshDatabase(kind)
-  const databases = { primary: connect(parseDatabaseUrl(url)), second: connect(parseDatabaseUrl(reviewsUrl)) }
+  const databases = { primary: connect(url), second: connect(reviewsUrl) }
   const log = createLogger({ name: 'test', level: 'silent' })
-  await migrate(databases.primary.sequelize, primaryMigrations, log)
-  await migrate(databases.second.sequelize, secondMigrations, log)
-  const store = createReadStore(databases, entities)
+  await migrate(databases.primary, primaryMigrations, log)
+  await migrate(databases.second, secondMigrations, log)
+  const store = new SqlReadStore(databases, entities)
   const primary = await openTestDatabase(url)
   const second = await openTestDatabase(reviewsUrl)
   return {

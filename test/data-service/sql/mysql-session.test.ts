@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import type { Connection } from 'mysql2'
-import { connect, type Database } from '../../../data-service/sql/connect.js'
-import { type MysqlSettings, parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
+import { connect } from '../../../data-service/sql/connect.js'
+import type { Database } from '../../../data-service/sql/engines/engine.js'
 import { openConnection } from '../../../data-service/sql/engines/mysql-connection.js'
+import { parseMysqlUrl } from '../../../data-service/sql/engines/mysql.js'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.js'
 import { failure } from './write/failure.js'
 
@@ -39,8 +40,8 @@ describe('the session of a connection to mysql', () => {
 
   before(async () => {
     fresh = await freshDatabase('mysql')
-    pool = connect(parseDatabaseUrl(fresh.url))
-    alone = await openConnection(mysqlSettings(fresh.url))
+    pool = connect(fresh.url)
+    alone = await openConnection(parseMysqlUrl(fresh.url, ''))
     await pool.sequelize.query(
       "CREATE TABLE typed (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(4) NOT NULL DEFAULT '', small SMALLINT, price DECIMAL(5,2), at DATETIME(3))"
     )
@@ -90,12 +91,6 @@ describe('the session of a connection to mysql', () => {
     })
   }
 })
-
-function mysqlSettings(url: string): MysqlSettings {
-  const settings = parseDatabaseUrl(url)
-  if (settings.kind !== 'mysql') throw new TypeError('The database of this test is MySQL')
-  return settings
-}
 
 /** The server's name for an error, which Sequelize keeps within its own. */
 function codeOf(error: unknown): unknown {

@@ -2,8 +2,8 @@ import { link, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { expect } from 'chai'
-import { connect, type Database, sameDatabase, sameUrl } from '../../../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
+import { connect, sameDatabase, sameUrl } from '../../../data-service/sql/connect.js'
+import type { Database } from '../../../data-service/sql/engines/engine.js'
 import { startRelay } from '../../gateway/key-ring/relay.js'
 import { freshDatabase } from '../../harness/database.js'
 import { startProcess } from '../../harness/service-process.js'
@@ -33,7 +33,7 @@ describe('one database by two names', () => {
   let folder: string
   const opened: Database[] = []
   const open = (url: string): Database => {
-    const database = connect(parseDatabaseUrl(url), 1)
+    const database = connect(url, 1)
     opened.push(database)
     return database
   }

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Connection, createConnection } from 'mysql2/promise'
-import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
 import { openBareConnection, stopStatement } from '../../../data-service/sql/engines/mysql-connection.js'
+import { parseMysqlUrl } from '../../../data-service/sql/engines/mysql.js'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.js'
 
 describe('stopping a statement on mysql', function () {
@@ -19,11 +19,7 @@ describe('stopping a statement on mysql', function () {
     await database.dispose()
   })
 
-  const settings = () => {
-    const parsed = parseDatabaseUrl(database.url)
-    if (parsed.kind !== 'mysql') throw new TypeError('not of mysql')
-    return parsed
-  }
+  const settings = () => parseMysqlUrl(database.url, '')
   const kills = async (): Promise<number> => {
     const [rows] = await watcher.query("SHOW GLOBAL STATUS LIKE 'Com_kill'")
     // One row of a name and a value.

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect } from '../../../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../../../data-service/sql/engines/engine.js'
-import { createReadStore } from '../../../data-service/sql/read-store.js'
+import { SqlReadStore } from '../../../data-service/sql/reads.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { DomainError } from '../../../shared/errors.js'
 import { eachDatabase } from '../../harness/database.js'
@@ -49,10 +48,7 @@ eachDatabase((kind) => {
     }
 
     it('as the second store fails what asks for its children, and nothing else', async () => {
-      const store = createReadStore(
-        { primary: connect(parseDatabaseUrl(fresh.url)), second: connect(parseDatabaseUrl(nowhere)) },
-        entities
-      )
+      const store = new SqlReadStore({ primary: connect(fresh.url), second: connect(nowhere) }, entities)
       try {
         expect((await store.list(listPlan(products), never)).rows).to.have.length(1)
         const error = await rejection(() => store.list(listPlan(products, { children }), never))
@@ -66,10 +62,7 @@ eachDatabase((kind) => {
     })
 
     it('as the primary fails every read', async () => {
-      const store = createReadStore(
-        { primary: connect(parseDatabaseUrl(nowhere)), second: connect(parseDatabaseUrl(nowhere)) },
-        entities
-      )
+      const store = new SqlReadStore({ primary: connect(nowhere), second: connect(nowhere) }, entities)
       try {
         expect((await rejection(() => store.list(listPlan(products), never))).code).to.equal('upstream.unavailable')
         const exporting = (): Promise<void> => drain(store.export(exportPlan(products), never))

@@ -31,7 +31,7 @@ eachDatabase((kind) => {
 
     const message = async (store: 'primary' | 'second'): Promise<string> => {
       try {
-        await checkSchema(stores[store], { store, setting: 'DATABASE_URL' }, [...entities, unmigrated])
+        await checkSchema(stores.databases[store], { store, setting: 'DATABASE_URL' }, [...entities, unmigrated])
       } catch (error) {
         return error instanceof Error ? error.message : String(error)
       }

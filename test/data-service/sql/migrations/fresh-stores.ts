@@ -1,6 +1,7 @@
 import type { Sequelize } from 'sequelize'
+import type { StoreName } from '../../../../data-service/entity/entity.js'
 import { connect } from '../../../../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../../../../data-service/sql/engines/engine.js'
+import type { Database } from '../../../../data-service/sql/engines/engine.js'
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'
 import { primaryMigrations } from '../../../harness/primary-migrations.js'
 import { secondMigrations } from '../../../../examples/store/schema/second-migrations.js'
@@ -10,6 +11,8 @@ import { type DatabaseKind, freshDatabase } from '../../../harness/database.js'
 /** Both stores of one test file, empty. */
 export interface FreshStores {
   readonly urls: Readonly<Record<'DATABASE_URL' | 'REVIEWS_DATABASE_URL', string>>
+  readonly databases: Readonly<Record<StoreName, Database>>
+  /** Of the databases. */
   readonly primary: Sequelize
   readonly second: Sequelize
   /** Runs all migrations. */
@@ -19,16 +22,18 @@ export interface FreshStores {
 
 export async function freshStores(kind: DatabaseKind): Promise<FreshStores> {
   const { url, reviewsUrl, dispose } = await freshDatabase(kind)
-  const primary = connect(parseDatabaseUrl(url)).sequelize
-  const second = connect(parseDatabaseUrl(reviewsUrl)).sequelize
+  const databases = { primary: connect(url), second: connect(reviewsUrl) }
+  const { sequelize: primary } = databases.primary
+  const { sequelize: second } = databases.second
   const log = createLogger({ name: 'test', level: 'silent' })
   return {
     urls: { DATABASE_URL: url, REVIEWS_DATABASE_URL: reviewsUrl },
+    databases,
     primary,
     second,
     migrate: async () => {
-      await migrate(primary, primaryMigrations, log)
-      await migrate(second, secondMigrations, log)
+      await migrate(databases.primary, primaryMigrations, log)
+      await migrate(databases.second, secondMigrations, log)
     },
     dispose: async () => {
       await Promise.all([primary.close(), second.close()])

@@ -79,11 +79,13 @@ eachDatabase((kind) => {
 
     it('make the tables that the entities need', async () => {
       expect(
-        await rejection(checkSchema(stores.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities)),
+        await rejection(checkSchema(stores.databases.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities)),
         'primary'
       ).to.equal('none')
       expect(
-        await rejection(checkSchema(stores.second, { store: 'second', setting: 'REVIEWS_DATABASE_URL' }, entities)),
+        await rejection(
+          checkSchema(stores.databases.second, { store: 'second', setting: 'REVIEWS_DATABASE_URL' }, entities)
+        ),
         'second'
       ).to.equal('none')
     })
@@ -122,7 +124,7 @@ eachDatabase((kind) => {
       )
       await run("DELETE FROM schema_migrations WHERE name = '030-audit-request-id'")
       expect(
-        await rejection(checkSchema(stores.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities))
+        await rejection(checkSchema(stores.databases.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities))
       ).to.include('audit-entries: the table audit_entries has no column request_id; a new migration must add it')
       for (const _ of ['the first time', 'cut off before it was recorded']) {
         await stores.migrate()
@@ -132,7 +134,7 @@ eachDatabase((kind) => {
       const normal = (rows: object[]): string[] =>
         rows.map((row) => JSON.stringify(row).replaceAll(/\s|NULL/g, '')).toSorted()
       if (kind !== 'sqlite') expect(normal(await catalogue())).to.deep.equal(normal(first))
-      await checkSchema(stores.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities)
+      await checkSchema(stores.databases.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities)
       expect(await select('SELECT action, request_id FROM audit_entries')).to.deep.equal([
         { action: 'create', request_id: null }
       ])
@@ -186,10 +188,10 @@ eachDatabase((kind) => {
         expect(before).to.have.length(OF_0_1_0.length)
         const lines: string[] = []
         const log = pino({}, { write: (line) => lines.push(line) })
-        await migrate(stores.primary, before, log)
+        await migrate(stores.databases.primary, before, log)
         expect(lines.filter((line) => line.includes('Migrated'))).to.have.length(OF_0_1_0.length)
         lines.length = 0
-        await migrate(stores.primary, primaryMigrations, log)
+        await migrate(stores.databases.primary, primaryMigrations, log)
         expect(lines).to.deep.equal([])
       } finally {
         await stores.dispose()

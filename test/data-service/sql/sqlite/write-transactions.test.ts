@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect } from 'chai'
 import { UniqueConstraintError } from 'sequelize'
-import { connect, type Database } from '../../../../data-service/sql/connect.js'
+import { connect } from '../../../../data-service/sql/connect.js'
+import type { Database } from '../../../../data-service/sql/engines/engine.js'
 
 describe('writes to the embedded database', () => {
   let folder: string
@@ -15,8 +16,8 @@ describe('writes to the embedded database', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'writes-'))
     file = join(folder, 'deep', 'store.sqlite')
-    one = connect({ kind: 'sqlite', file })
-    other = connect({ kind: 'sqlite', file })
+    one = connect(`sqlite:${file}`)
+    other = connect(`sqlite:${file}`)
     await one.sequelize.query('CREATE TABLE counters (id INTEGER PRIMARY KEY, name TEXT, value INTEGER NOT NULL)')
     await one.sequelize.query('CREATE UNIQUE INDEX counters_name ON counters (sort_key(name))')
     await one.sequelize.query("INSERT INTO counters VALUES (1, 'a', 0)")

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { Entity } from '../../../../data-service/entity/entity.js'
-import { openTransactions } from '../../../../data-service/sql/attempts.js'
-import { connect, type Database } from '../../../../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../../../../data-service/sql/engines/engine.js'
+import { connect } from '../../../../data-service/sql/connect.js'
+import type { Database } from '../../../../data-service/sql/engines/engine.js'
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'
 import { createWriteStore, type SqlWriteStore } from '../../../../data-service/sql/writes.js'
 import { entities } from '../../../../examples/store/entities/index.js'
@@ -24,8 +23,8 @@ export interface FreshWriteStore {
 
 export async function freshWriteStore(kind: DatabaseKind): Promise<FreshWriteStore> {
   const { url, dispose } = await freshDatabase(kind)
-  const database = connect(parseDatabaseUrl(url))
-  await migrate(database.sequelize, primaryMigrations, createLogger({ name: 'test', level: 'silent' }))
+  const database = connect(url)
+  await migrate(database, primaryMigrations, createLogger({ name: 'test', level: 'silent' }))
   const first = writeStoreOver(database)
   const second = writeStoreAt(url)
   const byHand = await openTestDatabase(url)
@@ -51,7 +50,7 @@ export function writeStoreAt(url: string): {
   readonly store: SqlWriteStore
   close(): Promise<void>
 } {
-  const database = connect(parseDatabaseUrl(url))
+  const database = connect(url)
   const store = writeStoreOver(database)
   return {
     database,
@@ -65,7 +64,7 @@ export function writeStoreAt(url: string): {
 
 function writeStoreOver(database: Database): SqlWriteStore {
   return createWriteStore(database, entities, {
-    transactions: openTransactions(database),
+    transactions: database.openTransactions(),
     random: Math.random,
     randomBytes
   })

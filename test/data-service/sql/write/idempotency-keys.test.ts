@@ -131,7 +131,7 @@ eachDatabase((kind) => {
       release()
       const id = await first
       expect(await fresh.other.transaction(never, (unit) => create(unit, claim('k')))).to.equal(`replayed ${id}`)
-      if (fresh.database.kind === 'mysql') {
+      if (kind === 'mysql') {
         const [sessions] = await fresh.database.sequelize.query('SELECT @@session.innodb_lock_wait_timeout AS s')
         expect(sessions).to.deep.equal([{ s: '1' }])
       }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import type { KeyClaim, UnitOfWork } from '../../../../data-service/plan/stores.js'
-import { openTransactions } from '../../../../data-service/sql/attempts.js'
-import { troubleOf } from '../../../../data-service/sql/engines/error-classes.js'
+import { classifyMysqlError } from '../../../../data-service/sql/engines/mysql-sessions.js'
 import { statementText } from '../../../../data-service/sql/engines/statement.js'
 import { openTestDatabase } from '../../../oracle/test-database.js'
 import { CommitProxy } from './commit-proxy.js'
@@ -37,10 +36,10 @@ describe('connections lost in a transaction, on mysql', () => {
   })
 
   it('and a transaction that the server has given up without a word counts as deadlocked', async () => {
-    const transaction = await openTransactions(fresh.database).begin({ signal: never, patience: 1000 })
+    const transaction = await fresh.database.openTransactions().begin({ signal: never, timeout: 1000 })
     await transaction.change(statementText('INSERT INTO login_attempts VALUES ($key, $key, 1)'), { key: 'k' })
     const error = await failure(transaction.change(statementText('ROLLBACK'), {}))
-    expect(troubleOf(error)).to.equal('deadlock')
+    expect(classifyMysqlError(error)).to.equal('deadlock')
     await transaction.rollback()
   })
 

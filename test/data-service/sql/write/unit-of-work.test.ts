@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import type { UnitOfWork } from '../../../../data-service/plan/stores.js'
 import { connect } from '../../../../data-service/sql/connect.js'
-import { parseDatabaseUrl } from '../../../../data-service/sql/engines/engine.js'
-import { createReadStore } from '../../../../data-service/sql/read-store.js'
+import { SqlReadStore } from '../../../../data-service/sql/reads.js'
 import { entities } from '../../../../examples/store/entities/index.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { condition, everything, getPlan, path } from '../plan-by-hand.js'
@@ -85,10 +84,7 @@ eachDatabase((kind) => {
         stock: 12
       })
       expect(found[12]?.version).to.deep.equal(version(13))
-      const reads = createReadStore(
-        { primary: connect(parseDatabaseUrl(fresh.url)), second: connect(parseDatabaseUrl(fresh.url)) },
-        entities
-      )
+      const reads = new SqlReadStore({ primary: connect(fresh.url), second: connect(fresh.url) }, entities)
       try {
         expect(await reads.get(getPlan(products, 1, { projection: everything(products) }), never)).to.deep.equal(seen)
       } finally {

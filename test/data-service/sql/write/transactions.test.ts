@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import { ConnectionError } from 'sequelize'
-import { attempt, type Work } from '../../../../data-service/sql/attempts.js'
-import { type OpenTransaction, type Transactions, UnsureCommit } from '../../../../data-service/sql/engines/engine.js'
+import { runTransaction, type Work } from '../../../../data-service/sql/transactions.js'
+import { type OpenTransaction, type Transactions, CommitUnknown } from '../../../../data-service/sql/engines/engine.js'
 import { SqliteError } from '../../../../data-service/sql/engines/sqlite-connection.js'
+import { classifySqliteError } from '../../../../data-service/sql/engines/sqlite-sessions.js'
+import { classifyMysqlError } from '../../../../data-service/sql/engines/mysql-sessions.js'
 import { statementText } from '../../../../data-service/sql/engines/statement.js'
 import { failure } from './failure.js'
 import { never } from './fresh-write-store.js'
@@ -21,6 +23,11 @@ function fatal(): Error {
 /** Transactions that fail as told, the first one first; then they succeed. Notes what was asked of them. */
 class Failing implements Transactions {
   readonly log: string[] = []
+
+  readonly classifyError = (error: unknown) =>
+    error instanceof SqliteError || error instanceof CommitUnknown
+      ? classifySqliteError(error)
+      : classifyMysqlError(error)
   readonly #errors: { readonly at: 'begin' | 'change' | 'commit'; readonly error: unknown }[]
 
   constructor(at: 'begin' | 'change' | 'commit', errors: readonly unknown[]) {
@@ -64,7 +71,7 @@ describe('attempts at a transaction', () => {
       },
       isRepeatable: () => more.isRepeatable === true
     }
-    return attempt({ transactions, what: 'It', random: () => 0 }, more.signal ?? never, work)
+    return runTransaction({ transactions, what: 'It', random: () => 0 }, more.signal ?? never, work)
   }
   const begun = ({ log }: Failing): number => log.filter((one) => one === 'begin').length
 
@@ -108,7 +115,7 @@ describe('attempts at a transaction', () => {
   for (const [name, error] of [
     ['a lost connection', fatal()],
     ['a node that lost its cluster', serverError(1180)],
-    ['a log that was not synced', new UnsureCommit('EIO')]
+    ['a log that was not synced', new CommitUnknown('EIO')]
   ] as const) {
     it(`are repeated after ${name} at the COMMIT only where that is found out`, async () => {
       const once = new Failing('commit', [error])
@@ -142,7 +149,7 @@ describe('attempts at a transaction', () => {
     const caller = new AbortController()
     const transactions = new Failing('change', Array<unknown>(5).fill(serverError(1213)))
     const rejected = failure(
-      attempt({ transactions, what: 'It', random: () => 1e6 }, caller.signal, {
+      runTransaction({ transactions, what: 'It', random: () => 1e6 }, caller.signal, {
         run: (transaction) => transaction.change(STATEMENT, {}),
         isRepeatable: () => false
       })

@@ -1,0 +1,20 @@
+import type { DatabaseLocation, Engine } from './engine.js'
+import { mysqlEngine } from './mysql.js'
+import { sqliteEngine } from './sqlite.js'
+
+/** Every kind of database that the service runs on. */
+const ENGINES: readonly Engine[] = [sqliteEngine, mysqlEngine]
+
+const URL_FORMS = ENGINES.map(({ urlForm }) => urlForm).join(', ')
+
+/** The engine whose scheme the URL begins with. Throws an Error that says how URLs are written. */
+export function engineOf(url: string): Engine {
+  const engine = ENGINES.find(({ schemes }) => schemes.some((scheme) => url.startsWith(scheme)))
+  if (engine === undefined) throw new Error(`must be ${URL_FORMS}`)
+  return engine
+}
+
+/** Where the database of a URL is. Throws an Error as `Engine.locate` says. */
+export function locateDatabase(url: string): DatabaseLocation {
+  return engineOf(url).locate(url, URL_FORMS)
+}

@@ -1,0 +1,274 @@
+import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
+import { StartError } from '../../../shared/start-error.js'
+import type { Field } from '../../entity/field.js'
+import type { Ddl, ForeignKey, OwnTablesMigration, SchemaTools, TableIndex } from './engine.js'
+import { collationOf, type MysqlServer, serverOf } from './mysql-connection.js'
+import { errnoOf } from './mysql-sessions.js'
+
+/** ER_DBACCESS_DENIED_ERROR */
+const DATABASE_DENIED = 1044
+/** ER_DUP_FIELDNAME */
+const DUPLICATE_COLUMN = 1060
+/** ER_TABLEACCESS_DENIED_ERROR */
+const COMMAND_DENIED = 1142
+/** ER_COLUMNACCESS_DENIED_ERROR */
+const COLUMN_DENIED = 1143
+/** ER_NO_SUCH_TABLE */
+const NO_SUCH_TABLE = 1146
+/** The server, or all its transactions, only read. */
+const READ_ONLY: readonly unknown[] = [1290, 1792, 1836]
+
+const RIGHTS_TO_RUN = 'SELECT, INSERT, UPDATE, DELETE'
+const RIGHTS_TO_MIGRATE = 'SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, REFERENCES'
+
+const LOCK_TIMEOUT_SECONDS = 600
+
+const COLUMNS =
+  'SELECT TABLE_NAME AS tableName, COLUMN_NAME AS columnName FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()'
+
+/** Leading keys. An index ends in the primary key whether that is declared or not; a unique one is not sorted by it. */
+const INDEXES = `
+  SELECT TABLE_NAME AS tableName, COLUMN_NAME AS columnName, COLLATION = 'D' AS isDescending
+  FROM information_schema.STATISTICS
+  WHERE TABLE_SCHEMA = DATABASE() AND SEQ_IN_INDEX = 1 AND NON_UNIQUE = 1`
+
+/** A column of each table. A server hides the tables that an account has no right to at all. */
+const TABLES =
+  'SELECT TABLE_NAME AS name, MIN(COLUMN_NAME) AS `column` FROM information_schema.COLUMNS ' +
+  'WHERE TABLE_SCHEMA = DATABASE() GROUP BY TABLE_NAME ORDER BY TABLE_NAME'
+
+export class MysqlSchema implements SchemaTools {
+  readonly catalogue = { columns: COLUMNS, indexes: INDEXES }
+  readonly #sequelize: Sequelize
+
+  constructor(sequelize: Sequelize) {
+    this.#sequelize = sequelize
+  }
+
+  async ddl(): Promise<Ddl> {
+    const [row] = await this.#select<{ version: string }>('SELECT VERSION() AS version')
+    return mysqlDdl(serverOf(row?.version ?? ''))
+  }
+
+  /** With the right to SELECT alone. */
+  async appliedMigrations(): Promise<ReadonlySet<string>> {
+    try {
+      const rows = await this.#select<{ name: string }>('SELECT `name` FROM `schema_migrations`')
+      return new Set(rows.map(({ name }) => name))
+    } catch (error) {
+      const errno = errnoOf(error)
+      if (errno === NO_SUCH_TABLE) return new Set()
+      // To an account without any right the server does not say whether the table is there.
+      throw errno === COMMAND_DENIED ? await this.#missingRights('SELECT on schema_migrations') : error
+    }
+  }
+
+  async migrationRemedy(error: unknown): Promise<string | undefined> {
+    const errno = errnoOf(error)
+    if (READ_ONLY.includes(errno)) {
+      return 'the server is read-only. Start once with a server that takes writes, or end read_only.'
+    }
+    if (errno !== COMMAND_DENIED && errno !== DATABASE_DENIED) return undefined
+    const grant = await this.#grantStatement(RIGHTS_TO_MIGRATE)
+    return `the account has not all rights that it takes. Grant them, for the time of this start at least: ${grant};`
+  }
+
+  /** A server checks rights when it prepares a statement, also while it is read-only. */
+  async checkRights(): Promise<void> {
+    const missing = new Map<string, string[]>()
+    await this.#sequelize.transaction(async (transaction) => {
+      const tables = await this.#select<{ name: string; column: string }>(TABLES, transaction)
+      for (const { name, column } of tables) {
+        for (const [right, statement] of rightsStatements(name, column)) {
+          try {
+            await this.#sequelize.query(`PREPARE check_rights FROM '${statement}'`, {
+              transaction,
+              type: QueryTypes.RAW
+            })
+          } catch (error) {
+            const errno = errnoOf(error)
+            if (errno !== COMMAND_DENIED && errno !== COLUMN_DENIED) throw error
+            missing.set(right, [...(missing.get(right) ?? []), name])
+          }
+        }
+      }
+      await this.#sequelize.query("PREPARE check_rights FROM 'SELECT 1'", { transaction })
+      await this.#sequelize.query('DEALLOCATE PREPARE check_rights', { transaction })
+    })
+    if (missing.size === 0) return
+    throw await this.#missingRights(
+      [...missing].map(([right, tables]) => `${right} on ${tables.join(', ')}`).join('; ')
+    )
+  }
+
+  /**
+   * Takes two connections of the pool: the lock belongs to a connection of its own, since it must outlast the commit of
+   * the work. The nodes of a Galera cluster do not share such locks.
+   */
+  withLock<Result>(name: string, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    return this.#sequelize.transaction(async (transaction) => {
+      // Lock names are of the whole server and at most 64 characters.
+      const lock = "CONCAT(MD5(DATABASE()), ':', $name)"
+      const options = { bind: { name }, transaction, type: QueryTypes.SELECT } as const
+      const [row] = await this.#sequelize.query<{ got: unknown }>(
+        `SELECT GET_LOCK(${lock}, ${LOCK_TIMEOUT_SECONDS}) AS got`,
+        options
+      )
+      if (Number(row?.got) !== 1) {
+        throw new Error(`The database's ${name} lock was not free within ${LOCK_TIMEOUT_SECONDS} s`)
+      }
+      try {
+        return await this.#sequelize.transaction(work)
+      } finally {
+        await this.#sequelize.query(`SELECT RELEASE_LOCK(${lock})`, options)
+      }
+    })
+  }
+
+  async #missingRights(what: string): Promise<StartError> {
+    const grant = await this.#grantStatement(RIGHTS_TO_RUN)
+    return new StartError(`the account has not all rights that it takes (${what}). Grant them: ${grant};`)
+  }
+
+  /** `GRANT … ON db.* TO 'user'@'host'`, for the account that the server takes this one for. */
+  async #grantStatement(rights: string): Promise<string> {
+    const [row] = await this.#select<{ account: string; name: string }>(
+      'SELECT CURRENT_USER() AS account, DATABASE() AS name'
+    )
+    const [user = '', host = ''] = (row?.account ?? '').split(/@(?=[^@]*$)/)
+    return `GRANT ${rights} ON \`${row?.name ?? ''}\`.* TO '${user}'@'${host}'`
+  }
+
+  #select<Row extends object>(statement: string, transaction?: Transaction): Promise<Row[]> {
+    return this.#sequelize.query<Row>(statement, {
+      type: QueryTypes.SELECT,
+      ...(transaction === undefined ? {} : { transaction })
+    })
+  }
+}
+
+function rightsStatements(table: string, column: string): readonly (readonly [right: string, statement: string])[] {
+  return [
+    ['SELECT', `SELECT 1 FROM \`${table}\``],
+    ['INSERT', `INSERT INTO \`${table}\` () VALUES ()`],
+    ['UPDATE', `UPDATE \`${table}\` SET \`${column}\` = NULL`],
+    ['DELETE', `DELETE FROM \`${table}\``]
+  ]
+}
+
+/** Each statement commits by itself and is done whole or not at all, so a table comes with its indexes. */
+export function mysqlDdl(server: MysqlServer): Ddl {
+  const collation = collationOf(server)
+  return {
+    createTable: ({ name, columns, indexes, foreignKeys }) => {
+      const lines = [
+        ...columns.map(({ column, field }) => columnDefinition(column, field, collation)),
+        '`row_version` BINARY(8) NOT NULL',
+        'PRIMARY KEY (`id`)',
+        ...indexes.map(indexDefinition),
+        ...foreignKeys.map((key) => foreignKeyDefinition(name, key))
+      ]
+      return [`CREATE TABLE IF NOT EXISTS \`${name}\` (${lines.join(', ')}) ${TABLE_OPTIONS}`]
+    },
+    addColumns: ({ name, columns, indexes }) => {
+      const additions = [
+        ...columns.map(({ column, field }) => `ADD COLUMN ${columnDefinition(column, field, collation)}`),
+        ...indexes.map((index) => `ADD ${indexDefinition(index)}`)
+      ]
+      return [`ALTER TABLE \`${name}\` ${additions.join(', ')}`]
+    },
+    columnNames: (table) =>
+      'SELECT COLUMN_NAME AS columnName FROM information_schema.COLUMNS ' +
+      `WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'`,
+    ownTables: ownTables(collation),
+    isColumnThere: (error) => errnoOf(error) === DUPLICATE_COLUMN,
+    createMigrationRecord:
+      'CREATE TABLE IF NOT EXISTS `schema_migrations` ' +
+      '(`name` VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY)',
+    // Two nodes of a cluster do not share named locks: the second of them finds the row there.
+    recordMigration: 'INSERT IGNORE INTO `schema_migrations` (`name`) VALUES ($name)'
+  }
+}
+
+const TABLE_OPTIONS = 'ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4'
+
+function columnDefinition(column: string, field: Field, collation: string): string {
+  const definition = `\`${column}\` ${columnType(field, collation)}${field.nullable ? '' : ' NOT NULL'}`
+  const isNumbered = column === 'id' && (field.type === 'int' || field.type === 'long')
+  return isNumbered ? `${definition} AUTO_INCREMENT` : definition
+}
+
+function columnType(field: Field, collation: string): string {
+  switch (field.type) {
+    case 'string':
+      return `VARCHAR(${field.maxLength}) CHARACTER SET utf8mb4 COLLATE ${collation}`
+    case 'bool':
+      return 'TINYINT(1)'
+    case 'int':
+      return 'INT'
+    case 'long':
+      return 'BIGINT'
+    case 'decimal':
+      return `DECIMAL(${field.precision},${field.scale})`
+    case 'dateTime':
+      return 'DATETIME(3)'
+    case 'guid':
+      return 'CHAR(36) CHARACTER SET ascii COLLATE ascii_bin'
+  }
+}
+
+function indexDefinition({ name, unique, keys }: TableIndex): string {
+  const parts = keys.map(({ column, descending }) => `\`${column}\`${descending ? ' DESC' : ''}`)
+  return `${unique ? 'UNIQUE ' : ''}INDEX \`${name}\` (${parts.join(', ')})`
+}
+
+function foreignKeyDefinition(table: string, { column, to, onDelete }: ForeignKey): string {
+  return (
+    `CONSTRAINT \`${table}_${column}_fk\` FOREIGN KEY (\`${column}\`) ` +
+    `REFERENCES \`${to}\` (\`id\`) ON DELETE ${onDelete}`
+  )
+}
+
+function ownTables(collation: string): Record<OwnTablesMigration, readonly string[]> {
+  const text = (length: number): string => `VARCHAR(${length}) CHARACTER SET utf8mb4 COLLATE ${collation} NOT NULL`
+  return {
+    '005-idempotency-keys': [
+      'CREATE TABLE IF NOT EXISTS `idempotency_keys` (`key_hash` BINARY(32) NOT NULL PRIMARY KEY, ' +
+        '`fingerprint` BINARY(32) NOT NULL, `answer` LONGBLOB, `created_at` BIGINT NOT NULL, ' +
+        `\`expires_at\` BIGINT NOT NULL, INDEX \`idempotency_keys_expires_at\` (\`expires_at\`)) ${TABLE_OPTIONS}`
+    ],
+    '007-accounts': [
+      'CREATE TABLE IF NOT EXISTS `accounts` (`id` BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
+        `\`email_key\` BINARY(32) NOT NULL, \`email\` ${text(254)}, \`name\` ${text(200)}, ` +
+        `\`password_hash\` VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, \`role\` ${text(64)}, ` +
+        '`owner` BIGINT, `is_sample` TINYINT(1) NOT NULL, `created_at` BIGINT NOT NULL, ' +
+        `UNIQUE INDEX \`accounts_email_key_unique\` (\`email_key\`)) ${TABLE_OPTIONS}`,
+      'CREATE TABLE IF NOT EXISTS `login_attempts` (`key_hash` BINARY(32) NOT NULL PRIMARY KEY, ' +
+        '`attempts` TEXT CHARACTER SET ascii NOT NULL, `expires_at` BIGINT NOT NULL, ' +
+        `INDEX \`login_attempts_expires_at\` (\`expires_at\`)) ${TABLE_OPTIONS}`
+    ],
+    '008-sessions': [
+      'CREATE TABLE IF NOT EXISTS `refresh_families` (`id` BINARY(16) NOT NULL PRIMARY KEY, ' +
+        '`account_id` BIGINT NOT NULL, `created_at` BIGINT NOT NULL, `ends_at` BIGINT NOT NULL, ' +
+        '`revoked_at` BIGINT, `expires_at` BIGINT NOT NULL, INDEX `refresh_families_expires_at` (`expires_at`), ' +
+        'CONSTRAINT `refresh_families_account_id_fk` FOREIGN KEY (`account_id`) REFERENCES `accounts` (`id`) ' +
+        `ON DELETE CASCADE) ${TABLE_OPTIONS}`,
+      'CREATE TABLE IF NOT EXISTS `refresh_tokens` (`token_hash` BINARY(32) NOT NULL PRIMARY KEY, ' +
+        '`family_id` BINARY(16) NOT NULL, `issued_at` BIGINT NOT NULL, `expires_at` BIGINT NOT NULL, ' +
+        '`used_at` BIGINT, `successor` VARBINARY(64), ' +
+        'CONSTRAINT `refresh_tokens_family_id_fk` FOREIGN KEY (`family_id`) REFERENCES `refresh_families` (`id`) ' +
+        `ON DELETE CASCADE) ${TABLE_OPTIONS}`
+    ],
+    '033-look-up-guards': [
+      'CREATE TABLE IF NOT EXISTS `look_up_guards` (`slot` INT UNSIGNED NOT NULL PRIMARY KEY, ' +
+        `\`turn\` BIGINT UNSIGNED NOT NULL) ${TABLE_OPTIONS}`
+    ],
+    '034-family-refs': [
+      'ALTER TABLE `refresh_families` ADD COLUMN `ref_hash` BINARY(32), ' +
+        'ADD UNIQUE INDEX `refresh_families_ref_hash_unique` (`ref_hash`)',
+      // A token with its family's reference is longer, and so is what it is sealed to.
+      'ALTER TABLE `refresh_tokens` ADD COLUMN `purge_at` BIGINT, MODIFY COLUMN `successor` VARBINARY(128), ' +
+        'ADD INDEX `refresh_tokens_purge_at` (`purge_at`)'
+    ]
+  }
+}
