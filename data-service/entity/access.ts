@@ -2,8 +2,8 @@ import type { Column } from './field.js'
 import type { ReadOperation, WriteOperation } from './operations.js'
 
 /**
- * Who may read a resource, and which of its rows. There is no default: a resource that says none of these does not
- * compile, and 'everyone' is spelled out.
+ * Who may read a resource, and which of its rows. There is no default: an entity file without read access does not
+ * compile.
  */
 export type ReadAccess<Name extends string = string> = Everyone | Permitted | OwnRows<Name>
 
@@ -36,42 +36,42 @@ export const ownRows = <Name extends string>(property: Name): OwnRows<Name> => (
 type Reads<Name extends string> = Readonly<Partial<Record<ReadOperation, ReadAccess<Name>>>>
 
 /**
- * Who reads, in an entity file: one word for all reads, single reads that differ besides. Without the one word the
- * export's stands for those that say nothing (source.md, read-scope hook).
+ * The read access in an entity file: `read` is that of all reads, `reads` that of single reads which differ. Without
+ * `read`, the access of the export is that of every read which `reads` does not name (source.md, read-scope hook).
  */
 export type ReadsDefinition<Name extends string> =
   | { readonly read: ReadAccess<Name>; readonly reads?: Reads<Name> }
   | { readonly read?: never; readonly reads: Reads<Name> & { readonly export: ReadAccess<Name> } }
 
 /**
- * Who may write a resource. `permission`: callers who have it, every row. `ownRows`: the bypass role every row, an
- * owner the rows that are theirs, where another's answers as one that does not exist.
+ * Who may write a resource. `permission`: callers who have it may write every row. `ownRows`: the bypass role may write
+ * every row, and an owner the rows of that owner; any other row is answered as a row that does not exist.
  */
 export type WriteAccess<Name extends string = string> = Permitted | OwnRows<Name>
 
 /**
- * What guards a route in place of the owner parameter, where a request may go without one: the row scope of
- * `ownRows(…)`, or a permission.
+ * What protects a route when a request leaves out the owner parameter and may do so: the row scope of `ownRows(…)`, or
+ * a permission.
  */
 export type Guard = 'rowScope' | 'permission'
 
 /** A route of a resource: a read or write that every resource may have, an action or a custom read. */
-export type RouteName = ReadOperation | WriteOperation | (string & Record<never, never>)
+type RouteName = ReadOperation | WriteOperation | (string & Record<never, never>)
 
 /**
- * The owner filter of the source document: before these routes the owner parameter of the request must equal the owner
- * claim, whatever the rows hold; the bypass role passes. A collection is narrowed to the owner that was named.
+ * The owner filter of source.md: on these routes the owner parameter of the request must equal the owner claim of the
+ * caller. The bypass role may name any owner. A collection answers the rows of the named owner alone.
  */
 export interface OwnerFilterDefinition<Name extends string = string> {
   /** The column that holds the owner. */
   readonly property: Name
-  /** Default: the setting OWNER_PARAMETER_NAME. `id` is the id of the route where it has one; all else is in the query. */
+  /** Default: the setting OWNER_PARAMETER_NAME. `id` is the id in the path of routes that have one, else in the query. */
   readonly parameter?: string
   /** Default: every route of the resource. */
   readonly on?: readonly RouteName[]
   /**
-   * Routes that a request may call without the parameter, each with the guard that stands there instead; one word for
-   * all of `on`. It excuses nothing but the missing parameter.
+   * Routes that a request may call without the parameter, each with what protects it instead; a single guard is that of
+   * all routes in `on`. A parameter that is sent is still checked.
    */
   readonly allowMissingOwner?: Guard | Readonly<Record<string, Guard>>
 }
@@ -79,13 +79,13 @@ export interface OwnerFilterDefinition<Name extends string = string> {
 /** An owner filter as the service works with it. */
 export interface OwnerFilter {
   readonly owner: Column
-  /** undefined: the setting's. */
+  /** undefined: the name in the setting OWNER_PARAMETER_NAME. */
   readonly parameter: string | undefined
-  /** The routes it stands before, each with what guards it where the parameter is missing; undefined: it may not be. */
+  /** The filtered routes, each with what protects it without the parameter; undefined: the parameter is required. */
   readonly routes: ReadonlyMap<string, Guard | undefined>
 }
 
-/** `routes` are all that the resource has. */
+/** The filter of an entity file with its names resolved. `routes` are all routes of the resource. */
 export function resolveOwnerFilter(
   { property, parameter, on, allowMissingOwner }: OwnerFilterDefinition,
   routes: readonly string[],

@@ -9,14 +9,14 @@ import type {
   NewRowOf,
   Operand,
   RowOf,
-  SetOnUpdate,
-  SomeOf,
+  SettableOnUpdate,
+  PartialRowOf,
   Value,
   ValueOf,
   VisibleName
 } from './field.js'
 
-/** An action's own no, decided within its transaction, which is rolled back. */
+/** What an action answers instead of a change: the transaction is rolled back, and the caller gets an error. */
 export type Rejection = StateRejection | InputRejection | ConflictRejection
 
 /** 422 `state.invalid`. */
@@ -33,8 +33,8 @@ export interface InputRejection {
   readonly detail: string
 }
 
-/** A conflict the action built itself: on a guarded write 412 with all of this kept (contract.md section 5). */
-export interface ConflictRejection {
+/** A conflict with a title, detail and members of the action's own: 412 on a guarded write (contract.md section 5). */
+interface ConflictRejection {
   readonly rejection: 'conflict'
   readonly title: string
   readonly detail: string
@@ -67,7 +67,7 @@ export interface Action {
   readonly guardedChild: GuardedChild | undefined
   /** Children to load under lock with the root. */
   readonly loads: readonly Children[]
-  /** What the action does, worked out within the transaction and under lock. */
+  /** Decides what the action changes. It runs within the transaction, with the row locked. */
   readonly change: (call: ActionCall) => Outcome | Promise<Outcome>
 }
 
@@ -82,11 +82,11 @@ export interface GuardedChild {
 /** A row by property name. */
 export type NamedValues = Readonly<Record<string, Value>>
 
-/** What an action or a creation knows. Values are as in value.ts. */
+/** What `change` of an action and `updates` get. */
 export interface ActionCall {
   /** The row under lock, hidden columns included. */
   readonly root: NamedValues
-  /** Those of `loads`, by navigation name, in order of id. */
+  /** The children of `loads`, by navigation name, in order of id. */
   readonly children: Readonly<Record<string, readonly NamedValues[]>>
   /** The child whose version the body carried. */
   readonly child: NamedValues | undefined
@@ -101,7 +101,7 @@ export interface ActionCall {
   readonly newCode: () => string
 }
 
-/** What the creation of a row knows: the body's values and children, as validated. */
+/** What `prepare` of a creation gets: the validated values and children of the body. */
 export interface CreationCall extends Omit<ActionCall, 'root' | 'children' | 'child'> {
   readonly children: Readonly<Record<string, readonly NamedValues[]>>
 }
@@ -122,21 +122,21 @@ export interface Aggregate {
 }
 
 /**
- * The row of a resource whose unique `property` is the value, in the eyes of the column: letter case makes no
- * difference, so the row may write it another way.
+ * The row of a resource whose unique `property` equals the value. The column compares without letter case, so the row
+ * may hold the value in other letters.
  */
 export type FindByUnique = (resource: string, property: string, value: Operand) => Promise<NamedValues | undefined>
 
 /**
- * Every row of a resource that refers to a row by `property`, which is that of one of its references: in order of id,
- * with their children of the primary store. All of it is under lock, the row that they refer to as well, so until the
- * transaction ends none is added, changed or deleted. More than 1000 are refused, 422 `state.invalid`.
+ * Every row of a resource that refers to the row `id` by `property`, which is the column of a reference: in order of id,
+ * with their children of the primary store. These rows and the row that they refer to are locked, so no such row is
+ * added, changed or deleted until the transaction ends. More than 1000 rows are an error, 422 `state.invalid`.
  */
 export type FindReferencing = (resource: string, property: string, id: Operand) => Promise<readonly Aggregate[]>
 
 export type Outcome = Change | Rejection
 
-/** What a write changes. The root's version advances whatever is in it. */
+/** What a write changes. The version of the root advances even if nothing is set. */
 export interface Change {
   readonly set?: NamedValues
   /** By navigation name. */
@@ -157,24 +157,24 @@ export interface NewRoot {
   readonly children?: Readonly<Record<string, readonly NamedValues[]>>
 }
 
-/** A looked-up row's text, decimals and longs included. A property that is none is a mistake of the entity file. */
+/** The text of a found row, decimals and longs included. Throws a TypeError for a property that is no text. */
 export function textOf(row: NamedValues, property: string): string {
   const value = row[property]
   if (typeof value !== 'string') throw new TypeError(`${property} is no text`)
   return value
 }
 
-/** A looked-up row's int; null where it is null. */
+/** The int of a found row, or null. Throws a TypeError for a property that is no int. */
 export function intOf(row: NamedValues, property: string): number | null {
   const value = row[property]
   if (typeof value !== 'number' && value !== null) throw new TypeError(`${property} is no int`)
   return value
 }
 
-export type InputFields = Readonly<Record<string, Field>>
+type InputFields = Readonly<Record<string, Field>>
 
-/** What an entity file says of an action. `F` are the root's fields, `C` its children, `I` the body's members. */
-export interface ActionDefinition<F, C, I extends InputFields, L extends ChildName<C>, G extends ChildName<C>> {
+/** An action in an entity file. `F` are the root's fields, `C` its children, `I` the body's members. */
+interface ActionDefinition<F, C, I extends InputFields, L extends ChildName<C>, G extends ChildName<C>> {
   /** One sentence for people. */
   readonly description: string
   /** Needed besides the write access of the resource. */
@@ -183,14 +183,14 @@ export interface ActionDefinition<F, C, I extends InputFields, L extends ChildNa
   readonly when?: {
     readonly [K in NameOfType<F, 'string' | 'bool' | 'int'> & VisibleName<F>]?: readonly NonNullable<ValueOf<F[K]>>[]
   }
-  /** Members of the body; the words of fields say what they take. */
+  /** Members of the body, declared as fields are. */
   readonly input?: I
-  /** A child that the action depends on: the body names it by `id` and carries its version. */
+  /** A child that the action depends on: the body holds its id and its version. */
   readonly child?: {
     readonly children: G
-    /** Of `input`, `variantId`. */
+    /** Name of the member in `input`, such as `variantId`. */
     readonly id: NameOfType<I, 'int' | 'long' | 'guid'>
-    /** `variantRowVersion`. */
+    /** Such as `variantRowVersion`. */
     readonly version: `${string}RowVersion`
   }
   /** Children to load under lock, besides those of `child`. */
@@ -198,7 +198,7 @@ export interface ActionDefinition<F, C, I extends InputFields, L extends ChildNa
   readonly change: (call: ActionCallOf<F, C, I, L | G> & GuardedChildOf<C, G>) => OutcomeOf<F, C, L | G>
 }
 
-export interface ActionCallOf<F, C, I, Loaded extends ChildName<C>> extends Omit<
+interface ActionCallOf<F, C, I, Loaded extends ChildName<C>> extends Omit<
   ActionCall,
   'root' | 'children' | 'child' | 'input'
 > {
@@ -207,13 +207,13 @@ export interface ActionCallOf<F, C, I, Loaded extends ChildName<C>> extends Omit
   readonly input: RowOf<I>
 }
 
-/** The child under lock; there is one, of the version that the body names. */
+/** The locked child. It exists and has the version in the body. */
 type GuardedChildOf<C, G> = [G] extends [never] ? object : { readonly child: RowOf<ChildFields<C, G>> }
 
-export type OutcomeOf<F, C, Loaded> = ChangeOf<F, C, Loaded> | Rejection | Promise<ChangeOf<F, C, Loaded> | Rejection>
+type OutcomeOf<F, C, Loaded> = ChangeOf<F, C, Loaded> | Rejection | Promise<ChangeOf<F, C, Loaded> | Rejection>
 
-export interface ChangeOf<F, C, Loaded> extends Omit<Change, 'set' | 'children'> {
-  readonly set?: SomeOf<F>
+interface ChangeOf<F, C, Loaded> extends Omit<Change, 'set' | 'children'> {
+  readonly set?: PartialRowOf<F>
   /** Children have to be loaded to be updated or removed. */
   readonly children?: {
     readonly [K in ChildName<C>]?: K extends Loaded
@@ -227,28 +227,28 @@ interface ChildInsertsOf<F> {
 }
 
 interface ChildChangesOf<F> {
-  readonly update?: readonly { readonly id: IdOf<F>; readonly set: SomeOf<F> }[]
+  readonly update?: readonly { readonly id: IdOf<F>; readonly set: PartialRowOf<F> }[]
   readonly remove?: readonly IdOf<F>[]
 }
 
 type IdOf<F> = F extends { id: infer One } ? ValueOf<One> : never
 
-/** PUT: what the body alone does not say or may not do. What it answers is set besides the body's members. */
-export type UpdateRule<F, C> = (call: ActionCallOf<F, C, Pick<F, SetOnUpdate<F>>, never>) => OutcomeOf<F, C, never>
+/** The rule of a PUT: it may reject the body, or set more than the members of the body. */
+export type UpdateRule<F, C> = (call: ActionCallOf<F, C, Pick<F, SettableOnUpdate<F>>, never>) => OutcomeOf<F, C, never>
 
-/** Makes one action of an entity file: it ties the types of input, children and change together. */
+/** Ties the types of input, children and change of one action together. */
 export type DefineAction<F, C> = <
   const I extends InputFields = Record<never, Field>,
   const L extends ChildName<C> = never,
   const G extends ChildName<C> = never
 >(
   definition: ActionDefinition<F, C, I, L, G>
-) => DefinedAction
+) => UntypedAction
 
 declare const defined: unique symbol
 
-/** An action as its entity file says it, names and types forgotten. */
-export interface DefinedAction {
+/** An action of an entity file without the types of its names. */
+export interface UntypedAction {
   readonly [defined]: true
   readonly description: string
   readonly permission?: Permission
@@ -259,9 +259,8 @@ export interface DefinedAction {
   readonly change: (call: ActionCall) => Change | Rejection | Promise<Change | Rejection>
 }
 
-/** What `actions` is called with. */
+/** The function that `actions` of an entity file is called with. */
 export function defineAction<F, C>(): DefineAction<F, C> {
-  // The service calls `change` with the very rows that the erased names stand for (rpc/act.ts), which is what the
-  // types of the definition say.
-  return (definition) => definition as unknown as DefinedAction
+  // The types of the definition hold: rpc/writes.ts calls `change` with the rows that the names stand for.
+  return (definition) => definition as unknown as UntypedAction
 }

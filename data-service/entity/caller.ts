@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 
-/** Who calls, as the data service's own token validation found; nothing here comes from the gateway's word. */
+/** Who calls. The data service takes this from the token that it validates itself, never from what the gateway says. */
 export type Caller = Anonymous | Authenticated
 
 export interface Anonymous {
@@ -9,27 +9,27 @@ export interface Anonymous {
 
 export interface Authenticated {
   readonly kind: 'authenticated'
-  /** A caller is issuer and subject together. */
+  /** Issuer and subject together identify a caller. */
   readonly issuer: string
   readonly subject: string
   readonly roles: readonly string[]
   readonly permissions: ReadonlySet<string>
-  /** The owner claim, 64 bits signed; null where it is missing or anything but an integer. */
+  /** The owner claim, 64 bits signed; null if it is missing or no integer. */
   readonly owner: bigint | null
 }
 
 export const anonymous: Anonymous = { kind: 'anonymous' }
 
-/** All that a handler knows of its call, whatever transport brought it. Only the interceptors make one. */
+/** What a handler knows of its call besides the request. Only the interceptors make one. */
 export interface CallContext {
   readonly caller: Caller
-  /** Request id of the caller, or one made here; in every log line. */
+  /** Request id of the caller, or a new one; it is in every log line. */
   readonly requestId: string
   /** IP address of the connection's other end, which may be the gateway; absent where the transport knows none. */
   readonly peerAddress?: string
-  /** Whether the other end has shown itself to be a gateway: what it says of its own clients may be believed. */
+  /** Whether the other end has proved to be a gateway, so that the addresses it names for its clients are taken. */
   readonly peerIsGateway: boolean
-  /** IP address of the client that a gateway calls for, else that of the connection's other end; for the log. */
+  /** For the log: IP address of the client that a gateway calls for, or else of the connection's other end. */
   readonly clientAddress: string | undefined
   /** Aborted when the caller goes away or the deadline passes, with a DomainError as its reason. */
   readonly signal: AbortSignal

@@ -4,17 +4,17 @@ import type { Column, NameOfType, Operand, ValueOf, VisibleName } from './field.
 interface ReadOf<F> {
   /** One sentence for people. */
   readonly description: string
-  /** Default: that of `list`. */
+  /** Default: the access of `list`. */
   readonly access?: ReadAccess<NameOfType<F, 'int' | 'long'>> | undefined
-  /** The id comes last, wherever it is not among them. */
+  /** The id is the last sort key unless it is named here. */
   readonly sort?: readonly VisibleName<F>[]
-  /** Rows with these values alone. */
+  /** Only rows with these values are shown. */
   readonly where?: {
     readonly [K in NameOfType<F, 'string' | 'bool' | 'int'>]?: NonNullable<ValueOf<F[K]>>
   }
 }
 
-/** A read of a resource's own, `GET /{resource}/{name}`: an array of at most 1000 values, or of objects. */
+/** A custom read in an entity file, `GET /{resource}/{name}`: an array of at most 1000 values or objects. */
 export type CustomReadDefinition<F> = ReadOf<F> &
   (
     | { readonly item: VisibleName<F>; readonly items?: never }
@@ -29,14 +29,14 @@ export interface CustomRead {
   readonly access: ReadAccess
   /** What an item shows. */
   readonly items: readonly Column[]
-  /** Whether an item is the one column's value itself. */
+  /** Whether an item is the value of its one column and no object. */
   readonly bare: boolean
   readonly sort: readonly Column[]
   readonly where: readonly { readonly column: Column; readonly value: Operand }[]
 }
 
-/** A custom read of an entity file, its types forgotten. */
-export interface ErasedCustomRead {
+/** A custom read of an entity file without the types of its names. */
+export interface UntypedCustomRead {
   readonly description: string
   readonly access?: ReadAccess | undefined
   readonly sort?: readonly string[]
@@ -47,7 +47,7 @@ export interface ErasedCustomRead {
 
 export function resolveCustomRead(
   name: string,
-  definition: ErasedCustomRead,
+  definition: UntypedCustomRead,
   of: { readonly listAccess: ReadAccess; readonly column: (name: string) => Column }
 ): CustomRead {
   const { description, access = of.listAccess, sort = [], where = {}, item, items = [] } = definition

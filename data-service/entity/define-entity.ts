@@ -9,12 +9,12 @@ import {
   type Action,
   type DefineAction,
   defineAction,
-  type DefinedAction,
+  type UntypedAction,
   type GuardedChild,
   type UpdateRule
 } from './action.js'
 import type { Creation, CreationDefinition } from './creation.js'
-import { type CustomReadDefinition, type ErasedCustomRead, resolveCustomRead } from './custom-read.js'
+import { type CustomReadDefinition, type UntypedCustomRead, resolveCustomRead } from './custom-read.js'
 import type { Children, Column, Computed, Entity, Joined, Reference } from './entity.js'
 import {
   type ChildrenDefinition,
@@ -32,18 +32,18 @@ import { snakeCase, suggestion } from './names.js'
 import { type Overrides, READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
 import { type OperatorOf, operatorsOf } from './operators.js'
 
-export interface ReferenceDefinition<F> {
+interface ReferenceDefinition<F> {
   readonly to: string
   readonly via: NameOfType<F, 'int' | 'long' | 'guid'>
 }
 
-export interface JoinedDefinition<R> {
+interface JoinedDefinition<R> {
   readonly through: keyof R & string
   readonly property: string
   readonly field: Field
 }
 
-export interface ComputedDefinition<F> {
+interface ComputedDefinition<F> {
   readonly type: FieldType
   readonly nullable?: boolean
   readonly from: readonly VisibleName<F>[]
@@ -51,12 +51,12 @@ export interface ComputedDefinition<F> {
   readonly value: (...values: Value[]) => Value
 }
 
-export type References<F> = Readonly<Record<string, ReferenceDefinition<F>>>
-export type JoinedProperties<R> = Readonly<Record<string, JoinedDefinition<R>>>
-export type ChildCollections = Readonly<Record<string, ChildrenDefinition>>
+type References<F> = Readonly<Record<string, ReferenceDefinition<F>>>
+type JoinedProperties<R> = Readonly<Record<string, JoinedDefinition<R>>>
+type ChildCollections = Readonly<Record<string, ChildrenDefinition>>
 
-/** What an entity file says (docs/adding-an-entity.md). `F` are its fields, `R` references, `J` joined, `C` children. */
-export interface EntityDefinition<
+/** An entity file (docs/adding-an-entity.md). `F` are its fields, `R` references, `J` joined, `C` children. */
+interface EntityDefinition<
   F extends Fields,
   R extends References<F>,
   J extends JoinedProperties<R>,
@@ -70,7 +70,7 @@ export interface EntityDefinition<
   readonly fields: F
   readonly computed?: Readonly<Record<string, ComputedDefinition<F>>>
   readonly joined?: J
-  /** Properties that `filters[…]` takes: all operators of the type, unless `operators` says fewer. */
+  /** Properties that `filters[…]` takes, with all operators of their type unless `operators` names fewer. */
   readonly filterable: readonly (VisibleName<F> | (keyof NoInfer<J> & string))[]
   readonly operators?: { readonly [K in VisibleName<F>]?: readonly OperatorOf<TypeOf<F, K>>[] }
   /** Properties that `sortColumn` takes: each needs an index, which start-up checks. */
@@ -87,12 +87,12 @@ export interface EntityDefinition<
   /** Which of create, update and delete it has; none without it. */
   readonly writes?: readonly WriteOperation[]
   readonly creates?: CreationDefinition<NoInfer<F>, NoInfer<C>>
-  /** What a PUT refuses or sets besides what the body says. */
+  /** What a PUT rejects, or sets besides the members of the body. */
   readonly updates?: UpdateRule<NoInfer<F>, NoInfer<C>>
-  readonly actions?: (action: DefineAction<NoInfer<F>, NoInfer<C>>) => Readonly<Record<string, DefinedAction>>
-  /** Reads of its own, `GET /{resource}/{name}`. */
+  readonly actions?: (action: DefineAction<NoInfer<F>, NoInfer<C>>) => Readonly<Record<string, UntypedAction>>
+  /** Custom reads, `GET /{resource}/{name}`. */
   readonly customReads?: Readonly<Record<string, CustomReadDefinition<NoInfer<F>>>>
-  /** Single reads and writes done in the entity's own way; the others stay as they are. */
+  /** Functions in place of single reads and writes. */
   readonly overrides?: Overrides
 }
 
@@ -106,18 +106,18 @@ export function defineEntity<
   const mistakes: string[] = []
   const columns = columnsOf(definition.fields)
   const children = childrenOf(definition.children ?? {})
-  const column = finder(columns, { what: 'a field', standIn: standInColumn, mistakes })
+  const column = findOrReport(columns, { what: 'a field', standIn: standInColumn, mistakes })
   const references: Reference[] = Object.entries(definition.references ?? {}).map(([name, { to, via }]) => ({
     name,
     to,
     via: column(via)
   }))
   const joined = joinedOf(definition.joined ?? {}, references, mistakes)
-  // The names in them are the entity's own and its functions get the rows that those names stand for.
-  const reads = definition as unknown as ReadsPart
-  const writing = resolveWrites(definition as unknown as WritesDefinition, {
+  // The types of the names hold: functions of the entity file get the rows that its names stand for.
+  const reads = definition as unknown as UntypedReads
+  const writing = resolveWrites(definition as unknown as UntypedWrites, {
     column,
-    children: finder(children, { what: 'a child collection', standIn: standInChildren, mistakes })
+    children: findOrReport(children, { what: 'a child collection', standIn: standInChildren, mistakes })
   })
   const reading = resolveReads(reads, { column })
   return {
@@ -147,7 +147,7 @@ export function defineEntity<
   }
 }
 
-/** Takes the place of a column that does not exist until the mistake is reported. */
+/** Takes the place of a column that does not exist; checkCatalogue reports the mistake. */
 function standInColumn(name: string): Column {
   return { name, column: snakeCase(name), field: text(1) }
 }
@@ -156,7 +156,7 @@ function standInChildren(name: string): Children {
   return { name, table: '', foreignKey: '', columns: [], store: 'primary' }
 }
 
-/** The id first, wherever the entity file says it. */
+/** The columns with the id first, whatever the order in the entity file. */
 function columnsOf(fields: Readonly<Record<string, Field>>): Column[] {
   const columns = Object.entries(fields).map(([name, field]) => ({ name, column: snakeCase(name), field }))
   return [...columns.filter(({ name }) => name === 'id'), ...columns.filter(({ name }) => name !== 'id')]
@@ -200,23 +200,23 @@ function childrenOf(definitions: Readonly<Record<string, ChildrenDefinition>>): 
   }))
 }
 
-/** The part of an entity file about who reads and what, names and types forgotten. */
-export interface ReadsPart {
+/** The reads of an entity file without the types of its names. */
+interface UntypedReads {
   readonly access: {
     readonly read?: ReadAccess
     readonly reads?: Readonly<Partial<Record<ReadOperation, ReadAccess>>>
     readonly ownerFilter?: OwnerFilterDefinition
   }
-  readonly customReads?: Readonly<Record<string, ErasedCustomRead>>
+  readonly customReads?: Readonly<Record<string, UntypedCustomRead>>
 }
 
-export function resolveReads(
-  { access, customReads = {} }: ReadsPart,
-  { column }: Pick<Names, 'column'>
+function resolveReads(
+  { access, customReads = {} }: UntypedReads,
+  { column }: Pick<NameResolver, 'column'>
 ): Pick<Entity, 'access' | 'customReads'> {
   const { reads = {} } = access
   const read = access.read ?? reads.export
-  // An entity file that got round its types may say nothing at all, which checkCatalogue reports.
+  // An entity file that bypasses its types may lack every access; checkCatalogue reports that.
   const every = Object.fromEntries(
     READ_OPERATIONS.map((operation) => [operation, reads[operation] ?? read])
   ) as Entity['access']
@@ -232,15 +232,15 @@ export function resolveReads(
   }
 }
 
-/** The owner filter over the routes that the rest of the file makes. */
-export function resolveFilter(
-  { access: { ownerFilter } }: ReadsPart,
+/** The owner filter of an entity file, over the routes that the resource has. */
+function resolveFilter(
+  { access: { ownerFilter } }: UntypedReads,
   of: Pick<Entity, 'customReads' | 'writes' | 'actions'>,
-  { column, mistakes }: Pick<Names, 'column'> & { readonly mistakes: string[] }
+  { column, mistakes }: Pick<NameResolver, 'column'> & { readonly mistakes: string[] }
 ): Entity['ownerFilter'] {
   if (ownerFilter === undefined) return undefined
   const routes = routeNames(of)
-  const route = finder(
+  const route = findOrReport(
     routes.map((name) => ({ name })),
     { what: 'a route of the resource', standIn: (name) => ({ name }), mistakes }
   )
@@ -256,8 +256,8 @@ export function routeNames({
   return [...READ_OPERATIONS, ...customReads.keys(), ...writes, ...actions.keys()]
 }
 
-/** The part of an entity file about writes, names and types forgotten: a resolved entity knows them by name. */
-export interface WritesDefinition {
+/** The writes of an entity file without the types of its names. */
+interface UntypedWrites {
   readonly access: { readonly write?: WriteAccess }
   readonly writes?: readonly WriteOperation[]
   readonly creates?: {
@@ -267,18 +267,18 @@ export interface WritesDefinition {
   readonly updates?: Entity['updateRule']
   readonly actions?: (
     action: ReturnType<typeof defineAction<object, object>>
-  ) => Readonly<Record<string, DefinedAction>>
+  ) => Readonly<Record<string, UntypedAction>>
 }
 
-/** What the names of the rest of the file stand for. Each notes a mistake for a name that it does not know. */
-export interface Names {
+/** Finds what a name of the entity file stands for, and notes a mistake for an unknown name. */
+interface NameResolver {
   readonly column: (name: string) => Column
   readonly children: (name: string) => Children
 }
 
-export function resolveWrites(
-  { access, writes = [], creates = {}, updates, actions }: WritesDefinition,
-  names: Names
+function resolveWrites(
+  { access, writes = [], creates = {}, updates, actions }: UntypedWrites,
+  names: NameResolver
 ): Pick<Entity, 'writes' | 'writeAccess' | 'creation' | 'updateRule' | 'actions'> {
   const definitions = Object.entries(actions?.(defineAction()) ?? {})
   return {
@@ -296,7 +296,7 @@ export function resolveWrites(
   }
 }
 
-function resolveAction(name: string, definition: DefinedAction, names: Names): Action {
+function resolveAction(name: string, definition: UntypedAction, names: NameResolver): Action {
   const { description, permission, when = {}, input = {}, child, loads = [], change } = definition
   const members = Object.entries(input).map(([name, field]) => ({ name, column: snakeCase(name), field }))
   const guardedChild: GuardedChild | undefined = child && {
@@ -316,8 +316,8 @@ function resolveAction(name: string, definition: DefinedAction, names: Names): A
   }
 }
 
-/** Finds by name; for a name that there is none of, a stand-in until the mistake is reported. */
-export function finder<One extends { readonly name: string }>(
+/** Finds by name. For an unknown name it notes a mistake and answers a stand-in. */
+function findOrReport<One extends { readonly name: string }>(
   all: readonly One[],
   otherwise: { readonly what: string; readonly standIn: (name: string) => One; readonly mistakes: string[] }
 ): (name: string) => One {

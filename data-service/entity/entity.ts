@@ -8,14 +8,14 @@ import type { OperatorOf } from './operators.js'
 
 export type { Children, Column, Computed, Joined, Reference, StoreName } from './field.js'
 
-/** An entity as the service works with it: what `defineEntity` makes of an entity file, names resolved, types erased. */
+/** What `defineEntity` makes of an entity file: its names are resolved to what they stand for. */
 export interface Entity {
   /** Route segment. */
   readonly name: string
   readonly table: string
   /** One sentence for people. */
   readonly description: string
-  /** Own columns in order, the id first, hidden ones included; the row version is not among them, every row has one. */
+  /** The columns of the table, the id first, hidden ones included. The row version of every row is not among them. */
   readonly columns: readonly Column[]
   readonly computed: readonly Computed[]
   readonly joined: readonly Joined[]
@@ -29,17 +29,17 @@ export interface Entity {
   readonly ownerFilter: OwnerFilter | undefined
   /** In the order of the entity file. */
   readonly customReads: ReadonlyMap<string, CustomRead>
-  /** Writes it has besides its actions. */
+  /** The writes of the resource besides its actions. */
   readonly writes: ReadonlySet<WriteOperation>
   /** undefined for a resource without writes and actions. */
   readonly writeAccess: WriteAccess | undefined
   readonly creation: Creation
-  /** What a PUT does or refuses besides setting the body's members. */
+  /** What a PUT rejects, or sets besides the members of the body. */
   readonly updateRule: ((call: ActionCall) => Outcome | Promise<Outcome>) | undefined
   /** In the order of the entity file. */
   readonly actions: ReadonlyMap<string, Action>
-  /** Single reads and writes done in the entity's own way. */
+  /** Functions in place of single reads and writes. */
   readonly overrides: Overrides
-  /** What the entity file got wrong and its types could not see; checkCatalogue reports it with its own findings. */
+  /** Mistakes of the entity file that its types could not show; checkCatalogue reports them. */
   readonly mistakes: readonly string[]
 }

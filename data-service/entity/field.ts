@@ -1,12 +1,11 @@
 /**
- * A column's value as the rest of the service sees it, alike for every database: string as text; bool as boolean; int
- * as number; long and decimal as exact digits in a string (decimal with its column's scale); dateTime as
- * `2026-01-31T08:00:00.000Z`; guid as lower-case text; byte arrays as Buffer. It is also the value's form on the wire,
- * where only byte arrays change, into base64.
+ * A column's value in the service, the same for every database: a string is text; bool is boolean; int is a number; long
+ * and decimal are exact digits in a string (decimal in its column's scale); dateTime is `2026-01-31T08:00:00.000Z`; guid
+ * is lower-case text; bytes are a Buffer. On the wire it is the same, except that bytes are base64.
  */
 export type Value = string | number | boolean | Buffer | null
 
-/** A filter operand or an id: as Value, never null, never bytes. */
+/** A filter operand or an id: a Value that is neither null nor bytes. */
 export type Operand = string | number | boolean
 
 /**
@@ -16,10 +15,10 @@ export type Operand = string | number | boolean
 export type FieldType = 'string' | 'bool' | 'int' | 'long' | 'decimal' | 'dateTime' | 'guid'
 
 /** Who sets a column: requests on create and update, requests on create only, or the service alone. */
-export type Writability = 'always' | 'onCreate' | 'never'
+type Writability = 'always' | 'onCreate' | 'never'
 
-/** What a value of the type is inside (value.ts). */
-export type ValueOfType<T extends FieldType> = T extends 'bool' ? boolean : T extends 'int' ? number : string
+/** The type of a value of the column type. */
+type ValueOfType<T extends FieldType> = T extends 'bool' ? boolean : T extends 'int' ? number : string
 
 export interface Field<
   T extends FieldType = FieldType,
@@ -30,27 +29,27 @@ export interface Field<
   readonly type: T
   readonly nullable: Nullable
   readonly writability: W
-  /** Never on the wire in any direction, and no different from an unknown name to a caller. */
+  /** Never on the wire in any direction: a caller cannot tell it from an unknown name. */
   readonly hidden: Hidden
   readonly unique: boolean
   /** The value may be null, but a request must not leave the member out. */
   readonly requiredNullable: boolean
-  /** Characters of a string; at least one where `required` text may not be empty. */
+  /** The smallest and largest number of characters in a string. */
   readonly minLength: number
   readonly maxLength: number
-  /** Digits in all and after the point of a decimal. */
+  /** Number of digits of a decimal: in all, and after the point. */
   readonly precision: number
   readonly scale: number
-  /** Inclusive bounds a request must keep for numbers. */
+  /** Inclusive bounds for numbers in requests. */
   readonly minimum: string | undefined
   readonly maximum: string | undefined
-  /** The value of a create request that leaves it out. */
+  /** The value when a create request leaves the member out. */
   readonly defaultTo: string | number | boolean | undefined
 }
 
-type Plain<T extends FieldType> = Field<T, false, false, 'always'>
+type PlainField<T extends FieldType> = Field<T, false, false, 'always'>
 
-function field<T extends FieldType>(type: T, more: Partial<Plain<T>> = {}): Plain<T> {
+function field<T extends FieldType>(type: T, more: Partial<PlainField<T>> = {}): PlainField<T> {
   return {
     type,
     nullable: false,
@@ -69,27 +68,27 @@ function field<T extends FieldType>(type: T, more: Partial<Plain<T>> = {}): Plai
   }
 }
 
-export const text = (maxLength: number, minLength = 1): Plain<'string'> => field('string', { maxLength, minLength })
-export const freeText = (maxLength = 2000): Plain<'string'> => field('string', { maxLength })
-export const bool = (): Plain<'bool'> => field('bool')
+export const text = (maxLength: number, minLength = 1): PlainField<'string'> => field('string', { maxLength, minLength })
+export const freeText = (maxLength = 2000): PlainField<'string'> => field('string', { maxLength })
+export const bool = (): PlainField<'bool'> => field('bool')
 /** 32 bits, signed. */
-export const int = (range: { min?: number; max?: number } = {}): Plain<'int'> =>
+export const int = (range: { min?: number; max?: number } = {}): PlainField<'int'> =>
   field('int', { minimum: range.min?.toString(), maximum: range.max?.toString() })
 /** 64 bits, signed; a string on the wire. */
-export const long = (): Plain<'long'> => field('long')
+export const long = (): PlainField<'long'> => field('long')
 /** Exact digits; a string on the wire. */
-export const decimal = (precision: number, scale: number): Plain<'decimal'> => field('decimal', { precision, scale })
+export const decimal = (precision: number, scale: number): PlainField<'decimal'> => field('decimal', { precision, scale })
 /** An amount that is not negative. */
-export const money = (precision: number, scale: number): Plain<'decimal'> =>
+export const money = (precision: number, scale: number): PlainField<'decimal'> =>
   field('decimal', { precision, scale, minimum: '0' })
 /** UTC with milliseconds. */
-export const dateTime = (): Plain<'dateTime'> => field('dateTime')
-export const guid = (): Plain<'guid'> => field('guid')
+export const dateTime = (): PlainField<'dateTime'> => field('dateTime')
+export const guid = (): PlainField<'guid'> => field('guid')
 
 export const optional = <T extends FieldType, H extends boolean, W extends Writability>(
   of: Field<T, H, boolean, W>
 ): Field<T, H, true, W> => ({ ...of, nullable: true })
-/** May be null, but never left out: `requiredNullable(int())`. */
+/** May be null, but a request must not leave it out: `requiredNullable(int())`. */
 export const requiredNullable = <T extends FieldType, H extends boolean, W extends Writability>(
   of: Field<T, H, boolean, W>
 ): Field<T, H, true, W> => ({ ...of, nullable: true, requiredNullable: true })
@@ -119,7 +118,7 @@ export interface Column {
   readonly field: Field
 }
 
-/** A property worked out from columns of its own row: read-only, neither filterable nor sortable nor selectable. */
+/** A property computed from columns of its own row: read-only, and it cannot be filtered, sorted or selected. */
 export interface Computed {
   readonly name: string
   readonly type: FieldType
@@ -160,7 +159,7 @@ export interface Children {
 
 export type StoreName = 'primary' | 'second'
 
-/** What the fields of an entity file tell the compiler. */
+/** The fields of an entity file. */
 export type Fields = Readonly<Record<string, Field>> & { readonly id: Field<'int' | 'long' | 'guid', false> }
 
 export type VisibleName<F> = { [K in keyof F]: F[K] extends { hidden: true } ? never : K }[keyof F] & string
@@ -168,34 +167,34 @@ export type NameOfType<F, T extends FieldType> = {
   [K in keyof F]: F[K] extends Field<T, false> ? K : never
 }[keyof F] &
   string
-/** What may stand for a row in a list of names: always there, and read as it is written. */
+/** Names of fields that can be the label of a row: visible, never null, and shown as text. */
 export type LabelName<F> = {
   [K in keyof F]: F[K] extends Field<'string' | 'int' | 'long' | 'guid', false, false> ? K : never
 }[keyof F] &
   string
 export type TypeOf<F, K extends keyof F> = F[K] extends Field<infer T> ? T : never
 
-/** A value of a column as it is inside (value.ts), null where the column may be null. */
+/** The type of a field's value, with null if the field may be null. */
 export type ValueOf<One> =
   One extends Field<infer T, boolean, infer N> ? ValueOfType<T> | (N extends true ? null : never) : never
 
 /** A row by property name, hidden columns included. */
 export type RowOf<F> = { readonly [K in keyof F]: ValueOf<F[K]> }
 
-/** Columns that requests may set at all, and on an update too. */
-export type SetOnCreate<F> = Writable<F, 'always' | 'onCreate'>
-export type SetOnUpdate<F> = Writable<F, 'always'>
-/** Columns that the service alone sets; the id is the database's. */
-export type SetByService<F> = Writable<F, 'never'>
+/** Names of fields that a create request may set, and that an update may set. */
+export type SettableOnCreate<F> = Writable<F, 'always' | 'onCreate'>
+export type SettableOnUpdate<F> = Writable<F, 'always'>
+/** Names of fields that only the service sets, without the id, which the database sets. */
+export type ReadOnlyName<F> = Writable<F, 'never'>
 
 type Writable<F, W extends Writability> = {
   [K in keyof F]: F[K] extends { writability: W } ? (K extends 'id' ? never : K) : never
 }[keyof F]
 
-/** Columns to change. */
-export type SomeOf<F> = { readonly [K in Exclude<keyof F, 'id'>]?: ValueOf<F[K]> }
+/** Values of some columns of a row. */
+export type PartialRowOf<F> = { readonly [K in Exclude<keyof F, 'id'>]?: ValueOf<F[K]> }
 
-/** Columns of a new row among `Names`: those that may be null may be left out. */
+/** Values of the columns `Names` of a new row: a column that may be null can be left out. */
 export type NewRowOf<F, Names extends keyof F = Exclude<keyof F, 'id'>> = {
   readonly [K in Names as F[K] extends { nullable: true } ? never : K]: ValueOf<F[K]>
 } & { readonly [K in Names as F[K] extends { nullable: true } ? K : never]?: ValueOf<F[K]> }
@@ -207,31 +206,31 @@ export interface ChildrenDefinition {
   readonly store?: StoreName
 }
 
-/** Children that a write can reach: those of the second store are no part of its transaction. */
+/** Names of the children that a write can change: those of the second store are not in its transaction. */
 export type ChildName<C> = { [K in keyof C]: C[K] extends { store: 'second' } ? never : K }[keyof C] & string
 export type ChildFields<C, K> = K extends keyof C ? (C[K] extends { fields: infer F } ? F : never) : never
 
 declare const rowVersion: unique symbol
 
 /**
- * The version of a row, 8 bytes: another one after every write, and never one it had before. A token that a client
- * sent may be of any length; one of another length matches no row.
+ * The version of a row, 8 bytes. Every write gives the row a version that it never had before. A client may send a token
+ * of any length; one that is not 8 bytes long matches no row.
  */
 export type RowVersion = Buffer & { readonly [rowVersion]: true }
 
 const BYTES = 8
 
-/** What a client sent as a version. Empty means no token, and is none. */
+/** A version that a client sent; undefined for no bytes, which means no version. */
 export function asRowVersion(bytes: Uint8Array): RowVersion | undefined {
   return bytes.length === 0 ? undefined : brand(Buffer.from(bytes))
 }
 
-/** Starts at a random place, so that the tag of one row is no likely tag of another. */
+/** The version of a new row. Its first half is random, so that two rows are unlikely to share a version. */
 export function firstRowVersion(randomBytes: (size: number) => Buffer): RowVersion {
   return brand(Buffer.concat([randomBytes(BYTES / 2), Buffer.alloc(BYTES / 2)]))
 }
 
-/** Counts up, so that no version comes twice for a row in 2^64 writes. */
+/** Counts up, so that no version of a row repeats within 2^64 writes. */
 export function nextRowVersion(current: Buffer): RowVersion {
   const next = Buffer.alloc(BYTES)
   next.writeBigUInt64BE(BigInt.asUintN(64, current.readBigUInt64BE() + 1n))
@@ -239,6 +238,6 @@ export function nextRowVersion(current: Buffer): RowVersion {
 }
 
 function brand(bytes: Buffer): RowVersion {
-  // The only maker of the brand, which exists in the types alone.
+  // The brand exists only in the types, and only this function gives it.
   return bytes as RowVersion
 }

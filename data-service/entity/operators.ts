@@ -152,10 +152,10 @@ type Table = typeof OPERATORS
 export type Comparison = keyof Table
 
 /** How many operands a comparison takes: none, exactly one, exactly two, or any number from one. */
-export type Arity = OperatorRow['operands']
+type Arity = OperatorRow['operands']
 
 /** The comparisons that take so many operands. */
-export type ComparisonOf<A extends Arity> = {
+type ComparisonOf<A extends Arity> = {
   [C in Comparison]: Table[C]['operands'] extends A ? C : never
 }[Comparison]
 

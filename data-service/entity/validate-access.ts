@@ -9,7 +9,7 @@ import { READ_OPERATIONS, READ_PARAMETERS, READ_SEGMENTS, type ReadOperation, RE
 /** Owner claims are 64-bit integers (contract.md section 6). */
 const OWNER_TYPES: readonly FieldType[] = ['int', 'long']
 
-/** Mistakes in who may read: unknown permissions, owner properties that cannot hold an owner, a missing word. */
+/** Mistakes in read access: unknown permissions, owner properties that cannot hold an owner, no access at all. */
 export function accessMistakes(entity: Entity, permissions: readonly string[]): string[] {
   return [
     ...READ_OPERATIONS.flatMap((operation) => readMistakes(entity, entity.access[operation], permissions)),
@@ -17,8 +17,8 @@ export function accessMistakes(entity: Entity, permissions: readonly string[]): 
   ]
 }
 
-/** An entity file that got round its types may say nothing at all. */
-export function readMistakes(entity: Entity, access: ReadAccess | undefined, permissions: readonly string[]): string[] {
+/** `access` is undefined for an entity file that bypasses its types. */
+function readMistakes(entity: Entity, access: ReadAccess | undefined, permissions: readonly string[]): string[] {
   switch (access?.kind) {
     case undefined:
       return ['access says nothing of its reads: everyone, permission(…) or ownRows(…).']
@@ -31,7 +31,7 @@ export function readMistakes(entity: Entity, access: ReadAccess | undefined, per
   }
 }
 
-/** Where a list is scoped or gated, its export is in the same way (source.md, read-scope hook). */
+/** The list and the pages must have the access of the export (source.md, read-scope hook). */
 function exportMistakes(entity: Entity): string[] {
   return READ_OPERATIONS.filter((operation) => READS[operation].protectedAsExport).flatMap((operation) => {
     const [here, there] = [protection(entity, 'export'), protection(entity, operation)]
@@ -42,8 +42,8 @@ function exportMistakes(entity: Entity): string[] {
 }
 
 /**
- * What stands before a read, in words. A row scope needs no filter besides, being the narrower of the two, and a filter
- * that may be done without is none.
+ * The protection of a read in words, to compare and to report. An owner filter adds nothing to a row scope, which is
+ * narrower, and does not count where the request may leave the owner parameter out.
  */
 function protection({ access, ownerFilter }: Entity, operation: ReadOperation): string {
   const word: ReadAccess | undefined = access[operation]
@@ -80,19 +80,19 @@ export function ownerFilterMistakes(entity: Entity): string[] {
   if (ownerFilter === undefined) return []
   const { owner, routes } = ownerFilter
   return [
-    // A name that is none has been noted already.
+    // defineEntity has noted an unknown column already.
     ...(columns.includes(owner) ? ownerMistakes(entity, owner.name) : []),
     ...(routes.size === 0 ? ['it stands before no route.'] : []),
     ...parameterMistakes(entity, ownerFilter),
     ...Array.from(routes).flatMap(([route, guard]) =>
-      guard === undefined || stands(guard, route, entity)
+      guard === undefined || isGuardedBy(guard, route, entity)
         ? []
-        : [`\`${route}\` may go without the owner, but its ${WORDS[guard] ?? guard} does not stand there.`]
+        : [`\`${route}\` may go without the owner, but its ${GUARD_WORDS[guard] ?? guard} does not stand there.`]
     )
   ].map((mistake) => `ownerFilter: ${mistake}`)
 }
 
-const WORDS: Readonly<Partial<Record<string, string>>> = {
+const GUARD_WORDS: Readonly<Partial<Record<string, string>>> = {
   rowScope: 'row scope (ownRows)',
   permission: 'permission'
 } satisfies Record<Guard, string>
@@ -108,21 +108,21 @@ function parameterMistakes({ customReads }: Entity, { parameter, owner, routes }
   return [`\`${byId}\` would take the id of its path for the owner, which is in \`${owner.name}\`: name a parameter.`]
 }
 
-/** Whether the guard is what the route has. */
-function stands(guard: Guard, route: string, entity: Entity): boolean {
+/** Whether the route has this protection. */
+function isGuardedBy(guard: Guard, route: string, entity: Entity): boolean {
   const { customReads, actions, writeAccess } = entity
   const read = READ_OPERATIONS.find((one) => one === route)
   const access: ReadAccess | WriteAccess | undefined =
     read === undefined ? (customReads.get(route)?.access ?? writeAccess) : entity.access[read]
   if (guard === 'rowScope') return access?.kind === 'ownRows'
-  // An entity file that got round its types may name another guard.
+  // An entity file that bypasses its types may name another guard.
   return guard === 'permission' && (access?.kind === 'permission' || actions.get(route)?.permission !== undefined)
 }
 
 /** What `where` may compare, by the type of its value. */
-const SCALARS: Readonly<Partial<Record<FieldType, string>>> = { string: 'string', bool: 'boolean', int: 'number' }
+const TYPE_OF_VALUE: Readonly<Partial<Record<FieldType, string>>> = { string: 'string', bool: 'boolean', int: 'number' }
 
-/** Mistakes in routes of a resource's own: names that are another's, and what custom reads show. */
+/** Mistakes in route names and in custom reads. */
 export function routeMistakes(entity: Entity, permissions: readonly string[]): string[] {
   const names = routeNames(entity)
   const twice = names.filter((name, index) => names.indexOf(name) !== index)
@@ -150,7 +150,7 @@ function shownMistakes({ items, sort, where }: CustomRead): string[] {
   if (new Set(items).size < items.length) mistakes.push('items names a field twice.')
   for (const { column, value } of where) {
     const { name, field } = column
-    if (typeof value !== SCALARS[field.type])
+    if (typeof value !== TYPE_OF_VALUE[field.type])
       mistakes.push(`\`${name}\` is ${field.type} and never ${JSON.stringify(value)}.`)
   }
   return mistakes

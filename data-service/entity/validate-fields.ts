@@ -3,10 +3,10 @@ import type { Field, FieldType } from './field.js'
 import { CAMEL_CASE, KEBAB_CASE, suggestion } from './names.js'
 import { operatorsOf } from './operators.js'
 
-/** First segments that are the gateway's own (contract.md section 8). */
+/** First path segments that belong to the gateway (contract.md section 8). */
 const RESERVED: readonly string[] = ['auth', 'problems', 'health', 'docs']
 
-/** Mistakes in names that all resources share: route segments and tables. */
+/** Names of resources and tables that are malformed, reserved or used twice. */
 export function namingMistakes(entities: readonly Entity[]): string[] {
   const mistakes: string[] = []
   const resources = new Set<string>()
@@ -32,7 +32,7 @@ const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid']
 /** SQLite holds decimals as scaled 64-bit integers, with one digit to spare for operands beyond the column. */
 const MAX_PRECISION = 18
 
-/** Mistakes in the columns of an entity and of its children, and in how their names get along. */
+/** Mistakes in the columns of an entity and of its children, and names that clash. */
 export function fieldMistakes(entity: Entity): string[] {
   const { columns, computed, joined, references, children } = entity
   return [
@@ -54,7 +54,7 @@ export function fieldMistakes(entity: Entity): string[] {
   ]
 }
 
-/** Names that are not camelCase, or the same but for case. */
+/** Names that are not camelCase, or that differ in letter case only. */
 export function nameMistakes(names: readonly string[]): string[] {
   const seen = new Map([['rowversion', 'rowVersion']])
   const mistakes: string[] = []
@@ -72,7 +72,7 @@ function idMistakes([id]: readonly Column[]): string[] {
   return sound ? [] : [`\`id\` must be a visible int, long or guid that is never null.`]
 }
 
-/** Mistakes in what columns hold, and in their names in the database. */
+/** Mistakes in the types of columns and in their names in the database. */
 export function columnMistakes(columns: readonly Column[]): string[] {
   const mistakes: string[] = []
   const named = new Map([['row_version', 'rowVersion']])
@@ -148,7 +148,7 @@ function shape(field: Field): string {
 
 const LABEL_TYPES: readonly FieldType[] = ['string', 'int', 'long', 'guid']
 
-/** Mistakes in what may be filtered, sorted and looked up. */
+/** Mistakes in `filterable`, `sortable`, `operators` and `label`. */
 export function queryMistakes(entity: Entity): string[] {
   const { columns, joined, computed, filterable, sortable, label } = entity
   const visible = [...columns.filter((one) => !one.field.hidden), ...joined]

@@ -8,7 +8,7 @@ import { columnMistakes, nameMistakes } from './validate-fields.js'
 
 const MOST_CHILDREN = 1000
 
-/** Mistakes in who may write what, and in how rows come to be. */
+/** Mistakes in writes: operations, write access, creation. */
 export function writeMistakes(entity: Entity, permissions: readonly string[]): string[] {
   return [...operationMistakes(entity), ...accessMistakes(entity, permissions), ...creationMistakes(entity)]
 }
@@ -30,7 +30,7 @@ function accessMistakes(entity: Entity, permissions: readonly string[]): string[
     return writes.size + actions.size > 0 ? ['access says nothing of its writes: permission(…) or ownRows(…).'] : []
   }
   if (writeAccess.kind === 'permission') return permissionMistakes(writeAccess.permission, permissions)
-  // An entity file that got round its types may say something else.
+  // An entity file that bypasses its types may name another kind.
   const { kind }: { readonly kind: string } = writeAccess
   if (kind !== 'ownRows') return [`access.write must be permission(…) or ownRows(…), not ${kind}.`]
   const owner = entity.columns.find((one) => one.name === writeAccess.property)
@@ -57,7 +57,7 @@ function creationMistakes({ columns, creation, writes }: Entity): string[] {
   return mistakes
 }
 
-/** Columns that nobody would give a value. */
+/** Columns that neither a request nor the service would give a value. */
 function unfilled(columns: readonly Column[], prefix: string): string[] {
   return columns
     .filter(({ name, field }) => name !== 'id' && field.writability === 'never')
@@ -65,8 +65,8 @@ function unfilled(columns: readonly Column[], prefix: string): string[] {
     .map(({ name }) => `\`${prefix}${name}\` is set by no request and may not be null: creates.prepare has to set it.`)
 }
 
-/** A permission that an action needs. */
-export function neededPermission(permission: Permission | undefined, permissions: readonly string[]): string[] {
+/** An action's permission that no role has. */
+function neededPermission(permission: Permission | undefined, permissions: readonly string[]): string[] {
   return permission === undefined ? [] : permissionMistakes(permission, permissions)
 }
 

@@ -3,7 +3,7 @@ import { accessMistakes, ownerFilterMistakes, routeMistakes } from './validate-a
 import { fieldMistakes, namingMistakes, navigationMistakes, queryMistakes } from './validate-fields.js'
 import { actionMistakes, writeMistakes } from './validate-writes.js'
 
-/** Throws one CatalogueError with every mistake of every entity, each with a suggestion where one is near. */
+/** Throws one CatalogueError with every mistake of every entity. A mistake in a name suggests the nearest known name. */
 export function checkCatalogue(entities: readonly Entity[], permissions: readonly string[]): void {
   const mistakes = [...namingMistakes(entities)]
   for (const entity of entities) {

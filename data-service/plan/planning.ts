@@ -32,7 +32,7 @@ export function refuseUnplaced(unplaced: Unplaced | null, violations: Violations
   }
 }
 
-/** The only maker of plans: called by the planning functions of this folder, each with a scope from readAccess. */
+/** The only maker of plans: called by the planning functions of this folder, each with a scope from readableRows. */
 export function planned<Shape>(shape: Shape): Planned<Shape> {
   // The brand exists in the types alone.
   return shape as Planned<Shape>

@@ -8,7 +8,7 @@ import type { LoadedRow } from '../plan/stores.js'
 /** A value as JSON text. */
 export type ValueEncoder = (value: Value) => string
 
-/** Values already have their form on the wire (entity/value.ts); only free text can need escaping. */
+/** Values already have their form on the wire (entity/field.ts); only free text can need escaping. */
 export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
   switch (type) {
     case 'string':
