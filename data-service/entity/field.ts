@@ -68,7 +68,8 @@ function field<T extends FieldType>(type: T, more: Partial<PlainField<T>> = {}):
   }
 }
 
-export const text = (maxLength: number, minLength = 1): PlainField<'string'> => field('string', { maxLength, minLength })
+export const text = (maxLength: number, minLength = 1): PlainField<'string'> =>
+  field('string', { maxLength, minLength })
 export const freeText = (maxLength = 2000): PlainField<'string'> => field('string', { maxLength })
 export const bool = (): PlainField<'bool'> => field('bool')
 /** 32 bits, signed. */
@@ -77,7 +78,8 @@ export const int = (range: { min?: number; max?: number } = {}): PlainField<'int
 /** 64 bits, signed; a string on the wire. */
 export const long = (): PlainField<'long'> => field('long')
 /** Exact digits; a string on the wire. */
-export const decimal = (precision: number, scale: number): PlainField<'decimal'> => field('decimal', { precision, scale })
+export const decimal = (precision: number, scale: number): PlainField<'decimal'> =>
+  field('decimal', { precision, scale })
 /** An amount that is not negative. */
 export const money = (precision: number, scale: number): PlainField<'decimal'> =>
   field('decimal', { precision, scale, minimum: '0' })
