@@ -9,7 +9,7 @@ import { permissionsIn, type Roles } from './auth/claims.js'
 import type { OutsideIssuerConfig } from './auth/outside-issuer.js'
 import type { OwnershipPolicy } from './plan/authorize.js'
 import { type ConfiguredDatabase, sameUrl } from './sql/connect.js'
-import { locateDatabase } from './sql/engines/engines.js'
+import { embeddedDatabaseUrl, locateDatabase } from './sql/engines/engines.js'
 import type { Migration } from './sql/schema/migrate.js'
 
 /** The databases of an application. */
@@ -64,7 +64,7 @@ export function readConfig(
   const dataDir = reader.text('DATA_DIR', '.data')
   const database = (setting: string, file: string): ConfiguredDatabase => ({
     setting,
-    url: reader.parsed(setting, { fallback: `sqlite:${join(dataDir, file)}`, parse: checkDatabaseUrl })
+    url: reader.parsed(setting, { fallback: embeddedDatabaseUrl(join(dataDir, file)), parse: checkDatabaseUrl })
   })
   const { primary, second } = application.databases
   const config: DataServiceConfig = {

@@ -44,4 +44,14 @@ describe('code rules', () => {
     const expecting = all.filter(({ text }) => pattern('// @ts-exp', 'ect-error').test(text)).map(({ path }) => path)
     expect(expecting.filter((path) => !path.startsWith('test/types/'))).to.deep.equal([])
   })
+
+  it('kinds of database are named by their own files in sql/engines and by the list of engines alone', () => {
+    const ownFiles = /^data-service\/sql\/engines\/(?:(?:mysql|sqlite)[a-z0-9-]*|engines)\.ts$/
+    const kinds = /mysql|mariadb|sqlite|galera|wsrep/i
+    const naming = product.filter(({ text }) => kinds.test(text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/[^\n]*/g, '')))
+    // Files of the data folder by their endings, for the gateway too, which knows no database.
+    const endings = 'shared/files.ts'
+    expect(naming.map(({ path }) => path).filter((path) => !ownFiles.test(path) && path !== endings)).to.deep.equal([])
+    expect(naming.some(({ path }) => ownFiles.test(path))).to.equal(true)
+  })
 })

@@ -18,3 +18,8 @@ export function engineOf(url: string): Engine {
 export function locateDatabase(url: string): DatabaseLocation {
   return engineOf(url).locate(url, URL_FORMS)
 }
+
+/** The URL of the database in a file that needs no server: what the service uses where no URL is configured. */
+export function embeddedDatabaseUrl(file: string): string {
+  return `sqlite:${file}`
+}
