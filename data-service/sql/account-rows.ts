@@ -128,7 +128,7 @@ export function lockAttemptsText(dialect: SqlDialect): StatementText {
 
 const FIND = select({ attempts: text }, 'FROM login_attempts WHERE key_hash = $key')
 
-/** Of both keys of a log-in at once: what most attempts of a flood cost, and all that they do. */
+/** Both keys of a login in one statement: most attempts of a flood cost no more than this. */
 const FIND_BOTH = select(
   { key_hash: binary, attempts: text },
   'FROM login_attempts WHERE key_hash IN ($first, $second)'

@@ -28,14 +28,15 @@ import {
 import { runTransaction } from './transactions.js'
 
 /**
- * Connections for accounts and sessions alone: transactions that wait for each other's locks there, as the log-ins from
- * one address do, take none from reads and writes. A process runs fewer log-ins at once than this, so refreshes pass.
+ * Most connections of the pool for accounts and sessions. Logins from one address wait for each other's locks; in a pool
+ * of their own they take no connection from reads and writes. A process runs fewer logins at once than this, so that
+ * refreshes get a connection too.
  */
 const CONNECTIONS = 5
 
 /**
- * Replicas that count log-ins from one address change one row. On Galera all but one of them meet a failed certification
- * at once, so they are tried more often than writes of entities.
+ * Replicas that count logins from one address change one row. On a Galera cluster all of them but one fail certification
+ * at once, so these transactions are tried more often than writes of entities.
  */
 const TRIES = 12
 
@@ -87,7 +88,7 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
     try {
       return await runTransaction({ ...deps, what: WHAT, tries: TRIES }, signal, {
         run: work,
-        // Done twice a log-in leaves a session that nobody has, and a refresh finds what it did within the grace window.
+        // A login done twice leaves a session that nobody uses; a refresh finds what it did within the grace window.
         isRepeatable: () => true
       })
     } catch (error) {
@@ -106,7 +107,7 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
   }
 }
 
-/** A session that lost its races is no conflict of the caller's making, and goes on. */
+/** A transaction that lost its races is no conflict that the caller made: trying again helps. */
 function busy(cause: unknown): DomainError {
   return new DomainError('upstream.unavailable', 'The database is busy. Try again.', { retryAfter: 1, cause })
 }
@@ -153,12 +154,12 @@ const USED = select(
 )
 
 export function purgeAttempts(session: WriteSession, now: number, most: number): Promise<number> {
-  // One that is counted again meanwhile has expired no more.
+  // A row that was counted again meanwhile is not expired any more.
   const statement = 'DELETE FROM login_attempts WHERE expires_at <= $now AND key_hash IN'
   return purge(session, { find: ATTEMPTS, statement }, { now, most })
 }
 
-/** Tokens first: a family takes its own with it, and there may be thousands of them. */
+/** Deletes tokens first: a family is deleted together with its tokens, and there may be thousands of them. */
 export async function purgeSessions(session: WriteSession, now: number, most: number): Promise<number> {
   const statement = 'DELETE FROM refresh_tokens WHERE token_hash IN'
   const tokens = await purge(session, { find: TOKENS, statement }, { now, most })
@@ -167,7 +168,7 @@ export async function purgeSessions(session: WriteSession, now: number, most: nu
   return await purge(session, { find: FAMILIES, statement: families }, { now, most })
 }
 
-/** Of living families too: a token that is presented once it is gone is known by the family that it names. */
+/** Of families that live on too: a token that is presented after it was deleted is known by the family that it names. */
 export function purgeUsedTokens(session: WriteSession, now: number, most: number): Promise<number> {
   const statement = 'DELETE FROM refresh_tokens WHERE purge_at <= $now AND token_hash IN'
   return purge(session, { find: USED, statement }, { now, most })

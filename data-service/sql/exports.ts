@@ -113,7 +113,7 @@ class KeysetCursor {
     else if (phase === 'beyond') this.#begin(this.#hasNulls && descending ? 'nulls' : 'done')
   }
 
-  /** A phase that no earlier row bounds. */
+  /** Begins a phase whose rows are not limited by an earlier row. */
   #begin(phase: Phase | 'done'): void {
     this.#phase = phase
     this.#last = undefined

@@ -43,7 +43,7 @@ export class IdempotencyKeys {
     this.#take = statementText(dialect.insertOrKeep(INSERT, 'key_hash'))
   }
 
-  /** As UnitOfWork.claimKey. The key comes first in its transaction, which it begins. */
+  /** As UnitOfWork.claimKey. Claiming the key is the first statement of its transaction. */
   async claim(transaction: TransactionAttempt, claim: KeyClaim): Promise<KeptAnswer | undefined> {
     const values = {
       key: claim.keyHash,
@@ -70,14 +70,14 @@ export class IdempotencyKeys {
   async purge(session: WriteSession, now: number, most: number): Promise<number> {
     const found = await session.run(EXPIRED, { now: BigInt(now), most: BigInt(Math.min(most, KEYS_AT_ONCE)) })
     const keys = found.flatMap(([key]) => (Buffer.isBuffer(key) ? [key] : []))
-    // One that was taken over meanwhile is expired no more.
+    // A key that was taken over meanwhile is not expired any more.
     const statement = 'DELETE FROM idempotency_keys WHERE expires_at <= $now AND key_hash IN'
     return await deleteListed(session, statement, { keys, now })
   }
 
   /**
-   * When the one that holds the key gives it up, InnoDB lets one of those that wait go on and calls the others
-   * deadlocked. They hold nothing yet, so they wait on.
+   * When the transaction that holds the key is rolled back, InnoDB lets one of the waiting transactions go on and
+   * reports a deadlock to the others. They hold no lock yet, so they wait again.
    */
   async #taken(transaction: TransactionAttempt, values: BoundValues) {
     const end = performance.now() + WAIT_MS
@@ -102,8 +102,8 @@ function inFlight(cause: unknown): DomainError {
 }
 
 /**
- * Runs a DELETE that ends in `IN` for a list of keys, and answers how many rows it deleted. Going by primary key, as
- * those who use the rows lock them, neither ever waits in a circle.
+ * Runs a DELETE that ends in `IN` for a list of keys, and answers how many rows it deleted. It locks rows by primary key
+ * alone, as all other users of the rows do, so that it is part of no deadlock.
  */
 export async function deleteListed(
   session: WriteSession,

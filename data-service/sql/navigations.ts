@@ -56,7 +56,7 @@ export interface Source {
   readonly dialect: SqlDialect
 }
 
-/** Ids in one statement: a power of two, far below the 32,766 values that a statement may have on SQLite. */
+/** Ids in one statement: a power of two, far below the 32,766 values that a statement may have (SQLite). */
 const IDS_AT_ONCE = 16_384
 
 export function scopeConditions(scope: RowScope): readonly RowCondition[] {
@@ -84,7 +84,7 @@ export async function loadReferenced(
   return found
 }
 
-/** The children of all rows of a page by the row's id, in order of their own: one statement a collection. */
+/** The children of all rows of a page by the row's id, ordered by their own id: one statement for each collection. */
 export async function loadChildren(
   session: ReadSession,
   { statements, dialect }: Source,
@@ -111,7 +111,7 @@ function among(column: Column, operands: readonly Operand[]): RowCondition {
   return { path: own(column), comparison: 'in', operands }
 }
 
-/** Distinct keys that lead somewhere, few enough for one statement each. */
+/** The distinct keys that are not null, in lists of which each fits into one statement. */
 function chunks(keys: readonly Value[]): Operand[][] {
   const distinct = [...new Set(keys)].filter((key): key is string | number => key !== null && typeof key !== 'object')
   return Array.from({ length: Math.ceil(distinct.length / IDS_AT_ONCE) }, (_, index) =>

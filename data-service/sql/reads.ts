@@ -91,7 +91,7 @@ export class SqlReadStore implements ReadStore {
     const { statements, dialect, reader } = this.#primary
     const { entity, limit } = plan
     const id = own(idColumn(entity))
-    // A row may be called by its id.
+    // Where the label of an entity is its id, the id is selected once.
     const named = entity.label === id.column ? [id] : [own(entity.label), id]
     const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
     const statement = statements.rows({
@@ -137,7 +137,7 @@ export class SqlReadStore implements ReadStore {
     return loaded
   }
 
-  /** Children of the second store: asked of it once the primary's connection is free again. */
+  /** Loads children of the second database, once the connection to the primary one was given back. */
   async #loadElsewhere(page: LoadedPage, which: RowsPlan['children'], signal: AbortSignal): Promise<void> {
     if (which.length === 0 || page.length === 0) return
     await this.#second.reader.read(signal, (session) => page.loadChildren(session, this.#second, which))
@@ -178,7 +178,7 @@ type Row = readonly Value[]
 /** Finds what belongs to a row by one of its values. */
 type Finder<Found> = (row: Row) => Found
 
-/** Rows of a page, and one after the other what they refer to. */
+/** The rows of a page. Their navigations are loaded one after another. */
 export class LoadedPage {
   readonly #plan: RowsPlan
   readonly #selection: Selection
@@ -216,7 +216,7 @@ export class LoadedPage {
     return this.#rows.length
   }
 
-  /** The first rows of it, without navigations yet. */
+  /** The first rows, as they are before navigations are loaded. */
   first(count: number): LoadedPage {
     return new LoadedPage(this.#plan, this.#selection, this.#rows.slice(0, count))
   }

@@ -90,7 +90,7 @@ export class RowModels {
   #refer(entity: Entity): void {
     for (const { name, to, via } of entity.references) {
       const target = known(this.#entities.get(to), to)
-      // Foreign keys are the migrations' business.
+      // The migrations make the foreign keys.
       this.of(entity).belongsTo(target, { as: name, foreignKey: via.name, targetKey: 'id', constraints: false })
     }
   }
@@ -124,10 +124,10 @@ function dataType({ type, maxLength, precision, scale }: Field): ReturnType<Abst
   }
 }
 
-/** In a small table the optimizer would rather read, and lock, every row. The embedded database takes no hints. */
+/** Without this hint the optimizer reads, and locks, every row of a small table. Sequelize writes it for servers alone. */
 const BY_ID = [{ type: IndexHints.FORCE, values: ['PRIMARY'] }]
 
-/** For changing the rows, or for keeping them as they are. Rows to lock are found by their id. */
+/** UPDATE: for changing the rows. SHARE: for keeping them as they are. Rows to lock are selected by their id. */
 export type Lock = 'UPDATE' | 'SHARE'
 
 export interface SelectShape {
@@ -139,7 +139,7 @@ export interface SelectShape {
   readonly joins: readonly BelongsTo[]
   readonly where: WhereOptions
   readonly order: readonly (readonly [Expression, 'ASC' | 'DESC'])[]
-  /** Rows to lock until the transaction ends; the embedded database, which has one writer, locks none. */
+  /** Locks the rows until the transaction ends. Sequelize writes no lock where the database has one writer at a time. */
   readonly lock?: Lock
   /** Names of the bound limit and offset. */
   readonly limit?: 'limit'
@@ -195,7 +195,7 @@ export type SelectedColumn = Path | 'rowVersion'
 export interface RowsShape {
   readonly entity: Entity
   readonly selected: readonly SelectedColumn[]
-  /** Equal for equal `selected` of the entity. */
+  /** Names `selected`: two selections of an entity with the same columns have the same key. */
   readonly selectedKey: string
   readonly conditions: readonly RowCondition[]
   readonly sort: readonly SortKey[]
@@ -210,7 +210,7 @@ export interface ChildrenShape {
   readonly lock?: Lock
 }
 
-/** Characters of text and key: many thousand statements, or some dozen of the longest that a caller can ask for. */
+/** Most characters of texts and keys that are kept: many thousand statements, or some dozen of the longest that a caller can ask for. */
 const TEXT_KEPT = 16_000_000
 
 /** The statements of one database, each shape compiled once. The cache is bounded, since callers choose shapes. */

@@ -28,7 +28,7 @@ export class StoredRows {
     })
     if (row === undefined) return undefined
     const found = new Map<string, readonly StoredRow[]>()
-    // Whoever writes children holds their root's lock, so theirs are not needed.
+    // A write of children holds the lock of their root, so the children need no lock of their own.
     for (const one of children) {
       const ofRoot = { path: own(ownerColumn(entity, one)), comparison: 'equals', operands: [id] } as const
       found.set(one.name, await this.#children(session, one, { conditions: [ofRoot] }))
@@ -81,7 +81,7 @@ export class StoredRows {
     return rows
   }
 
-  /** As a read by id, with the eyes of this transaction. */
+  /** As a read by id, but it sees what this transaction has written. */
   async get(session: ReadSession, plan: GetPlan): Promise<LoadedRow | undefined> {
     for (const { children } of plan.children) assertPrimary(children)
     const byId: RowCondition = { path: own(idColumn(plan.entity)), comparison: 'equals', operands: [plan.id] }
@@ -92,7 +92,7 @@ export class StoredRows {
     return page.rows()[0]
   }
 
-  /** By the index of the column, and without a lock: one that is taken on the way to rows is also on rows in between. */
+  /** Reads by the index of the column and takes no lock: a locking read would also lock the rows that it passes. */
   async #ids(
     session: ReadSession,
     entity: Entity,
@@ -111,7 +111,7 @@ export class StoredRows {
     return rows.flat().filter((id): id is string | number => typeof id === 'string' || typeof id === 'number')
   }
 
-  /** Those of the ids that still have the value, in order. */
+  /** Locks the rows of those ids that still have the value, in order of id. */
   async #having(
     session: ReadSession,
     entity: Entity,
@@ -159,7 +159,7 @@ interface Wanted {
   readonly lock?: Lock
 }
 
-/** Children of the other database are no part of this one's transactions. */
+/** Throws for children of the second database, which a transaction of the primary one cannot write. */
 export function assertPrimary({ name, store }: Children): void {
   if (store !== 'primary') throw new TypeError(`${name} are kept in another database than the transaction's`)
 }
@@ -172,7 +172,7 @@ function storedRow(names: readonly string[], row: readonly Value[]): StoredRow {
   return { values, version: version as RowVersion }
 }
 
-/** Under which a child's values hold the id of its root: `productId` for the foreign key `product_id`. */
+/** The property of a child's values that holds the id of its root: `productId` for the foreign key `product_id`. */
 export function ownerProperty({ foreignKey }: Children): string {
   return foreignKey.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -210,7 +210,7 @@ class SqlUnitOfWork implements UnitOfWork {
     for (const id of missing) this.#guards.excludeRow((children ?? entity).table, id)
     if (missing.length > 0) rows = await this.#again(read, rows)
     for (const [id, { values }] of rows) {
-      // Whoever writes a child writes its root.
+      // A write of a child also writes its root, so the guard of the root covers the child.
       const root = children === null ? id : values.get(ownerProperty(children))
       this.#share(entity, root)
     }
@@ -234,7 +234,7 @@ class SqlUnitOfWork implements UnitOfWork {
     const { tableOf, rows } = this.#parts
     const reference = entity.references.find(({ via }) => via.column === column.column)
     if (reference !== undefined) this.#guards.excludeRow(tableOf(reference.to), id)
-    // None is added to what is seen from here on.
+    // From here on no other transaction can commit a further row that refers to this one.
     await this.#guards.writeGuards()
     const found = await rows.findReferencing(this.#transaction, plan)
     for (const { values } of found ?? []) this.#share(entity, values.get(idColumn(entity).name))
@@ -250,7 +250,7 @@ class SqlUnitOfWork implements UnitOfWork {
     await this.#parts.writer.insertOne(this.#transaction, AUDIT_TABLE, { values: auditValues(entry), version })
   }
 
-  /** Looks once more where the guard of what was not there had to be written first: it may have come before that. */
+  /** Reads again, in a cluster, once the guard of a row that was not there is written: the row may have come before. */
   async #again<Found>(read: () => Promise<Found>, seen: Found): Promise<Found> {
     return (await this.#guards.writeGuards()) ? await read() : seen
   }
@@ -264,7 +264,7 @@ function idIs(rows: Parameters<typeof idColumn>[0], id: Operand): RowCondition[]
   return [{ path: own(idColumn(rows)), comparison: 'equals', operands: [id] }]
 }
 
-/** Whether a request may name the id of a row before the row is there: ids that the database numbers are not known then. */
+/** Whether a request can name the id of a row before the row is there. Nobody knows ids that the database will number. */
 function isNamed(rows: Parameters<typeof idColumn>[0]): boolean {
   return !['int', 'long'].includes(idColumn(rows).field.type)
 }

@@ -223,7 +223,7 @@ export async function stopStatement(
     }
     await Promise.race([ended, wait(STOP_TIMEOUT_MS, undefined, { ref: false })])
   } catch {
-    // No connection to be had: then closing this one is all that can be done.
+    // Without a second connection all that can be done is to close this one.
   } finally {
     connection.destroy()
   }

@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite
 import { LRUCache } from 'lru-cache'
 import { matchKey, sortKey } from './sqlite-text.js'
 
-/** Primary result codes that somebody tells apart (https://sqlite.org/rescode.html). */
+/** Primary result codes that are told apart (https://sqlite.org/rescode.html). */
 const NAMES: ReadonlyMap<number, string> = new Map([
   [5, 'SQLITE_BUSY'],
   [6, 'SQLITE_LOCKED'],
@@ -18,7 +18,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
 /** SQLITE_ERROR. */
 const UNKNOWN_CODE = 1
 
-/** A snapshot that another writer has overtaken: waiting never helps. */
+/** SQLITE_BUSY_SNAPSHOT: another connection wrote after this transaction's snapshot, so waiting does not help. */
 const BUSY_SNAPSHOT = 517
 
 /** An error of the embedded database with the `code` that Sequelize and this folder look at. */
@@ -36,7 +36,7 @@ export class SqliteError extends Error {
   }
 }
 
-/** What the driver leaves of an error in a statement that answers rows: its message, but no result code. */
+/** The driver loses the result code of an error in a statement that answers rows; only the message tells. */
 const CODES_BY_MESSAGE: readonly (readonly [RegExp, number])[] = [
   [/^database is locked/, 5],
   [/^database table is locked/, 6],
@@ -57,7 +57,7 @@ export function sqliteError(error: unknown): unknown {
   return new SqliteError(NAMES.get(errno & 0xff) ?? 'SQLITE_ERROR', errno, error)
 }
 
-/** Whether another connection holds a lock that it will let go. */
+/** Whether another connection holds a lock that it will release. */
 export function isBusy(error: unknown): boolean {
   return error instanceof SqliteError && error.code === 'SQLITE_BUSY' && error.errno !== BUSY_SNAPSHOT
 }
@@ -67,9 +67,9 @@ const LONGEST_WAIT_MS = 50
 const LIMIT_MS = 10_000
 
 /**
- * Runs a synchronous step, again for as long as another process holds the file's lock, 10 s unless told otherwise. The driver's own
- * busy handler would block the event loop meanwhile; here other requests go on. Rejects with the signal's reason once
- * that is aborted.
+ * Runs a synchronous step, and again while another process holds the file's lock, for 10 s unless told otherwise. The
+ * driver's own busy handler would block the event loop meanwhile; here other requests go on. Rejects with the signal's
+ * reason once that is aborted.
  */
 export async function retryWhileBusy<Result>(
   step: () => Result,
@@ -268,7 +268,7 @@ function bindable(value: SqliteParameter): string | number | bigint | Uint8Array
   }
 }
 
-/** The driver cuts text at U+0000 without a word. */
+/** The driver cuts text at U+0000 and reports no error. */
 function withoutNul(text: string): string {
   if (text.includes('\0')) throw new RangeError('The embedded database keeps no text with the character U+0000')
   return text

@@ -27,7 +27,7 @@ export class SqliteReader implements Reader {
   readonly #what: string
   #shared: SqliteConnection | undefined
   readonly #snapshots = new Set<SqliteSnapshot>()
-  /** Connections of snapshots that ended. The driver has no way to close one's files before the garbage collector. */
+  /** Connections of snapshots that ended, for reuse: the driver closes files only when a connection is collected. */
   readonly #idle: SqliteConnection[] = []
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -277,7 +277,7 @@ class SqliteTransaction implements OpenTransaction {
 
   rollback(): Promise<void> {
     try {
-      // Some errors have rolled back already.
+      // After some errors SQLite has rolled back already.
       if (this.#options.connection.inTransaction) this.#options.connection.execute('ROLLBACK')
     } catch {
       // `ended` closes the connection.

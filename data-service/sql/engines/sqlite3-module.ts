@@ -7,7 +7,7 @@ import {
   WriteQueue
 } from './sqlite-connection.js'
 
-/** `this` of a callback: Sequelize reads both members, and tells this class by its name. */
+/** `this` of a callback: Sequelize reads both members, and recognises this class by its name. */
 class Statement {
   readonly lastID: number
   readonly changes: number
