@@ -1,27 +1,29 @@
 import fp from 'fastify-plugin'
+import { keepBodiesAsBuffers } from '../http/json-body.js'
+import { rejectOtherMethods } from '../server/methods.js'
 import { exportRoute } from './exports.js'
-import { ENTITY_PATHS } from './paths.js'
+import { ENTITY_PATHS, routedMethods } from './paths.js'
 import { readRoutes } from './reads.js'
-import { type EntityTools, rejectOthersAt } from './requests.js'
-import { actRoute, createRoute, deleteRoute, keepBodiesAsBytes, updateRoute } from './writes.js'
+import { allowedAt, type EntityRouteDeps } from './requests.js'
+import { actRoute, createRoute, deleteRoute, updateRoute } from './writes.js'
 
-/** The read routes of every resource, parametric over the catalogue of the moment. */
-export const entityReads = fp<EntityTools>(
-  async (app, tools) => {
-    readRoutes(app, tools)
-    exportRoute(app, tools)
+/** The read routes of all resources. Their paths are parametric: the catalogue is looked up on each request. */
+export const entityReads = fp<EntityRouteDeps>(
+  async (app, deps) => {
+    readRoutes(app, deps)
+    exportRoute(app, deps)
   },
   { name: 'entity-reads', dependencies: ['request-identity', 'problem-responses', 'request-limits'], fastify: '5.x' }
 )
 
-/** The write routes of every resource. Bodies reach them as the bytes they are, to be handed on as such. */
-export const entityWrites = fp<EntityTools>(
-  async (app, tools) => {
-    keepBodiesAsBytes(app)
-    createRoute(app, tools)
-    updateRoute(app, tools)
-    deleteRoute(app, tools)
-    actRoute(app, tools)
+/** The write routes of all resources. They forward bodies as the bytes that they received. */
+export const entityWrites = fp<EntityRouteDeps>(
+  async (app, deps) => {
+    keepBodiesAsBuffers(app)
+    createRoute(app, deps)
+    updateRoute(app, deps)
+    deleteRoute(app, deps)
+    actRoute(app, deps)
   },
   {
     name: 'entity-writes',
@@ -32,9 +34,15 @@ export const entityWrites = fp<EntityTools>(
 )
 
 /** Answers all other methods at the paths of entities: 404 if the resource has no such path, else 405. */
-export const entityMethods = fp<Pick<EntityTools, 'catalogue'>>(
+export const entityMethods = fp<Pick<EntityRouteDeps, 'catalogue'>>(
   async (app, { catalogue }) => {
-    for (const path of ENTITY_PATHS) rejectOthersAt(app, catalogue, path)
+    for (const path of ENTITY_PATHS) {
+      rejectOtherMethods(app, {
+        url: path.url,
+        routed: routedMethods(path),
+        allowed: (request, reply) => allowedAt({ catalogue, path }, request, reply)
+      })
+    }
   },
   { name: 'entity-methods', dependencies: ['problem-responses'], fastify: '5.x' }
 )

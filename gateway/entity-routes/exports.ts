@@ -9,42 +9,42 @@ import type { ExportPart, Property } from '../data/data-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { unintelligible } from '../http/problem-details.js'
 import type { RouteQuery } from '../http/query-string.js'
-import { pathOf } from './paths.js'
+import { entityPathOf } from './paths.js'
 import { readQuery, selectionOf } from './reads.js'
-import { admission, dataCall, type EntityTools, type ResourceParams } from './requests.js'
+import { routeGuards, readContext, type EntityRouteDeps, type ResourceParams } from './requests.js'
 
-/** Milliseconds for the data service to send the next part of an export. */
+/** Milliseconds that the data service may take to send the next part of an export. */
 const PART_TIMEOUT = 60_000
 
 /**
- * Milliseconds for which the data service keeps an export that this process asks no more of. Whether a client still
- * reads is judged at its connection; from one part to the next a slow one takes minutes.
+ * Milliseconds that the data service keeps an export of which this process reads nothing. It is long because a slow client
+ * takes minutes for one part. A client that reads nothing at all is disconnected earlier (connections.ts).
  */
 const READER_TIMEOUT = 3_600_000
 
 /**
- * Anonymous exports of one address at a time. The data service counts them too, as it counts those of known callers, but
- * only where it knows this process as a gateway.
+ * Concurrent anonymous exports of one address. The data service counts them as well, but only if it knows this process as
+ * a gateway; otherwise it sees one address for all clients.
  */
 const EXPORTS_OF_ADDRESS = 4
 
-/** `GET /{resource}/export`: every row that matches as CSV, streamed. */
-export function exportRoute(app: FastifyInstance, { data, catalogue, now }: EntityTools): void {
-  const path = pathOf('export')
+/** `GET /{resource}/export`: streams all rows that match as CSV. */
+export function exportRoute(app: FastifyInstance, { data, catalogue, now }: EntityRouteDeps): void {
+  const path = entityPathOf('export')
   const detail = 'Too many exports to your address are under way. Try again.'
   const anonymous = new FairSemaphore({ places: 1000, waiting: 1000, patience: 5_000, detail })
 
   app.get<{ Params: ResourceParams }>(
     path.url,
-    { ...admission(catalogue, path), exposeHeadRoute: false },
+    { ...routeGuards(catalogue, path), exposeHeadRoute: false },
     async (request, reply) => {
       const { resource } = request.params
       const query = readQuery({ resource: catalogue.find(resource), operation: 'export' }, request, reply)
       const { bom, escapeFormulas, violations } = exportOptions(query.values)
       const { fields } = query.values
-      const call = dataCall(request, reply)
+      const call = readContext(request, reply)
       const shares = [{ of: throttledAddress(clientAddress(request)), most: EXPORTS_OF_ADDRESS }] as const
-      const leave =
+      const release =
         call.authorization === undefined ? await anonymous.enter({ shares, signal: call.signal }) : undefined
       try {
         const parts = data.export(call, {
@@ -64,7 +64,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
           'content-disposition': attachmentName(resource, now()),
           'x-export-row-limit': String(opened.header.rowLimit)
         })
-        // From here on the answer is under way: Fastify must not answer a failure in its place.
+        // From here on the response is being sent, so Fastify must not answer an error.
         reply.hijack()
         for (const [name, value] of Object.entries(reply.getHeaders())) {
           if (value !== undefined) reply.raw.setHeader(name, value)
@@ -75,19 +75,19 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
           request.log.error({ requestId: request.id, err: failure }, 'export broken off')
         }
       } finally {
-        leave?.()
+        release?.()
       }
     }
   )
 }
 
-/** How the CSV of an export is written. */
+/** The parameters of an export that the gateway itself uses. */
 export interface ExportOptions {
   readonly bom: boolean
   readonly escapeFormulas: boolean
 }
 
-/** `bom` and `escapeFormulas` are the gateway's own, so it judges them: what is wrong is `request.malformed`. */
+/** Reads `bom` and `escapeFormulas`. `violations` holds a `request.malformed` for each of them that is invalid. */
 export function exportOptions(
   values: RouteQuery['values']
 ): ExportOptions & { readonly violations: readonly Violation[] } {
@@ -106,22 +106,23 @@ export function exportOptions(
   return { bom: flag('bom'), escapeFormulas: flag('escapeFormulas'), violations }
 }
 
-/** `Content-Disposition` of an export: `<resource>-<yyyyMMddTHHmmssZ>.csv`. */
+/** `Content-Disposition` of an export (RFC 6266), with the file name `<resource>-<yyyyMMddTHHmmssZ>.csv`. */
 export function attachmentName(resource: string, now: Date): string {
   const time = now.toISOString().replace(/[-:]|\.\d+/g, '')
   return `attachment; filename="${resource}-${time}.csv"`
 }
 
-/** An export that has begun: its header is here, and its first batch or its end. */
+/** An export that has begun: its header has arrived, and its first batch or its end. */
 export interface OpenedExport {
   readonly header: NonNullable<ExportPart['header']>
-  /** The first batch or the end, and what follows. Leaving it ends the rpc. */
+  /** The first batch or the end, and all parts after it. Leaving the iteration cancels the rpc. */
   readonly parts: AsyncGenerator<ExportPart, void, void>
 }
 
 /**
- * Waits for the header and the part after it, so that whatever fails before the first row is still a problem document.
- * The gateway's own violations come after who the caller is and what they may, and together with the data service's.
+ * Waits for the header and the first part after it, so that every error before the first row becomes a problem document.
+ * The gateway's own violations are reported after errors of authentication and authorization, and together with the
+ * violations that the data service finds.
  */
 export async function openExport(
   parts: AsyncIterable<ExportPart>,
@@ -142,7 +143,7 @@ export async function openExport(
   }
 }
 
-/** One rejection of both where the data service found violations in the request as well. */
+/** One rejection with the violations of the data service and the gateway's own, if the data service reports some. */
 function together(error: unknown, own: readonly Violation[]): unknown {
   if (!(error instanceof DomainError) || httpStatusOf(error) !== 400) return error
   const [first, ...others] = error.violations
@@ -159,9 +160,9 @@ async function* following(first: ExportPart, rest: AsyncIterator<ExportPart>): A
 }
 
 /**
- * Writes an export to its client, pulling the next batch only when the client has taken the last one. A failure on the
- * way becomes a remark as the last row, and then the connection is broken off, so that nobody takes the file for whole.
- * Answers that failure; never rejects.
+ * Writes an export to its client, and pulls the next batch only when the client has taken the last one (backpressure). If
+ * the export fails, a remark becomes the last row and the connection is broken off, so that nobody takes the file for
+ * complete. Returns the failure, or undefined. Never rejects.
  */
 export async function writeExport(
   response: ServerResponse,
@@ -196,17 +197,17 @@ export async function writeExport(
 let latestTurn: Promise<unknown> = Promise.resolve()
 
 /**
- * Resolves in a turn of the event loop that no other export has. Writing a part as CSV takes milliseconds: were all
- * exports to do so in one turn, every other request would wait for all of them at each of its steps.
+ * Resolves in a turn of the event loop that no other export uses. Writing a part as CSV takes milliseconds. If all exports
+ * did so in the same turn, every other request would wait for all of them at each of its steps.
  */
 function nextTurn(): Promise<unknown> {
   latestTurn = latestTurn.then(() => setImmediate())
   return latestTurn
 }
 
-/** Resolves when there is room for more. Rejects when the client is gone; who reads nothing is disconnected elsewhere. */
+/** Resolves when the client can take more. Rejects when it has disconnected. */
 async function write(response: ServerResponse, text: string): Promise<void> {
-  if (response.destroyed) throw gone()
+  if (response.destroyed) throw disconnected()
   if (response.write(text)) return
   await new Promise<void>((resolve, reject) => {
     const settle = (settled: () => void): void => {
@@ -214,7 +215,7 @@ async function write(response: ServerResponse, text: string): Promise<void> {
       settled()
     }
     const onDrain = (): void => settle(resolve)
-    const onClose = (): void => settle(() => reject(gone()))
+    const onClose = (): void => settle(() => reject(disconnected()))
     response.on('drain', onDrain).on('close', onClose)
   })
 }
@@ -229,13 +230,13 @@ async function breakOff(response: ServerResponse, remark: string): Promise<void>
   response.destroy()
 }
 
-function gone(): Error {
+function disconnected(): Error {
   return new Error('The client went away.')
 }
 
 /**
- * The empty string is `""` and null an empty cell: of the library's switches only a pattern tells the two apart. Bare
- * line ends are in the pattern too, since with a record delimiter of our own the library quotes for that one alone.
+ * The empty string is written as `""` and null as an empty cell; of the library's options only a pattern distinguishes
+ * them. The pattern includes bare line ends, because with its own record delimiter the library quotes only for that one.
  */
 const FORMAT = {
   record_delimiter: '\r\n',
@@ -243,14 +244,15 @@ const FORMAT = {
   cast: { boolean: String, number: String }
 } as const
 
+/** The first characters by which spreadsheets recognize a formula (OWASP, CSV injection). */
 const FORMULA = /^[=+\-@\t\r]/
 
-/** Writes the rows of one export as RFC 4180 with CRLF, contract.md section 4. */
+/** Writes the rows of one export as CSV (RFC 4180) with CRLF (contract.md section 4). */
 export class CsvBatch {
   readonly #width: number
   readonly #texts: readonly number[]
 
-  /** Cells of string properties, and no others, are escaped where they would read as formulas. */
+  /** With `escapeFormulas`, cells of string properties that look like formulas get a leading `'`. */
   constructor(columns: readonly Property[], escapeFormulas: boolean) {
     this.#width = columns.length
     this.#texts = escapeFormulas ? columns.flatMap(({ type }, index) => (type === 'string' ? [index] : [])) : []
@@ -260,15 +262,15 @@ export class CsvBatch {
     return (bom ? '\uFEFF' : '') + stringify([columns.map(({ name }) => name)], FORMAT)
   }
 
-  /** `json` is an array of rows, each an array of the columns' values. */
+  /** `json` is an array of rows. Each row is an array of the columns' values. */
   rows(json: Buffer): string {
-    // The data service's own promise (entity_service.proto, ExportRows).
+    // entity_service.proto, ExportRows, promises this form.
     const rows = JSON.parse(json.toString()) as unknown[][]
     for (const row of rows) this.#escape(row)
     return stringify(rows, FORMAT)
   }
 
-  /** A row that says something in its first cell. */
+  /** A row with a text in its first cell. */
   remark(text: string): string {
     return text + ','.repeat(Math.max(0, this.#width - 1)) + '\r\n'
   }

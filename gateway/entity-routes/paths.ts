@@ -2,8 +2,8 @@ import type { CustomRead, Resource } from '../data/data-client.js'
 import type { ParameterName, RouteParameters, RouteQuery } from '../http/query-string.js'
 
 /**
- * The one table of the reads that resources have: their routes, what they take from the query (contract.md section 4),
- * and what the OpenAPI document says of them. A new read is a row here and a handler in reads.ts.
+ * The table of the reads that resources have: their routes, the parameters that they take (contract.md section 4), and
+ * what the OpenAPI document says about them. A new read is a row here and a handler in reads.ts.
  */
 export const READS = {
   list: {
@@ -96,14 +96,13 @@ function rows(resource: string): object {
   return { type: 'array', items: row(resource) }
 }
 
-/** A read operation, in the words of the catalogue. */
+/** A read operation, by its name in the catalogue. */
 export type ReadOperation = keyof typeof READS
 
-/** In the order of the OpenAPI document. */
-// The keys of the table are its operations.
+/** In the order of the OpenAPI document. The cast is safe: the keys of the table are its operations. */
 export const READ_OPERATIONS = Object.keys(READS) as readonly ReadOperation[]
 
-/** The reads that are a segment below their resource, where an id may stand too. */
+/** The reads whose route is a fixed segment below the resource, at the place of an id. */
 export const READ_SEGMENTS: readonly string[] = READ_OPERATIONS.filter((read) => READS[read].url.endsWith(`/${read}`))
 
 interface Route {
@@ -111,7 +110,7 @@ interface Route {
   readonly methods: readonly string[]
 }
 
-/** The routes of writes; `act` is each action of a resource. */
+/** The routes of writes. `act` stands for every action of a resource. */
 const WRITES = {
   create: { url: '/:resource', methods: ['POST'] },
   update: { url: '/:resource/:id', methods: ['PUT'] },
@@ -119,18 +118,18 @@ const WRITES = {
   act: { url: '/:resource/:id/:action', methods: ['PUT'] }
 } as const satisfies Readonly<Record<string, Route>>
 
-/** Whatever a resource may serve; `act` is each of its actions. */
+/** Every operation that a resource may have. */
 export type Operation = ReadOperation | keyof typeof WRITES
 
 const ROUTES: Readonly<Record<Operation, Route>> = { ...READS, ...WRITES }
 
-/** A path of the uniform surface with the operations that may be there. */
+/** A path with the operations that resources may have there. */
 export interface EntityPath {
   readonly url: string
   readonly operations: readonly Operation[]
 }
 
-/** Every path of the uniform surface, once. */
+/** Every path of entities, each of them once. */
 export const ENTITY_PATHS: readonly EntityPath[] = [...new Set(Object.values(ROUTES).map(({ url }) => url))].map(
   (url) => ({
     url,
@@ -139,8 +138,8 @@ export const ENTITY_PATHS: readonly EntityPath[] = [...new Set(Object.values(ROU
   })
 )
 
-/** The path of an operation, with the other operations that stand there. */
-export function pathOf(operation: Operation): EntityPath {
+/** The path of an operation, with the other operations that have the same path. */
+export function entityPathOf(operation: Operation): EntityPath {
   const path = ENTITY_PATHS.find(({ operations }) => operations.includes(operation))
   if (path === undefined) throw new TypeError(`${operation} has no path`)
   return path
@@ -150,19 +149,19 @@ function methodsOf(operation: Operation): readonly string[] {
   return ROUTES[operation].methods
 }
 
-/** One of the resource's own reads, where it has one of this name. */
+/** The custom read of the resource with this name, if it has one. */
 export function customReadNamed(resource: Resource | undefined, name: string | undefined): CustomRead | undefined {
   return resource?.reads.find((read) => read.name === name)
 }
 
-/** Methods that have a route at the path, whatever the resource. */
+/** The methods that have a route at the path, for any resource. */
 export function routedMethods({ operations }: EntityPath): string[] {
   return operations.flatMap(methodsOf)
 }
 
 /**
- * Methods that this resource takes at the path; none where the path is not one of its own. One of its own reads stands
- * where the id of a row would, which no id is written like.
+ * The methods that this resource has at the path; empty if it has no such path. The name of a custom read is at the place
+ * of an id, and is never the text of an id.
  */
 export function allowedMethods(path: EntityPath, resource: Resource, below: BelowResource): readonly string[] {
   if (path.url === READS.get.url && customReadNamed(resource, below.id) !== undefined) return READS.get.methods
@@ -173,23 +172,23 @@ export function allowedMethods(path: EntityPath, resource: Resource, below: Belo
   return path.operations.filter(served).flatMap(methodsOf)
 }
 
-/** What stands in a path below its resource. */
+/** The parameters of a path below its resource. */
 export interface BelowResource {
   readonly id?: string
   readonly action?: string
 }
 
-/** The owner parameter of a message, or nothing. */
+/** The member of a gRPC message that holds the owner parameter. It is absent if the client sent none. */
 export interface OwnerMember {
   readonly ownerParameter?: string
 }
 
-/** The query parameter that the resource's owner filter takes on an operation; undefined where it takes none. */
+/** The query parameter of the resource's owner filter for an operation; undefined if it takes none there. */
 export function ownerParameterOf(resource: Resource | undefined, operation: Operation): string | undefined {
   return resource?.ownerFiltered.includes(operation) === true ? resource.ownerParameter : undefined
 }
 
-/** As ownerParameterOf, of one of the resource's own reads. */
+/** The same for a custom read of the resource. */
 export function ownerParameterOfRead({ ownerParameter }: Resource, read: CustomRead): string | undefined {
   return read.ownerFiltered ? ownerParameter : undefined
 }

@@ -11,27 +11,27 @@ import type {
 import { headerRoom, type PageLink, pageLinks, type Pagination, paginationOf } from '../http/links.js'
 import { entityTag } from '../http/preconditions.js'
 import { unintelligible } from '../http/problem-details.js'
-import { knownQuery, type ParameterName, queryOf, type RouteQuery, routeQuery } from '../http/query-string.js'
+import { pickParameters, type ParameterName, queryOf, type RouteQuery, routeQuery } from '../http/query-string.js'
 import {
   customReadNamed,
   type OwnerMember,
   ownerMember,
   ownerParameterOf,
   ownerParameterOfRead,
-  pathOf,
+  entityPathOf,
   type ReadOperation,
   READS
 } from './paths.js'
 import {
-  admission,
-  dataCall,
-  type EntityTools,
+  routeGuards,
+  readContext,
+  type EntityRouteDeps,
   type ResourceParams,
   type RowParams,
-  unknownParameters
+  handleUnknownParameters
 } from './requests.js'
 
-/** A query with what the transport could not place, ready for the data service. */
+/** The query of a read, ready for the message to the data service. */
 export interface ReadQuery {
   readonly values: RouteQuery['values']
   readonly filters: RouteQuery['filters']
@@ -39,20 +39,20 @@ export interface ReadQuery {
   readonly unplaced: Unplaced
 }
 
-/** Which read of which resource of the moment. */
+/** Which read of which resource. undefined: the resource is not in the catalogue any more. */
 export interface ReadOf {
   readonly resource: Resource | undefined
   readonly operation: ReadOperation
 }
 
 /**
- * Reads the query of an operation. What it does not know is named in `X-Ignored-Parameters`, or under
- * `Prefer: handling=strict` handed on to be refused together with every other violation.
+ * Reads the query of an operation. Unknown parameters are reported in `X-Ignored-Parameters`; under
+ * `Prefer: handling=strict` the data service rejects them, together with all other violations.
  */
 export function readQuery({ resource, operation }: ReadOf, request: FastifyRequest, reply: FastifyReply): ReadQuery {
   const owner = ownerParameterOf(resource, operation)
   const query = routeQuery<ParameterName>(queryOf(request.url), READS[operation], owner)
-  const { unplaced } = unknownParameters(query, request, reply)
+  const { unplaced } = handleUnknownParameters(query, request, reply)
   return { values: query.values, filters: query.filters, owner: ownerMember(query), unplaced }
 }
 
@@ -76,7 +76,7 @@ const OPENING = '['.charCodeAt(0)
 const COMMA = ','.charCodeAt(0)
 const CLOSING = ']'.charCodeAt(0)
 
-/** The JSON array of records, their bytes copied once and never parsed. */
+/** A JSON array of records. Their bytes are copied once and never parsed. */
 export function recordArray(records: readonly EntityRecord[]): Buffer {
   const separators = Math.max(2, records.length + 1)
   const body = Buffer.allocUnsafe(records.reduce((sum, { json }) => sum + json.length, separators))
@@ -92,77 +92,77 @@ export function recordArray(records: readonly EntityRecord[]): Buffer {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Answers one row, its bytes as they came and its version as `ETag`. */
+/** Sends one row, its bytes as the data service wrote them, with its version as `ETag`. */
 export function sendRecord(reply: FastifyReply, record: EntityRecord | null): FastifyReply {
-  if (record === null) {
-    throw unintelligible()
-  }
+  if (record === null) throw unintelligible()
   const tag = entityTag(record.rowVersion)
   if (tag !== undefined) reply.header('etag', tag)
   return reply.type(JSON_TYPE).send(record.json)
 }
 
-/** The reads of every resource but the export (exports.ts). */
-export function readRoutes(app: FastifyInstance, tools: EntityTools): void {
-  for (const route of [listRoute, pagedRoute, lookupRoute, byIdRoute]) route(app, tools)
+/** All reads except the export (exports.ts). */
+export function readRoutes(app: FastifyInstance, deps: EntityRouteDeps): void {
+  for (const route of [listRoute, pagedRoute, lookupRoute, byIdRoute]) route(app, deps)
 }
 
-/** `GET /{resource}`: the first rows by id. */
-function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityTools): void {
-  const path = pathOf('list')
-  app.get<{ Params: ResourceParams }>(path.url, admission(catalogue, path), async (request, reply) => {
+/** `GET /{resource}`: the first rows in the order of their ids. */
+function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityRouteDeps): void {
+  const path = entityPathOf('list')
+  app.get<{ Params: ResourceParams }>(path.url, routeGuards(catalogue, path), async (request, reply) => {
     const { resource } = request.params
     const known = catalogue.find(resource)
     const query = readQuery({ resource: known, operation: 'list' }, request, reply)
-    const answer = await data.list(dataCall(request, reply), {
+    const response = await data.list(readContext(request, reply), {
       resource,
       shape: shapeOf(query),
       ...query.owner,
       unplaced: query.unplaced
     })
-    reply.header('x-row-limit', String(answer.rowLimit))
-    if (answer.truncated) {
+    reply.header('x-row-limit', String(response.rowLimit))
+    if (response.truncated) {
       reply.header('x-truncated', 'true')
       const url = `${address.baseFor(request)}/${resource}/paged`
-      const there = { url, query: understood(queryOf(request.url), known) }
-      const link = pageLinks(there, [rest(answer)], headerRoom(reply.getHeaders()))
+      const there = { url, query: continuationQuery(queryOf(request.url), known) }
+      const link = pageLinks(there, [continuationLink(response)], headerRoom(reply.getHeaders()))
       if (link !== undefined) reply.header('link', link)
     }
-    return reply.type(JSON_TYPE).send(recordArray(answer.records))
+    return reply.type(JSON_TYPE).send(recordArray(response.records))
   })
 }
 
 /**
- * What the list ignores is left out of the link: the paged route would filter and sort by some of that. Where that route
- * ignores the owner parameter, a filter takes its place, since the rest of the list is narrowed as its beginning is.
+ * The query of the link to the rows that a truncated list leaves out. Parameters that the list ignores are not in it,
+ * because the paged route would filter and sort by some of them. If the paged route has no owner parameter but the list
+ * has one, an equivalent filter takes its place.
  */
-function understood(query: string, resource: Resource | undefined): string {
-  const shape = knownQuery(query, READS.list.names)
+function continuationQuery(query: string, resource: Resource | undefined): string {
+  const shapeParameters = pickParameters(query, READS.list.names)
   const owner = ownerParameterOf(resource, 'list')
-  const named = owner === undefined ? '' : knownQuery(query, [owner])
-  const taken = ownerParameterOf(resource, 'paged') === owner
-  const pieces = [shape, taken ? named : asFilter(named, resource?.ownerProperty ?? '')]
+  const ownerParameter = owner === undefined ? '' : pickParameters(query, [owner])
+  const isKnown = ownerParameterOf(resource, 'paged') === owner
+  const ownerPart = isKnown ? ownerParameter : ownerFilter(ownerParameter, resource?.ownerProperty ?? '')
+  const pieces = [shapeParameters, ownerPart]
   return pieces.filter((piece) => piece !== '').join('&')
 }
 
-function asFilter(named: string, property: string): string {
-  const value = named.split('=')[1]
+function ownerFilter(parameter: string, property: string): string {
+  const value = parameter.split('=')[1]
   return value === undefined ? '' : `filters[${property}].operator=equals&filters[${property}].value=${value}`
 }
 
-/** The page that starts with the first row left out. */
-function rest({ rowLimit, continuationPageSize: size }: ListResponse): PageLink {
+/** The link to the page that starts with the first row left out. */
+function continuationLink({ rowLimit, continuationPageSize: size }: ListResponse): PageLink {
   return { rel: 'next', pageNumber: String(1 + rowLimit / size), pageSize: String(size) }
 }
 
-/** `GET /{resource}/paged`: a filtered, sorted page with its place among the others. */
-function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityTools): void {
-  const path = pathOf('paged')
-  app.get<{ Params: ResourceParams }>(path.url, admission(catalogue, path), async (request, reply) => {
+/** `GET /{resource}/paged`: a filtered, sorted page with links to the other pages. */
+function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRouteDeps): void {
+  const path = entityPathOf('paged')
+  app.get<{ Params: ResourceParams }>(path.url, routeGuards(catalogue, path), async (request, reply) => {
     const { resource } = request.params
     const query = readQuery({ resource: catalogue.find(resource), operation: 'paged' }, request, reply)
     const { pageNumber, pageSize, includeTotal } = query.values
-    const answer = await data.page(dataCall(request, reply), {
+    const response = await data.page(readContext(request, reply), {
       resource,
       selection: selectionOf(query),
       shape: shapeOf(query),
@@ -172,14 +172,14 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityTo
       ...query.owner,
       unplaced: query.unplaced
     })
-    const pagination = paginationOf({ ...answer, totalCount: answer.totalCount })
+    const pagination = paginationOf({ ...response, totalCount: response.totalCount })
     reply.header('x-pagination', pagination.json)
     if (pagination.totalCount !== undefined) reply.header('x-total-count', pagination.totalCount)
     const url = `${address.baseFor(request)}/${resource}/paged`
     const here = { url, query: queryOf(request.url) }
     const links = pageLinks(here, linksOf(pagination), headerRoom(reply.getHeaders()))
     if (links !== undefined) reply.header('link', links)
-    return reply.type(JSON_TYPE).send(recordArray(answer.records))
+    return reply.type(JSON_TYPE).send(recordArray(response.records))
   })
 }
 
@@ -193,33 +193,33 @@ function linksOf({ previous, next, last }: Pagination): PageLink[] {
 }
 
 /** `GET /{resource}/lookup`: id and name pairs. */
-function lookupRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {
-  const path = pathOf('lookup')
-  app.get<{ Params: ResourceParams }>(path.url, admission(catalogue, path), async (request, reply) => {
+function lookupRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): void {
+  const path = entityPathOf('lookup')
+  app.get<{ Params: ResourceParams }>(path.url, routeGuards(catalogue, path), async (request, reply) => {
     const { resource } = request.params
     const query = readQuery({ resource: catalogue.find(resource), operation: 'lookup' }, request, reply)
     const { search } = query.values
-    const answer = await data.lookup(dataCall(request, reply), {
+    const response = await data.lookup(readContext(request, reply), {
       resource,
       ...(search === undefined ? {} : { search }),
       ...query.owner,
       unplaced: query.unplaced
     })
-    if (answer.truncated) reply.header('x-truncated', 'true')
-    return reply.type(JSON_TYPE).send(answer.json)
+    if (response.truncated) reply.header('x-truncated', 'true')
+    return reply.type(JSON_TYPE).send(response.json)
   })
 }
 
-/** `GET /{resource}/{id}`: one row, or one of the resource's own reads. */
-function byIdRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void {
-  const path = pathOf('get')
-  app.get<{ Params: RowParams }>(path.url, admission(catalogue, path), async (request, reply) => {
+/** `GET /{resource}/{id}`: one row, or a custom read of the resource. */
+function byIdRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): void {
+  const path = entityPathOf('get')
+  app.get<{ Params: RowParams }>(path.url, routeGuards(catalogue, path), async (request, reply) => {
     const { id } = request.params
     const resource = catalogue.find(request.params.resource)
     const read = customReadNamed(resource, id)
-    if (resource !== undefined && read !== undefined) return answerCustomRead({ data, resource, read }, request, reply)
+    if (resource !== undefined && read !== undefined) return sendCustomRead({ data, resource, read }, request, reply)
     const query = readQuery({ resource, operation: 'get' }, request, reply)
-    const { record } = await data.get(dataCall(request, reply), {
+    const { record } = await data.get(readContext(request, reply), {
       resource: request.params.resource,
       id,
       shape: shapeOf(query),
@@ -230,26 +230,26 @@ function byIdRoute(app: FastifyInstance, { data, catalogue }: EntityTools): void
   })
 }
 
-/** Answers `GET /{resource}/{name}`: an array of items, which is no row and so has no `ETag`. */
-export async function answerCustomRead(
-  { data, resource, read }: Pick<EntityTools, 'data'> & { readonly resource: Resource; readonly read: CustomRead },
+/** `GET /{resource}/{name}`: the items of a custom read. They are not a row, so there is no `ETag`. */
+async function sendCustomRead(
+  { data, resource, read }: Pick<EntityRouteDeps, 'data'> & { readonly resource: Resource; readonly read: CustomRead },
   request: FastifyRequest,
   reply: FastifyReply
 ): Promise<FastifyReply> {
   const names = read.parameters.map(({ name }) => name)
   const route = { names, filters: false, rejected: [] }
   const query = routeQuery(queryOf(request.url), route, ownerParameterOfRead(resource, read))
-  const { unplaced } = unknownParameters(query, request, reply)
-  const answer = await data.read(dataCall(request, reply), {
+  const { unplaced } = handleUnknownParameters(query, request, reply)
+  const response = await data.read(readContext(request, reply), {
     resource: resource.name,
     name: read.name,
     parameters: present(query.values),
     ...ownerMember(query),
     unplaced
   })
-  reply.header('x-row-limit', String(answer.rowLimit))
-  if (answer.truncated) reply.header('x-truncated', 'true')
-  return reply.type(JSON_TYPE).send(answer.json)
+  reply.header('x-row-limit', String(response.rowLimit))
+  if (response.truncated) reply.header('x-truncated', 'true')
+  return reply.type(JSON_TYPE).send(response.json)
 }
 
 function present(values: Readonly<Record<string, string | undefined>>): Record<string, string> {

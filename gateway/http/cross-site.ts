@@ -1,13 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/errors.js'
+import { trimOws } from './header-fields.js'
 import type { PublicAddress } from './public-address.js'
 
-/** What browsers say of a request that no other site caused. */
-const NOT_CROSS_SITE: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none'])
-
 /**
- * An `onRequest` hook for every endpoint that takes or gives cookies: 403 `request.cross-site` for what another site's
- * page sends, preflights included (contract.md section 8).
+ * An `onRequest` hook for endpoints that read or set cookies. It throws `request.cross-site` if a page of another site
+ * sent the request, preflights included (contract.md section 8).
  */
 export function rejectCrossSite(
   address: PublicAddress
@@ -21,23 +19,30 @@ export function rejectCrossSite(
   }
 }
 
-/** Whether a browser tells that a page of another origin sent the request, be it of this site or of another. */
-export function isFromAnotherOrigin(site: string | readonly string[] | undefined): boolean {
-  const told = [site ?? []].flat().join(',').toLowerCase()
-  return told.includes('cross-site') || told.includes('same-site')
-}
+/** Values of `Sec-Fetch-Site` (W3C Fetch Metadata section 2.3) for requests that no other site caused. */
+const NOT_CROSS_SITE: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none'])
 
 /**
- * `Sec-Fetch-Site` tells where there is one, in a list too. Where it tells nothing, `Origin` does: without either, no
- * browser's page sent it.
+ * Whether a page of another site sent the request. `Sec-Fetch-Site`, which may be a list, decides. If it is missing or
+ * unknown, `Origin` decides. If both are missing, no page of a browser sent the request.
  */
 export function isCrossSite(
   site: string | readonly string[] | undefined,
   origin: string | undefined,
   ownOrigin: () => string
 ): boolean {
-  const told = [site ?? []].flat().join(',').toLowerCase()
-  if (told.includes('cross-site')) return true
-  const known = told.split(',').every((item) => NOT_CROSS_SITE.has(item.trim()))
-  return !known && origin !== undefined && origin !== ownOrigin()
+  const sites = joined(site)
+  if (sites.includes('cross-site')) return true
+  const isKnown = sites.split(',').every((item) => NOT_CROSS_SITE.has(trimOws(item)))
+  return !isKnown && origin !== undefined && origin !== ownOrigin()
+}
+
+/** Whether `Sec-Fetch-Site` says that a page of another origin sent the request, of the same site or of another one. */
+export function isFromAnotherOrigin(site: string | readonly string[] | undefined): boolean {
+  const sites = joined(site)
+  return sites.includes('cross-site') || sites.includes('same-site')
+}
+
+function joined(site: string | readonly string[] | undefined): string {
+  return [site ?? []].flat().join(',').toLowerCase()
 }

@@ -1,4 +1,4 @@
-/** A plain page without scripts. `body` is HTML; texts in it went through `escapeHtml`. */
+/** A page without scripts. `body` is HTML: the caller has escaped all texts in it with `escapeHtml`. */
 export function htmlPage(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -32,6 +32,7 @@ ${body}
 `
 }
 
+/** The headers of a page. Its content security policy allows nothing but the page's own styles. */
 export const HTML_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
@@ -54,18 +55,19 @@ export function code(text: string): string {
   return `<code>${escapeHtml(text)}</code>`
 }
 
+/** `html` is the link's content, already escaped. */
 export function link(href: string, html: string): string {
   return `<a href="${escapeHtml(href)}">${html}</a>`
 }
 
-/** Rows of cells, which are HTML; the first row is the head. */
+/** A table of cells that are HTML. The first row is the header. */
 export function table([head = [], ...rows]: readonly (readonly string[])[]): string {
   const row = (cells: readonly string[], tag: 'td' | 'th'): string =>
     `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`
   return `<table>\n${[row(head, 'th'), ...rows.map((cells) => row(cells, 'td'))].join('\n')}\n</table>`
 }
 
-/** Plain text with `code` between backticks. */
+/** HTML of a plain text in which backticks mark code. */
 export function prose(text: string): string {
   return escapeHtml(text).replace(/`([^`]*)`/g, '<code>$1</code>')
 }

@@ -1,13 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, rejection } from '../../shared/errors.js'
 import { BODY_TOO_DEEP, MAX_BODY_DEPTH } from '../../shared/wire.js'
 
 const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i
-/** JSON is UTF-8 (RFC 8259 section 8.1): a charset may say so, or be left out. */
+/** JSON is always UTF-8 (RFC 8259 section 8.1), so a charset may only repeat that. */
 const OTHER_CHARSET = /;[\t ]*charset=(?!"?utf-8"?[\t ]*(?:;|$))/i
 
-/** Throws `media-type.unsupported` unless the body is announced as plain JSON. Where there is none, nothing need be. */
+/** Throws `media-type.unsupported` unless the body is announced as plain JSON. A request without a body needs no type. */
 export function checkJsonMediaType(headers: IncomingHttpHeaders): void {
   const { 'content-type': type, 'content-encoding': coding } = headers
   if (coding !== undefined && coding !== '' && coding.toLowerCase() !== 'identity') {
@@ -21,21 +22,15 @@ export function checkJsonMediaType(headers: IncomingHttpHeaders): void {
   }
 }
 
-function announcesBody({ 'content-length': length, 'transfer-encoding': coding }: IncomingHttpHeaders): boolean {
-  return coding !== undefined || Number(length ?? 0) > 0
+/** Whether the head announces a body (RFC 9112 section 6). */
+export function announcesBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-const QUOTATION_MARK = 0x22
-const BACKSLASH = 0x5c
-/** `[` and `{`, and `]` and `}`, differ in this bit alone. */
-const BRACE = 0x20
-const OPENING = 0x7b
-const CLOSING = 0x7d
-
 /**
- * Throws `body.malformed` unless the bytes are JSON (RFC 8259), which is UTF-8 without a byte order mark, and
- * `body.invalid` where it is nested too deeply, which is told before the parser builds any of it. What they say is
- * dropped: a number would not keep its digits, so the bytes themselves go on.
+ * Throws `body.malformed` unless the bytes are JSON (RFC 8259) in UTF-8 without a byte order mark. Throws `body.invalid`
+ * if it is nested too deeply; that is checked before JSON.parse builds anything. The parsed value is not used: the bytes
+ * themselves go to the data service, since JSON.parse would round numbers.
  */
 export function checkJsonBody(body: Buffer): void {
   if (body.length === 0) throw malformed('The body is empty: send a JSON object.')
@@ -52,7 +47,14 @@ export function checkJsonBody(body: Buffer): void {
   }
 }
 
-/** How many arrays and objects are open at once at most, and whether as many end as begin and every string ends. */
+const QUOTATION_MARK = 0x22
+const BACKSLASH = 0x5c
+/** `[` and `{`, and `]` and `}`, differ in this bit only. */
+const BRACE_BIT = 0x20
+const OPENING_BRACE = 0x7b
+const CLOSING_BRACE = 0x7d
+
+/** The largest number of arrays and objects that are open at once, and whether all of them and all strings are closed. */
 function nesting(body: Buffer): { readonly deepest: number; readonly balanced: boolean } {
   let depth = 0
   let deepest = 0
@@ -62,12 +64,46 @@ function nesting(body: Buffer): { readonly deepest: number; readonly balanced: b
     if (byte === QUOTATION_MARK) inString = !inString
     else if (inString) {
       if (byte === BACKSLASH) at++
-    } else if ((byte | BRACE) === OPENING) deepest = Math.max(deepest, ++depth)
-    else if ((byte | BRACE) === CLOSING && --depth < 0) break
+    } else if ((byte | BRACE_BIT) === OPENING_BRACE) deepest = Math.max(deepest, ++depth)
+    else if ((byte | BRACE_BIT) === CLOSING_BRACE && --depth < 0) break
   }
   return { deepest, balanced: depth === 0 && !inString }
 }
 
 function malformed(detail: string, cause?: unknown): DomainError {
   return new DomainError('body.malformed', detail, cause === undefined ? {} : { cause })
+}
+
+/** Makes the routes of this scope receive a body of any type as a Buffer. */
+export function keepBodiesAsBuffers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
+
+/** The bytes of a body that keepBodiesAsBuffers has kept; empty if there was no body. */
+export function bodyOf({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+}
+
+/** checkJsonMediaType as a `preParsing` hook, which runs before any of the body is read. */
+export function requireJsonMediaType(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  ...rest: [payload: unknown, done: () => void]
+): void {
+  checkJsonMediaType(request.headers)
+  rest[1]()
+}
+
+/** checkJsonBody as a `preValidation` hook. */
+export function requireJsonBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  checkJsonBody(bodyOf(request))
+  done()
+}
+
+/** The same for routes whose body may be left out. */
+export function requireJsonBodyIfAny(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const body = bodyOf(request)
+  if (body.length > 0) checkJsonBody(body)
+  done()
 }

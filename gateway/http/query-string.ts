@@ -2,9 +2,9 @@ import { DomainError } from '../../shared/errors.js'
 
 const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 
-/** Text after percent-decoding; undefined where it is no percent-encoded UTF-8. */
-export function percentDecoded(text: string): string | undefined {
-  // An error that is thrown and caught costs microseconds, and a path or query may hold thousands of such pieces.
+/** The percent-decoded text (RFC 3986 section 2.1); undefined unless it is percent-encoded UTF-8. */
+export function percentDecode(text: string): string | undefined {
+  // Catching an error costs microseconds, and a path or a query may hold thousands of bad escapes.
   if (BAD_ESCAPE.test(text)) return undefined
   try {
     return decodeURIComponent(text)
@@ -15,7 +15,7 @@ export function percentDecoded(text: string): string | undefined {
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i
 
-/** A request target in origin form (RFC 9112 section 3.2): routes know no other. */
+/** A request target in origin form (RFC 9112 section 3.2), which is the only form that routes match. */
 export function originForm(target: string): string {
   if (target.startsWith('/')) return target
   const rest = target.replace(ABSOLUTE_FORM, '')
@@ -28,30 +28,30 @@ export interface QueryParameter {
   readonly value: string
 }
 
-/** Everything after the first `?` of a request target, undecoded; empty where there is none. */
+/** Everything after the first `?` of a request target, not decoded; empty if there is none. */
 export function queryOf(target: string): string {
   const at = target.indexOf('?')
   return at === -1 ? '' : target.slice(at + 1)
 }
 
-/** The path of a request target in any form, undecoded. */
+/** The path of a request target in any form, not decoded. */
 export function pathOf(target: string): string {
   const path = originForm(target)
   const at = path.indexOf('?')
   return at === -1 ? path : path.slice(0, at)
 }
 
-/** Characters of a path that a line of the log repeats. */
-const SHOWN = 2048
+/** Characters of a path that one line of the log may have. */
+const MAX_LOGGED_PATH = 2048
 
-/** The path of a request target as the log shows it: of an overlong one the beginning alone. */
+/** The path of a request target for the log, cut if it is very long. */
 export function loggedPath(target: string): string {
-  return pathOf(target).slice(0, SHOWN)
+  return pathOf(target).slice(0, MAX_LOGGED_PATH)
 }
 
 /**
- * Decodes a query string as `application/x-www-form-urlencoded`: `+` is a space and a parameter without `=` is blank.
- * Bad percent-encoding, bytes that are no UTF-8 included, throws `request.malformed`.
+ * Decodes a query string as `application/x-www-form-urlencoded`: `+` is a space, and a parameter without `=` has an empty
+ * value. Throws `request.malformed` if it is not percent-encoded UTF-8.
  */
 export function parseQuery(query: string): QueryParameter[] {
   if (query === '') return []
@@ -80,70 +80,72 @@ function decode(text: string): string {
   }
 }
 
-/** The pieces of a query string, as sent, whose parameter is one of the names in any letter case. */
-export function knownQuery(query: string, names: readonly string[]): string {
-  const known = new Set(names.map((name) => name.toLowerCase()))
+/** The part of a query string, as sent, with those parameters whose name is one of `names` in any letter case. */
+export function pickParameters(query: string, names: readonly string[]): string {
+  const picked = new Set(names.map((name) => name.toLowerCase()))
   return query
     .split('&')
-    .filter((piece) => known.has(nameOf(piece).toLowerCase()))
+    .filter((piece) => picked.has(nameOf(piece).toLowerCase()))
     .join('&')
 }
 
-/** The name in a piece of a query string, decoded where it can be. */
+/** The name in one `name=value` piece of a query string, decoded if that is possible. */
 export function nameOf(piece: string): string {
   const name = piece.split('=', 1)[0] ?? ''
-  return percentDecoded(name) ?? name
+  return percentDecode(name) ?? name
 }
 
-/** A complete condition as it stands in the query; property and operator are judged by the data service. */
+/** A complete filter condition as sent. The data service checks property and operator. */
 export interface FilterPair {
   readonly property: string
   readonly operator: string
   readonly value: string
 }
 
-interface Halves {
+/** The parameters of one property, in the order in which they were sent. */
+interface FilterParts {
   readonly operators: QueryParameter[]
   readonly values: QueryParameter[]
 }
 
 const FILTER_NAME = /^filters\[([^[\]]*)\]\.(operator|value)$/i
 
-/** Collects `filters[Property].operator` and `filters[Property].value`, contract.md section 4. */
+/** Collects `filters[Property].operator` and `filters[Property].value` (contract.md section 4). */
 export class FilterPairs {
-  readonly #properties = new Map<string, { readonly property: string; readonly halves: Halves }>()
+  readonly #properties = new Map<string, { readonly property: string; readonly parts: FilterParts }>()
 
-  /** false where the parameter is no half of a filter. */
+  /** false if the parameter is no part of a filter. */
   take(parameter: QueryParameter): boolean {
     const [, property, part] = FILTER_NAME.exec(parameter.name) ?? []
     if (property === undefined || part === undefined) return false
-    const { operators, values } = this.#halvesOf(property)
+    const { operators, values } = this.#partsOf(property)
     const same = part.toLowerCase() === 'operator' ? operators : values
     same.push(parameter)
     return true
   }
 
-  /** The n-th operator of a property goes with its n-th value; what is over on either side is a half. */
-  paired(): { filters: FilterPair[]; halves: string[] } {
+  /** The n-th operator of a property belongs to its n-th value. `unpaired` holds the names of the parameters left over. */
+  paired(): { filters: FilterPair[]; unpaired: string[] } {
     const filters: FilterPair[] = []
-    const halves: string[] = []
-    for (const { property, halves: sides } of this.#properties.values()) {
-      const pairs = Math.min(sides.operators.length, sides.values.length)
-      for (const [index, { value: operator }] of sides.operators.slice(0, pairs).entries()) {
-        filters.push({ property, operator, value: sides.values[index]?.value ?? '' })
+    const unpaired: string[] = []
+    for (const { property, parts } of this.#properties.values()) {
+      const { operators, values } = parts
+      const pairs = Math.min(operators.length, values.length)
+      for (const [index, { value: operator }] of operators.slice(0, pairs).entries()) {
+        filters.push({ property, operator, value: values[index]?.value ?? '' })
       }
-      for (const { name } of [...sides.operators.slice(pairs), ...sides.values.slice(pairs)]) halves.push(name)
+      for (const { name } of [...operators.slice(pairs), ...values.slice(pairs)]) unpaired.push(name)
     }
-    return { filters, halves }
+    return { filters, unpaired }
   }
 
-  #halvesOf(property: string): Halves {
+  #partsOf(property: string): FilterParts {
     const key = property.toLowerCase()
     const known = this.#properties.get(key)
-    if (known !== undefined) return known.halves
-    const halves: Halves = { operators: [], values: [] }
-    this.#properties.set(key, { property, halves })
-    return halves
+    if (known !== undefined) return known.parts
+    const parts: FilterParts = { operators: [], values: [] }
+    this.#properties.set(key, { property, parts })
+    return parts
   }
 }
 
@@ -210,8 +212,8 @@ export function routeQuery<Name extends string>(
     else if (nameIn(route.rejected, written) !== undefined) rejected.add(parameter.name)
     else ignored.add(parameter.name)
   }
-  const { filters: pairs, halves } = filters.paired()
-  for (const half of halves) ignored.add(half)
+  const { filters: pairs, unpaired } = filters.paired()
+  for (const name of unpaired) ignored.add(name)
   return { values, filters: pairs, owner, ignored: [...ignored], rejected: [...rejected] }
 }
 

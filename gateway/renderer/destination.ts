@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/errors.js'
 import { acceptsHtml } from '../http/negotiation.js'
-import { pathOf, percentDecoded } from '../http/query-string.js'
+import { pathOf, percentDecode } from '../http/query-string.js'
 import type { AntiforgeryCheck } from '../session/antiforgery.js'
 import type { HtmlRefresh } from '../session/html-refresh.js'
 
@@ -50,7 +50,7 @@ function belowPrefix(path: string, prefix: string): string[] | undefined {
       // A resource, an id and whether more follows: no third segment is decoded for its own sake.
       .split('/', 3)
       // What does not decode is no segment of ours.
-      .map((segment) => percentDecoded(segment) ?? segment)
+      .map((segment) => percentDecode(segment) ?? segment)
   )
 }
 
@@ -60,7 +60,7 @@ function belowPrefix(path: string, prefix: string): string[] | undefined {
  */
 export function rendererPath(target: string, base: URL): string {
   const path = pathOf(target)
-  const segments = percentDecoded(path)?.split('/') ?? ['.']
+  const segments = percentDecode(path)?.split('/') ?? ['.']
   if (path.includes('\\') || segments.some((segment) => segment === '.' || /^\.\.|\\/.test(segment))) {
     throw new DomainError(
       'request.malformed',
@@ -77,7 +77,7 @@ export function rendererPath(target: string, base: URL): string {
 export function splitPath(path: string, base: URL): { readonly before: string; readonly last: string } {
   const at = path.lastIndexOf('/') + 1
   const last = `./${path.slice(at)}`
-  if (percentDecoded(last)?.includes('../') !== false) {
+  if (percentDecode(last)?.includes('../') !== false) {
     throw new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
   }
   return { before: base.origin + path.slice(0, at), last }

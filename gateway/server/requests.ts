@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import { addVary } from '../http/header-fields.js'
 import { loggedPath } from '../http/query-string.js'
@@ -137,4 +138,13 @@ function closingOnError(
 
 function headOf(raw: IncomingMessage, target: string): RequestHead {
   return { method: raw.method ?? '', target, httpVersion: raw.httpVersion, rawHeaders: raw.rawHeaders }
+}
+
+/** A signal that is aborted if the client disconnects before it has received the whole response. */
+export function abortOnDisconnect({ raw }: FastifyReply): AbortSignal {
+  const disconnected = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) disconnected.abort(new DomainError('upstream.unavailable', 'The client went away.'))
+  })
+  return disconnected.signal
 }

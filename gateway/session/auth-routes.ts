@@ -3,11 +3,11 @@ import fp from 'fastify-plugin'
 import { type Violation, rejection } from '../../shared/errors.js'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/read-session-cookie.js'
 import type { AuthCall } from '../data/auth-client.js'
-import { untilAbandoned } from '../entity-routes/requests.js'
-import { bodyOf, jsonOnly, keepBodiesAsBytes, wellFormed } from '../entity-routes/writes.js'
 import { clientAddress } from '../http/client-address.js'
-import { cookieFault } from '../http/cookies.js'
+import { cookieViolation } from '../http/cookies.js'
+import { bodyOf, keepBodiesAsBuffers, requireJsonBody, requireJsonMediaType } from '../http/json-body.js'
 import { rejectOtherMethods } from '../server/methods.js'
+import { abortOnDisconnect } from '../server/requests.js'
 import { checkAccessToken } from './access-tokens.js'
 import { sentCookies, sentRefreshTokens } from './cookies.js'
 import {
@@ -25,7 +25,7 @@ import {
 /** The endpoints of browser sessions, contract.md section 8. */
 export const authRoutes = fp<{ tools: SessionTools }>(
   async (app, { tools }) => {
-    keepBodiesAsBytes(app)
+    keepBodiesAsBuffers(app)
     loginRoute(app, tools)
     sessionCookieRoutes(app, tools)
     sessionTokenRoute(app, tools)
@@ -42,9 +42,9 @@ export const authRoutes = fp<{ tools: SessionTools }>(
 export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/login'
   rejectOtherMethods(app, { url, routed: ['POST'] })
-  app.post(url, { preParsing: jsonOnly, preValidation: wellFormed }, async (request, reply) => {
+  app.post(url, { preParsing: requireJsonMediaType, preValidation: requireJsonBody }, async (request, reply) => {
     const session = await auth.login(
-      { ...authCall(request), signal: untilAbandoned(reply) },
+      { ...authCall(request), signal: abortOnDisconnect(reply) },
       {
         ...readCredentials(bodyOf(request)),
         clientAddress: clientAddress(request),
@@ -71,7 +71,7 @@ function readCredentials(body: Buffer): { readonly email: string; readonly passw
 export function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/session-cookie'
   rejectOtherMethods(app, { url, routed: ['POST', 'DELETE'] })
-  app.post(url, { preParsing: jsonOnly, preValidation: wellFormed }, async (request, reply) => {
+  app.post(url, { preParsing: requireJsonMediaType, preValidation: requireJsonBody }, async (request, reply) => {
     const { accessToken, refreshToken } = readTokens(bodyOf(request))
     cookies.mirror(reply, accessToken, refreshToken)
     return reply.code(204).send()
@@ -114,7 +114,7 @@ function tokenOf(
   violations: Violation[]
 ): string {
   const text = typeof value === 'string' ? value : ''
-  const violation = text.trim() === '' ? 'it must be a string that is not blank' : cookieFault(cookie, text)
+  const violation = text.trim() === '' ? 'it must be a string that is not blank' : cookieViolation(cookie, text)
   if (violation === undefined) return text
   violations.push(bodyViolation(`/${member}`, `/${member} cannot be a cookie: ${violation}.`))
   return ''

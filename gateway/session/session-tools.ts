@@ -2,10 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, type Violation, rejection, shortened } from '../../shared/errors.js'
 import type { AuthCall, AuthClient, Session } from '../data/auth-client.js'
-import { bodyOf, wellFormedOrNone } from '../entity-routes/writes.js'
 import { clientAddress } from '../http/client-address.js'
 import { rejectCrossSite } from '../http/cross-site.js'
-import { checkJsonMediaType } from '../http/json-body.js'
+import { announcesBody, bodyOf, checkJsonMediaType, requireJsonBodyIfAny } from '../http/json-body.js'
 import { type PublicAddress } from '../http/public-address.js'
 import { PublishedKeys } from './access-tokens.js'
 import { SessionCookies } from './cookies.js'
@@ -78,16 +77,15 @@ export function ignoreTypeOfNothing(
   _reply: FastifyReply,
   ...rest: [payload: unknown, done: () => void]
 ): void {
-  const announced = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   // Fastify refuses a type that it cannot read before it looks whether there is anything of that type.
-  if (!announced) delete headers['content-type']
+  if (!announcesBody(headers)) delete headers['content-type']
   rest[1]()
 }
 
 /** The `preValidation` hook beside it: a body that there is has to be JSON, whatever it says. */
 export function jsonOrNothing(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   if (bodyOf(request).length > 0) checkJsonMediaType(request.headers)
-  wellFormedOrNone(request, reply, done)
+  requireJsonBodyIfAny(request, reply, done)
 }
 
 /** The members of a body that is JSON (checkJsonBody). Throws `body.invalid` unless it is an object, each said once. */

@@ -9,10 +9,12 @@ import { NO_READERS, READERS } from './readers.js'
 
 /** Modules that read what a client sends: every function and class that they export is named in readers.ts. */
 const ROOMS = [
-  /^gateway\/(?:headers|session|antiforgery|renderer|settings)\//,
+  /^gateway\/(?:http|session|renderer)\//,
+  /^gateway\/entity-routes\/exports\.js$/,
   /^shared\/(?!gen\/)/,
-  /^data-service\/plan\/(?:parse-|json-|read-members|read-children|split-items|decimal|check-bounds|body-findings|fault-list|owner-filter)/,
-  /^data-service\/auth\/(?:caller-of-claims|check-credentials|identify|refresh-token)/
+  /^data-service\/plan\/(?:authorize|body|filters|json|read-parameters|values|violations|write-requests)\.js$/,
+  /^data-service\/entity\/operators\.js$/,
+  /^data-service\/auth\/(?:claims|login|refresh-token)\.js$/
 ]
 
 const SMALL = 4 * 1024

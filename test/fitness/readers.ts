@@ -41,9 +41,16 @@ import {
 import { exportOptions } from '../../gateway/entity-routes/exports.js'
 import { READS } from '../../gateway/entity-routes/paths.js'
 import { forwardedAddress, TrustedProxies } from '../../gateway/http/client-address.js'
-import { cookieFault } from '../../gateway/http/cookies.js'
+import { cookieViolation } from '../../gateway/http/cookies.js'
 import { isCrossSite, isFromAnotherOrigin } from '../../gateway/http/cross-site.js'
-import { authorizationOf, headerLines, trimOws } from '../../gateway/http/header-fields.js'
+import {
+  addVary,
+  authorizationOf,
+  headerLines,
+  listMembers,
+  splitOutsideQuotes,
+  trimOws
+} from '../../gateway/http/header-fields.js'
 import { checkJsonBody, checkJsonMediaType } from '../../gateway/http/json-body.js'
 import { pageLinks } from '../../gateway/http/links.js'
 import { acceptsHtml, checkApiVersion, ignoredParameters, prefersStrict } from '../../gateway/http/negotiation.js'
@@ -51,11 +58,12 @@ import { idempotencyKey, ifMatch } from '../../gateway/http/preconditions.js'
 import { forwardedOrigin } from '../../gateway/http/public-address.js'
 import {
   FilterPairs,
-  knownQuery,
+  pickParameters,
   nameOf,
+  originForm,
   parseQuery,
   pathOf,
-  percentDecoded,
+  percentDecode,
   queryOf,
   routeQuery,
   loggedPath
@@ -172,9 +180,13 @@ export const READERS: Readonly<Record<string, Reader>> = {
     checkJsonMediaType({ 'content-type': `application/json${text}` })
     checkJsonMediaType({ 'content-type': text, 'content-encoding': text, 'content-length': text })
   },
-  knownQuery: (text) => knownQuery(text, ['fields', 'page']),
+  pickParameters: (text) => pickParameters(text, ['fields', 'page']),
   nameOf,
   trimOws,
+  listMembers,
+  splitOutsideQuotes: (text) => splitOutsideQuotes(text, ','),
+  addVary: (text) => addVary(text, ['Cookie']),
+  originForm,
   pageLinks: (text) =>
     pageLinks(
       { url: `${listener}/things/paged`, query: text },
@@ -185,7 +197,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     pathOfMalformedHead(text, text.length),
     pathOfMalformedHead(`GET ${text}`, text.length)
   ],
-  percentDecoded,
+  percentDecode,
   prefersStrict,
   parseQuery,
   pathOf,
@@ -209,7 +221,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   sentCookies,
   sentRefreshTokens,
   withSession: (text) => withSession(text, { accessToken: 'a', refreshToken: 'b' }),
-  cookieFault: (text) => cookieFault('a', text),
+  cookieViolation: (text) => cookieViolation('a', text),
   // gateway/antiforgery
   antiforgeryCookieIn,
   claimedSession,
@@ -342,17 +354,19 @@ export const READERS: Readonly<Record<string, Reader>> = {
 /** Exports that read no text of a client, or hand it on to a reader above, by the reason. */
 export const NO_READERS: Readonly<Record<string, string>> = {
   'routes and hooks, which hand header, query and body to the readers':
-    'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute loginRoute ownSiteOnly ' +
-    'rejectCrossSite sendAccessToken sendNoSession sessionCookieRoutes SessionRefresh authCall ' +
-    'sessionTokenRoute sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession ' +
-    'rendererFailure sendFailurePage rendererProxy leaveUpstreamBody upstreamBody readWrite',
+    'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute loginRoute ownSiteOnly exportRoute ' +
+    'rejectCrossSite sendAccessToken sendNoSession sessionCookieRoutes SessionRefresh authCall openExport ' +
+    'sessionTokenRoute sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession untrustedProxyWarning ' +
+    'rendererFailure sendFailurePage rendererProxy leaveUpstreamBody upstreamBody readWrite keepBodiesAsBuffers ' +
+    'bodyOf requireJsonBody requireJsonBodyIfAny requireJsonMediaType PublicAddress clientAddress announcesBody',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
     'PublishedKeys timeClaim isGenuine provenSession',
   'answers, written from what was read':
     'attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie encodeSignature ' +
     'antiforgerySetCookie conflictMetadata conflictOf DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
-    'encodeDetails fromRpcStatus toRpcStatus TokenRejected aliasesOf expected',
+    'encodeDetails fromRpcStatus toRpcStatus TokenRejected expected ' +
+    'aliasesOf operatorsOf CsvBatch writeExport code escapeHtml htmlPage link table prose toProblem unintelligible',
   'what stops a start, read from settings and files': 'StartError messageOf orStartError',
   'settings, keys and arguments of the operator':
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
@@ -361,5 +375,8 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'requests and bytes that are counted and handed on':
     'peek checkBodyLength FairSemaphore startAdminServer healthPages',
-  'numbers and values that are parsed already': 'isArray isObject'
+  'numbers, values, claims and conditions that are parsed already':
+    'isArray isObject admitWriter anotherOwner assignments bypasses claimedColumn claimedOwner completeRow ' +
+    'namedValues noOwner ownedRows ownerColumn ownerValue permissionsIn permissionsOf readableRows ' +
+    'referenceScope requireOperation writableRows login'
 }
