@@ -136,7 +136,7 @@ function writeQuery(
 
 const PRECONDITION_KINDS = {
   absent: 'PRECONDITION_KIND_UNSPECIFIED',
-  any: 'PRECONDITION_KIND_ANY',
+  wildcard: 'PRECONDITION_KIND_ANY',
   malformed: 'PRECONDITION_KIND_MALFORMED',
   tags: 'PRECONDITION_KIND_TAGS'
 } as const satisfies Readonly<Record<IfMatch['kind'], string>>

@@ -4,7 +4,8 @@ import { listMembers, trimOws } from './header-fields.js'
 
 /** The content of `If-Match`: the decoded row versions, or why there are none. The data service decides what it means. */
 export type IfMatch =
-  { readonly kind: 'absent' | 'any' | 'malformed' } | { readonly kind: 'tags'; readonly versions: readonly Buffer[] }
+  | { readonly kind: 'absent' | 'wildcard' | 'malformed' }
+  | { readonly kind: 'tags'; readonly versions: readonly Buffer[] }
 
 /** `W/` is case-sensitive (RFC 9110 section 8.8.3). */
 const ENTITY_TAG = /^(?:W\/)?"([^"]*)"$/
@@ -15,7 +16,7 @@ const ENTITY_TAG = /^(?:W\/)?"([^"]*)"$/
  */
 export function ifMatch(header: string | undefined): IfMatch {
   const value = trimOws(header ?? '')
-  if (value === '*') return { kind: 'any' }
+  if (value === '*') return { kind: 'wildcard' }
   const members = listMembers(value)
   if (members.length === 0) return { kind: 'absent' }
   const versions: Buffer[] = []

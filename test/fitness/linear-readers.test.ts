@@ -13,7 +13,7 @@ const ROOMS = [
   /^gateway\/entity-routes\/exports\.js$/,
   /^shared\/(?!gen\/)/,
   /^data-service\/plan\/(?:authorize|body|filters|json|read-parameters|values|violations|write-requests)\.js$/,
-  /^data-service\/entity\/operators\.js$/,
+  /^data-service\/entity\/(?:numbers|operators)\.js$/,
   /^data-service\/auth\/(?:claims|login|refresh-token)\.js$/
 ]
 

@@ -376,7 +376,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'requests and bytes that are counted and handed on':
     'peek checkBodyLength FairSemaphore startAdminServer healthPages',
   'numbers, values, claims and conditions that are parsed already':
-    'isArray isObject admitWriter anotherOwner assignments bypasses claimedColumn claimedOwner completeRow ' +
+    'compareDecimals fitsDigits formatDecimal isWithin lessPercent sumOf times unscaledAt isArray isObject admitWriter anotherOwner assignments bypasses claimedColumn claimedOwner completeRow ' +
     'namedValues noOwner ownedRows ownerColumn ownerValue permissionsIn permissionsOf readableRows ' +
     'referenceScope requireOperation writableRows login'
 }

@@ -29,7 +29,8 @@ describe('If-Match', () => {
   }
 
   for (const header of ['*', ' * ']) {
-    it(`takes ${JSON.stringify(header)} for any version`, () => expect(ifMatch(header)).to.deep.equal({ kind: 'any' }))
+    it(`takes ${JSON.stringify(header)} for any version`, () =>
+      expect(ifMatch(header)).to.deep.equal({ kind: 'wildcard' }))
   }
 
   const MALFORMED = [
