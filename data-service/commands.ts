@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, type Logger } from '../shared/logger.js'
+import type { Application } from './application.js'
 import type { Account } from './auth/accounts.js'
 import { loadSigningKey, mintToken } from './auth/signing-keys.js'
-import { type ConfiguredApplication, readConfig } from './config.js'
+import { readConfig } from './config.js'
 import { migratePrimary, migrateSecond } from './open-stores.js'
 import { openDatabase } from './sql/connect.js'
 import type { Database } from './sql/engines/engine.js'
@@ -17,10 +18,10 @@ export interface CommandContext {
 
 /**
  * Runs `work` on the migrated databases that the settings of this process name, and closes them. `name` is the log's.
- * Throws a SettingsError that lists every fault of the settings.
+ * Throws a SettingsError that lists every problem of the settings.
  */
 export async function withDatabases(
-  application: ConfiguredApplication,
+  application: Application,
   name: string,
   work: (context: CommandContext) => Promise<void>
 ): Promise<void> {
@@ -39,7 +40,7 @@ export async function withDatabases(
 }
 
 /** An access token of the account that belongs to no session, signed with the key of the service's settings. */
-export async function mintAccessToken(application: ConfiguredApplication, account: Account): Promise<string> {
+export async function mintAccessToken(application: Application, account: Account): Promise<string> {
   const { config } = readConfig(process.env, application)
   const { tokens, dataDir, ownership } = config
   const { token } = mintToken(account, undefined, {

@@ -4,34 +4,26 @@ import { isLoopback } from '../shared/ip-address.js'
 import { parseLogLevel } from '../shared/logger.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity } from '../shared/tls.js'
+import type { Application } from './application.js'
 import type { TokenConfig } from './auth/authentication.js'
-import { permissionsIn, type Roles } from './auth/claims.js'
+import { permissionsIn } from './auth/claims.js'
 import type { OutsideIssuerConfig } from './auth/outside-issuer.js'
 import type { OwnershipPolicy } from './plan/authorize.js'
 import { type ConfiguredDatabase, sameUrl } from './sql/connect.js'
 import { embeddedDatabaseUrl, locateDatabase } from './sql/engines/engines.js'
-import type { Migration } from './sql/schema/migrate.js'
-
-/** The databases of an application. */
-export interface ApplicationDatabases {
-  /** `file` is its name under DATA_DIR where DATABASE_URL is not set. Its migrations come after the engine's own. */
-  readonly primary: { readonly file: string; readonly migrations: readonly Migration[] }
-  /** A database that cannot be joined to the primary one. `setting` names its URL, `file` stands in for it. */
-  readonly second: { readonly setting: string; readonly file: string; readonly migrations: readonly Migration[] }
-}
 
 /** The settings of the data service (contract.md section 1). Durations in milliseconds. */
 export interface DataServiceConfig {
   /** host:port; port 0 picks a free one. */
   readonly address: string
   readonly grpc: GrpcSecurity & { readonly gatewayName: string }
-  /** undefined: health is told over gRPC alone. */
+  /** undefined: health is served over gRPC alone. */
   readonly admin: AdminAddress | undefined
   readonly dataDir: string
   readonly logLevel: string
   /** URLs are `sqlite:<file>`, `mysql://…` or `mariadb://…`. */
   readonly databases: { readonly primary: ConfiguredDatabase; readonly second: ConfiguredDatabase }
-  /** Most connections of the pool of each of the two, where it is a server; migrations take two at once. */
+  /** Upper limit of each database's connection pool; the embedded database has none. A migration uses two connections. */
   readonly databasePoolSize: number
   readonly sampleData: boolean
   readonly maxPageSize: number
@@ -42,22 +34,14 @@ export interface DataServiceConfig {
   readonly reflection: boolean
 }
 
-/** What the settings take from the application that the engine serves. */
-export interface ConfiguredApplication {
-  readonly databases: ApplicationDatabases
-  readonly roles: Roles
-  /** Default of OWNER_CLAIM_TYPE: the claim of access tokens that names the owner of rows. */
-  readonly ownerClaimType: string
-}
-
 const INT32_MAX = 2 ** 31 - 1
-/** What `max_connections` of a MySQL or MariaDB server can be at most. */
+/** Upper limit of `max_connections` on MySQL and MariaDB. */
 const MOST_CONNECTIONS = 100_000
 
 /** Reads all settings; throws one SettingsError that lists every problem. `effective` is what `--print-config` prints. */
 export function readConfig(
   environment: Environment,
-  application: ConfiguredApplication
+  application: Application
 ): { config: DataServiceConfig; effective: string } {
   const reader = new SettingsReader(environment)
   const address = reader.parsed('DATA_SERVICE_ADDRESS', { fallback: '127.0.0.1:50051', parse: parseAddress })
@@ -114,7 +98,7 @@ function readTokenConfig(reader: SettingsReader, permissions: readonly string[])
   }
 }
 
-/** All three settings or none: a key may verify only its own issuer's tokens, so the issuer has to be known. */
+/** Either all three settings are set or none: a key may verify only its own issuer's tokens, so the issuer must be known. */
 function readOutsideIssuer(
   reader: SettingsReader,
   ours: { readonly ownIssuer: string; readonly permissions: readonly string[] }
@@ -168,7 +152,7 @@ export function parseAddress(text: string): string | Error {
   return port !== '' && Number(port) <= 65_535 ? text : new Error('must be host:port such as 127.0.0.1:50051')
 }
 
-/** The URL as it is, for what opens the database to parse again. */
+/** Returns the URL unchanged: what opens the database parses it again. */
 export function checkDatabaseUrl(text: string): string | Error {
   try {
     locateDatabase(text)
@@ -178,7 +162,7 @@ export function checkDatabaseUrl(text: string): string | Error {
   }
 }
 
-/** Keys fetched in the clear could be anybody's, so plain http reaches no further than this machine. */
+/** Keys that are fetched without TLS can be replaced on the way, so plain http is accepted for this machine alone. */
 export function parseJwksUri(text: string): string | Error {
   if (text === '') return text
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -186,7 +170,7 @@ export function parseJwksUri(text: string): string | Error {
   return acceptable ? text : new Error('must be an https: URL (http: for this machine alone)')
 }
 
-/** `theirs=Ours,other=Clerk`. Theirs may hold `=`, as ours does not; blanks around each are ignored. */
+/** `theirs=Ours,other=Clerk`. A name of theirs may contain `=`, one of ours never does; blanks around each name are ignored. */
 export function parseMapping(text: string): ReadonlyMap<string, string> | Error {
   const entries: (readonly [string, string])[] = []
   for (const pair of text.trim() === '' ? [] : text.split(',')) {
@@ -199,7 +183,7 @@ export function parseMapping(text: string): ReadonlyMap<string, string> | Error 
   return new Map(entries)
 }
 
-/** The same with permissions of ours: one that no role has would be a slip that nobody notices. */
+/** The same with permissions of ours: one that no role has is a mistake that nobody would notice. */
 export function permissionMappingParser(
   known: readonly string[]
 ): (text: string) => ReadonlyMap<string, string> | Error {

@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../shared/errors.js'
 import { StartError } from '../shared/start-error.js'
+import type { Application } from './application.js'
 import type { AuthStore } from './auth/accounts.js'
-import type { ConfiguredApplication, DataServiceConfig } from './config.js'
-import type { Entity } from './entity/entity.js'
+import type { DataServiceConfig } from './config.js'
 import type { ReadStore, WriteStore } from './plan/stores.js'
 import { openAuthStore } from './sql/accounts.js'
 import { type ConfiguredDatabase, openDatabase, openFailure, sameDatabase } from './sql/connect.js'
@@ -17,25 +17,16 @@ import { engineMigrations } from './sql/schema/engine-tables.js'
 import { migrate } from './sql/schema/migrate.js'
 import { createWriteStore } from './sql/writes.js'
 
+/** Milliseconds between attempts to reach a second store that is down. */
 const RETRY_SECOND_STORE = 5000
 
 export interface OpenStores {
   readonly read: ReadStore
   readonly write: WriteStore
   readonly auth: AuthStore
-  /** Of the primary database. */
+  /** The health of the primary database. */
   readonly health: DatabaseHealth
   close(): Promise<void>
-}
-
-/** What of an application is in its databases. */
-export interface StoredApplication extends Pick<ConfiguredApplication, 'databases'> {
-  readonly entities: readonly Entity[]
-  /** Rows to try the service with. */
-  readonly sample?: {
-    /** Fills databases that are migrated and empty, and leaves others alone; true: it filled them. */
-    readonly loadRows: (primary: Database, second: Database) => Promise<boolean>
-  }
 }
 
 /**
@@ -44,7 +35,7 @@ export interface StoredApplication extends Pick<ConfiguredApplication, 'database
  */
 export async function openStores(
   config: DataServiceConfig,
-  application: StoredApplication,
+  application: Application,
   how: { readonly log: Logger; readonly stopping: AbortSignal }
 ): Promise<OpenStores> {
   const { log, stopping } = how
@@ -98,23 +89,15 @@ export async function openStores(
 }
 
 /** The tables of the engine itself come first: those of the application may refer to them. */
-export async function migratePrimary(
-  database: Database,
-  { databases }: Pick<StoredApplication, 'databases'>,
-  log: Logger
-): Promise<void> {
+export async function migratePrimary(database: Database, { databases }: Application, log: Logger): Promise<void> {
   await migrate(database, [...engineMigrations, ...databases.primary.migrations], log)
 }
 
-export async function migrateSecond(
-  database: Database,
-  { databases }: Pick<StoredApplication, 'databases'>,
-  log: Logger
-): Promise<void> {
+export async function migrateSecond(database: Database, { databases }: Application, log: Logger): Promise<void> {
   await migrate(database, databases.second.migrations, log)
 }
 
-/** `work` on a database, which says what is wrong with its setting where it cannot be opened. */
+/** Runs `work`; where the database cannot be opened, the error says what is wrong with its setting. */
 async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -123,12 +106,12 @@ async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>):
   }
 }
 
-/** What was foreseen needs no stack. */
+/** A StartError says all in its message; any other error is logged with its stack. */
 function reasonOf(failure: unknown): object {
   return failure instanceof StartError ? { reason: failure.message } : { err: failure }
 }
 
-/** Until it succeeds or the process stops; never rejects. */
+/** Repeats `work` until it succeeds or the process stops. It never rejects. */
 async function retry(
   work: () => Promise<void>,
   how: { log: Logger; stopping: AbortSignal; database: ConfiguredDatabase }

@@ -7,26 +7,20 @@ import { createLogger, logGrpc } from '../shared/logger.js'
 import { ArgumentError, help, readArguments, SettingsError } from '../shared/settings.js'
 import { messageOf, orStartError, StartError } from '../shared/start-error.js'
 import { serverCredentials, TlsCertificates } from '../shared/tls.js'
-import type { SampleAccounts } from './auth/accounts.js'
+import type { Application } from './application.js'
 import { openAuthentication } from './auth/authentication.js'
 import { permissionsIn, permissionsOf } from './auth/claims.js'
-import { type ConfiguredApplication, readConfig } from './config.js'
+import { readConfig } from './config.js'
 import { CatalogueError, checkCatalogue } from './entity/validate.js'
-import { type OpenStores, openStores, type StoredApplication } from './open-stores.js'
+import { type OpenStores, openStores } from './open-stores.js'
 import { makeCatalogue } from './plan/catalogue.js'
-import { type Expiring, purgeKeys } from './purge-keys.js'
+import { type Expiring, purgeExpired } from './purge-expired.js'
 import { exportPlaces } from './rpc/export.js'
 import { gatewayPeers } from './rpc/interceptors.js'
 import { buildDataService } from './rpc/service.js'
 
-/** Milliseconds that calls under way get to finish. */
+/** Milliseconds that running calls have to finish when the process stops. */
 const DRAIN_TIMEOUT = 10_000
-
-/** What the engine serves: one business, its entities, tables and roles. */
-export interface Application extends ConfiguredApplication, StoredApplication {
-  /** Rows and accounts to try the service with, which SAMPLE_DATA asks for. */
-  readonly sample?: SampleAccounts & NonNullable<StoredApplication['sample']>
-}
 
 /**
  * The data service as a process: it reads the arguments and settings of this process, serves the application until
@@ -126,7 +120,7 @@ async function serve(application: Application): Promise<void> {
     service.setServing(isServing)
   })
   const purging = Promise.all(
-    expiringIn(stores).map((one) => purgeKeys(one, { now: Date.now, log, stopping: stopping.signal }))
+    expiringIn(stores).map((one) => purgeExpired(one, { now: Date.now, log, stopping: stopping.signal }))
   )
   log.info({ address: `${config.address.slice(0, config.address.lastIndexOf(':'))}:${port}` }, 'listening')
 
@@ -158,13 +152,13 @@ function expiringIn({ write, auth }: OpenStores): Expiring[] {
   ]
 }
 
-/** What was foreseen says what to do about it; anything else is a defect, and its stack says where. */
+/** An expected failure says what to do about it. Anything else is a defect, and the stack shows where. */
 function explanation(error: unknown): string {
   if (error instanceof StartError) return `Cannot start: ${error.message}`
   if (!(error instanceof Error)) return String(error)
-  const foreseen = [ArgumentError, SettingsError, CatalogueError].some((kind) => error instanceof kind)
-  if (foreseen) return messageOf(error)
-  // Sequelize makes stacks that leave the message out.
+  const expected = [ArgumentError, SettingsError, CatalogueError].some((kind) => error instanceof kind)
+  if (expected) return messageOf(error)
+  // The stacks of Sequelize's errors do not contain the message.
   const stack = error.stack ?? ''
   return stack.includes(messageOf(error)) ? stack : `${messageOf(error)}\n${stack}`
 }

@@ -4,7 +4,7 @@ import { roles } from './roles.js'
 import { sampleAccounts } from './sample/accounts.js'
 import { loadSample } from './sample/sample-store.js'
 import { primaryMigrations } from './schema/migrations.js'
-import { secondMigrations } from './schema/second-migrations.js'
+import { secondMigrations } from './schema/reviews.js'
 
 /** The reference store, as the data service serves it. */
 export const store: Application = {

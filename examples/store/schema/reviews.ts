@@ -1,7 +1,7 @@
 import { dateTime, freeText, int, optional, text } from '../../../data-service/public/entity.js'
 import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
 
-export const createProductReviews: Migration = {
+const createProductReviews: Migration = {
   name: '001-product-reviews',
   up: createTables(
     table('product_reviews', {
@@ -18,3 +18,6 @@ export const createProductReviews: Migration = {
     })
   )
 }
+
+/** The tables of the second store, in order: the reviews of products. */
+export const secondMigrations: readonly Migration[] = [createProductReviews]

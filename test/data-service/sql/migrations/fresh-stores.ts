@@ -4,7 +4,7 @@ import { connect } from '../../../../data-service/sql/connect.js'
 import type { Database } from '../../../../data-service/sql/engines/engine.js'
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'
 import { primaryMigrations } from '../../../harness/primary-migrations.js'
-import { secondMigrations } from '../../../../examples/store/schema/second-migrations.js'
+import { secondMigrations } from '../../../../examples/store/schema/reviews.js'
 import { createLogger } from '../../../../shared/logger.js'
 import { type DatabaseKind, freshDatabase } from '../../../harness/database.js'
 

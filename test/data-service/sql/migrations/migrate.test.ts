@@ -5,7 +5,7 @@ import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'
 import { entities } from '../../../../examples/store/entities/index.js'
 import { primaryMigrations } from '../../../harness/primary-migrations.js'
-import { secondMigrations } from '../../../../examples/store/schema/second-migrations.js'
+import { secondMigrations } from '../../../../examples/store/schema/reviews.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { startProcess } from '../../../harness/service-process.js'
 import { type FreshStores, freshStores } from './fresh-stores.js'

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { pino } from 'pino'
-import { purgeKeys } from '../../data-service/purge-keys.js'
+import { purgeExpired } from '../../data-service/purge-expired.js'
 
-describe('purgeKeys', () => {
+describe('purgeExpired', () => {
   it('deletes in small batches, goes on after a failure, and ends with the process', async () => {
     const stopping = new AbortController()
     const logs: string[] = []
@@ -25,7 +25,7 @@ describe('purgeKeys', () => {
       }
     }
     const log = pino({ level: 'debug' }, { write: (line) => void logs.push(line) })
-    await purgeKeys(expiring, { now: () => 7, log, stopping: stopping.signal, every: 1 })
+    await purgeExpired(expiring, { now: () => 7, log, stopping: stopping.signal, every: 1 })
     expect(asked).to.deep.equal(Array.from({ length: 4 }, () => [7, 200]))
     expect(logs.filter((line) => line.includes('no database'))).to.have.length(1)
   })
@@ -39,7 +39,7 @@ describe('purgeKeys', () => {
       stopping.abort()
       return Promise.resolve(0)
     }
-    await purgeKeys({ what: 'things', purge }, { ...silent(stopping.signal), every: 100 })
+    await purgeExpired({ what: 'things', purge }, { ...silent(stopping.signal), every: 100 })
     // A timer may be a millisecond early by this clock.
     expect(first, 'milliseconds until the first round').to.be.at.least(99)
   })
@@ -52,7 +52,7 @@ describe('purgeKeys', () => {
       return Promise.resolve(0)
     }
     const started = performance.now()
-    const purging = purgeKeys({ what: 'things', purge }, { ...silent(stopping.signal), every: 20_000 })
+    const purging = purgeExpired({ what: 'things', purge }, { ...silent(stopping.signal), every: 20_000 })
     stopping.abort()
     await purging
     expect(rounds).to.equal(0)

@@ -1,22 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 
-/** Milliseconds between rounds. */
+/** Milliseconds from one round to the next. */
 const EVERY = 60_000
-/** Small, so that no purge holds locks for long. */
+/** Rows of one round: few, so that no purge holds locks for long. */
 const BATCH = 200
+/** Milliseconds to the next round after a full batch. */
 const BETWEEN_BATCHES = 100
 
-/** Something that expires. */
+/** A kind of stored rows that expire. */
 export interface Expiring {
-  /** For the log. */
+  /** Its name in the log. */
   readonly what: string
-  /** Deletes at most `most` that expired by `now` (epoch milliseconds); how many it deleted. */
+  /** Deletes at most `most` rows that expired by `now` (epoch milliseconds). Returns how many it deleted. */
   purge(now: number, most: number): Promise<number>
 }
 
-/** Deletes what expired, idempotency keys and the like, until the process stops. It never rejects and keeps no process alive. */
-export async function purgeKeys(
+/**
+ * Deletes expired rows, idempotency keys for example, in rounds until the process stops. The first round is one interval
+ * after the start. It never rejects, and its timers keep no process alive.
+ */
+export async function purgeExpired(
   expiring: Expiring,
   how: { readonly now: () => number; readonly log: Logger; readonly stopping: AbortSignal; readonly every?: number }
 ): Promise<void> {
