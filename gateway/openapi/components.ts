@@ -6,7 +6,7 @@ function header(description: string, schema: object = TEXT): object {
   return { description, schema }
 }
 
-/** Response headers, by the name under which responses refer to them. */
+/** Response headers by name. Responses refer to them. */
 export const COMPONENT_HEADERS = {
   'X-Request-Id': header('The id of the request, the one sent where it matches `[A-Za-z0-9._-]{1,128}`.'),
   'api-supported-versions': header('The versions served.', { type: 'string', const: '1.0' }),
@@ -69,7 +69,7 @@ const FURTHER = {
   428: problem('If-Match is missing.')
 } as const
 
-/** What every operation may answer besides its success, and what only some may. */
+/** The error responses of an operation: those that all operations have, and the given ones. */
 export function problemResponses(further: readonly (keyof typeof FURTHER)[]): Readonly<Record<string, object>> {
   return {
     400: problem('The request is malformed or something in it is invalid; every fault is named.'),
@@ -81,7 +81,7 @@ export function problemResponses(further: readonly (keyof typeof FURTHER)[]): Re
   }
 }
 
-/** A success with its headers. */
+/** A successful response with its headers. */
 export function success(answer: {
   readonly status: 200 | 201 | 204
   readonly description: string

@@ -8,15 +8,15 @@ import { rejectOtherMethods } from '../server/methods.js'
 import { operationsOf } from './document.js'
 import { boundsInWords } from './property-schema.js'
 
-/** Where the page stands. */
+/** What the page says about where it is served. */
 export interface DocsPlace {
-  /** Public base URL. */
+  /** The public base URL. */
   readonly base: string
   /** Whether browsers get lists and rows from a renderer. */
   readonly isRendered: boolean
 }
 
-/** The page of everything that is served, for people. */
+/** The page that documents all resources for people. */
 export function docsOverview(resources: readonly Resource[], { base, isRendered }: DocsPlace): string {
   return htmlPage(
     'Resources',
@@ -53,7 +53,7 @@ ${table([['Type', 'Operators', 'In short'], ...operatorRows(resources)])}
 </section>`
 }
 
-/** Of each type every operator that some field of it has. */
+/** One row for each type, with all operators that fields of the type have. */
 function operatorRows(resources: readonly Resource[]): string[][] {
   const types = new Map<string, { readonly operators: Set<string>; readonly short: Set<string> }>()
   for (const { type, filterable, operators, operatorAliases } of resources.flatMap(({ properties }) => properties)) {
@@ -71,7 +71,7 @@ function operatorRows(resources: readonly Resource[]): string[][] {
   ])
 }
 
-/** All there is to say of one resource. */
+/** The section of one resource. */
 export function resourceSection(resource: Resource, base: string): string {
   const { name, description, publicReads, properties, navigations, actions } = resource
   const listPath = `/${name}`
@@ -104,7 +104,7 @@ ${table([['Action', 'What it does', 'Body'], ...actions.map(actionRow)])}`
 </section>`
 }
 
-/** Where the owner filter takes its parameter from the query; nothing where it does not. */
+/** Names the operations that take the owner parameter. Empty if none does. */
 function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
   const operations = ownerFiltered.map((operation) => (operation === 'act' ? 'every action' : code(operation)))
   const own = reads.filter((read) => read.ownerFiltered).map(({ name }) => code(name))
@@ -124,7 +124,7 @@ function fieldRow(property: Property): string[] {
   return [code(name), escapeHtml(typeText(property)), uses.length === 0 ? 'answers' : uses.join(', ')]
 }
 
-/** `int from 1 to 1000`, `decimal(10,2) at least 0`, `string of 1 to 200`, `or null` where that may be. */
+/** `int from 1 to 1000`, `decimal(10,2) at least 0`, `string of 1 to 200`, each with `or null` if the field is nullable. */
 function typeText(property: Property): string {
   const { type, nullable, precision, scale } = property
   const size = type === 'decimal' ? `(${precision},${scale})` : lengthText(property)
@@ -151,7 +151,7 @@ function actionRow({ name, description, input, childPrecondition }: Action): str
   return [code(name), escapeHtml(description), members.length === 0 ? 'none' : members.join('<br>')]
 }
 
-/** One call that shows a filter, the order and a choice of fields, to be pasted into a shell. */
+/** An example call for a shell, with a filter, a sort order and a selection of fields. */
 export function exampleCall(resource: Resource, base: string): string {
   const { name, label, properties, operations, publicReads } = resource
   const token = publicReads ? '' : ` -H "Authorization: Bearer $TOKEN"`
@@ -183,7 +183,7 @@ export interface Route {
   readonly summary: string
 }
 
-/** The routes of a resource but for its actions, as the OpenAPI document has them. */
+/** The routes of a resource except its actions, as in the OpenAPI document. */
 export function routesOf(resource: Resource): Route[] {
   return operationsOf({ ...resource, actions: [] }).map(({ method, path, document }) => ({
     method: method.toUpperCase(),
@@ -192,7 +192,7 @@ export function routesOf(resource: Resource): Route[] {
   }))
 }
 
-/** `GET /docs`: what is served here, for people. */
+/** `GET /docs`: the documentation of all resources for people. */
 export const docsPage = fp<{ catalogue: Catalogue; address: PublicAddress; isRendered: boolean }>(
   async (app, { catalogue, address, isRendered }) => {
     const url = '/docs'

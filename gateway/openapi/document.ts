@@ -7,7 +7,7 @@ import { COMPONENT_HEADERS, PROBLEM_SCHEMA } from './components.js'
 import { customReadOperations, type DocumentedOperation, readOperations, writeOperations } from './operations.js'
 import { resourceSchemas } from './schemas.js'
 
-/** The contract of every resource as an OpenAPI 3.1 document. `base` is the public base URL. */
+/** All resources as an OpenAPI 3.1 document. `base` is the public base URL. */
 export function openApiDocument(resources: readonly Resource[], base: string): object {
   return {
     openapi: '3.1.1',
@@ -37,7 +37,7 @@ export function openApiDocument(resources: readonly Resource[], base: string): o
   }
 }
 
-/** The paths of a resource with the operations that it serves there. */
+/** The paths of a resource with its operations. */
 export function resourcePaths(resource: Resource): Readonly<Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {}
   for (const operation of operationsOf(resource)) {
@@ -46,7 +46,7 @@ export function resourcePaths(resource: Resource): Readonly<Record<string, objec
   return paths
 }
 
-/** Every operation of a resource: the uniform reads, its own, its writes. */
+/** Every operation of a resource: the reads that all resources have, its custom reads, its writes. */
 export function operationsOf(resource: Resource): DocumentedOperation[] {
   return [...readOperations(resource), ...customReadOperations(resource), ...writeOperations(resource)]
 }
@@ -57,12 +57,12 @@ function operationObject(resource: Resource, { method, document }: DocumentedOpe
     tags: [resource.name],
     operationId: camelCase(id),
     ...rest,
-    // An empty requirement: the token may be left out.
+    // An empty security requirement means that the token is optional.
     security: method === 'get' && resource.publicReads ? [{}, { bearer: [] }] : [{ bearer: [] }]
   }
 }
 
-/** Of words with spaces or hyphens between them. */
+/** `list order items` becomes `listOrderItems`. Hyphens separate words as well. */
 function camelCase(words: string): string {
   return words
     .split(/[ -]/)
@@ -70,7 +70,7 @@ function camelCase(words: string): string {
     .join('')
 }
 
-/** `GET /openapi.json`: the contract of every resource in OpenAPI 3.1, written once for each catalogue. */
+/** `GET /openapi.json`. The text is cached until the catalogue or the base URL changes. */
 export const openApi = fp<{ catalogue: Catalogue; address: PublicAddress }>(
   async (app, { catalogue, address }) => {
     const url = '/openapi.json'

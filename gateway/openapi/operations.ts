@@ -5,13 +5,13 @@ import { HEADER_PARAMETERS, operationParameters, ownerParameters, WRITE_HEADER_P
 import { propertySchema, valueSchema } from './property-schema.js'
 import { inputSchemaName } from './schemas.js'
 
-/** One operation of the document and where it stands. */
+/** One operation of the document with its path and method. */
 export interface DocumentedOperation {
   readonly path: string
   readonly method: 'get' | 'post' | 'put' | 'delete'
-  /** The operation object but for what all have: tags, id and security. */
+  /** The operation object without what all operations have: tags, id and security. */
   readonly document: {
-    /** Words that the operation's id is made of. */
+    /** The words of the operation's id. */
     readonly id: string
     readonly summary: string
     readonly description?: string
@@ -27,7 +27,7 @@ export function idParameter({ properties }: Resource): object {
   return { name: 'id', in: 'path', required: true, schema: id === undefined ? { type: 'string' } : valueSchema(id) }
 }
 
-/** The reads that a resource serves. */
+/** The reads of a resource that all resources may have. */
 export function readOperations(resource: Resource): DocumentedOperation[] {
   const { name } = resource
   return READ_OPERATIONS.filter((operation) => resource.operations.includes(operation)).map((operation) => {
@@ -49,7 +49,7 @@ export function readOperations(resource: Resource): DocumentedOperation[] {
   })
 }
 
-/** The reads that a resource has of its own. */
+/** The custom reads of a resource. */
 export function customReadOperations(resource: Resource): DocumentedOperation[] {
   return resource.reads.map((read) => ({
     path: `/${resource.name}/${read.name}`,
@@ -89,7 +89,7 @@ function itemSchema({ items, bareItems }: CustomRead): object {
   }
 }
 
-/** The writes that a resource serves, its actions included. */
+/** The writes of a resource, its actions included. */
 export function writeOperations(resource: Resource): DocumentedOperation[] {
   const { operations, actions } = resource
   return [

@@ -6,7 +6,7 @@ const FLAG = { type: 'boolean', default: false } as const
 const ON_FLAG = { type: 'boolean', default: true } as const
 const FROM_ONE = { type: 'integer', minimum: 1 } as const
 
-/** Every parameter of an operation: those of its route, its filters, its owner and the headers that all take. */
+/** All parameters of an operation: those of its route, filters, the owner parameter, and the common headers. */
 export function operationParameters(resource: Resource, operation: ReadOperation): object[] {
   const { names, filters } = READS[operation]
   return [
@@ -17,7 +17,7 @@ export function operationParameters(resource: Resource, operation: ReadOperation
   ]
 }
 
-/** The parameter of an owner filter, or none. Not `required`: there are callers and hosts that need not send it. */
+/** The parameter of an owner filter. It is not `required`, since some callers and configurations do not need it. */
 export function ownerParameters(name: string | undefined): object[] {
   if (name === undefined) return []
   return [
@@ -63,7 +63,7 @@ const IF_MATCH = {
   schema: { type: 'string', examples: ['W/"AQIDBAUGBwg="'] }
 } as const
 
-/** Headers that writes take besides. */
+/** Further headers of writes. */
 export const WRITE_HEADER_PARAMETERS = {
   ifMatch: IF_MATCH,
   optionalIfMatch: {
@@ -120,7 +120,7 @@ function descriptions(
   }
 }
 
-/** Two for each property. They repeat: the n-th operator goes with the n-th value, and a half is dropped. */
+/** Two for each property, both repeatable: the n-th operator belongs to the n-th value, and an incomplete pair is ignored. */
 function filterParameters(resource: Resource): object[] {
   return resource.properties
     .filter(({ filterable }) => filterable)

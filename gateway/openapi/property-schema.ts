@@ -2,14 +2,14 @@ import type { Property } from '../data/data-client.js'
 
 type Bounded = Pick<Property, 'minimum' | 'maximum'>
 
-/** `from 1 to 1000`, `at least 0`, `at most 9`; empty where the type alone bounds the number. */
+/** `from 1 to 1000`, `at least 0`, `at most 9`; empty if only the type limits the number. */
 export function boundsInWords({ minimum, maximum }: Bounded): string {
   if (minimum !== '' && maximum !== '') return `from ${minimum} to ${maximum}`
   if (minimum !== '') return `at least ${minimum}`
   return maximum === '' ? '' : `at most ${maximum}`
 }
 
-/** The bounds as keywords, which judge JSON numbers alone. */
+/** The bounds as JSON schema keywords, which apply to JSON numbers only. */
 export function boundKeywords({ minimum, maximum }: Bounded): { readonly minimum?: number; readonly maximum?: number } {
   return {
     ...(minimum === '' ? {} : { minimum: Number(minimum) }),
@@ -17,7 +17,7 @@ export function boundKeywords({ minimum, maximum }: Bounded): { readonly minimum
   }
 }
 
-/** The sign of a pattern of digits: none where the least value has none. */
+/** The part of a pattern that stands for the sign; empty if no negative value is allowed. */
 export function signPattern({ minimum }: Bounded): string {
   return minimum === '' || minimum.startsWith('-') ? '-?' : ''
 }
@@ -29,13 +29,13 @@ export interface ValueSchema {
   readonly [keyword: string]: unknown
 }
 
-/** The schema of a property on the wire, contract.md section 3, within the bounds that every write keeps. */
+/** The schema of a property in a response (contract.md section 3), with the bounds that all writes respect. */
 export function propertySchema(property: Property): object {
   const schema = boundedSchema(property)
   return property.nullable ? { ...schema, type: [schema.type, 'null'] } : schema
 }
 
-/** The schema of a member of a request, which may be written in more ways than an answer is (contract.md section 3). */
+/** The schema of a member of a request, which accepts more forms than a response has (contract.md section 3). */
 export function inputSchema(property: Property): object {
   const { type: kind, nullable } = property
   const schema = inputValueSchema(property)
@@ -74,13 +74,13 @@ function decimalAdvice({ precision, scale }: Property): string {
   return `At most ${precision} digits, ${scale} of them after the point. A number of up to 15 digits is taken too.`
 }
 
-/** Advice after the bounds, which no keyword states of a number that travels as a text. */
+/** The bounds in words before the advice: no keyword can express them for a number that is sent as a string. */
 function described(property: Property, advice: string): string {
   const bounds = boundsInWords(property)
   return bounds === '' ? advice : `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}. ${advice}`
 }
 
-/** The schema of any value of the type that is there, as in a path: one out of bounds is only not found. */
+/** The schema without bounds, for values in a path: a value out of bounds is simply not found. */
 export function valueSchema(property: Property): ValueSchema {
   return boundedSchema({ ...property, minimum: '', maximum: '', minLength: 0 })
 }

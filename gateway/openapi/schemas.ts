@@ -5,7 +5,7 @@ export function isChildren({ kind }: Navigation): boolean {
   return kind === 'NAVIGATION_KIND_CHILDREN'
 }
 
-/** The schemas of a resource: its row, its children, its lookup, what its writes take. */
+/** The schemas of a resource: its row, its children, its lookup, and the bodies of its writes. */
 export function resourceSchemas(resource: Resource): Readonly<Record<string, object>> {
   const { name, navigations, properties } = resource
   const row = {
@@ -69,7 +69,7 @@ function members(properties: readonly Property[]): Readonly<Record<string, objec
   return Object.fromEntries(properties.map((property) => [property.name, propertySchema(property)]))
 }
 
-/** The schemas of what a resource's writes take. No member of them is a row version but that of a child acted on. */
+/** The schemas of the bodies of writes. Only the body of an action on a child has a member with a row version. */
 export function writeSchemas(resource: Resource): Readonly<Record<string, object>> {
   const { name, operations, actions } = resource
   return {
