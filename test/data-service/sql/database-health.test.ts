@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { rename } from 'node:fs/promises'
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
@@ -95,6 +96,25 @@ eachDatabase((kind) => {
         }
       })
     } else {
+      it('is serving while the server only takes no more connections, which says nothing of those that serve', async () => {
+        const { sequelize } = connect(fresh.url)
+        const user = `limited_${randomBytes(4).toString('hex')}`
+        await sequelize.query(`CREATE USER '${user}'@'127.0.0.1' IDENTIFIED BY 'p' WITH MAX_USER_CONNECTIONS 1`)
+        const url = Object.assign(new URL(fresh.url), { username: user, password: 'p' })
+        await sequelize.query(`GRANT ALL ON \`${url.pathname.slice(1)}\`.* TO '${user}'@'127.0.0.1'`)
+        const only = connect(url.href)
+        try {
+          await only.sequelize.query('SELECT 1')
+          const health = await watchDatabase(only)
+          expect(health.isServing).to.equal(true)
+          await health.close()
+        } finally {
+          await only.sequelize.close()
+          await sequelize.query(`DROP USER '${user}'@'127.0.0.1'`)
+          await sequelize.close()
+        }
+      })
+
       it('is not serving while the server is frozen, or lets nobody in, and serving again afterwards', async () => {
         await using way = await wayTo(fresh.url)
         const database = connect(way.url)
