@@ -8,7 +8,7 @@ import type { Application } from './application.js'
 import type { TokenConfig } from './auth/authentication.js'
 import { permissionsIn } from './auth/claims.js'
 import type { OutsideIssuerConfig } from './auth/outside-issuer.js'
-import type { OwnershipPolicy } from './plan/authorize.js'
+import type { OwnershipPolicy } from './plan/planning.js'
 import { type ConfiguredDatabase, sameUrl } from './sql/connect.js'
 import { embeddedDatabaseUrl, locateDatabase } from './sql/engines/engines.js'
 

@@ -7,97 +7,163 @@ import type { Operand, Value } from '../entity/field.js'
 import { INT32, INT64, isWithin, parseInteger } from '../entity/numbers.js'
 import type { ReadOperation, WriteOperation } from '../entity/operations.js'
 import type { Resource } from './catalogue.js'
-import { allRows, bothScopes, type RowScope } from './plans.js'
+import type { OwnershipPolicy, PlanningContext } from './planning.js'
+import { allRows, intersectScopes, type RowScope } from './plans.js'
 import type { Violations } from './violations.js'
 
-export interface OwnershipPolicy {
-  /** undefined: every use of an ownership rule is a configuration error. */
-  readonly bypassRole: string | undefined
-  /** Of owner filters that name none of their own. `id` is the id of the route where it has one. */
-  readonly parameterName: string
-}
-
-/** Whether the caller sees and touches every row (source.md, bypass predicate). */
-export function bypasses(caller: Authenticated, { bypassRole }: Pick<OwnershipPolicy, 'bypassRole'>): boolean {
-  if (bypassRole === undefined) {
-    throw new DomainError('configuration', 'The service is not configured for this request.', {
-      cause: new Error('OWNER_BYPASS_ROLE is not set, and an ownership rule was used.')
-    })
-  }
-  const wanted = bypassRole.toLowerCase()
-  return caller.roles.some((role) => role.toLowerCase() === wanted)
-}
-
-/** The rows of one owner. */
-export function ownedRows(column: Column, owner: bigint): RowScope {
-  const condition = {
-    path: { through: null, column },
-    comparison: 'equals',
-    operands: [asOperand(owner, column)]
-  } as const
-  return { kind: 'rows-where', conditions: [condition] }
-}
-
-/** The column that holds the owner. */
-export function ownerColumn({ entity }: Resource, { property }: OwnRows): Column {
-  const column = entity.columns.find((one) => one.name === property)
-  if (column === undefined) throw new TypeError(`${entity.name} has no ${property}`)
-  return column
-}
-
-export function noOwner(): DomainError {
-  return new DomainError('ownership.denied', 'The access token names no owner.')
-}
-
-export function anotherOwner(): DomainError {
-  return new DomainError('ownership.denied', 'This belongs to another owner.')
-}
-
-/** An owner beyond the column's 32 bits owns nothing there: one above the greatest int equals none. */
-function asOperand(owner: bigint, { field }: Column): Operand {
-  if (field.type !== 'int') return owner.toString()
-  return Number(isWithin(owner, INT32) ? owner : INT32.max + 1n)
-}
-
-/** The owner claim as a value of the owner column; undefined where no row of the table can be theirs. */
-export function ownerValue(owner: bigint, { field }: Column): Operand | undefined {
-  if (field.type !== 'int') return owner.toString()
-  return isWithin(owner, INT32) ? Number(owner) : undefined
-}
-
-/** Where a request may name an owner, besides the id of its route; a member of its body does not count. */
-export interface OwnerTexts {
-  /** Of the query; several are their values joined by commas. */
+/** Where a request may name an owner. A member of its body does not count. */
+export interface OwnerParams {
+  /** The id of the route, where it has one. */
+  readonly id?: string
+  /** The owner parameter of the query. Several are their values joined by commas. */
   readonly ownerParameter?: string
 }
 
-/** The owner that a request named; `malformed` is no integer, and only the bypass role gets that far. */
+/**
+ * The rows that a read may return; no other function decides this. Throws `auth.required`, `capability.denied` or
+ * `ownership.denied`. An owner parameter that is no integer becomes a violation where the caller has the bypass role;
+ * from any other caller it is `ownership.denied`.
+ */
+export function readableRows(
+  request: { readonly resource: Resource; readonly read: ReadOperation | CustomRead; readonly params: OwnerParams },
+  { planning: { ownership }, caller }: PlanningContext,
+  violations: Violations
+): RowScope {
+  const { resource, read, params } = request
+  const [route, access] = typeof read === 'string' ? [read, resource.entity.access[read]] : [read.name, read.access]
+  const filter = resource.entity.ownerFilter
+  const filtered = filter?.routes.has(route) === true
+  if (access.kind === 'everyone' && !filtered) return allRows
+  if (caller.kind === 'anonymous') throw tokenRequired()
+  if (access.kind === 'permission' && !caller.permissions.has(access.permission)) throw lacks(access.permission)
+  const owner = checkOwnerFilter({ resource, route, params }, caller, ownership)
+  const scope = rowsOf(access, { resource, caller, ownership })
+  if (scope === null) throw noOwnerClaim()
+  if (filter === undefined || owner === undefined || read === 'get') return scope
+  if (owner !== 'malformed') return intersectScopes(scope, ownedRows(filter.owner, owner))
+  const parameter = ownerParameter(filter, ownership)
+  violations.add('filter.value.invalid', parameter, `${parameter} must be the id of an owner, in digits.`)
+  return scope
+}
+
+/** The rows of a referenced resource that the caller could read by id; null for none. */
+export function referenceableRows(
+  target: Resource,
+  { planning: { ownership }, caller }: PlanningContext
+): RowScope | null {
+  const { access, ownerFilter } = target.entity
+  const filtered = ownerFilter?.routes.has('get') === true && ownerFilter.routes.get('get') === undefined
+  if (access.get.kind === 'everyone' && !filtered) return allRows
+  if (caller.kind === 'anonymous') return null
+  if (access.get.kind === 'permission' && !caller.permissions.has(access.get.permission)) return null
+  const scope = rowsOf(access.get, { resource: target, caller, ownership })
+  if (scope === null || !filtered || bypassesOwnership(caller, ownership)) return scope
+  return caller.owner === null ? null : intersectScopes(scope, ownedRows(ownerFilter.owner, caller.owner))
+}
+
+/** null: the rows are an owner's, and the caller has no owner claim (source.md, resolvable-owner gate). */
+function rowsOf(
+  access: ReadAccess,
+  of: { readonly resource: Resource; readonly caller: Authenticated; readonly ownership: OwnershipPolicy }
+): RowScope | null {
+  const { resource, caller, ownership } = of
+  if (access.kind !== 'ownRows' || bypassesOwnership(caller, ownership)) return allRows
+  return caller.owner === null ? null : ownedRows(ownerColumn(resource, access), caller.owner)
+}
+
+/** A caller who may write, and the policy that says which rows are theirs. */
+export interface Writer {
+  readonly caller: Authenticated
+  readonly ownership: OwnershipPolicy
+}
+
+/** Rejects an operation that the resource does not have. The gateway has no route for it; gRPC callers reach this. */
+export function requireOperation({ entity }: Resource, operation: WriteOperation): void {
+  if (!entity.writes.has(operation)) {
+    throw new DomainError('method.not-allowed', `${entity.name} cannot be written this way.`)
+  }
+}
+
+/**
+ * Whether the caller may write at all. Throws `auth.required`, then `capability.denied`, then `ownership.denied` of the
+ * owner filter. Which rows the caller may write is decided by writableRows, in the transaction.
+ */
+export function authorizeWrite(
+  write: {
+    readonly resource: Resource
+    /** The operation, or the action's name. */
+    readonly route: string
+    readonly params: OwnerParams
+    /** The permission that an action needs besides the resource's own. */
+    readonly permission?: Permission | undefined
+  },
+  { planning: { ownership }, caller }: PlanningContext
+): Writer {
+  const access = writeAccess(write.resource)
+  if (caller.kind === 'anonymous') throw tokenRequired()
+  const needed = [access.kind === 'permission' ? access.permission : undefined, write.permission]
+  const missing = needed.find((one) => one !== undefined && !caller.permissions.has(one))
+  if (missing !== undefined) throw lacks(missing)
+  checkOwnerFilter(write, caller, ownership)
+  return { caller, ownership }
+}
+
+/** The rows that the caller may write; any other row answers like one that does not exist. Throws `ownership.denied`. */
+export function writableRows(resource: Resource, { caller, ownership }: Writer): RowScope {
+  const access = writeAccess(resource)
+  if (access.kind === 'permission' || bypassesOwnership(caller, ownership)) return allRows
+  if (caller.owner === null) throw noOwnerClaim()
+  return ownedRows(ownerColumn(resource, access), caller.owner)
+}
+
+/**
+ * The owner column of a new row where the caller's owner claim fills it, so that the body may leave it out; undefined
+ * where the body says whose row it is.
+ */
+export function claimedColumn(resource: Resource, { caller, ownership }: Writer): Column | undefined {
+  const access = writeAccess(resource)
+  if (access.kind === 'permission' || bypassesOwnership(caller, ownership)) return undefined
+  return ownerColumn(resource, access)
+}
+
+/** The owner of a new row: the caller's claim, which a body may repeat but not contradict (`ownership.denied`). */
+export function claimedOwner(column: Column, caller: Authenticated, named: Value | undefined): Value {
+  if (caller.owner === null) throw noOwnerClaim()
+  const fits = column.field.type !== 'int' || isWithin(caller.owner, INT32)
+  if (!fits) throw anotherOwner()
+  const owner = ownerOperand(column, caller.owner)
+  if (named !== undefined && named !== owner) throw anotherOwner()
+  return owner
+}
+
+/** An owner that a request named. `malformed`: it is no 64-bit integer, and the caller has the bypass role. */
 export type NamedOwner = bigint | 'malformed' | undefined
 
-/** Longer texts are not worth parsing: only zeros could precede an id of so many digits. */
-const OWNER = /^-?\d{1,100}$/
-
-/** The owner filter of source.md before a route of the resource. Throws `ownership.denied` and `configuration`. */
-export function passOwnerFilter(
-  request: {
-    readonly resource: Resource
-    readonly route: string
-    readonly texts: OwnerTexts
-    /** Of the route, where it has one. */
-    readonly id: string | undefined
-  },
+/**
+ * The owner filter of source.md, which stands before routes of a resource: the owner parameter has to equal the owner
+ * claim, except for the bypass role. Throws `ownership.denied` and `configuration`.
+ */
+export function checkOwnerFilter(
+  request: { readonly resource: Resource; readonly route: string; readonly params: OwnerParams },
   caller: Authenticated,
-  policy: OwnershipPolicy
+  ownership: OwnershipPolicy
 ): NamedOwner {
-  const { resource, route, texts, id } = request
+  const { resource, route, params } = request
   const filter = resource.entity.ownerFilter
   if (filter === undefined || !filter.routes.has(route)) return undefined
-  const parameter = ownerParameter(filter, policy)
-  const owner = namedOwner(isRouteId(parameter) ? (id ?? texts.ownerParameter) : texts.ownerParameter)
-  if (bypasses(caller, policy)) return owner
-  if (caller.owner === null) throw noOwner()
+  const parameter = ownerParameter(filter, ownership)
+  const text = isRouteId(parameter) ? (params.id ?? params.ownerParameter) : params.ownerParameter
+  const owner = text === undefined ? undefined : parseOwner(text)
+  if (bypassesOwnership(caller, ownership)) return owner
+  if (caller.owner === null) throw noOwnerClaim()
+  // Another guard of the route stands in for a parameter that is missing.
   if (owner === undefined && filter.routes.get(route) !== undefined) return undefined
-  if (owner === undefined || owner === 'malformed') throw unresolved(parameter)
+  if (owner === undefined || owner === 'malformed') {
+    throw new DomainError(
+      'ownership.denied',
+      `This needs ${parameter}, the owner that the access token names, in digits.`
+    )
+  }
   if (owner !== caller.owner) throw anotherOwner()
   return owner
 }
@@ -112,141 +178,65 @@ export function isRouteId(parameter: string): boolean {
   return parameter.toLowerCase() === 'id'
 }
 
-function namedOwner(text: string | undefined): NamedOwner {
-  if (text === undefined) return undefined
+/** No owner id has so many digits, and to parse longer texts takes more than linear time. */
+const OWNER = /^-?\d{1,100}$/
+
+function parseOwner(text: string): bigint | 'malformed' {
   return (OWNER.test(text) ? parseInteger(text, INT64) : undefined) ?? 'malformed'
 }
 
-function unresolved(parameter: string): DomainError {
-  return new DomainError(
-    'ownership.denied',
-    `This needs ${parameter}, the owner that the access token names, in digits.`
-  )
-}
-
-/**
- * The rows that a read is about: the one place that says so. Throws `auth.required`, `capability.denied` or
- * `ownership.denied`; an owner parameter that a bypass caller sent and that names no owner goes on the list.
- */
-export function readableRows(
-  call: {
-    readonly resource: Resource
-    readonly read: ReadOperation | CustomRead
-    readonly texts: OwnerTexts & { readonly id?: string }
-  },
-  { caller, ownership }: { readonly caller: Caller; readonly ownership: OwnershipPolicy },
-  violations: Violations
-): RowScope {
-  const { resource, read, texts } = call
-  const [route, access] = typeof read === 'string' ? [read, resource.entity.access[read]] : [read.name, read.access]
-  const filter = resource.entity.ownerFilter
-  const filtered = filter?.routes.has(route) === true
-  if (access.kind === 'everyone' && !filtered) return allRows
-  if (caller.kind === 'anonymous') throw new DomainError('auth.required', 'This needs an access token.')
-  if (access.kind === 'permission' && !caller.permissions.has(access.permission)) {
-    throw new DomainError('capability.denied', `This needs the permission ${access.permission}.`)
+/** Whether the caller sees and writes every owner's rows (source.md, bypass predicate). */
+function bypassesOwnership(caller: Authenticated, { bypassRole }: OwnershipPolicy): boolean {
+  if (bypassRole === undefined) {
+    throw new DomainError('configuration', 'The service is not configured for this request.', {
+      cause: new Error('OWNER_BYPASS_ROLE is not set, and an ownership rule was used.')
+    })
   }
-  const owner = passOwnerFilter(
-    { resource, route, texts, id: read === 'get' ? texts.id : undefined },
-    caller,
-    ownership
-  )
-  const scope = scopeOf(access, { resource, caller, ownership })
-  if (scope === null) throw noOwner()
-  if (filter === undefined || owner === undefined || read === 'get') return scope
-  if (owner !== 'malformed') return bothScopes(scope, ownedRows(filter.owner, owner))
-  const parameter = ownerParameter(filter, ownership)
-  violations.add('filter.value.invalid', parameter, `${parameter} must be the id of an owner, in digits.`)
-  return scope
+  const wanted = bypassRole.toLowerCase()
+  return caller.roles.some((role) => role.toLowerCase() === wanted)
 }
 
-/** The rows of a referenced resource that the caller could read by id; null for none. */
-export function referenceScope(target: Resource, caller: Caller, ownership: OwnershipPolicy): RowScope | null {
-  const { access, ownerFilter } = target.entity
-  const filtered = ownerFilter?.routes.has('get') === true && ownerFilter.routes.get('get') === undefined
-  if (access.get.kind === 'everyone' && !filtered) return allRows
-  if (caller.kind === 'anonymous') return null
-  if (access.get.kind === 'permission' && !caller.permissions.has(access.get.permission)) return null
-  const scope = scopeOf(access.get, { resource: target, caller, ownership })
-  if (scope === null || !filtered || bypasses(caller, ownership)) return scope
-  return caller.owner === null ? null : bothScopes(scope, ownedRows(ownerFilter.owner, caller.owner))
-}
-
-/** null: the resolvable-owner gate is shut. */
-function scopeOf(
-  access: ReadAccess,
-  of: {
-    readonly resource: Resource
-    readonly caller: Exclude<Caller, { kind: 'anonymous' }>
-    readonly ownership: OwnershipPolicy
-  }
-): RowScope | null {
-  const { resource, caller, ownership } = of
-  if (access.kind !== 'ownRows' || bypasses(caller, ownership)) return allRows
-  return caller.owner === null ? null : ownedRows(ownerColumn(resource, access), caller.owner)
-}
-
-/** A caller and the rules that judge what is theirs. */
-export interface Writer {
-  readonly caller: Authenticated
-  readonly ownership: OwnershipPolicy
-}
-
-/** Refuses an operation that the resource does not have; the gateway answers so by itself. */
-export function requireOperation({ entity }: Resource, operation: WriteOperation): void {
-  if (!entity.writes.has(operation)) {
-    throw new DomainError('method.not-allowed', `${entity.name} cannot be written this way.`)
+/** The rows of one owner. */
+function ownedRows(column: Column, owner: bigint): RowScope {
+  const path = { through: null, column }
+  return {
+    kind: 'rows-where',
+    conditions: [{ path, comparison: 'equals', operands: [ownerOperand(column, owner)] }]
   }
 }
 
 /**
- * Who may write at all: `auth.required`, then `capability.denied`, then the owner filter's `ownership.denied`. Whose
- * rows they are is judged with the rows.
+ * The owner claim, which has 64 bits, as an operand of the owner column. An owner that a column of 32 bits cannot hold
+ * becomes the number just above them all, which equals no value of the column.
  */
-export function admitWriter(
-  write: {
-    readonly resource: Resource
-    /** The operation, or the action's name. */
-    readonly route: string
-    readonly texts: OwnerTexts & { readonly id?: string }
-    readonly permission?: Permission | undefined
-  },
-  caller: Caller,
-  ownership: OwnershipPolicy
-): Authenticated {
-  const access = accessOf(write.resource)
-  if (caller.kind === 'anonymous') throw new DomainError('auth.required', 'This needs an access token.')
-  const needed = [access.kind === 'permission' ? access.permission : undefined, write.permission]
-  const missing = needed.find((one) => one !== undefined && !caller.permissions.has(one))
-  if (missing !== undefined) throw new DomainError('capability.denied', `This needs the permission ${missing}.`)
-  passOwnerFilter({ ...write, id: write.texts.id }, caller, ownership)
-  return caller
+function ownerOperand({ field }: Column, owner: bigint): Operand {
+  if (field.type !== 'int') return owner.toString()
+  return Number(isWithin(owner, INT32) ? owner : INT32.max + 1n)
 }
 
-/** The rows that the caller may write: another's answer as if they did not exist. Throws `ownership.denied`. */
-export function writableRows(resource: Resource, { caller, ownership }: Writer): RowScope {
-  const access = accessOf(resource)
-  if (access.kind === 'permission' || bypasses(caller, ownership)) return allRows
-  if (caller.owner === null) throw noOwner()
-  return ownedRows(ownerColumn(resource, access), caller.owner)
+function ownerColumn({ entity }: Resource, { property }: OwnRows): Column {
+  const column = entity.columns.find((one) => one.name === property)
+  if (column === undefined) throw new TypeError(`${entity.name} has no ${property}`)
+  return column
 }
 
-/** The owner column of a new row, where the caller's claim fills it and the body may leave it out. */
-export function claimedColumn(resource: Resource, { caller, ownership }: Writer): Column | undefined {
-  const access = accessOf(resource)
-  if (access.kind === 'permission' || bypasses(caller, ownership)) return undefined
-  return ownerColumn(resource, access)
-}
-
-/** The owner of a new row: the caller's claim, which a body may repeat but not contradict (`ownership.denied`). */
-export function claimedOwner(column: Column, caller: Authenticated, named: Value | undefined): Value {
-  if (caller.owner === null) throw noOwner()
-  const owner = ownerValue(caller.owner, column)
-  if (owner === undefined || (named !== undefined && named !== owner)) throw anotherOwner()
-  return owner
-}
-
-function accessOf({ entity }: Resource): WriteAccess {
-  if (entity.writeAccess === undefined) throw new TypeError(`${entity.name} says nothing of who may write`)
+function writeAccess({ entity }: Resource): WriteAccess {
+  if (entity.writeAccess === undefined) throw new TypeError(`${entity.name} does not say who may write`)
   return entity.writeAccess
+}
+
+function tokenRequired(): DomainError {
+  return new DomainError('auth.required', 'This needs an access token.')
+}
+
+function lacks(permission: Permission): DomainError {
+  return new DomainError('capability.denied', `This needs the permission ${permission}.`)
+}
+
+function noOwnerClaim(): DomainError {
+  return new DomainError('ownership.denied', 'The access token names no owner.')
+}
+
+function anotherOwner(): DomainError {
+  return new DomainError('ownership.denied', 'This belongs to another owner.')
 }

@@ -12,27 +12,37 @@ import {
   parseDecimal,
   parseInteger
 } from '../entity/numbers.js'
-import { integerOf, isArray, isObject, type JsonNumber, type JsonObject, type JsonValue, partsOf } from './json.js'
+import {
+  integerOf,
+  isArray,
+  isObject,
+  type JsonNumber,
+  type JsonObject,
+  type JsonValue,
+  numberParts
+} from './json-values.js'
 import { outOfBounds, parseDateTime, RANGES } from './values.js'
 import type { BodyFindings } from './violations.js'
+
+// The bodies of writes and what entity files answer, as values of columns.
 
 export interface Members {
   /** Columns that this request may set. */
   readonly columns: readonly Column[]
   /** JSON pointer of the object. */
   readonly at: string
-  /** On a create, what is left out takes its default; elsewhere only null stands in for it. */
+  /** Whether a member that is left out takes the default of its column. Otherwise it becomes null. */
   readonly defaults: boolean
-  /** Members that somebody else reads. */
+  /** Members that another reader takes. */
   readonly others?: readonly string[]
-  /** A column that may be left out although it may not be null. */
-  readonly lenient?: Column | undefined
+  /** A column that may be left out although it may not be null. It then gets no value here. */
+  readonly optional?: Column | undefined
 }
 
-/** The values of a JSON object's members; what is wrong and what nobody takes goes to the findings. */
+/** The values of a JSON object's members by column. Violations and unknown members go to the findings. */
 export function readMembers(
   json: JsonValue,
-  { columns, at, defaults, others = [], lenient }: Members,
+  { columns, at, defaults, others = [], optional }: Members,
   findings: BodyFindings
 ): Map<Column, Value> {
   const values = new Map<Column, Value>()
@@ -47,14 +57,14 @@ export function readMembers(
     const value = readMember(json, column, defaults)
     if (value instanceof Error) {
       const { name } = column
-      if (column !== lenient || Object.hasOwn(json, name)) {
+      if (column !== optional || Object.hasOwn(json, name)) {
         findings.violations.addAt(`${at}/${name}`, `${`${at}/${name}`.slice(1)} ${value.message}.`)
       }
     } else values.set(column, value)
   }
   const taken = new Set([...columns.map(({ name }) => name), ...others])
   for (const name of Object.keys(json)) {
-    if (!taken.has(name)) findings.ignore(`${at}/${escaped(name)}`)
+    if (!taken.has(name)) findings.addUnknownMember(`${at}/${escaped(name)}`)
   }
   return values
 }
@@ -71,14 +81,14 @@ function readMember(json: JsonObject, { name, field }: Column, defaults: boolean
   return new Error(field.nullable ? 'is missing; it may be null' : 'is missing')
 }
 
-/** RFC 6901 section 3. */
+/** A name as a token of a JSON pointer (RFC 6901 section 3). */
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 const MOST_CHILDREN = 1000
 
-/** The rows of one child collection in a create request's body. */
+/** The rows of one child collection in the body of a create request. */
 export function readChildren(
   body: JsonValue,
   { children, min }: CreatedChildren,
@@ -101,8 +111,9 @@ export function readChildren(
   )
 }
 
-/** Digits that every double keeps. */
+/** A JSON number with no more digits survives a reader or writer that uses doubles. */
 const SAFE_DIGITS = 15
+/** Digits, far beyond what any column holds, so that no exponent of a client's choice makes a long text. */
 const LONGEST_NUMBER = 100
 
 /**
@@ -125,54 +136,54 @@ function fromText(text: string, field: Field): string | Error {
     case 'string':
       return text
     case 'long':
-      return (text.length <= LONGEST_NUMBER ? parseInteger(text)?.toString() : undefined) ?? wanted(field)
+      return (text.length <= LONGEST_NUMBER ? parseInteger(text)?.toString() : undefined) ?? mismatch(field)
     case 'decimal':
-      return /^-?\d+(\.\d+)?$/.test(text) && text.length <= LONGEST_NUMBER ? text : wanted(field)
+      return /^-?\d+(\.\d+)?$/.test(text) && text.length <= LONGEST_NUMBER ? text : mismatch(field)
     case 'dateTime':
-      return (text.length > 10 ? parseDateTime(text) : undefined) ?? wanted(field)
+      return (text.length > 10 ? parseDateTime(text) : undefined) ?? mismatch(field)
     case 'guid':
-      return GUID.test(text.toLowerCase()) ? text.toLowerCase() : wanted(field)
+      return GUID.test(text.toLowerCase()) ? text.toLowerCase() : mismatch(field)
     case 'bool':
     case 'int':
-      return wanted(field)
+      return mismatch(field)
   }
 }
 
 function fromOther(json: Exclude<JsonValue, string | null>, field: Field): number | string | boolean | Error {
-  if (typeof json === 'boolean') return field.type === 'bool' ? json : wanted(field)
-  if (isArray(json) || isObject(json)) return wanted(field)
+  if (typeof json === 'boolean') return field.type === 'bool' ? json : mismatch(field)
+  if (isArray(json) || isObject(json)) return mismatch(field)
   return fromNumber(json, field)
 }
 
 function fromNumber(number: JsonNumber, field: Field): number | string | Error {
-  const parts = partsOf(number)
+  const parts = numberParts(number)
   if (field.type === 'int') {
     const value = integerOf(parts)
-    return value !== undefined && isWithin(value, INT32) ? Number(value) : wanted(field)
+    return value !== undefined && isWithin(value, INT32) ? Number(value) : mismatch(field)
   }
   if (field.type === 'long') {
     const value = integerOf(parts)
-    if (value === undefined) return wanted(field)
+    if (value === undefined) return mismatch(field)
     if (Number.isSafeInteger(Number(value))) return value.toString()
     return new Error('be sent as a string of digits: a JSON number this long may lose some')
   }
-  if (field.type !== 'decimal') return wanted(field)
+  if (field.type !== 'decimal') return mismatch(field)
   if (parts.significant > SAFE_DIGITS) {
     return new Error(`be sent as a string of digits: a JSON number of more than ${SAFE_DIGITS} digits may lose some`)
   }
-  return decimalText(parts) ?? wanted(field)
+  return decimalText(parts) ?? mismatch(field)
 }
 
-/** With the scale it was written in, which may be more than the column has. */
-function decimalText({ negative, digits, exponent, scale }: ReturnType<typeof partsOf>): string | undefined {
+/** A number in the scale that it was written in, which may be more than that of the column. undefined where it is too long. */
+function decimalText({ negative, digits, exponent, scale }: ReturnType<typeof numberParts>): string | undefined {
   if (digits === '') return scale > LONGEST_NUMBER ? '0' : `0${scale > 0 ? `.${'0'.repeat(scale)}` : ''}`
   if (Math.abs(exponent) > LONGEST_NUMBER || scale > LONGEST_NUMBER) return undefined
   const magnitude = BigInt(digits) * 10n ** BigInt(exponent + scale)
   return formatDecimal(negative ? -magnitude : magnitude, scale)
 }
 
-/** What the column takes. */
-function wanted({ type, minimum, maximum }: Field): Error {
+/** An Error that says what the column takes. */
+function mismatch({ type, minimum, maximum }: Field): Error {
   const between = (range: IntegerRange): string => `from ${minimum ?? range.min} to ${maximum ?? range.max}`
   switch (type) {
     case 'string':
@@ -193,8 +204,8 @@ function wanted({ type, minimum, maximum }: Field): Error {
 }
 
 /**
- * Values by name, as entity files answer them, by column. A name or a value that does not fit is a mistake of the entity
- * file, and no client's: a TypeError.
+ * The values by name that an entity file answers, by column. A name or a value that does not fit is a mistake of the
+ * entity file and not of a client: a TypeError.
  */
 export function assignments(named: NamedValues, columns: readonly Column[]): Map<Column, Value> {
   return new Map(
@@ -206,12 +217,12 @@ export function assignments(named: NamedValues, columns: readonly Column[]): Map
   )
 }
 
-/** Values by name of a row by column. */
+/** The values of a row by name, as entity files get them. */
 export function namedValues(values: Iterable<readonly [Column, Value]>): NamedValues {
   return Object.fromEntries(Array.from(values, ([{ name }, value]) => [name, value]))
 }
 
-/** A value for every column of a new row but an id that the database makes. */
+/** A value for every column of a new row, except for an id that the database makes. */
 export function completeRow(
   columns: readonly Column[],
   values: ReadonlyMap<Column, Value>,

@@ -13,7 +13,7 @@ export interface Filterable {
 }
 
 /**
- * What a request can name. The shaped properties stand in the order a row is served: columns, computed, joined, row
+ * What a request can name. The properties are in the order in which a row is served: columns, computed, joined, row
  * version, references, children.
  */
 export function propertiesOf(
@@ -54,7 +54,7 @@ export function propertiesOf(
   }
 }
 
-/** A resource as requests see it: its names in lower case, hidden columns nowhere among them. */
+/** A resource as requests see it. The keys of the maps are names in lower case; hidden columns are in none of them. */
 export interface Resource {
   readonly entity: Entity
   readonly id: Column
@@ -70,7 +70,7 @@ export interface Catalogue {
   resource(name: string): Resource
 }
 
-/** Expects entities that checkCatalogue has passed. */
+/** Expects entities that passed checkCatalogue (entity/validate.ts). */
 export function makeCatalogue(entities: readonly Entity[]): Catalogue {
   const byName = new Map(entities.map((entity) => [entity.name, entity]))
   const joinedColumn = ({ through, property }: Joined): Column => {

@@ -7,8 +7,8 @@ import type { Condition } from './plans.js'
 import { expected, parseValue } from './values.js'
 import { type Violations, quoted } from './violations.js'
 
-/** One filter of a request, as its texts. */
-export interface FilterTexts {
+/** One filter of a request. */
+export interface FilterParams {
   readonly property: string
   readonly operator: string
   readonly value: string
@@ -20,7 +20,7 @@ export const MAX_VALUE_CHARACTERS = 4096
 
 /** The filters of a request as conditions; whatever is wrong with any of them goes on the list. */
 export function parseConditions(
-  filters: readonly FilterTexts[],
+  filters: readonly FilterParams[],
   resource: Resource,
   violations: Violations
 ): readonly Condition[] {
@@ -31,7 +31,7 @@ export function parseConditions(
   return filters.flatMap((filter) => parseCondition(filter, resource, violations) ?? [])
 }
 
-function parseCondition(filter: FilterTexts, resource: Resource, violations: Violations): Condition | undefined {
+function parseCondition(filter: FilterParams, resource: Resource, violations: Violations): Condition | undefined {
   const filterable = resource.filterable.get(filter.property.toLowerCase())
   if (filterable === undefined) {
     const names = [...resource.filterable.values()].map((one) => one.name)

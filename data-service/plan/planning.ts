@@ -1,39 +1,51 @@
 import type { Caller } from '../entity/caller.js'
-import type { OwnershipPolicy } from './authorize.js'
 import type { Catalogue } from './catalogue.js'
 import type { Planned } from './plans.js'
-import { type Violations, quoted } from './violations.js'
+import { quoted, type Violations } from './violations.js'
 
-/** What the planning functions work with: the catalogue and the limits of this service. */
+/** What planning a request needs besides the request and its caller. Made once, when the service starts. */
 export interface Planning {
   readonly catalogue: Catalogue
   readonly ownership: OwnershipPolicy
+  /** The largest page; a request for a larger one gets this size. */
   readonly maxPageSize: number
   readonly maxExportRows: number
 }
 
-/** Unpaginated rows of any request (source.md, limits). */
-export const UNPAGED_LIMIT = 1000
+export interface OwnershipPolicy {
+  /** The role that sees every owner's rows. undefined: every use of an ownership rule is a configuration error. */
+  readonly bypassRole: string | undefined
+  /** The parameter of owner filters that name none of their own. `id` is the id of the route where it has one. */
+  readonly parameterName: string
+}
 
-/** One call's inputs besides its request. */
-export interface PlanningCall {
+/** What the planning of one call gets besides its request. */
+export interface PlanningContext {
   readonly planning: Planning
   readonly caller: Caller
 }
 
-export interface Unplaced {
+/** The most rows of a read without pages (source.md, limits). */
+export const UNPAGED_LIMIT = 1000
+
+/** Parameters that the transport found in a request and that its message has no field for. */
+export interface UnknownParameters {
   readonly parameters: readonly string[]
 }
 
-/** What the transport could not place is refused with everything else. */
-export function refuseUnplaced(unplaced: Unplaced | null, violations: Violations): void {
-  for (const parameter of unplaced?.parameters ?? []) {
+/** Each unknown parameter is a violation, reported together with all others. */
+export function rejectUnknownParameters(unknown: UnknownParameters | null, violations: Violations): void {
+  for (const parameter of unknown?.parameters ?? []) {
     violations.add('parameter.unknown', parameter, `${quoted(parameter)} is no parameter of this request.`)
   }
 }
 
-/** The only maker of plans: called by the planning functions of this folder, each with a scope from readableRows. */
+/**
+ * Marks a plan as made by this folder. Only the planning functions call it. The type of each plan says whether it has
+ * to carry a scope: reads, locks, updates and deletes do. Inserts have none, and the finds of actions (FindPlan and its
+ * relatives) reach every row: what an action shows of them is up to the action.
+ */
 export function planned<Shape>(shape: Shape): Planned<Shape> {
-  // The brand exists in the types alone.
+  // The brand exists in the types only.
   return shape as Planned<Shape>
 }

@@ -2,7 +2,7 @@ import type { Children, Column, Computed, Entity, Joined, Reference } from '../e
 import type { Operand, RowVersion, Value } from '../entity/field.js'
 import type { Compared } from '../entity/operators.js'
 
-/** Where a value lives: a column of the row itself, or of the row a reference leads to. */
+/** A column of the row itself, or of the row that a reference leads to. */
 export interface Path {
   readonly through: Reference | null
   readonly column: Column
@@ -17,8 +17,8 @@ export interface SortKey {
 }
 
 /**
- * The rows a caller may see: every one, in so many words, or those that meet all conditions. There is no empty scope
- * that could stand for either.
+ * The rows that a caller may see or write: all of them, which has to be spelled out, or those that meet every condition.
+ * An empty scope, which could be taken for either, does not exist.
  */
 export type RowScope = AllRows | RowsWhere
 
@@ -33,8 +33,8 @@ export interface RowsWhere {
 
 export const allRows: AllRows = { kind: 'all-rows' }
 
-/** The rows of both scopes (source.md: row-scope specifications combine by AND). */
-export function bothScopes(one: RowScope, other: RowScope): RowScope {
+/** The rows that are in both scopes (source.md: row-scope specifications combine by AND). */
+export function intersectScopes(one: RowScope, other: RowScope): RowScope {
   if (one.kind === 'all-rows') return other
   if (other.kind === 'all-rows') return one
   return { kind: 'rows-where', conditions: [...one.conditions, ...other.conditions] }
@@ -42,10 +42,10 @@ export function bothScopes(one: RowScope, other: RowScope): RowScope {
 
 declare const planned: unique symbol
 
-/** Only the functions of this folder make plans, and only plans become SQL (data-service/sql). */
+/** A plan: only the planning functions of this folder make one (planning.ts), and only plans become SQL (data-service/sql). */
 export type Planned<Shape> = Shape & { readonly [planned]: true }
 
-/** A property of the shaped row, in the order asked. */
+/** A property of a row as it is shown. */
 export type ShapedProperty =
   | { readonly kind: 'column'; readonly column: Column }
   | { readonly kind: 'computed'; readonly computed: Computed }
@@ -54,26 +54,27 @@ export type ShapedProperty =
   | { readonly kind: 'reference'; readonly reference: Reference }
   | { readonly kind: 'children'; readonly children: Children }
 
-/** A value that the statement selects. `id` is always among a projection's, since navigations and cursors need it. */
+/** A value that the statement selects. A projection always selects `id`, which navigations and cursors need. */
 export type Selected =
   | { readonly kind: 'column'; readonly column: Column }
   | { readonly kind: 'joined'; readonly joined: Joined; readonly column: Column }
   | { readonly kind: 'rowVersion' }
 
-/** What of a row is selected and shown. One object a field set, out of the field-projection cache. */
+/** What of a row is selected and shown. The projection cache (projection.ts) makes one object for each field set. */
 export interface Projection {
   /** The same key always selects the same columns. */
   readonly key: string
   readonly selected: readonly Selected[]
+  /** In the order of the request. */
   readonly shown: readonly ShapedProperty[]
 }
 
-/** References to load after the page is materialized, each with the rows of it that the caller may see. */
+/** A reference to load after the rows themselves, with the rows of its resource that the caller may see. */
 export interface PlannedReference {
   readonly reference: Reference
   readonly target: Entity
   readonly projection: Projection
-  /** null: the caller may see none, and every one is null. */
+  /** null: the caller may see no row of the resource, and the reference is null in every row. */
   readonly scope: RowScope | null
 }
 
@@ -89,17 +90,17 @@ interface ReadShape {
   readonly children: readonly PlannedChildren[]
 }
 
-/** The first `limit` rows by id; one more is read to see whether rows were left out. */
+/** The first `limit` rows by id. One more is read, which tells whether rows were left out. */
 export type ListPlan = Planned<ReadShape & { readonly operation: 'list'; readonly limit: number }>
 
 export type PagePlan = Planned<
   ReadShape & {
     readonly operation: 'paged'
     readonly conditions: readonly Condition[]
-    /** Total: ends in the id, ascending where it is not the sort column itself. */
+    /** A total order: the last key is the id. */
     readonly sort: readonly SortKey[]
     readonly limit: number
-    /** Rows before the page; at most 2^53-1, beyond which every page is past the end. */
+    /** Rows before the page, at most 2^53-1: no table has so many. */
     readonly offset: number
     readonly withTotal: boolean
   }
@@ -107,7 +108,7 @@ export type PagePlan = Planned<
 
 export type GetPlan = Planned<ReadShape & { readonly operation: 'get'; readonly id: Operand }>
 
-/** Rows in batches by key out of one snapshot. */
+/** Rows in batches by key, all of one snapshot. */
 export type ExportPlan = Planned<
   Omit<ReadShape, 'children' | 'references'> & {
     readonly operation: 'export'
@@ -125,13 +126,13 @@ export type LookupPlan = Planned<{
   readonly limit: number
 }>
 
-/** Versions that a write accepts, any of them. There is no empty one, and none that means "skip the check". */
+/** The versions that a write accepts. The list is never empty, and no value of it means "skip the check". */
 export type ExpectedVersions = readonly [RowVersion, ...RowVersion[]]
 
 /** Columns to write. */
 export type Assignments = ReadonlyMap<Column, Value>
 
-/** A row to hold under lock for the rest of the transaction, with the children an action looks at. */
+/** A row to lock for the rest of the transaction, with the children that the write looks at. */
 export type LockPlan = Planned<{
   readonly entity: Entity
   readonly id: Operand
@@ -139,7 +140,7 @@ export type LockPlan = Planned<{
   readonly children: readonly Children[]
 }>
 
-/** A new root, its first version, and its children's rows. */
+/** A new root, its first version, and the rows of its children. */
 export type InsertPlan = Planned<{
   readonly entity: Entity
   readonly values: Assignments
@@ -153,8 +154,8 @@ export interface NewChild {
 }
 
 /**
- * A guarded write of a root: id, scope, expected versions and required state are all in the match condition of its
- * UPDATE, which sets the next version whatever else it sets.
+ * A guarded write of a root. Id, scope, expected versions and required state are all in the match condition of the
+ * UPDATE, which always sets the next version.
  */
 export type UpdatePlan = Planned<{
   readonly entity: Entity
@@ -166,7 +167,7 @@ export type UpdatePlan = Planned<{
   readonly version: RowVersion
 }>
 
-/** A delete of a root with its children; `unconditional` where the caller sent no If-Match, or `*`. */
+/** A delete of a root with its children. `unconditional`: the caller sent no If-Match, or `*`. */
 export type DeletePlan = Planned<{
   readonly entity: Entity
   readonly id: Operand
@@ -182,7 +183,7 @@ export type ChildPlan = Planned<
       readonly children: Children
       readonly rootId: Operand
       readonly id: Operand
-      /** The version under lock, or those that the request named: part of the match condition. */
+      /** Part of the match condition. */
       readonly expected: ExpectedVersions
       readonly values: Assignments
       readonly version: RowVersion
@@ -197,9 +198,9 @@ export type ChildPlan = Planned<
 >
 
 /**
- * Rows of a resource, or of a child collection of one, by id: what an action may look up. No more than 1000. They stay
- * as they are for the rest of the transaction. A child's values also hold
- * the id of its root, under the name of the foreign key, `productId`.
+ * Rows of a resource, or of one of its child collections, by id: what an action may look up, at most 1000. The rows do
+ * not change until the transaction ends. The values of a child include the id of its root, under the name of the foreign
+ * key as a property (`productId`).
  */
 export type FindPlan = Planned<{
   readonly entity: Entity
@@ -207,7 +208,10 @@ export type FindPlan = Planned<{
   readonly ids: readonly Operand[]
 }>
 
-/** The row of a resource that has the value in a unique column, compared as the column's uniqueness is. It stays too. */
+/**
+ * The row of a resource that has the value in a unique column, compared as the unique index compares. The row does not
+ * change until the transaction ends.
+ */
 export type FindByUniquePlan = Planned<{
   readonly entity: Entity
   readonly column: Column
@@ -215,14 +219,14 @@ export type FindByUniquePlan = Planned<{
 }>
 
 /**
- * The rows of a resource that refer to one row by a column, with children of theirs. They stay as they are; that none is
- * added is up to a lock on the row that they refer to.
+ * The rows of a resource that refer to one row by a column, with their children. These rows do not change until the
+ * transaction ends. A lock on the row that they refer to keeps others from adding to them.
  */
 export type FindReferencingPlan = Planned<{
   readonly entity: Entity
   readonly children: readonly Children[]
   readonly column: Column
   readonly id: Operand
-  /** No more than 1000. */
+  /** How many rows there may be, at most 1000. With more the answer is undefined. */
   readonly most: number
 }>

@@ -19,25 +19,28 @@ export function propertyName(property: ShapedProperty): string {
   }
 }
 
-/** Field sets remembered per entity (source.md, limits): beyond it all columns are selected and the body is trimmed. */
+/**
+ * Field sets that are remembered for each entity (source.md, limits). A field set beyond them selects all columns, and
+ * only what is shown is cut to it: so clients cannot make any number of query texts.
+ */
 const MAX_FIELD_SETS = 512
 
 /** The projections of one entity. */
 export interface Projections {
-  /** A row as another resource's reference shows it: no navigations of its own. */
+  /** A row as the reference of another resource shows it: no navigations of its own. */
   readonly referenced: Projection
-  /** Everything there is, navigations by flag. */
+  /** All properties; navigations by flag. */
   whole(flags: { readonly references: boolean; readonly children: boolean }): Projection
-  /** What an export shows: no byte arrays, no navigations. */
+  /** The cells of an export: no byte arrays, no navigations. */
   readonly cells: Projection
-  /** Just these properties in this order. */
+  /** These properties only, in this order. */
   of(shown: readonly ShapedProperty[]): Projection
 }
 
 interface FieldSet {
   readonly key: string
   readonly selected: readonly Selected[]
-  /** The order this set was last asked in. */
+  /** The projection of the latest request for the set. Another order of the same fields replaces it. */
   latest: Projection
 }
 
@@ -94,7 +97,7 @@ function cellProjection(
   return { ...selection(everything, new Set([of.id.name, ...names])), shown: of.shown }
 }
 
-/** In the entity's own order whatever the order asked, so that one field set is one query text. */
+/** In the order of the entity and not of the request, so that one field set has one query text. */
 function selection(everything: readonly Selected[], needed: ReadonlySet<string>): Omit<Projection, 'shown'> {
   const byName = new Map(
     everything.filter((one) => needed.has(selectedName(one))).map((one) => [selectedName(one), one])
@@ -110,7 +113,7 @@ function selectable(property: ShapedProperty): readonly Selected[] {
   return property.kind === 'column' || property.kind === 'joined' || property.kind === 'rowVersion' ? [property] : []
 }
 
-/** The foreign key that a reference is loaded by. */
+/** The foreign key by which a reference is loaded. */
 function keyOf(reference: { readonly via: Column }): Selected {
   return { kind: 'column', column: reference.via }
 }

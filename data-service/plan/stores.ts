@@ -15,11 +15,11 @@ import type {
   UpdatePlan
 } from './plans.js'
 
-/** A row as loaded: values in the order of the projection's `selected`, navigations by name. */
+/** A row as it was loaded: values in the order of the projection's `selected`, navigations by name. */
 export interface LoadedRow {
   readonly values: readonly Value[]
   readonly references: ReadonlyMap<string, LoadedRow | null>
-  /** Each child: its columns in order, then its row version. */
+  /** The values of each child: its columns in order, then its row version. */
   readonly children: ReadonlyMap<string, readonly (readonly Value[])[]>
 }
 
@@ -40,7 +40,7 @@ export interface LookupResult {
   readonly truncated: boolean
 }
 
-/** A batch of an export, values in the order of `selected`; `last` with the last one, which may be empty. */
+/** A batch of an export, values in the order of `selected`. The last batch has an `end` and may have no rows. */
 export interface ExportBatch {
   readonly rows: readonly (readonly Value[])[]
   /** Set on the last batch: whether more rows matched than the plan's limit. */
@@ -48,8 +48,8 @@ export interface ExportBatch {
 }
 
 /**
- * What runs read plans (data-service/sql). An aborted signal stops the statement in the database and rejects with the
- * signal's reason.
+ * Runs read plans; implemented by data-service/sql. An aborted signal stops the statement in the database, and the call
+ * rejects with the signal's reason.
  */
 export interface ReadStore {
   list(plan: ListPlan, signal: AbortSignal): Promise<ListResult>
@@ -57,7 +57,7 @@ export interface ReadStore {
   /** undefined for no such row within the scope. */
   get(plan: GetPlan, signal: AbortSignal): Promise<LoadedRow | undefined>
   lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult>
-  /** The next statement is sent when the next batch is asked for; leaving the loop ends the snapshot. */
+  /** The next statement is sent when the consumer asks for the next batch. Leaving the loop ends the snapshot. */
   export(plan: ExportPlan, signal: AbortSignal): AsyncIterable<ExportBatch>
 }
 
@@ -68,12 +68,13 @@ export interface StoredRow {
 }
 
 export interface LockedRow extends StoredRow {
-  /** By navigation name, those the plan asked for, in order of id. */
+  /** By navigation name: the children that the plan asks for, in order of id. */
   readonly children: ReadonlyMap<string, readonly StoredRow[]>
 }
 
-/** What makes an idempotency key one key: caller, method, concrete path and the key itself, hashed (32 bytes). */
+/** A claim of an idempotency key. */
 export interface KeyClaim {
+  /** Hash (32 bytes) of caller, method, concrete path and the key itself, which together identify the key. */
   readonly keyHash: Buffer
   /** Hash (32 bytes) of the request's body by value. */
   readonly fingerprint: Buffer
@@ -100,11 +101,12 @@ export interface AuditEntry {
   readonly requestId: string
 }
 
-/** The statements of one transaction, in the order they are asked for. It is of no use once the transaction ended. */
+/** The statements of one transaction, which run in the order of the calls. Unusable after the transaction has ended. */
 export interface UnitOfWork {
   /**
-   * Takes the key for this transaction: undefined when it is free, else the answer kept under it. While another
-   * transaction holds it, waits up to 2 s, then throws DomainError `idempotency.in-flight`. An expired one is free.
+   * Takes the key for this transaction: undefined when the key is free, else the response that is stored under it. While
+   * another transaction holds the key this waits up to 2 s and then throws DomainError `idempotency.in-flight`. An
+   * expired key is free.
    */
   claimKey(claim: KeyClaim): Promise<KeptAnswer | undefined>
   keepAnswer(claim: KeyClaim, answer: Buffer): Promise<void>
@@ -115,26 +117,26 @@ export interface UnitOfWork {
   /** Whether a row met the whole match condition. */
   update(plan: UpdatePlan): Promise<boolean>
   delete(plan: DeletePlan): Promise<boolean>
-  /** Whether a row met the whole match condition; always for an insert. */
+  /** Whether a row met the whole match condition; always true for an insert. */
   writeChild(plan: ChildPlan): Promise<boolean>
-  /** By id as on the wire. */
+  /** The rows by their id as on the wire. */
   find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>>
   findByUnique(plan: FindByUniquePlan): Promise<StoredRow | undefined>
-  /** In order of id; undefined where there are more than the plan allows. */
+  /** In order of id; undefined where more rows than the plan allows refer to the row. */
   findReferencing(plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined>
   get(plan: GetPlan): Promise<LoadedRow | undefined>
   audit(entry: AuditEntry): Promise<void>
 }
 
 /**
- * What runs writes (data-service/sql). A lost race (deadlock, changed since read, failed certification) repeats the
- * whole transaction a bounded number of times, `work` included, then throws DomainError `conflict`; so does a unique or
- * foreign-key violation, at once. So does a lock that is not had in time, or a busy file, but it ends in
- * `upstream.unavailable`, as does all that keeps a database from writing for a while. The distinct cause is the
- * error's `cause`.
+ * Runs writes; implemented by data-service/sql. After a lost race (a deadlock, a row changed since it was read, a failed
+ * certification) the whole transaction is repeated a bounded number of times, `work` included; after the last it throws
+ * DomainError `conflict`. A unique or foreign-key violation throws `conflict` at once. A lock that is not granted in
+ * time, or a busy file, is repeated too, and in the end throws `upstream.unavailable`, as does everything that keeps a
+ * database from writing for a while. The error's `cause` tells them apart.
  */
 export interface WriteStore {
   transaction<Result>(signal: AbortSignal, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>
-  /** Deletes at most `most` expired keys; how many it deleted. */
+  /** Deletes at most `most` expired keys, and answers how many it deleted. */
   purgeKeys(now: number, most: number): Promise<number>
 }

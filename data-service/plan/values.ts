@@ -11,16 +11,17 @@ import {
   unscaledAt
 } from '../entity/numbers.js'
 
+/** The integer types of columns. */
 export const RANGES = { int: INT32, long: INT64 } as const
 
 /**
- * A client's text as an operand of the column's type (contract.md section 3); undefined where it does not parse.
- * Decimals keep all digits they came with: fitting them to a column's scale depends on the comparison.
+ * The text of a query or path as an operand of the column's type (contract.md section 3); undefined where it does not
+ * parse. A decimal keeps all of its digits: how it is fitted to the scale of a column depends on the comparison.
  */
 export function parseValue(text: string, field: Field): Operand | undefined {
   switch (field.type) {
     case 'string':
-      // No column holds it, and a pattern of LIKE ends at it on SQLite.
+      // No column holds U+0000, and on SQLite a pattern of LIKE ends at it.
       return text.includes('\0') ? undefined : text
     case 'bool':
       return parseBool(text)
@@ -36,7 +37,7 @@ export function parseValue(text: string, field: Field): Operand | undefined {
   }
 }
 
-/** What a value of the type looks like, to complete "… is not". */
+/** What a value of the type looks like, to complete "… is not …". */
 export function expected(field: Field): string {
   switch (field.type) {
     case 'string':

@@ -2,7 +2,7 @@ import { type ErrorCode, type Violation, rejection, shortened } from '../../shar
 
 const MAX_ECHO = 100
 
-/** Gathers what is wrong with a request, so that one answer names it all. */
+/** Gathers what is wrong with a request, so that one response names all of it. */
 export class Violations {
   readonly #violations: Violation[] = []
 
@@ -27,46 +27,46 @@ export class Violations {
   }
 }
 
-/** Client text for a violation's detail: in quotes and never long. */
+/** A client's text for the detail of a violation: in quotes, and cut where it is long. */
 export function quoted(text: string): string {
   return JSON.stringify(echoed(text))
 }
 
 function echoed(text: string): string {
-  // Half a surrogate pair is no text.
+  // Half a surrogate pair has no form in UTF-8.
   return shortened(text.replaceAll(/\p{Surrogate}/gu, '\uFFFD'), MAX_ECHO)
 }
 
-/** Names that an answer can hold; the gateway shows fewer (contract.md section 2). */
+/** Names in a response. The gateway shows fewer (contract.md section 2). */
 const MOST_NAMES = 50
 const LONGEST_NAME = 200
 
-/** What comes up while a request is read: everything wrong with it, and the members that nobody takes. */
+/** What is found while a body is read: violations, and members that the request does not take. */
 export class BodyFindings {
   readonly violations = new Violations()
   readonly #ignored: string[] = []
   readonly #strict: boolean
 
-  /** Strict: members that nobody takes are violations `parameter.unknown`. */
+  /** Strict: members that the request does not take are violations `parameter.unknown`. */
   constructor(strict: boolean) {
     this.#strict = strict
   }
 
-  /** `lines/0/unitPrice`. */
+  /** Without strictness: the members that the request does not take, as `lines/0/unitPrice`. */
   get ignored(): readonly string[] {
     return this.#ignored
   }
 
-  ignore(pointer: string): void {
+  addUnknownMember(pointer: string): void {
     if (this.#strict)
       this.violations.addAt(pointer, `${nameOf(pointer)} is no member that this request takes.`, 'parameter.unknown')
     else if (this.#ignored.length < MOST_NAMES) this.#ignored.push(nameOf(pointer))
   }
 }
 
-/** The names that the pointer leads through as the caller wrote them. */
+/** The names of a JSON pointer as the caller wrote them. */
 function nameOf(pointer: string): string {
   const names = pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')
-  // Half a surrogate pair is no text.
+  // Half a surrogate pair has no form in UTF-8.
   return shortened(names.replaceAll(/\p{Surrogate}/gu, '\uFFFD'), LONGEST_NAME)
 }

@@ -1,28 +1,37 @@
 import { DomainError } from '../../shared/errors.js'
 import { decodeBase64 } from '../../shared/wire.js'
 import type { Action, GuardedChild } from '../entity/action.js'
-import type { Authenticated } from '../entity/caller.js'
 import type { Children, Column } from '../entity/entity.js'
 import { asRowVersion, type Operand, type RowVersion, type Value } from '../entity/field.js'
-import { admitWriter, claimedColumn, type OwnerTexts, requireOperation, type Writer } from './authorize.js'
+import type { WriteOperation } from '../entity/operations.js'
+import { authorizeWrite, claimedColumn, type OwnerParams, requireOperation, type Writer } from './authorize.js'
 import { parseMember, readChildren, readMembers } from './body.js'
 import type { Resource } from './catalogue.js'
-import { canonicalJson, isObject, type JsonValue, parseJson } from './json.js'
-import { type Planning, type PlanningCall, refuseUnplaced, type Unplaced } from './planning.js'
+import { canonicalJson, isObject, type JsonValue, parseJson } from './json-values.js'
+import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
 import type { ExpectedVersions } from './plans.js'
-import { parseId } from './read-parameters.js'
+import { parseId } from './query.js'
 import { BodyFindings, Violations } from './violations.js'
 
-/** What the texts of every keyed write have in common. */
-export interface WriteTexts extends OwnerTexts {
+// Create, update, act and delete are parsed alike: who may write at all, then If-Match, then the body's JSON, each of
+// which ends the parsing with an error of its own; then all violations of the request together. Whether the rows allow
+// the write is decided in its transaction. The members of a request are named as in proto/, so that a gRPC message is one.
+
+/** What every write request says. */
+interface WriteParams extends OwnerParams {
   readonly resource: string
-  readonly body: Uint8Array
-  readonly idempotencyKey?: string
-  readonly strict: boolean
-  readonly unplaced: Unplaced | null
+  /** Parameters that the transport does not know: violations. */
+  readonly unplaced: UnknownParameters | null
 }
 
-/** A write whose request is in order; whether the rows allow it is found out in its transaction. */
+/** What a write request with a body says. */
+interface BodyParams extends WriteParams {
+  readonly body: Uint8Array
+  readonly idempotencyKey?: string
+  /** Whether members of the body that the request does not take are violations. */
+  readonly strict: boolean
+}
+
 export interface ParsedWrite {
   readonly resource: Resource
   readonly writer: Writer
@@ -30,94 +39,41 @@ export interface ParsedWrite {
   readonly key: string | undefined
   /** The body by value: the same text for the same request. */
   readonly canonicalBody: string
+  /** Members of the body that the request does not take, as `lines/0/unitPrice`. */
   readonly ignored: readonly string[]
+}
+
+export interface CreateParams extends BodyParams {
+  /** The begin of the URL of the new row, or empty. */
+  readonly linkBase: string
 }
 
 export interface ParsedCreate extends ParsedWrite {
   readonly children: readonly { readonly children: Children; readonly rows: readonly ReadonlyMap<Column, Value>[] }[]
-  /** To be filled with the caller's owner claim. */
+  /** The column that the caller's owner claim fills. */
   readonly claimed: Column | undefined
 }
 
-export interface ParsedUpdate extends ParsedWrite {
-  readonly id: Operand
-  readonly expected: ExpectedVersions
-}
-
-export interface ParsedDelete {
-  readonly resource: Resource
-  readonly writer: Writer
-  readonly id: Operand
-  readonly expected: ExpectedVersions | 'unconditional'
-}
-
-/** What is judged alike in each write: parameters out of place, the key, and what the body's reader finds. */
-export function readWrite<Read>(
-  texts: WriteTexts,
-  of: {
-    readonly resource: Resource
-    readonly caller: Authenticated
-    readonly planning: Planning
-    readonly body: JsonValue
-    readonly keyRequired: boolean
-  },
-  read: (findings: BodyFindings) => Read & { readonly values: ReadonlyMap<Column, Value> }
-): Read & ParsedWrite {
-  const findings = new BodyFindings(texts.strict)
-  const parts = read(findings)
-  const key = parseIdempotencyKey(texts.idempotencyKey, of.keyRequired, findings.violations)
-  refuseUnplaced(texts.unplaced, findings.violations)
-  findings.violations.finish()
-  return {
-    ...parts,
-    resource: of.resource,
-    writer: { caller: of.caller, ownership: of.planning.ownership },
-    key,
-    canonicalBody: canonicalJson(of.body),
-    ignored: findings.ignored
-  }
-}
-
-export interface CreateTexts extends WriteTexts {
-  /** What the location of the new row begins with. */
-  readonly linkBase: string
-}
-
-const LONGEST_LINK_BASE = 2048
-/** Visible ASCII, as all of it goes into a header. */
-const LINK_BASE = /^https?:\/\/[\x21-\x7e]+$/
-
-export function parseCreate(
-  texts: CreateTexts,
-  { planning, caller: anyone }: PlanningCall,
-  keyRequired: boolean
-): ParsedCreate {
-  const resource = planning.catalogue.resource(texts.resource)
-  requireOperation(resource, 'create')
-  const caller = admitWriter({ resource, route: 'create', texts }, anyone, planning.ownership)
-  const claimed = claimedColumn(resource, { caller, ownership: planning.ownership })
-  const body = parseJson(texts.body)
+export function parseCreate(params: CreateParams, context: PlanningContext, keyRequired: boolean): ParsedCreate {
+  const { resource, writer } = authorizeOperation('create', params, context)
+  const claimed = claimedColumn(resource, writer)
+  const body = parseJson(params.body)
   const { columns, creation } = resource.entity
   const settable = columns.filter((column) => column !== resource.id && column.field.writability !== 'never')
-  return readWrite(texts, { resource, caller, planning, body, keyRequired }, (findings) => {
-    checkLinkBase(texts.linkBase, findings.violations)
+  const others = creation.children.map(({ children }) => children.name)
+  return parseBody(params, { resource, writer, body, keyRequired }, (findings) => {
+    checkLinkBase(params.linkBase, findings.violations)
     return {
       claimed,
-      values: readMembers(
-        body,
-        {
-          columns: settable,
-          at: '',
-          defaults: true,
-          others: creation.children.map(({ children }) => children.name),
-          lenient: claimed
-        },
-        findings
-      ),
+      values: readMembers(body, { columns: settable, at: '', defaults: true, others, optional: claimed }, findings),
       children: creation.children.map((one) => ({ children: one.children, rows: readChildren(body, one, findings) }))
     }
   })
 }
+
+const LONGEST_LINK_BASE = 2048
+/** Visible ASCII, since all of it goes into a header. */
+const LINK_BASE = /^https?:\/\/[\x21-\x7e]+$/
 
 function checkLinkBase(linkBase: string, violations: Violations): void {
   if (linkBase === '') return
@@ -128,70 +84,76 @@ function checkLinkBase(linkBase: string, violations: Violations): void {
   }
 }
 
-export interface UpdateTexts extends WriteTexts {
+export interface UpdateParams extends BodyParams {
   readonly id: string
   readonly precondition: PreconditionFound
 }
 
-/** A PUT: every member that it may set gets a value, null where it is left out. */
-export function parseUpdate(texts: UpdateTexts, { planning, caller: anyone }: PlanningCall): ParsedUpdate {
-  const resource = planning.catalogue.resource(texts.resource)
-  requireOperation(resource, 'update')
-  const caller = admitWriter({ resource, route: 'update', texts }, anyone, planning.ownership)
-  const expected = requiredVersions(texts.precondition)
-  const body = parseJson(texts.body)
+export interface ParsedUpdate extends ParsedWrite {
+  readonly id: Operand
+  readonly expected: ExpectedVersions
+}
+
+/** A PUT: every column that it may set gets a value, null where the body leaves the member out. */
+export function parseUpdate(params: UpdateParams, context: PlanningContext): ParsedUpdate {
+  const { resource, writer } = authorizeOperation('update', params, context)
+  const expected = requiredVersions(params.precondition)
+  const body = parseJson(params.body)
   const { entity } = resource
   const settable = entity.columns.filter((column) => column !== resource.id && column.field.writability === 'always')
-  return readWrite(texts, { resource, caller, planning, body, keyRequired: false }, (findings) => {
-    const id = parseId(texts.id, resource.id.field, findings.violations)
-    checkId(body, { resource, id }, findings)
+  return parseBody(params, { resource, writer, body, keyRequired: false }, (findings) => {
+    const id = parseId(params.id, resource.id.field, findings.violations)
+    checkBodyId(body, { resource, id }, findings)
     const values = readMembers(body, { columns: settable, at: '', defaults: false, others: ['id'] }, findings)
     return { expected, id, values }
   })
 }
 
-/** An id in the body is allowed where it is the path's own. */
-function checkId(
+/** A body may name the id of the path, and no other id. */
+function checkBodyId(
   body: JsonValue,
   of: { readonly resource: Resource; readonly id: Operand },
   findings: BodyFindings
 ): void {
-  // A bad id of the path is a violation already.
+  // An id of the path that does not parse is a violation already.
   if (of.id === '' || !isObject(body) || !Object.hasOwn(body, 'id')) return
   const named = parseMember(body['id'] ?? null, of.resource.id.field)
   if (named !== of.id) findings.violations.addAt('/id', 'id differs from the id of the path.', 'id.mismatch')
 }
 
-export interface ActTexts extends UpdateTexts {
+export interface ActParams extends UpdateParams {
   readonly action: string
 }
 
-/** An action's call; `values` are its input. */
+/** A call of an action. Its `values` are the input of the action. */
 export interface ParsedAct extends ParsedUpdate {
   readonly action: Action
   readonly childVersion: RowVersion | undefined
 }
 
-export function parseAct(texts: ActTexts, { planning, caller: anyone }: PlanningCall): ParsedAct {
-  const resource = planning.catalogue.resource(texts.resource)
-  const action = resource.entity.actions.get(texts.action)
+export function parseAct(params: ActParams, context: PlanningContext): ParsedAct {
+  const resource = context.planning.catalogue.resource(params.resource)
+  const action = resource.entity.actions.get(params.action)
   if (action === undefined) throw new DomainError('route.not-found', 'There is no such action.')
-  const { permission } = action
-  const caller = admitWriter({ resource, route: action.name, texts, permission }, anyone, planning.ownership)
-  const expected = requiredVersions(texts.precondition)
-  const body = texts.body.length === 0 ? {} : parseJson(texts.body)
-  const { input, guardedChild } = action
-  return readWrite(texts, { resource, caller, planning, body, keyRequired: false }, (findings) => {
-    const id = parseId(texts.id, resource.id.field, findings.violations)
-    const others = guardedChild === undefined ? [] : [guardedChild.versionMember]
+  const { permission, input, guardedChild } = action
+  const writer = authorizeWrite({ resource, route: action.name, params, permission }, context)
+  const expected = requiredVersions(params.precondition)
+  const body = params.body.length === 0 ? {} : parseJson(params.body)
+  const others = guardedChild === undefined ? [] : [guardedChild.versionMember]
+  return parseBody(params, { resource, writer, body, keyRequired: false }, (findings) => {
+    const id = parseId(params.id, resource.id.field, findings.violations)
     const values = readMembers(body, { columns: input, at: '', defaults: true, others }, findings)
-    const childVersion = guardedChild && readVersion(body, guardedChild, findings)
+    const childVersion = guardedChild && readChildVersion(body, guardedChild, findings)
     return { action, expected, id, values, childVersion }
   })
 }
 
-/** The child's version, in the base64 that reads show it in (contract.md section 5, child precondition). */
-function readVersion(body: JsonValue, { versionMember }: GuardedChild, findings: BodyFindings): RowVersion | undefined {
+/** The version of the child that the action depends on, in base64 as reads show it (contract.md section 5). */
+function readChildVersion(
+  body: JsonValue,
+  { versionMember }: GuardedChild,
+  findings: BodyFindings
+): RowVersion | undefined {
   if (!isObject(body)) return undefined
   const member = Object.hasOwn(body, versionMember) ? body[versionMember] : undefined
   const bytes = typeof member === 'string' ? decodeBase64(member) : undefined
@@ -203,25 +165,60 @@ function readVersion(body: JsonValue, { versionMember }: GuardedChild, findings:
   return version
 }
 
-export function parseDelete(
-  texts: Pick<UpdateTexts, 'resource' | 'id' | 'ownerParameter' | 'precondition' | 'unplaced'>,
-  { planning, caller: anyone }: PlanningCall
-): ParsedDelete {
-  const resource = planning.catalogue.resource(texts.resource)
-  requireOperation(resource, 'delete')
-  const caller = admitWriter({ resource, route: 'delete', texts }, anyone, planning.ownership)
-  const expected = optionalVersions(texts.precondition)
-  const violations = new Violations()
-  const id = parseId(texts.id, resource.id.field, violations)
-  refuseUnplaced(texts.unplaced, violations)
-  violations.finish()
-  return { resource, writer: { caller, ownership: planning.ownership }, id, expected }
+export interface DeleteParams extends WriteParams {
+  readonly id: string
+  readonly precondition: PreconditionFound
 }
 
-/** What the transport found of If-Match, decoded; the kinds are those of the proto. */
+export interface ParsedDelete extends Pick<ParsedUpdate, 'resource' | 'writer' | 'id'> {
+  readonly expected: ExpectedVersions | 'unconditional'
+}
+
+export function parseDelete(params: DeleteParams, context: PlanningContext): ParsedDelete {
+  const { resource, writer } = authorizeOperation('delete', params, context)
+  const expected = optionalVersions(params.precondition)
+  const violations = new Violations()
+  const id = parseId(params.id, resource.id.field, violations)
+  rejectUnknownParameters(params.unplaced, violations)
+  violations.finish()
+  return { resource, writer, id, expected }
+}
+
+/** Throws `route.not-found`, `method.not-allowed`, and what authorizeWrite throws. */
+function authorizeOperation(
+  operation: WriteOperation,
+  params: WriteParams,
+  context: PlanningContext
+): { readonly resource: Resource; readonly writer: Writer } {
+  const resource = context.planning.catalogue.resource(params.resource)
+  requireOperation(resource, operation)
+  return { resource, writer: authorizeWrite({ resource, route: operation, params }, context) }
+}
+
+/** Gathers the violations of a request with a body: those that `read` finds, its key, and unknown parameters. */
+function parseBody<Read>(
+  params: BodyParams,
+  of: {
+    readonly resource: Resource
+    readonly writer: Writer
+    readonly body: JsonValue
+    readonly keyRequired: boolean
+  },
+  read: (findings: BodyFindings) => Read & { readonly values: ReadonlyMap<Column, Value> }
+): Read & ParsedWrite {
+  const { resource, writer, body, keyRequired } = of
+  const findings = new BodyFindings(params.strict)
+  const parts = read(findings)
+  const key = parseIdempotencyKey(params.idempotencyKey, keyRequired, findings.violations)
+  rejectUnknownParameters(params.unplaced, findings.violations)
+  findings.violations.finish()
+  return { ...parts, resource, writer, key, canonicalBody: canonicalJson(body), ignored: findings.ignored }
+}
+
+/** If-Match as the transport decoded it. The kinds are those of proto/. */
 export type PreconditionFound = { readonly kind: string; readonly versions: readonly Uint8Array[] } | null
 
-/** The versions a guarded write expects; throws `precondition.required` or `precondition.malformed`. */
+/** The versions that a guarded write expects. Throws `precondition.required` or `precondition.malformed`. */
 export function requiredVersions(found: PreconditionFound): ExpectedVersions {
   const versions = optionalVersions(found)
   if (versions !== 'unconditional') return versions
@@ -232,11 +229,11 @@ export function requiredVersions(found: PreconditionFound): ExpectedVersions {
   )
 }
 
-/** As requiredVersions, for a write that may go without: `*` then asks no more than that the row exists. */
+/** The same for a write that needs no If-Match. `*` asks for no more than that the row exists (RFC 9110 section 13.1.1). */
 export function optionalVersions(found: PreconditionFound): ExpectedVersions | 'unconditional' {
   const { kind, versions } = found ?? { kind: 'PRECONDITION_KIND_UNSPECIFIED', versions: [] }
   if (kind === 'PRECONDITION_KIND_ANY') return 'unconditional'
-  // Versions without their kind are a guard that its caller forgot to name, not one to do without.
+  // Versions without a kind are a guard whose kind the caller forgot, and no request without a guard.
   if (kind === 'PRECONDITION_KIND_UNSPECIFIED' && versions.length === 0) return 'unconditional'
   const [first, ...others] = kind === 'PRECONDITION_KIND_TAGS' ? versions.map(asRowVersion) : []
   if (first === undefined || !others.every((version): version is RowVersion => version !== undefined)) {
@@ -252,7 +249,7 @@ const IF_MATCH_HEADER = { in: 'header', name: 'If-Match' } as const
 
 const IDEMPOTENCY_KEY_HEADER = 'Idempotency-Key'
 
-/** The key of a write, undefined for none; blank is none. */
+/** The idempotency key of a write; undefined for none. A blank key is none. */
 export function parseIdempotencyKey(
   key: string | undefined,
   required: boolean,

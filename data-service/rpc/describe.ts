@@ -10,8 +10,9 @@ import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
 import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } from '../entity/operations.js'
 import { aliasesOf } from '../entity/operators.js'
-import { isRouteId, ownerParameter, type OwnershipPolicy } from '../plan/authorize.js'
+import { isRouteId, ownerParameter } from '../plan/authorize.js'
 import type { Catalogue, Resource } from '../plan/catalogue.js'
+import type { OwnershipPolicy } from '../plan/planning.js'
 import type { ShapedProperty } from '../plan/plans.js'
 
 /** The catalogue as the wire knows it; the same for every caller, so it is made once. */

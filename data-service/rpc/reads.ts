@@ -17,7 +17,7 @@ import type { CustomRead } from '../entity/custom-read.js'
 import type { Override, Overrides } from '../entity/operations.js'
 import type { Planning } from '../plan/planning.js'
 import type { PagePlan } from '../plan/plans.js'
-import { continuationPageSize, planGet, planList, planLookup, planPage, planRead } from '../plan/reads.js'
+import { continuationPageSize, planGet, planList, planLookup, planPage, planCustomRead } from '../plan/plan-reads.js'
 import type { ReadStore } from '../plan/stores.js'
 import { recordEncoder, type RowSerializer, rowSerializer, valueEncoder, valueReader } from './json.js'
 
@@ -127,7 +127,7 @@ async function read(
   { caller, signal }: CallContext,
   request: ReadRequest__Output
 ): Promise<ReadResponse> {
-  const { plan, read: custom } = planRead(request, { planning, caller })
+  const { plan, read: custom } = planCustomRead(request, { planning, caller })
   const { rows, hasNext } = await store.page(plan, signal)
   return {
     json: Buffer.from(`[${rows.map(itemText(custom, plan)).join()}]`),

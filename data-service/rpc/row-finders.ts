@@ -12,7 +12,7 @@ import type { Operand } from '../entity/field.js'
 import type { Catalogue } from '../plan/catalogue.js'
 import { allRows } from '../plan/plans.js'
 import type { LockedRow, StoredRow, UnitOfWork } from '../plan/stores.js'
-import { planFind, planFindReferencing, planFindByUnique, planLock } from '../plan/writes.js'
+import { planFind, planFindReferencing, planFindByUnique, planLock } from '../plan/plan-writes.js'
 
 const MOST_IDS = 1000
 

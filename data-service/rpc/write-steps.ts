@@ -19,7 +19,7 @@ import {
   planLock,
   planUpdate,
   planWritten
-} from '../plan/writes.js'
+} from '../plan/plan-writes.js'
 import { findReferencingIn, findByUniqueIn, findByIdsIn, getAggregateIn } from './row-finders.js'
 import { recordEncoder } from './json.js'
 import { notFound } from './reads.js'

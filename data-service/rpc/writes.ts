@@ -24,7 +24,7 @@ import {
   type ParsedUpdate,
   parseUpdate
 } from '../plan/write-requests.js'
-import { planDelete, requiredConditions, wrongState } from '../plan/writes.js'
+import { planDelete, requiredConditions, wrongState } from '../plan/plan-writes.js'
 import { keyedWrite } from './idempotent-write.js'
 import { notFound } from './reads.js'
 import {

@@ -5,7 +5,7 @@ import type { Authenticated } from '../../data-service/entity/caller.js'
 import { bool, dateTime, decimal, freeText, guid, int, long, text as words } from '../../data-service/entity/field.js'
 import { operatorNamed } from '../../data-service/entity/operators.js'
 import { fitDecimal, parseDecimal, parseInteger } from '../../data-service/entity/numbers.js'
-import { passOwnerFilter } from '../../data-service/plan/authorize.js'
+import { checkOwnerFilter } from '../../data-service/plan/authorize.js'
 import { parseMember, readChildren, readMembers } from '../../data-service/plan/body.js'
 import { makeCatalogue } from '../../data-service/plan/catalogue.js'
 import { isTooLong, parseConditions, splitItems } from '../../data-service/plan/filters.js'
@@ -16,17 +16,10 @@ import {
   JsonNumber,
   type JsonValue,
   parseJson,
-  partsOf
-} from '../../data-service/plan/json.js'
-import type { PlanningCall } from '../../data-service/plan/planning.js'
-import {
-  parseFields,
-  parseFlag,
-  parseId,
-  parsePaging,
-  parseShape,
-  parseSort
-} from '../../data-service/plan/read-parameters.js'
+  numberParts
+} from '../../data-service/plan/json-values.js'
+import type { PlanningContext } from '../../data-service/plan/planning.js'
+import { parseFields, parseFlag, parseId, parsePaging, parseShape, parseSort } from '../../data-service/plan/query.js'
 import { outOfBounds, parseDateTime, parseValue } from '../../data-service/plan/values.js'
 import { BodyFindings, Violations, quoted } from '../../data-service/plan/violations.js'
 import {
@@ -109,7 +102,7 @@ const admin: Authenticated = {
   owner: 1n
 }
 const ownership = { bypassRole: 'Admin', parameterName: 'id' }
-const call: PlanningCall = {
+const call: PlanningContext = {
   planning: { catalogue: makeCatalogue([boards, carts]), ownership, maxPageSize: 500, maxExportRows: 1000 },
   caller: admin
 }
@@ -138,8 +131,8 @@ function jsonOf(text: string): JsonValue {
 
 function write(text: string): Parameters<typeof parseUpdate>[0] & { linkBase: string; action: string } {
   const body = Buffer.from(text)
-  const texts = { ownerParameter: text, idempotencyKey: text, strict: true, unplaced: { parameters: text.split(',') } }
-  return { resource: 'carts', id: text, action: 'clear', body, linkBase: text, precondition: VERSION, ...texts }
+  const params = { ownerParameter: text, idempotencyKey: text, strict: true, unplaced: { parameters: text.split(',') } }
+  return { resource: 'carts', id: text, action: 'clear', body, linkBase: text, precondition: VERSION, ...params }
 }
 
 type Reader = (text: string) => unknown
@@ -260,7 +253,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   // data-service/plan
   BodyFindings: (text) => {
     const findings = new BodyFindings(true)
-    for (const name of text.split(',')) findings.ignore(`/${name}`)
+    for (const name of text.split(',')) findings.addUnknownMember(`/${name}`)
     findings.violations.finish()
   },
   outOfBounds: (text) => outOfBounds(text, words(100)),
@@ -273,15 +266,19 @@ export const READERS: Readonly<Record<string, Reader>> = {
   Violations: (text) =>
     judged((violations) => text.split(',').forEach((name) => violations.add('fields.invalid', name, name))),
   quoted,
-  JsonNumber: (text) => partsOf(new JsonNumber(text)),
-  partsOf: (text) => [partsOf(new JsonNumber(`1${text}`)), partsOf(new JsonNumber(`1e${text}`))],
+  JsonNumber: (text) => numberParts(new JsonNumber(text)),
+  numberParts: (text) => [numberParts(new JsonNumber(`1${text}`)), numberParts(new JsonNumber(`1e${text}`))],
   canonicalNumber: (text) => canonicalNumber(new JsonNumber(text)),
-  integerOf: (text) => integerOf(partsOf(new JsonNumber(text))),
+  integerOf: (text) => integerOf(numberParts(new JsonNumber(text))),
   canonicalJson: (text) => canonicalJson(jsonOf(text)),
   parseJson: (text) => parseJson(Buffer.from(text)),
-  passOwnerFilter: (text) =>
-    passOwnerFilter(
-      { resource: call.planning.catalogue.resource('carts'), route: 'list', texts: { ownerParameter: text }, id: text },
+  checkOwnerFilter: (text) =>
+    checkOwnerFilter(
+      {
+        resource: call.planning.catalogue.resource('carts'),
+        route: 'list',
+        params: { ownerParameter: text, id: text }
+      },
       admin,
       ownership
     ),
@@ -312,7 +309,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   optionalVersions: (text) => optionalVersions({ kind: text, versions: [Buffer.from(text)] }),
   requiredVersions: (text) =>
     requiredVersions({ ...VERSION, versions: text.split(',').map((version) => Buffer.from(version)) }),
-  parseFields: (text) => judged((violations) => parseFields(text, things, { violations, refuse: () => undefined })),
+  parseFields: (text) => judged((violations) => parseFields(text, things, { violations, reject: () => undefined })),
   parseShape: (text) =>
     judged((violations) => parseShape({ fields: text, includeFks: text, includeChildren: text }, things, violations)),
   parseSort: (text) => judged((violations) => parseSort({ sortColumn: text, sortDirection: text }, things, violations)),
@@ -357,7 +354,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute loginRoute ownSiteOnly exportRoute ' +
     'rejectCrossSite sendAccessToken sendNoSession sessionCookieRoutes SessionRefresh authCall openExport ' +
     'sessionTokenRoute sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession untrustedProxyWarning ' +
-    'rendererFailure sendFailurePage rendererProxy leaveUpstreamBody upstreamBody readWrite keepBodiesAsBuffers ' +
+    'rendererFailure sendFailurePage rendererProxy leaveUpstreamBody upstreamBody keepBodiesAsBuffers ' +
     'bodyOf requireJsonBody requireJsonBodyIfAny requireJsonMediaType PublicAddress clientAddress announcesBody',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +

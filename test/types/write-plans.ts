@@ -8,7 +8,7 @@ import {
   type UpdatePlan
 } from '../../data-service/plan/plans.js'
 import type { UnitOfWork } from '../../data-service/plan/stores.js'
-import { planDelete } from '../../data-service/plan/writes.js'
+import { planDelete } from '../../data-service/plan/plan-writes.js'
 
 // source.md, "Guarded writes": a null token is never accepted by the persistence layer, and there is no value that means
 // "skip the check".

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { anonymous, type Caller } from '../../../data-service/entity/caller.js'
-import type { PlanningCall } from '../../../data-service/plan/planning.js'
+import type { PlanningContext } from '../../../data-service/plan/planning.js'
 import type { RowScope } from '../../../data-service/plan/plans.js'
-import { planExport, planGet, planList, planLookup, planPage, planRead } from '../../../data-service/plan/reads.js'
+import { planExport, planGet, planList, planLookup, planPage, planCustomRead } from '../../../data-service/plan/plan-reads.js'
 import { parseAct, parseCreate, parseDelete, parseUpdate } from '../../../data-service/plan/write-requests.js'
 import { errorOf, violationsOf } from './violations-of.js'
 import { ownedCatalogue } from './owned-entities.js'
@@ -15,7 +15,7 @@ const caller = (owner: bigint | null, roles: string[] = [], permissions: string[
   permissions: new Set(permissions),
   owner
 })
-const by = (who: Caller, parameterName = 'id', bypassRole: string | null = 'Admin'): PlanningCall => ({
+const by = (who: Caller, parameterName = 'id', bypassRole: string | null = 'Admin'): PlanningContext => ({
   planning: {
     catalogue: ownedCatalogue,
     ownership: { bypassRole: bypassRole ?? undefined, parameterName },
@@ -50,7 +50,7 @@ const texts = ({ resource, owner, id = '1', name = 'session-ids', body = {} }: A
   body: Buffer.from(JSON.stringify(body)),
   ...(owner === undefined ? {} : { ownerParameter: owner })
 })
-type Route = (asked: Asked, call: PlanningCall) => { readonly scope?: RowScope }
+type Route = (asked: Asked, call: PlanningContext) => { readonly scope?: RowScope }
 
 const COLLECTIONS: Readonly<Record<string, Route>> = {
   list: (asked, call) => planList(texts(asked), call),
@@ -65,7 +65,7 @@ const SINGLE: Readonly<Record<string, Route>> = {
   delete: (asked, call) => (parseDelete(texts(asked), call), {}),
   act: (asked, call) => (parseAct(texts(asked), call), {})
 }
-const read: Route = (asked, call) => planRead(texts(asked), call).plan
+const read: Route = (asked, call) => planCustomRead(texts(asked), call).plan
 
 /** `customerId=42` of every condition; `all` for all rows. */
 function rows({ scope }: { readonly scope?: RowScope }): string[] | 'all' {
@@ -150,7 +150,7 @@ describe('owner filter', () => {
     const bad = { resource: 'folders', id: 'x', owner: '7' }
     const holder = by(caller(42n, [], ['folders:manage']))
     const stranger = by(caller(42n))
-    const deleting = (call: PlanningCall) => (): unknown =>
+    const deleting = (call: PlanningContext) => (): unknown =>
       parseDelete({ ...texts(bad), precondition: { kind: 'PRECONDITION_KIND_MALFORMED', versions: [] } }, call)
     expect(errorOf(deleting(stranger)).code).to.equal('capability.denied')
     expect(errorOf(deleting(holder)).code).to.equal('ownership.denied')
@@ -176,7 +176,7 @@ describe('owner filter', () => {
 })
 
 describe('owner parameter of the settings', () => {
-  const get = (asked: Partial<Asked>, call: PlanningCall): unknown =>
+  const get = (asked: Partial<Asked>, call: PlanningContext): unknown =>
     planGet(texts({ resource: 'folders', ...asked }), call).id
 
   it('is the id of the route where it is `id`, and no query comes in its place', () => {
@@ -243,7 +243,7 @@ describe('owner parameter of a collection', () => {
   })
 
   it('narrows what a reference shows to what a read by id would', () => {
-    const scope = (call: PlanningCall): unknown => {
+    const scope = (call: PlanningContext): unknown => {
       const asked = { ...texts({ resource: 'carts' }), shape: { includeFks: 'true' } }
       const [reference] = planList(asked, call).references
       return reference?.scope && rows({ scope: reference.scope })

@@ -13,7 +13,7 @@ import {
   text
 } from '../../../data-service/entity/field.js'
 import { parseMember } from '../../../data-service/plan/body.js'
-import { parseJson } from '../../../data-service/plan/json.js'
+import { parseJson } from '../../../data-service/plan/json-values.js'
 
 const parsed = (json: string, field: Field): unknown => parseMember(parseJson(Buffer.from(json)), field)
 const guidText = '6f9619ff-8b86-d011-b42d-00c04fc964ff'

@@ -4,7 +4,7 @@ import { everyone, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, readOnly, text } from '../../../data-service/entity/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
-import type { PlanningCall } from '../../../data-service/plan/planning.js'
+import type { PlanningContext } from '../../../data-service/plan/planning.js'
 import type { Projection } from '../../../data-service/plan/plans.js'
 import { propertyName } from '../../../data-service/plan/projection.js'
 import {
@@ -14,7 +14,7 @@ import {
   planList,
   planLookup,
   planPage
-} from '../../../data-service/plan/reads.js'
+} from '../../../data-service/plan/plan-reads.js'
 import { exampleCatalogue, exampleEntities } from './example-entities.js'
 import { errorOf, violationsOf } from './violations-of.js'
 import { ownedCatalogue } from './owned-entities.js'
@@ -25,9 +25,9 @@ const planning = {
   maxPageSize: 300,
   maxExportRows: 5000
 }
-const by = (caller: Caller): PlanningCall => ({ planning, caller })
+const by = (caller: Caller): PlanningContext => ({ planning, caller })
 const anyone = by(anonymous)
-const owning = (owner: bigint | null, ...roles: string[]): PlanningCall =>
+const owning = (owner: bigint | null, ...roles: string[]): PlanningContext =>
   by({ kind: 'authenticated', issuer: 'i', subject: 's', roles, permissions: new Set(), owner })
 const nothing = { shape: null, unplaced: null, selection: null }
 const shown = ({ shown: properties }: Projection): string[] => properties.map(propertyName)
@@ -162,7 +162,7 @@ describe('planGet', () => {
   })
 
   it('reads by owner: the id of the route must be the claim', () => {
-    const get = (id: string, call: PlanningCall): unknown => {
+    const get = (id: string, call: PlanningContext): unknown => {
       const plan = planGet({ resource: 'makers', id, shape: null, unplaced: null }, call)
       return [plan.id, plan.scope.kind]
     }
@@ -184,7 +184,7 @@ describe('planGet', () => {
 })
 
 describe('row scope', () => {
-  const scope = (call: PlanningCall): unknown => {
+  const scope = (call: PlanningContext): unknown => {
     const planned = planList({ resource: 'tickets', shape: null, unplaced: null }, call).scope
     return planned.kind === 'all-rows' ? 'all' : planned.conditions.map(({ operands }) => operands[0])
   }
@@ -208,7 +208,7 @@ describe('row scope', () => {
   })
 
   it('of a reference is what the caller could read by id', () => {
-    const scoped = (call: PlanningCall): unknown =>
+    const scoped = (call: PlanningContext): unknown =>
       planList({ resource: 'things', shape: { includeFks: 'true' }, unplaced: null }, call).references[0]?.scope
     expect(scoped(anyone)).to.equal(null)
     expect(scoped(owning(null))).to.equal(null)

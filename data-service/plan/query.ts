@@ -7,37 +7,40 @@ import { propertyName } from './projection.js'
 import { expected, parseValue } from './values.js'
 import { type Violations, quoted } from './violations.js'
 
-export interface PagingTexts {
+// The parameters of reads: paging, sorting, the parts of a row, flags and ids. Each function puts what is wrong on the
+// list of violations and answers a value to go on with.
+
+export interface PagingParams {
   readonly pageNumber?: string
   readonly pageSize?: string
   readonly includeTotal?: string
 }
 
 export interface Paging {
-  /** As asked; one of more than five thousand digits is the largest that has as many. */
+  /** As the request says; a number of more than 5000 digits becomes the largest number of 5000 digits. */
   readonly pageNumber: bigint
-  /** As clamped. */
+  /** At most the maximum of the service. */
   readonly pageSize: number
-  /** Rows before the page; at most 2^53-1, which is past every end. */
+  /** Rows before the page, at most 2^53-1: no table has so many. */
   readonly offset: number
   readonly withTotal: boolean
 }
 
 const DEFAULT_PAGE_SIZE = 10n
-/** Arithmetic on more digits takes more than linear time, and the answer's headers could not hold them. */
+/** Arithmetic on more digits takes more than linear time, and the headers of the response could not hold them. */
 const MOST_DIGITS = 5000
 const FURTHEST = BigInt(Number.MAX_SAFE_INTEGER)
 
-export function parsePaging(texts: PagingTexts, maxPageSize: number, violations: Violations): Paging {
-  const pageNumber = parsePositive(texts.pageNumber, { parameter: 'pageNumber', fallback: 1n }, violations)
-  const asked = parsePositive(texts.pageSize, { parameter: 'pageSize', fallback: DEFAULT_PAGE_SIZE }, violations)
+export function parsePaging(params: PagingParams, maxPageSize: number, violations: Violations): Paging {
+  const pageNumber = parsePositive(params.pageNumber, { parameter: 'pageNumber', fallback: 1n }, violations)
+  const asked = parsePositive(params.pageSize, { parameter: 'pageSize', fallback: DEFAULT_PAGE_SIZE }, violations)
   const pageSize = smaller(asked, BigInt(maxPageSize))
   return {
     pageNumber,
     pageSize: Number(pageSize),
     offset: Number(smaller((pageNumber - 1n) * pageSize, FURTHEST)),
     withTotal: parseFlag(
-      texts.includeTotal,
+      params.includeTotal,
       { parameter: 'includeTotal', code: 'paging.invalid', fallback: true },
       violations
     )
@@ -65,7 +68,7 @@ function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-export interface SortTexts {
+export interface SortParams {
   readonly sortColumn?: string
   readonly sortDirection?: string
 }
@@ -77,18 +80,18 @@ const DESCENDING: ReadonlyMap<string, boolean> = new Map([
   ['descending', true]
 ])
 
-/** A total order: the id, ascending, comes last wherever it is not the sort column itself. */
-export function parseSort(texts: SortTexts | null, resource: Resource, violations: Violations): readonly SortKey[] {
+/** A total order: the id, ascending, is the last key unless it is the sort column itself. */
+export function parseSort(params: SortParams | null, resource: Resource, violations: Violations): readonly SortKey[] {
   const id = { through: null, column: resource.id }
-  const path = texts?.sortColumn === undefined ? id : resource.sortable.get(texts.sortColumn.toLowerCase())
-  const descending = DESCENDING.get((texts?.sortDirection ?? 'asc').toLowerCase())
+  const path = params?.sortColumn === undefined ? id : resource.sortable.get(params.sortColumn.toLowerCase())
+  const descending = DESCENDING.get((params?.sortDirection ?? 'asc').toLowerCase())
   if (path === undefined) {
-    const near = suggestion(texts?.sortColumn ?? '', sortableNames(resource))
-    const detail = `${quoted(texts?.sortColumn ?? '')} is not a property that can be sorted by.${near}`
+    const near = suggestion(params?.sortColumn ?? '', sortableNames(resource))
+    const detail = `${quoted(params?.sortColumn ?? '')} is not a property that can be sorted by.${near}`
     violations.add('sort.property.unknown', 'sortColumn', detail)
   }
   if (descending === undefined) {
-    const detail = `sortDirection takes asc, desc, ascending or descending, not ${quoted(texts?.sortDirection ?? '')}.`
+    const detail = `sortDirection takes asc, desc, ascending or descending, not ${quoted(params?.sortDirection ?? '')}.`
     violations.add('sort.direction.invalid', 'sortDirection', detail)
   }
   const first: SortKey = { path: path ?? id, descending: descending ?? false }
@@ -100,14 +103,14 @@ function sortableNames(resource: Resource): string[] {
   return [...resource.properties.values()].map(propertyName).filter((name) => resource.sortable.has(name.toLowerCase()))
 }
 
-/** Which parts of a row were asked for, as texts of the request. */
-export interface ShapeTexts {
+/** The parts of a row that a request asks for. */
+export interface ShapeParams {
   readonly fields?: string
   readonly includeFks?: string
   readonly includeChildren?: string
 }
 
-/** The texts understood; undefined `named` is every property. */
+/** The parts of a row, parsed. `named` is undefined for every property. */
 export interface ParsedShape {
   readonly flags: { readonly references: boolean; readonly children: boolean }
   readonly named: readonly ShapedProperty[] | undefined
@@ -115,23 +118,23 @@ export interface ParsedShape {
 
 const MAX_FIELDS = 200
 
-export function parseShape(texts: ShapeTexts | null, resource: Resource, violations: Violations): ParsedShape {
+export function parseShape(params: ShapeParams | null, resource: Resource, violations: Violations): ParsedShape {
   const include = { code: 'include.invalid', fallback: false } as const
   const flags = {
-    references: parseFlag(texts?.includeFks, { ...include, parameter: 'includeFKs' }, violations),
-    children: parseFlag(texts?.includeChildren, { ...include, parameter: 'includeChildren' }, violations)
+    references: parseFlag(params?.includeFks, { ...include, parameter: 'includeFKs' }, violations),
+    children: parseFlag(params?.includeChildren, { ...include, parameter: 'includeChildren' }, violations)
   }
   return {
     flags,
-    named: parseFields(texts?.fields, resource, { violations, refuse: (property) => unfitFor(property, flags) })
+    named: parseFields(params?.fields, resource, { violations, reject: (property) => notSelectable(property, flags) })
   }
 }
 
-/** undefined for all of them. `refuse` says what is wrong with a property that exists, if anything. */
+/** undefined for all fields. `reject` says what is wrong with a property that exists; undefined where nothing is. */
 export function parseFields(
   text: string | undefined,
   resource: Resource,
-  how: { readonly violations: Violations; readonly refuse: (property: ShapedProperty) => string | undefined }
+  how: { readonly violations: Violations; readonly reject: (property: ShapedProperty) => string | undefined }
 ): readonly ShapedProperty[] | undefined {
   if (text === undefined) return undefined
   const named = new Map<string, string>()
@@ -150,14 +153,14 @@ export function parseFields(
     const violation =
       property === undefined
         ? `${quoted(name)} is not a field.${suggestion(name, selectableNames(resource))}`
-        : how.refuse(property)
+        : how.reject(property)
     if (violation !== undefined) how.violations.add('fields.invalid', 'fields', violation)
     else if (property !== undefined) asked.push(property)
   }
   return asked
 }
 
-function unfitFor(
+function notSelectable(
   property: ShapedProperty,
   flags: { readonly references: boolean; readonly children: boolean }
 ): string | undefined {
@@ -182,7 +185,7 @@ function selectableNames(resource: Resource): string[] {
     .map(propertyName)
 }
 
-/** `true` or `false` and nothing else; absent is `fallback`. */
+/** `true` or `false` and no other spelling; `fallback` where the parameter is absent. */
 export function parseFlag(
   text: string | undefined,
   what: { readonly parameter: string; readonly code: ErrorCode; readonly fallback: boolean },
@@ -195,10 +198,10 @@ export function parseFlag(
   return text === 'false' ? false : what.fallback
 }
 
-/** No id of any type needs more; leading zeros included. */
+/** No id of any type needs more, with some leading zeros. */
 const MAX_ID_CHARACTERS = 100
 
-/** The id of a path; one that is none goes on the list. */
+/** The id of a path; an empty text and a violation where it is none. */
 export function parseId(text: string, field: Field, violations: Violations): Operand {
   const wellFormed = text.length <= MAX_ID_CHARACTERS && !text.startsWith('+')
   const id = wellFormed ? parseValue(text, field) : undefined

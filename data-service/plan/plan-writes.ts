@@ -21,7 +21,7 @@ import {
 } from './plans.js'
 import type { LockedRow, StoredRow } from './stores.js'
 
-/** Randomness for what is new, passed in. */
+/** Randomness for ids and versions, passed in so that tests can know it. */
 export interface Makers {
   readonly randomBytes: (size: number) => Buffer
   readonly newGuid: () => string
@@ -36,7 +36,7 @@ export const planLock = (of: {
   readonly children: readonly Children[]
 }): LockPlan => planned(of)
 
-/** Fills in defaults, nulls, ids and first versions. */
+/** A new root with its children. Fills in defaults, nulls, ids and first versions. */
 export function planInsert(
   entity: Entity,
   row: {
@@ -56,7 +56,7 @@ export function planInsert(
   })
 }
 
-/** The version under lock is one that the caller expected, and stays part of the match condition. */
+/** The caller has checked that the version of the locked row is expected; it is part of the match condition too. */
 export function planUpdate(
   entity: Entity,
   of: {
@@ -107,7 +107,7 @@ export function planChildDelete({ children, rootId }: ChildOf, locked: StoredRow
 export const planFind = (entity: Entity, children: Children | null, ids: readonly Operand[]): FindPlan =>
   planned({ entity, children, ids })
 
-/** A column that is not unique is a mistake of the entity file: a TypeError. */
+/** Throws TypeError for a column that is not unique, which is a mistake of the entity file. */
 export function planFindByUnique(entity: Entity, column: Column, value: Operand): FindByUniquePlan {
   if (!column.field.unique) throw new TypeError(`${entity.name}.${column.name} is not unique`)
   return planned({ entity, column, value })
@@ -121,7 +121,7 @@ export const planFindReferencing = (of: {
   readonly most: number
 }): FindReferencingPlan => planned(of)
 
-/** The full DTO of a row that was just written, whoever may read it. */
+/** The full DTO of a row that was just written, whether or not the caller may read the resource. */
 export function planWritten({ entity, projections }: Resource, id: Operand): GetPlan {
   return planned({
     operation: 'get',
@@ -144,7 +144,7 @@ function idOf({ values }: StoredRow): Operand {
   return id
 }
 
-/** The state an action needs, as part of the UPDATE's match condition. */
+/** The state that an action needs, as part of the match condition of its UPDATE. */
 export function requiredConditions({ required }: Action): Condition[] {
   return required.map(({ column, anyOf }) => {
     const path = { through: null, column }
@@ -155,7 +155,7 @@ export function requiredConditions({ required }: Action): Condition[] {
   })
 }
 
-/** What of a row's state is in the action's way, in words; undefined where nothing is. */
+/** Why the state of a row does not allow the action, in words; undefined where it does. */
 export function wrongState(
   { name, required }: Action,
   of: { readonly resource: string; readonly values: ReadonlyMap<string, Value> }

@@ -3,7 +3,7 @@ import { DomainError } from '../../shared/errors.js'
 import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../shared/wire.js'
 import { quoted } from './violations.js'
 
-/** A JSON number with the digits it came with: nothing passes through a double. */
+/** A JSON number with the digits that it came with. It never passes through a double. */
 export class JsonNumber {
   readonly text: string
 
@@ -12,17 +12,17 @@ export class JsonNumber {
   }
 }
 
-/** The value `digits` × 10^`exponent`; digits without zeros at either end, none for zero. */
+/** The value `digits` × 10^`exponent`. The digits have no zeros at either end; zero has no digits. */
 export interface NumberParts {
   readonly negative: boolean
   readonly digits: string
   readonly exponent: number
-  /** As written: digits after the point once the exponent is applied, and significant digits. */
+  /** Of the number as written: digits after the point once the exponent is applied, and significant digits. */
   readonly scale: number
   readonly significant: number
 }
 
-export function partsOf({ text }: JsonNumber): NumberParts {
+export function numberParts({ text }: JsonNumber): NumberParts {
   const [, sign = '', whole = '', fraction = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   const significant = (whole + fraction).replace(/^0+/, '')
@@ -38,20 +38,20 @@ export function partsOf({ text }: JsonNumber): NumberParts {
   }
 }
 
-/** By hand: the pattern `0+$` takes quadratic time for zeros that another digit follows. */
+/** A loop, because the pattern `0+$` takes quadratic time for many zeros that another digit follows. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length
   while (digits[end - 1] === '0') end -= 1
   return digits.slice(0, end)
 }
 
-/** The same text for the same value: 1, 1.0 and 10e-1 are one. */
+/** The same text for the same value: 1, 1.0 and 10e-1 have one. */
 export function canonicalNumber(number: JsonNumber): string {
-  const { negative, digits, exponent } = partsOf(number)
+  const { negative, digits, exponent } = numberParts(number)
   return digits === '' ? '0' : `${negative ? '-' : ''}${digits}e${exponent}`
 }
 
-/** Beyond what any column holds, so that no exponent of a client's choice is ever written out. */
+/** Beyond what any column holds. An exponent is the client's choice, and is not written out as so many zeros. */
 const MOST_ZEROS = 40
 
 /** The value as an integer; undefined where it has a fraction or is far beyond every column. */
@@ -68,15 +68,15 @@ export interface JsonObject {
 }
 
 /**
- * A body as JSON, numbers with all their digits. Throws `body.too-large`, `body.malformed`, or `body.invalid` for what
- * JSON leaves open.
+ * The JSON of a body, numbers with all their digits. Throws `body.too-large`, `body.malformed`, or `body.invalid` for
+ * what RFC 8259 leaves open: a name that comes twice, and depth.
  */
 export function parseJson(bytes: Uint8Array): JsonValue {
   checkBodyLength(bytes.length)
   let value: JsonValue
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    // What the parser builds of the values handed to it; `undefined` is no JSON.
+    // The parser is typed as unknown. JSON has no undefined, and all else is a JsonValue.
     value = parse(text, null, {
       parseNumber: (digits) => new JsonNumber(digits),
       onDuplicateKey: ({ key }) => {
@@ -85,7 +85,7 @@ export function parseJson(bytes: Uint8Array): JsonValue {
     }) as JsonValue
   } catch (error) {
     if (error instanceof DomainError) throw error
-    // The parser goes as deep as its stack.
+    // The parser recurses until the stack overflows.
     if (error instanceof RangeError) throw tooDeep()
     throw new DomainError('body.malformed', 'The body is not JSON (RFC 8259) in UTF-8.', { cause: error })
   }
@@ -101,7 +101,7 @@ export function isArray(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value)
 }
 
-/** The same text for the same value, whatever the order of members and the writing of numbers. */
+/** The same text for the same value: members in order of their names, numbers in one spelling. */
 export function canonicalJson(value: JsonValue): string {
   if (value instanceof JsonNumber) return canonicalNumber(value)
   if (isArray(value)) return `[${value.map(canonicalJson).join()}]`

@@ -1,0 +1,279 @@
+import { DomainError } from '../../shared/errors.js'
+import type { CustomRead } from '../entity/custom-read.js'
+import type { Column } from '../entity/entity.js'
+import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
+import type { Resource } from './catalogue.js'
+import { type FilterParams, isTooLong, MAX_VALUE_CHARACTERS, parseConditions } from './filters.js'
+import {
+  planned,
+  type PlanningContext,
+  rejectUnknownParameters,
+  UNPAGED_LIMIT,
+  type UnknownParameters
+} from './planning.js'
+import type {
+  Condition,
+  ExportPlan,
+  GetPlan,
+  ListPlan,
+  LookupPlan,
+  PagePlan,
+  Path,
+  PlannedChildren,
+  PlannedReference,
+  Projection,
+  ShapedProperty
+} from './plans.js'
+import { propertyName } from './projection.js'
+import {
+  type Paging,
+  type PagingParams,
+  type ParsedShape,
+  parseFields,
+  parseId,
+  parsePaging,
+  parseShape,
+  parseSort,
+  type ShapeParams,
+  type SortParams
+} from './query.js'
+import { expected, parseValue } from './values.js'
+import { quoted, Violations } from './violations.js'
+
+// Each planner takes the request of one read, throws one DomainError with all of its violations, or answers its plan.
+// The members of a request are named as in proto/, so that a gRPC message is one.
+
+/** What every read request says. */
+interface ReadParams extends OwnerParams {
+  readonly resource: string
+  /** Parameters that the transport does not know: violations. */
+  readonly unplaced: UnknownParameters | null
+}
+
+export interface ListParams extends ReadParams {
+  readonly shape: ShapeParams | null
+}
+
+export function planList(params: ListParams, context: PlanningContext): ListPlan {
+  const resource = context.planning.catalogue.resource(params.resource)
+  const violations = new Violations()
+  const scope = readableRows({ resource, read: 'list', params }, context, violations)
+  const shape = parseShape(params.shape, resource, violations)
+  rejectUnknownParameters(params.unplaced, violations)
+  violations.finish()
+  return planned({
+    operation: 'list',
+    entity: resource.entity,
+    scope,
+    ...planShape(shape, resource, context),
+    limit: UNPAGED_LIMIT
+  })
+}
+
+/** The largest page size within the maximum that divides the limit of a list, so that some page starts right after it. */
+export function continuationPageSize(maxPageSize: number): number {
+  let size = Math.min(maxPageSize, UNPAGED_LIMIT)
+  while (UNPAGED_LIMIT % size !== 0) size--
+  return size
+}
+
+export interface SelectionParams extends SortParams {
+  readonly filters: readonly FilterParams[]
+}
+
+export interface PageParams extends PagingParams, ReadParams {
+  readonly selection: SelectionParams | null
+  readonly shape: ShapeParams | null
+}
+
+export function planPage(
+  params: PageParams,
+  context: PlanningContext
+): { readonly plan: PagePlan; readonly paging: Paging } {
+  const { planning } = context
+  const resource = planning.catalogue.resource(params.resource)
+  const violations = new Violations()
+  const scope = readableRows({ resource, read: 'paged', params }, context, violations)
+  const conditions = parseConditions(params.selection?.filters ?? [], resource, violations)
+  const sort = parseSort(params.selection, resource, violations)
+  const paging = parsePaging(params, planning.maxPageSize, violations)
+  const shape = parseShape(params.shape, resource, violations)
+  rejectUnknownParameters(params.unplaced, violations)
+  violations.finish()
+  const plan: PagePlan = planned({
+    operation: 'paged',
+    entity: resource.entity,
+    scope,
+    ...planShape(shape, resource, context),
+    conditions,
+    sort,
+    limit: paging.pageSize,
+    offset: paging.offset,
+    withTotal: paging.withTotal
+  })
+  return { plan, paging }
+}
+
+export interface GetParams extends ReadParams {
+  readonly id: string
+  readonly shape: ShapeParams | null
+}
+
+export function planGet(params: GetParams, context: PlanningContext): GetPlan {
+  const resource = context.planning.catalogue.resource(params.resource)
+  const violations = new Violations()
+  const scope = readableRows({ resource, read: 'get', params }, context, violations)
+  const id = parseId(params.id, resource.id.field, violations)
+  const shape = parseShape(params.shape, resource, violations)
+  rejectUnknownParameters(params.unplaced, violations)
+  violations.finish()
+  return planned({
+    operation: 'get',
+    entity: resource.entity,
+    scope,
+    ...planShape(shape, resource, context),
+    id
+  })
+}
+
+interface PlannedShape {
+  readonly projection: Projection
+  readonly references: readonly PlannedReference[]
+  readonly children: readonly PlannedChildren[]
+}
+
+function planShape({ flags, named }: ParsedShape, { projections }: Resource, context: PlanningContext): PlannedShape {
+  const projection = named === undefined ? projections.whole(flags) : projections.of(named)
+  return {
+    projection,
+    references: projection.shown.flatMap((property) => {
+      if (property.kind !== 'reference') return []
+      const { reference } = property
+      const target = context.planning.catalogue.resource(reference.to)
+      const scope = referenceableRows(target, context)
+      return [{ reference, target: target.entity, projection: target.projections.referenced, scope }]
+    }),
+    children: projection.shown.flatMap((property) =>
+      property.kind === 'children' ? [{ children: property.children }] : []
+    )
+  }
+}
+
+export interface ExportParams extends ReadParams {
+  readonly selection: SelectionParams | null
+  readonly fields?: string
+}
+
+export function planExport(params: ExportParams, context: PlanningContext): ExportPlan {
+  const { planning } = context
+  const resource = planning.catalogue.resource(params.resource)
+  const violations = new Violations()
+  const scope = readableRows({ resource, read: 'export', params }, context, violations)
+  const conditions = parseConditions(params.selection?.filters ?? [], resource, violations)
+  const sort = parseSort(params.selection, resource, violations)
+  const named = parseFields(params.fields, resource, { violations, reject: notExported })
+  rejectUnknownParameters(params.unplaced, violations)
+  violations.finish()
+  const { projections } = resource
+  return planned({
+    operation: 'export',
+    entity: resource.entity,
+    scope,
+    projection: named === undefined ? projections.cells : projections.of(named),
+    conditions,
+    sort,
+    limit: planning.maxExportRows
+  })
+}
+
+/** Why a property cannot be named in the fields of an export; undefined where it can. */
+function notExported(property: ShapedProperty): string | undefined {
+  const name = propertyName(property)
+  switch (property.kind) {
+    case 'column':
+      return undefined
+    case 'computed':
+    case 'joined':
+      return `"${name}" is read-only and has no column of its own: leave fields out to get it.`
+    case 'rowVersion':
+      return `"${name}" is a byte array, which an export leaves out.`
+    case 'reference':
+    case 'children':
+      return `"${name}" is a navigation, which an export leaves out.`
+  }
+}
+
+export interface LookupParams extends ReadParams {
+  readonly search?: string
+}
+
+export function planLookup(params: LookupParams, context: PlanningContext): LookupPlan {
+  const resource = context.planning.catalogue.resource(params.resource)
+  const violations = new Violations()
+  const scope = readableRows({ resource, read: 'lookup', params }, context, violations)
+  const conditions = parseSearch(params.search, resource, violations)
+  rejectUnknownParameters(params.unplaced, violations)
+  violations.finish()
+  return planned({ operation: 'lookup', entity: resource.entity, scope, conditions, limit: UNPAGED_LIMIT })
+}
+
+function parseSearch(search: string | undefined, { entity }: Resource, violations: Violations): readonly Condition[] {
+  if (search === undefined || search.trim() === '') return []
+  if (isTooLong(search)) {
+    violations.add('filter.too-many', 'search', `search has at most ${MAX_VALUE_CHARACTERS} characters.`)
+    return []
+  }
+  const { label } = entity
+  const path = pathOf(label)
+  // A label that is no text is found by its whole value.
+  const comparison = label.field.type === 'string' ? 'contains' : 'equals'
+  const value = parseValue(search, label.field)
+  if (value !== undefined) return [{ path, comparison, operands: [value] }]
+  violations.add('filter.value.invalid', 'search', `${quoted(search)} is not ${expected(label.field)}.`)
+  return []
+}
+
+export interface CustomReadParams extends ReadParams {
+  readonly name: string
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+/** A custom read answers one page, the first. It takes no parameters of its own. */
+export function planCustomRead(
+  params: CustomReadParams,
+  context: PlanningContext
+): { readonly plan: PagePlan; readonly read: CustomRead } {
+  const resource = context.planning.catalogue.resource(params.resource)
+  const { entity } = resource
+  const read = entity.customReads.get(params.name)
+  if (read === undefined) throw new DomainError('route.not-found', 'There is no such read.')
+  const violations = new Violations()
+  const scope = readableRows({ resource, read, params }, context, violations)
+  rejectUnknownParameters({ parameters: Object.keys(params.parameters) }, violations)
+  rejectUnknownParameters(params.unplaced, violations)
+  violations.finish()
+  const sort = read.sort.includes(resource.id) ? read.sort : [...read.sort, resource.id]
+  const plan: PagePlan = planned({
+    operation: 'paged',
+    entity,
+    scope,
+    projection: resource.projections.of(read.items.map((column) => ({ kind: 'column', column }))),
+    references: [],
+    children: [],
+    conditions: read.where.map(({ column, value }) => ({
+      path: pathOf(column),
+      comparison: 'equals',
+      operands: [value]
+    })),
+    sort: sort.map((column) => ({ path: pathOf(column), descending: false })),
+    limit: UNPAGED_LIMIT,
+    offset: 0,
+    withTotal: false
+  })
+  return { plan, read }
+}
+
+/** A column of the row itself. */
+function pathOf(column: Column): Path {
+  return { through: null, column }
+}
