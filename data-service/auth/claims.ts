@@ -99,7 +99,6 @@ function mapped(theirs: readonly string[], ours: ReadonlyMap<string, string>): s
  */
 function parseOwner(claim: unknown): bigint | null {
   if (typeof claim === 'number') return Number.isSafeInteger(claim) ? BigInt(claim) : null
-  // The text is no longer than the headers that its token came in.
   return (typeof claim === 'string' ? parseInteger(claim, INT64) : undefined) ?? null
 }
 

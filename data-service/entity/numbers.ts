@@ -18,14 +18,20 @@ export function isWithin(value: bigint, { min, max }: IntegerRange): boolean {
   return value >= min && value <= max
 }
 
+/** Characters of the longest number of 64 bits without leading zeros, `-9223372036854775808`. */
+const LONGEST_INT64 = 20
+
 /**
  * Digits after an optional minus as an integer; undefined for any other text, and for a number outside of the range.
- * Texts of unlimited length take more than linear time: callers bound them.
+ * BigInt takes more than linear time for long texts: with a range it gets none, without one the caller bounds the text.
  */
 export function parseInteger(text: string, range?: IntegerRange): bigint | undefined {
   if (!/^-?\d+$/.test(text)) return undefined
-  const value = BigInt(text)
-  return range === undefined || isWithin(value, range) ? value : undefined
+  if (range === undefined) return BigInt(text)
+  const digits = text.length > LONGEST_INT64 ? text.replace(/^(-?)0+(?=\d)/, '$1') : text
+  if (digits.length > LONGEST_INT64) return undefined
+  const value = BigInt(digits)
+  return isWithin(value, range) ? value : undefined
 }
 
 /** An exact decimal: `unscaled` / 10^`scale`. */

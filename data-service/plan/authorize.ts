@@ -36,7 +36,9 @@ export function readableRows(
   if (access.kind === 'everyone' && !filtered) return allRows
   if (caller.kind === 'anonymous') throw tokenRequired()
   if (access.kind === 'permission' && !caller.permissions.has(access.permission)) throw lacks(access.permission)
-  const owner = checkOwnerFilter({ resource, route, params }, caller, ownership)
+  // The path of a collection holds no id.
+  const { id: named, ownerParameter: sent } = params
+  const owner = checkOwnerFilter({ resource, route, id: read === 'get' ? named : undefined, sent }, caller, ownership)
   const scope = rowsOf(access, { resource, caller, ownership })
   if (scope === null) throw noOwnerClaim()
   if (filter === undefined || owner === undefined || read === 'get') return scope
@@ -104,7 +106,8 @@ export function authorizeWrite(
   const needed = [access.kind === 'permission' ? access.permission : undefined, write.permission]
   const missing = needed.find((one) => one !== undefined && !caller.permissions.has(one))
   if (missing !== undefined) throw lacks(missing)
-  checkOwnerFilter(write, caller, ownership)
+  const { resource, route, params } = write
+  checkOwnerFilter({ resource, route, id: params.id, sent: params.ownerParameter }, caller, ownership)
   return { caller, ownership }
 }
 
@@ -137,22 +140,29 @@ export function claimedOwner(column: Column, caller: Authenticated, named: Value
 }
 
 /** An owner that a request named. `malformed`: it is no 64-bit integer, and the caller has the bypass role. */
-export type NamedOwner = bigint | 'malformed' | undefined
+type NamedOwner = bigint | 'malformed' | undefined
 
 /**
  * The owner filter of source.md, which stands before routes of a resource: the owner parameter has to equal the owner
  * claim, except for the bypass role. Throws `ownership.denied` and `configuration`.
  */
 export function checkOwnerFilter(
-  request: { readonly resource: Resource; readonly route: string; readonly params: OwnerParams },
+  request: {
+    readonly resource: Resource
+    readonly route: string
+    /** The id of the route, where it has one. */
+    readonly id: string | undefined
+    /** The owner parameter of the query. */
+    readonly sent: string | undefined
+  },
   caller: Authenticated,
   ownership: OwnershipPolicy
 ): NamedOwner {
-  const { resource, route, params } = request
+  const { resource, route, id, sent } = request
   const filter = resource.entity.ownerFilter
   if (filter === undefined || !filter.routes.has(route)) return undefined
   const parameter = ownerParameter(filter, ownership)
-  const text = isRouteId(parameter) ? (params.id ?? params.ownerParameter) : params.ownerParameter
+  const text = isRouteId(parameter) ? (id ?? sent) : sent
   const owner = text === undefined ? undefined : parseOwner(text)
   if (bypassesOwnership(caller, ownership)) return owner
   if (caller.owner === null) throw noOwnerClaim()

@@ -5,7 +5,7 @@ import type { OperatorOf } from '../entity/operators.js'
 import type { Path, ShapedProperty } from './plans.js'
 import { makeProjections, type Projections, propertyName } from './projection.js'
 
-export interface Filterable {
+interface Filterable {
   readonly name: string
   readonly path: Path
   readonly field: Field
@@ -16,7 +16,7 @@ export interface Filterable {
  * What a request can name. The properties are in the order in which a row is served: columns, computed, joined, row
  * version, references, children.
  */
-export function propertiesOf(
+function propertiesOf(
   entity: Entity,
   joinedColumn: (joined: Joined) => Column
 ): {

@@ -13,7 +13,7 @@ export class JsonNumber {
 }
 
 /** The value `digits` × 10^`exponent`. The digits have no zeros at either end; zero has no digits. */
-export interface NumberParts {
+interface NumberParts {
   readonly negative: boolean
   readonly digits: string
   readonly exponent: number

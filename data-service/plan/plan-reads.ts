@@ -50,7 +50,7 @@ interface ReadParams extends OwnerParams {
   readonly unplaced: UnknownParameters | null
 }
 
-export interface ListParams extends ReadParams {
+interface ListParams extends ReadParams {
   readonly shape: ShapeParams | null
 }
 
@@ -77,11 +77,11 @@ export function continuationPageSize(maxPageSize: number): number {
   return size
 }
 
-export interface SelectionParams extends SortParams {
+interface SelectionParams extends SortParams {
   readonly filters: readonly FilterParams[]
 }
 
-export interface PageParams extends PagingParams, ReadParams {
+interface PageParams extends PagingParams, ReadParams {
   readonly selection: SelectionParams | null
   readonly shape: ShapeParams | null
 }
@@ -114,7 +114,7 @@ export function planPage(
   return { plan, paging }
 }
 
-export interface GetParams extends ReadParams {
+interface GetParams extends ReadParams {
   readonly id: string
   readonly shape: ShapeParams | null
 }
@@ -159,7 +159,7 @@ function planShape({ flags, named }: ParsedShape, { projections }: Resource, con
   }
 }
 
-export interface ExportParams extends ReadParams {
+interface ExportParams extends ReadParams {
   readonly selection: SelectionParams | null
   readonly fields?: string
 }
@@ -203,7 +203,7 @@ function notExported(property: ShapedProperty): string | undefined {
   }
 }
 
-export interface LookupParams extends ReadParams {
+interface LookupParams extends ReadParams {
   readonly search?: string
 }
 
@@ -233,7 +233,7 @@ function parseSearch(search: string | undefined, { entity }: Resource, violation
   return []
 }
 
-export interface CustomReadParams extends ReadParams {
+interface CustomReadParams extends ReadParams {
   readonly name: string
   readonly parameters: Readonly<Record<string, string>>
 }

@@ -22,11 +22,11 @@ export interface SortKey {
  */
 export type RowScope = AllRows | RowsWhere
 
-export interface AllRows {
+interface AllRows {
   readonly kind: 'all-rows'
 }
 
-export interface RowsWhere {
+interface RowsWhere {
   readonly kind: 'rows-where'
   readonly conditions: readonly [Condition, ...Condition[]]
 }

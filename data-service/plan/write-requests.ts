@@ -43,7 +43,7 @@ export interface ParsedWrite {
   readonly ignored: readonly string[]
 }
 
-export interface CreateParams extends BodyParams {
+interface CreateParams extends BodyParams {
   /** The begin of the URL of the new row, or empty. */
   readonly linkBase: string
 }
@@ -84,7 +84,7 @@ function checkLinkBase(linkBase: string, violations: Violations): void {
   }
 }
 
-export interface UpdateParams extends BodyParams {
+interface UpdateParams extends BodyParams {
   readonly id: string
   readonly precondition: PreconditionFound
 }
@@ -121,7 +121,7 @@ function checkBodyId(
   if (named !== of.id) findings.violations.addAt('/id', 'id differs from the id of the path.', 'id.mismatch')
 }
 
-export interface ActParams extends UpdateParams {
+interface ActParams extends UpdateParams {
   readonly action: string
 }
 
@@ -165,7 +165,7 @@ function readChildVersion(
   return version
 }
 
-export interface DeleteParams extends WriteParams {
+interface DeleteParams extends WriteParams {
   readonly id: string
   readonly precondition: PreconditionFound
 }
@@ -216,7 +216,7 @@ function parseBody<Read>(
 }
 
 /** If-Match as the transport decoded it. The kinds are those of proto/. */
-export type PreconditionFound = { readonly kind: string; readonly versions: readonly Uint8Array[] } | null
+type PreconditionFound = { readonly kind: string; readonly versions: readonly Uint8Array[] } | null
 
 /** The versions that a guarded write expects. Throws `precondition.required` or `precondition.malformed`. */
 export function requiredVersions(found: PreconditionFound): ExpectedVersions {

@@ -277,7 +277,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
       {
         resource: call.planning.catalogue.resource('carts'),
         route: 'list',
-        params: { ownerParameter: text, id: text }
+        id: text,
+        sent: text
       },
       admin,
       ownership
@@ -372,8 +373,9 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'requests and bytes that are counted and handed on':
     'peek checkBodyLength FairSemaphore startAdminServer healthPages',
-  'numbers, values, claims and conditions that are parsed already':
-    'compareDecimals fitsDigits formatDecimal isWithin lessPercent sumOf times unscaledAt isArray isObject admitWriter anotherOwner assignments bypasses claimedColumn claimedOwner completeRow ' +
-    'namedValues noOwner ownedRows ownerColumn ownerValue permissionsIn permissionsOf readableRows ' +
-    'referenceScope requireOperation writableRows login'
+  'numbers and values that are parsed already':
+    'isArray isObject isWithin formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
+  'callers, rows and columns':
+    'authorizeWrite readableRows referenceableRows requireOperation writableRows claimedColumn ' +
+    'claimedOwner assignments namedValues completeRow permissionsIn permissionsOf login'
 }

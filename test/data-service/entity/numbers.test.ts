@@ -1,6 +1,18 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { fitsDigits, lessPercent, sumOf, times } from '../../../data-service/entity/numbers.js'
+import {
+  compareDecimals,
+  fitDecimal,
+  fitsDigits,
+  formatDecimal,
+  INT32,
+  INT64,
+  lessPercent,
+  parseDecimal,
+  parseInteger,
+  sumOf,
+  times
+} from '../../../data-service/entity/numbers.js'
 
 describe('amounts', () => {
   it('are multiplied and summed to the digit', () => {
@@ -40,5 +52,59 @@ describe('amounts', () => {
     expect(fitsDigits('9999999999.99', 12)).to.equal(true)
     expect(fitsDigits('10000000000.00', 12)).to.equal(false)
     expect(fitsDigits('-9999999999.99', 12)).to.equal(true)
+  })
+})
+
+describe('integers', () => {
+  it('are digits after an optional minus, within their range', () => {
+    expect(parseInteger('-2147483648', INT32)).to.equal(-2147483648n)
+    expect(parseInteger('2147483648', INT32)).to.equal(undefined)
+    expect(parseInteger('-9223372036854775808', INT64)).to.equal(INT64.min)
+    expect(parseInteger('9223372036854775807', INT64)).to.equal(INT64.max)
+    expect(parseInteger('9223372036854775808', INT64)).to.equal(undefined)
+    expect(parseInteger('99999999999999999999')).to.equal(99999999999999999999n)
+    for (const text of ['', '-', '+1', '1.0', '1e3', ' 1', '0x1', '--1']) {
+      expect(parseInteger(text), text).to.equal(undefined)
+      expect(parseInteger(text, INT64), text).to.equal(undefined)
+    }
+  })
+
+  it('may have any number of leading zeros', () => {
+    expect(parseInteger(`${'0'.repeat(50)}42`, INT64)).to.equal(42n)
+    expect(parseInteger(`-${'0'.repeat(50)}42`, INT32)).to.equal(-42n)
+    expect(parseInteger('0'.repeat(50), INT64)).to.equal(0n)
+    expect(parseInteger(`1${'0'.repeat(50)}`, INT64)).to.equal(undefined)
+  })
+})
+
+describe('decimals', () => {
+  const digits = fc.bigInt({ min: -(10n ** 65n), max: 10n ** 65n })
+
+  it('come back from their text, of up to 65 digits', () => {
+    fc.assert(
+      fc.property(digits, fc.nat({ max: 30 }), (unscaled, scale) => {
+        expect(parseDecimal(formatDecimal(unscaled, scale))).to.deep.equal({ unscaled, scale })
+      })
+    )
+  })
+
+  it('are compared by value and not by scale', () => {
+    expect(compareDecimals('1.10', '1.1')).to.equal(0)
+    expect(compareDecimals('-0.05', '0')).to.be.lessThan(0)
+    expect(compareDecimals('9007199254740993.01', '9007199254740993.001')).to.be.greaterThan(0)
+  })
+
+  it('are fitted to the scale of a column toward the side that a comparison needs', () => {
+    const column = { precision: 4, scale: 2 }
+    const fitted = (text: string, rounding: 'floor' | 'ceiling' | 'exact'): string =>
+      fitDecimal(parseDecimal(text) ?? { unscaled: 0n, scale: 0 }, column, rounding)
+    expect(fitted('1.005', 'floor')).to.equal('1.00')
+    expect(fitted('1.005', 'ceiling')).to.equal('1.01')
+    expect(fitted('-1.005', 'floor')).to.equal('-1.01')
+    expect(fitted('-1.005', 'ceiling')).to.equal('-1.00')
+    expect(fitted('1.005', 'exact')).to.equal('100.00')
+    expect(fitted('1.5', 'exact')).to.equal('1.50')
+    expect(fitted('12345', 'floor')).to.equal('100.00')
+    expect(fitted('-12345', 'ceiling')).to.equal('-100.00')
   })
 })
