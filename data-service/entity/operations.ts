@@ -22,7 +22,7 @@ import type { CallContext } from './caller.js'
 
 /**
  * The one table of the reads that every resource has. The `access` of entity files, the checks at start, Describe and the
- * owner filter read it. A new read is a row here, a planner in plan/reads.ts and a handler in rpc/reads.ts.
+ * owner filter read it. A new read is a row here, a planner in plan/plan-reads.ts and a handler in rpc/reads.ts.
  */
 export const READS = {
   list: {

@@ -1,6 +1,6 @@
 import { DomainError } from '../../shared/errors.js'
 import type { OwnerFilter, OwnRows, Permission, ReadAccess, WriteAccess } from '../entity/access.js'
-import type { Authenticated, Caller } from '../entity/caller.js'
+import type { Authenticated } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column } from '../entity/entity.js'
 import type { Operand, Value } from '../entity/field.js'

@@ -2,7 +2,14 @@ import { expect } from 'chai'
 import { anonymous, type Caller } from '../../../data-service/entity/caller.js'
 import type { PlanningContext } from '../../../data-service/plan/planning.js'
 import type { RowScope } from '../../../data-service/plan/plans.js'
-import { planExport, planGet, planList, planLookup, planPage, planCustomRead } from '../../../data-service/plan/plan-reads.js'
+import {
+  planExport,
+  planGet,
+  planList,
+  planLookup,
+  planPage,
+  planCustomRead
+} from '../../../data-service/plan/plan-reads.js'
 import { parseAct, parseCreate, parseDelete, parseUpdate } from '../../../data-service/plan/write-requests.js'
 import { errorOf, violationsOf } from './violations-of.js'
 import { ownedCatalogue } from './owned-entities.js'
