@@ -150,7 +150,7 @@ const OUTSIDE = outsideClaims(
 
 /** Every exported reader of a client's text, called with it wherever it takes one. */
 export const READERS: Readonly<Record<string, Reader>> = {
-  // gateway/headers
+  // gateway/http
   acceptsHtml,
   checkApiVersion,
   authorizationOf: (text) => authorizationOf(['Authorization', text, 'authorization', text]),
@@ -164,6 +164,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   },
   forwardedOrigin: (text) => forwardedOrigin({ proto: text, host: text }, listener),
   forwardedAddress,
+  TrustedProxies: (text) => new TrustedProxies().trusts(text),
   headerLines: (text) => headerLines(text.split(' '), 'prefer'),
   idempotencyKey: (text) => idempotencyKey([text]),
   ifMatch,
@@ -215,7 +216,6 @@ export const READERS: Readonly<Record<string, Reader>> = {
   sentRefreshTokens,
   withSession: (text) => withSession(text, { accessToken: 'a', refreshToken: 'b' }),
   cookieViolation: (text) => cookieViolation('a', text),
-  // gateway/antiforgery
   antiforgeryCookieIn,
   claimedSession,
   antiforgeryFieldIn: (text) => antiforgeryFieldIn(Buffer.from(text)),
@@ -239,8 +239,6 @@ export const READERS: Readonly<Record<string, Reader>> = {
   rendererPath: (text) => rendererPath(text, new URL(listener)),
   upstreamHeaders: (text) =>
     upstreamHeaders({ [text]: text, [`x-forwarded-${text}`]: text }, { ...vouched, cookie: text }, true),
-  // gateway/settings
-  TrustedProxies: (text) => new TrustedProxies().trusts(text),
   // shared
   verifyToken: async (text) => verifyToken(text, [], { now: Date.now }),
   decodeDetails: (text) => decodeDetails(Buffer.from(text)),
