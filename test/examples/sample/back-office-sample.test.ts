@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { sampleStore } from '../../../../examples/store/sample/sample-store.js'
+import { sampleStore } from '../../../examples/store/sample/sample-store.js'
 import {
   numberedGuid,
   numberOfGuid,
   type SampleAggregate,
   type SampleRow
-} from '../../../../examples/store/sample/values.js'
+} from '../../../examples/store/sample/values.js'
 
 const store = sampleStore()
 const aggregates = (resource: string): readonly SampleAggregate[] => store.get(resource) ?? []

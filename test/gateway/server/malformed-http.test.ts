@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { expect } from 'chai'
-import { exchange } from '../harness/http.js'
-import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
+import { exchange } from '../../harness/http.js'
+import { listen, startGateway, type GatewayFixture } from '../gateway-fixture.js'
 
 const KIB_64 = 64 * 1024
 const HEAD = 'Host: x\r\nConnection: close\r\n'

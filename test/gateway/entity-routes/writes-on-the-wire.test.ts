@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
-import { exchange, request } from '../harness/http.js'
-import { created } from './fake-data-client.js'
-import { listen, startGateway, type GatewayFixture } from './gateway-fixture.js'
+import { exchange, request } from '../../harness/http.js'
+import { created } from '../fake-data-client.js'
+import { listen, startGateway, type GatewayFixture } from '../gateway-fixture.js'
 
 const HEAD = 'Host: x\r\nConnection: close\r\n'
 const JSON_HEAD = `${HEAD}Content-Type: application/json\r\n`

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { DomainError } from '../../shared/errors.js'
-import { products, record } from './fake-data-client.js'
-import { type GatewayFixture, startGateway } from './gateway-fixture.js'
+import { DomainError } from '../../../shared/errors.js'
+import { products, record } from '../fake-data-client.js'
+import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 describe('reads', () => {
   let gateway: GatewayFixture

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { Resource } from '../../gateway/data/data-client.js'
-import { ERROR_CODES } from '../../shared/errors.js'
-import { action, customRead, products, property } from './fake-data-client.js'
-import { startGateway } from './gateway-fixture.js'
+import type { Resource } from '../../../gateway/data/data-client.js'
+import { ERROR_CODES } from '../../../shared/errors.js'
+import { action, customRead, products, property } from '../fake-data-client.js'
+import { startGateway } from '../gateway-fixture.js'
 
 const BASE = 'https://shop.example/api'
 

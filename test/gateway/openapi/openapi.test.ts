@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
-import { openApiDocument } from '../../gateway/openapi/document.js'
-import { action, customRead, products, property } from './fake-data-client.js'
+import { openApiDocument } from '../../../gateway/openapi/document.js'
+import { action, customRead, products, property } from '../fake-data-client.js'
 
 /** The document as JSON brings it over, and a look at what is in it. */
 function documentOf(...resources: Parameters<typeof openApiDocument>[0]): Record<string, unknown> {

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import type { LightMyRequestResponse } from 'fastify'
 import { DomainError } from '../../../shared/errors.js'
 import { type FakeRenderer, startRenderer } from '../renderer/renderer-fixture.js'
-import { keySet } from '../session/fake-auth-client.js'
-import { cookieHeader, expectProblem, type SessionFixture, startSessions } from '../session/session-fixture.js'
-import { newSigner, unsigned } from '../session/signing.js'
+import { keySet } from './fake-auth-client.js'
+import { cookieHeader, expectProblem, type SessionFixture, startSessions } from './session-fixture.js'
+import { newSigner, unsigned } from './signing.js'
 
 /** A token with the cookie that it belongs to. */
 interface Antiforgery {

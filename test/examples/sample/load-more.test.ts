@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
-import { bulkMakers, loadMore } from '../../../../examples/store/sample/load-more.js'
-import { eachDatabase } from '../../../harness/database.js'
-import { type FreshStores, freshStores } from '../migrations/fresh-stores.js'
+import { bulkMakers, loadMore } from '../../../examples/store/sample/load-more.js'
+import { eachDatabase } from '../../harness/database.js'
+import { type FreshStores, freshStores } from '../../data-service/sql/schema/fresh-stores.js'
 
 const quiet = (): void => undefined
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { Connection } from 'mysql2'
-import { connect } from '../../../data-service/sql/connect.js'
-import type { Database } from '../../../data-service/sql/engines/engine.js'
-import { openConnection } from '../../../data-service/sql/engines/mysql-connection.js'
-import { parseMysqlUrl } from '../../../data-service/sql/engines/mysql.js'
-import { type FreshDatabase, freshDatabase } from '../../harness/database.js'
-import { failure } from './write/failure.js'
+import { connect } from '../../../../data-service/sql/connect.js'
+import type { Database } from '../../../../data-service/sql/engines/engine.js'
+import { openConnection } from '../../../../data-service/sql/engines/mysql-connection.js'
+import { parseMysqlUrl } from '../../../../data-service/sql/engines/mysql.js'
+import { type FreshDatabase, freshDatabase } from '../../../harness/database.js'
+import { failure } from '../write/failure.js'
 
 type Row = Readonly<Record<string, unknown>>
 

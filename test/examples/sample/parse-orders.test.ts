@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseOrders } from '../../../../examples/store/sample/load-more.js'
+import { parseOrders } from '../../../examples/store/sample/load-more.js'
 
 describe('flags of npm run sample', () => {
   it('are loaded in the order in which rows refer to each other', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { Column } from '../../../../data-service/entity/entity.js'
-import { entities } from '../../../../examples/store/entities/index.js'
-import { sampleStore } from '../../../../examples/store/sample/sample-store.js'
-import { centsOf, type SampleAggregate, type SampleRow } from '../../../../examples/store/sample/values.js'
+import type { Column } from '../../../data-service/entity/entity.js'
+import { entities } from '../../../examples/store/entities/index.js'
+import { sampleStore } from '../../../examples/store/sample/sample-store.js'
+import { centsOf, type SampleAggregate, type SampleRow } from '../../../examples/store/sample/values.js'
 
 const store = sampleStore()
 const aggregates = (resource: string): readonly SampleAggregate[] => store.get(resource) ?? []

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
-import type { CallContext } from '../../gateway/data/calls.js'
-import type { ExportPart } from '../../gateway/data/data-client.js'
-import { DomainError, rejection } from '../../shared/errors.js'
-import { exchange, open } from '../harness/http.js'
-import { exportHeader, exportRows, parts, property } from './fake-data-client.js'
-import { type GatewayFixture, listen, startGateway } from './gateway-fixture.js'
+import type { CallContext } from '../../../gateway/data/calls.js'
+import type { ExportPart } from '../../../gateway/data/data-client.js'
+import { DomainError, rejection } from '../../../shared/errors.js'
+import { exchange, open } from '../../harness/http.js'
+import { exportHeader, exportRows, parts, property } from '../fake-data-client.js'
+import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
 
 const END: ExportPart = { end: { count: 2, truncated: false } }
 

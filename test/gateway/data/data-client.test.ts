@@ -9,13 +9,13 @@ import {
   status
 } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import type { CallContext } from '../../gateway/data/calls.js'
-import { type DataClient, grpcDataClient } from '../../gateway/data/data-client.js'
-import { ReplicaPool } from '../../gateway/data/replica-pool.js'
-import { DomainError } from '../../shared/errors.js'
-import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
-import { toRpcStatus } from '../../shared/rpc-status.js'
-import { loadProto } from '../../shared/wire.js'
+import type { CallContext } from '../../../gateway/data/calls.js'
+import { type DataClient, grpcDataClient } from '../../../gateway/data/data-client.js'
+import { ReplicaPool } from '../../../gateway/data/replica-pool.js'
+import { DomainError } from '../../../shared/errors.js'
+import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
+import { toRpcStatus } from '../../../shared/rpc-status.js'
+import { loadProto } from '../../../shared/wire.js'
 
 type Unary = (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => void
 type Streaming = (call: ServerWritableStream<unknown, unknown>) => void

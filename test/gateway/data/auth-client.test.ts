@@ -1,11 +1,11 @@
 import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { type AuthCall, GrpcAuthClient } from '../../gateway/data/auth-client.js'
-import { ReplicaPool } from '../../gateway/data/replica-pool.js'
-import { DomainError } from '../../shared/errors.js'
-import type { ProtoGrpcType } from '../../shared/gen/auth_service.js'
-import { toRpcStatus } from '../../shared/rpc-status.js'
-import { loadProto } from '../../shared/wire.js'
+import { type AuthCall, GrpcAuthClient } from '../../../gateway/data/auth-client.js'
+import { ReplicaPool } from '../../../gateway/data/replica-pool.js'
+import { DomainError } from '../../../shared/errors.js'
+import type { ProtoGrpcType } from '../../../shared/gen/auth_service.js'
+import { toRpcStatus } from '../../../shared/rpc-status.js'
+import { loadProto } from '../../../shared/wire.js'
 
 type Unary = (call: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => void
 

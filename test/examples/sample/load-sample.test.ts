@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import type { Entity } from '../../../../data-service/entity/entity.js'
-import { int } from '../../../../data-service/entity/field.js'
-import { entities } from '../../../../examples/store/entities/index.js'
-import { loadSample, sampleStore } from '../../../../examples/store/sample/sample-store.js'
-import { eachDatabase } from '../../../harness/database.js'
-import { type FreshStores, freshStores } from '../migrations/fresh-stores.js'
+import type { Entity } from '../../../data-service/entity/entity.js'
+import { int } from '../../../data-service/entity/field.js'
+import { entities } from '../../../examples/store/entities/index.js'
+import { loadSample, sampleStore } from '../../../examples/store/sample/sample-store.js'
+import { eachDatabase } from '../../harness/database.js'
+import { type FreshStores, freshStores } from '../../data-service/sql/schema/fresh-stores.js'
 import { type ReadTable, type StoredRow, storedRows } from './stored-rows.js'
 
 /** Of all rows of a resource, row versions included: the same on every database, machine and version of Node. */

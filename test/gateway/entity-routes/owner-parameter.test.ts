@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { InjectOptions } from 'fastify'
-import { action, customRead, products, record } from './fake-data-client.js'
-import { startGateway, type GatewayFixture } from './gateway-fixture.js'
+import { action, customRead, products, record } from '../fake-data-client.js'
+import { startGateway, type GatewayFixture } from '../gateway-fixture.js'
 
 const ALL = ['list', 'paged', 'export', 'lookup', 'get', 'create', 'update', 'delete', 'act']
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { toProblem } from '../../gateway/http/problem-details.js'
-import { DomainError } from '../../shared/errors.js'
+import { toProblem } from '../../../gateway/http/problem-details.js'
+import { DomainError } from '../../../shared/errors.js'
 
 const PLACE = { base: 'https://x.example', path: '/carts/1/checkout', requestId: 'r1' }
 const GENERIC = 'A data conflict occurred. Please retry or contact support.'

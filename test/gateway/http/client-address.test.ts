@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { forwardedAddress } from '../../gateway/http/client-address.js'
-import { request } from '../harness/http.js'
-import { type GatewayFixture, listen, startGateway } from './gateway-fixture.js'
+import { forwardedAddress } from '../../../gateway/http/client-address.js'
+import { request } from '../../harness/http.js'
+import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
 
 const CREDENTIALS = JSON.stringify({ email: 'a@example.com', password: 'b' })
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { sampleStore } from '../../../../examples/store/sample/sample-store.js'
-import type { SampleAggregate, SampleRow } from '../../../../examples/store/sample/values.js'
+import { sampleStore } from '../../../examples/store/sample/sample-store.js'
+import type { SampleAggregate, SampleRow } from '../../../examples/store/sample/values.js'
 
 const store = sampleStore()
 const aggregates = (resource: string): readonly SampleAggregate[] => store.get(resource) ?? []

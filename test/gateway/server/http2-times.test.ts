@@ -5,12 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import type { ExportPart } from '../../gateway/data/data-client.js'
-import { Authority } from '../harness/certificates.js'
-import { openHttp2, openStream, overHttp2 } from '../harness/https.js'
-import { exportHeader, exportRows, record } from './fake-data-client.js'
-import { type GatewayFixture, listen, startGateway } from './gateway-fixture.js'
-import { listenLocally } from '../harness/local-server.js'
+import type { ExportPart } from '../../../gateway/data/data-client.js'
+import { Authority } from '../../harness/certificates.js'
+import { openHttp2, openStream, overHttp2 } from '../../harness/https.js'
+import { exportHeader, exportRows, record } from '../fake-data-client.js'
+import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
+import { listenLocally } from '../../harness/local-server.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 

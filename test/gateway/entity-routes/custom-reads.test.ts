@@ -1,9 +1,9 @@
 import { METHODS } from 'node:http'
 import { expect } from 'chai'
 import type { InjectOptions } from 'fastify'
-import { DomainError } from '../../shared/errors.js'
-import { customRead, products, property } from './fake-data-client.js'
-import { type GatewayFixture, startGateway } from './gateway-fixture.js'
+import { DomainError } from '../../../shared/errors.js'
+import { customRead, products, property } from '../fake-data-client.js'
+import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 const IDS = customRead('session-ids', {
   ownerFiltered: true,

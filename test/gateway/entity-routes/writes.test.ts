@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { InjectOptions } from 'fastify'
-import { DomainError } from '../../shared/errors.js'
-import { created, products } from './fake-data-client.js'
-import { type GatewayFixture, startGateway } from './gateway-fixture.js'
+import { DomainError } from '../../../shared/errors.js'
+import { created, products } from '../fake-data-client.js'
+import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 const VERSION = Buffer.from('AQIDBAUGBwg=', 'base64')
