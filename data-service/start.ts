@@ -89,8 +89,8 @@ async function serve(application: Application): Promise<void> {
   const { ownership, maxPageSize, maxExportRows } = config
   const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }
   const service = buildDataService({
-    reading: { planning, store: stores.read, exports: exportPlaces() },
-    writing: {
+    readDeps: { planning, store: stores.read, exports: exportPlaces() },
+    writeDeps: {
       planning,
       store: stores.write,
       idempotency: config.idempotency,

@@ -22,7 +22,7 @@ import {
 import type { LockedRow, StoredRow } from './stores.js'
 
 /** Randomness for ids and versions, passed in so that tests can know it. */
-export interface Makers {
+export interface RandomSource {
   readonly randomBytes: (size: number) => Buffer
   readonly newGuid: () => string
 }
@@ -43,15 +43,15 @@ export function planInsert(
     readonly values: Values
     readonly children: readonly { readonly children: Children; readonly rows: readonly Values[] }[]
   },
-  makers: Makers
+  random: RandomSource
 ): InsertPlan {
   return planned({
     entity,
-    values: completeRow(entity.columns, row.values, makers.newGuid),
-    version: firstRowVersion(makers.randomBytes),
+    values: completeRow(entity.columns, row.values, random.newGuid),
+    version: firstRowVersion(random.randomBytes),
     children: row.children.map(({ children, rows }) => ({
       children,
-      rows: rows.map((values) => newChild(children, values, makers))
+      rows: rows.map((values) => newChild(children, values, random))
     }))
   })
 }
@@ -89,8 +89,8 @@ interface ChildOf {
   readonly rootId: Operand
 }
 
-export function planChildInsert({ children, rootId }: ChildOf, values: Values, makers: Makers): ChildPlan {
-  return planned({ kind: 'insert', children, rootId, row: newChild(children, values, makers) } as const)
+export function planChildInsert({ children, rootId }: ChildOf, values: Values, random: RandomSource): ChildPlan {
+  return planned({ kind: 'insert', children, rootId, row: newChild(children, values, random) } as const)
 }
 
 export function planChildUpdate({ children, rootId }: ChildOf, locked: StoredRow, values: Values): ChildPlan {
@@ -134,8 +134,8 @@ export function planWritten({ entity, projections }: Resource, id: Operand): Get
   } as const)
 }
 
-function newChild({ columns }: Children, values: Values, makers: Makers): NewChild {
-  return { values: completeRow(columns, values, makers.newGuid), version: firstRowVersion(makers.randomBytes) }
+function newChild({ columns }: Children, values: Values, random: RandomSource): NewChild {
+  return { values: completeRow(columns, values, random.newGuid), version: firstRowVersion(random.randomBytes) }
 }
 
 function idOf({ values }: StoredRow): Operand {

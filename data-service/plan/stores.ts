@@ -83,8 +83,8 @@ export interface KeyClaim {
   readonly expiresAt: number
 }
 
-/** An answer kept under a key: what a retry gets, to the byte. */
-export interface KeptAnswer {
+/** A response stored under a key. A retry gets the same bytes. */
+export interface StoredResponse {
   readonly fingerprint: Buffer
   readonly answer: Buffer
 }
@@ -108,8 +108,8 @@ export interface UnitOfWork {
    * another transaction holds the key this waits up to 2 s and then throws DomainError `idempotency.in-flight`. An
    * expired key is free.
    */
-  claimKey(claim: KeyClaim): Promise<KeptAnswer | undefined>
-  keepAnswer(claim: KeyClaim, answer: Buffer): Promise<void>
+  claimKey(claim: KeyClaim): Promise<StoredResponse | undefined>
+  storeResponse(claim: KeyClaim, answer: Buffer): Promise<void>
   /** undefined for no such row within the scope. */
   lock(plan: LockPlan): Promise<LockedRow | undefined>
   /** The id of the new row. */

@@ -15,7 +15,7 @@ import type { Catalogue, Resource } from '../plan/catalogue.js'
 import type { OwnershipPolicy } from '../plan/planning.js'
 import type { ShapedProperty } from '../plan/plans.js'
 
-/** The catalogue as the wire knows it; the same for every caller, so it is made once. */
+/** The catalogue in the form of the wire. It is the same for every caller, so it is made once. */
 export function describeCatalogue(catalogue: Catalogue, ownership: OwnershipPolicy): DescribeResponse {
   const resources = catalogue.resources
     .map((resource) => describeResource(resource, ownership))

@@ -13,39 +13,39 @@ import { planExport } from '../plan/plan-reads.js'
 import type { ExportBatch } from '../plan/stores.js'
 import { describeProperty } from './describe.js'
 import { valueReader } from './json.js'
-import type { Reading } from './reads.js'
+import type { ReadDeps } from './reads.js'
 
-/** Exports under way at a time. Each holds a snapshot, on a connection of its own beside those of other reads. */
+/** Exports that may run at a time. Each holds a snapshot on its own connection, apart from those of other reads. */
 const EXPORTS = 16
 
-/** Of one caller, or of the anonymous callers of one address. */
+/** Exports of one caller, or of the anonymous callers of one address. */
 const EXPORTS_OF_CALLER = 4
 
-/** Of all anonymous callers together: the rest is for those who can be told apart. */
+/** Exports of all anonymous callers together. The rest is for authenticated callers. */
 const EXPORTS_OF_ANONYMOUS = 8
 
-/** Exports that wait for their beginning. */
+/** Exports that may wait for a place. */
 const WAITING = 64
 
-/** Milliseconds that an export waits for its beginning. */
+/** Milliseconds that an export waits for a place. */
 const PATIENCE = 5_000
 
 /**
- * Milliseconds after which an export that is still under way makes room for another caller's, where that one would have
- * to wait. While nobody waits it goes on for as long as its reader takes.
+ * Milliseconds after which a running export is ended for another caller's export that would have to wait. While nobody
+ * waits it runs for as long as its reader takes.
  */
 const TENURE = 3_600_000
 
-/** The exports that this process has under way. Other times (milliseconds) are for tests. */
+/** Limits the exports of this process. Other times (milliseconds) are for tests. */
 export function exportPlaces(times: { readonly tenure?: number; readonly patience?: number } = {}): FairSemaphore {
   const { tenure = TENURE, patience = PATIENCE } = times
   const detail = 'Too many exports are under way. Try again.'
   return new FairSemaphore({ places: EXPORTS, waiting: WAITING, patience, tenure, detail })
 }
 
-/** Refuses a bad request when it is called, before the first message is asked for. */
+/** Throws for a bad request when it is called, before the first message is asked for. */
 export function exportRows(
-  { planning, store, exports }: Reading,
+  { planning, store, exports }: ReadDeps,
   context: CallContext,
   request: ExportRequest__Output
 ): AsyncIterable<ExportResponse> {
@@ -62,7 +62,7 @@ interface Admission {
   readonly exports: FairSemaphore
 }
 
-/** The batches of an export once it has a place, which it keeps until they end or the place is recalled. */
+/** Waits for a place, then passes the batches of an export on. The place is kept until they end or it is recalled. */
 async function* admitted(
   rows: AsyncIterable<ExportBatch>,
   { shares, signal, exports }: Admission
@@ -79,7 +79,7 @@ async function* admitted(
   }
   const recall = (): void => {
     recalled = true
-    // The reader may take hours to ask for more. What it was sent stays good, and what it asks for next fails.
+    // The reader may not ask for more for hours, so the batches are ended now. Its next request for a batch fails.
     end().catch(() => undefined)
   }
   leave = await exports.enter({ shares, signal, recall })
@@ -110,7 +110,7 @@ async function* messages(
   let count = 0
   let headed = false
   for await (const { rows, end } of from.batches) {
-    // The header waits for the first batch, so that a query that fails at once is still a plain rejection.
+    // The header waits for the first batch, so that the error of a query that fails at once comes before any message.
     if (!headed) yield { header: { columns: [...from.columns], rowLimit: plan.limit } }
     headed = true
     for (const message of exportMessages(rows, plan.projection)) yield { rows: message }
@@ -119,7 +119,7 @@ async function* messages(
   }
 }
 
-/** Characters of JSON a message aims at: large enough to be cheap, small enough for a slow reader to take it soon. */
+/** Target size of a message in characters of JSON: large enough to be cheap, small enough for slow readers. */
 const MESSAGE_CHARACTERS = 64 * 1024
 
 /** The columns of an export, as the header describes them. */
@@ -127,7 +127,7 @@ export function exportColumns(plan: ExportPlan, resource: Resource): readonly Pr
   return plan.projection.shown.flatMap((property) => describeProperty(property, resource) ?? [])
 }
 
-/** Rows as JSON arrays of arrays of bounded size. */
+/** Rows in messages of bounded size, each a JSON array of arrays. */
 export function* exportMessages(rows: readonly (readonly Value[])[], projection: Projection): Generator<ExportRows> {
   const cells = projection.shown.map((property) => {
     if (property.kind === 'reference' || property.kind === 'children') {

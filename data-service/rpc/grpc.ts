@@ -13,7 +13,7 @@ import { callerGone, type IncomingCall, type Intercepted, timeOut } from './inte
 
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
 
-/** A grpc-js call as the interceptors see it. `abort` stops it; `settled` tells it that nothing is to be stopped. */
+/** A grpc-js call in the form that the interceptors take. `abort` stops the call; after `settled` nothing is stopped any more. */
 export function incomingCall(call: GrpcCall): {
   readonly incoming: IncomingCall
   abort(reason: Error): void
@@ -26,7 +26,7 @@ export function incomingCall(call: GrpcCall): {
     if (running) controller.abort(reason())
     running = false
   }
-  // grpc-js says so for a client that cancels or goes away and for a deadline that passes, and after each end too.
+  // grpc-js emits this when a client cancels or goes away and when the deadline passes, but also after every normal end.
   call.on('cancelled', () => {
     abort(Date.now() >= deadline ? timeOut : callerGone)
   })
@@ -37,7 +37,7 @@ export function incomingCall(call: GrpcCall): {
       peerAddress: addressOf(call.getPeer()),
       clientAddress: texts(call.metadata, CLIENT_ADDRESS_METADATA)[0],
       gatewaySecrets: texts(call.metadata, GATEWAY_SECRET_METADATA),
-      // grpc-js shows only what was verified.
+      // grpc-js returns only a certificate that it has verified.
       peerCertificate: () => call.getAuthContext().sslPeerCertificate?.raw,
       traceparent: texts(call.metadata, 'traceparent')[0],
       deadline,
@@ -81,22 +81,22 @@ export function unaryCall<Request, Response>(
   }
 }
 
-/** Intercepted handlers reject with nothing else; this is the net below them. */
+/** Intercepted handlers reject only with DomainErrors. This makes sure of it. */
 export function asDomainError(error: unknown): DomainError {
   return error instanceof DomainError ? error : new DomainError('internal', 'Something went wrong in the data service.')
 }
 
-/** Milliseconds after which a stream is given up; undefined for never. */
+/** Milliseconds after which a stream is aborted; undefined for never. */
 export interface StreamTimes {
-  /** For which no message is ready to be sent. */
+  /** While no message is ready to be sent. */
   readonly idle: number | undefined
-  /** For which the peer has not taken the one before. */
+  /** While the peer has not taken the message before. */
   readonly reader: number | undefined
 }
 
 /**
- * An intercepted streaming handler as a grpc-js method. A message is asked for when the one before the last has gone
- * out, so a slow reader slows the database down. Times are of inactivity: each message begins them anew.
+ * An intercepted streaming handler as a grpc-js method. The next message is asked for when the last but one has been
+ * sent, so a slow reader slows down the reading from the database. Each message restarts both times.
  */
 export function streamCall<Request, Response>(
   handler: Intercepted<Request, AsyncIterable<Response>>,
@@ -112,7 +112,7 @@ export function streamCall<Request, Response>(
     }
     const sending = async (): Promise<void> => {
       giveUpAfter(idle)
-      // One message on its way while the next one is made: more would only wait in this process's memory.
+      // One message is being sent while the next one is made. More would only take up memory.
       let sent = Promise.resolve()
       for await (const message of await handler(incoming, call.request)) {
         giveUpAfter(reader)
@@ -139,14 +139,14 @@ export function streamCall<Request, Response>(
   }
 }
 
-/** Resolves once the message has left for the peer, which takes no more of a stream than it reads. */
+/** Resolves once the message has been sent, which waits for the peer to read (HTTP/2 flow control). */
 function send<Response>(
   call: ServerWritableStream<unknown, Response>,
   message: Response,
   signal: AbortSignal
 ): Promise<void> {
   const sent = new Promise<void>((resolve, reject) => {
-    // A cancelled call tells nothing of its messages.
+    // grpc-js does not call back for messages of a cancelled call.
     const gone = (): void => reject(signal.reason)
     if (signal.aborted) return gone()
     signal.addEventListener('abort', gone, { once: true })
@@ -156,7 +156,7 @@ function send<Response>(
       else reject(error)
     })
   })
-  // It may fail while the next message is being made, before anybody waits for it.
+  // It can fail while the next message is being made, before anybody awaits it. This prevents an unhandled rejection.
   sent.catch(() => undefined)
   return sent
 }

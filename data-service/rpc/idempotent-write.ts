@@ -3,68 +3,59 @@ import { DomainError } from '../../shared/errors.js'
 import type { CallContext } from '../entity/caller.js'
 import type { KeyClaim, UnitOfWork } from '../plan/stores.js'
 import type { ParsedWrite } from '../plan/write-requests.js'
-import {
-  decodeAnswer,
-  encodeAnswer,
-  guardConflicts,
-  type WriteAnswer,
-  WriteSteps,
-  type Writing
-} from './write-steps.js'
+import { guardConflicts, type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js'
 
-export interface KeyedAnswer extends WriteAnswer {
+export interface IdempotentResponse extends WriteResponse {
   readonly replayed: boolean
 }
 
 /**
- * One write in one transaction: its key, its rows, its audit entries and the answer kept under the key commit together
+ * One write in one transaction: its key, its rows, its audit entries and the response stored under the key commit together
  * or not at all. The work may run several times, each time from the start.
  */
-export async function keyedWrite(
-  { writing, context }: { readonly writing: Writing; readonly context: CallContext },
+export async function idempotentWrite(
+  { deps, context }: { readonly deps: WriteDeps; readonly context: CallContext },
   parsed: ParsedWrite,
   write: {
     readonly method: 'POST' | 'PUT'
     readonly path: string
-    readonly work: (steps: WriteSteps) => Promise<WriteAnswer>
+    readonly work: (steps: WriteSteps) => Promise<WriteResponse>
   }
-): Promise<KeyedAnswer> {
-  const claim = keyClaim(parsed, write, writing)
-  const inTransaction = async (unit: UnitOfWork): Promise<KeyedAnswer> => {
-    const kept = claim && (await unit.claimKey(claim))
+): Promise<IdempotentResponse> {
+  const claim = keyClaim(parsed, write, deps)
+  const inTransaction = async (unit: UnitOfWork): Promise<IdempotentResponse> => {
+    const stored = claim && (await unit.claimKey(claim))
     const { owner } = parsed.writer.caller
-    if (claim !== undefined && kept !== undefined) {
-      const { answer, isFor } = decodeAnswer(kept.answer)
-      if (!isFor(owner)) throw keptForAnother()
-      if (!kept.fingerprint.equals(claim.fingerprint)) throw reused()
+    if (claim !== undefined && stored !== undefined) {
+      const { answer, isFor } = decodeResponse(stored.answer)
+      if (!isFor(owner)) throw storedForAnotherOwner()
+      if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
       return { ...answer, replayed: true }
     }
-    const answer = await write.work(
-      new WriteSteps(unit, writing, { writer: parsed.writer, requestId: context.requestId })
-    )
-    if (claim !== undefined) await unit.keepAnswer(claim, encodeAnswer(answer, owner))
+    const answer = await write.work(new WriteSteps(unit, deps, { writer: parsed.writer, requestId: context.requestId }))
+    if (claim !== undefined) await unit.storeResponse(claim, encodeResponse(answer, owner))
     return { ...answer, replayed: false }
   }
-  return guardConflicts(write.method === 'PUT', writing.store.transaction(context.signal, inTransaction))
+  return guardConflicts(write.method === 'PUT', deps.store.transaction(context.signal, inTransaction))
 }
 
-/** Whoever is somebody else's owner by now must not see what was theirs then (contract.md section 5). */
-function keptForAnother(): DomainError {
+/** A caller whose owner claim has changed since must not see the rows of the earlier owner (contract.md section 5). */
+function storedForAnotherOwner(): DomainError {
   return new DomainError(
     'ownership.denied',
     'This Idempotency-Key was used under another owner claim; its answer is not for this one.'
   )
 }
 
-function reused(): DomainError {
+function keyReused(): DomainError {
   return new DomainError('idempotency.key.reused', 'This Idempotency-Key was used for another request; take a new one.')
 }
 
-/** What the key of a write stands for: caller, method, concrete path and key; undefined where the write has none. */
+/** The claim on the key of a write: caller, method, concrete path and key. undefined for a write without a key. */
 export function keyClaim(
   { writer: { caller }, key, canonicalBody }: ParsedWrite,
   at: { readonly method: 'POST' | 'PUT'; readonly path: string },
-  { now, idempotency }: Writing
+  { now, idempotency }: WriteDeps
 ): KeyClaim | undefined {
   if (key === undefined) return undefined
   const time = now()
@@ -74,6 +65,33 @@ export function keyClaim(
     now: time,
     expiresAt: time + idempotency.retention
   }
+}
+
+/** A response as it is stored under its key, with the owner claim of the caller. Decoding gives back the same bytes. */
+function encodeResponse({ json, rowVersion, id, ignored, location }: WriteResponse, owner: bigint | null): Buffer {
+  const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, claimText(owner)]
+  return Buffer.from(JSON.stringify(parts))
+}
+
+interface DecodedResponse {
+  readonly answer: WriteResponse
+  /** Whether a caller with this owner claim may get the response: it must be the claim of the first caller. */
+  isFor(owner: bigint | null): boolean
+}
+
+function decodeResponse(stored: Buffer): DecodedResponse {
+  // Only encodeResponse writes these. Earlier versions stored no owner claim; such a response may go to every claim.
+  const parts = JSON.parse(stored.toString('utf8')) as [string, string, string, string[], string, (string | null)?]
+  const [json, rowVersion, id, ignored, location, first] = parts
+  return {
+    answer: { json: Buffer.from(json, 'utf8'), rowVersion: Buffer.from(rowVersion, 'base64'), id, ignored, location },
+    isFor: (owner) => first === undefined || first === claimText(owner)
+  }
+}
+
+/** As text, because the claim has 64 bits and a JSON number cannot hold them. */
+function claimText(owner: bigint | null): string | null {
+  return owner === null ? null : String(owner)
 }
 
 function sha256(text: string): Buffer {

@@ -8,7 +8,7 @@ import type { LoadedRow } from '../plan/stores.js'
 /** A value as JSON text. */
 export type ValueEncoder = (value: Value) => string
 
-/** Values already have their form on the wire (entity/field.ts); only free text can need escaping. */
+/** Values already have the form of the wire (entity/field.ts), so only strings can need escaping. */
 export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
   switch (type) {
     case 'string':
@@ -26,7 +26,7 @@ export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
   }
 }
 
-/** Properties that are one value of the row: all but the navigations. */
+/** Properties that are a single value of the row: all but the navigations. */
 export type ValueProperty = Exclude<ShapedProperty, { kind: 'reference' | 'children' }>
 
 export interface ValueReader {
@@ -35,7 +35,7 @@ export interface ValueReader {
   readonly encode: ValueEncoder
 }
 
-/** How to get at a shown value of a loaded row, and how to write it. */
+/** How to read a shown value from a loaded row, and how to encode it. */
 export function valueReader(property: ValueProperty, projection: Projection): ValueReader {
   const place = (name: string): number => {
     const index = projection.selected.findIndex((one) => selectedName(one) === name)
@@ -66,7 +66,7 @@ export type RowSerializer = (row: LoadedRow) => string
 
 const compiled = new WeakMap<Projection, RowSerializer>()
 
-/** Compiled once a projection: each property becomes a closure that knows its place in the row and its type. */
+/** Compiled once for each projection: each property becomes a closure that knows its index in the row and its type. */
 export function rowSerializer(projection: Projection, references: readonly PlannedReference[]): RowSerializer {
   const known = compiled.get(projection)
   if (known !== undefined) return known
@@ -111,7 +111,7 @@ function memberText(
   return (row) => encode(read(row.values))
 }
 
-/** Columns in order, then the row version; hidden ones are loaded but not shown. */
+/** Writes the columns in order, then the row version. Hidden columns are loaded but not shown. */
 function childSerializer({ columns }: Children): (values: LoadedRow['values']) => string {
   const versionAt = columns.length
   const encodeVersion = valueEncoder('bytes')
@@ -125,7 +125,7 @@ function childSerializer({ columns }: Children): (values: LoadedRow['values']) =
   }
 }
 
-/** Makes records of loaded rows; the raw row version goes along exactly when the shaped row shows it. */
+/** Makes records of loaded rows. A record has the raw row version exactly when its JSON shows it. */
 export function recordEncoder(plan: {
   readonly projection: Projection
   readonly references: readonly PlannedReference[]

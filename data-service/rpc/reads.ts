@@ -21,54 +21,54 @@ import { continuationPageSize, planGet, planList, planLookup, planPage, planCust
 import type { ReadStore } from '../plan/stores.js'
 import { recordEncoder, type RowSerializer, rowSerializer, valueEncoder, valueReader } from './json.js'
 
-/** What the read handlers work on. */
-export interface Reading {
+/** What the read handlers need. */
+export interface ReadDeps {
   readonly planning: Planning
   readonly store: ReadStore
-  /** Places for the exports under way (export.ts). */
+  /** Limits the exports that run at the same time (export.ts). */
   readonly exports: FairSemaphore
 }
 
-/** The standard operation, or an entity's own in its place. */
-export function overridable<
-  Work extends { readonly planning: Planning },
+/** A handler that runs the override that the entity declares, which can call the standard operation, or else the standard one. */
+export function withOverrides<
+  Deps extends { readonly planning: Planning },
   Request extends { readonly resource: string },
   Response
 >(
-  work: Work,
-  standard: (work: Work, context: CallContext, request: Request) => Response,
-  pick: (overrides: Overrides) => Override<Request, Response> | undefined
+  deps: Deps,
+  standard: (deps: Deps, context: CallContext, request: Request) => Response,
+  overrideOf: (overrides: Overrides) => Override<Request, Response> | undefined
 ): (context: CallContext, request: Request) => Response {
   return (context, request) => {
-    const run = (chosen: Request): Response => standard(work, context, chosen)
-    const override = pick(work.planning.catalogue.resource(request.resource).entity.overrides)
+    const run = (chosen: Request): Response => standard(deps, context, chosen)
+    const override = overrideOf(deps.planning.catalogue.resource(request.resource).entity.overrides)
     return override === undefined ? run(request) : override(context, request, run)
   }
 }
 
 /**
- * The rpcs of reads that answer with one message: the handler of each, with what stands in for it in an entity's
- * overrides. The export is a stream (export.ts).
+ * The rpcs of reads that answer with one message, each with its handler and the entity's override of it. The export is
+ * a stream (export.ts).
  */
 export const UNARY_READS = {
-  List: (reading: Reading) => overridable(reading, list, (overrides) => overrides.list),
-  Page: (reading: Reading) => overridable(reading, page, (overrides) => overrides.paged),
-  Lookup: (reading: Reading) => overridable(reading, lookup, (overrides) => overrides.lookup),
-  Get: (reading: Reading) => overridable(reading, get, (overrides) => overrides.get),
-  Read: (reading: Reading) => overridable(reading, read, (overrides) => overrides.read)
+  List: (deps: ReadDeps) => withOverrides(deps, list, (overrides) => overrides.list),
+  Page: (deps: ReadDeps) => withOverrides(deps, page, (overrides) => overrides.paged),
+  Lookup: (deps: ReadDeps) => withOverrides(deps, lookup, (overrides) => overrides.lookup),
+  Get: (deps: ReadDeps) => withOverrides(deps, get, (overrides) => overrides.get),
+  Read: (deps: ReadDeps) => withOverrides(deps, read, (overrides) => overrides.read)
 } satisfies HandlersOfReads
 
 /** A handler has the messages of its rpc. The service's type has a member for any other name besides, which is left out. */
 type HandlersOfReads = {
   readonly [R in keyof EntityServiceHandlers as string extends R ? never : R]?: (
-    reading: Reading
+    deps: ReadDeps
   ) => EntityServiceHandlers[R] extends handleUnaryCall<infer Request, infer Response>
     ? UnaryHandler<Request, Response>
     : never
 }
 
 async function list(
-  { planning, store }: Reading,
+  { planning, store }: ReadDeps,
   { caller, signal }: CallContext,
   request: ListRequest__Output
 ): Promise<ListResponse> {
@@ -83,7 +83,7 @@ async function list(
 }
 
 async function page(
-  { planning, store }: Reading,
+  { planning, store }: ReadDeps,
   { caller, signal }: CallContext,
   request: PageRequest__Output
 ): Promise<PageResponse> {
@@ -99,7 +99,7 @@ async function page(
 }
 
 async function get(
-  { planning, store }: Reading,
+  { planning, store }: ReadDeps,
   { caller, signal }: CallContext,
   request: GetRequest__Output
 ): Promise<GetResponse> {
@@ -110,7 +110,7 @@ async function get(
 }
 
 async function lookup(
-  { planning, store }: Reading,
+  { planning, store }: ReadDeps,
   { caller, signal }: CallContext,
   request: LookupRequest__Output
 ): Promise<LookupResponse> {
@@ -121,9 +121,9 @@ async function lookup(
   return { json: Buffer.from(`{"items":[${texts.join()}]}`), truncated }
 }
 
-/** A custom read: an array of its items. */
+/** A custom read. Answers a JSON array of its items. */
 async function read(
-  { planning, store }: Reading,
+  { planning, store }: ReadDeps,
   { caller, signal }: CallContext,
   request: ReadRequest__Output
 ): Promise<ReadResponse> {
@@ -143,7 +143,7 @@ function itemText({ bare, items }: CustomRead, { projection }: PagePlan): RowSer
   return ({ values }) => encode(value(values))
 }
 
-/** The same words for an absent row and for one outside of the scope: which it is must not show. */
+/** The same error for a row that does not exist and for one outside of the caller's scope, so that nobody learns which it is. */
 export function notFound(): DomainError {
   return new DomainError('not-found', 'There is no such row.')
 }

@@ -4,16 +4,8 @@ import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import type { AuthServiceHandlers } from '../../shared/gen/auth/v1/AuthService.js'
 import type { ProtoGrpcType as AuthTypes } from '../../shared/gen/auth_service.js'
-import type { ActRequest__Output } from '../../shared/gen/entity/v1/ActRequest.js'
-import type { ActResponse } from '../../shared/gen/entity/v1/ActResponse.js'
-import type { CreateRequest__Output } from '../../shared/gen/entity/v1/CreateRequest.js'
-import type { CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
-import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteRequest.js'
-import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { EntityServiceHandlers } from '../../shared/gen/entity/v1/EntityService.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
-import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
-import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import type { ProtoGrpcType as EntityTypes } from '../../shared/gen/entity_service.js'
 import { loadProto } from '../../shared/wire.js'
 import { type Authenticating, keys } from '../auth/authentication.js'
@@ -24,17 +16,17 @@ import { describeCatalogue } from './describe.js'
 import { exportRows } from './export.js'
 import { streamCall, type StreamTimes, unaryCall } from './grpc.js'
 import { intercept, type Interceptors, interceptStream, type Target } from './interceptors.js'
-import { overridable, type Reading, UNARY_READS } from './reads.js'
-import type { Writing } from './write-steps.js'
+import { withOverrides, type ReadDeps, UNARY_READS } from './reads.js'
+import type { WriteDeps } from './write-steps.js'
 import { act, create, remove, update } from './writes.js'
 
-export interface DataServiceParts {
-  readonly reading: Reading
-  readonly writing: Writing
+export interface DataServiceDeps {
+  readonly readDeps: ReadDeps
+  readonly writeDeps: WriteDeps
   readonly authenticating: Authenticating
   readonly interceptors: Interceptors
   readonly reflection: boolean
-  /** serverCredentials of shared/grpc-security.ts. */
+  /** As made by serverCredentials of shared/tls.ts. */
   readonly credentials: ServerCredentials
 }
 
@@ -46,21 +38,21 @@ export interface DataService {
   /** Whether health is serving. */
   readonly isServing: boolean
   /**
-   * Says NOT_SERVING, goes on taking calls until those who watch its health have had the time to turn elsewhere, takes
-   * no new one then, waits for those under way, and breaks off what is left after `timeout` milliseconds.
+   * Reports NOT_SERVING, goes on taking calls until the watchers of its health have had time to use another replica, then
+   * takes no new calls, waits for the running ones, and breaks off those that still run after `timeout` milliseconds.
    */
   drain(timeout: number): Promise<void>
 }
 
-/** Well above the 1 MiB of a body, so that one too large is refused by us, with its details, and not by the transport. */
+/** Well above the 1 MiB of a body, so that a body that is too large gets our error with its details and not the transport's. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024
 
-/** Milliseconds that watchers of the health get to send their calls elsewhere. Without any, nobody is waited for. */
+/** Milliseconds that clients who watch the health get to send their calls elsewhere. Without watchers there is no wait. */
 const NOTICE = 500
 
 /** Puts the service together and starts nothing. */
-export function buildDataService(parts: DataServiceParts): DataService {
-  const { reading, writing, authenticating, interceptors, reflection, credentials } = parts
+export function buildDataService(deps: DataServiceDeps): DataService {
+  const { readDeps, writeDeps, authenticating, interceptors, reflection, credentials } = deps
   const { definition, types } = loadProto('entity/v1/entity_service.proto', 'auth/v1/auth_service.proto')
   // What proto-loader made of the files that the types were generated from.
   const { entity, auth } = types as unknown as EntityTypes & AuthTypes
@@ -79,7 +71,7 @@ export function buildDataService(parts: DataServiceParts): DataService {
     // Node enforces by refusing streams at random (grpc-js turns it off); the size of metadata, which Node bounds to
     // 64 KiB by itself.
   })
-  server.addService(entity.v1.EntityService.service, { ...entityService({ reading, writing }, interceptors) })
+  server.addService(entity.v1.EntityService.service, { ...entityService({ readDeps, writeDeps }, interceptors) })
   server.addService(auth.v1.AuthService.service, { ...authService(authenticating, interceptors) })
   const health = new ServiceHealth()
   health.addTo(server)
@@ -117,45 +109,57 @@ export function buildDataService(parts: DataServiceParts): DataService {
 
 /** EntityService for grpc-js: every handler behind its interceptors. */
 export function entityService(
-  { reading, writing }: { readonly reading: Reading; readonly writing: Writing },
+  { readDeps, writeDeps }: { readonly readDeps: ReadDeps; readonly writeDeps: WriteDeps },
   interceptors: Interceptors
 ): EntityServiceHandlers {
-  const writes = writeHandlers(writing)
-  const described = describeCatalogue(reading.planning.catalogue, reading.planning.ownership)
+  const described = describeCatalogue(readDeps.planning.catalogue, readDeps.planning.ownership)
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>, exempt = false) =>
     unaryCall<Request, Response>(intercept(handler, { rpc, exempt }, interceptors))
   const write = <Request extends Target, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
     unaryCall<Request, Response>(intercept(handler, { rpc, target }, interceptors))
   return {
     Describe: unary('Describe', (_: CallContext, _request: object) => Promise.resolve(described), true),
-    ...unaryReads(reading, interceptors),
+    ...unaryReads(readDeps, interceptors),
     Export: streamCall(
       interceptStream(
-        overridable(reading, exportRows, (overrides) => overrides.export),
+        withOverrides(readDeps, exportRows, (overrides) => overrides.export),
         { rpc: 'Export', bounded: (request) => timesOf(request).idle !== undefined },
         interceptors
       ),
       timesOf
     ),
-    Create: write('Create', writes.create),
-    Update: write('Update', writes.update),
-    Delete: write('Delete', writes.delete),
-    Act: write('Act', writes.act)
+    Create: write(
+      'Create',
+      withOverrides(writeDeps, create, (overrides) => overrides.create)
+    ),
+    Update: write(
+      'Update',
+      withOverrides(writeDeps, update, (overrides) => overrides.update)
+    ),
+    Delete: write(
+      'Delete',
+      withOverrides(writeDeps, remove, (overrides) => overrides.delete)
+    ),
+    Act: write(
+      'Act',
+      withOverrides(writeDeps, act, (overrides) => overrides.act)
+    )
   }
 }
 
 type UnaryReads = Pick<EntityServiceHandlers, keyof typeof UNARY_READS>
 
 /** The reads that answer with one message, each entity's overrides in place of the standard handlers. */
-function unaryReads(reading: Reading, interceptors: Interceptors): UnaryReads {
+function unaryReads(readDeps: ReadDeps, interceptors: Interceptors): UnaryReads {
   const handlers = Object.entries(UNARY_READS).map(([rpc, handlerOf]) => {
     // UNARY_READS holds each handler to the messages of its rpc; the entries of the table have lost that tie.
-    const handler = handlerOf(reading) as UnaryHandler<never, object>
+    const handler = handlerOf(readDeps) as UnaryHandler<never, object>
     return [rpc, unaryCall(intercept(handler, { rpc, exempt: false }, interceptors))]
   })
   return Object.fromEntries(handlers) as UnaryReads
 }
 
+/** The resource and the row of a write, for the log. */
 function target({ resource, id }: Target): Target {
   return id === undefined ? { resource } : { resource, id }
 }
@@ -165,7 +169,7 @@ function timesOf({ idleTimeoutMs, readerTimeoutMs }: ExportRequest__Output): Str
   return { idle, reader: idle === undefined ? undefined : Math.max(idle, readerTimeoutMs) }
 }
 
-/** AuthService for grpc-js. Its calls need no access token: they are how one is come by. */
+/** AuthService for grpc-js. Its calls need no access token: callers get their access tokens from them. */
 export function authService(authenticating: Authenticating, interceptors: Interceptors): AuthServiceHandlers {
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
     unaryCall<Request, Response>(intercept(handler, { rpc, exempt: true }, interceptors))
@@ -177,12 +181,12 @@ export function authService(authenticating: Authenticating, interceptors: Interc
   }
 }
 
-/** Names that health is asked by: each service, and the empty one for the process. All follow the primary database. */
+/** The names in requests for the health: each service, and the empty name for the process. All follow the primary database. */
 const SERVICES = ['', 'entity.v1.EntityService', 'auth.v1.AuthService']
 
 type Watch = ServerWritableStream<unknown, unknown>
 
-/** The standard health service (grpc.health.v1), with watches that can be ended: they would hold a shutdown up. */
+/** The standard health service (grpc.health.v1). It can end its watches, which would otherwise delay a shutdown. */
 export class ServiceHealth {
   readonly #health = new HealthImplementation(Object.fromEntries(SERVICES.map((name) => [name, 'NOT_SERVING'])))
   readonly #watches = new Set<Watch>()
@@ -192,7 +196,7 @@ export class ServiceHealth {
     return this.#isServing
   }
 
-  /** Whether somebody watches, and so hears of a change at once. */
+  /** Whether a client watches the health and so gets changes at once. */
   get isWatched(): boolean {
     return this.#watches.size > 0
   }
@@ -202,7 +206,7 @@ export class ServiceHealth {
       addService: (definition, { watch, ...others }) => {
         const watching = (call: Watch): void => {
           this.#watches.add(call)
-          // grpc-js says so however the call ends.
+          // grpc-js emits this event however the call ends.
           call.on('cancelled', () => this.#watches.delete(call))
           const start = watch as (call: Watch) => void
           start(call)
@@ -219,22 +223,5 @@ export class ServiceHealth {
 
   endWatches(): void {
     for (const call of this.#watches) call.end()
-  }
-}
-
-export interface WriteHandlers {
-  readonly create: UnaryHandler<CreateRequest__Output, CreateResponse>
-  readonly update: UnaryHandler<UpdateRequest__Output, UpdateResponse>
-  readonly delete: UnaryHandler<DeleteRequest__Output, DeleteResponse>
-  readonly act: UnaryHandler<ActRequest__Output, ActResponse>
-}
-
-/** The writes of every resource, each entity's overrides in place of the standard ones. */
-export function writeHandlers(writing: Writing): WriteHandlers {
-  return {
-    create: overridable(writing, create, (overrides) => overrides.create),
-    update: overridable(writing, update, (overrides) => overrides.update),
-    delete: overridable(writing, remove, (overrides) => overrides.delete),
-    act: overridable(writing, act, (overrides) => overrides.act)
   }
 }

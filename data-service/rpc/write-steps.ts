@@ -11,7 +11,7 @@ import type { ChildPlan, Condition, RowScope } from '../plan/plans.js'
 import type { LockedRow, StoredRow, UnitOfWork, WriteStore } from '../plan/stores.js'
 import type { ParsedUpdate } from '../plan/write-requests.js'
 import {
-  type Makers,
+  type RandomSource,
   planChildDelete,
   planChildInsert,
   planChildUpdate,
@@ -24,79 +24,52 @@ import { findReferencingIn, findByUniqueIn, findByIdsIn, getAggregateIn } from '
 import { recordEncoder } from './json.js'
 import { notFound } from './reads.js'
 
-/** What the write handlers work on; clock and randomness are passed in. */
-export interface Writing extends Makers {
+/** What the write handlers need. Clock and randomness are passed in, so that tests can decide them. */
+export interface WriteDeps extends RandomSource {
   readonly planning: Planning
   readonly store: WriteStore
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly idempotency: {
-    /** Milliseconds that an answer is kept. */
+    /** Milliseconds for which a response is stored. */
     readonly retention: number
     /** Whether a create without a key is refused. */
     readonly required: boolean
   }
 }
 
-/** What a keyed write answers, first time and every time after. */
-export interface WriteAnswer {
+/** The response to a write. With an idempotency key, a repeated request gets the same one. */
+export interface WriteResponse {
   readonly json: Buffer
   readonly rowVersion: Buffer
-  /** As it stands in a path. */
+  /** As in the path of the row. */
   readonly id: string
   readonly ignored: readonly string[]
-  /** Of a create; empty otherwise. */
+  /** The URL of the new row after a create; otherwise empty. */
   readonly location: string
 }
 
-/** An answer as it is stored under its key, with the owner claim of the caller who got it; it comes back to the byte. */
-export function encodeAnswer({ json, rowVersion, id, ignored, location }: WriteAnswer, owner: bigint | null): Buffer {
-  const parts = [json.toString('utf8'), rowVersion.toString('base64'), id, ignored, location, claimText(owner)]
-  return Buffer.from(JSON.stringify(parts))
-}
-
-export interface StoredAnswer {
-  readonly answer: WriteAnswer
-  /** Whether the answer may go to a caller with this owner claim: the one of the first caller. */
-  isFor(owner: bigint | null): boolean
-}
-
-export function decodeAnswer(stored: Buffer): StoredAnswer {
-  // Nothing but encodeAnswer writes these. Earlier versions wrote no owner, and such an answer is for any.
-  const parts = JSON.parse(stored.toString('utf8')) as [string, string, string, string[], string, (string | null)?]
-  const [json, rowVersion, id, ignored, location, first] = parts
-  return {
-    answer: { json: Buffer.from(json, 'utf8'), rowVersion: Buffer.from(rowVersion, 'base64'), id, ignored, location },
-    isFor: (owner) => first === undefined || first === claimText(owner)
-  }
-}
-
-/** Of 64 bits, which a JSON number would not hold. */
-function claimText(owner: bigint | null): string | null {
-  return owner === null ? null : String(owner)
-}
-
-/** Room that the column has. */
+/** Characters that fit into the column of the audit entry. */
 const LONGEST_SUBJECT = 512
 
-/** The steps that writes share, within one transaction. `now` is one moment for all of them. */
+/** The steps that all writes have in common, within one transaction. `now` is the same moment for all of them. */
 export class WriteSteps {
   readonly unit: UnitOfWork
   /** `2026-01-31T08:00:00.000Z`. */
   readonly now: string
-  readonly #writing: Writing
+  readonly deps: WriteDeps
   readonly #writer: Writer
   readonly #requestId: string
 
-  constructor(unit: UnitOfWork, writing: Writing, by: { readonly writer: Writer; readonly requestId: string }) {
+  constructor(unit: UnitOfWork, deps: WriteDeps, by: { readonly writer: Writer; readonly requestId: string }) {
     this.unit = unit
-    this.now = new Date(writing.now()).toISOString()
-    this.#writing = writing
+    this.now = new Date(deps.now()).toISOString()
+    this.deps = deps
     this.#writer = by.writer
     this.#requestId = by.requestId
   }
 
-  /** What entity files get to work with besides rows. */
+  /** The functions and values that the rules of entity files get besides the rows. */
   get tools(): {
     readonly findByIds: ReturnType<typeof findByIdsIn>
     readonly findByUnique: ReturnType<typeof findByUniqueIn>
@@ -105,7 +78,7 @@ export class WriteSteps {
     readonly now: string
     readonly newCode: () => string
   } {
-    const { planning, randomBytes } = this.#writing
+    const { planning, randomBytes } = this.deps
     return {
       findByIds: findByIdsIn(this.unit, planning.catalogue),
       findByUnique: findByUniqueIn(this.unit, planning.catalogue),
@@ -129,15 +102,15 @@ export class WriteSteps {
   }
 
   async insert(entity: Entity, row: Parameters<typeof planInsert>[1]): Promise<Operand> {
-    const id = await this.unit.insert(planInsert(entity, row, this.#writing))
+    const id = await this.unit.insert(planInsert(entity, row, this.deps))
     await this.audit(entity, id, 'create')
     return id
   }
 
-  /** Roots that come to be with another's write; each has an audit entry of its own. */
+  /** Inserts the roots that the write of another root creates. Each has its own audit entry. */
   async insertNamed(roots: readonly NewRoot[]): Promise<void> {
     for (const { resource, values, children: named = {} } of roots) {
-      const { entity } = this.#writing.planning.catalogue.resource(resource)
+      const { entity } = this.deps.planning.catalogue.resource(resource)
       const children = entity.children.flatMap((one) => {
         const rows = named[one.name]
         return rows === undefined ? [] : [{ children: one, rows: rows.map((row) => assignments(row, one.columns)) }]
@@ -146,8 +119,8 @@ export class WriteSteps {
     }
   }
 
-  /** The row as it is now, as reading it answers. */
-  async answer(resource: Resource, id: Operand, ignored: readonly string[]): Promise<WriteAnswer> {
+  /** The response with the row as it is now, in the form that a read of it has. */
+  async answer(resource: Resource, id: Operand, ignored: readonly string[]): Promise<WriteResponse> {
     const plan = planWritten(resource, id)
     const row = await this.unit.get(plan)
     if (row === undefined) throw new TypeError('a row that was just written is gone')
@@ -157,7 +130,7 @@ export class WriteSteps {
   }
 }
 
-/** A root under lock, in a version that the caller knows. */
+/** A locked root whose version is one that the caller named. */
 export interface GuardedRow {
   readonly locked: LockedRow
   readonly scope: RowScope
@@ -181,18 +154,19 @@ export function namedRow({ values }: StoredRow): NamedValues {
   return Object.fromEntries(values)
 }
 
-export interface RootChange {
+/** What a write does to a root, and to other roots with it. */
+interface RootChange {
   readonly change: Change
-  /** Columns that the request itself sets; the change's own come on top. */
+  /** Columns that the request itself sets. Those that the change sets overwrite them. */
   readonly values: ReadonlyMap<Column, Value>
   readonly required: readonly Condition[]
-  readonly makers: Makers
+  readonly row: GuardedRow
 }
 
-/** The root's UPDATE, which always happens, then its children, then other roots. */
+/** Writes the root (its UPDATE always happens, because it advances the version), then its children, then other roots. */
 export async function applyChange(
   { resource, id }: ParsedUpdate,
-  { change, values, required, makers, row }: RootChange & { readonly row: GuardedRow },
+  { change, values, required, row }: RootChange,
   steps: WriteSteps
 ): Promise<void> {
   const { entity } = resource
@@ -204,14 +178,14 @@ export async function applyChange(
     const children = entity.children.find((one) => one.name === name)
     if (children === undefined) throw new TypeError(`${entity.name} has no ${name}`)
     const known = locked.children.get(name) ?? []
-    for (const plan of childPlans({ children, rootId: id, changes, known }, makers)) {
+    for (const plan of childPlans({ children, rootId: id, changes, known }, steps.deps)) {
       if (!(await steps.unit.writeChild(plan))) throw stale(`lost race: a write of ${name} matched no row`)
     }
   }
   await steps.insertNamed(change.create ?? [])
 }
 
-/** Removals first: what is unique in them is free for what comes after. */
+/** Removals come first, so that their unique values are free for the updates and inserts. */
 function childPlans(
   of: {
     readonly children: Children
@@ -219,7 +193,7 @@ function childPlans(
     readonly changes: ChildChanges
     readonly known: readonly StoredRow[]
   },
-  makers: Makers
+  random: RandomSource
 ): ChildPlan[] {
   const { changes, known } = of
   const columns = settable(of.children.columns)
@@ -231,7 +205,7 @@ function childPlans(
   return [
     ...(changes.remove ?? []).map((id) => planChildDelete(of, child(id))),
     ...(changes.update ?? []).map(({ id, set }) => planChildUpdate(of, child(id), assignments(set, columns))),
-    ...(changes.insert ?? []).map((row) => planChildInsert(of, assignments(row, columns), makers))
+    ...(changes.insert ?? []).map((row) => planChildInsert(of, assignments(row, columns), random))
   ]
 }
 
@@ -239,15 +213,15 @@ function settable(columns: readonly Column[]): Column[] {
   return columns.filter(({ name }) => name !== 'id')
 }
 
-/** One body for every conflict, whose cause is in the log alone (contract.md section 5). */
+/** The same text for every conflict. The cause is only in the log (contract.md section 5). */
 const DETAIL = 'A data conflict occurred. Please retry or contact support.'
 
-/** A guarded write that came too late. The cause is for the log. */
+/** For a guarded write whose row was changed by another write before. The cause is for the log. */
 export function stale(cause: string): DomainError {
   return new DomainError('conflict', DETAIL, { guarded: true, cause: new Error(cause) })
 }
 
-/** Runs a write; on a guarded one every conflict is the guarded kind, whatever it came of. */
+/** Runs a write. Every conflict of a guarded write becomes the guarded kind, whatever its cause. */
 export async function guardConflicts<Result>(guarded: boolean, work: Promise<Result>): Promise<Result> {
   try {
     return await work
@@ -258,16 +232,16 @@ export async function guardConflicts<Result>(guarded: boolean, work: Promise<Res
   }
 }
 
-/** Letters and digits that are not taken for one another (Crockford's base32). */
+/** Letters and digits that are not easily confused (Crockford's base32). */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const LENGTH = 12
 
-/** 60 random bits to be read out. */
+/** 60 random bits as text that people can read out. */
 export function newCode(randomBytes: (size: number) => Buffer): string {
   return Array.from(randomBytes(LENGTH), (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('')
 }
 
-/** An entity's own no as an error. */
+/** The error for a rejection by a rule of the entity. */
 export function rejectionError(rejection: Rejection): DomainError {
   const { detail } = rejection
   switch (rejection.rejection) {

@@ -25,7 +25,7 @@ import {
   parseUpdate
 } from '../plan/write-requests.js'
 import { planDelete, requiredConditions, wrongState } from '../plan/plan-writes.js'
-import { keyedWrite } from './idempotent-write.js'
+import { idempotentWrite } from './idempotent-write.js'
 import { notFound } from './reads.js'
 import {
   applyChange,
@@ -36,18 +36,18 @@ import {
   rejectionError,
   stale,
   WriteSteps,
-  type Writing
+  type WriteDeps
 } from './write-steps.js'
 
 export async function create(
-  writing: Writing,
+  deps: WriteDeps,
   context: CallContext,
   request: CreateRequest__Output
 ): Promise<CreateResponse> {
-  const { planning, idempotency } = writing
+  const { planning, idempotency } = deps
   const parsed = parseCreate(request, { planning, caller: context.caller }, idempotency.required)
   const { resource, ignored } = parsed
-  const answer = await keyedWrite({ writing, context }, parsed, {
+  const answer = await idempotentWrite({ deps, context }, parsed, {
     method: 'POST',
     path: `/${resource.entity.name}`,
     work: async (steps) => {
@@ -99,19 +99,19 @@ async function prepare(
 }
 
 export async function update(
-  writing: Writing,
+  deps: WriteDeps,
   context: CallContext,
   request: UpdateRequest__Output
 ): Promise<UpdateResponse> {
-  const parsed = parseUpdate(request, { planning: writing.planning, caller: context.caller })
+  const parsed = parseUpdate(request, { planning: deps.planning, caller: context.caller })
   const { resource, id, values, ignored } = parsed
-  const answer = await keyedWrite({ writing, context }, parsed, {
+  const answer = await idempotentWrite({ deps, context }, parsed, {
     method: 'PUT',
     path: `/${resource.entity.name}/${String(id)}`,
     work: async (steps) => {
       const row = await guardedRow(parsed, [], steps)
       const change = await judge(parsed, row, steps)
-      await applyChange(parsed, { change, values, required: [], makers: writing, row }, steps)
+      await applyChange(parsed, { change, values, required: [], row }, steps)
       await steps.audit(resource.entity, id, 'update')
       return steps.answer(resource, id, ignored)
     }
@@ -136,14 +136,14 @@ async function judge({ resource, values }: ParsedUpdate, { locked }: GuardedRow,
 }
 
 export async function remove(
-  writing: Writing,
+  deps: WriteDeps,
   { caller, signal, requestId }: CallContext,
   request: DeleteRequest__Output
 ): Promise<DeleteResponse> {
-  const parsed = parseDelete(request, { planning: writing.planning, caller })
+  const parsed = parseDelete(request, { planning: deps.planning, caller })
   const { resource, writer, id, expected } = parsed
-  const deleting = writing.store.transaction(signal, async (unit) => {
-    const steps = new WriteSteps(unit, writing, { writer, requestId })
+  const deleting = deps.store.transaction(signal, async (unit) => {
+    const steps = new WriteSteps(unit, deps, { writer, requestId })
     await deleteRow(parsed, steps)
     await steps.audit(resource.entity, id, 'delete')
   })
@@ -163,12 +163,12 @@ async function deleteRow({ resource, writer, id, expected }: ParsedDelete, steps
   if (!deleted) throw stale('lost race: the DELETE matched no row')
 }
 
-export async function act(writing: Writing, context: CallContext, request: ActRequest__Output): Promise<ActResponse> {
-  const parsed = parseAct(request, { planning: writing.planning, caller: context.caller })
+export async function act(deps: WriteDeps, context: CallContext, request: ActRequest__Output): Promise<ActResponse> {
+  const parsed = parseAct(request, { planning: deps.planning, caller: context.caller })
   const { resource, id, action, ignored } = parsed
   const { loads, guardedChild } = action
   const children = new Set([...loads, ...(guardedChild === undefined ? [] : [guardedChild.children])])
-  const answer = await keyedWrite({ writing, context }, parsed, {
+  const answer = await idempotentWrite({ deps, context }, parsed, {
     method: 'PUT',
     path: `/${resource.entity.name}/${String(id)}/${action.name}`,
     work: async (steps) => {
@@ -176,7 +176,7 @@ export async function act(writing: Writing, context: CallContext, request: ActRe
       const child = knownChild(parsed, row.locked)
       const change = await decide(parsed, { locked: row.locked, child }, steps)
       const required = requiredConditions(action)
-      await applyChange(parsed, { change, values: new Map(), required, makers: writing, row }, steps)
+      await applyChange(parsed, { change, values: new Map(), required, row }, steps)
       await steps.audit(resource.entity, id, action.name)
       return steps.answer(resource, id, ignored)
     }

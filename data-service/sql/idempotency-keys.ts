@@ -1,5 +1,5 @@
 import { DomainError } from '../../shared/errors.js'
-import type { KeptAnswer, KeyClaim } from '../plan/stores.js'
+import type { StoredResponse, KeyClaim } from '../plan/stores.js'
 import { padToPowerOfTwo } from './conditions.js'
 import type { SqlDialect, WriteSession } from './engines/engine.js'
 import { type BoundValues, bytes, type Statement, type StatementText, statementText } from './engines/statement.js'
@@ -44,7 +44,7 @@ export class IdempotencyKeys {
   }
 
   /** As UnitOfWork.claimKey. Claiming the key is the first statement of its transaction. */
-  async claim(transaction: TransactionAttempt, claim: KeyClaim): Promise<KeptAnswer | undefined> {
+  async claim(transaction: TransactionAttempt, claim: KeyClaim): Promise<StoredResponse | undefined> {
     const values = {
       key: claim.keyHash,
       print: claim.fingerprint,

@@ -13,7 +13,7 @@ import type {
 } from '../plan/plans.js'
 import type {
   AuditEntry,
-  KeptAnswer,
+  StoredResponse,
   KeyClaim,
   LoadedRow,
   LockedRow,
@@ -133,14 +133,14 @@ class SqlUnitOfWork implements UnitOfWork {
     await this.#guards.writeGuards()
   }
 
-  async claimKey(claim: KeyClaim): Promise<KeptAnswer | undefined> {
+  async claimKey(claim: KeyClaim): Promise<StoredResponse | undefined> {
     this.#key = 'claimed'
     const kept = await this.#parts.keys.claim(this.#transaction, claim)
     if (kept === undefined) this.#key = 'taken'
     return kept
   }
 
-  async keepAnswer(claim: KeyClaim, answer: Buffer): Promise<void> {
+  async storeResponse(claim: KeyClaim, answer: Buffer): Promise<void> {
     await this.#parts.keys.keep(this.#transaction, claim, answer)
     this.#key = 'answered'
   }

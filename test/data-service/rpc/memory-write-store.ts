@@ -9,7 +9,13 @@ import type {
   RowScope
 } from '../../../data-service/plan/plans.js'
 import { selectedName } from '../../../data-service/plan/projection.js'
-import type { AuditEntry, KeptAnswer, LockedRow, UnitOfWork, WriteStore } from '../../../data-service/plan/stores.js'
+import type {
+  AuditEntry,
+  StoredResponse,
+  LockedRow,
+  UnitOfWork,
+  WriteStore
+} from '../../../data-service/plan/stores.js'
 
 interface MemoryRow {
   values: Map<string, Value>
@@ -19,7 +25,7 @@ interface MemoryRow {
 
 interface State {
   roots: Map<string, MemoryRow[]>
-  keys: Map<string, KeptAnswer>
+  keys: Map<string, StoredResponse>
   audits: AuditEntry[]
 }
 
@@ -92,7 +98,7 @@ export class MemoryWriteStore implements WriteStore {
         step('claim')
         return this.state.keys.get(keyHash.toString('hex'))
       },
-      keepAnswer: async ({ keyHash, fingerprint }, answer) => {
+      storeResponse: async ({ keyHash, fingerprint }, answer) => {
         step('keep')
         this.state.keys.set(keyHash.toString('hex'), { fingerprint, answer })
       },

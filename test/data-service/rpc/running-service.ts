@@ -44,8 +44,8 @@ export async function runService(
     maxExportRows: 100
   }
   const service = buildDataService({
-    reading: { planning, store, exports },
-    writing: {
+    readDeps: { planning, store, exports },
+    writeDeps: {
       planning,
       store: new MemoryWriteStore(),
       idempotency: { retention: 1000, required: false },

@@ -1,14 +1,19 @@
 import type { Logger } from 'pino'
-import { anonymous, type Authenticated, type Caller } from '../../../data-service/entity/caller.js'
+import { anonymous, type Authenticated, type CallContext, type Caller } from '../../../data-service/entity/caller.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
-import { type WriteHandlers, writeHandlers } from '../../../data-service/rpc/service.js'
-import type { Writing } from '../../../data-service/rpc/write-steps.js'
+import type { WriteDeps } from '../../../data-service/rpc/write-steps.js'
+import { act, create, remove, update } from '../../../data-service/rpc/writes.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { CreateResponse } from '../../../shared/gen/entity/v1/CreateResponse.js'
 import { MemoryWriteStore } from './memory-write-store.js'
 
-type Requests = { readonly [K in keyof WriteHandlers]: Parameters<WriteHandlers[K]>[1] }
+interface Requests {
+  readonly create: Parameters<typeof create>[2]
+  readonly update: Parameters<typeof update>[2]
+  readonly act: Parameters<typeof act>[2]
+  readonly delete: Parameters<typeof remove>[2]
+}
 /** A request with JSON in place of bytes, and tags in place of a precondition. */
 type Short<Request> = Partial<Omit<Request, 'body' | 'precondition'>> & {
   readonly resource: string
@@ -38,13 +43,13 @@ export function caller(
 export class WriteHarness {
   readonly store = new MemoryWriteStore()
   now = Date.UTC(2026, 0, 31, 8)
-  readonly #handlers: WriteHandlers
+  readonly #deps: WriteDeps
 
   constructor(
     entities: readonly Entity[],
     options: { readonly keyRequired?: boolean; readonly bypassRole?: string | undefined } = {}
   ) {
-    const writing: Writing = {
+    this.#deps = {
       planning: {
         catalogue: makeCatalogue(entities),
         ownership: { bypassRole: 'bypassRole' in options ? options.bypassRole : 'Admin', parameterName: 'id' },
@@ -57,23 +62,22 @@ export class WriteHarness {
       randomBytes: (size) => Buffer.alloc(size, 1),
       newGuid: () => '6f9619ff-8b86-d011-b42d-00c04fc964ff'
     }
-    this.#handlers = writeHandlers(writing)
   }
 
   async create(request: Short<Requests['create']>, by: Caller = manager): Promise<Answer> {
-    return answerOf(await this.#handlers.create(contextOf(by), { ...defaults, ...wire(request) }))
+    return answerOf(await create(this.#deps, contextOf(by), { ...defaults, ...wire(request) }))
   }
 
   async update(request: Short<Requests['update']>, by: Caller = manager): Promise<Answer> {
-    return answerOf(await this.#handlers.update(contextOf(by), { ...defaults, id: '1', ...wire(request) }))
+    return answerOf(await update(this.#deps, contextOf(by), { ...defaults, id: '1', ...wire(request) }))
   }
 
   async act(action: string, request: Short<Requests['act']>, by: Caller = manager): Promise<Answer> {
-    return answerOf(await this.#handlers.act(contextOf(by), { ...defaults, id: '1', action, ...wire(request) }))
+    return answerOf(await act(this.#deps, contextOf(by), { ...defaults, id: '1', action, ...wire(request) }))
   }
 
   async remove(request: Short<Requests['delete']>, by: Caller = manager): Promise<void> {
-    await this.#handlers.delete(contextOf(by), { ...defaults, id: '1', ...wire(request) })
+    await remove(this.#deps, contextOf(by), { ...defaults, id: '1', ...wire(request) })
   }
 }
 
@@ -133,7 +137,7 @@ function answerOf({ record, id, ignoredMembers = [], replayed = false, location 
   return { json: text, record: parsed, version: rowVersion, id: id ?? '', ignored: ignoredMembers, replayed, location }
 }
 
-function contextOf(by: Caller): Parameters<WriteHandlers['create']>[0] {
+function contextOf(by: Caller): CallContext {
   // No handler of a write logs.
   return {
     caller: by,

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { KeptAnswer, KeyClaim, UnitOfWork } from '../../../../data-service/plan/stores.js'
+import type { StoredResponse, KeyClaim, UnitOfWork } from '../../../../data-service/plan/stores.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { failure } from './failure.js'
 import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'
@@ -39,7 +39,7 @@ eachDatabase((kind) => {
       const kept = await unit.claimKey(of)
       if (kept !== undefined) return `replayed ${kept.answer.toString()}`
       const id = String(await unit.insert(insertPlan(categories, { name: slug, slug })))
-      await unit.keepAnswer(of, Buffer.from(id))
+      await unit.storeResponse(of, Buffer.from(id))
       return id
     }
     const rows = async (): Promise<number> => (await fresh.byHand.run('SELECT id FROM categories')).length
@@ -47,11 +47,11 @@ eachDatabase((kind) => {
     it('keep an answer to the byte with its fingerprint', async () => {
       const answer = randomBytes(100_000)
       const of = claim('k')
-      const take = (unit: UnitOfWork): Promise<KeptAnswer | undefined> =>
+      const take = (unit: UnitOfWork): Promise<StoredResponse | undefined> =>
         unit.claimKey({ ...of, fingerprint: hash('b') })
       await fresh.store.transaction(never, async (unit) => {
         expect(await unit.claimKey(of)).to.equal(undefined)
-        await unit.keepAnswer(of, answer)
+        await unit.storeResponse(of, answer)
       })
       for (const [at, store] of [fresh.store, fresh.other].entries()) {
         expect(await store.transaction(never, take), `store ${at}`).to.deep.equal({
@@ -195,7 +195,7 @@ eachDatabase((kind) => {
         await unit.claimKey(later)
         purging = fresh.other.purgeKeys(NOW + HOUR, 10)
         while (kind === 'mysql' && !(await purgeDeletes())) await wait(5)
-        await unit.keepAnswer(later, Buffer.from('new'))
+        await unit.storeResponse(later, Buffer.from('new'))
       })
       expect(await purging).to.equal(0)
       const kept = await fresh.store.transaction(never, (unit) => unit.claimKey(later))

@@ -49,7 +49,7 @@ describe('connections lost in a transaction, on mysql', () => {
     const kept = await unit.claimKey(KEY)
     if (kept !== undefined) return `replayed ${kept.answer.toString()}`
     const id = String(await unit.insert(leaf))
-    await unit.keepAnswer(KEY, Buffer.from(id))
+    await unit.storeResponse(KEY, Buffer.from(id))
     return id
   }
 

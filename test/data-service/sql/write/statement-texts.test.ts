@@ -64,7 +64,7 @@ async function everyStatement({ store }: FreshWriteStore, number: number): Promi
       action: text,
       requestId: text
     })
-    await unit.keepAnswer(claim, Buffer.from(text))
+    await unit.storeResponse(claim, Buffer.from(text))
     expect(await unit.delete(deletePlan(products, id, { scope, expected: [version(2)] }))).to.equal(true)
   })
   await store.transaction(never, (unit) => unit.claimKey(claim))
