@@ -99,17 +99,19 @@ export async function openAuthentication(
   }
 }
 
-/** The public keys of every issuer; an outside one whose keys cannot be had is told with none, not left out. */
+/** The rpc Keys: the public keys of every issuer. An outside issuer whose keys cannot be had is listed without keys. */
 export function keys(issuers: readonly PublishedIssuer[]): UnaryHandler<KeysRequest__Output, KeysResponse> {
-  return async () => {
-    return { issuers: await Promise.all(issuers.map(issuerKeys)) }
+  return async (_call, { missingKeyId }) => {
+    const missing = missingKeyId === '' ? undefined : missingKeyId
+    return { issuers: await Promise.all(issuers.map((issuer) => issuerKeys(issuer, missing))) }
   }
 }
 
-async function issuerKeys(of: PublishedIssuer): Promise<IssuerKeys> {
-  const published = (await of.keys()) ?? []
-  const jwks = Buffer.from(JSON.stringify({ keys: published.map(publicJwk) }))
-  return { issuer: of.issuer, audience: of.audience, jwks, tokenType: of.tokenType ?? '' }
+async function issuerKeys(of: PublishedIssuer, missingKeyId: string | undefined): Promise<IssuerKeys> {
+  const published = await of.keys(missingKeyId)
+  const jwks = Buffer.from(JSON.stringify({ keys: published.keys.map(publicJwk) }))
+  const { issuer, audience, tokenType = '' } = of
+  return { issuer, audience, jwks, tokenType, inDoubt: published.inDoubt }
 }
 
 /** RFC 7517, public members alone. */

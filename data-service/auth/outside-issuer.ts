@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { parseKeySet, type VerificationKey } from '../../shared/access-token.js'
-import { DomainError } from '../../shared/errors.js'
+import { KeyCache, keysUnavailable } from '../../shared/key-cache.js'
 import type { OutsideClaims } from './claims.js'
 import type { PublishedIssuer } from './signing-keys.js'
 
-/** An issuer of tokens that are taken beside the service's own (settings JWT_JWKS_…). */
+/** An issuer whose tokens are accepted beside the service's own (settings JWT_JWKS_…). */
 export interface OutsideIssuerConfig {
   readonly jwksUri: string
   readonly issuer: string
@@ -15,15 +15,98 @@ export interface OutsideIssuerConfig {
   readonly claims: OutsideClaims
 }
 
-const TIME_OUT = 5000
+/** Milliseconds. A withdrawn key is forgotten after FRESH; while the issuer is down its keys are used until STALE. */
+const FRESH = 10 * 60_000
+const STALE = 24 * 60 * 60_000
+/** Milliseconds between two fetches: tokens with made-up key ids must not become requests to the issuer. */
+const COOL_DOWN = 30_000
+/** Milliseconds between two fetches in the background. They keep known keys fresh, so that no request waits for one. */
+const BACKGROUND_INTERVAL = FRESH / 2
+/** Milliseconds that a list of keys waits for a fetch. The list also has our own keys, which a slow issuer must not delay. */
+const LIST_TIMEOUT = 1000
+
+/**
+ * An issuer whose keys are published at a URL. The keys are cached and fetched again in the background until `stopping`.
+ * An unknown key id causes a further fetch, at most one every 30 seconds. A known key is returned at once, even while a
+ * fetch is under way.
+ */
+export function outsideIssuer(
+  config: Pick<OutsideIssuerConfig, 'jwksUri' | 'issuer' | 'audience'> & { readonly tokenType?: string | undefined },
+  deps: {
+    readonly now: () => number
+    /** Left out: nothing is fetched in the background. */
+    readonly stopping?: AbortSignal
+    readonly fetchKeys?: (uri: string) => Promise<ReadonlyMap<string, VerificationKey>>
+    /** Receives one line when fetches begin to fail, and one when they work again. */
+    readonly log?: Pick<Logger, 'info' | 'warn'>
+  }
+): PublishedIssuer {
+  const { now, stopping, fetchKeys = fetchJwks, log } = deps
+  const { jwksUri, issuer, audience, tokenType } = config
+  const cache = new KeyCache({
+    fetch: async () => ({ keys: await fetchKeys(jwksUri) }),
+    now,
+    fresh: FRESH,
+    stale: STALE,
+    coolDown: COOL_DOWN,
+    onChange: (failure) => {
+      if (failure === undefined) log?.info({ issuer }, 'keys of the outside issuer are fetched again')
+      else log?.warn({ issuer, reason: failure.message }, 'keys of the outside issuer cannot be fetched')
+    }
+  })
+  const fetchInBackground = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      await cache.refresh()
+      const pause = cache.failure === undefined ? BACKGROUND_INTERVAL : COOL_DOWN
+      await delay(pause, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+  if (stopping !== undefined) void fetchInBackground(stopping)
+
+  return {
+    issuer,
+    audience,
+    tokenType,
+    async key(kid) {
+      const known = cache.known(kid)
+      if (known !== undefined && !cache.isFresh) void cache.refresh()
+      if (known !== undefined) return known
+      await cache.lookFor(kid)
+      if (cache.isInDoubt(kid)) throw keysUnavailable(COOL_DOWN)
+      return cache.known(kid)
+    },
+    async keys(missingKeyId) {
+      const fetched = missingKeyId === undefined ? cache.refresh() : cache.lookFor(missingKeyId)
+      // While the last fetch failed, known keys are listed without waiting for the next one.
+      if (cache.current === undefined || cache.failure === undefined) await settledWithin(LIST_TIMEOUT, fetched)
+      return {
+        keys: [...(cache.current?.keys.values() ?? [])],
+        inDoubt: missingKeyId !== undefined && cache.isInDoubt(missingKeyId)
+      }
+    }
+  }
+}
+
+/** Waits for the promise, at most so many milliseconds. */
+async function settledWithin(milliseconds: number, promise: Promise<void>): Promise<void> {
+  const settled = new AbortController()
+  await Promise.race([promise, delay(milliseconds, undefined, { signal: settled.signal }).catch(() => undefined)])
+  settled.abort()
+}
+
+/** Milliseconds until the whole key set must have come. */
+const FETCH_TIMEOUT = 5000
 const MAX_BYTES = 256 * 1024
 
-/** A JSON Web Key Set (RFC 7517) by key id. Keys for anything but ES256 and RS256 signatures are left out. */
+/**
+ * Fetches a JSON Web Key Set (RFC 7517) and answers its keys by key id (parseKeySet). Rejects for a redirect, any status
+ * but 2xx, and a body that is too large or no key set.
+ */
 export async function fetchJwks(uri: string): Promise<ReadonlyMap<string, VerificationKey>> {
   const response = await fetch(uri, {
     headers: { accept: 'application/jwk-set+json, application/json' },
     redirect: 'error',
-    signal: AbortSignal.timeout(TIME_OUT)
+    signal: AbortSignal.timeout(FETCH_TIMEOUT)
   })
   if (!response.ok) {
     await response.body?.cancel()
@@ -42,106 +125,4 @@ async function boundedText(response: Response): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-/** Milliseconds. A withdrawn key is forgotten within FRESH; with the issuer down its keys serve on until STALE. */
-const FRESH = 10 * 60_000
-const STALE = 24 * 60 * 60_000
-/** Tokens with made-up key ids must not become requests to the issuer. */
-const COOL_DOWN = 30_000
-/** How long a list of the keys waits for newer ones; an issuer that is slow must not make slow what our own keys are for. */
-const PATIENCE = 1000
-
-/** How often keys are fetched anew without being asked for, so that known ones are never waited for. */
-const EVERY = FRESH / 2
-
-type Keys = ReadonlyMap<string, VerificationKey>
-
-/**
- * An issuer whose keys are published at a URL: cached, fetched again in the background until `stopping`, and, not too
- * often, for an unknown key id. A known key verifies at once, whatever becomes of a fetch that is under way.
- */
-export function outsideIssuer(
-  config: Pick<OutsideIssuerConfig, 'jwksUri' | 'issuer' | 'audience'> & { readonly tokenType?: string | undefined },
-  how: {
-    readonly now: () => number
-    /** Without it nothing is fetched unless somebody asks for a key. */
-    readonly stopping?: AbortSignal
-    readonly fetchKeys?: (uri: string) => Promise<Keys>
-    /** Told when fetches begin to fail, and when they work again. */
-    readonly log?: Pick<Logger, 'info' | 'warn'>
-  }
-): PublishedIssuer {
-  const { now, stopping, fetchKeys = fetchJwks, log } = how
-  let keys: Keys | undefined
-  let fetchedAt = -Infinity
-  let triedAt = -Infinity
-  let failure: unknown
-  let fetching: Promise<void> | undefined
-
-  const refresh = async (): Promise<void> => {
-    triedAt = now()
-    try {
-      keys = await fetchKeys(config.jwksUri)
-      fetchedAt = now()
-      if (failure !== undefined) log?.info({ issuer: config.issuer }, 'keys of the outside issuer are fetched again')
-      failure = undefined
-    } catch (error) {
-      if (failure === undefined) {
-        const reason = error instanceof Error ? error.message : String(error)
-        log?.warn({ issuer: config.issuer, reason }, 'keys of the outside issuer cannot be fetched')
-      }
-      failure = error
-    } finally {
-      fetching = undefined
-    }
-  }
-  /** Never rejects: what failed is kept. */
-  const refreshed = async (): Promise<void> => {
-    if (fetching !== undefined || now() - triedAt >= COOL_DOWN) await (fetching ??= refresh())
-  }
-  const usable = (): Keys | undefined => (now() - fetchedAt > STALE ? undefined : keys)
-  const follow = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      await refreshed()
-      const pause = failure === undefined ? EVERY : COOL_DOWN
-      await delay(pause, undefined, { signal, ref: false }).catch(() => undefined)
-    }
-  }
-  if (stopping !== undefined) void follow(stopping)
-
-  return {
-    issuer: config.issuer,
-    audience: config.audience,
-    tokenType: config.tokenType,
-    async keys() {
-      // Whoever lists them keeps the list and asks again for a key that it lacks.
-      const asked = refreshed()
-      // An issuer known to be down is not waited for, however often one asks.
-      if (usable() === undefined || failure === undefined) {
-        const patience = new AbortController()
-        await Promise.race([asked, delay(PATIENCE, undefined, { signal: patience.signal }).catch(() => undefined)])
-        patience.abort()
-      }
-      const known = usable()
-      return known === undefined ? undefined : [...known.values()]
-    },
-    async key(kid) {
-      const known = usable()?.get(kid)
-      if (known === undefined) await refreshed()
-      else if (now() - fetchedAt > FRESH) void refreshed()
-      const found = known ?? usable()?.get(kid)
-      if (found !== undefined) return found
-      // While fetches fail nobody knows whether the issuer has such a key by now.
-      if (failure === undefined && usable() !== undefined) return undefined
-      // Without a cause: why fetches fail was logged once, and every token may name any issuer.
-      throw new DomainError(
-        'upstream.unavailable',
-        'The keys that verify this token cannot be fetched at the moment.',
-        {
-          retryAfter: COOL_DOWN / 1000
-        }
-      )
-    }
-  }
 }

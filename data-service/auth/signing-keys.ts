@@ -158,19 +158,22 @@ export async function watchKeys(
   return () => keys
 }
 
-/** An issuer whose keys are told to others. */
+/** An issuer whose keys the rpc Keys publishes. */
 export interface PublishedIssuer extends Issuer {
-  /** All of them; undefined while they cannot be had. */
-  keys(): Promise<readonly VerificationKey[] | undefined>
+  /**
+   * All its keys, none while they cannot be had. `missingKeyId` is a key id that the caller lacks and that is looked for;
+   * `inDoubt` tells that it is not among the keys and nobody knows whether it exists.
+   */
+  keys(missingKeyId?: string): Promise<{ readonly keys: readonly VerificationKey[]; readonly inDoubt: boolean }>
 }
 
-/** The service itself, whose keys are at hand, as they are at the moment. */
+/** The service itself. Its keys are always at hand, so none is ever in doubt. */
 export function ownIssuer(of: { issuer: string; audience: string }, keySet: () => KeySet): PublishedIssuer {
   return {
     issuer: of.issuer,
     audience: of.audience,
     key: (kid) => Promise.resolve(keySet().verifying.find((one) => one.kid === kid)),
-    keys: () => Promise.resolve(keySet().verifying)
+    keys: () => Promise.resolve({ keys: keySet().verifying, inDoubt: false })
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Logger } from 'pino'
 import { DomainError, type ErrorCode } from '../../shared/errors.js'
+import { isKeysUnavailable } from '../../shared/key-cache.js'
 import { messageOf } from '../../shared/start-error.js'
 import { requestIdOf } from '../../shared/wire.js'
 import type { Identify } from '../auth/claims.js'
@@ -165,8 +166,10 @@ export function toDomainError(error: unknown, call: FailedCall): DomainError {
     )
   }
   const { code, cause } = error
+  if (isKeysUnavailable(error)) log.debug({ code }, 'call refused')
   // Without a cause nothing is broken: the caller was only told to come back later.
-  if (code === 'upstream.unavailable' && cause === undefined) log.warn({ code, detail: error.message }, 'call refused')
+  else if (code === 'upstream.unavailable' && cause === undefined)
+    log.warn({ code, detail: error.message }, 'call refused')
   else if (OURS.includes(code)) log.error({ code, err: cause ?? error }, 'call failed')
   else if (code === 'ownership.denied') {
     const account = caller.kind === 'authenticated' ? caller : undefined

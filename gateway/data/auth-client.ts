@@ -34,8 +34,11 @@ export interface AuthClient {
   refresh(call: AuthCall, refreshToken: string): Promise<Session>
   /** Ends all sessions of the token's family. An unknown token is no error. */
   revoke(call: AuthCall, refreshToken: string): Promise<void>
-  /** The public keys of every issuer, the data service's own first. */
-  keys(call: AuthCall): Promise<readonly IssuerKeys[]>
+  /**
+   * The public keys of every issuer, the data service's own first. `missingKeyId` is a key id of an outside issuer that
+   * the data service is to look for.
+   */
+  keys(call: AuthCall, missingKeyId?: string): Promise<readonly IssuerKeys[]>
 }
 
 // loadProto reads the same proto file that the types were generated from.
@@ -64,8 +67,9 @@ export class GrpcAuthClient implements AuthClient {
     await writeUnary(this.#pool, { rpc: service.Revoke, call: uncancelled(call), request: { refreshToken } })
   }
 
-  async keys(call: AuthCall): Promise<readonly IssuerKeys[]> {
-    const { issuers } = await readUnary(this.#pool, { rpc: service.Keys, call: uncancelled(call), request: {} })
+  async keys(call: AuthCall, missingKeyId = ''): Promise<readonly IssuerKeys[]> {
+    const request = { missingKeyId }
+    const { issuers } = await readUnary(this.#pool, { rpc: service.Keys, call: uncancelled(call), request })
     return issuers
   }
 }

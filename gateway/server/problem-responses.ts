@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, type ErrorCode } from '../../shared/errors.js'
+import { isKeysUnavailable } from '../../shared/key-cache.js'
 import type { Logger } from '../../shared/logger.js'
 import { BODY_TOO_LARGE } from '../../shared/wire.js'
 import { toProblem } from '../http/problem-details.js'
@@ -76,7 +77,8 @@ export class ProblemSender {
   #understood(thrown: unknown, requestId: string | undefined): DomainError {
     if (thrown instanceof DomainError) {
       if (requestId === undefined) return thrown
-      if (thrown.code === 'internal' || thrown.code.startsWith('upstream.')) {
+      if (isKeysUnavailable(thrown)) this.#log.debug({ requestId, code: thrown.code }, 'data service failure')
+      else if (thrown.code === 'internal' || thrown.code.startsWith('upstream.')) {
         this.#log.warn({ requestId, code: thrown.code, err: thrown }, 'data service failure')
       }
       return thrown

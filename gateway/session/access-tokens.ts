@@ -7,114 +7,116 @@ import {
   verifyToken
 } from '../../shared/access-token.js'
 import { DomainError } from '../../shared/errors.js'
+import { type FetchedKeys, KeyCache, keysUnavailable } from '../../shared/key-cache.js'
 import type { AuthCall, AuthClient, IssuerKeys } from '../data/auth-client.js'
 
-/** Milliseconds. A withdrawn key is forgotten after FRESH; while the data service is away its keys serve until STALE. */
+/** Milliseconds. A withdrawn key is forgotten after FRESH; while the data service is away its keys are used until STALE. */
 const FRESH = 60_000
 const STALE = 24 * 60 * 60_000
-/** Tokens with made-up key ids must not become calls of the data service. */
+/** Milliseconds between two fetches: tokens with made-up key ids must not become calls of the data service. */
 const COOL_DOWN = 5000
 
-interface Published {
-  readonly fetchedAt: number
-  readonly issuers: readonly (Omit<Issuer, 'key'> & { readonly keys: ReadonlyMap<string, VerificationKey> })[]
-  /** The key set of the service's own issuer, as it came. */
-  readonly own: Buffer
+/** Whose key, and which. */
+interface KeyName {
+  readonly issuer: string
+  readonly kid: string
 }
 
-/** The keys that the data service publishes: cached, and fetched again, not too often, for an unknown key id. */
+interface KeysCall {
+  readonly call: AuthCall
+  /** The unknown key of an outside issuer that the data service is to look for. */
+  readonly missing?: KeyName
+}
+
+/** One answer of the rpc Keys. The ids of its keys are cacheIds. */
+interface Published extends FetchedKeys {
+  /** The service's own first. */
+  readonly issuers: readonly Omit<Issuer, 'key'>[]
+  /** The key set of the service's own issuer, as it came. */
+  readonly ownKeySet: Buffer
+}
+
+/** The public keys of every issuer whose access tokens are accepted, as the data service publishes them, cached. */
 export class PublishedKeys {
-  readonly #auth: AuthClient
-  readonly #now: () => Date
-  #current: Published | undefined
-  #triedAt = -Infinity
-  #failure: Error | undefined
-  #fetching: Promise<void> | undefined
+  readonly #cache: KeyCache<Published, KeysCall>
 
   constructor(auth: AuthClient, now: () => Date) {
-    this.#auth = auth
-    this.#now = now
+    this.#cache = new KeyCache<Published, KeysCall>({
+      fetch: async ({ call, missing }) => published(await auth.keys(call, missing?.kid), missing),
+      now: () => now().getTime(),
+      fresh: FRESH,
+      stale: STALE,
+      coolDown: COOL_DOWN
+    })
   }
 
-  /** A JSON Web Key Set of the service's own issuer. Throws where there never was one to be had. */
+  /** A JSON Web Key Set of the service's own issuer. Throws if the keys cannot be had. */
   async ownKeySet(call: AuthCall): Promise<Buffer> {
-    return (await this.#load(call)).own
+    return (await this.#load(call)).ownKeySet
   }
 
-  /** Everybody whose access tokens are accepted. Throws where they cannot be had. */
+  /** Every issuer whose access tokens are accepted. Throws if the keys cannot be had. */
   async issuers(call: AuthCall): Promise<Issuer[]> {
     const { issuers } = await this.#load(call)
-    return issuers.map(({ issuer, audience, tokenType }) => ({
-      issuer,
-      audience,
-      tokenType,
-      key: (kid) => this.#key(call, issuer, kid)
+    return issuers.map((one, at) => ({
+      ...one,
+      key: (kid) => {
+        const name = { issuer: one.issuer, kid }
+        return at === 0 ? this.#ownKey(call, name) : this.#outsideKey(call, name)
+      }
     }))
   }
 
-  async #key(call: AuthCall, issuer: string, kid: string): Promise<VerificationKey | undefined> {
-    const known = this.#keysOf(issuer)?.get(kid)
-    if (known !== undefined) return known
-    if (this.#mayTry()) await this.#fetch(call)
-    const keys = this.#keysOf(issuer)
-    const found = keys?.get(kid)
-    if (found !== undefined) return found
-    if (this.#failure !== undefined) throw this.#failure
-    // An issuer is published without keys while nobody can fetch them.
-    if (keys?.size === 0) throw unavailable()
-    return undefined
-  }
-
-  #keysOf(issuer: string): ReadonlyMap<string, VerificationKey> | undefined {
-    return this.#current?.issuers.find((one) => one.issuer === issuer)?.keys
-  }
-
   async #load(call: AuthCall): Promise<Published> {
-    const age = this.#now().getTime() - (this.#current?.fetchedAt ?? -Infinity)
-    if (age > FRESH && (this.#current === undefined || this.#mayTry())) await this.#fetch(call)
-    if (this.#current !== undefined) return this.#current
-    throw this.#failure ?? unavailable()
+    const cache = this.#cache
+    if (cache.current === undefined) await cache.fetch({ call })
+    else if (!cache.isFresh) await cache.refresh({ call })
+    if (cache.current !== undefined) return cache.current
+    throw cache.failure ?? keysUnavailable(COOL_DOWN)
   }
 
-  #mayTry(): boolean {
-    return this.#fetching !== undefined || this.#now().getTime() - this.#triedAt >= COOL_DOWN
+  /** The data service always has its own keys, so a key that it does not publish does not exist. */
+  async #ownKey(call: AuthCall, name: KeyName): Promise<VerificationKey | undefined> {
+    const id = cacheId(name)
+    if (this.#cache.known(id) === undefined) await this.#cache.refresh({ call })
+    const found = this.#cache.known(id)
+    if (found === undefined && this.#cache.failure !== undefined) throw this.#cache.failure
+    return found
   }
 
-  /** Never rejects: what failed is kept. */
-  #fetch(call: AuthCall): Promise<void> {
-    this.#fetching ??= this.#refresh(call).finally(() => (this.#fetching = undefined))
-    return this.#fetching
-  }
-
-  async #refresh(call: AuthCall): Promise<void> {
-    this.#triedAt = this.#now().getTime()
-    try {
-      this.#current = published(await this.#auth.keys(call), this.#now().getTime())
-      this.#failure = undefined
-    } catch (error) {
-      this.#failure = error instanceof Error ? error : new TypeError('No Error was thrown', { cause: error })
-      if (this.#now().getTime() - (this.#current?.fetchedAt ?? 0) > STALE) this.#current = undefined
-    }
+  /** The data service may know of a newer key, or may be unable to find out whether there is one. */
+  async #outsideKey(call: AuthCall, name: KeyName): Promise<VerificationKey | undefined> {
+    const id = cacheId(name)
+    await this.#cache.lookFor(id, { call, missing: name })
+    if (this.#cache.isInDoubt(id)) throw this.#cache.failure ?? keysUnavailable(COOL_DOWN)
+    return this.#cache.known(id)
   }
 }
 
-function published(answer: readonly IssuerKeys[], fetchedAt: number): Published {
+function published(answer: readonly IssuerKeys[], missing: KeyName | undefined): Published {
   const [own] = answer
   if (own === undefined) throw new DomainError('upstream.bad-gateway', 'The data service published no keys.')
-  const issuers = answer.map(({ issuer, audience, jwks, tokenType }) => ({
+  const keys = new Map<string, VerificationKey>()
+  /** The one id that this answer shows to be absent. */
+  let absent: string | undefined
+  for (const { issuer, jwks, inDoubt } of answer) {
+    const keySet = parseKeySet(jwks.toString('utf8'))
+    for (const [kid, key] of keySet) keys.set(cacheId({ issuer, kid }), key)
+    // An issuer is published without keys while nobody can fetch them.
+    if (issuer === missing?.issuer && !inDoubt && keySet.size > 0) absent = cacheId(missing)
+  }
+  const issuers = answer.map(({ issuer, audience, tokenType }) => ({
     issuer,
     audience,
-    // A data service of an earlier version says none.
-    tokenType: tokenType === '' ? undefined : tokenType,
-    keys: parseKeySet(jwks.toString('utf8'))
+    // A data service of an earlier version sends none.
+    tokenType: tokenType === '' ? undefined : tokenType
   }))
-  return { fetchedAt, issuers, own: own.jwks }
+  return { keys, showsAbsent: (id) => id === absent, issuers, ownKeySet: own.jwks }
 }
 
-function unavailable(): DomainError {
-  return new DomainError('upstream.unavailable', 'The keys that verify this token cannot be fetched at the moment.', {
-    retryAfter: COOL_DOWN / 1000
-  })
+/** Two issuers may have keys of one id. */
+function cacheId({ issuer, kid }: KeyName): string {
+  return JSON.stringify([issuer, kid])
 }
 
 /**

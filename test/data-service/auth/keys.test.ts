@@ -62,7 +62,9 @@ describe('outsideIssuer', () => {
     key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
   } as const
 
-  it('fetches once for many, again for unknown key ids but not more often than every 30 seconds', async () => {
+  const doubtOf = (asked: Promise<unknown>): Promise<unknown> => asked.catch((reason: unknown) => reason)
+
+  it('fetches once for many, and for made-up key ids not more often than every 30 seconds', async () => {
     let now = 0
     let fetches = 0
     const keys = new Map<string, VerificationKey>([['k', key]])
@@ -70,17 +72,63 @@ describe('outsideIssuer', () => {
       now: () => now,
       fetchKeys: () => Promise.resolve(new Map([...keys, [`n${++fetches}`, key]]))
     })
-    expect(await Promise.all([issuer.key('k'), issuer.key('k'), issuer.key('k')])).to.deep.equal([key, key, key])
+    const asked = ['k', 'k', 'k'].map((kid) => issuer.key(kid))
+    expect(await Promise.all(asked)).to.deep.equal([key, key, key])
     expect(fetches).to.equal(1)
-    for (let i = 0; i < 10; i++) expect(await issuer.key(`made-up-${i}`), `time ${i}`).to.equal(undefined)
+    for (let i = 0; i < 10; i++)
+      expect(await doubtOf(issuer.key(`made-up-${i}`)), `id ${i}`).to.include({ code: 'upstream.unavailable' })
     expect(fetches).to.equal(1)
     now = 30_000
     expect(await issuer.key('n2')).to.equal(key)
     expect(fetches).to.equal(2)
-    expect(await issuer.key('n1')).to.equal(undefined)
+    for (let i = 0; i < 10; i++) expect(await issuer.key(`made-up-${i}`), `id ${i}`).to.equal(undefined)
+    expect(await issuer.key('n1'), 'withdrawn').to.equal(undefined)
+    expect(await doubtOf(issuer.key('n3'))).to.include({ code: 'upstream.unavailable', retryAfter: 30 })
+    expect(fetches).to.equal(2)
+    now += 30_000
+    expect(await issuer.key('n3')).to.equal(key)
     now += 11 * 60_000
     await issuer.key('k')
-    expect(fetches).to.equal(3)
+    expect(fetches).to.equal(4)
+  })
+
+  it('fetches for an unknown key id although it has just fetched for another reason', async () => {
+    let fetches = 0
+    const issuer = outsideIssuer(config, {
+      now: () => 0,
+      fetchKeys: () => Promise.resolve(new Map([[`n${++fetches}`, key]]))
+    })
+    expect((await issuer.keys()).keys).to.deep.equal([key])
+    expect(await issuer.key('made-up')).to.equal(undefined)
+    expect(fetches).to.equal(2)
+  })
+
+  it('does not decide on a key id by a fetch that began before it was asked for', async () => {
+    const answers: ((keys: Map<string, VerificationKey>) => void)[] = []
+    const issuer = outsideIssuer(config, {
+      now: () => 0,
+      fetchKeys: () => new Promise((resolve) => answers.push(resolve))
+    })
+    const listed = issuer.keys()
+    const asked = [issuer.key('new'), issuer.key('new'), issuer.key('made-up')]
+    answers[0]?.(new Map([['k', key]]))
+    await listed
+    while (answers.length < 2) await new Promise((done) => setImmediate(done))
+    answers[1]?.(new Map([['new', key]]))
+    expect(await Promise.all(asked)).to.deep.equal([key, key, undefined])
+    expect(answers).to.have.length(2)
+  })
+
+  it('remembers so many made-up key ids and no more', async () => {
+    let now = 0
+    const issuer = outsideIssuer(config, { now: () => now, fetchKeys: () => Promise.resolve(new Map([['k', key]])) })
+    await issuer.key('first')
+    for (let i = 0; i < 499; i++) await doubtOf(issuer.key(`made-up-${i}`))
+    expect(await issuer.key('first')).to.equal(undefined)
+    for (let i = 0; i < 500; i++) await doubtOf(issuer.key(`more-${i}`))
+    expect(await doubtOf(issuer.key('first'))).to.include({ code: 'upstream.unavailable' })
+    now = 30_000
+    expect(await issuer.key('first')).to.equal(undefined)
   })
 
   it('keeps serving with known keys while the issuer is down, for a day', async () => {
@@ -183,8 +231,13 @@ describe('the key list of an outside issuer', () => {
       answers.shift()?.() ?? Promise.reject(new Error('more'))
     const issuer = outsideIssuer(config, { now: () => now, fetchKeys })
     const lists: unknown[] = []
-    for (; answers.length > 0; now += 30_000) lists.push(await issuer.keys(), await issuer.keys())
-    expect(lists).to.deep.equal([undefined, undefined, [key], [key], [key], [key], [key], []])
+    for (; answers.length > 0; now += 30_000) {
+      lists.push((await issuer.keys()).keys)
+      // A list that is not waited for is there when the fetch has ended.
+      await new Promise((done) => setImmediate(done))
+      lists.push((await issuer.keys()).keys)
+    }
+    expect(lists).to.deep.equal([[], [], [key], [key], [key], [key], [key], []])
   })
 
   it('does not wait for an issuer that does not answer', async () => {
@@ -196,7 +249,27 @@ describe('the key list of an outside issuer', () => {
     })
     await issuer.keys()
     now = 30_000
-    expect(await issuer.keys()).to.deep.equal([key])
+    expect((await issuer.keys()).keys).to.deep.equal([key])
+  })
+
+  it('tells whether a key that the caller lacks is in doubt, and fetches for it', async () => {
+    let now = 0
+    let published = new Map<string, VerificationKey>([['k', key]])
+    let down = false
+    const issuer = outsideIssuer(config, {
+      now: () => now,
+      fetchKeys: () => (down ? Promise.reject(new Error('down')) : Promise.resolve(published))
+    })
+    expect(await issuer.keys('k')).to.deep.equal({ keys: [key], inDoubt: false })
+    published = new Map([['n', key]])
+    expect(await issuer.keys('n'), 'within the cool-down').to.deep.equal({ keys: [key], inDoubt: true })
+    expect(await issuer.keys(), 'without an id').to.deep.equal({ keys: [key], inDoubt: false })
+    now = 30_000
+    expect(await issuer.keys('n')).to.deep.equal({ keys: [key], inDoubt: false })
+    expect((await issuer.keys('k')).inDoubt, 'withdrawn').to.equal(false)
+    down = true
+    now = 60_000
+    expect((await issuer.keys('made-up')).inDoubt, 'while fetches fail').to.equal(true)
   })
 })
 

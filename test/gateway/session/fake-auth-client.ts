@@ -59,8 +59,8 @@ export class FakeAuthClient implements AuthClient {
     this.live.delete(request)
   }
 
-  async keys(call: AuthCall): Promise<readonly IssuerKeys[]> {
-    this.#seen({ rpc: 'keys', call })
+  async keys(call: AuthCall, request?: string): Promise<readonly IssuerKeys[]> {
+    this.#seen({ rpc: 'keys', call, request })
     return [keySet(ISSUER, AUDIENCE, [this.signer]), ...this.outside]
   }
 
@@ -108,5 +108,6 @@ export class FakeAuthClient implements AuthClient {
 }
 
 export function keySet(issuer: string, audience: string, signers: readonly Signer[]): IssuerKeys {
-  return { issuer, audience, tokenType: '', jwks: Buffer.from(JSON.stringify({ keys: signers.map(({ jwk }) => jwk) })) }
+  const jwks = Buffer.from(JSON.stringify({ keys: signers.map(({ jwk }) => jwk) }))
+  return { issuer, audience, tokenType: '', jwks, inDoubt: false }
 }

@@ -111,6 +111,32 @@ describe('the published keys', () => {
     expect(await check(signed(signer, { iss: ISSUER, sub: 'x' }))).to.equal(401)
   })
 
+  it('of an outside issuer are looked for by key id, and one that the data service has in doubt is 503', async () => {
+    const [before, after] = [newSigner('before'), newSigner('after')]
+    const issuer = 'https://issuer.example'
+    const exp = Date.parse('2031-02-04') / 1000
+    const token = (signer: typeof after): string => signed(signer, { iss: issuer, aud: 'store', sub: 'x', exp })
+    const publish = (signer: typeof after, inDoubt: boolean): void => {
+      gateway.auth.outside = [{ ...keySet(issuer, 'store', [signer]), inDoubt }]
+    }
+    publish(before, false)
+    expect(await check(token(before))).to.equal(200)
+    expect(await check(token(newSigner('made-up')))).to.equal(401)
+    expect(gateway.auth.made('keys')).to.deep.equal([undefined, 'made-up'])
+    expect(await check(token(newSigner('made-up'))), 'shown absent').to.equal(401)
+    const kept = await gateway.send('POST', '/auth/session/token', { cookies: { access: token(after), refresh: 'r' } })
+    expectProblem(kept, 503, 'upstream.unavailable')
+    expect(kept.headers).to.include({ 'retry-after': '5' }).and.not.have.property('set-cookie')
+    expect(fetches()).to.equal(2)
+    gateway.advance(5)
+    publish(before, true)
+    expect(await check(token(after))).to.equal(503)
+    expect(gateway.auth.made('keys')).to.deep.equal([undefined, 'made-up', 'after'])
+    gateway.advance(5)
+    publish(after, false)
+    expect(await check(token(after))).to.equal(200)
+  })
+
   it('of a data service that publishes none are no keys', async () => {
     gateway.auth.keys = () => Promise.resolve([])
     expectProblem(await keySetAnswer(), 502, 'upstream.bad-gateway')
@@ -118,7 +144,7 @@ describe('the published keys', () => {
 
   it('of a data service that publishes nonsense are a fault of ours', async () => {
     gateway.auth.keys = () =>
-      Promise.resolve([{ issuer: ISSUER, audience: ISSUER, tokenType: '', jwks: Buffer.from('x') }])
+      Promise.resolve([{ issuer: ISSUER, audience: ISSUER, tokenType: '', jwks: Buffer.from('x'), inDoubt: false }])
     expectProblem(await keySetAnswer(), 500, 'internal')
   })
 })
