@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../harness/package-root.js'
 
-/** A command of the README and, where the README shows it, what it prints. */
+/** A command of a page and, where the page shows it, what it prints. */
 export interface Example {
   readonly command: string
   readonly output: string | undefined
@@ -10,10 +10,10 @@ export interface Example {
 
 const BLOCK = /^```(sh|text)\n([\s\S]*?)^```$/gm
 
-/** Every `sh` block of the README in order, with the `text` block right after it. */
-export function readmeExamples(): readonly Example[] {
+/** Every `sh` block of a page in order, with the `text` block right after it. */
+export function examplesOf(page: string): readonly Example[] {
   const examples: { command: string; output: string | undefined }[] = []
-  for (const [, kind, body = ''] of readFileSync(join(packageRoot, 'README.md'), 'utf8').matchAll(BLOCK)) {
+  for (const [, kind, body = ''] of readFileSync(join(packageRoot, page), 'utf8').matchAll(BLOCK)) {
     const last = examples.at(-1)
     if (kind === 'sh') examples.push({ command: body.trim(), output: undefined })
     else if (last !== undefined && last.output === undefined) last.output = body.trimEnd()
@@ -21,10 +21,10 @@ export function readmeExamples(): readonly Example[] {
   return examples
 }
 
-/** Headers that the README leaves out, in its own words. */
+/** Headers that the README leaves out, in its own words, and so does the tour. */
 const LEFT_OUT = /^(?:x-request-id|x-content-type-options|date|connection|keep-alive|content-length):/i
 
-/** What a command printed, in the form the README shows it, with what differs from run to run made the same. */
+/** What a command printed, in the form the pages show it, with what differs from run to run made the same. */
 export function comparable(output: string): string {
   return output
     .replaceAll('\r', '')

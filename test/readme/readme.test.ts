@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageRoot } from '../harness/package-root.js'
 import { freePort } from '../runner/free-port.js'
-import { comparable, readmeExamples } from './readme-examples.js'
+import { comparable, examplesOf } from './readme-examples.js'
 
-const examples = readmeExamples()
+// The commands of the tour run after those of the README, against the same start.
+const examples = [...examplesOf('README.md'), ...examplesOf('docs/tour.md')]
 const own = new Set(['npm start', 'npm test'])
 const SEPARATOR = '\u0001'
 
-describe('README', function () {
+describe('README and tour', function () {
   this.timeout(120_000)
   let store: ChildProcess
   let environment: NodeJS.ProcessEnv
