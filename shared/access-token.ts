@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import jwt, { type JwtHeader, type JwtPayload } from 'jsonwebtoken'
 
-/** Someone whose tokens are accepted, with the keys that verify them and nobody else's. */
+/** An issuer whose tokens are accepted. Its keys verify its own tokens alone. */
 export interface Issuer {
   readonly issuer: string
   readonly audience: string
@@ -75,21 +75,21 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** The claims of a token that holds. */
+/** The claims of a verified token. */
 export type Claims = JwtPayload & { readonly iss: string; readonly sub: string; readonly exp: number }
 
 /** The last second of the year 9999, after which RFC 3339 has no date. */
 const LAST_EXPIRY = 253_402_300_799
 
-/** Why a token was refused, for the log alone. */
+/** Why a token is not valid. The message is for the log alone. */
 export class TokenRejected extends Error {
-  override readonly name = 'TokenRefused'
+  override readonly name = 'TokenRejected'
 }
 
 /**
- * Checks signature, algorithm, `iss`, `aud`, `exp` (required), `nbf`, `kid` and `sub`. Throws TokenRefused, or
- * `upstream.unavailable` where an outside issuer's keys cannot be had. `now` in milliseconds. With
- * `acceptExpired` an `exp` may have passed.
+ * Checks signature, algorithm, `iss`, `aud`, `exp` (required), `nbf`, `kid` and `sub`. Throws TokenRejected, or
+ * `upstream.unavailable` if it cannot be found out whether the issuer has the token's key. `now` is in epoch milliseconds.
+ * With `acceptExpired` an expired token is accepted too.
  */
 export async function verifyToken(
   token: string,
@@ -100,7 +100,7 @@ export async function verifyToken(
   const issuer = issuers.find((one) => one.issuer === claimed)
   if (issuer === undefined) throw new TokenRejected('unknown issuer')
   if (typeof header.kid !== 'string') throw new TokenRejected('no key id')
-  // RFC 7515 section 4.1.11: what is marked critical and not understood must be refused, and nothing is understood.
+  // RFC 7515 section 4.1.11: a token with critical parameters that are not understood must be rejected. None is known here.
   if (header.crit !== undefined) throw new TokenRejected('critical header parameters')
   if (!isOfType(header.typ, issuer.tokenType)) throw new TokenRejected('another type of token')
   const key = await issuer.key(header.kid)
@@ -114,7 +114,7 @@ export async function verifyToken(
       ignoreExpiration: acceptExpired
     })
   )
-  // jsonwebtoken takes a token without `exp` for one that never expires.
+  // jsonwebtoken accepts a token without `exp` as one that never expires.
   if (typeof claims === 'string' || typeof claims.exp !== 'number') throw new TokenRejected('no expiry')
   if (claims.exp > LAST_EXPIRY) throw new TokenRejected('an expiry beyond the year 9999')
   if (typeof claims.sub !== 'string' || claims.sub === '') throw new TokenRejected('no subject')
@@ -128,7 +128,7 @@ function isOfType(typ: unknown, required: string | undefined): boolean {
   return typeof typ === 'string' && plain(typ) === plain(required)
 }
 
-/** What a token says of itself, to find the key that can tell whether it is true. */
+/** The header and the issuer of a token, not verified: they tell which key verifies it. */
 function unverified(token: string): { header: JwtHeader; issuer: unknown } {
   const decoded = verified(() => jwt.decode(token, { complete: true }))
   // Claims may be any JSON at all, null included, whatever the types say.
@@ -143,7 +143,7 @@ function verified<T>(verify: () => T): T {
   try {
     return verify()
   } catch (error) {
-    // The parser's own words repeat what could not be parsed.
+    // The parser's own message quotes the text that could not be parsed.
     throw new TokenRejected(error instanceof jwt.JsonWebTokenError ? error.message : 'not a JWT', { cause: error })
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Passwords } from './passwords.js'
 
-/** Who logs in, as access tokens tell of them. */
+/** An account as its access tokens describe it. */
 export interface Account {
   /** The subject of its tokens. */
   readonly email: string
@@ -15,22 +15,22 @@ export interface StoredAccount extends Account {
   readonly id: string
   /** Argon2id in PHC form. */
   readonly passwordHash: string
-  /** Of no use while SAMPLE_DATA is off. */
+  /** Sample accounts cannot log in while SAMPLE_DATA is off. */
   readonly isSample: boolean
 }
 
 /**
- * What an account is found by: the hash of its e-mail address with letter case folded. It folds alike on every
- * database, where collations also equate what must not log in to one account, full-width letters say.
+ * The key that finds an account: the hash of its e-mail address in lower case. The hash is the same on every database,
+ * while collations also equate addresses that must stay different accounts, those with full-width letters for example.
  */
 export function accountKey(email: string): Buffer {
   return createHash('sha256').update(email.normalize('NFC').toLowerCase().normalize('NFC')).digest()
 }
 
-/** Log-ins of late under one key, as epoch milliseconds. */
+/** Recent logins under one key, as epoch milliseconds. */
 export interface LoginAttempts {
   readonly failed: readonly number[]
-  /** Admitted, and not known to have failed or not. */
+  /** Admitted, with no outcome yet. */
   readonly pending: readonly number[]
 }
 
@@ -41,13 +41,13 @@ export interface NewAccount extends Account {
   readonly createdAt: number
 }
 
-/** All refresh tokens that followed from one log-in. */
+/** All refresh tokens that followed from one login (a refresh token family). */
 export interface Family {
   /** 16 bytes. */
   readonly id: Buffer
   readonly accountId: string
   readonly createdAt: number
-  /** When it dies, however often it is refreshed. */
+  /** When it expires, however often it is refreshed. */
   readonly endsAt: number
   readonly revokedAt: number | null
 }
@@ -55,14 +55,14 @@ export interface Family {
 export interface NewToken {
   /** SHA-256 of the token. */
   readonly hash: Buffer
-  /** SHA-256 of what it names its family by. */
+  /** SHA-256 of the reference by which it names its family. */
   readonly refHash: Buffer
   readonly familyId: Buffer
   readonly issuedAt: number
   readonly expiresAt: number
 }
 
-/** What finds the family of a token. */
+/** The keys by which the family of a token is found. */
 export interface TokenKeys {
   readonly hash: Buffer
   /** null for a token that names no family. */
@@ -75,7 +75,7 @@ export interface KeptToken extends Omit<NewToken, 'refHash'> {
   readonly successor: Buffer | null
 }
 
-/** The statements of one transaction. It is of no use once that ended. All times are epoch milliseconds. */
+/** The statements of one transaction, usable until it ends. All times are epoch milliseconds. */
 export interface AuthUnit {
   findAccount(emailKey: Buffer): Promise<StoredAccount | undefined>
   getAccount(id: string): Promise<StoredAccount | undefined>
@@ -84,13 +84,14 @@ export interface AuthUnit {
 
   /** Holds the key's attempts until the transaction ends: others that ask for them wait. */
   lockAttempts(keyHash: Buffer): Promise<LoginAttempts>
-  /** Of a key that was locked. They may be purged from `expiresAt` on. */
+  /** Stores the attempts of a locked key. They may be purged from `expiresAt` on. */
   keepAttempts(keyHash: Buffer, attempts: LoginAttempts, expiresAt: number): Promise<void>
 
-  /** `token` is its first, and tells how long it lives. */
+  /** `token` is its first token and gives its expiry. */
   addFamily(family: Family, token: NewToken): Promise<void>
   /**
-   * The family that a token is of, or names, which nobody else changes, nor any of its tokens, until the transaction ends.
+   * Locks and answers the family that a token belongs to or names: nobody else changes it or its tokens until the
+   * transaction ends.
    */
   lockFamilyOf(token: TokenKeys): Promise<Family | undefined>
   /** When tokens of a family were issued after `since`, the earliest first. */
@@ -103,7 +104,7 @@ export interface AuthUnit {
 
 export interface Rotation {
   readonly usedAt: number
-  /** When the used token need not be kept any more; null for one that names no family, which would be forgotten. */
+  /** When the used token may be purged; null for one that names no family, whose reuse could not be detected any more. */
   readonly purgeAt: number | null
   readonly sealed: Buffer
   readonly successor: NewToken
@@ -123,7 +124,7 @@ export interface AuthStore {
    * `upstream.unavailable`.
    */
   transaction<Result>(signal: AbortSignal, work: (unit: AuthUnit) => Promise<Result>): Promise<Result>
-  /** Deletes at most `most` of what log-ins of the past left behind; how many it deleted. */
+  /** Deletes at most `most` expired login attempts; answers how many it deleted. */
   purgeAttempts(now: number, most: number): Promise<number>
   /** Deletes at most `most` tokens of dead families, or families that have none; how many it deleted. */
   purgeSessions(now: number, most: number): Promise<number>

@@ -8,37 +8,38 @@ const WINDOW = 15 * 60_000
 const PER_PAIR = 10
 const PER_ADDRESS = 100
 
-/** An attempt that takes longer was cut off with its process, and counts as failed. */
+/** Milliseconds. An attempt that takes longer was cut off when its process ended, and counts as failed. */
 const LONGEST_ATTEMPT = 30_000
-/** How long one waits for others under way, which may yet prove good, before it is refused for their sake. */
+/** Milliseconds that an attempt waits for pending ones, which may still succeed, before it is rejected because of them. */
 const LOCK_TIMEOUT = 4000
 const POLL = 100
-/** Those that wait so at once in this process; each costs a read a POLL. */
+/** Attempts of this process that may wait for pending ones at the same time. Each of them reads once in a POLL. */
 const MOST_WAITING = 64
 
-/** Keys that this process knows to be full; the oldest are forgotten first, which costs a read. */
+/** Full keys that this process remembers. The oldest is forgotten first; its next attempt costs a read. */
 const MOST_FULL = 10_000
 
-/** What attempts are counted under: the account with the address, then the address. */
+/** The keys that attempts are counted under: account and address together, and the address alone. */
 export type AttemptKeys = readonly [pair: Buffer, address: Buffer]
 
-/** An attempt that was admitted, to be settled one way or the other. */
+/** An admitted attempt. It must end with `failed` or `succeeded`. */
 export interface Attempt {
   readonly at: number
   readonly keys: AttemptKeys
 }
 
 /**
- * Throttles log-ins by account and address, whether or not there is such an account, in the database. What is refused
- * costs a read of the counts at most; only who may pass takes locks, and counts as failed before the password is looked at.
+ * Throttles logins by account and address, whether or not there is such an account. The counts are in the database, so
+ * all replicas share them. A rejected attempt costs one read at most. Only an attempt that may pass takes locks; it counts
+ * as failed before its password is checked.
  */
 export class LoginThrottle {
   readonly #store: AuthStore
   readonly #now: () => number
   #waiting = 0
   /**
-   * When keys cease to be full, in epoch milliseconds, of those that no attempt under way can change: nobody is admitted
-   * under them until then, at no replica, so their counts stand still and need not be read.
+   * Keys that are full and have no pending attempt, with the time when they cease to be full, in epoch milliseconds. No
+   * replica admits an attempt under them until then, so their counts cannot change and need not be read.
    */
   readonly #fullUntil = new Map<string, number>()
 
@@ -48,8 +49,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Resolves when an attempt may be tried, as far as the counts of the moment tell. Throws `quota-exceeded` where it may
-   * not, at the latest at `end`, by the clock of `performance.now`.
+   * Resolves when the counts allow an attempt. Throws `quota-exceeded` if they do not, at the latest at `end`, which is a
+   * time of `performance.now`.
    */
   async passable(keys: AttemptKeys, end: number, signal: AbortSignal): Promise<void> {
     for (;;) {
@@ -69,14 +70,14 @@ export class LoginThrottle {
     }
   }
 
-  /** `end` for `passable`. */
-  static patience(): number {
+  /** The `end` of `passable` for an attempt that begins now. */
+  static waitEnd(): number {
     return performance.now() + LOCK_TIMEOUT
   }
 
   /**
-   * Counts an attempt as failed until it is settled, so that no number of them at once gets past the limit; undefined
-   * where others were faster and `passable` is to be asked again.
+   * Counts the attempt as pending, so that concurrent attempts cannot exceed the limit. Answers undefined if other attempts
+   * have reached the limit meanwhile; the caller then waits in `passable` again.
    */
   async admit(keys: AttemptKeys, signal: AbortSignal): Promise<Attempt | undefined> {
     return await this.#store.transaction(signal, async (unit) => {
@@ -100,7 +101,7 @@ export class LoginThrottle {
     }
   }
 
-  /** Clears the failures of the account from this address, and only this attempt of the address. */
+  /** Clears all failures of the account from this address. Of the address alone it clears this attempt only. */
   async succeeded(unit: AuthUnit, { at, keys: [pair, address] }: Attempt): Promise<void> {
     // It may have taken so long that it counted as failed meanwhile.
     this.#fullUntil.delete(pair.toString('base64'))
@@ -150,7 +151,7 @@ export class LoginThrottle {
 }
 
 interface Rejection {
-  /** Whether it is for the sake of attempts that may yet prove good. */
+  /** Whether the limit is reached by pending attempts, which may still succeed. */
   readonly mayPass: boolean
   /** Seconds. */
   readonly retryAfter: number
@@ -166,7 +167,7 @@ function rejection({ failed, pending }: LoginAttempts, limit: number, now: numbe
   return { mayPass: failed.length < limit, retryAfter: Math.max(1, Math.ceil((relevant + WINDOW - now) / 1000)) }
 }
 
-/** Its words tell nothing of the account. */
+/** The same words whether or not there is such an account. */
 function tooMany({ mayPass, retryAfter }: Rejection): DomainError {
   return new DomainError('quota-exceeded', 'Too many failed log-ins. Try again later.', {
     retryAfter: mayPass ? 1 : retryAfter,
@@ -174,7 +175,7 @@ function tooMany({ mayPass, retryAfter }: Rejection): DomainError {
   })
 }
 
-/** One of equal times is as good as another. */
+/** Removes the time once: another attempt may have the same one. */
 function without(times: readonly number[], at: number): readonly number[] {
   const index = times.indexOf(at)
   return index < 0 ? times : times.toSpliced(index, 1)
@@ -194,13 +195,13 @@ function hashOf(...parts: readonly (string | Buffer)[]): Buffer {
   return hash.digest()
 }
 
-/** Log-ins of this process that are checked at once: one or two are hashed (passwords.ts) while others are at the database. */
+/** Logins that this process checks at once: one or two are hashed (passwords.ts) while others wait for the database. */
 const AT_ONCE = 3
-/** Those that wait for it, about three seconds' worth; a longer queue would outlast the deadlines of those in it. */
+/** Logins that may wait, about three seconds of work. In a longer queue the last ones would exceed their deadlines. */
 const WAITING = 256
-/** Milliseconds, far less than a call may take: on a machine that is slow, waiting on would be in vain. */
+/** Milliseconds in the queue, far less than the deadline of a call: on a slow machine a longer wait would be useless. */
 const QUEUE_TIMEOUT = 5000
-/** Of one address, so that those who flood the service leave room for others. */
+/** Logins of one address that may wait, so that a flood from there leaves room for others. */
 const WAITING_PER_ADDRESS = 128
 
 interface Waiting {
@@ -209,8 +210,8 @@ interface Waiting {
 }
 
 /**
- * Where log-ins wait to be checked, which is slow on purpose. The queue is bounded, and whoever goes away leaves it:
- * nothing is looked up or hashed for a caller who has gone.
+ * The queue of logins that wait to be checked, because password hashing is slow on purpose. It is bounded. A caller who
+ * disconnects leaves it, so nothing is looked up or hashed for that caller.
  */
 export class LoginQueue {
   #running = 0
@@ -254,7 +255,7 @@ export class LoginQueue {
     })
   }
 
-  /** The first in line takes over the place. */
+  /** Gives the place to the first in the queue. */
   #next(): void {
     const [next] = this.#waiting
     if (next === undefined) this.#running -= 1

@@ -12,19 +12,19 @@ import { parseRefreshToken, tokenKeys } from './refresh-token.js'
 import { isUsable, type LiveToken, openFamily, sessionId, sessionOf } from './sessions.js'
 import { ownSubject, trail, triedAccount } from './trail.js'
 
-/** RFC 5321 leaves room for no longer address. */
+/** The longest address that RFC 5321 allows. */
 const MAX_EMAIL = 254
-/** Bounds the work of hashing, and no passphrase. */
+/** Bounds the work of hashing, and is longer than any passphrase. */
 const MAX_PASSWORD = 1024
 
 export interface Credentials {
   readonly email: string
   readonly password: string
-  /** Empty for the peer's own. */
+  /** Empty: the address of the gRPC peer. */
   readonly clientAddress: string
 }
 
-/** Throws `body.invalid`, naming all members at fault, before anything is looked up. */
+/** Throws `body.invalid` with a violation for each invalid member. */
 export function checkCredentials({ email, password, clientAddress }: Credentials): void {
   const violations = new Violations()
   check(email, { pointer: '/email', most: MAX_EMAIL }, violations)
@@ -46,15 +46,15 @@ function check(text: string, { pointer, most }: Member, violations: Violations):
   else if (text.length > most) violations.addAt(pointer, `${pointer} must be at most ${most} characters long.`)
 }
 
-/** Milliseconds to count an attempt whose caller may have gone. */
+/** Milliseconds to record a failed attempt, even if its caller has disconnected. */
 const SETTLING = 5000
 
-/** Of the refresh cookies of one browser; a request has one, unless somebody else on its domain set another. */
+/** Replaced refresh tokens that count. A browser sends one, or more if another site of its domain has set cookies too. */
 const MOST_REPLACED = 4
 
 /**
- * Opens a session, in place of those whose refresh tokens come with the request. The same steps are taken whether or not
- * there is such an account, so that neither the answer nor its time tells.
+ * Opens a session and ends those whose refresh tokens come with the request. The same steps are taken whether or not there
+ * is such an account, so that neither the answer nor its time shows which accounts exist.
  */
 export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, LoginResponse> {
   const throttle = new LoginThrottle(by)
@@ -63,16 +63,16 @@ export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, Lo
     const { signal, log, peerAddress = '' } = context
     checkCredentials({ email, password, clientAddress: given })
     const emailKey = accountKey(email)
-    // Anybody else could make up an address for each attempt, or use up another's.
+    // Only a gateway is believed: others could invent an address for each attempt, or exhaust the limit of a stranger's.
     const clientAddress = given !== '' && context.peerIsGateway ? given : peerAddress
     const address = throttledAddress(clientAddress)
     const keys = attemptKeys(emailKey, address)
     const replaced = replacedRefreshTokens.slice(0, MOST_REPLACED)
     const tried = { event: 'login', account: triedAccount(by, email), clientAddress } as const
-    // Whether the throttle counts the attempt, or may do so: then it leaves a line, however it ends.
+    // Whether the throttle has counted the attempt, or may have: then a log line is written however it ends.
     let counted = false
     try {
-      for (const end = LoginThrottle.patience(); ;) {
+      for (const end = LoginThrottle.waitEnd(); ;) {
         await throttle.passable(keys, end, signal)
         const leave = await queue.enter(address, signal)
         try {
@@ -123,7 +123,7 @@ interface Admitted {
   readonly attempt: Attempt
   readonly emailKey: Buffer
   readonly password: string
-  /** Refresh tokens of the sessions that end with the log-in. */
+  /** Refresh tokens of the sessions that end with the login. */
   readonly replaced: readonly string[]
   readonly signal: AbortSignal
 }
@@ -134,7 +134,7 @@ interface LoggedIn {
   readonly ended: readonly EndedSession[]
 }
 
-/** A session that a log-in ended; `of` is its account. */
+/** A session that a login ended; `of` is its account. */
 interface EndedSession {
   readonly family: Family
   readonly of: StoredAccount | undefined
@@ -142,14 +142,14 @@ interface EndedSession {
 
 type Outcome = LoggedIn | { readonly why: string }
 
-/** Checks the password of an attempt that was counted, and settles it whatever happens. */
+/** Checks the password of an admitted attempt, and records its outcome whatever happens. */
 async function checked(
   { attempt, emailKey, password, replaced, signal }: Admitted,
   throttle: LoginThrottle,
   by: Authenticating
 ): Promise<Outcome> {
   const { store, passwords, decoyHash } = by
-  // An attempt left open would count as under way for half a minute, and others would wait for it.
+  // An attempt that stays pending makes others wait for half a minute.
   const fail = (): Promise<void> =>
     store.transaction(AbortSignal.timeout(SETTLING), (unit) => throttle.failed(unit, attempt))
   let why: string
@@ -176,7 +176,7 @@ async function checked(
   return { why }
 }
 
-/** Empty where the token is unknown or its session was over. */
+/** Ends the session of a refresh token. Answers nothing if the token is unknown or its session was over. */
 async function endFamilyOf(unit: AuthUnit, refreshToken: string, at: number): Promise<readonly EndedSession[]> {
   const token = parseRefreshToken(refreshToken)
   const family = token && (await unit.lockFamilyOf(tokenKeys(token)))
@@ -185,7 +185,7 @@ async function endFamilyOf(unit: AuthUnit, refreshToken: string, at: number): Pr
   return [{ family, of: await unit.getAccount(family.accountId) }]
 }
 
-/** Alike for a wrong password and for no such account; `why` is for the log alone. */
+/** The same error for a wrong password and for an unknown account; `why` is for the log alone. */
 class Rejected extends DomainError {
   readonly why: string
 

@@ -8,10 +8,10 @@ import type { RingStore, StoredRing } from './ring-stores.js'
 /** Milliseconds that a call may take. */
 const BLOB_TIMEOUT = 4000
 
-/** Trying again is up to whoever asks, who knows what to do meanwhile. */
+/** The clients never retry: RingUpkeep does, and other keys are used meanwhile. */
 const PIPELINE: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }
 
-/** The ring as one blob, whose entity tag tells its states apart. */
+/** The ring as one blob. Its entity tag is the version. */
 export class BlobStore implements RingStore {
   readonly place: string
   readonly #blob: BlockBlobClient
@@ -72,7 +72,7 @@ const ALGORITHM = 'RSA-OAEP-256'
 /** Milliseconds that a call may take. */
 const VAULT_TIMEOUT = 4000
 
-/** Only a vault on this machine is ever addressed without TLS (settings/service-url.ts), and it is in no vault's domain. */
+/** For `http:` URLs, which are accepted for a vault on this machine alone (parseServiceUrl). Its host is no domain of Azure's. */
 const EMULATED: CryptographyClientOptions = {
   disableChallengeResourceVerification: true,
   additionalPolicies: [
@@ -102,7 +102,6 @@ export class VaultEncryption implements KeyEncryption {
     this.place = `${key.vault}/keys/${key.name}`
     this.#key = key
     this.#credential = credential
-    // Trying again is up to whoever asks, who knows what to do meanwhile.
     this.#options = { retryOptions: { maxRetries: 0 }, ...(key.vault.startsWith('http:') ? EMULATED : {}) }
   }
 
@@ -124,12 +123,12 @@ export class VaultEncryption implements KeyEncryption {
     return Buffer.from(result)
   }
 
-  /** The vault is the configured one, never whichever the store names: it is shown our token. */
+  /** Only the configured vault may be called, never one that the store names: a call sends our access token. */
   hasWrapped({ by }: WrappedSecret): boolean {
     return versionIn(by) !== undefined && by.startsWith(`${this.place}/`)
   }
 
-  /** Wrapping with whichever version is the newest would not tell with which: after a rotation that is another one. */
+  /** The version is asked for first: a wrapKey call without one does not tell which version it used. */
   async #newestVersion(): Promise<string> {
     const client = new KeyClient(this.#key.vault, this.#credential, this.#options)
     const { properties } = await client.getKey(this.#key.name, this.#withinTime())

@@ -17,12 +17,12 @@ import { authCall, type SessionTools } from './session-tools.js'
 
 const TEXT = /^([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{86})$/
 
-/** A key's id and 64 bytes, as they stand in a cookie or a form. */
+/** The text of a key's id and 64 bytes in a cookie or a form. */
 export function encodeSignature(keyId: string, bytes: Buffer): string {
   return `${keyId}.${bytes.toString('base64url')}`
 }
 
-/** undefined for what encodeSignature has not written. */
+/** The opposite of encodeSignature; undefined for any other text. */
 export function decodeSignature(text: string): { readonly keyId: string; readonly bytes: Buffer } | undefined {
   const [, keyId, encoded] = TEXT.exec(text) ?? []
   if (keyId === undefined || encoded === undefined) return undefined
@@ -113,13 +113,13 @@ export function antiforgeryFieldIn(form: Buffer): string | undefined {
   return new URLSearchParams(pair ?? '').get('_csrf') ?? undefined
 }
 
-/** Whether a form's bytes can be read here. */
+/** Whether a body is a form without a content coding. */
 export function isPlainForm({ type, encoding }: { type: string | undefined; encoding: string | undefined }): boolean {
   const isForm = /^application\/x-www-form-urlencoded[\t ]*(?:;|$)/i.test(type ?? '')
   return isForm && /^(?:identity)?$/i.test(encoding ?? '')
 }
 
-/** The start of a stream, and a stream of the same bytes and all that follow. */
+/** The start of a stream, and a stream of the whole: the same start and what follows. */
 export interface Peeked {
   readonly start: Buffer
   readonly body: Readable
@@ -139,7 +139,7 @@ export async function peek(source: Readable, bytes: number): Promise<Peeked> {
   return { start: Buffer.concat(read).subarray(0, bytes), body }
 }
 
-/** Ends the source too when whoever reads this gives up. */
+/** Destroys the source too if its reader stops early. */
 async function* continued(read: readonly Buffer[], pieces: AsyncIterator<Buffer, undefined>): AsyncGenerator<Buffer> {
   yield* read
   yield* { [Symbol.asyncIterator]: () => pieces }
@@ -156,9 +156,9 @@ export type SessionBinding = Buffer
 const NO_SESSION: SessionBinding = Buffer.alloc(0)
 
 /**
- * The session that the cookies of a request belong to, by the word of its access cookie: whoever could have forged that
- * would have put the visitor in a session of the forger's, and nothing is done in it by the visitor's. undefined where a
- * refresh cookie stands beside an access cookie that is missing or no JWT: there is a session, and which cannot be told.
+ * The session that the access cookie of a request names. Its signature is not verified here: whoever can
+ * set a forged cookie only puts the visitor into a session of the forger's own, and nothing is done in the visitor's. Undefined if there is a
+ * refresh cookie and the access cookie is missing or no JWT: there is a session, but nobody can tell which.
  */
 export function claimedSession(cookieHeader: string | undefined): SessionBinding | undefined {
   const { access, refresh } = sentCookies(cookieHeader)

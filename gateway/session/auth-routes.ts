@@ -56,7 +56,7 @@ export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools
   })
 }
 
-/** Whether the texts can be credentials at all is the data service's to say. */
+/** Reads two strings. The data service decides whether they can be credentials at all. */
 function readCredentials(body: Buffer): { readonly email: string; readonly password: string } {
   const { email, password } = jsonMembers(body)
   if (typeof email === 'string' && typeof password === 'string') return { email, password }
@@ -67,7 +67,10 @@ function readCredentials(body: Buffer): { readonly email: string; readonly passw
   throw rejection([first, ...others])
 }
 
-/** `POST /auth/session-cookie`: tokens that a client has become its cookies. `DELETE`, and `POST /auth/logout`: the end. */
+/**
+ * `POST /auth/session-cookie` sets the tokens that a client sends as its cookies. `DELETE`, and `POST /auth/logout`, end the
+ * session.
+ */
 export function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/session-cookie'
   rejectOtherMethods(app, { url, routed: ['POST', 'DELETE'] })
@@ -78,7 +81,7 @@ export function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: Ses
   })
 
   const logout = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    // Before the call: whatever becomes of it, the browser forgets.
+    // Before the call, so that the cookies expire even if it fails.
     cookies.expire(reply)
     const tokens = sentRefreshTokens(request.headers.cookie)
     const revoked = await Promise.allSettled(tokens.map((token) => auth.revoke(authCall(request), token)))
@@ -91,7 +94,7 @@ export function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: Ses
   app.post('/auth/logout', bodyless, logout)
 }
 
-/** Tokens are taken as they are: who brings a bad one has a bad session. Throws `body.invalid` with all violations. */
+/** The tokens are not verified: an invalid token makes a session that is of no use. Throws `body.invalid` with all violations. */
 function readTokens(body: Buffer): { readonly accessToken: string; readonly refreshToken: string | undefined } {
   const { accessToken, refreshToken } = jsonMembers(body)
   const violations: Violation[] = []
@@ -107,7 +110,7 @@ function readTokens(body: Buffer): { readonly accessToken: string; readonly refr
   return tokens
 }
 
-/** Empty, with one more violation, where the value is no token that fits its cookie. */
+/** A token that fits its cookie; for any other value the empty text, with one more violation. */
 function tokenOf(
   { member, cookie }: { readonly member: string; readonly cookie: string },
   value: unknown,
@@ -134,13 +137,13 @@ export function sessionTokenRoute(app: FastifyInstance, tools: SessionTools): vo
       tools.cookies.set(reply, session)
       return sendAccessToken(reply, session)
     }
-    // Nothing came, or it cannot be told whose: then there is nothing of ours to expire.
+    // Without a cookie, or with ambiguous ones, there is nothing of ours to expire (SentCookies).
     if (access !== undefined || refresh !== undefined) tools.cookies.expire(reply)
     return sendNoSession(reply)
   })
 }
 
-/** The token as it is; undefined where it is of no use. */
+/** The token as it is; undefined if it is not valid. */
 async function validToken(accessToken: string, call: AuthCall, tools: SessionTools): Promise<AccessToken | undefined> {
   const end = await checkAccessToken(accessToken, call, tools)
   return end === undefined ? undefined : { accessToken, accessTokenExpiry: end.toISOString() }

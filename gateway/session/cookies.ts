@@ -70,10 +70,10 @@ export function sentCookies(header: string | undefined): SentCookies {
     : { access: access[0], refresh: refresh[0], ambiguous: false }
 }
 
-/** A request has one refresh cookie; who sends more does not make as many calls of the data service. */
+/** A request has one refresh cookie. A client that sends many must not cause as many calls of the data service. */
 const MOST_ENDED = 4
 
-/** Of the sessions that end with a request, several where it cannot be told whose is whose. */
+/** The refresh tokens whose sessions a request ends: several if its cookies are ambiguous. */
 export function sentRefreshTokens(header: string | undefined): string[] {
   return cookieValues(header, REFRESH_COOKIE).slice(0, MOST_ENDED)
 }

@@ -6,12 +6,12 @@ import { acceptsHtml } from '../http/negotiation.js'
 import { sentCookies, withSession } from './cookies.js'
 import { authCall, type SessionTools } from './session-tools.js'
 
-/** Milliseconds before its expiry from which a token is not worth a page any more. */
+/** The largest number of milliseconds before its expiry at which a token is refreshed. */
 const MOST_SKEW = 30_000
 
 /**
- * Sees to it that a page is rendered for whoever is signed in, although the access token has expired (source.md, Browser
- * session cookies, rule 4). Nothing here fails a page: what goes wrong leaves it anonymous.
+ * Refreshes an expired access token before a page is rendered, so that the page is rendered for its user (source.md,
+ * Browser session cookies, rule 4). No failure here fails the page: it is rendered anonymously.
  */
 export class HtmlRefresh {
   readonly #tools: SessionTools
@@ -40,12 +40,12 @@ export class HtmlRefresh {
     }
   }
 
-  /** The `Cookie` header for whoever renders the page: fresh, and without the session that is over. */
+  /** The `Cookie` header for the renderer: with the fresh cookies, or without those of a session that is over. */
   cookiesOf(request: FastifyRequest): string | undefined {
     return this.#changed.has(request) ? this.#changed.get(request) : request.headers.cookie
   }
 
-  /** Absent, unreadable, expired or about to. No signature matters here: nobody is let in by it. */
+  /** Absent, unreadable, expired or about to expire. The signature is not verified: this decides on no access. */
   #isDue(access: string | undefined): boolean {
     const claims = access === undefined ? undefined : unverifiedClaims(access)
     const expiry = claims && timeClaim(claims, 'exp')

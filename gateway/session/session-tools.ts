@@ -43,7 +43,7 @@ export function authCall(request: FastifyRequest): AuthCall {
   return { requestId: request.id, traceparent: request.traceparent, clientAddress: clientAddress(request) }
 }
 
-/** Refreshes sessions. All who ask for one refresh token at the same time share one call. */
+/** Refreshes sessions. Concurrent requests with one refresh token share one call. */
 export class SessionRefresh {
   readonly #auth: AuthClient
   readonly #running = new Map<string, Promise<Session | undefined>>()
@@ -52,7 +52,7 @@ export class SessionRefresh {
     this.#auth = auth
   }
 
-  /** undefined for a session that is definitively over. Throws where that cannot be found out. */
+  /** undefined for a session that is definitively over. Throws if that cannot be found out. */
   refresh(call: AuthCall, refreshToken: string): Promise<Session | undefined> {
     const running = this.#running.get(refreshToken)
     if (running !== undefined) return running
@@ -82,7 +82,7 @@ export function ignoreTypeOfNothing(
   rest[1]()
 }
 
-/** The `preValidation` hook beside it: a body that there is has to be JSON, whatever it says. */
+/** The `preValidation` hook that goes with it: a body that is not empty must be JSON. */
 export function jsonOrNothing(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   if (bodyOf(request).length > 0) checkJsonMediaType(request.headers)
   requireJsonBodyIfAny(request, reply, done)
@@ -144,7 +144,7 @@ export function bodyViolation(pointer: string, detail: string): Violation {
   return { code: 'body.invalid', detail, place: { in: 'pointer', name: pointer } }
 }
 
-/** All that a script may know of a session. */
+/** The part of a session that scripts of a page may see. */
 export interface AccessToken {
   readonly accessToken: string
   /** RFC 3339, UTC with milliseconds. */
@@ -167,8 +167,8 @@ function sendJson(reply: FastifyReply, body: object): FastifyReply {
 }
 
 /**
- * What holds for every route registered beside it, all of `/auth`: nothing comes before the judgement of where a request
- * is from, not even its method, and no cache keeps an answer.
+ * The rules of all routes of `/auth`: the cross-site check comes before everything else, before the check of the method
+ * too, and no cache may keep an answer.
  */
 export const ownSiteOnly = fp<{ address: PublicAddress }>(
   async (app, { address }) => {
