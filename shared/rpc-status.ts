@@ -107,7 +107,7 @@ interface EncodedStatus {
   readonly details: readonly { readonly type_url: string; readonly value: Uint8Array }[]
 }
 
-/** Room beside the rest of the details (rpc-details.ts), in characters and in bytes of JSON. */
+/** The most characters of a title, and the most bytes of JSON of further members, so that they fit beside the rest of the details (encodeDetails). */
 const MAX_TITLE = 100
 export const MAX_MEMBERS_BYTES = 512
 

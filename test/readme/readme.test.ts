@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageRoot } from '../harness/package-root.js'
@@ -18,6 +18,7 @@ describe('README and tour', function () {
   let store: ChildProcess
   let environment: NodeJS.ProcessEnv
   let printed: string[]
+  let log = ''
   const data = mkdtempSync(join(tmpdir(), 'readme-'))
 
   before(async () => {
@@ -31,6 +32,7 @@ describe('README and tour', function () {
       DATA_SERVICE_ADDRESS: `127.0.0.1:${grpc}`
     }
     store = spawn('npm', ['start'], { cwd: packageRoot, env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
+    store.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString('utf8')))
     await printedBy(store, 'Ctrl-C ends everything.')
     // One shell for all, so that a variable set by one block is there in the next.
     const script = examples
@@ -61,6 +63,12 @@ describe('README and tour', function () {
       else expect(comparable(printed[index] ?? '')).to.equal(comparable(output))
     })
   }
+
+  it('leaves the line of the data service in the log that the tour shows', () => {
+    const tour = readFileSync(join(packageRoot, 'docs/tour.md'), 'utf8')
+    const [, line = 'no line'] = /^\d\d:\d\d:\d\d (data-service info .*)$/m.exec(tour) ?? []
+    expect(log).to.include(line)
+  })
 
   it('ends cleanly on Ctrl-C', async () => {
     store.kill('SIGINT')
