@@ -208,6 +208,14 @@ describeApi('create', (store) => {
     expect(rowVersion).to.be.a('string')
   })
 
+  it('of a customer asks for no addresses', async () => {
+    const body = { name: 'Emil', email: 'emil@example.com' }
+    const created = await send(store, 'clerk POST /customers', { body })
+    expect(created.status, created.text).to.equal(201)
+    const read = await store.as('admin', `/customers/${String(rowIn(created)['id'])}?includeChildren=true`)
+    expect(rowIn(read)).to.deep.include({ ...body, phone: null, addresses: [] })
+  })
+
   it('of an order computes number, prices, total, status and time', async () => {
     const before = Date.now()
     const created = await send(store, 'ada POST /orders', {

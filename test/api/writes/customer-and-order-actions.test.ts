@@ -160,6 +160,16 @@ describeApi('actions of orders', (store) => {
     }
   })
 
+  it('ship, update-shipment and deliver need a permission, whoever owns the order', async () => {
+    const order = await orderIn(store, 'paid')
+    for (const name of ['ship', 'update-shipment', 'deliver']) {
+      const line = `ada PUT /orders/${String(rowIn(order)['id'])}/${name}`
+      const write = { body: BODIES[name] ?? {}, ifMatch: etagOf(order) }
+      const rejected = await changesNothing(store, () => send(store, line, write))
+      store.problem(rejected, { status: 403, code: 'capability.denied' })
+    }
+  })
+
   it('ship and update-shipment need a tracking code', async () => {
     const order = await orderIn(store, 'paid')
     for (const body of [

@@ -238,6 +238,23 @@ describeApi('gRPC writes', (store) => {
     expect(words).to.have.property('size', 1)
   })
 
+  for (const [lines, field] of [
+    [[], '/lines'],
+    [[{ productId: 1, quantity: 0 }], '/lines/0/quantity'],
+    [[{ productId: 999, quantity: 1 }], '/lines/0/productId'],
+    [[{ productId: 1, variantId: 999, quantity: 1 }], '/lines/0/variantId'],
+    [[{ productId: 1, variantId: 3, quantity: 1 }], '/lines/0/variantId'],
+    [Array.from({ length: 200 }, () => ({ productId: 5, quantity: 10000 })), '/lines']
+  ] as const) {
+    it(`an order of ${JSON.stringify(lines).slice(0, 60)} is refused at ${field}`, async () => {
+      const answer = await unary('Create', { resource: 'orders', body: bytes({ lines }) }, 'ada')
+      if (!isFailure(answer)) throw new Error(`${JSON.stringify(answer)} is no failure`)
+      expect(answer.details.violations.map((one) => `${one.reason} ${one.field}`)).to.deep.equal([
+        `body.invalid body:${field}`
+      ])
+    })
+  }
+
   it('create, replay, update and delete as over HTTP', async () => {
     const request = { resource: 'products', body: bytes({ ...PRODUCT, extra: 1 }), idempotencyKey: 'rpc' }
     const created = await unary('Create', request)

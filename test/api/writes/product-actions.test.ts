@@ -151,6 +151,12 @@ describeApi('actions of products', (store) => {
     expect(other).to.deep.equal(two)
     // The header slot is the root's: its tag is fresh here, the child's version is not.
     store.problem(await act('change-variant-price', priced), { status: 412, code: 'conflict' })
+    const beyond = { variantId: one.id, delta: 2_147_483_643, variantRowVersion: after?.rowVersion }
+    store.problem(await changesNothing(store, () => act('adjust-variant-stock', beyond)), {
+      status: 400,
+      code: 'body.invalid',
+      says: 'at most 2147483647'
+    })
     const stock = { variantId: one.id, delta: -5, variantRowVersion: after?.rowVersion }
     await done(await act('adjust-variant-stock', stock))
     const [empty] = await variantsOf(store, id)
