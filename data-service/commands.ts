@@ -3,7 +3,7 @@ import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, type Logger } from '../shared/logger.js'
 import type { Application } from './application.js'
 import type { Account } from './auth/accounts.js'
-import { loadSigningKey, mintToken } from './auth/signing-keys.js'
+import { loadSigningKey, signAccessToken } from './auth/signing-keys.js'
 import { readConfig } from './config.js'
 import { migratePrimary, migrateSecond } from './open-stores.js'
 import { openDatabase } from './sql/connect.js'
@@ -43,7 +43,7 @@ export async function withDatabases(
 export async function mintAccessToken(application: Application, account: Account): Promise<string> {
   const { config } = readConfig(process.env, application)
   const { tokens, dataDir, ownership } = config
-  const { token } = mintToken(account, undefined, {
+  const { token } = signAccessToken(account, undefined, {
     key: await loadSigningKey({ file: tokens.privateKeyFile, dataDir }),
     issuer: tokens.issuer,
     audience: tokens.audience,

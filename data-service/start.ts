@@ -85,7 +85,7 @@ async function serve(application: Application): Promise<void> {
       `the signing key cannot be read or made: ${why}. See DATA_DIR (${config.dataDir}) and JWT_PRIVATE_KEY_FILE.`
   )
   const stores = await openStores(config, application, { log, stopping: stopping.signal })
-  const authenticating = await authentication.over(stores.auth)
+  const authDeps = await authentication.connect(stores.auth)
   const { ownership, maxPageSize, maxExportRows } = config
   const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }
   const service = buildDataService({
@@ -98,7 +98,7 @@ async function serve(application: Application): Promise<void> {
       randomBytes,
       newGuid: randomUUID
     },
-    authenticating,
+    authDeps,
     interceptors: {
       identify: authentication.identify,
       isGateway: gatewayPeers({ secret: grpc.gatewaySecret, name: grpc.gatewayName }, { log, now: Date.now }),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { loadSigningKey, mintToken } from '../../data-service/auth/signing-keys.js'
+import { loadSigningKey, signAccessToken } from '../../data-service/auth/signing-keys.js'
 import { sampleAccounts } from '../../examples/store/sample/accounts.js'
 import type { TokenIssuer } from '../targets/target.js'
 
@@ -25,7 +25,7 @@ export async function createWriter(folder: string): Promise<Writer> {
     privateKeyFile: join(folder, 'signing-key.pem'),
     publicKey: key.key.export({ type: 'spki', format: 'pem' }).toString()
   }
-  const { token } = mintToken(account, undefined, {
+  const { token } = signAccessToken(account, undefined, {
     key,
     issuer: issuer.name,
     audience: issuer.audience,

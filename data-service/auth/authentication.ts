@@ -6,16 +6,16 @@ import type { KeysRequest__Output } from '../../shared/gen/auth/v1/KeysRequest.j
 import type { KeysResponse } from '../../shared/gen/auth/v1/KeysResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
 import { type Account, addSampleAccounts, type AuthStore, type SampleAccounts } from './accounts.js'
-import { type ClaimReading, type Identify, identifyBy, outsideClaims, type PermissionsOf } from './claims.js'
+import { type ClaimMapping, type Identify, identifyBy, outsideClaimMapping, type PermissionsOf } from './claims.js'
 import { outsideIssuer, type OutsideIssuerConfig } from './outside-issuer.js'
 import { argon2Passwords, type Passwords } from './passwords.js'
-import { type AccessToken, mintToken, ownIssuer, type PublishedIssuer, watchKeys } from './signing-keys.js'
+import { type AccessToken, signAccessToken, ownIssuer, type PublishedIssuer, watchKeys } from './signing-keys.js'
 
 /** The settings of tokens (contract.md section 1). Durations in milliseconds. */
 export interface TokenConfig {
   readonly issuer: string
   readonly audience: string
-  /** undefined: a key of its own, made under the data folder. */
+  /** undefined: the service generates a key in the data folder. */
   readonly privateKeyFile: string | undefined
   readonly outside: OutsideIssuerConfig | undefined
   readonly accessTtl: number
@@ -23,13 +23,13 @@ export interface TokenConfig {
   readonly refreshGrace: number
 }
 
-/** What the rpcs of AuthService work with. Durations in milliseconds. */
-export interface Authenticating {
+/** What the rpcs of AuthService need. Durations in milliseconds. */
+export interface AuthDeps {
   readonly store: AuthStore
   readonly passwords: Passwords
-  /** Hash of nobody's password, for accounts that do not exist. */
+  /** The hash of a random password. It is verified for accounts that do not exist, so that a login takes as long there. */
   readonly decoyHash: string
-  /** Mints one for a session, which `sid` names. */
+  /** Signs an access token of the session `sid`. */
   readonly accessToken: (account: Account, sid: string) => AccessToken
   /** The service's own first. */
   readonly issuers: readonly PublishedIssuer[]
@@ -41,14 +41,14 @@ export interface Authenticating {
   readonly randomBytes: (size: number) => Buffer
 }
 
-/** Who calls, and how one becomes somebody, as the settings ask for it. */
+/** Tells who calls, and opens sessions, as the settings ask for it. */
 export interface Authentication {
   readonly identify: Identify
-  /** Adds the sample accounts where they are asked for. */
-  over(store: AuthStore): Promise<Authenticating>
+  /** The deps of AuthService with this store. Adds the sample accounts first if the settings ask for them. */
+  connect(store: AuthStore): Promise<AuthDeps>
 }
 
-/** Reads the service's own keys, which are made where there are none, and follows their file until the process stops. */
+/** Reads the service's own keys, generates them if there are none, and watches their file until the process stops. */
 export async function openAuthentication(
   config: {
     readonly tokens: TokenConfig
@@ -58,7 +58,7 @@ export async function openAuthentication(
   },
   how: {
     readonly permissionsOf: PermissionsOf
-    /** Added where `sampleData` is on; undefined for none. */
+    /** Added if `sampleData` is on; undefined for none. */
     readonly sampleAccounts: SampleAccounts | undefined
     readonly log: Logger
     readonly stopping: AbortSignal
@@ -70,16 +70,16 @@ export async function openAuthentication(
   const now = Date.now
   const ownerClaimType = ownership.claimType
   const issuers: PublishedIssuer[] = [ownIssuer(tokens, keySet)]
-  const outside = new Map<string, ClaimReading>()
+  const outside = new Map<string, ClaimMapping>()
   if (tokens.outside !== undefined) {
     issuers.push(outsideIssuer(tokens.outside, { now, stopping, log }))
-    outside.set(tokens.outside.issuer, outsideClaims(tokens.outside.claims, ownerClaimType))
+    outside.set(tokens.outside.issuer, outsideClaimMapping(tokens.outside.claims, ownerClaimType))
   }
-  const minting = { ...tokens, ownerClaimType, ttl: tokens.accessTtl, now, newId: randomUUID }
+  const tokenOptions = { ...tokens, ownerClaimType, ttl: tokens.accessTtl, now, newId: randomUUID }
   const passwords = argon2Passwords()
   return {
     identify: identifyBy(issuers, { ownerClaimType, permissionsOf, outside, now }),
-    over: async (store) => {
+    connect: async (store) => {
       if (sampleData && sampleAccounts !== undefined) {
         await addSampleAccounts(store, sampleAccounts, { passwords, now, signal: stopping })
       }
@@ -87,7 +87,7 @@ export async function openAuthentication(
         store,
         passwords,
         decoyHash: await passwords.hash(randomBytes(16).toString('base64url')),
-        accessToken: (account, sid) => mintToken(account, sid, { ...minting, key: keySet().signing }),
+        accessToken: (account, sid) => signAccessToken(account, sid, { ...tokenOptions, key: keySet().signing }),
         issuers,
         sampleData,
         refreshTtl: tokens.refreshTtl,
@@ -99,7 +99,7 @@ export async function openAuthentication(
   }
 }
 
-/** The rpc Keys: the public keys of every issuer. An outside issuer whose keys cannot be had is listed without keys. */
+/** The rpc Keys: the public keys of every issuer. An outside issuer whose keys cannot be fetched is listed without keys. */
 export function keys(issuers: readonly PublishedIssuer[]): UnaryHandler<KeysRequest__Output, KeysResponse> {
   return async (_call, { missingKeyId }) => {
     const missing = missingKeyId === '' ? undefined : missingKeyId
@@ -114,7 +114,7 @@ async function issuerKeys(of: PublishedIssuer, missingKeyId: string | undefined)
   return { issuer, audience, jwks, tokenType, inDoubt: published.inDoubt }
 }
 
-/** RFC 7517, public members alone. */
+/** RFC 7517, with the public members only. */
 function publicJwk({ kid, algorithm, key }: VerificationKey): object {
   return { ...key.export({ format: 'jwk' }), kid, alg: algorithm, use: 'sig' }
 }

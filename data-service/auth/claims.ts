@@ -20,21 +20,21 @@ export function permissionsOf(roles: Roles): PermissionsOf {
   return (names) => new Set(names.flatMap((name) => byName.get(name.toLowerCase()) ?? []))
 }
 
-/** What an issuer's tokens say of a caller, each from the claims of one that was verified. */
-export interface ClaimReading {
+/** Reads roles, permissions and owner from the claims of a verified token; each issuer has its own mapping. */
+export interface ClaimMapping {
   roles(claims: Claims): readonly string[]
-  /** Beside those of the roles. */
+  /** Permissions in addition to those of the roles. */
   permissions(claims: Claims): readonly string[]
   owner(claims: Claims): unknown
 }
 
-/** Our own tokens are believed in all that they say. */
-export function ownClaims(ownerClaimType: string): ClaimReading {
+/** The service's own tokens: roles and permissions count as they stand in the token. */
+export function ownClaimMapping(ownerClaimType: string): ClaimMapping {
   return {
-    roles: (claims) => texts(claims['role']),
+    roles: (claims) => strings(claims['role']),
     permissions: (claims) => {
       const own: unknown = claims['permissions']
-      return Array.isArray(own) ? texts(own) : []
+      return Array.isArray(own) ? strings(own) : []
     },
     owner: (claims) => {
       const owner: unknown = claims[ownerClaimType]
@@ -43,42 +43,45 @@ export function ownClaims(ownerClaimType: string): ClaimReading {
   }
 }
 
-/** Which claims of an outside issuer's tokens are read, and which of our roles and permissions its own stand for. */
+/** Which claims of an outside issuer's tokens are read, and how its names become ours. */
 export interface OutsideClaims {
   readonly roleClaim: string
-  /** Its roles, each with the role of ours that it stands for; those that are not here count for nothing. */
+  /** From a role of the issuer to a role of ours. Other roles of the issuer are ignored. */
   readonly roles: ReadonlyMap<string, string>
   readonly permissionClaim: string
-  /** The same of its permissions. */
+  /** From a permission of the issuer to one of ours. Other permissions of the issuer are ignored. */
   readonly permissions: ReadonlyMap<string, string>
   /** undefined: the claim of OWNER_CLAIM_TYPE. */
   readonly ownerClaim: string | undefined
 }
 
-/** An outside issuer's roles and permissions count for nothing unless a setting says what of ours they stand for. */
-export function outsideClaims(of: OutsideClaims, ownerClaimType: string): ClaimReading {
+/** The tokens of an outside issuer: roles and permissions count only if a setting maps them to ours. */
+export function outsideClaimMapping(of: OutsideClaims, ownerClaimType: string): ClaimMapping {
   const ownerClaim = of.ownerClaim ?? ownerClaimType
   return {
-    roles: (claims) => mapped(texts(claimAt(claims, of.roleClaim)), of.roles),
-    permissions: (claims) => mapped(texts(claimAt(claims, of.permissionClaim)), of.permissions),
+    roles: (claims) => mapNames(strings(claimAt(claims, of.roleClaim)), of.roles),
+    permissions: (claims) => mapNames(strings(claimAt(claims, of.permissionClaim)), of.permissions),
     owner: (claims) => claimAt(claims, ownerClaim)
   }
 }
 
-/** Who a verified token speaks for (contract.md section 6). */
-export function callerOfClaims(claims: Claims, read: ClaimReading, permissionsOf: PermissionsOf): Authenticated {
-  const roles = read.roles(claims)
+/** The caller that a verified token names (contract.md section 6). */
+export function callerOfClaims(claims: Claims, mapping: ClaimMapping, permissionsOf: PermissionsOf): Authenticated {
+  const roles = mapping.roles(claims)
   return {
     kind: 'authenticated',
     issuer: claims.iss,
     subject: claims.sub,
     roles,
-    permissions: new Set([...permissionsOf(roles), ...read.permissions(claims)]),
-    owner: parseOwner(read.owner(claims))
+    permissions: new Set([...permissionsOf(roles), ...mapping.permissions(claims)]),
+    owner: parseOwner(mapping.owner(claims))
   }
 }
 
-/** A claim of that name or, where there is none, what the dots of the name lead to: `realm_access.roles`, say. */
+/**
+ * The claim of that name. If there is none, the dots of the name are a path: `realm_access.roles` is the member `roles` of
+ * the claim `realm_access`.
+ */
 function claimAt(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name]
   let found: unknown = claims
@@ -89,42 +92,42 @@ function claimAt(claims: Claims, name: string): unknown {
   return found
 }
 
-function mapped(theirs: readonly string[], ours: ReadonlyMap<string, string>): string[] {
+function mapNames(theirs: readonly string[], ours: ReadonlyMap<string, string>): string[] {
   return [...new Set(theirs.flatMap((one) => ours.get(one) ?? []))]
 }
 
 /**
- * A JSON integer that a double holds exactly, or digits that fit 64 bits; anything else counts as missing. A larger
- * JSON number has become its neighbour in parsing already.
+ * The owner as a 64-bit integer, from a JSON integer or from decimal digits; null for any other value. A JSON number beyond
+ * 2^53 is not accepted, because JSON.parse has rounded it already.
  */
 function parseOwner(claim: unknown): bigint | null {
   if (typeof claim === 'number') return Number.isSafeInteger(claim) ? BigInt(claim) : null
   return (typeof claim === 'string' ? parseInteger(claim, INT64) : undefined) ?? null
 }
 
-function texts(claim: unknown): string[] {
+function strings(claim: unknown): string[] {
   const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim]
   return values.filter((value) => typeof value === 'string')
 }
 
-/** Finds out who calls from the values of `authorization` metadata; throws `auth.invalid-token`. */
+/** The caller by the values of the `authorization` metadata. Rejects with `auth.invalid-token`. */
 export type Identify = (authorization: readonly string[]) => Promise<Caller>
 
 /** `bearer` in any letter case (RFC 9110 section 11.1), then token68 (RFC 6750 section 2.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i
 
-/** A token that was sent has to hold, on public reads too; with none sent the caller is anonymous. */
+/** A call without a token is anonymous. A token that is sent must be valid, even for reads that need none. */
 export function identifyBy(
   issuers: readonly Issuer[],
   how: {
     readonly ownerClaimType: string
     readonly permissionsOf: PermissionsOf
-    /** How tokens of other issuers than the service itself are read, by issuer. */
-    readonly outside?: ReadonlyMap<string, ClaimReading>
+    /** The mappings of outside issuers, by `iss`. */
+    readonly outside?: ReadonlyMap<string, ClaimMapping>
     readonly now: () => number
   }
 ): Identify {
-  const own = ownClaims(how.ownerClaimType)
+  const own = ownClaimMapping(how.ownerClaimType)
   return async (authorization) => {
     const [value, ...others] = authorization
     if (value === undefined) return anonymous

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { DomainError } from '../../shared/errors.js'
 import type { AuthStore, AuthUnit, LoginAttempts } from './accounts.js'
 
-/** Contract section 8. */
+/** Failed logins within WINDOW milliseconds, for an account from one address and for one address (contract.md section 8). */
 const WINDOW = 15 * 60_000
 const PER_PAIR = 10
 const PER_ADDRESS = 100
@@ -12,12 +12,12 @@ const PER_ADDRESS = 100
 const LONGEST_ATTEMPT = 30_000
 /** Milliseconds that an attempt waits for pending ones, which may still succeed, before it is rejected because of them. */
 const LOCK_TIMEOUT = 4000
-const POLL = 100
-/** Attempts of this process that may wait for pending ones at the same time. Each of them reads once in a POLL. */
-const MOST_WAITING = 64
+const POLL_INTERVAL = 100
+/** Attempts of this process that may wait for pending ones at the same time. Each of them reads once in a POLL_INTERVAL. */
+const MAX_POLLING = 64
 
 /** Full keys that this process remembers. The oldest is forgotten first; its next attempt costs a read. */
-const MOST_FULL = 10_000
+const MAX_REMEMBERED = 10_000
 
 /** The keys that attempts are counted under: account and address together, and the address alone. */
 export type AttemptKeys = readonly [pair: Buffer, address: Buffer]
@@ -52,7 +52,7 @@ export class LoginThrottle {
    * Resolves when the counts allow an attempt. Throws `quota-exceeded` if they do not, at the latest at `end`, which is a
    * time of `performance.now`.
    */
-  async passable(keys: AttemptKeys, end: number, signal: AbortSignal): Promise<void> {
+  async waitUntilAllowed(keys: AttemptKeys, end: number, signal: AbortSignal): Promise<void> {
     for (;;) {
       const known = this.#knownRejection(keys)
       if (known !== undefined) throw tooMany(known)
@@ -60,31 +60,31 @@ export class LoginThrottle {
       const rejection = this.#rejectionBy(found)
       if (rejection === undefined) return
       this.#note(keys, found)
-      if (!rejection.mayPass || performance.now() > end || this.#waiting >= MOST_WAITING) throw tooMany(rejection)
+      if (!rejection.mayPass || performance.now() > end || this.#waiting >= MAX_POLLING) throw tooMany(rejection)
       this.#waiting += 1
       try {
-        await wait(POLL, undefined, { signal })
+        await wait(POLL_INTERVAL, undefined, { signal })
       } finally {
         this.#waiting -= 1
       }
     }
   }
 
-  /** The `end` of `passable` for an attempt that begins now. */
+  /** The `end` of `waitUntilAllowed` for an attempt that begins now. */
   static waitEnd(): number {
     return performance.now() + LOCK_TIMEOUT
   }
 
   /**
    * Counts the attempt as pending, so that concurrent attempts cannot exceed the limit. Answers undefined if other attempts
-   * have reached the limit meanwhile; the caller then waits in `passable` again.
+   * have reached the limit meanwhile; the caller then waits in `waitUntilAllowed` again.
    */
   async admit(keys: AttemptKeys, signal: AbortSignal): Promise<Attempt | undefined> {
     return await this.#store.transaction(signal, async (unit) => {
       const at = this.#now()
       const [pair, address] = keys
-      const ofPair = this.#lately(await unit.lockAttempts(pair))
-      const ofAddress = this.#lately(await unit.lockAttempts(address))
+      const ofPair = this.#recent(await unit.lockAttempts(pair))
+      const ofAddress = this.#recent(await unit.lockAttempts(address))
       if (this.#rejectionBy([ofPair, ofAddress]) !== undefined) return undefined
       await keep(unit, pair, { ...ofPair, pending: [...ofPair.pending, at] })
       await keep(unit, address, { ...ofAddress, pending: [...ofAddress.pending, at] })
@@ -94,8 +94,8 @@ export class LoginThrottle {
 
   async failed(unit: AuthUnit, { at, keys }: Attempt): Promise<void> {
     for (const key of keys) {
-      const { failed, pending } = this.#lately(await unit.lockAttempts(key))
-      // One that took too long counts as failed already.
+      const { failed, pending } = this.#recent(await unit.lockAttempts(key))
+      // An attempt that took longer than LONGEST_ATTEMPT counts as failed already.
       const more = pending.includes(at) ? [at] : []
       await keep(unit, key, { failed: [...failed, ...more], pending: without(pending, at) })
     }
@@ -103,11 +103,11 @@ export class LoginThrottle {
 
   /** Clears all failures of the account from this address. Of the address alone it clears this attempt only. */
   async succeeded(unit: AuthUnit, { at, keys: [pair, address] }: Attempt): Promise<void> {
-    // It may have taken so long that it counted as failed meanwhile.
+    // The attempt may have taken longer than LONGEST_ATTEMPT. Then it counted as failed, and the pair may be noted as full.
     this.#fullUntil.delete(pair.toString('base64'))
-    const { pending } = this.#lately(await unit.lockAttempts(pair))
+    const { pending } = this.#recent(await unit.lockAttempts(pair))
     await keep(unit, pair, { failed: [], pending: without(pending, at) })
-    const others = this.#lately(await unit.lockAttempts(address))
+    const others = this.#recent(await unit.lockAttempts(address))
     await keep(unit, address, { ...others, pending: without(others.pending, at) })
   }
 
@@ -123,24 +123,24 @@ export class LoginThrottle {
 
   #note(keys: AttemptKeys, found: readonly [LoginAttempts, LoginAttempts]): void {
     for (const [index, limit] of [PER_PAIR, PER_ADDRESS].entries()) {
-      const { failed, pending } = this.#lately(found[index] ?? { failed: [], pending: [] })
+      const { failed, pending } = this.#recent(found[index] ?? { failed: [], pending: [] })
       const decisive = failed.toSorted((a, b) => a - b)[failed.length - limit]
       if (decisive === undefined || pending.length > 0) continue
       const [oldest] = this.#fullUntil.keys()
-      if (oldest !== undefined && this.#fullUntil.size >= MOST_FULL) this.#fullUntil.delete(oldest)
+      if (oldest !== undefined && this.#fullUntil.size >= MAX_REMEMBERED) this.#fullUntil.delete(oldest)
       this.#fullUntil.set((keys[index] ?? keys[0]).toString('base64'), decisive + WINDOW)
     }
   }
 
   #rejectionBy([pair, address]: readonly [LoginAttempts, LoginAttempts]): Rejection | undefined {
     const now = this.#now()
-    const [ofPair, ofAddress] = [this.#lately(pair), this.#lately(address)]
+    const [ofPair, ofAddress] = [this.#recent(pair), this.#recent(address)]
     if (isFull(ofPair, PER_PAIR)) return rejection(ofPair, PER_PAIR, now)
     return isFull(ofAddress, PER_ADDRESS) ? rejection(ofAddress, PER_ADDRESS, now) : undefined
   }
 
-  /** Those within the window. */
-  #lately({ failed, pending }: LoginAttempts): LoginAttempts {
+  /** The attempts within the window. Pending ones that took too long count as failed. */
+  #recent({ failed, pending }: LoginAttempts): LoginAttempts {
     const now = this.#now()
     const abandoned = pending.filter((at) => at + LONGEST_ATTEMPT <= now)
     return {
@@ -167,7 +167,7 @@ function rejection({ failed, pending }: LoginAttempts, limit: number, now: numbe
   return { mayPass: failed.length < limit, retryAfter: Math.max(1, Math.ceil((relevant + WINDOW - now) / 1000)) }
 }
 
-/** The same words whether or not there is such an account. */
+/** The same error whether or not there is such an account. */
 function tooMany({ mayPass, retryAfter }: Rejection): DomainError {
   return new DomainError('quota-exceeded', 'Too many failed log-ins. Try again later.', {
     retryAfter: mayPass ? 1 : retryAfter,
@@ -196,13 +196,13 @@ function hashOf(...parts: readonly (string | Buffer)[]): Buffer {
 }
 
 /** Logins that this process checks at once: one or two are hashed (passwords.ts) while others wait for the database. */
-const AT_ONCE = 3
+const MAX_RUNNING = 3
 /** Logins that may wait, about three seconds of work. In a longer queue the last ones would exceed their deadlines. */
-const WAITING = 256
+const MAX_WAITING = 256
 /** Milliseconds in the queue, far less than the deadline of a call: on a slow machine a longer wait would be useless. */
 const QUEUE_TIMEOUT = 5000
 /** Logins of one address that may wait, so that a flood from there leaves room for others. */
-const WAITING_PER_ADDRESS = 128
+const MAX_WAITING_PER_ADDRESS = 128
 
 interface Waiting {
   readonly address: string
@@ -218,19 +218,19 @@ export class LoginQueue {
   readonly #waiting = new Set<Waiting>()
 
   /**
-   * Resolves, when it is the caller's turn, with the function that ends it. Rejects with the signal's reason once that
-   * is aborted, and with `quota-exceeded` where too many wait already, or it waited for too long.
+   * Resolves when it is the caller's turn, with the function that ends the turn. Rejects with the reason of the signal when
+   * it aborts, and with `quota-exceeded` if too many logins wait already or this one has waited too long.
    */
   async enter(address: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
-    if (this.#running < AT_ONCE) this.#running += 1
+    if (this.#running < MAX_RUNNING) this.#running += 1
     else await this.#turn(address, signal)
     return () => this.#next()
   }
 
   #turn(address: string, signal: AbortSignal): Promise<void> {
     const ofAddress = [...this.#waiting].filter((one) => one.address === address).length
-    if (this.#waiting.size >= WAITING || ofAddress >= WAITING_PER_ADDRESS) throw crowded()
+    if (this.#waiting.size >= MAX_WAITING || ofAddress >= MAX_WAITING_PER_ADDRESS) throw queueFull()
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer)
@@ -247,7 +247,7 @@ export class LoginQueue {
       }
       const timer = setTimeout(() => {
         leave()
-        reject(crowded())
+        reject(queueFull())
       }, QUEUE_TIMEOUT)
       const waiting: Waiting = { address, begin }
       this.#waiting.add(waiting)
@@ -255,7 +255,7 @@ export class LoginQueue {
     })
   }
 
-  /** Gives the place to the first in the queue. */
+  /** Lets the first login in the queue begin. */
   #next(): void {
     const [next] = this.#waiting
     if (next === undefined) this.#running -= 1
@@ -263,6 +263,6 @@ export class LoginQueue {
   }
 }
 
-function crowded(): DomainError {
+function queueFull(): DomainError {
   return new DomainError('quota-exceeded', 'Too many log-ins wait at the moment. Try again.', { retryAfter: 1 })
 }

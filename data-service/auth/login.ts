@@ -6,7 +6,7 @@ import type { LoginResponse } from '../../shared/gen/auth/v1/LoginResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
 import { Violations } from '../plan/violations.js'
 import { accountKey, type AuthUnit, type Family, type StoredAccount } from './accounts.js'
-import type { Authenticating } from './authentication.js'
+import type { AuthDeps } from './authentication.js'
 import { type Attempt, attemptKeys, LoginQueue, LoginThrottle } from './login-throttle.js'
 import { parseRefreshToken, tokenKeys } from './refresh-token.js'
 import { isUsable, type LiveToken, openFamily, sessionId, sessionOf } from './sessions.js'
@@ -56,8 +56,8 @@ const MOST_REPLACED = 4
  * Opens a session and ends those whose refresh tokens come with the request. The same steps are taken whether or not there
  * is such an account, so that neither the answer nor its time shows which accounts exist.
  */
-export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, LoginResponse> {
-  const throttle = new LoginThrottle(by)
+export function login(deps: AuthDeps): UnaryHandler<LoginRequest__Output, LoginResponse> {
+  const throttle = new LoginThrottle(deps)
   const queue = new LoginQueue()
   return async (context, { email, password, clientAddress: given, replacedRefreshTokens }) => {
     const { signal, log, peerAddress = '' } = context
@@ -68,12 +68,12 @@ export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, Lo
     const address = throttledAddress(clientAddress)
     const keys = attemptKeys(emailKey, address)
     const replaced = replacedRefreshTokens.slice(0, MOST_REPLACED)
-    const tried = { event: 'login', account: triedAccount(by, email), clientAddress } as const
+    const tried = { event: 'login', account: triedAccount(deps, email), clientAddress } as const
     // Whether the throttle has counted the attempt, or may have: then a log line is written however it ends.
     let counted = false
     try {
       for (const end = LoginThrottle.waitEnd(); ;) {
-        await throttle.passable(keys, end, signal)
+        await throttle.waitUntilAllowed(keys, end, signal)
         const leave = await queue.enter(address, signal)
         try {
           counted = true
@@ -82,25 +82,25 @@ export function login(by: Authenticating): UnaryHandler<LoginRequest__Output, Lo
             counted = false
             continue
           }
-          const outcome = await checked({ attempt, emailKey, password, replaced, signal }, throttle, by)
+          const outcome = await checked({ attempt, emailKey, password, replaced, signal }, throttle, deps)
           if ('why' in outcome) throw new Rejected(outcome.why)
           const { account, live, ended } = outcome
           trail(log, {
             ...tried,
             outcome: 'success',
-            account: ownSubject(by, account),
+            account: ownSubject(deps, account),
             session: sessionId(live.familyId)
           })
           for (const { family, of } of ended) {
             trail(log, {
               event: 'logout',
               outcome: 'replaced',
-              account: of && ownSubject(by, of),
+              account: of && ownSubject(deps, of),
               clientAddress,
               session: sessionId(family.id)
             })
           }
-          return { session: sessionOf(account, live, by) }
+          return { session: sessionOf(account, live, deps) }
         } finally {
           leave()
         }
@@ -146,9 +146,9 @@ type Outcome = LoggedIn | { readonly why: string }
 async function checked(
   { attempt, emailKey, password, replaced, signal }: Admitted,
   throttle: LoginThrottle,
-  by: Authenticating
+  deps: AuthDeps
 ): Promise<Outcome> {
-  const { store, passwords, decoyHash } = by
+  const { store, passwords, decoyHash } = deps
   // An attempt that stays pending makes others wait for half a minute.
   const fail = (): Promise<void> =>
     store.transaction(AbortSignal.timeout(SETTLING), (unit) => throttle.failed(unit, attempt))
@@ -157,12 +157,12 @@ async function checked(
     const account = await store.findAccount(signal, emailKey)
     signal.throwIfAborted()
     const isRight = await passwords.verify(account?.passwordHash ?? decoyHash, password)
-    if (account !== undefined && isRight && isUsable(account, by)) {
+    if (account !== undefined && isRight && isUsable(account, deps)) {
       const opened = await store.transaction(signal, async (unit) => {
         await throttle.succeeded(unit, attempt)
         const ended: EndedSession[] = []
-        for (const text of replaced) ended.push(...(await endFamilyOf(unit, text, by.now())))
-        return { ended, live: await openFamily(unit, account.id, by) }
+        for (const text of replaced) ended.push(...(await endFamilyOf(unit, text, deps.now())))
+        return { ended, live: await openFamily(unit, account.id, deps) }
       })
       return { account, ...opened }
     }

@@ -2,22 +2,22 @@ import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { hashSync, verifySync } from '@node-rs/argon2'
 
-/** What a worker is asked: to hash a password or, where `hashed` is given, to verify one. */
+/** The task of a worker: to hash a password or, if `hashed` is given, to verify one. */
 export interface PasswordTask {
   readonly password: string
   readonly hashed: string | undefined
 }
 
-/** `failure` says why a hash that is none could not be verified. */
+/** `failure` is the message of an error, such as that of a text that is no hash. */
 export type PasswordOutcome = { readonly hashed: string } | { readonly matches: boolean } | { readonly failure: string }
 
 /** OWASP's first choice for Argon2id, which is this package's default variant: 19 MiB, two passes, one lane. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** Of nice(1): about a tenth of a processor's time where others want it, and all of it where nobody does. */
+/** As for nice(1): the thread gets about a tenth of a busy processor, and all of an idle one. */
 const NICENESS = 10
 
-// On Linux a priority is the thread's that asks for it (setpriority(2), notes); elsewhere it would be the process's.
+// On Linux setpriority(2) changes the calling thread only; on other systems it would change the whole process.
 if (process.platform === 'linux') setPriority(0, NICENESS)
 
 parentPort?.on('message', (task: PasswordTask) => parentPort?.postMessage(outcomeOf(task)))

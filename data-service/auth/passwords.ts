@@ -2,24 +2,24 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { PasswordOutcome, PasswordTask } from './password-worker.js'
 
-/** How passwords are kept. */
+/** Hashes and verifies passwords. */
 export interface Passwords {
-  /** In PHC form, with salt and parameters. */
+  /** Answers the hash as a PHC string, with its salt and parameters. */
   hash(password: string): Promise<string>
-  /** Rejects where `hashed` is no hash. */
+  /** Rejects if `hashed` is no hash. */
   verify(hashed: string, password: string): Promise<boolean>
 }
 
 /**
- * Argon2id on a few threads of low priority: a flood of log-ins must take neither libuv's threads, which file system work
- * needs, nor all of the memory, nor the processor from whoever reads or writes.
+ * Argon2id in a few worker threads of low priority. A flood of logins must not occupy libuv's threads, which file system
+ * operations need, nor all memory, nor the processor time of other calls.
  */
-export function argon2Passwords(atOnce = Math.max(1, Math.min(2, availableParallelism() - 1))): Passwords {
+export function argon2Passwords(maxWorkers = Math.max(1, Math.min(2, availableParallelism() - 1))): Passwords {
   const idle: Worker[] = []
   const waiting: (() => void)[] = []
   let running = 0
-  const inTurn = async (task: PasswordTask): Promise<PasswordOutcome> => {
-    if (running === atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+  const run = async (task: PasswordTask): Promise<PasswordOutcome> => {
+    if (running === maxWorkers) await new Promise<void>((resolve) => waiting.push(resolve))
     else running += 1
     const begun = performance.now()
     try {
@@ -28,8 +28,8 @@ export function argon2Passwords(atOnce = Math.max(1, Math.min(2, availableParall
       idle.push(worker)
       return outcome
     } finally {
-      // The next in line takes over this place, after as long as this one took: a line of passwords that are checked one
-      // behind the other is a flood, and half of the time is for everybody else.
+      // If tasks wait, the next one starts only after a pause as long as this one took. So a flood of logins takes at most
+      // half of the time, and other calls get the rest.
       const next = waiting.shift()
       if (next === undefined) running -= 1
       else setTimeout(next, performance.now() - begun)
@@ -37,37 +37,37 @@ export function argon2Passwords(atOnce = Math.max(1, Math.min(2, availableParall
   }
   return {
     async hash(password) {
-      const outcome = await inTurn({ password, hashed: undefined })
+      const outcome = await run({ password, hashed: undefined })
       if ('hashed' in outcome) return outcome.hashed
       throw new Error(failureIn(outcome))
     },
     async verify(hashed, password) {
-      const outcome = await inTurn({ password, hashed })
+      const outcome = await run({ password, hashed })
       if ('matches' in outcome) return outcome.matches
       throw new Error(failureIn(outcome))
     }
   }
 }
 
-/** An idle worker does not keep the process alive. A worker that fails is not used again. */
+/** Runs one task. An idle worker does not keep the process alive, and a worker that fails is not used again. */
 function outcomeOf(worker: Worker, task: PasswordTask): Promise<PasswordOutcome> {
   return new Promise((resolve, reject) => {
-    const settled = (): void => {
-      // Without a name it would take Node's own listeners off too.
+    const release = (): void => {
+      // removeAllListeners without a name would also remove Node's own listeners.
       for (const event of ['message', 'error', 'exit']) worker.removeAllListeners(event)
       worker.unref()
     }
     worker.ref()
     worker.once('message', (outcome: PasswordOutcome) => {
-      settled()
+      release()
       resolve(outcome)
     })
     worker.once('error', (error) => {
-      settled()
+      release()
       reject(error)
     })
     worker.once('exit', (code) => {
-      settled()
+      release()
       reject(new Error(`The thread that hashes passwords ended with ${code}`))
     })
     worker.postMessage(task)

@@ -1,43 +1,44 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
 
 /**
- * 256 random bits, after 128 that name the token's family. The reference is random too, known to holders of the family's
- * tokens alone and kept hashed: a token that bears it and is not stored was used, and purged since. Tokens of earlier
- * versions have none.
+ * A refresh token has a reference of 128 random bits, which all tokens of its family share, and then a secret of 256 random
+ * bits. Only holders of the family's tokens know the reference, and the store keeps its hash. So a token that has it and is
+ * not stored was used before and was deleted since. Tokens of earlier versions have no reference.
  */
-const SECRET_BYTES = 32
 const REF_BYTES = 16
+const SECRET_BYTES = 32
 
-const FORM = /^(?:[A-Za-z0-9_-]{43}|[A-Za-z0-9_-]{64})$/
+/** 32 or 48 bytes in base64url without padding. */
+const TOKEN_TEXT = /^(?:[A-Za-z0-9_-]{43}|[A-Za-z0-9_-]{64})$/
 const CIPHER = 'aes-256-gcm'
 export const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** The bytes of a refresh token's text; undefined for what was never one. */
+/** The bytes of a refresh token's text; undefined for a text that cannot be a refresh token. */
 export function parseRefreshToken(text: string): Buffer | undefined {
-  if (!FORM.test(text)) return undefined
+  if (!TOKEN_TEXT.test(text)) return undefined
   const token = Buffer.from(text, 'base64url')
   return writeRefreshToken(token) === text ? token : undefined
 }
 
-/** The reference that a token names its family by; undefined for one of an earlier version. */
+/** The reference of a token's family; undefined for a token of an earlier version. */
 function familyRefOf(token: Buffer): Buffer | undefined {
   return token.length === REF_BYTES + SECRET_BYTES ? token.subarray(0, REF_BYTES) : undefined
 }
 
-/** A new token of the family of another one; of a new family, or one that has no reference yet, without another. */
+/** A new token. It gets the family reference of `predecessor`, or a new one if there is none. */
 export function newRefreshToken(randomBytes: (size: number) => Buffer, predecessor?: Buffer): Buffer {
   const ref = predecessor && familyRefOf(predecessor)
   return Buffer.concat([ref ?? randomBytes(REF_BYTES), randomBytes(SECRET_BYTES)])
 }
 
-/** What a family keeps of the reference in its tokens; null where the token has none. */
+/** The hash of a token's family reference, as the family stores it; null if the token has no reference. */
 export function refHashOf(token: Buffer): Buffer | null {
   const ref = familyRefOf(token)
   return ref === undefined ? null : createHash('sha256').update('family').update(ref).digest()
 }
 
-/** What a token and its family are found by. */
+/** The hashes by which the store finds a token and its family. */
 export function tokenKeys(token: Buffer): { readonly hash: Buffer; readonly refHash: Buffer | null } {
   return { hash: hashOfToken(token), refHash: refHashOf(token) }
 }
@@ -46,26 +47,26 @@ export function writeRefreshToken(token: Buffer): string {
   return token.toString('base64url')
 }
 
-/** What a token is kept as. It is random enough for a plain hash. */
+/** The hash that the store keeps of a token. A plain hash is enough, because a token has 256 random bits. */
 export function hashOfToken(token: Buffer): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** Encrypts the token that follows another so that only the other opens it. `nonce` has 12 random bytes. */
+/** Encrypts a token so that only the token before it can decrypt it. `nonce` has NONCE_BYTES random bytes. */
 export function sealSuccessor(successor: Buffer, predecessor: Buffer, nonce: Buffer): Buffer {
-  const cipher = createCipheriv(CIPHER, keyOf(predecessor), nonce)
+  const cipher = createCipheriv(CIPHER, successorKey(predecessor), nonce)
   const sealed = Buffer.concat([cipher.update(successor), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
 }
 
-/** Throws where it was not sealed with this predecessor. */
+/** Decrypts what sealSuccessor encrypted. Throws if the predecessor was another token. */
 export function openSuccessor(sealed: Buffer, predecessor: Buffer): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES)
-  const decipher = createDecipheriv(CIPHER, keyOf(predecessor), nonce, { authTagLength: TAG_BYTES })
+  const decipher = createDecipheriv(CIPHER, successorKey(predecessor), nonce, { authTagLength: TAG_BYTES })
   decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
 }
 
-function keyOf(predecessor: Buffer): Buffer {
+function successorKey(predecessor: Buffer): Buffer {
   return Buffer.from(hkdfSync('sha256', predecessor, Buffer.alloc(0), 'refresh token successor', 32))
 }

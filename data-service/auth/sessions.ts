@@ -5,7 +5,7 @@ import type { RevokeRequest__Output } from '../../shared/gen/auth/v1/RevokeReque
 import type { RevokeResponse } from '../../shared/gen/auth/v1/RevokeResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
 import type { AuthUnit, Family, KeptToken, NewToken, StoredAccount } from './accounts.js'
-import type { Authenticating } from './authentication.js'
+import type { AuthDeps } from './authentication.js'
 import {
   hashOfToken,
   newRefreshToken,
@@ -19,7 +19,7 @@ import {
 } from './refresh-token.js'
 import { ownSubject, trail } from './trail.js'
 
-/** An open session as rpcs answer it. */
+/** An open session as the rpcs Login and Refresh answer it. The expiries are RFC 3339 timestamps. */
 export interface Session {
   readonly accessToken: string
   readonly accessTokenExpiry: string
@@ -27,7 +27,7 @@ export interface Session {
   readonly refreshTokenExpiry: string
 }
 
-/** A refresh token in the clear, which is never kept. */
+/** A valid refresh token in plain form. The store keeps only its hash. */
 export interface LiveToken {
   readonly token: Buffer
   readonly familyId: Buffer
@@ -35,57 +35,60 @@ export interface LiveToken {
   readonly expiresAt: number
 }
 
-/** Contract section 1: refresh is sliding, with an absolute end. */
-const ABSOLUTE_LIFE = 30 * 24 * 60 * 60_000
+/** Milliseconds. Each refresh extends a session, but never beyond this time after its login (contract.md section 1). */
+const ABSOLUTE_LIFETIME = 30 * 24 * 60 * 60_000
 
 const FAMILY_ID_BYTES = 16
 
-/** Of a used token, in milliseconds after its grace window, for clocks of replicas that differ and for `rotationWait`. */
-const KEPT_AFTER_GRACE = 60_000
-
-/** Tokens that a family is given within so many milliseconds, its first one included; used ones are kept as long. */
-const MOST_ISSUED = 60
+/** The limit of refreshes: tokens that a family may get within ROTATION_WINDOW milliseconds, its first token included. */
+const MAX_ISSUED = 60
 const ROTATION_WINDOW = 60_000
 
-/** Opens a refresh family of its own and answers its first token. */
-export async function openFamily(unit: AuthUnit, accountId: string, by: Authenticating): Promise<LiveToken> {
-  const now = by.now()
-  const id = by.randomBytes(FAMILY_ID_BYTES)
-  const family = { id, accountId, createdAt: now, endsAt: now + ABSOLUTE_LIFE, revokedAt: null }
-  const live = newToken(family, { now, token: newRefreshToken(by.randomBytes) }, by)
-  await unit.addFamily(family, stored(live, now))
+/**
+ * Milliseconds that a used token is stored after its grace window: the clocks of replicas differ, and `rotationWait` counts
+ * the tokens of the last ROTATION_WINDOW.
+ */
+const KEPT_AFTER_GRACE = 60_000
+
+/** Starts a new refresh family, which is one session, and answers its first token. */
+export async function openFamily(unit: AuthUnit, accountId: string, deps: AuthDeps): Promise<LiveToken> {
+  const now = deps.now()
+  const id = deps.randomBytes(FAMILY_ID_BYTES)
+  const family = { id, accountId, createdAt: now, endsAt: now + ABSOLUTE_LIFETIME, revokedAt: null }
+  const live = newToken(family, { now, token: newRefreshToken(deps.randomBytes) }, deps)
+  await unit.addFamily(family, storedToken(live, now))
   return live
 }
 
-/** Puts a new token in the place of a live one of a locked family. */
+/** Replaces the newest token of a family with a new one. The caller holds the lock of the family. */
 export async function rotate(
   unit: AuthUnit,
   { token, family }: { readonly token: Buffer; readonly family: Family },
-  by: Authenticating
+  deps: AuthDeps
 ): Promise<LiveToken> {
-  const now = by.now()
-  const live = newToken(family, { now, token: newRefreshToken(by.randomBytes, token) }, by)
+  const now = deps.now()
+  const live = newToken(family, { now, token: newRefreshToken(deps.randomBytes, token) }, deps)
   await unit.rotate(hashOfToken(token), {
     usedAt: now,
-    purgeAt: refHashOf(token) === null ? null : now + by.refreshGrace + KEPT_AFTER_GRACE,
-    sealed: sealSuccessor(live.token, token, by.randomBytes(NONCE_BYTES)),
-    successor: stored(live, now)
+    purgeAt: refHashOf(token) === null ? null : now + deps.refreshGrace + KEPT_AFTER_GRACE,
+    sealed: sealSuccessor(live.token, token, deps.randomBytes(NONCE_BYTES)),
+    successor: storedToken(live, now)
   })
   return live
 }
 
 /**
- * Seconds until a family's tokens may be rotated again; undefined where they may now. Counted by the tokens that were
- * issued, so all replicas count alike.
+ * Seconds until a family may be refreshed again; undefined if it may be refreshed now. The count is that of the stored
+ * tokens, so all replicas count alike.
  */
 export async function rotationWait(unit: AuthUnit, family: Family, now: number): Promise<number | undefined> {
   const issued = await unit.issuedSince(family.id, now - ROTATION_WINDOW)
-  const decisive = issued[issued.length - MOST_ISSUED]
+  const decisive = issued[issued.length - MAX_ISSUED]
   return decisive === undefined ? undefined : Math.max(1, Math.ceil((decisive + ROTATION_WINDOW - now) / 1000))
 }
 
-export function sessionOf(account: StoredAccount, live: LiveToken, by: Authenticating): Session {
-  const access = by.accessToken(account, sessionId(live.familyId))
+export function sessionOf(account: StoredAccount, live: LiveToken, deps: AuthDeps): Session {
+  const access = deps.accessToken(account, sessionId(live.familyId))
   return {
     accessToken: access.token,
     accessTokenExpiry: new Date(access.expiresAt).toISOString(),
@@ -95,27 +98,27 @@ export function sessionOf(account: StoredAccount, live: LiveToken, by: Authentic
 }
 
 /**
- * The claim `sid` of a session's access tokens: kept by refresh, new with each log-in. It is the family's random id, which
- * log lines name as `session`. No call takes it, so whoever reads it can do nothing with it.
+ * The claim `sid` of a session's access tokens. Each login makes a new one and a refresh keeps it. It is the random id of
+ * the family; log lines have it as `session`. No call accepts it, so it gives its reader no access.
  */
 export function sessionId(familyId: Buffer): string {
   return familyId.toString('hex')
 }
 
-/** Whether an account may log in and stay so: sample accounts may where SAMPLE_DATA is on. */
-export function isUsable(account: StoredAccount, { sampleData }: Authenticating): boolean {
+/** Whether an account may log in and refresh its session. Sample accounts may only while SAMPLE_DATA is on. */
+export function isUsable(account: StoredAccount, { sampleData }: AuthDeps): boolean {
   return sampleData || !account.isSample
 }
 
 function newToken(
   { id, endsAt }: Family,
   { now, token }: { readonly now: number; readonly token: Buffer },
-  { refreshTtl }: Authenticating
+  { refreshTtl }: AuthDeps
 ): LiveToken {
   return { token, familyId: id, expiresAt: Math.min(now + refreshTtl, endsAt) }
 }
 
-function stored({ token, familyId, expiresAt }: LiveToken, issuedAt: number): NewToken {
+function storedToken({ token, familyId, expiresAt }: LiveToken, issuedAt: number): NewToken {
   const refHash = refHashOf(token)
   if (refHash === null) throw new TypeError('A new refresh token names its family')
   return { hash: hashOfToken(token), refHash, familyId, issuedAt, expiresAt }
@@ -123,43 +126,43 @@ function stored({ token, familyId, expiresAt }: LiveToken, issuedAt: number): Ne
 
 type Outcome =
   | { readonly kind: 'live'; readonly live: LiveToken }
-  | { readonly kind: 'dead'; readonly why: string }
+  | { readonly kind: 'invalid'; readonly why: string }
   | { readonly kind: 'throttled'; readonly retryAfter: number }
   | { readonly kind: 'reused' }
 
-/** What became of a token, with what was found on the way. */
-interface Found {
+/** The outcome of a refresh, with the family and the account of the token where they are known. */
+interface RefreshResult {
   readonly family?: Family
   readonly account?: StoredAccount
   readonly outcome: Outcome
 }
 
 /**
- * Rotates a refresh token. One that was used within the grace window is answered with the family's newest; after it,
- * the family is revoked, for either its owner or a thief holds the newest. That a token is no longer stored says no less:
- * used ones are purged, and it names its family.
+ * Rotates a refresh token (RFC 9700 section 4.14.2). A token that was used already is answered with the newest token of
+ * its family during the grace window. After that the family is revoked, because either the client or a thief holds the
+ * newest token. The same goes for a token that names a family but is not stored: used tokens are deleted in time.
  */
-export function refresh(by: Authenticating): UnaryHandler<RefreshRequest__Output, RefreshResponse> {
+export function refresh(deps: AuthDeps): UnaryHandler<RefreshRequest__Output, RefreshResponse> {
   return async ({ signal, log, clientAddress }, { refreshToken: text }) => {
     const token = parseRefreshToken(text)
-    // What a rejection changes is to be kept, so none is thrown within the transaction.
-    const { family, account, outcome }: Found =
+    // An error thrown within the transaction would roll back the revocation of the family.
+    const { family, account, outcome }: RefreshResult =
       token === undefined
-        ? { outcome: dead('not a refresh token') }
-        : await by.store.transaction(signal, (unit) => refreshed(unit, token, by))
+        ? { outcome: invalid('not a refresh token') }
+        : await deps.store.transaction(signal, (unit) => rotateOrReject(unit, token, deps))
     const known = {
       event: 'refresh',
       clientAddress,
-      account: account && ownSubject(by, account),
+      account: account && ownSubject(deps, account),
       ...(family === undefined ? {} : { session: sessionId(family.id) })
     } as const
     switch (outcome.kind) {
       case 'live':
         if (account === undefined) throw new TypeError('A live session has an account')
         trail(log, { ...known, outcome: 'success' })
-        return { session: sessionOf(account, outcome.live, by) }
-      case 'dead': {
-        const error = over()
+        return { session: sessionOf(account, outcome.live, deps) }
+      case 'invalid': {
+        const error = sessionOver()
         trail(log, { ...known, outcome: 'failure', code: error.code, reason: outcome.why })
         throw error
       }
@@ -169,7 +172,7 @@ export function refresh(by: Authenticating): UnaryHandler<RefreshRequest__Output
         throw error
       }
       case 'reused': {
-        const error = over()
+        const error = sessionOver()
         trail(log, { ...known, outcome: 'reuse', code: error.code, reason: 'a refresh token was used again' })
         throw error
       }
@@ -177,36 +180,39 @@ export function refresh(by: Authenticating): UnaryHandler<RefreshRequest__Output
   }
 }
 
-async function refreshed(unit: AuthUnit, token: Buffer, by: Authenticating): Promise<Found> {
+async function rotateOrReject(unit: AuthUnit, token: Buffer, deps: AuthDeps): Promise<RefreshResult> {
   const keys = tokenKeys(token)
   const family = await unit.lockFamilyOf(keys)
-  if (family === undefined) return { outcome: dead('unknown refresh token') }
+  if (family === undefined) return { outcome: invalid('unknown refresh token') }
   const account = await unit.getAccount(family.accountId)
   const found = { family, ...(account === undefined ? {} : { account }) }
-  const now = by.now()
-  if (family.revokedAt !== null) return { ...found, outcome: dead('revoked session') }
-  if (family.endsAt <= now) return { ...found, outcome: dead('session past its absolute end') }
-  if (account === undefined || !isUsable(account, by)) {
-    return { ...found, outcome: dead('sample account, and SAMPLE_DATA is off') }
+  const now = deps.now()
+  if (family.revokedAt !== null) return { ...found, outcome: invalid('revoked session') }
+  if (family.endsAt <= now) return { ...found, outcome: invalid('session past its absolute end') }
+  if (account === undefined || !isUsable(account, deps)) {
+    return { ...found, outcome: invalid('sample account, and SAMPLE_DATA is off') }
   }
   const kept = await unit.findToken(keys.hash)
   if (kept !== undefined && kept.usedAt === null) {
-    if (kept.expiresAt <= now) return { ...found, outcome: dead('expired refresh token') }
+    if (kept.expiresAt <= now) return { ...found, outcome: invalid('expired refresh token') }
     const retryAfter = await rotationWait(unit, family, now)
     if (retryAfter !== undefined) return { ...found, outcome: { kind: 'throttled', retryAfter } }
-    return { ...found, outcome: { kind: 'live', live: await rotate(unit, { token, family }, by) } }
+    return { ...found, outcome: { kind: 'live', live: await rotate(unit, { token, family }, deps) } }
   }
-  const isInGrace = kept !== undefined && kept.usedAt !== null && now <= kept.usedAt + by.refreshGrace
-  const live = isInGrace ? await newestAfter(unit, token, kept) : undefined
+  const isInGrace = kept !== undefined && kept.usedAt !== null && now <= kept.usedAt + deps.refreshGrace
+  const live = isInGrace ? await newestSuccessor(unit, token, kept) : undefined
   if (live === undefined) {
     await unit.revokeFamily(family.id, now)
     return { ...found, outcome: { kind: 'reused' } }
   }
-  return { ...found, outcome: live.expiresAt > now ? { kind: 'live', live } : dead('expired refresh token') }
+  return { ...found, outcome: live.expiresAt > now ? { kind: 'live', live } : invalid('expired refresh token') }
 }
 
-/** Whoever holds a token can open the one that followed it, and so on. undefined where one of them was purged. */
-async function newestAfter(unit: AuthUnit, token: Buffer, kept: KeptToken): Promise<LiveToken | undefined> {
+/**
+ * Follows the chain of successors from a used token to the newest one. Each token is the key that its successor is sealed
+ * with. Answers undefined if a token of the chain is no longer stored.
+ */
+async function newestSuccessor(unit: AuthUnit, token: Buffer, kept: KeptToken): Promise<LiveToken | undefined> {
   let [newest, row] = [token, kept]
   while (row.successor !== null) {
     newest = openSuccessor(row.successor, newest)
@@ -217,25 +223,28 @@ async function newestAfter(unit: AuthUnit, token: Buffer, kept: KeptToken): Prom
   return { token: newest, familyId: row.familyId, expiresAt: row.expiresAt }
 }
 
-function dead(why: string): Outcome {
-  return { kind: 'dead', why }
+function invalid(why: string): Outcome {
+  return { kind: 'invalid', why }
 }
 
-function over(): DomainError {
+function sessionOver(): DomainError {
   return new DomainError('auth.invalid-token', 'The session is over. Log in again.')
 }
 
-/** Ends the family of any of its tokens, used ones too. What nobody knows is as good as revoked. */
-export function revoke(by: Authenticating): UnaryHandler<RevokeRequest__Output, RevokeResponse> {
+/**
+ * Ends the session of a refresh token, which may have been used already. An unknown token is no error (RFC 7009 section
+ * 2.2): there is no session to end.
+ */
+export function revoke(deps: AuthDeps): UnaryHandler<RevokeRequest__Output, RevokeResponse> {
   return async ({ signal, log, clientAddress }, { refreshToken: text }) => {
     const token = parseRefreshToken(text)
     const entry = { event: 'logout', clientAddress } as const
     const found =
       token &&
-      (await by.store.transaction(signal, async (unit) => {
+      (await deps.store.transaction(signal, async (unit) => {
         const family = await unit.lockFamilyOf(tokenKeys(token))
         if (family === undefined) return undefined
-        if (family.revokedAt === null) await unit.revokeFamily(family.id, by.now())
+        if (family.revokedAt === null) await unit.revokeFamily(family.id, deps.now())
         return { family, account: await unit.getAccount(family.accountId) }
       }))
     if (found === undefined) {
@@ -246,7 +255,7 @@ export function revoke(by: Authenticating): UnaryHandler<RevokeRequest__Output, 
     trail(log, {
       ...entry,
       outcome: 'success',
-      account: account && ownSubject(by, account),
+      account: account && ownSubject(deps, account),
       session: sessionId(family.id),
       ...(family.revokedAt === null ? {} : { reason: 'the session was over already' })
     })

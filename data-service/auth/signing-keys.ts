@@ -7,7 +7,7 @@ import { algorithmOf, type Issuer, thumbprint, type VerificationKey } from '../.
 import { followFiles, makeFolder, NO_FILE, stateOf } from '../../shared/files.js'
 import type { Account } from './accounts.js'
 
-/** Where the service's own keys are: in a given file, or in one made under the data folder on first start. */
+/** Where the service's own keys are: in the given file, or in one that the first start makes in the data folder. */
 export interface KeyFile {
   readonly file: string | undefined
   readonly dataDir: string
@@ -20,15 +20,16 @@ export function pathOfKeys({ file, dataDir }: KeyFile): string {
 }
 
 /**
- * The keys of the file, made where none is given and none is there. Throws with a sentence for people where it is
- * missing, or holds anything but EC P-256 or RSA keys of 2048 bits or more, the first of them private.
+ * The keys of the file. If no file is configured and none exists, it is generated. Throws an Error with a message for the
+ * operator if the file cannot be read, if it does not begin with a private key, or if it holds anything but EC P-256 keys
+ * and RSA keys of at least 2048 bits.
  */
 export async function loadKeys(from: KeyFile): Promise<KeySet> {
-  if (from.file === undefined) await makeUnlessThere(from.dataDir, pathOfKeys(from))
+  if (from.file === undefined) await generateIfMissing(from.dataDir, pathOfKeys(from))
   return await readKeys(from)
 }
 
-/** As loadKeys, but makes none. */
+/** Like loadKeys, but never generates the file. */
 export async function readKeys(from: KeyFile): Promise<KeySet> {
   const path = pathOfKeys(from)
   const what = from.file === undefined ? path : `JWT_PRIVATE_KEY_FILE ${path}`
@@ -38,11 +39,14 @@ export async function readKeys(from: KeyFile): Promise<KeySet> {
   return parseKeyFile(pem, what)
 }
 
-/** Whoever links first wins, and all read what stands there: processes that start at once end with one key. */
-async function makeUnlessThere(dataDir: string, path: string): Promise<void> {
-  // First, since it alone gives up on a file system that gives no answer.
+/**
+ * Processes that start at the same time get the same key: a link fails if the name is taken, so the first link wins, and
+ * every process reads the linked file afterwards.
+ */
+async function generateIfMissing(dataDir: string, path: string): Promise<void> {
+  // makeFolder comes first, because only it has a timeout for a file system that does not answer.
   await makeFolder(dataDir, 0o700)
-  if (await isThere(path)) return
+  if (await exists(path)) return
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const draft = join(dataDir, `.${FILE_NAME}.${randomBytes(8).toString('hex')}`)
   await writeFile(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx', flush: true })
@@ -55,7 +59,7 @@ async function makeUnlessThere(dataDir: string, path: string): Promise<void> {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   try {
     await access(path)
     return true
@@ -77,30 +81,30 @@ export interface SigningKey extends VerificationKey {
 /** The service's own keys. */
 export interface KeySet {
   readonly signing: SigningKey
-  /** Those that verify, the signing one first. */
+  /** The keys that verify tokens, the signing key first. */
   readonly verifying: readonly VerificationKey[]
 }
 
-const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g
-const BEGINNING = /-----BEGIN /g
-/** Curve parameters that OpenSSL writes before a key say nothing that the key does not. */
-const NO_KEY = 'EC PARAMETERS'
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g
+const PEM_BEGIN = /-----BEGIN /g
+/** `openssl ecparam -genkey` writes this block before the key. The key itself names its curve. */
+const IGNORED_LABEL = 'EC PARAMETERS'
 
 /**
- * Reads PEM: the first block is the private key that signs; any others, private or public, only verify. Throws with a
- * sentence for people, `from` its subject.
+ * Reads PEM. The first block is the private key that signs; the other keys, private or public, only verify. Throws an Error
+ * with a message for the operator that begins with `from`.
  */
 export function parseKeyFile(pem: string, from: string): KeySet {
-  const blocks = [...pem.matchAll(BLOCK)]
+  const blocks = [...pem.matchAll(PEM_BLOCK)]
   if (blocks.length === 0) throw new Error(`${from} holds no private key in PEM form.`)
-  // A file that is being written, or cut short, must not pass for one with fewer keys.
-  if (pem.match(BEGINNING)?.length !== blocks.length) throw new Error(`${from} holds an incomplete PEM block.`)
-  const [first, ...others] = blocks.filter(([, label]) => label !== NO_KEY)
+  // A file that is still being written, or is truncated, must not be taken for one with fewer keys.
+  if (pem.match(PEM_BEGIN)?.length !== blocks.length) throw new Error(`${from} holds an incomplete PEM block.`)
+  const [first, ...others] = blocks.filter(([, label]) => label !== IGNORED_LABEL)
   if (first === undefined) throw new Error(`${from} holds no private key in PEM form.`)
   const privateKey = parse(() => createPrivateKey(first[0]), `${from} must begin with a private key in PEM form.`)
   const signing = { ...verificationKey(createPublicKey(privateKey), from), privateKey }
   const more = others.map(([block]) =>
-    // Of a private key too: its public half is taken.
+    // createPublicKey also accepts a private key and takes its public half.
     verificationKey(
       parse(() => createPublicKey(block), `${from} must hold nothing but keys in PEM form.`),
       from
@@ -125,14 +129,15 @@ function parse(read: () => KeyObject, sentence: string): KeyObject {
   }
 }
 
-/** The key of the file that signs. Errors as loadKeys says. */
+/** The signing key of the file. Throws as loadKeys does. */
 export async function loadSigningKey(from: KeyFile): Promise<SigningKey> {
   return (await loadKeys(from)).signing
 }
 
 /**
- * The service's own keys as their file has them, which is read again whenever it changes, until the process stops. A
- * file that is gone or broken is logged, once for each change, and the keys stay. Throws at first as loadKeys says.
+ * The service's own keys. Their file is read again whenever it changes, until the process stops. If the changed file is
+ * missing or invalid, that is logged once for each change and the previous keys stay. The first read throws as loadKeys
+ * does.
  */
 export async function watchKeys(
   from: KeyFile,
@@ -140,10 +145,10 @@ export async function watchKeys(
 ): Promise<() => KeySet> {
   const { log } = how
   const path = pathOfKeys(from)
-  // The look comes before the reading: a change in between is seen by the next look.
+  // The state is taken before the keys are read, so that a change in between is noticed later.
   let seen = await stateOf([path])
   let keys = await loadKeys(from)
-  // Made just now.
+  // loadKeys has just generated the file.
   if (seen === NO_FILE) [seen, keys] = [await stateOf([path]), await readKeys(from)]
   const changed = async (): Promise<void> => {
     try {
@@ -161,13 +166,13 @@ export async function watchKeys(
 /** An issuer whose keys the rpc Keys publishes. */
 export interface PublishedIssuer extends Issuer {
   /**
-   * All its keys, none while they cannot be had. `missingKeyId` is a key id that the caller lacks and that is looked for;
-   * `inDoubt` tells that it is not among the keys and nobody knows whether it exists.
+   * All keys of the issuer; none while they cannot be fetched. `missingKeyId` is a key id that the caller does not know and
+   * wants looked up. `inDoubt`: that key is not among the keys, and it could not be decided whether it exists.
    */
   keys(missingKeyId?: string): Promise<{ readonly keys: readonly VerificationKey[]; readonly inDoubt: boolean }>
 }
 
-/** The service itself. Its keys are always at hand, so none is ever in doubt. */
+/** The service itself as an issuer. It always has its keys, so none is ever in doubt. */
 export function ownIssuer(of: { issuer: string; audience: string }, keySet: () => KeySet): PublishedIssuer {
   return {
     issuer: of.issuer,
@@ -177,30 +182,32 @@ export function ownIssuer(of: { issuer: string; audience: string }, keySet: () =
   }
 }
 
-export interface Minting {
+/** How access tokens are signed, and the claims that are the same in all of them. */
+export interface AccessTokenOptions {
   readonly key: SigningKey
   readonly issuer: string
   readonly audience: string
   readonly ownerClaimType: string
-  /** Milliseconds. */
+  /** The lifetime of a token in milliseconds. */
   readonly ttl: number
   readonly now: () => number
+  /** Makes the claim `jti`. */
   readonly newId: () => string
 }
 
 export interface AccessToken {
-  /** JWT. */
+  /** A JWT (RFC 7519). */
   readonly token: string
-  /** Epoch milliseconds of its `exp`. */
+  /** The claim `exp` in epoch milliseconds. */
   readonly expiresAt: number
 }
 
 /**
- * An access token of an account, signed with the service's own key. `sid` names the session that it belongs to (OpenID
- * Connect Front-Channel Logout 1.0 section 3 has the claim); undefined for a token outside any session.
+ * Signs an access token of an account. `sid` names its session (the claim is from OpenID Connect Front-Channel Logout 1.0
+ * section 3); undefined for a token that belongs to no session.
  */
-export function mintToken(account: Account, sid: string | undefined, minting: Minting): AccessToken {
-  const { key, issuer, audience, ownerClaimType, ttl, now, newId } = minting
+export function signAccessToken(account: Account, sid: string | undefined, options: AccessTokenOptions): AccessToken {
+  const { key, issuer, audience, ownerClaimType, ttl, now, newId } = options
   const issuedAt = Math.floor(now() / 1000)
   const end = issuedAt + Math.max(1, Math.floor(ttl / 1000))
   const token = jwt.sign(
@@ -223,7 +230,10 @@ export function mintToken(account: Account, sid: string | undefined, minting: Mi
   return { token, expiresAt: end * 1000 }
 }
 
-/** A host may make the subject its owner claim, and a subject is text; so is what a JSON number would not hold. */
+/**
+ * The owner claim is a JSON number. It is a string if it is too large for one, or if OWNER_CLAIM_TYPE is `sub`, which must
+ * be a string (RFC 7519 section 4.1.2).
+ */
 function ownerClaim(type: string, owner: bigint): Record<string, number | string> {
   const exact = owner >= BigInt(Number.MIN_SAFE_INTEGER) && owner <= BigInt(Number.MAX_SAFE_INTEGER)
   return { [type]: type === 'sub' || !exact ? String(owner) : Number(owner) }

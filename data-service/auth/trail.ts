@@ -2,32 +2,33 @@ import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { ErrorCode } from '../../shared/errors.js'
 
-/** Who is concerned, where it is known. */
+/** The account that an event is about. */
 export interface TrailSubject {
   readonly issuer: string
   readonly subject: string
 }
 
-/** What happened to a session, or was refused to a caller: one log line each (docs/trail.md). */
+/** A security event of a session, or a rejected write. Each becomes one log line (docs/trail.md). */
 export interface TrailEntry {
   readonly event: 'login' | 'logout' | 'refresh' | 'ownership'
-  /** `success`, or how it was refused. */
+  /** `success`, `replaced` by a new login, or why it failed. */
   readonly outcome: 'success' | 'failure' | 'abandoned' | 'throttled' | 'reuse' | 'replaced' | 'unknown' | 'refused'
+  /** undefined: not known. */
   readonly account: TrailSubject | undefined
-  /** Address of the client, as far as it can be believed. */
+  /** The address of the client; a gateway may name it, any other caller has the address of its connection. */
   readonly clientAddress: string | undefined
   /** The claim `sid` of the session's access tokens. */
   readonly session?: string
-  /** Of the error that the caller gets. */
+  /** The code of the error that the caller gets. */
   readonly code?: ErrorCode
-  /** Of a write that was refused. */
+  /** The resource and id of a rejected write. */
   readonly resource?: string
   readonly id?: string
-  /** For the operator alone. */
+  /** For the operator; the caller does not get it. */
   readonly reason?: string
 }
 
-interface OfIssuers {
+interface WithIssuers {
   /** The service's own first. */
   readonly issuers: readonly { readonly issuer: string }[]
 }
@@ -41,7 +42,7 @@ const MESSAGES: Readonly<Record<TrailEntry['event'], string>> = {
 
 const HASH_DIGITS = 16
 
-/** `log` is the call's, with its request id. What was refused or failed is a warning, so that LOG_LEVEL=warn keeps it. */
+/** `log` is the logger of the call, with its request id. Failures are warnings, so that LOG_LEVEL=warn keeps them. */
 export function trail(log: Logger, { account, ...entry }: TrailEntry): void {
   const line = { ...entry, ...(account === undefined ? {} : { account: accountHash(account) }) }
   const message = entry.outcome === 'reuse' ? 'refresh family revoked' : MESSAGES[entry.event]
@@ -50,9 +51,9 @@ export function trail(log: Logger, { account, ...entry }: TrailEntry): void {
 }
 
 /**
- * Who, as log lines have it: the first 64 bits of the SHA-256 of issuer and subject, with a line feed between. It is not
- * keyed: replicas and restarts agree on it without another secret, and an operator can find the lines of a known account.
- * Whoever has the logs and guesses an address can check the guess.
+ * The account in log lines: the first 64 bits of the SHA-256 of issuer and subject, with a line feed between. The hash has
+ * no key, so that replicas agree on it without a shared secret and an operator can find the lines of a known account. A
+ * reader of the logs can therefore check a guessed address.
  */
 export function accountHash({ issuer, subject }: TrailSubject): string {
   const folded = subject.normalize('NFC').toLowerCase().normalize('NFC')
@@ -60,14 +61,14 @@ export function accountHash({ issuer, subject }: TrailSubject): string {
 }
 
 /**
- * The account that somebody tried to log in to. A text without `@` is no e-mail address, and may be a password that was
- * typed into the wrong field: of that there is no trace.
+ * The account that a login was tried for. A text without `@` is no e-mail address and may be a password that was typed into
+ * the wrong field, so nothing is logged of it, not even its hash.
  */
-export function triedAccount(by: OfIssuers, email: string): TrailSubject | undefined {
+export function triedAccount(by: WithIssuers, email: string): TrailSubject | undefined {
   return email.includes('@') ? ownSubject(by, { email }) : undefined
 }
 
-/** An account of the service's own, as its access tokens name it. */
-export function ownSubject({ issuers: [own] }: OfIssuers, { email }: { readonly email: string }): TrailSubject {
+/** An account of the service itself, named as in its access tokens. */
+export function ownSubject({ issuers: [own] }: WithIssuers, { email }: { readonly email: string }): TrailSubject {
   return { issuer: own?.issuer ?? '', subject: email }
 }

@@ -8,7 +8,7 @@ import type { EntityServiceHandlers } from '../../shared/gen/entity/v1/EntitySer
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ProtoGrpcType as EntityTypes } from '../../shared/gen/entity_service.js'
 import { loadProto } from '../../shared/wire.js'
-import { type Authenticating, keys } from '../auth/authentication.js'
+import { type AuthDeps, keys } from '../auth/authentication.js'
 import { login } from '../auth/login.js'
 import { refresh, revoke } from '../auth/sessions.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
@@ -23,7 +23,7 @@ import { act, create, remove, update } from './writes.js'
 export interface DataServiceDeps {
   readonly readDeps: ReadDeps
   readonly writeDeps: WriteDeps
-  readonly authenticating: Authenticating
+  readonly authDeps: AuthDeps
   readonly interceptors: Interceptors
   readonly reflection: boolean
   /** As made by serverCredentials of shared/tls.ts. */
@@ -52,7 +52,7 @@ const NOTICE = 500
 
 /** Puts the service together and starts nothing. */
 export function buildDataService(deps: DataServiceDeps): DataService {
-  const { readDeps, writeDeps, authenticating, interceptors, reflection, credentials } = deps
+  const { readDeps, writeDeps, authDeps, interceptors, reflection, credentials } = deps
   const { definition, types } = loadProto('entity/v1/entity_service.proto', 'auth/v1/auth_service.proto')
   // What proto-loader made of the files that the types were generated from.
   const { entity, auth } = types as unknown as EntityTypes & AuthTypes
@@ -72,7 +72,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     // 64 KiB by itself.
   })
   server.addService(entity.v1.EntityService.service, { ...entityService({ readDeps, writeDeps }, interceptors) })
-  server.addService(auth.v1.AuthService.service, { ...authService(authenticating, interceptors) })
+  server.addService(auth.v1.AuthService.service, { ...authService(authDeps, interceptors) })
   const health = new ServiceHealth()
   health.addTo(server)
   if (reflection) new ReflectionService(definition).addToServer(server)
@@ -170,14 +170,14 @@ function timesOf({ idleTimeoutMs, readerTimeoutMs }: ExportRequest__Output): Str
 }
 
 /** AuthService for grpc-js. Its calls need no access token: callers get their access tokens from them. */
-export function authService(authenticating: Authenticating, interceptors: Interceptors): AuthServiceHandlers {
+export function authService(authDeps: AuthDeps, interceptors: Interceptors): AuthServiceHandlers {
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
     unaryCall<Request, Response>(intercept(handler, { rpc, exempt: true }, interceptors))
   return {
-    Login: unary('Login', login(authenticating)),
-    Refresh: unary('Refresh', refresh(authenticating)),
-    Revoke: unary('Revoke', revoke(authenticating)),
-    Keys: unary('Keys', keys(authenticating.issuers))
+    Login: unary('Login', login(authDeps)),
+    Refresh: unary('Refresh', refresh(authDeps)),
+    Revoke: unary('Revoke', revoke(authDeps)),
+    Keys: unary('Keys', keys(authDeps.issuers))
   }
 }
 

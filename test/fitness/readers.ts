@@ -1,4 +1,10 @@
-import { callerOfClaims, identifyBy, outsideClaims, ownClaims, permissionsOf } from '../../data-service/auth/claims.js'
+import {
+  callerOfClaims,
+  identifyBy,
+  outsideClaimMapping,
+  ownClaimMapping,
+  permissionsOf
+} from '../../data-service/auth/claims.js'
 import { checkCredentials } from '../../data-service/auth/login.js'
 import { parseRefreshToken } from '../../data-service/auth/refresh-token.js'
 import type { Authenticated } from '../../data-service/entity/caller.js'
@@ -137,7 +143,7 @@ function write(text: string): Parameters<typeof parseUpdate>[0] & { linkBase: st
 
 type Reader = (text: string) => unknown
 
-const OUTSIDE = outsideClaims(
+const OUTSIDE = outsideClaimMapping(
   {
     roleClaim: 'a',
     roles: new Map([['x', 'Clerk']]),
@@ -331,13 +337,17 @@ export const READERS: Readonly<Record<string, Reader>> = {
   callerOfClaims: (text) =>
     callerOfClaims(
       { iss: 'a', sub: text, exp: 1, role: text.split(','), permissions: text.split(','), customer_id: text },
-      ownClaims('customer_id'),
+      ownClaimMapping('customer_id'),
       permissionsOf({})
     ),
-  outsideClaims: (text) =>
+  outsideClaimMapping: (text) =>
     callerOfClaims({ iss: 'a', sub: text, exp: 1, a: text.split(','), b: text }, OUTSIDE, permissionsOf({})),
-  ownClaims: (text) =>
-    callerOfClaims({ iss: 'a', sub: 'b', exp: 1, customer_id: text }, ownClaims('customer_id'), permissionsOf({})),
+  ownClaimMapping: (text) =>
+    callerOfClaims(
+      { iss: 'a', sub: 'b', exp: 1, customer_id: text },
+      ownClaimMapping('customer_id'),
+      permissionsOf({})
+    ),
   checkCredentials: (text) => checkCredentials({ email: text, password: text, clientAddress: text }),
   identifyBy: async (text) => {
     const identify = identifyBy([], { ownerClaimType: 'customer_id', permissionsOf: permissionsOf({}), now: Date.now })

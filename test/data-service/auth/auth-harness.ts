@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { accountKey } from '../../../data-service/auth/accounts.js'
-import type { Authenticating } from '../../../data-service/auth/authentication.js'
+import type { AuthDeps } from '../../../data-service/auth/authentication.js'
 import { login } from '../../../data-service/auth/login.js'
 import { refresh, revoke, type Session } from '../../../data-service/auth/sessions.js'
-import { mintToken, parseKeyFile } from '../../../data-service/auth/signing-keys.js'
+import { signAccessToken, parseKeyFile } from '../../../data-service/auth/signing-keys.js'
 import { anonymous, type CallContext } from '../../../data-service/entity/caller.js'
 import { createAuthStore } from '../../../data-service/sql/accounts.js'
 import { connect } from '../../../data-service/sql/connect.js'
@@ -28,7 +28,7 @@ interface Credentials {
 
 /** One of several replicas: stores and connections of its own, one clock for all of them. */
 export interface Replica {
-  readonly by: Authenticating
+  readonly by: AuthDeps
   login(request: Credentials, signal?: AbortSignal): Promise<Session>
   refresh(token: string): Promise<Session>
   revoke(token: string): Promise<void>
@@ -73,12 +73,12 @@ export class AuthHarness implements AsyncDisposable {
   }
 
   /** `through` stands before the database's own transactions. */
-  replica(changed: Partial<Authenticating> = {}, through = (own: Transactions): Transactions => own): Replica {
+  replica(changed: Partial<AuthDeps> = {}, through = (own: Transactions): Transactions => own): Replica {
     const database = connect(this.url)
     const transactions = database.openTransactions()
     const now = (): number => this.now
-    const minting = { key: SIGNING, issuer: 'i', audience: 'a', ownerClaimType: 'customer_id', ttl: MINUTE }
-    const by: Authenticating = {
+    const tokenOptions = { key: SIGNING, issuer: 'i', audience: 'a', ownerClaimType: 'customer_id', ttl: MINUTE }
+    const by: AuthDeps = {
       store: createAuthStore(database, { transactions: through(transactions), random: Math.random }),
       // Fast, unlike the real ones, and it tells what it was asked.
       passwords: {
@@ -89,7 +89,7 @@ export class AuthHarness implements AsyncDisposable {
         }
       },
       decoyHash: 'decoy',
-      accessToken: (account, sid) => mintToken(account, sid, { ...minting, now, newId: randomUUID }),
+      accessToken: (account, sid) => signAccessToken(account, sid, { ...tokenOptions, now, newId: randomUUID }),
       issuers: [],
       sampleData: false,
       refreshTtl: 7 * DAY,

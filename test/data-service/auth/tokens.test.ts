@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { expect } from 'chai'
 import jwt, { type JwtHeader, type SignOptions } from 'jsonwebtoken'
-import { identifyBy, outsideClaims, permissionsOf } from '../../../data-service/auth/claims.js'
+import { identifyBy, outsideClaimMapping, permissionsOf } from '../../../data-service/auth/claims.js'
 import { ownIssuer } from '../../../data-service/auth/signing-keys.js'
 import { readConfig } from '../../../data-service/config.js'
 import { roles } from '../../../examples/store/roles.js'
@@ -159,7 +159,7 @@ describe('tokens of an outside issuer', () => {
       {
         ownerClaimType: 'customer_id',
         permissionsOf: permissionsOf(roles),
-        outside: new Map([['outside', outsideClaims(read, 'customer_id')]]),
+        outside: new Map([['outside', outsideClaimMapping(read, 'customer_id')]]),
         now: () => NOW * 1000
       }
     )

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import type { Authenticating } from '../../../data-service/auth/authentication.js'
+import type { AuthDeps } from '../../../data-service/auth/authentication.js'
 
 const unused = (): never => {
   throw new Error('These tests log nobody in')
 }
 
 /** For a service whose AuthService nobody calls. */
-export const noAuthentication: Authenticating = {
+export const noAuthentication: AuthDeps = {
   store: {
     findAccount: unused,
     findAttempts: unused,

@@ -53,7 +53,7 @@ export async function runService(
       randomBytes,
       newGuid: randomUUID
     },
-    authenticating: noAuthentication,
+    authDeps: noAuthentication,
     interceptors: {
       identify,
       isGateway: ({ gatewaySecrets }) => gatewaySecrets[0] === 'of a gateway',
