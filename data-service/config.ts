@@ -36,7 +36,7 @@ export interface DataServiceConfig {
 
 const INT32_MAX = 2 ** 31 - 1
 /** Upper limit of `max_connections` on MySQL and MariaDB. */
-const MOST_CONNECTIONS = 100_000
+const MAX_CONNECTIONS = 100_000
 
 /** Reads all settings; throws one SettingsError that lists every problem. `effective` is what `--print-config` prints. */
 export function readConfig(
@@ -61,7 +61,7 @@ export function readConfig(
     dataDir,
     logLevel: reader.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
     databases: { primary: database('DATABASE_URL', primary.file), second: database(second.setting, second.file) },
-    databasePoolSize: reader.integer('DATABASE_POOL_SIZE', { fallback: 10, min: 2, max: MOST_CONNECTIONS }),
+    databasePoolSize: reader.integer('DATABASE_POOL_SIZE', { fallback: 10, min: 2, max: MAX_CONNECTIONS }),
     sampleData: reader.flag('SAMPLE_DATA', false),
     maxPageSize: reader.integer('MAX_PAGE_SIZE', { fallback: 500, min: 1, max: INT32_MAX }),
     maxExportRows: reader.integer('MAX_EXPORT_ROWS', { fallback: 100_000, min: 1, max: INT32_MAX }),

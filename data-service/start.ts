@@ -15,7 +15,7 @@ import { CatalogueError, checkCatalogue } from './entity/validate.js'
 import { type OpenStores, openStores } from './open-stores.js'
 import { makeCatalogue } from './plan/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
-import { exportPlaces } from './rpc/export.js'
+import { exportSemaphore } from './rpc/export.js'
 import { gatewayPeers } from './rpc/interceptors.js'
 import { buildDataService } from './rpc/service.js'
 
@@ -89,7 +89,7 @@ async function serve(application: Application): Promise<void> {
   const { ownership, maxPageSize, maxExportRows } = config
   const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }
   const service = buildDataService({
-    readDeps: { planning, store: stores.read, exports: exportPlaces() },
+    readDeps: { planning, store: stores.read, exports: exportSemaphore() },
     writeDeps: {
       planning,
       store: stores.write,

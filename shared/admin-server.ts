@@ -4,30 +4,30 @@ import type { Duplex } from 'node:stream'
 import { errorKind } from './errors.js'
 import type { SettingsReader } from './settings.js'
 
-/** Where a process listens apart from its public port. */
+/** Where a process listens for health checks and metrics, apart from its public port. */
 export interface AdminAddress {
   readonly host: string
   readonly port: number
 }
 
-/** What a page of the admin port answers with. */
+/** A response of the admin port. */
 export interface AdminPage {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** What a path of the admin port answers with; `path` is without the query. */
+/** Makes the response of a path. `path` is without the query. */
 export type AdminRoute = (path: string) => AdminPage
 
 export interface AdminServer {
-  /** The port taken, which matters for port 0. */
+  /** The port that it listens on, also when port 0 was asked for. */
   readonly port: number
-  /** Ends connections too. */
+  /** Stops listening and closes all connections. */
   close(): Promise<void>
 }
 
-/** Bounds for whoever opens connections and sends nothing, in milliseconds and in connections. */
+/** Milliseconds and connections: limits for clients that open connections and send nothing. */
 const TIMES = { headersTimeout: 5000, requestTimeout: 10_000, keepAliveTimeout: 5000 }
 const MAX_CONNECTIONS = 100
 
@@ -45,7 +45,7 @@ function parsePort(text: string): number | undefined | Error {
     : new Error('must be a whole number from 0 to 65535, or unset')
 }
 
-/** `/health/live` and `/health/ready`; `isReady` is asked at each request and answers from memory. */
+/** `/health/live` and `/health/ready`; `isReady` is called for each request and must answer from memory. */
 export function healthPages(isReady: () => boolean): ReadonlyMap<string, AdminRoute> {
   const ready: AdminRoute = (path) => (isReady() ? ok() : problem('upstream.unavailable', path))
   return new Map([
@@ -55,7 +55,7 @@ export function healthPages(isReady: () => boolean): ReadonlyMap<string, AdminRo
   ])
 }
 
-/** Serves GET and HEAD of the pages, by path; anything else is a problem document. Rejects where it cannot listen. */
+/** Serves GET and HEAD of the pages, by path; anything else is a problem document. Rejects if it cannot listen. */
 export async function startAdminServer(
   { host, port }: AdminAddress,
   pages: ReadonlyMap<string, AdminRoute>
@@ -64,20 +64,20 @@ export async function startAdminServer(
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
     const page = pages.get(path)
     const { method = 'GET' } = request
-    // A body is of no interest; unread, it would hold the connection.
+    // The body is read and dropped: an unread one would keep the connection busy.
     request.resume()
     if (page === undefined) send(response, problem('route.not-found', path))
     else if (method !== 'GET' && method !== 'HEAD') send(response, problem('method.not-allowed', path))
     else send(response, page(path))
   })
   server.maxConnections = MAX_CONNECTIONS
-  // Node hands the sockets of CONNECT and of upgrades over without a listener for their errors.
-  const refuse = (_request: unknown, socket: Duplex): void => {
+  // Node removes its own error listener from the sockets of CONNECT and of upgrades.
+  const rejectMethod = (_request: unknown, socket: Duplex): void => {
     socket.on('error', () => {})
     socket.end('HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
   }
-  server.on('connect', refuse)
-  server.on('upgrade', refuse)
+  server.on('connect', rejectMethod)
+  server.on('upgrade', rejectMethod)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host, port }, resolve)

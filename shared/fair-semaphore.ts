@@ -1,36 +1,36 @@
 import { DomainError } from './errors.js'
 
-/** Whom a place counts for, and how many places may count for them at a time. */
+/** A caller or group of callers, and how many places it may hold at a time. */
 export interface Share {
-  readonly of: string
-  readonly most: number
+  readonly key: string
+  readonly limit: number
 }
 
 export interface FairLimits {
-  /** Places held at a time, by everybody together. */
+  /** Places that may be held at a time in all. */
   readonly places: number
-  /** Callers that wait at a time. Of those who share n places no more than 4n may wait. */
+  /** Callers that may wait at a time. Of a share of n places no more than 4n may wait. */
   readonly waiting: number
-  /** Milliseconds that a caller waits before it is refused. */
-  readonly patience: number
-  /** Milliseconds after which a place may be recalled for somebody who would have to wait. Absent: never. */
-  readonly tenure?: number
-  /** What those who are refused read. */
+  /** Milliseconds that a caller waits before it is rejected. */
+  readonly timeout: number
+  /** Milliseconds after which a place may be recalled for a caller that would have to wait. Absent: never. */
+  readonly recallAfter?: number
+  /** The `detail` of the error of a rejected caller. */
   readonly detail: string
 }
 
-/** Who asks for a place. */
+/** A caller that asks for a place. */
 export interface Entrant {
-  /** All that the place counts for; the caller's own share comes last. */
+  /** Every share that the place counts towards. The caller's own share comes last. */
   readonly shares: readonly [Share, ...Share[]]
-  /** Aborted when the place is wanted no more; its reason is what `enter` rejects with. */
+  /** Aborted when the place is no longer wanted. `enter` then rejects with the signal's reason. */
   readonly signal: AbortSignal
-  /** Called once at most, when the place was held for the tenure and somebody else wants it: give it back then. */
+  /** Called at most once, if the place was held for `recallAfter` and another caller wants it: give it back then. */
   readonly recall?: () => void
 }
 
 interface Holder extends Entrant {
-  /** On the clock of `performance.now`. */
+  /** When the place was taken, by `performance.now`. */
   readonly since: number
   recalled: boolean
 }
@@ -39,14 +39,14 @@ interface Waiter extends Entrant {
   readonly admit: () => void
 }
 
-/** Seconds after which those who are refused may ask again. */
+/** Seconds after which a rejected caller may try again. */
 const RETRY_AFTER = 5
 
 const WAITING_PER_PLACE = 4
 
 /**
- * A bounded number of places of which nobody can take more than a fair share: a caller who holds many keeps no other
- * one out. Of those who wait, whoever holds the fewest places comes first, then whoever came first.
+ * A semaphore with a limit for each caller too, so that a caller with many places does not keep others out. Among the
+ * waiting callers the one that holds the fewest places is admitted first, and among equals the one that came first.
  */
 export class FairSemaphore {
   readonly #limits: FairLimits
@@ -58,16 +58,16 @@ export class FairSemaphore {
   }
 
   /**
-   * Resolves with the function that gives the place back; calling that twice is harmless. Rejects with
-   * `upstream.unavailable` when no place comes free in time, or at once when too many wait already.
+   * Resolves with the function that gives the place back; calling it twice is harmless. Rejects with
+   * `upstream.unavailable` if no place becomes free in time, or at once if too many callers wait already.
    */
   enter(entrant: Entrant): Promise<() => void> {
     const { shares, signal } = entrant
     if (signal.aborted) return Promise.reject(signal.reason)
     if (this.#hasRoom(entrant)) return Promise.resolve(this.#hold(entrant))
-    const { waiting, patience, detail } = this.#limits
+    const { waiting, timeout, detail } = this.#limits
     const rejection = new DomainError('upstream.unavailable', detail, { retryAfter: RETRY_AFTER })
-    const isCrowded = shares.some(({ of, most }) => countOf(this.#waiters, of) >= most * WAITING_PER_PLACE)
+    const isCrowded = shares.some(({ key, limit }) => countOf(this.#waiters, key) >= limit * WAITING_PER_PLACE)
     if (isCrowded || this.#waiters.size >= waiting) return Promise.reject(rejection)
     return new Promise((resolve, reject) => {
       const settle = (settled: () => void): void => {
@@ -77,7 +77,7 @@ export class FairSemaphore {
         settled()
       }
       const abort = (): void => settle(() => reject(signal.reason))
-      const timer = setTimeout(() => settle(() => reject(rejection)), patience)
+      const timer = setTimeout(() => settle(() => reject(rejection)), timeout)
       const waiter: Waiter = { ...entrant, admit: () => settle(() => resolve(this.#hold(entrant))) }
       signal.addEventListener('abort', abort, { once: true })
       this.#waiters.add(waiter)
@@ -97,43 +97,43 @@ export class FairSemaphore {
     return this.#holders.size < this.#limits.places && shares.every((share) => !this.#isFull(share))
   }
 
-  #isFull({ of, most }: Share): boolean {
-    return countOf(this.#holders, of) >= most
+  #isFull({ key, limit }: Share): boolean {
+    return countOf(this.#holders, key) >= limit
   }
 
   #admitWaiting(): void {
     for (;;) {
       const fitting = [...this.#waiters].filter((waiter) => this.#hasRoom(waiter))
       const held = new Map(fitting.map((waiter) => [waiter, countOf(this.#holders, ownOf(waiter))]))
-      // Sorting is stable, so that among equals the first to come stays first.
+      // The sort is stable: among equals the order of arrival stays.
       const [next] = fitting.toSorted((one, other) => (held.get(one) ?? 0) - (held.get(other) ?? 0))
       if (next === undefined) return
       next.admit()
     }
   }
 
-  /** Asks the longest holder among those in somebody's way to leave, if it has been there for the tenure. */
+  /** Recalls the oldest place that keeps this caller waiting, if it has been held for `recallAfter`. */
   #recallFor(entrant: Entrant): void {
-    const { places, tenure = Infinity } = this.#limits
-    const full = entrant.shares.filter((share) => this.#isFull(share)).map(({ of }) => of)
-    // Whoever holds all it may waits for itself.
+    const { places, recallAfter = Infinity } = this.#limits
+    const full = entrant.shares.filter((share) => this.#isFull(share)).map(({ key }) => key)
+    // A caller whose own share is full waits for its own places.
     if (full.includes(ownOf(entrant))) return
-    const isEveryone = this.#holders.size >= places
+    const allHeld = this.#holders.size >= places
     const [oldest] = [...this.#holders].filter(
-      (holder) => !holder.recalled && (isEveryone || holder.shares.some(({ of }) => full.includes(of)))
+      (holder) => !holder.recalled && (allHeld || holder.shares.some(({ key }) => full.includes(key)))
     )
-    if (oldest === undefined || performance.now() - oldest.since < tenure) return
+    if (oldest === undefined || performance.now() - oldest.since < recallAfter) return
     oldest.recalled = true
     oldest.recall?.()
   }
 }
 
 function ownOf({ shares }: Entrant): string {
-  return (shares.at(-1) ?? shares[0]).of
+  return (shares.at(-1) ?? shares[0]).key
 }
 
-function countOf(entrants: ReadonlySet<Entrant>, of: string): number {
+function countOf(entrants: ReadonlySet<Entrant>, key: string): number {
   let count = 0
-  for (const { shares } of entrants) if (shares.some((share) => share.of === of)) count++
+  for (const { shares } of entrants) if (shares.some((share) => share.key === key)) count++
   return count
 }

@@ -3,26 +3,26 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 
-/** Milliseconds between two looks at files that are followed. */
+/** Milliseconds between two checks of files that are followed. */
 export const FOLLOW_EVERY = 2000
 
-/** Until the signal aborts; `every` in milliseconds. */
+/** Files are followed until `stopping` is aborted, with a check every `every` milliseconds. */
 export interface Following {
   readonly stopping: AbortSignal
   readonly every?: number
 }
 
-/** What `stateOf` answers for a single file that is not there. */
+/** The result of `stateOf` for a single file that does not exist. */
 export const NO_FILE = 'none'
 
-/** A text that differs for each state of the files, which are followed through links. Never rejects. */
+/** A text that differs for each state of the files. Symbolic links are followed. Never rejects. */
 export async function stateOf(paths: readonly string[]): Promise<string> {
   return (await Promise.all(paths.map(stateOfOne))).join(', ')
 }
 
 /**
- * Calls `changed` after each change of the files since the state `seen`, until the signal aborts. What `changed` throws
- * is its own to log: it must not reject.
+ * Calls `changed` after each change of the files since the state `seen`, until the signal is aborted. `changed` must not
+ * reject: it logs its own errors.
  */
 export async function followFiles(
   paths: readonly string[],
@@ -47,23 +47,23 @@ async function stateOfOne(path: string): Promise<string> {
   }
 }
 
-/** Milliseconds. A mount whose server is away answers nothing at all. */
-const PATIENCE = 10_000
+/** Milliseconds. A network mount whose server is away never answers. */
+const FILE_SYSTEM_TIMEOUT = 10_000
 
 /**
- * Makes a folder and those above it, unless they are there. Step by step, since Node's own `recursive` never ends where
- * a parent that exists says ENOENT, as under /proc. Throws the error of the file system, and one with code NO_ANSWER
- * where that gives no answer within ten seconds.
+ * Makes a folder and its missing parents. It does not use Node's `recursive`, which never ends where mkdir fails with
+ * ENOENT in a parent that exists, as under /proc. Throws the error of the file system, or an error with code NO_ANSWER
+ * if the file system does not answer within ten seconds.
  */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
-  const given = new AbortController()
-  const late = delay(PATIENCE, undefined, { signal: given.signal }).then(() => {
+  const settled = new AbortController()
+  const late = delay(FILE_SYSTEM_TIMEOUT, undefined, { signal: settled.signal }).then(() => {
     throw Object.assign(new Error(`the file system gives no answer for ${path}`), { code: 'NO_ANSWER' })
   })
   try {
     await Promise.race([make(resolve(path), mode), late])
   } finally {
-    given.abort()
+    settled.abort()
     await late.catch(() => undefined)
   }
 }
@@ -93,39 +93,40 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
-const OTHERS = 0o077
+const GROUP_AND_OTHERS = 0o077
 const STICKY = 0o1000
 
-/** What the processes and `npm start` make under DATA_DIR: databases with their journals, keys, key ring, secret. */
-const OURS = /^(?:.*\.sqlite(?:-wal|-shm|-journal)?|\.?signing-key\.pem.*|key-ring\.json.*|gateway-secret)$/
+/** Names of files that the processes and `npm start` make in DATA_DIR: databases and journals, keys, key ring, secret. */
+const OWN_FILES = /^(?:.*\.sqlite(?:-wal|-shm|-journal)?|\.?signing-key\.pem.*|key-ring\.json.*|gateway-secret)$/
 
 /**
- * From now on what this process makes is for its own user alone: directories 0700, files 0600. Takes what group and others may do from DATA_DIR and from what was made there
- * before, each with a warning. A directory that is everybody's (with the sticky bit, as /tmp) is left as it is, and so is
- * what belongs to another user: the warning says so. Never rejects.
+ * Makes the data of this process private to its user. From now on it creates directories with mode 0700 and files with
+ * mode 0600. DATA_DIR and the files made there before lose the permissions of group and others, each with a warning. A
+ * shared directory (with the sticky bit, like /tmp) and what belongs to another user stay as they are, and the warning
+ * says so. Never rejects.
  */
 export async function keepDataPrivate(dataDir: string, log: Logger): Promise<void> {
-  process.umask(OTHERS)
+  process.umask(GROUP_AND_OTHERS)
   const names = await readdir(dataDir).catch(() => undefined)
-  // Not there yet, or no directory: whoever needs it says so.
+  // It does not exist yet or is no directory. The code that needs it reports that.
   if (names === undefined) return
-  await tighten(dataDir, log)
-  for (const name of names.filter((one) => OURS.test(one))) await tighten(join(dataDir, name), log)
+  await makePrivate(dataDir, log)
+  for (const name of names.filter((one) => OWN_FILES.test(one))) await makePrivate(join(dataDir, name), log)
 }
 
-async function tighten(path: string, log: Logger): Promise<void> {
+async function makePrivate(path: string, log: Logger): Promise<void> {
   try {
     const { mode } = await stat(path)
-    if ((mode & OTHERS) === 0) return
+    if ((mode & GROUP_AND_OTHERS) === 0) return
     const was = (mode & 0o7777).toString(8)
     if ((mode & STICKY) !== 0) {
       log.warn({ path, mode: was }, 'DATA_DIR is a directory of everybody: give this service one of its own')
       return
     }
-    await chmod(path, mode & 0o7777 & ~OTHERS)
+    await chmod(path, mode & 0o7777 & ~GROUP_AND_OTHERS)
     log.warn({ path, mode: was }, 'others could open this: it is for this user alone now')
   } catch (error) {
-    // What is not there yet will be made as it should be.
+    // A file that does not exist yet will be made with the right mode.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
     log.warn(
       { path, reason: String(error) },

@@ -6,12 +6,12 @@ export type { Logger } from 'pino'
 
 const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/** For SettingsReader.parsed. */
+/** The `parse` of a log level for SettingsReader.parsed. */
 export function parseLogLevel(text: string): string | Error {
   return LOG_LEVELS.includes(text) ? text : new Error(`must be one of ${LOG_LEVELS.join(', ')}`)
 }
 
-/** Structured lines on standard output. Bearer tokens, cookies and passwords are never put in one; this is the net below. */
+/** Logs JSON lines on standard output. No caller logs tokens, cookies or passwords; the redaction is a second protection. */
 export function createLogger(options: { name: string; level: string; destination?: DestinationStream }): Logger {
   return pino(
     {
@@ -36,7 +36,7 @@ export function createLogger(options: { name: string; level: string; destination
   )
 }
 
-/** Lines of the gRPC library, which it would write to standard error as they are: a caller's odd metadata makes some. */
+/** Logs the messages of the gRPC library, such as those about bad metadata, which it would write to standard error. */
 export function logGrpc(log: Logger): void {
-  setLogger({ error: (...told: unknown[]) => log.info({ reason: shortened(told.join(' '), 300) }, 'gRPC library') })
+  setLogger({ error: (...parts: unknown[]) => log.info({ reason: shortened(parts.join(' '), 300) }, 'gRPC library') })
 }

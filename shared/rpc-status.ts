@@ -13,13 +13,13 @@ import {
   type Violation
 } from './errors.js'
 
-/** What google.rpc details say of an error (https://google.aip.dev/193). */
+/** The google.rpc details of an error (https://google.aip.dev/193). */
 export interface RpcDetails {
   readonly reason: string
   readonly violations: readonly FieldViolation[]
   /** Seconds. */
   readonly retryAfter: number | undefined
-  /** Metadata of ErrorInfo: texts by name. */
+  /** Metadata of ErrorInfo. */
   readonly metadata: Readonly<Record<string, string>>
 }
 
@@ -29,12 +29,12 @@ export interface FieldViolation {
   readonly reason: string
 }
 
-/** Clients built on C-core lose the whole status when details pass 8 KiB of metadata (contract.md section 7). */
+/** Clients built on C-core lose the whole status if the metadata is larger than 8 KiB (contract.md section 7). */
 const MAX_DETAILS_BYTES = 5 * 1024
-/** Characters; four bytes each at most. */
+/** Characters of at most four bytes each. */
 const MAX_MESSAGE = 1000
-/** More never fit: a limit on the work, not on the bytes. */
-const MOST_VIOLATIONS = 256
+/** More violations never fit into MAX_DETAILS_BYTES. This limits the work of trying. */
+const MAX_VIOLATIONS = 256
 const DOMAIN = 'uniform-rest'
 const PREFIX = 'type.googleapis.com/google.rpc.'
 
@@ -47,9 +47,9 @@ const ErrorInfo = root.lookupType('google.rpc.ErrorInfo')
 const BadRequest = root.lookupType('google.rpc.BadRequest')
 const RetryInfo = root.lookupType('google.rpc.RetryInfo')
 
-/** Serializes at most 5 KiB: violations that do not fit are counted in ErrorInfo metadata `moreFaults`. */
+/** Serializes to at most 5 KiB. The number of violations that do not fit is in the ErrorInfo metadata `moreFaults`. */
 export function encodeDetails(code: number, message: string, details: RpcDetails): Buffer {
-  for (let kept = Math.min(details.violations.length, MOST_VIOLATIONS); ; kept = Math.floor(kept / 2)) {
+  for (let kept = Math.min(details.violations.length, MAX_VIOLATIONS); ; kept = Math.floor(kept / 2)) {
     const encoded = encode(code, shortened(message, MAX_MESSAGE), { details, kept })
     if (encoded.length <= MAX_DETAILS_BYTES || kept === 0) return encoded
   }
@@ -76,13 +76,13 @@ function pack(name: string, type: protobuf.Type, value: object): object {
   return { type_url: PREFIX + name, value: type.encode(type.fromObject(value)).finish() }
 }
 
-/** undefined where the bytes are no google.rpc.Status with an ErrorInfo. */
+/** undefined if the bytes are not a google.rpc.Status with an ErrorInfo. */
 export function decodeDetails(bytes: Buffer): { message: string; info: RpcDetails } | undefined {
   try {
     const parsed = Status.toObject(Status.decode(bytes), { defaults: true }) as EncodedStatus
     const find = <T>(name: string, type: protobuf.Type): T | undefined => {
       const any = parsed.details.find((one) => one.type_url === PREFIX + name)
-      // The descriptor loaded beside this module gives the shape.
+      // The loaded descriptor gives the shape.
       return any && (type.toObject(type.decode(any.value), { defaults: true, longs: Number }) as T)
     }
     const info = find<{ reason: string; metadata: Readonly<Record<string, string>> }>('ErrorInfo', ErrorInfo)
@@ -101,19 +101,19 @@ export function decodeDetails(bytes: Buffer): { message: string; info: RpcDetail
   }
 }
 
-/** google.rpc.Status as protobufjs hands it out; Any keeps its proto names. */
+/** google.rpc.Status as protobufjs decodes it. Any keeps its proto names. */
 interface EncodedStatus {
   readonly message: string
   readonly details: readonly { readonly type_url: string; readonly value: Uint8Array }[]
 }
 
-/** The most characters of a title, and the most bytes of JSON of further members, so that they fit beside the rest of the details (encodeDetails). */
+/** Limits of a conflict's metadata, in characters and in bytes of JSON: the other details need the rest of the room. */
 const MAX_TITLE = 100
 export const MAX_MEMBERS_BYTES = 512
 
 type Conflict = Pick<DomainErrorOptions, 'guarded' | 'title' | 'members'>
 
-/** What is particular of a conflict, as ErrorInfo metadata: `guarded`, `title`, and `members` as JSON. */
+/** The further properties of a conflict as ErrorInfo metadata: `guarded`, `title`, and `members` as JSON. */
 export function conflictMetadata({ guarded, title, members }: DomainError): Readonly<Record<string, string>> {
   const json = JSON.stringify(members)
   const fits = json !== '{}' && Buffer.byteLength(json) <= MAX_MEMBERS_BYTES
@@ -171,11 +171,11 @@ export function toRpcStatus(error: DomainError): StatusObject {
       metadata: conflictMetadata(error)
     })
   )
-  // grpc-message is for people and percent-encoded: the whole text is in the details.
+  // grpc-message is percent-encoded, so it gets a short text for people. The whole text is in the details.
   return { code, details: shortened(error.message, 100), metadata }
 }
 
-/** Back to the same DomainError. A status of the transport itself, without details, becomes its nearest code. */
+/** The DomainError of a gRPC status. A status of the transport itself has no details and becomes the nearest code. */
 export function fromRpcStatus(error: ServiceError): DomainError {
   const [encoded] = error.metadata.get(DETAILS_KEY)
   const details = Buffer.isBuffer(encoded) ? decodeDetails(encoded) : undefined

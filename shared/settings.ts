@@ -1,8 +1,8 @@
-/** Settings as a flat table of texts; `process.env` is passed in by what a process is started with alone. */
+/** Settings by name. Only the entry point of a process passes `process.env` in. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads settings one by one, keeping every problem, so that a start with five mistakes says all five. A blank setting
+ * Reads settings one by one and collects every problem, so that one failed start reports all mistakes. A blank setting
  * counts as unset.
  */
 export class SettingsReader {
@@ -24,7 +24,7 @@ export class SettingsReader {
     return text
   }
 
-  /** A secret of at least 16 visible ASCII characters; undefined for none. It is printed and quoted nowhere. */
+  /** A secret of at least 16 visible ASCII characters, or undefined if it is not set. It is never printed. */
   secret(name: string): string | undefined {
     const text = this.#raw(name)
     this.#effective.set(name, text === undefined ? '' : '***')
@@ -49,7 +49,7 @@ export class SettingsReader {
     return this.parsed(name, { fallback: String(fallback), parse })
   }
 
-  /** `10s`, `15m`, `24h`, `7d`, `500ms`; milliseconds out. */
+  /** A duration such as `500ms`, `10s`, `15m`, `24h` or `7d`, in milliseconds. */
   duration(name: string, fallback: string): number {
     const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
     const parse = (text: string): number | Error => {
@@ -62,28 +62,28 @@ export class SettingsReader {
     return this.parsed(name, { fallback, parse })
   }
 
-  /** `parse` answers an Error whose message completes the sentence "NAME …". */
+  /** `parse` returns the value, or an Error whose message completes a sentence that begins with the name. */
   parsed<T>(name: string, how: { fallback: string; parse: (text: string) => T | Error }): T {
     const text = this.#raw(name) ?? how.fallback
     this.#effective.set(name, text)
     const value = how.parse(text)
     if (!(value instanceof Error)) return value
     this.addProblem(`${name} ${value.message}, not ${JSON.stringify(redactUrl(text))}.`)
-    const standIn = how.parse(how.fallback)
-    if (standIn instanceof Error) throw standIn
-    return standIn
+    const fallbackValue = how.parse(how.fallback)
+    if (fallbackValue instanceof Error) throw fallbackValue
+    return fallbackValue
   }
 
   addProblem(sentence: string): void {
     this.#problems.push(sentence)
   }
 
-  /** Throws one error that lists every problem. */
+  /** Throws one SettingsError that lists every problem, if there is any. */
   finish(): void {
     if (this.#problems.length > 0) throw new SettingsError(this.#problems)
   }
 
-  /** What `--print-config` prints: NAME=value a line, passwords in URLs redacted. */
+  /** The settings in force, one NAME=value a line, without secrets. `--print-config` prints them. */
   effective(): string {
     return [...this.#effective].map(([name, value]) => `${name}=${redactUrl(value)}`).join('\n')
   }
@@ -105,8 +105,8 @@ export class SettingsError extends Error {
 }
 
 /**
- * The password of a URL's user information, up to the last `@` since passwords are pasted in unescaped, and every query
- * value that names a secret, as `***`.
+ * A URL with `***` in place of its password and of every query value whose name says that it is a secret. The password
+ * is taken to reach up to the last `@`, since people write passwords into URLs without escaping them.
  */
 export function redactUrl(text: string): string {
   return text
@@ -123,7 +123,7 @@ const TASKS: ReadonlyMap<string, Task> = new Map([
   ['-h', 'help']
 ])
 
-/** `args` without the interpreter and the module. Throws an ArgumentError that names the first one nobody knows. */
+/** `args` are those after the module. Throws an ArgumentError that names the first unknown argument. */
 export function readArguments(args: readonly string[]): Task {
   const tasks = args.map((arg) => {
     const task = TASKS.get(arg)

@@ -7,14 +7,14 @@ import { followFiles, type Following, stateOf } from './files.js'
 import { isLoopback } from './ip-address.js'
 import type { SettingsReader } from './settings.js'
 
-/** PEM files of one side of a TLS connection: a chain with its private key, the authorities that the peer is judged by. */
+/** PEM files of one side of a TLS connection: a certificate chain, its private key, and the authorities for the peer. */
 export interface TlsFiles {
   readonly certFile: string | undefined
   readonly keyFile: string | undefined
   readonly caFile: string | undefined
 }
 
-/** What the files hold. `cert` and `key` are both there or neither. */
+/** The contents of the files. Either both of `cert` and `key` are set, or none of them. */
 export interface TlsMaterial {
   readonly cert: Buffer | undefined
   readonly key: Buffer | undefined
@@ -22,9 +22,9 @@ export interface TlsMaterial {
 }
 
 /**
- * Certificates as their files have them. The files are read again whenever one of them changes, without a restart and
- * without an effect on connections that exist. What is missing, malformed or no pair is logged once for each change, and
- * what was read before stays in use.
+ * Certificates from files. The files are read again whenever one of them changes, without a restart and without an
+ * effect on existing connections. If a changed file is missing or malformed, or the key does not belong to the
+ * certificate, the error is logged once and the certificates that were read before stay in use.
  */
 export class TlsCertificates {
   readonly #listeners = new Set<(material: TlsMaterial) => void>()
@@ -34,11 +34,11 @@ export class TlsCertificates {
     this.#current = material
   }
 
-  /** Throws with a sentence for people that names the file. `what` is the purpose in the log, such as `gRPC`. */
+  /** Throws an Error whose message names the file. `what` is the purpose that the log names, such as `gRPC`. */
   static async open(files: TlsFiles, how: Following & { log: Logger; what: string }): Promise<TlsCertificates> {
     const { log, what } = how
     const paths = [files.certFile, files.keyFile, files.caFile].filter((path) => path !== undefined)
-    // The look comes before the reading: a change in between is seen by the next look.
+    // The state is taken before the files are read, so that a change in between is found by the next comparison.
     const seen = await stateOf(paths)
     const certificates = new TlsCertificates(await readMaterial(files))
     const changed = async (): Promise<void> => {
@@ -59,7 +59,7 @@ export class TlsCertificates {
     return this.#current
   }
 
-  /** Calls the listener after each change, until the function that it answers with is called. */
+  /** Calls the listener after each change, until the returned function is called. */
   onChange(listener: (material: TlsMaterial) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -73,8 +73,8 @@ export class TlsCertificates {
 
 async function readMaterial({ certFile, keyFile, caFile }: TlsFiles): Promise<TlsMaterial> {
   const [cert, key, ca] = await Promise.all([readPem(certFile), readPem(keyFile), readPem(caFile)])
-  if (cert !== undefined) certificateIn(cert, certFile)
-  if (ca !== undefined) certificateIn(ca, caFile)
+  if (cert !== undefined) parseCertificate(cert, certFile)
+  if (ca !== undefined) parseCertificate(ca, caFile)
   try {
     createSecureContext({ cert, key, ca })
   } catch (error) {
@@ -95,8 +95,8 @@ async function readPem(path: string | undefined): Promise<Buffer | undefined> {
   }
 }
 
-/** The first one. A file of authorities without any would be taken by Node without a word. */
-function certificateIn(pem: Buffer, path: string | undefined): X509Certificate {
+/** The first certificate of a file. Node accepts a file of authorities that contains none, without an error. */
+function parseCertificate(pem: Buffer, path: string | undefined): X509Certificate {
   try {
     return new X509Certificate(pem)
   } catch (error) {
@@ -110,14 +110,14 @@ function validity({ cert }: TlsMaterial): object {
 
 const CLIENT_AUTH = ['none', 'optional', 'required'] as const
 
-/** Whether the data service asks its callers for a certificate, and whether it takes calls without one. */
+/** Whether the data service requests a certificate of its callers, and whether it accepts calls without one. */
 export type ClientAuth = (typeof CLIENT_AUTH)[number]
 
-/** How the two processes are connected and know each other (contract.md section 1). */
+/** How the connection of the two processes is encrypted and authenticated (contract.md section 1). */
 export interface GrpcSecurity {
   /** undefined: plain text. */
   readonly tls: (TlsFiles & { readonly clientAuth: ClientAuth }) | undefined
-  /** By which a data service knows a gateway where there is no client certificate; undefined for none. */
+  /** Authenticates a gateway that has no client certificate. undefined if none is set. */
   readonly gatewaySecret: string | undefined
 }
 
@@ -127,7 +127,7 @@ export const GATEWAY_SECRET_METADATA = 'x-gateway-secret'
 /** The metadata that a gateway sends the IP address of its client in. */
 export const CLIENT_ADDRESS_METADATA = 'x-client-address'
 
-/** `addresses` are host:port, as the process listens or dials; every problem goes to the reader. */
+/** `addresses` are those that the process listens on or connects to, as host:port. Problems are added to the reader. */
 export function readGrpcSecurity(
   reader: SettingsReader,
   { addresses, side }: { readonly addresses: readonly string[]; readonly side: 'server' | 'client' }
@@ -166,7 +166,7 @@ function parseClientAuth(text: string): ClientAuth | Error {
   return CLIENT_AUTH.find((one) => one === text) ?? new Error(`must be ${CLIENT_AUTH.join(', ')}`)
 }
 
-/** Of a server with these certificates; a change of them holds for connections made after it. */
+/** The credentials of a server. Changed certificates apply to connections that are made after the change. */
 export function serverCredentials(
   certificates: TlsCertificates | undefined,
   clientAuth: ClientAuth
@@ -178,7 +178,7 @@ export function serverCredentials(
   return experimental.createCertificateProviderServerCredentials(identity, ca, clientAuth === 'required')
 }
 
-/** Of a client: without authorities of its own it trusts those that Node knows. */
+/** The credentials of a client. Without a file of authorities it trusts those that come with Node. */
 export function channelCredentials(certificates: TlsCertificates | undefined): ChannelCredentials {
   if (certificates === undefined) return credentials.createInsecure()
   const provider = new FollowedCertificates(certificates)
@@ -187,13 +187,13 @@ export function channelCredentials(certificates: TlsCertificates | undefined): C
 }
 
 /**
- * The name that a server's certificate must hold: the host of the configured address, whatever address it resolved to.
+ * The name that a server's certificate must contain: the host of the configured address and not the resolved IP address.
  */
 export function targetNameOf(address: string): string {
   return address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
 }
 
-/** For grpc-js, whose own watcher of files would take a broken pair. */
+/** Provides certificates to grpc-js, whose own file watcher would use a key that does not belong to its certificate. */
 class FollowedCertificates implements experimental.CertificateProvider {
   readonly #certificates: TlsCertificates
   readonly #stops = new Map<object, () => void>()
@@ -220,7 +220,7 @@ class FollowedCertificates implements experimental.CertificateProvider {
     this.#unfollow(listener)
   }
 
-  /** The first update comes after grpc-js has put its own listener up. */
+  /** The first update is sent in the next tick, after grpc-js has registered its own listener. */
   #follow(key: object, update: (material: TlsMaterial) => void): void {
     this.#unfollow(key)
     this.#stops.set(key, this.#certificates.onChange(update))

@@ -4,8 +4,8 @@ import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
 import { DomainError } from './errors.js'
 
 /**
- * Padded standard base64 (RFC 4648 section 4) and nothing else; undefined for anything that is not exactly how its bytes
- * are written. `Buffer.from` alone takes nearly anything.
+ * Decodes padded standard base64 (RFC 4648 section 4). undefined for a text that is not exactly the encoding of its bytes:
+ * `Buffer.from` alone accepts nearly anything.
  */
 export function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
@@ -19,17 +19,17 @@ export function requestIdOf(sent: string | readonly string[] | undefined, newId:
   return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : newId()
 }
 
-/** Bytes of a request body over either transport, contract.md section 2. */
+/** Bytes of a request body over either transport (contract.md section 2). */
 export const MAX_BODY_BYTES = 1024 * 1024
 
 export const BODY_TOO_LARGE = 'The body is larger than 1 MiB.'
 
-/** Arrays and objects of a body that may be open at once. */
+/** Levels of arrays and objects in a body. */
 export const MAX_BODY_DEPTH = 100
 
 export const BODY_TOO_DEEP = `The body is nested more than ${MAX_BODY_DEPTH} levels deep.`
 
-/** Throws `body.too-large`. */
+/** Throws `body.too-large` for a body above the limit. */
 export function checkBodyLength(bytes: number): void {
   if (bytes > MAX_BODY_BYTES) throw new DomainError('body.too-large', BODY_TOO_LARGE)
 }
@@ -37,7 +37,7 @@ export function checkBodyLength(bytes: number): void {
 /** The proto folder, two levels above the built module. */
 const PROTO_DIRECTORY = fileURLToPath(new URL('../../proto', import.meta.url))
 
-/** Loads `entity/v1/entity_service.proto` and the like, with the options the generated types were made for. */
+/** Loads `entity/v1/entity_service.proto` and the like, with the options that the generated types were made with. */
 export function loadProto(...files: string[]): { definition: PackageDefinition; types: GrpcObject } {
   const definition = loadSync(files, {
     includeDirs: [PROTO_DIRECTORY],

@@ -6,7 +6,7 @@ import { READ_SEGMENTS, WRITE_OPERATIONS, type WriteOperation } from './operatio
 import { ownerMistakes, permissionMistakes } from './validate-access.js'
 import { columnMistakes, nameMistakes } from './validate-fields.js'
 
-const MOST_CHILDREN = 1000
+const MAX_CHILDREN = 1000
 
 /** Mistakes in writes: operations, write access, creation. */
 export function writeMistakes(entity: Entity, permissions: readonly string[]): string[] {
@@ -49,8 +49,8 @@ function creationMistakes({ columns, creation, writes }: Entity): string[] {
   const mistakes = creation.prepare === undefined ? unfilled(columns, '') : []
   for (const { children, min } of creation.children) {
     if (children.store !== 'primary') mistakes.push(`\`${children.name}\` is in another store and no part of a write.`)
-    if (!Number.isInteger(min) || min < 0 || min > MOST_CHILDREN) {
-      mistakes.push(`\`${children.name}\` needs min from 0 to ${MOST_CHILDREN}, not ${min}.`)
+    if (!Number.isInteger(min) || min < 0 || min > MAX_CHILDREN) {
+      mistakes.push(`\`${children.name}\` needs min from 0 to ${MAX_CHILDREN}, not ${min}.`)
     }
     if (creation.prepare === undefined) mistakes.push(...unfilled(children.columns, `${children.name}.`))
   }

@@ -86,7 +86,7 @@ function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-const MOST_CHILDREN = 1000
+const MAX_CHILDREN = 1000
 
 /** The rows of one child collection in the body of a create request. */
 export function readChildren(
@@ -101,8 +101,8 @@ export function readChildren(
     if (min > 0 && isObject(body)) findings.violations.addAt(at, `${name} is missing; it needs at least ${min}.`)
     return []
   }
-  if (!isArray(rows) || rows.length < min || rows.length > MOST_CHILDREN) {
-    findings.violations.addAt(at, `${name} must be an array of ${min} to ${MOST_CHILDREN}.`)
+  if (!isArray(rows) || rows.length < min || rows.length > MAX_CHILDREN) {
+    findings.violations.addAt(at, `${name} must be an array of ${min} to ${MAX_CHILDREN}.`)
     return []
   }
   const settable = columns.filter((column) => column.name !== 'id' && column.field.writability !== 'never')

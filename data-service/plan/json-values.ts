@@ -52,12 +52,12 @@ export function canonicalNumber(number: JsonNumber): string {
 }
 
 /** Beyond what any column holds. An exponent is the client's choice, and is not written out as so many zeros. */
-const MOST_ZEROS = 40
+const MAX_ZEROS = 40
 
 /** The value as an integer; undefined where it has a fraction or is far beyond every column. */
 export function integerOf({ negative, digits, exponent }: NumberParts): bigint | undefined {
   if (digits === '') return 0n
-  if (exponent < 0 || exponent > MOST_ZEROS || digits.length > MOST_ZEROS) return undefined
+  if (exponent < 0 || exponent > MAX_ZEROS || digits.length > MAX_ZEROS) return undefined
   const magnitude = BigInt(digits) * 10n ** BigInt(exponent)
   return negative ? -magnitude : magnitude
 }

@@ -28,7 +28,7 @@ export interface Paging {
 
 const DEFAULT_PAGE_SIZE = 10n
 /** Arithmetic on more digits takes more than linear time, and the headers of the response could not hold them. */
-const MOST_DIGITS = 5000
+const MAX_DIGITS = 5000
 const FURTHEST = BigInt(Number.MAX_SAFE_INTEGER)
 
 export function parsePaging(params: PagingParams, maxPageSize: number, violations: Violations): Paging {
@@ -54,7 +54,7 @@ function parsePositive(
 ): bigint {
   if (text === undefined) return fallback
   const digits = /^\d+$/.test(text) ? text.replace(/^0+/, '') : ''
-  const value = BigInt(digits.length > MOST_DIGITS ? '9'.repeat(MOST_DIGITS) : digits)
+  const value = BigInt(digits.length > MAX_DIGITS ? '9'.repeat(MAX_DIGITS) : digits)
   if (value > 0n) return value
   violations.add(
     'paging.invalid',

@@ -38,7 +38,7 @@ function echoed(text: string): string {
 }
 
 /** Names in a response. The gateway shows fewer (contract.md section 2). */
-const MOST_NAMES = 50
+const MAX_NAMES = 50
 const LONGEST_NAME = 200
 
 /** What is found while a body is read: violations, and members that the request does not take. */
@@ -60,7 +60,7 @@ export class BodyFindings {
   addUnknownMember(pointer: string): void {
     if (this.#strict)
       this.violations.addAt(pointer, `${nameOf(pointer)} is no member that this request takes.`, 'parameter.unknown')
-    else if (this.#ignored.length < MOST_NAMES) this.#ignored.push(nameOf(pointer))
+    else if (this.#ignored.length < MAX_NAMES) this.#ignored.push(nameOf(pointer))
   }
 }
 

@@ -16,34 +16,36 @@ import { valueReader } from './json.js'
 import type { ReadDeps } from './reads.js'
 
 /** Exports that may run at a time. Each holds a snapshot on its own connection, apart from those of other reads. */
-const EXPORTS = 16
+const MAX_EXPORTS = 16
 
 /** Exports of one caller, or of the anonymous callers of one address. */
-const EXPORTS_OF_CALLER = 4
+const MAX_EXPORTS_OF_CALLER = 4
 
 /** Exports of all anonymous callers together. The rest is for authenticated callers. */
-const EXPORTS_OF_ANONYMOUS = 8
+const MAX_EXPORTS_OF_ANONYMOUS = 8
 
 /** Exports that may wait for a place. */
-const WAITING = 64
+const MAX_WAITING = 64
 
 /** Milliseconds that an export waits for a place. */
-const PATIENCE = 5_000
+const WAIT_TIMEOUT = 5_000
 
 /**
  * Milliseconds after which a running export is ended for another caller's export that would have to wait. While nobody
  * waits it runs for as long as its reader takes.
  */
-const TENURE = 3_600_000
+const RECALL_AFTER = 3_600_000
 
-/** Limits the exports of this process. Other times (milliseconds) are for tests. */
-export function exportPlaces(times: { readonly tenure?: number; readonly patience?: number } = {}): FairSemaphore {
-  const { tenure = TENURE, patience = PATIENCE } = times
+/** Limits the exports of this process. `times` (milliseconds) is for tests. */
+export function exportSemaphore(
+  times: { readonly recallAfter?: number; readonly timeout?: number } = {}
+): FairSemaphore {
+  const { recallAfter = RECALL_AFTER, timeout = WAIT_TIMEOUT } = times
   const detail = 'Too many exports are under way. Try again.'
-  return new FairSemaphore({ places: EXPORTS, waiting: WAITING, patience, tenure, detail })
+  return new FairSemaphore({ places: MAX_EXPORTS, waiting: MAX_WAITING, timeout, recallAfter, detail })
 }
 
-/** Throws for a bad request when it is called, before the first message is asked for. */
+/** Throws at once for a bad request, not when the first message is read. */
 export function exportRows(
   { planning, store, exports }: ReadDeps,
   context: CallContext,
@@ -62,19 +64,19 @@ interface Admission {
   readonly exports: FairSemaphore
 }
 
-/** Waits for a place, then passes the batches of an export on. The place is kept until they end or it is recalled. */
+/** Waits for a place and then yields the batches. The place is held until they end or it is recalled. */
 async function* admitted(
   rows: AsyncIterable<ExportBatch>,
   { shares, signal, exports }: Admission
 ): AsyncGenerator<ExportBatch> {
   const batches = rows[Symbol.asyncIterator]()
-  let leave = (): void => undefined
+  let release = (): void => undefined
   let recalled = false
   const end = async (): Promise<void> => {
     try {
       await batches.return?.()
     } finally {
-      leave()
+      release()
     }
   }
   const recall = (): void => {
@@ -82,7 +84,7 @@ async function* admitted(
     // The reader may not ask for more for hours, so the batches are ended now. Its next request for a batch fails.
     end().catch(() => undefined)
   }
-  leave = await exports.enter({ shares, signal, recall })
+  release = await exports.enter({ shares, signal, recall })
   try {
     for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
       yield next.value
@@ -96,11 +98,11 @@ async function* admitted(
 
 function sharesOf(caller: Caller, clientAddress: string): Entrant['shares'] {
   if (caller.kind === 'authenticated') {
-    return [{ of: JSON.stringify([caller.issuer, caller.subject]), most: EXPORTS_OF_CALLER }]
+    return [{ key: JSON.stringify([caller.issuer, caller.subject]), limit: MAX_EXPORTS_OF_CALLER }]
   }
-  const everyone: Share = { of: 'anonymous', most: EXPORTS_OF_ANONYMOUS }
+  const everyone: Share = { key: 'anonymous', limit: MAX_EXPORTS_OF_ANONYMOUS }
   if (clientAddress === '') return [everyone]
-  return [everyone, { of: throttledAddress(clientAddress), most: EXPORTS_OF_CALLER }]
+  return [everyone, { key: throttledAddress(clientAddress), limit: MAX_EXPORTS_OF_CALLER }]
 }
 
 async function* messages(
@@ -108,11 +110,11 @@ async function* messages(
   from: { readonly columns: ReturnType<typeof exportColumns>; readonly batches: AsyncIterable<ExportBatch> }
 ): AsyncGenerator<ExportResponse> {
   let count = 0
-  let headed = false
+  let hasHeader = false
   for await (const { rows, end } of from.batches) {
     // The header waits for the first batch, so that the error of a query that fails at once comes before any message.
-    if (!headed) yield { header: { columns: [...from.columns], rowLimit: plan.limit } }
-    headed = true
+    if (!hasHeader) yield { header: { columns: [...from.columns], rowLimit: plan.limit } }
+    hasHeader = true
     for (const message of exportMessages(rows, plan.projection)) yield { rows: message }
     count += rows.length
     if (end !== undefined) yield { end: { count, truncated: end.truncated } }

@@ -14,70 +14,70 @@ import { allRows } from '../plan/plans.js'
 import type { LockedRow, StoredRow, UnitOfWork } from '../plan/stores.js'
 import { planFind, planFindReferencing, planFindByUnique, planLock } from '../plan/plan-writes.js'
 
-const MOST_IDS = 1000
+const MAX_IDS = 1000
 
-/** Rows for an action to look at, read within its transaction. */
+/** Finds rows by their ids, for an action, within its transaction. */
 export function findByIdsIn(unit: UnitOfWork, catalogue: Catalogue): FindByIds {
   return async (rows, ids) => {
-    const { entity, children } = target(rows, catalogue)
+    const { entity, children } = parseTarget(rows, catalogue)
     const distinct = [...new Set(ids)]
     const found = new Map<Operand, NamedValues>()
-    for (let from = 0; from < distinct.length; from += MOST_IDS) {
-      const part = distinct.slice(from, from + MOST_IDS)
+    for (let from = 0; from < distinct.length; from += MAX_IDS) {
+      const part = distinct.slice(from, from + MAX_IDS)
       const stored = await unit.find(planFind(entity, children, part))
       for (const id of part) {
         const row = stored.get(String(id))
-        if (row !== undefined) found.set(id, named(row))
+        if (row !== undefined) found.set(id, namedValues(row))
       }
     }
     return found
   }
 }
 
-/** A root with its children for an action to look at; whoever may see it is the action's to judge. */
+/** Finds a root with its children for an action. It finds rows of every owner: the action has to check access. */
 export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue): GetAggregate {
   return async (resource, id) => {
     const { entity } = catalogue.resource(resource)
-    const locked = await unit.lock(planLock({ entity, id, scope: allRows, children: ownChildren(entity) }))
-    return locked && whole(locked)
+    const locked = await unit.lock(planLock({ entity, id, scope: allRows, children: primaryChildren(entity) }))
+    return locked && aggregateOf(locked)
   }
 }
 
-/** The rows that refer to one row, which is held so that none is added to them. */
+/** Finds the rows that refer to one row, and locks that row so that no further one can be added. */
 export function findReferencingIn(unit: UnitOfWork, catalogue: Catalogue): FindReferencing {
   return async (resource, property, id) => {
     const { entity } = catalogue.resource(resource)
     const reference = entity.references.find(({ via }) => via.name === property)
     if (reference === undefined) throw new TypeError(`${resource} has no reference by ${property}`)
-    // Whoever writes the foreign key waits here; what was committed until then is seen below.
+    // Writers of the foreign key wait for this lock. What was committed before it is found below.
     const target = catalogue.resource(reference.to).entity
     await unit.lock(planLock({ entity: target, id, scope: allRows, children: [] }))
     const plan = planFindReferencing({
       entity,
-      children: ownChildren(entity),
+      children: primaryChildren(entity),
       column: reference.via,
       id,
-      most: MOST_IDS
+      most: MAX_IDS
     })
     const rows = await unit.findReferencing(plan)
-    if (rows !== undefined) return rows.map(whole)
-    throw new DomainError('state.invalid', `There are more than ${MOST_IDS} ${resource} with the same ${property}.`)
+    if (rows !== undefined) return rows.map(aggregateOf)
+    throw new DomainError('state.invalid', `There are more than ${MAX_IDS} ${resource} with the same ${property}.`)
   }
 }
 
-/** A row by one of its unique columns. */
+/** Finds a row by one of its unique columns. */
 export function findByUniqueIn(unit: UnitOfWork, catalogue: Catalogue): FindByUnique {
   return async (resource, property, value) => {
     const { entity } = catalogue.resource(resource)
     const column = entity.columns.find(({ name }) => name === property)
     if (column === undefined) throw new TypeError(`${resource} has no ${property}`)
     const row = await unit.findByUnique(planFindByUnique(entity, column, value))
-    return row && named(row)
+    return row && namedValues(row)
   }
 }
 
-/** `products` or `products.variants`. */
-function target(rows: string, catalogue: Catalogue): { entity: Entity; children: Children | null } {
+/** The entity, and the children if any, of `products` or `products.variants`. */
+function parseTarget(rows: string, catalogue: Catalogue): { entity: Entity; children: Children | null } {
   const [resource = '', name] = rows.split('.')
   const { entity } = catalogue.resource(resource)
   const children = entity.children.find((one) => one.name === name) ?? null
@@ -85,18 +85,18 @@ function target(rows: string, catalogue: Catalogue): { entity: Entity; children:
   return { entity, children }
 }
 
-/** Those that a transaction reaches. */
-function ownChildren({ children }: Entity): Children[] {
+/** The children that live in the primary database, which a transaction reaches. */
+function primaryChildren({ children }: Entity): Children[] {
   return children.filter(({ store }) => store === 'primary')
 }
 
-function whole(row: LockedRow): Aggregate {
+function aggregateOf(row: LockedRow): Aggregate {
   return {
-    root: named(row),
-    children: Object.fromEntries(Array.from(row.children, ([name, rows]) => [name, rows.map(named)]))
+    root: namedValues(row),
+    children: Object.fromEntries(Array.from(row.children, ([name, rows]) => [name, rows.map(namedValues)]))
   }
 }
 
-function named({ values }: StoredRow): NamedValues {
+function namedValues({ values }: StoredRow): NamedValues {
   return Object.fromEntries(values)
 }

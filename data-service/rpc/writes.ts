@@ -75,7 +75,7 @@ async function insert(parsed: ParsedCreate, steps: WriteSteps): Promise<string |
   return id
 }
 
-/** With the owner that the caller's claim gives the row. */
+/** The values together with the owner that the caller's claim gives the row. */
 function ownedValues({ values, claimed, writer }: ParsedCreate): ReadonlyMap<Column, Value> {
   if (claimed === undefined) return values
   return new Map([...values, [claimed, claimedOwner(claimed, writer.caller, values.get(claimed))]])
@@ -110,7 +110,7 @@ export async function update(
     path: `/${resource.entity.name}/${String(id)}`,
     work: async (steps) => {
       const row = await guardedRow(parsed, [], steps)
-      const change = await judge(parsed, row, steps)
+      const change = await applyUpdateRule(parsed, row, steps)
       await applyChange(parsed, { change, values, required: [], row }, steps)
       await steps.audit(resource.entity, id, 'update')
       return steps.answer(resource, id, ignored)
@@ -120,8 +120,12 @@ export async function update(
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
 }
 
-/** What the entity's own rule says to the new values. */
-async function judge({ resource, values }: ParsedUpdate, { locked }: GuardedRow, steps: WriteSteps): Promise<Change> {
+/** Applies the entity's rule for updates. Throws its rejection. */
+async function applyUpdateRule(
+  { resource, values }: ParsedUpdate,
+  { locked }: GuardedRow,
+  steps: WriteSteps
+): Promise<Change> {
   const { updateRule } = resource.entity
   if (updateRule === undefined) return {}
   const outcome = await updateRule({
@@ -173,8 +177,8 @@ export async function act(deps: WriteDeps, context: CallContext, request: ActReq
     path: `/${resource.entity.name}/${String(id)}/${action.name}`,
     work: async (steps) => {
       const row = await guardedRow(parsed, [...children], steps)
-      const child = knownChild(parsed, row.locked)
-      const change = await decide(parsed, { locked: row.locked, child }, steps)
+      const child = guardedChildOf(parsed, row.locked)
+      const change = await runAction(parsed, { locked: row.locked, child }, steps)
       const required = requiredConditions(action)
       await applyChange(parsed, { change, values: new Map(), required, row }, steps)
       await steps.audit(resource.entity, id, action.name)
@@ -185,8 +189,8 @@ export async function act(deps: WriteDeps, context: CallContext, request: ActReq
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
 }
 
-/** The child that the action depends on, in the version that the body names. */
-function knownChild({ action, values, childVersion }: ParsedAct, { children }: LockedRow): StoredRow | undefined {
+/** The child that the action depends on. Throws if it has another version than the body names. */
+function guardedChildOf({ action, values, childVersion }: ParsedAct, { children }: LockedRow): StoredRow | undefined {
   const { guardedChild } = action
   if (guardedChild === undefined) return undefined
   const { idMember, children: collection } = guardedChild
@@ -198,8 +202,8 @@ function knownChild({ action, values, childVersion }: ParsedAct, { children }: L
   return child
 }
 
-/** What the action does to the row as it is under lock. */
-async function decide(
+/** Runs the action on the locked row. Throws its rejection. */
+async function runAction(
   { resource, action, values }: ParsedAct,
   { locked, child }: { readonly locked: LockedRow; readonly child: StoredRow | undefined },
   steps: WriteSteps

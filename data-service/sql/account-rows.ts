@@ -3,22 +3,22 @@ import type { Value } from '../entity/field.js'
 import type { ReadSession, SqlDialect, WriteSession } from './engines/engine.js'
 import { type BoundValues, bytes, type Statement, type StatementText, statementText } from './engines/statement.js'
 
-/** Reads what a driver has for a column. */
+/** Converts a driver's value of a column. Throws a TypeError for a value of another type. */
 type Read<Kind extends Value> = (raw: unknown) => Kind
 
-/** Whole numbers that a double holds, such as epoch milliseconds. */
+/** Whole numbers that a double represents exactly, such as epoch milliseconds. */
 export const millis: Read<number> = Number
 
 /** Whole numbers of 64 bits, as their digits. */
 export const digits: Read<string> = (raw) => {
-  if (typeof raw !== 'string' && typeof raw !== 'number' && typeof raw !== 'bigint') throw unfit(raw)
+  if (typeof raw !== 'string' && typeof raw !== 'number' && typeof raw !== 'bigint') throw wrongType(raw)
   return String(raw)
 }
 
 export const flag: Read<boolean> = (raw) => Number(raw) === 1
 
 export const text: Read<string> = (raw) => {
-  if (typeof raw !== 'string') throw unfit(raw)
+  if (typeof raw !== 'string') throw wrongType(raw)
   return raw
 }
 
@@ -50,11 +50,11 @@ export async function rowsOf<C extends Columns>(
 ): Promise<RowOf<C>[]> {
   const names = Object.keys(columns)
   const rows = await session.run(statement, values)
-  // Each value was read by the function of its column.
+  // Each value was converted by the function of its column.
   return rows.map((row) => Object.fromEntries(names.map((name, place) => [name, row[place]])) as RowOf<C>)
 }
 
-function unfit(raw: unknown): TypeError {
+function wrongType(raw: unknown): TypeError {
   return new TypeError(`A column of accounts or sessions holds a ${typeof raw}`)
 }
 
@@ -75,7 +75,7 @@ const INSERT_ACCOUNT =
   'INSERT INTO accounts (email_key, email, name, password_hash, role, owner, is_sample, created_at) ' +
   'VALUES ($key, $email, $name, $hash, $role, $owner, $sample, $created)'
 
-/** Where an account of the same e-mail address is there already, it changes nothing. */
+/** Changes nothing if an account with the same e-mail address exists. */
 export function addAccountText(dialect: SqlDialect): StatementText {
   return statementText(dialect.insertOrKeep(INSERT_ACCOUNT, 'email_key'))
 }
@@ -121,14 +121,14 @@ function accountOf([row]: Awaited<ReturnType<typeof rowsOf<typeof COLUMNS>>>): S
 
 const INSERT_ATTEMPTS = "INSERT INTO login_attempts (key_hash, attempts, expires_at) VALUES ($key, '[[],[]]', 0)"
 
-/** Makes the row or, where it is there, changes nothing and locks it. */
+/** Makes the row, or locks it without a change if it exists. */
 export function lockAttemptsText(dialect: SqlDialect): StatementText {
   return statementText(dialect.insertOrKeep(INSERT_ATTEMPTS, 'key_hash'))
 }
 
 const FIND = select({ attempts: text }, 'FROM login_attempts WHERE key_hash = $key')
 
-/** Both keys of a login in one statement: most attempts of a flood cost no more than this. */
+/** Finds both keys of a login in one statement. During a flood of logins most attempts cost only this statement. */
 const FIND_BOTH = select(
   { key_hash: binary, attempts: text },
   'FROM login_attempts WHERE key_hash IN ($first, $second)'
@@ -136,7 +136,7 @@ const FIND_BOTH = select(
 
 const KEEP = statementText('UPDATE login_attempts SET attempts = $attempts, expires_at = $until WHERE key_hash = $key')
 
-/** As AuthUnit. Both lists are one short text, since they are only ever read and written together, under lock. */
+/** As AuthUnit says. Both lists are one short text, since they are only read and written together, under the lock. */
 export async function lockAttempts(
   session: WriteSession,
   text: StatementText,
@@ -147,7 +147,7 @@ export async function lockAttempts(
   return attemptsOf(row?.attempts ?? '')
 }
 
-/** As AuthStore. */
+/** As AuthStore says. */
 export async function findAttempts(
   session: ReadSession,
   keys: readonly [first: Buffer, second: Buffer]

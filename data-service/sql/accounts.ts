@@ -43,13 +43,13 @@ const TRIES = 12
 const WHAT = 'The database'
 
 export interface SqlAuthStore extends AuthStore {
-  /** Waits for what still runs, then closes the connections that are this store's own. */
+  /** Waits for running work, then closes the connections of this store's own pool. */
   close(): Promise<void>
 }
 
 interface AuthStoreDeps {
   readonly transactions: Transactions
-  /** From 0 up to 1, for waits between tries. */
+  /** A random number from 0 up to 1, for the waits between tries. */
   readonly random: () => number
 }
 
@@ -72,7 +72,7 @@ export function openAuthStore(primary: Database, { transactions, random }: AuthS
   }
 }
 
-/** As openAuthStore, on connections that the caller closes after this store. */
+/** As openAuthStore, on a database that the caller closes after this store. */
 export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAuthStore {
   const { dialect } = database
   const reader = database.openReader(WHAT)
@@ -88,7 +88,7 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
     try {
       return await runTransaction({ ...deps, what: WHAT, tries: TRIES }, signal, {
         run: work,
-        // A login done twice leaves a session that nobody uses; a refresh finds what it did within the grace window.
+        // Repeating a login leaves an unused session. A repeated refresh finds its first result within the grace window.
         isRepeatable: () => true
       })
     } catch (error) {
@@ -107,12 +107,12 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
   }
 }
 
-/** A transaction that lost its races is no conflict that the caller made: trying again helps. */
+/** A lost race is no conflict that the caller caused: the caller may try again. */
 function busy(cause: unknown): DomainError {
   return new DomainError('upstream.unavailable', 'The database is busy. Try again.', { retryAfter: 1, cause })
 }
 
-/** Texts that differ between kinds of database, made once. */
+/** Statements whose text depends on the kind of database, made once. */
 interface DialectTexts {
   readonly addAccount: ReturnType<typeof addAccountText>
   readonly lockAttempts: ReturnType<typeof lockAttemptsText>
@@ -135,7 +135,7 @@ function unitOver(session: WriteSession, texts: DialectTexts): AuthUnit {
   }
 }
 
-/** Most rows of one DELETE. */
+/** Rows of one DELETE at most. */
 const AT_ONCE = 1024
 
 type Keys = Select<{ readonly key_bytes: typeof binary }>
@@ -154,7 +154,7 @@ const USED = select(
 )
 
 export function purgeAttempts(session: WriteSession, now: number, most: number): Promise<number> {
-  // A row that was counted again meanwhile is not expired any more.
+  // A row that got a new attempt meanwhile is not expired any more, so the condition is checked again.
   const statement = 'DELETE FROM login_attempts WHERE expires_at <= $now AND key_hash IN'
   return purge(session, { find: ATTEMPTS, statement }, { now, most })
 }
@@ -168,7 +168,7 @@ export async function purgeSessions(session: WriteSession, now: number, most: nu
   return await purge(session, { find: FAMILIES, statement: families }, { now, most })
 }
 
-/** Of families that live on too: a token that is presented after it was deleted is known by the family that it names. */
+/** Also deletes tokens of families that are still valid: a deleted token that is presented names its family. */
 export function purgeUsedTokens(session: WriteSession, now: number, most: number): Promise<number> {
   const statement = 'DELETE FROM refresh_tokens WHERE purge_at <= $now AND token_hash IN'
   return purge(session, { find: USED, statement }, { now, most })

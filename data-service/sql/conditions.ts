@@ -9,9 +9,9 @@ import type { BoundValue, BoundValues } from './engines/statement.js'
 export type Expression = ReturnType<typeof col> | ReturnType<typeof fn>
 
 /**
- * A condition as this folder knows it: those of plans, and those of an export's place in a run of rows that share a
- * value. `inRun` is equality and `inRunOfNulls` the lack of a value, both to be read on from an id; unlike `isEmpty`
- * the latter two know no empty string.
+ * A condition of a SELECT: that of a plan, or that of an export's position among rows with the same value. `inRun` means
+ * equal and `inRunOfNulls` means NULL, both for a read that continues at an id. Unlike `isEmpty`, `inRunOfNulls` and
+ * `isNotNull` treat an empty string as a value.
  */
 export interface RowCondition {
   readonly path: Path
@@ -19,14 +19,14 @@ export interface RowCondition {
   readonly operands: readonly Operand[]
 }
 
-/** What the text of a SELECT is made for. */
+/** The SELECT that a text is made for. */
 export interface TextContext {
   readonly dialect: SqlDialect
-  /** Alias of the root's table; the rows that references lead to go by the reference's name. */
+  /** Alias of the root's table. A joined row has the name of its reference as its alias. */
   readonly root: string
 }
 
-/** All conditions ANDed. Only their shape gets into the text, the operands are bound by `boundValues`. */
+/** The conditions joined with AND. Only their shape is in the text; `boundValues` makes the operands. */
 export function whereAll(conditions: readonly RowCondition[], context: TextContext): WhereOptions {
   return { [Op.and]: conditions.map((condition, index) => whereOne(condition, `f${index}`, context)) }
 }
@@ -42,7 +42,7 @@ export function boundValues(conditions: readonly RowCondition[], dialect: SqlDia
   return values
 }
 
-/** Conditions of one shape have one text. */
+/** A key of the conditions' shape: conditions of the same shape have the same text. */
 export function shapeOf(conditions: readonly RowCondition[]): string {
   return conditions
     .map((condition) => `${pathKey(condition.path)} ${condition.comparison} ${paddedOperands(condition).length}`)
@@ -53,12 +53,12 @@ export function pathKey({ through, column }: Path): string {
   return `${through?.name ?? ''}.${column.column}`
 }
 
-/** A column where it is selected. */
+/** The expression of a column in the select list. */
 export function columnOf({ through, column }: Path, { root }: TextContext): ReturnType<typeof col> {
   return col(`${through?.name ?? root}.${column.column}`)
 }
 
-/** A column where it is compared or sorted by. */
+/** The expression of a column in comparisons and sort orders. */
 export function keyOf(path: Path, context: TextContext): Expression {
   const keyFunction = context.dialect.keyFunction(path.column.field.type)
   return keyFunction === undefined ? columnOf(path, context) : fn(keyFunction, columnOf(path, context))
@@ -87,7 +87,7 @@ function whereOne(condition: RowCondition, name: string, context: TextContext): 
   }
 }
 
-/** A comparison as the operator table tells of its SQL. */
+/** The SQL of a comparison, by the operator table. */
 function whereCompared(
   comparison: Comparison,
   { path, key, operands }: { readonly path: Path; readonly key: Expression; readonly operands: readonly string[] },
@@ -133,7 +133,7 @@ function whereText(path: Path, { match, negated, operand }: Matching, context: T
   return where(fn(matchFunction, column, literal(operand)), Op.eq, literal(negated ? '0' : '1'))
 }
 
-/** A negative comparison keeps the rows without a value; where there are none, the index stays usable. */
+/** A negative comparison also matches rows without a value. A column that is never null needs no OR: the index stays usable. */
 function orNull(negative: WhereOptions, path: Path, key: Expression): WhereOptions {
   return path.column.field.nullable || path.through !== null ? { [Op.or]: [negative, isNull(key)] } : negative
 }
@@ -142,14 +142,14 @@ function isNull(key: Expression): WhereOptions {
   return where(key, Op.is, literal('NULL'))
 }
 
-/** For an equality MySQL and MariaDB read the whole run; for a range they begin at the id. */
+/** Equality as a range: for `=` MySQL and MariaDB read all rows of the value, for a range they start at the id. */
 function inRun(key: Expression, operand: ReturnType<typeof literal>, { dialect }: TextContext): WhereOptions {
   return dialect.runsAsRanges
     ? { [Op.and]: [where(key, Op.gte, operand), where(key, Op.lte, operand)] }
     : where(key, Op.eq, operand)
 }
 
-/** For IS NULL they do the same; hidden in a function, it leaves them the primary key, which begins at the id too. */
+/** The same for IS NULL: inside a function it makes the optimizer use the primary key, which also starts at the id. */
 function inRunOfNulls(key: Expression, { dialect }: TextContext): WhereOptions {
   return dialect.runsAsRanges ? where(fn('ISNULL', key), Op.eq, literal('1')) : isNull(key)
 }
@@ -165,15 +165,15 @@ function boundOperand(operand: Operand, { path, comparison }: RowCondition, dial
     : dialect.bind(operand, path.column.field)
 }
 
-/** The operands as they are bound: lists are padded. */
+/** The operands of a condition; lists are padded. */
 function paddedOperands({ comparison, operands }: RowCondition): readonly Operand[] {
   const isList = isOperator(comparison) && OPERATORS[comparison].operands === 'list'
   return isList ? padToPowerOfTwo(operands) : operands
 }
 
 /**
- * A list of values for one statement, filled up with its last member to a power of two: lists of many lengths then share
- * few texts, each of which is prepared once on every connection. An empty list stays empty.
+ * A list of values, filled up with its last member to a power of two, so that lists of many lengths share few statement
+ * texts. Each text is prepared once on every connection. An empty list stays empty.
  */
 export function padToPowerOfTwo<Member>(list: readonly Member[]): readonly Member[] {
   const last = list.at(-1)
@@ -182,7 +182,7 @@ export function padToPowerOfTwo<Member>(list: readonly Member[]): readonly Membe
   return [...list, ...Array<Member>(length - list.length).fill(last)]
 }
 
-/** Whether a condition is of the operator table; the others are known to this folder alone. */
+/** Whether a comparison is in the operator table. The others exist only in this folder. */
 function isOperator(comparison: RowCondition['comparison']): comparison is Comparison {
   return comparison in OPERATORS
 }

@@ -4,28 +4,28 @@ import { messageOf, StartError } from '../../shared/start-error.js'
 import type { Database } from './engines/engine.js'
 import { engineOf, locateDatabase } from './engines/engines.js'
 
-/** A database as its operator knows it. */
+/** A database as the settings name it. */
 export interface ConfiguredDatabase {
-  /** The setting that names it. */
+  /** The name of the setting that holds the URL. */
   readonly setting: string
   readonly url: string
 }
 
-/** Makes what has to be there before a database can be opened, as a file's folder, and opens it as `connect` does. */
+/** Makes what the database needs before it can be opened, such as the folder of its file, and opens it as `connect` does. */
 export async function openDatabase(url: string, poolSize?: number): Promise<Database> {
   const location = locateDatabase(url)
   await location.prepare()
   return location.open(poolSize)
 }
 
-/** Opens the database of a URL, as `DatabaseLocation.open` says. */
+/** Opens the database of a URL as `DatabaseLocation.open` says. */
 export function connect(url: string, poolSize?: number): Database {
   return locateDatabase(url).open(poolSize)
 }
 
 /**
- * Why a database could not be opened, as a StartError that says which setting, what is wrong and what to do. An error
- * of any other kind comes back unchanged.
+ * A StartError for a database that could not be opened: it names the setting, the reason and the remedy. Any other error
+ * is returned unchanged.
  */
 export function openFailure(error: unknown, { setting, url }: ConfiguredDatabase): unknown {
   if (error instanceof StartError) {
@@ -46,14 +46,14 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Whether two URLs of databases spell the same one, as far as the texts tell. */
+/** Whether two URLs name the same database, as far as their texts show. */
 export function sameUrl(one: string, other: string): boolean {
   return locateDatabase(one).spelling === locateDatabase(other).spelling
 }
 
 /**
- * Whether two databases are one, whatever name leads to them: two links to one file, two names of one server, two nodes
- * of one cluster. Both have to be reachable.
+ * Whether two databases are the same one under different names: two links to one file, two names of one server, or two
+ * nodes of one cluster. Both have to be reachable.
  */
 export async function sameDatabase(one: Database, other: Database): Promise<boolean> {
   const [first, second] = [await one.identity(), await other.identity()]

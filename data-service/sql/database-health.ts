@@ -1,23 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database, Probe } from './engines/engine.js'
 
-/** Milliseconds between two probes, and that one probe may take: a database that stops is noticed within a second. */
-const EVERY_MS = 400
-const PROBE_MS = 500
+/** Milliseconds between two probes and for one probe. Together they are below a second, in which a failure is noticed. */
+const PROBE_INTERVAL_MS = 400
+const PROBE_TIMEOUT_MS = 500
 
-/** Whether a database can serve, known without asking it. */
+/** The last known health of a database. Reading it sends no statement. */
 export interface DatabaseHealth {
-  /** As of no more than a second ago. */
+  /** Not older than a second. */
   readonly isServing: boolean
-  /** Called with each change, not with the state of now. */
+  /** Calls the listener at each change, and not with the current state. */
   onChange(listener: (isServing: boolean) => void): void
   /** Ends the probes and their connection. */
   close(): Promise<void>
 }
 
 /**
- * Looks at a database all the time, on a connection that nothing else uses, so that asking costs no statement. The
- * engine's probe says when it can serve. Resolves after the first look.
+ * Probes a database at regular intervals on a connection of its own. The engine's probe decides whether it can serve.
+ * Resolves after the first probe.
  */
 export async function watchDatabase(database: Database): Promise<DatabaseHealth> {
   const probe = database.openProbe()
@@ -26,7 +26,7 @@ export async function watchDatabase(database: Database): Promise<DatabaseHealth>
   let isServing = await canServe(probe)
   const watching = (async () => {
     while (!closing.signal.aborted) {
-      await wait(EVERY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
+      await wait(PROBE_INTERVAL_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
       if (closing.signal.aborted) break
       const before = isServing
       isServing = await canServe(probe)
@@ -50,10 +50,10 @@ export async function watchDatabase(database: Database): Promise<DatabaseHealth>
 async function canServe(probe: Probe): Promise<boolean> {
   const late = new AbortController()
   try {
-    // Before the timeout is made: what the probe throws at once would leave the timeout's rejection to nobody, and a
-    // rejection that nobody handles ends the process.
+    // The probe starts before the timeout is made. If it throws at once, there is no timeout whose rejection nobody would
+    // handle, which would end the process.
     const look = probe.look()
-    const tooLate = wait(PROBE_MS, undefined, { signal: late.signal, ref: false }).then(() => {
+    const tooLate = wait(PROBE_TIMEOUT_MS, undefined, { signal: late.signal, ref: false }).then(() => {
       throw new Error('The database did not answer')
     })
     await Promise.race([look, tooLate])

@@ -6,7 +6,7 @@ import type { Snapshot } from './engines/engine.js'
 import { own, scopeConditions, selectionOf, type Source, valueAt } from './navigations.js'
 import { idColumn } from './statements.js'
 
-/** The rows of an export in batches out of one snapshot, which is closed when the loop ends, however it ends. */
+/** Reads the rows of an export in batches from one snapshot, which is closed when the loop ends for any reason. */
 export async function* exportRows(
   plan: ExportPlan,
   { statements, dialect }: Source,
@@ -32,7 +32,7 @@ export async function* exportRows(
       }
     })
     for (let left = plan.limit; ; left -= snapshot.batch) {
-      // One row more than there is room for tells whether rows are left out.
+      // One row above the limit is read to find out whether rows are left out.
       const wanted = Math.min(snapshot.batch, left + 1)
       const found = await cursor.next(wanted)
       const rows = found.slice(0, left).map((row) => row.slice(0, selection.shown))
@@ -48,7 +48,7 @@ export async function* exportRows(
   }
 }
 
-/** The next rows of a cursor: the conditions of its position, the order to read them in, and how many. */
+/** The next read of a cursor: the conditions of its position, the order, and the number of rows. */
 interface Step {
   readonly conditions: readonly RowCondition[]
   readonly sort: readonly SortKey[]
@@ -58,26 +58,26 @@ interface Step {
 type Row = readonly Value[]
 
 interface CursorOptions {
-  /** Ends in the id; has one key before it or none. */
+  /** The id, with at most one key before it. */
   readonly sort: readonly SortKey[]
   readonly id: Path
   readonly read: (step: Step) => Promise<readonly Row[]>
   readonly valueOf: (path: Path) => (row: Row) => Value
 }
 
-/** Rows without a value, rows that share the last one's value, rows beyond it. */
+/** Rows without a value, rows with the same value as the last row, rows after that value. */
 type Phase = 'nulls' | 'ties' | 'beyond'
 
 /**
- * Reads all rows in order of one column and the id, by keyset pagination. Each step is one range of the index (column, id): a
- * comparison of both at once, or an OR, would make the databases read a run of equal values from its start for every
- * batch.
+ * Reads all rows in the order of one column and the id, by keyset pagination. Each step is one range of the index
+ * (column, id): a comparison of both columns at once, or an OR, would make the databases read rows of equal value from
+ * their first row again for every batch.
  */
 class KeysetCursor {
   readonly #options: CursorOptions
   readonly #key: SortKey
   readonly #byId: boolean
-  /** Whether rows may have no value; they come first ascending and last descending. */
+  /** Whether the column may be null. Rows with NULL come first in ascending and last in descending order. */
   readonly #hasNulls: boolean
   #phase: Phase | 'done'
   #last: Row | undefined
@@ -92,7 +92,7 @@ class KeysetCursor {
     this.#phase = this.#hasNulls && !key.descending ? 'nulls' : 'beyond'
   }
 
-  /** The next rows, fewer than `limit` only at the end. */
+  /** The next rows. Fewer than `limit` means that there are no more. */
   async next(limit: number): Promise<Row[]> {
     const rows: Row[] = []
     while (this.#phase !== 'done' && rows.length < limit) {
@@ -113,7 +113,7 @@ class KeysetCursor {
     else if (phase === 'beyond') this.#begin(this.#hasNulls && descending ? 'nulls' : 'done')
   }
 
-  /** Begins a phase whose rows are not limited by an earlier row. */
+  /** Starts a phase whose conditions do not depend on an earlier row. */
   #begin(phase: Phase | 'done'): void {
     this.#phase = phase
     this.#last = undefined
@@ -142,7 +142,7 @@ class KeysetCursor {
     return this.#compared(path, descending ? 'lessThan' : 'greaterThan')
   }
 
-  /** A comparison with the last row, if there is one. */
+  /** A comparison with the last row. Empty if there is none. */
   #compared(path: Path, comparison: 'inRun' | 'lessThan' | 'greaterThan'): RowCondition[] {
     if (this.#last === undefined) return []
     const value = this.#options.valueOf(path)(this.#last)

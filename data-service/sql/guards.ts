@@ -6,10 +6,10 @@ import type { SqlDialect } from './engines/engine.js'
 import { type BoundValues, statementText } from './engines/statement.js'
 import type { TransactionAttempt } from './transactions.js'
 
-/** Keys are hashed to so many guards: the table stays small, and two keys that share one cost a retry at most. */
+/** Keys are hashed to this many guards. The table stays small, and two keys with the same guard cost at most a retry. */
 const GUARDS = 65_536
 
-/** Rows of one guard. A node of the cluster shares a guard by the row of its own, so nodes that only look at a row never collide. */
+/** Rows of one guard. Each node shares a guard by a row of its own, so that nodes which only read a row never collide. */
 const ROWS_OF_GUARD = 4
 
 /** Rows of one statement. */
@@ -24,11 +24,11 @@ interface GuardOptions {
 }
 
 /**
- * Guards what a transaction rests on, in a cluster that takes writes on several nodes (docs/decisions/016). There the
- * lock of a row holds on its own node alone, and two transactions of two nodes collide only where both write one row. So
- * each transaction also writes guard rows: all rows of the guard of a row that a single server would lock for changing
- * it, and one row of the guard of a row that a single server would lock for looking at it or for referring to it. On a
- * single server, whose locks do the same, nothing is written.
+ * Makes locks hold in a cluster that takes writes on several nodes (docs/decisions/016). There a row lock holds on one
+ * node only, and transactions on two nodes collide only if both write the same row. So each transaction also writes
+ * guard rows. For a row that a single server would lock exclusively, it writes all rows of the row's guard. For a row
+ * that a single server would lock in shared mode, because it is read or referred to, it writes one row of the guard. On
+ * a single server nothing is written, since its locks are enough.
  */
 export class Guards {
   readonly #transaction: TransactionAttempt
@@ -43,22 +43,22 @@ export class Guards {
     this.#tableOf = tableOf
   }
 
-  /** A row that is looked at and has to stay as it is; others may look at it too. */
+  /** A row that is read and must not change. Other transactions may read it too. */
   shareRow(table: string, id: Operand): void {
     this.#want([table, id], 'shared')
   }
 
-  /** A row that is changed or kept from others, or an id whose row is not there and must not be made. */
+  /** A row that is changed or locked exclusively, or an id without a row that must not get one. */
   excludeRow(table: string, id: Operand): void {
     this.#want([table, id], 'exclusive')
   }
 
-  /** A value of a unique column that no row has, and that none must get. */
+  /** A value of a unique column that no row has and no row must get. */
   excludeValue({ table }: Entity, column: Column, value: Operand): void {
     this.#want(valueKey(table, column, value), 'exclusive')
   }
 
-  /** Columns that are written: others may look for their values in vain, or count what they refer to, until then. */
+  /** Written columns: other transactions may look for their values, or count the rows that refer to one row. */
   shareWritten({ table, columns: [id], references }: Entity, values: ReadonlyMap<Column, Value>): void {
     for (const [column, value] of values) {
       if (value === null || Buffer.isBuffer(value)) continue
@@ -70,8 +70,8 @@ export class Guards {
   }
 
   /**
-   * Writes the guards that are wanted and not written yet, in the same order in every transaction. To be called before a
-   * second look at a row that was not there, and at the end of the transaction. Answers whether the database is a cluster.
+   * Writes the requested guards that are not written yet, in the same order in every transaction. Call it before a
+   * second look for a missing row, and at the end of the transaction. Returns whether the database is a cluster.
    */
   async writeGuards(): Promise<boolean> {
     const node = await this.#transaction.node()
@@ -107,7 +107,7 @@ export class Guards {
   }
 }
 
-/** Texts that are equal in their column's collation differ in bytes, so all texts of a column share one key. */
+/** Texts with different bytes can be equal in the column's collation, so all texts of a column share one key. */
 function valueKey(table: string, { column, field }: Column, value: Operand): readonly unknown[] {
   return [table, column, field.type === 'string' ? '' : String(value)]
 }

@@ -5,12 +5,12 @@ import type { SqlDialect, WriteSession } from './engines/engine.js'
 import { type BoundValues, bytes, type Statement, type StatementText, statementText } from './engines/statement.js'
 import type { TransactionAttempt } from './transactions.js'
 
-/** Contract section 5: how long a request waits for the first one with its key. */
+/** How long a request waits for the first request with its key (contract.md section 5). */
 const WAIT_MS = 2000
 
 const RETRY_AFTER_S = 1
 
-/** Most keys of one DELETE. */
+/** Keys of one DELETE at most. */
 const KEYS_AT_ONCE = 1024
 
 const INSERT =
@@ -34,16 +34,16 @@ const EXPIRED: Statement = {
   exact: false
 }
 
-/** The keys of one database; every one of them has its answer once its transaction is committed. */
+/** The idempotency keys of one database. A key is committed together with its answer. */
 export class IdempotencyKeys {
-  /** Takes a free key. Where the key is there it changes nothing, and locks its row. */
+  /** Inserts a new key, or locks the row of an existing key without a change. */
   readonly #take: StatementText
 
   constructor(dialect: SqlDialect) {
     this.#take = statementText(dialect.insertOrKeep(INSERT, 'key_hash'))
   }
 
-  /** As UnitOfWork.claimKey. Claiming the key is the first statement of its transaction. */
+  /** As UnitOfWork.claimKey says. Claiming the key is the first statement of its transaction. */
   async claim(transaction: TransactionAttempt, claim: KeyClaim): Promise<StoredResponse | undefined> {
     const values = {
       key: claim.keyHash,
@@ -70,14 +70,14 @@ export class IdempotencyKeys {
   async purge(session: WriteSession, now: number, most: number): Promise<number> {
     const found = await session.run(EXPIRED, { now: BigInt(now), most: BigInt(Math.min(most, KEYS_AT_ONCE)) })
     const keys = found.flatMap(([key]) => (Buffer.isBuffer(key) ? [key] : []))
-    // A key that was taken over meanwhile is not expired any more.
+    // A key that was taken over meanwhile is not expired any more, so the condition is checked again.
     const statement = 'DELETE FROM idempotency_keys WHERE expires_at <= $now AND key_hash IN'
     return await deleteListed(session, statement, { keys, now })
   }
 
   /**
-   * When the transaction that holds the key is rolled back, InnoDB lets one of the waiting transactions go on and
-   * reports a deadlock to the others. They hold no lock yet, so they wait again.
+   * When the transaction that holds the key is rolled back, InnoDB continues one of the waiting transactions and reports
+   * a deadlock to the others. They hold no lock yet, so they wait again.
    */
   async #taken(transaction: TransactionAttempt, values: BoundValues) {
     const end = performance.now() + WAIT_MS
@@ -102,8 +102,8 @@ function inFlight(cause: unknown): DomainError {
 }
 
 /**
- * Runs a DELETE that ends in `IN` for a list of keys, and answers how many rows it deleted. It locks rows by primary key
- * alone, as all other users of the rows do, so that it is part of no deadlock.
+ * Runs a DELETE that ends in `IN` for a list of keys, and returns how many rows it deleted. It locks rows by their
+ * primary key, like all other statements on these rows, so that it takes part in no deadlock.
  */
 export async function deleteListed(
   session: WriteSession,

@@ -5,15 +5,15 @@ import { boundValues, pathKey, type RowCondition } from './conditions.js'
 import type { ReadSession, SqlDialect } from './engines/engine.js'
 import { idColumn, ownerColumn, type SelectedColumn, type Statements } from './statements.js'
 
-/** What a statement selects: the projection's columns, then those that are needed besides. */
+/** The columns that a statement selects: those of the projection, then further ones that are needed. */
 export interface Selection {
   readonly selected: readonly SelectedColumn[]
   readonly selectedKey: string
-  /** Columns of the projection, which come first. */
+  /** Number of columns of the projection. */
   readonly shown: number
 }
 
-/** The projection, with the id and `more` added where they are not in it. */
+/** The projection with the id and `more`, unless it contains them. */
 export function selectionOf(entity: Entity, projection: Projection, more: readonly Path[]): Selection {
   const shown = projection.selected.map((one): SelectedColumn => {
     if (one.kind === 'rowVersion') return 'rowVersion'
@@ -50,20 +50,20 @@ function keyOf(column: SelectedColumn): string {
   return column === 'rowVersion' ? column : pathKey(column)
 }
 
-/** One database as navigations are loaded from it. */
+/** The database that navigations are loaded from. */
 export interface Source {
   readonly statements: Statements
   readonly dialect: SqlDialect
 }
 
-/** Ids in one statement: a power of two, far below the 32,766 values that a statement may have (SQLite). */
+/** Ids of one statement: a power of two below the 32,766 values that SQLite allows in a statement. */
 const IDS_AT_ONCE = 16_384
 
 export function scopeConditions(scope: RowScope): readonly RowCondition[] {
   return scope.kind === 'all-rows' ? [] : scope.conditions
 }
 
-/** The referenced rows that the caller may see, by id: one statement for all the foreign keys of a page. */
+/** The referenced rows that the caller may see, by id. It takes one statement for all foreign keys of a page. */
 export async function loadReferenced(
   session: ReadSession,
   { statements, dialect }: Source,
@@ -75,7 +75,7 @@ export async function loadReferenced(
   const selection = selectionOf(target, projection, [])
   const idOf = valueAt(selection, own(idColumn(target)))
   for (const ids of chunks(keys)) {
-    const conditions = [among(idColumn(target), ids), ...scopeConditions(scope)]
+    const conditions = [isOneOf(idColumn(target), ids), ...scopeConditions(scope)]
     const statement = statements.rows({ entity: target, ...selection, conditions, sort: [], cut: 'whole' })
     for (const row of await session.run(statement, boundValues(conditions, dialect))) {
       found.set(String(idOf(row)), row.slice(0, selection.shown))
@@ -84,7 +84,7 @@ export async function loadReferenced(
   return found
 }
 
-/** The children of all rows of a page by the row's id, ordered by their own id: one statement for each collection. */
+/** The children of all rows of a page by the row's id, ordered by their own id. It takes one statement per collection. */
 export async function loadChildren(
   session: ReadSession,
   { statements, dialect }: Source,
@@ -96,7 +96,7 @@ export async function loadChildren(
 ): Promise<ReadonlyMap<string, readonly (readonly Value[])[]>> {
   const found = new Map<string, (readonly Value[])[]>()
   for (const ids of chunks(keys)) {
-    const conditions = [among(ownerColumn(owner, planned.children), ids)]
+    const conditions = [isOneOf(ownerColumn(owner, planned.children), ids)]
     const statement = statements.children({ owner, children: planned.children, conditions })
     for (const [ownerId = null, ...values] of await session.run(statement, boundValues(conditions, dialect))) {
       const siblings = found.get(String(ownerId))
@@ -107,11 +107,11 @@ export async function loadChildren(
   return found
 }
 
-function among(column: Column, operands: readonly Operand[]): RowCondition {
+function isOneOf(column: Column, operands: readonly Operand[]): RowCondition {
   return { path: own(column), comparison: 'in', operands }
 }
 
-/** The distinct keys that are not null, in lists of which each fits into one statement. */
+/** The distinct keys that are not null, in lists that each fit into one statement. */
 function chunks(keys: readonly Value[]): Operand[][] {
   const distinct = [...new Set(keys)].filter((key): key is string | number => key !== null && typeof key !== 'object')
   return Array.from({ length: Math.ceil(distinct.length / IDS_AT_ONCE) }, (_, index) =>

@@ -29,7 +29,7 @@ import { idColumn, RowModels, Statements } from './statements.js'
 
 export interface Databases {
   readonly primary: Database
-  /** Touched only by what asks for children that live there. */
+  /** Used only by requests for children that live there. */
   readonly second: Database
 }
 
@@ -41,8 +41,8 @@ interface Store extends Source {
 const NAMES: Record<StoreName, string> = { primary: 'The database', second: 'The second database' }
 
 /**
- * The read side of the service over its two databases. Sends nothing before the first read. Rows come first, then what
- * they refer to, in a number of statements that the plan fixes.
+ * Reads from the two databases of the service. It sends nothing before the first read. Rows are read first, then what
+ * they refer to; the plan determines the number of statements.
  */
 export class SqlReadStore implements ReadStore {
   readonly #databases: Databases
@@ -91,7 +91,7 @@ export class SqlReadStore implements ReadStore {
     const { statements, dialect, reader } = this.#primary
     const { entity, limit } = plan
     const id = own(idColumn(entity))
-    // Where the label of an entity is its id, the id is selected once.
+    // If the label of an entity is its id, the id is selected once.
     const named = entity.label === id.column ? [id] : [own(entity.label), id]
     const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
     const statement = statements.rows({
@@ -113,7 +113,7 @@ export class SqlReadStore implements ReadStore {
     return exportRows(plan, this.#primary, () => this.#primary.reader.snapshot(signal))
   }
 
-  /** Waits for what still runs, then closes both databases. */
+  /** Waits for running reads, then closes both databases. */
   async close(): Promise<void> {
     await Promise.all([this.#primary.reader.close(), this.#second.reader.close()])
     await Promise.all([this.#databases.primary.sequelize.close(), this.#databases.second.sequelize.close()])
@@ -137,7 +137,7 @@ export class SqlReadStore implements ReadStore {
     return loaded
   }
 
-  /** Loads children of the second database, once the connection to the primary one was given back. */
+  /** Loads children from the second database after the connection to the primary one was released. */
   async #loadElsewhere(page: LoadedPage, which: RowsPlan['children'], signal: AbortSignal): Promise<void> {
     if (which.length === 0 || page.length === 0) return
     await this.#second.reader.read(signal, (session) => page.loadChildren(session, this.#second, which))
@@ -152,14 +152,14 @@ export class SqlReadStore implements ReadStore {
 
 interface Page {
   readonly page: LoadedPage
-  /** Whether a row came beyond the page's limit. */
+  /** Whether there are rows beyond the page's limit. */
   readonly more: boolean
   readonly total: number | undefined
 }
 
 type Total = (session: ReadSession, page: LoadedPage) => Promise<number | undefined>
 
-/** What list, page and get have in common. */
+/** The common part of the plans of list, page and get. */
 export interface RowsPlan {
   readonly entity: Entity
   readonly projection: Projection
@@ -175,7 +175,7 @@ export interface Cut {
 }
 
 type Row = readonly Value[]
-/** Finds what belongs to a row by one of its values. */
+/** Finds the navigation's rows of a row. */
 type Finder<Found> = (row: Row) => Found
 
 /** The rows of a page. Their navigations are loaded one after another. */
@@ -216,7 +216,7 @@ export class LoadedPage {
     return this.#rows.length
   }
 
-  /** The first rows, as they are before navigations are loaded. */
+  /** A page of the first rows, without loaded navigations. */
   first(count: number): LoadedPage {
     return new LoadedPage(this.#plan, this.#selection, this.#rows.slice(0, count))
   }

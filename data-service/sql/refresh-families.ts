@@ -18,7 +18,7 @@ const FAMILY_ID = select({ family_id: binary }, 'FROM refresh_tokens WHERE token
 
 const NAMED_FAMILY = select({ id: binary }, 'FROM refresh_families WHERE ref_hash = $ref')
 
-/** A change of a family or its tokens locks the family's row first, so changes of one family come one after another. */
+/** Every change of a family or its tokens first locks the family's row, so that changes of one family run in sequence. */
 export function lockFamilySelect({ forUpdate }: SqlDialect): Select<typeof FAMILY> {
   return select(FAMILY, `FROM refresh_families WHERE id = $id${forUpdate}`)
 }
@@ -43,7 +43,7 @@ const USE = statementText(
   'UPDATE refresh_tokens SET used_at = $at, successor = $sealed, purge_at = $purge WHERE token_hash = $hash'
 )
 
-/** Two nodes of a cluster collide on this write, since a row lock holds on one node alone. */
+/** Concurrent refreshes on two nodes of a cluster collide on this write. A row lock holds on one node only. */
 const EXTEND = statementText('UPDATE refresh_families SET expires_at = $until, ref_hash = $ref WHERE id = $id')
 
 const REVOKE = statementText('UPDATE refresh_families SET revoked_at = $at, expires_at = $at WHERE id = $id')

@@ -19,12 +19,12 @@ export interface MatchedRow {
   readonly expected: ExpectedVersions | 'unconditional'
 }
 
-/** Rows of one INSERT: a power of two, so that few lengths make few texts. */
+/** Rows of one INSERT. A power of two, so that there are few different texts. */
 const ROWS_AT_ONCE = 64
 
 const ROW_VERSION = 'row_version'
 
-/** Rows written one statement at a time; each matched by all its conditions, and by its version, in the statement. */
+/** Writes rows, one statement at a time. The statement itself checks all conditions and the version of a row. */
 export class RowWriter {
   readonly #texts: ChangeTexts
   readonly #dialect: SqlDialect
@@ -38,7 +38,7 @@ export class RowWriter {
     return this.#insert(session, table, [row])
   }
 
-  /** In the order given, in which they are also numbered. Columns that only some of the rows have are null in others. */
+  /** Inserts in the given order, in which the database numbers the rows. A column that a row lacks is null. */
   async insertAll(session: WriteSession, table: string, rows: readonly NewRow[]): Promise<void> {
     for (let start = 0; start < rows.length;) {
       const count = Math.min(ROWS_AT_ONCE, 2 ** Math.floor(Math.log2(rows.length - start)))
@@ -47,7 +47,7 @@ export class RowWriter {
     }
   }
 
-  /** Whether the row was there. Its version always changes, so a row that matched is a row that changed. */
+  /** Returns whether a row matched. Its version always changes, so a matched row is also a changed row. */
   async update(session: WriteSession, matched: MatchedRow, { values, version }: NewRow): Promise<boolean> {
     const { match, bound } = this.#match(matched)
     const set = new Map([...values].map(([column, value]) => [column.column, this.#stored(column, value)]))
@@ -86,7 +86,7 @@ export class RowWriter {
     return { match: { table, conditions, versions: versions.length }, bound }
   }
 
-  /** A value as its column holds it: strings as they are, all others as they are bound in a comparison. */
+  /** A value as the column stores it: strings unchanged, all others as they are bound in a comparison. */
   #stored({ field }: Column, value: Value): BoundValue {
     if (value === null || Buffer.isBuffer(value)) return value
     return field.type === 'string' ? String(value) : this.#dialect.bind(value, field)
@@ -100,27 +100,27 @@ interface ChangeGenerator {
   deleteQuery(table: string, where: WhereOptions, options: object): string
 }
 
-/** Which rows of a table: those that meet all conditions, with one of so many versions, or whatever version. */
+/** The rows to change: all conditions hold, and the version is one of `versions` many or, without them, any. */
 export interface Match {
   readonly table: string
   readonly conditions: readonly RowCondition[]
   readonly versions: number
 }
 
-const TEXTS_KEPT = 500
+const MAX_TEXTS = 500
 
 /**
- * The texts of one database's changes, each shape compiled once. Values are bound under `r0_<column>` for the first
- * row of an INSERT, `s_<column>` for what an UPDATE sets, `e0` for the first version that a row may have, and as
- * `boundValues` says for conditions.
+ * The texts of INSERT, UPDATE and DELETE statements for one database, each shape compiled once. Values are bound as
+ * `r0_<column>` in the first row of an INSERT, as `s_<column>` in the SET of an UPDATE, as `e0` for the first allowed
+ * version, and in conditions as `boundValues` says.
  */
 export class ChangeTexts {
   readonly #generator: ChangeGenerator
   readonly #dialect: SqlDialect
-  readonly #compiled = new LRUCache<string, StatementText>({ max: TEXTS_KEPT })
+  readonly #compiled = new LRUCache<string, StatementText>({ max: MAX_TEXTS })
 
   constructor(sequelize: Sequelize, dialect: SqlDialect) {
-    // The class behind getQueryInterface() has had these methods through all of Sequelize 6; tests compile every shape.
+    // The class behind getQueryInterface() has these methods in all versions of Sequelize 6. Tests compile every shape.
     this.#generator = sequelize.getQueryInterface().queryGenerator as ChangeGenerator
     this.#dialect = dialect
   }
@@ -184,7 +184,7 @@ const columns: Readonly<Record<keyof AuditEntry, Column>> = {
   requestId: { name: 'requestId', column: 'request_id', field: optional(text(128)) }
 }
 
-/** The columns of an entry, which the database numbers. */
+/** The columns of an entry without the id, which the database gives. */
 export function auditValues({ at, subject, resource, rowId, action, requestId }: AuditEntry): Assignments {
   return new Map([
     [columns.at, at],

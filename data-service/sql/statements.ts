@@ -90,7 +90,7 @@ export class RowModels {
   #refer(entity: Entity): void {
     for (const { name, to, via } of entity.references) {
       const target = known(this.#entities.get(to), to)
-      // The migrations make the foreign keys.
+      // The migrations make the foreign keys, not Sequelize.
       this.of(entity).belongsTo(target, { as: name, foreignKey: via.name, targetKey: 'id', constraints: false })
     }
   }
@@ -124,10 +124,10 @@ function dataType({ type, maxLength, precision, scale }: Field): ReturnType<Abst
   }
 }
 
-/** Without this hint the optimizer reads, and locks, every row of a small table. Sequelize writes it for servers alone. */
+/** Without this hint the optimizer reads and locks every row of a small table. Sequelize writes it only for MySQL and MariaDB. */
 const BY_ID = [{ type: IndexHints.FORCE, values: ['PRIMARY'] }]
 
-/** UPDATE: for changing the rows. SHARE: for keeping them as they are. Rows to lock are selected by their id. */
+/** UPDATE locks rows to change them, SHARE to keep them unchanged. Rows to lock are selected by id. */
 export type Lock = 'UPDATE' | 'SHARE'
 
 export interface SelectShape {
@@ -135,11 +135,11 @@ export interface SelectShape {
   readonly model: RowModel
   /** Expression and alias of every column, in order. */
   readonly columns: readonly (readonly [Expression, string])[]
-  /** References to join, each to at most one row. */
+  /** References to join. Each leads to at most one row. */
   readonly joins: readonly BelongsTo[]
   readonly where: WhereOptions
   readonly order: readonly (readonly [Expression, 'ASC' | 'DESC'])[]
-  /** Locks the rows until the transaction ends. Sequelize writes no lock where the database has one writer at a time. */
+  /** Locks the rows until the transaction ends. Sequelize writes no lock for SQLite, which has one writer at a time. */
   readonly lock?: Lock
   /** Names of the bound limit and offset. */
   readonly limit?: 'limit'
@@ -151,10 +151,10 @@ interface SelectGenerator {
   selectQuery(table: string, options: object, model: RowModel): string
 }
 
-/** Text of a SELECT, with `$name` wherever a value goes. */
+/** The text of a SELECT, with `$name` for each value. */
 export function selectText(shape: SelectShape): string {
   const { sequelize, model, joins, lock, limit, offset } = shape
-  // The class behind getQueryInterface() has had this method through all of Sequelize 6; a test compiles every shape.
+  // The class behind getQueryInterface() has this method in all versions of Sequelize 6. A test compiles every shape.
   const generator = sequelize.getQueryInterface().queryGenerator as SelectGenerator
   const options = {
     model,
@@ -162,7 +162,7 @@ export function selectText(shape: SelectShape): string {
     where: shape.where,
     order: shape.order,
     subQuery: false,
-    // Columns of joined rows stand among `attributes`.
+    // `attributes` already contains the columns of joined rows.
     includeIgnoreAttributes: false,
     ...(lock === undefined ? {} : { lock, indexHints: BY_ID }),
     ...(limit === undefined ? {} : { limit: literal(`$${limit}`) }),
@@ -188,14 +188,14 @@ function tableOf(model: RowModel): string {
   return typeof table === 'string' ? table : table.tableName
 }
 
-/** A column to select: of the row, of a row it refers to, or its version. */
+/** A column to select: of the row, of a referenced row, or the row's version. */
 export type SelectedColumn = Path | 'rowVersion'
 
-/** The shape of a SELECT of an entity's rows, and the conditions whose shape it has. */
+/** The shape of a SELECT of an entity's rows. Of the conditions only the shape counts. */
 export interface RowsShape {
   readonly entity: Entity
   readonly selected: readonly SelectedColumn[]
-  /** Names `selected`: two selections of an entity with the same columns have the same key. */
+  /** The key of `selected`: selections of an entity with the same columns have the same key. */
   readonly selectedKey: string
   readonly conditions: readonly RowCondition[]
   readonly sort: readonly SortKey[]
@@ -210,15 +210,15 @@ export interface ChildrenShape {
   readonly lock?: Lock
 }
 
-/** Most characters of texts and keys that are kept: many thousand statements, or some dozen of the longest that a caller can ask for. */
-const TEXT_KEPT = 16_000_000
+/** Characters of texts and keys in the cache: thousands of statements, or some dozen of the longest possible ones. */
+const MAX_TEXT = 16_000_000
 
 /** The statements of one database, each shape compiled once. The cache is bounded, since callers choose shapes. */
 export class Statements {
   readonly #models: RowModels
   readonly #dialect: SqlDialect
   readonly #compiled = new LRUCache<string, Statement>({
-    maxSize: TEXT_KEPT,
+    maxSize: MAX_TEXT,
     sizeCalculation: ({ sql }, key) => key.length + sql.length
   })
 
@@ -239,7 +239,7 @@ export class Statements {
     return this.#cached(key, () => this.#compileCount(entity, conditions))
   }
 
-  /** Children by owner: the owner's id, the child's columns, its row version; in order of owner and id. */
+  /** Selects children: the owner's id, the child's columns, its row version, in the order of owner and id. */
   children(shape: ChildrenShape): Statement {
     const key = ['children', shape.children.table, shapeOf(shape.conditions), shape.lock].join('|')
     return this.#cached(key, () => this.#compileChildren(shape))

@@ -8,10 +8,10 @@ import { own, scopeConditions, type Source } from './navigations.js'
 import { LoadedPage } from './reads.js'
 import { idColumn, type Lock, ownerColumn } from './statements.js'
 
-/** Most ids of one look-up. */
+/** Ids of one statement at most. */
 const IDS_AT_ONCE = 1000
 
-/** The reads of a transaction. Rows that are changed or looked up stay as they are until it ends. */
+/** The reads of a transaction. Rows that it changes or finds stay unchanged by others until it ends. */
 export class StoredRows {
   readonly #source: Source
   readonly #ownerOf: (children: Children) => Entity
@@ -28,7 +28,7 @@ export class StoredRows {
     })
     if (row === undefined) return undefined
     const found = new Map<string, readonly StoredRow[]>()
-    // A write of children holds the lock of their root, so the children need no lock of their own.
+    // Every write of children locks their root first, so the children need no lock of their own.
     for (const one of children) {
       const ofRoot = { path: own(ownerColumn(entity, one)), comparison: 'equals', operands: [id] } as const
       found.set(one.name, await this.#children(session, one, { conditions: [ofRoot] }))
@@ -81,7 +81,7 @@ export class StoredRows {
     return rows
   }
 
-  /** As a read by id, but it sees what this transaction has written. */
+  /** A read by id that sees what this transaction has written. */
   async get(session: ReadSession, plan: GetPlan): Promise<LoadedRow | undefined> {
     for (const { children } of plan.children) assertPrimary(children)
     const byId: RowCondition = { path: own(idColumn(plan.entity)), comparison: 'equals', operands: [plan.id] }
@@ -92,7 +92,7 @@ export class StoredRows {
     return page.rows()[0]
   }
 
-  /** Reads by the index of the column and takes no lock: a locking read would also lock the rows that it passes. */
+  /** Finds ids by the index of the column without a lock: a locking read would also lock the rows that it passes. */
   async #ids(
     session: ReadSession,
     entity: Entity,
@@ -111,7 +111,7 @@ export class StoredRows {
     return rows.flat().filter((id): id is string | number => typeof id === 'string' || typeof id === 'number')
   }
 
-  /** Locks the rows of those ids that still have the value, in order of id. */
+  /** Locks, in the order of ids, the rows that still have the value. */
   async #having(
     session: ReadSession,
     entity: Entity,
@@ -138,7 +138,7 @@ export class StoredRows {
     return rows.map((row) => storedRow(names, row))
   }
 
-  /** The root's id comes with them under the property name of their foreign key. */
+  /** The children's values contain the root's id, under the property name of their foreign key. */
   async #children(session: ReadSession, children: Children, { conditions, lock }: Wanted): Promise<StoredRow[]> {
     assertPrimary(children)
     const { statements, dialect } = this.#source
@@ -168,7 +168,7 @@ function storedRow(names: readonly string[], row: readonly Value[]): StoredRow {
   const version = row[names.length]
   if (!Buffer.isBuffer(version)) throw new TypeError('A row came without its version')
   const values = new Map(names.map((name, index): [string, Value] => [name, row[index] ?? null]))
-  // The column holds what this service wrote as a version, and nothing else.
+  // The column contains only versions that this service wrote.
   return { values, version: version as RowVersion }
 }
 

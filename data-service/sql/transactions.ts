@@ -15,28 +15,28 @@ import type { BoundValues, Statement, StatementText } from './engines/statement.
 /** How often a transaction is tried before its race counts as lost. */
 const TRIES = 5
 
-/** Longest wait before the second try is twice this, in ms; twice as long before each one after it, up to the sixth. */
+/** The wait before the second try is at most twice this, in ms. The limit doubles for each further try, up to the sixth. */
 const BACK_OFF_MS = 10
-const LONGEST_BACK_OFF = 5
+const MAX_BACK_OFF_DOUBLINGS = 5
 
 export interface TransactionOptions {
   readonly transactions: Transactions
   /** The database's name in errors. */
   readonly what: string
-  /** From 0 up to 1. */
+  /** A random number from 0 up to 1. */
   readonly random: () => number
-  /** How often a transaction is tried that ends in deadlocks, 5 by default. All other reasons: at most 5 times. */
+  /** How often a transaction is tried after deadlocks, 5 by default. For all other reasons it is at most 5 times. */
   readonly tries?: number
 }
 
-/** Work that may be done again, on a fresh transaction each time. */
+/** Work that may be repeated, each time in a new transaction. */
 export interface Work<Result> {
   run(transaction: TransactionAttempt): Promise<Result>
-  /** Whether doing it again finds out that it was done, by an idempotency key. Asked when the COMMIT is in doubt. */
+  /** Whether a repetition is harmless, as with an idempotency key that shows that the work was done. Asked if the COMMIT is in doubt. */
   isRepeatable(): boolean
 }
 
-/** Runs work in a transaction, again while it loses races. Errors as WriteStore says. */
+/** Runs work in a transaction, and again if it loses a race. Errors are as WriteStore says. */
 export async function runTransaction<Result>(
   { transactions, what, random, tries: most = TRIES }: TransactionOptions,
   signal: AbortSignal,
@@ -54,8 +54,8 @@ export async function runTransaction<Result>(
       const isSafe = !attempt.isCommitting || work.isRepeatable()
       if (isLast || !isTriedAgain(kind, isSafe)) throw errorForCaller(error, { kind, isSafe, what })
     }
-    // An abort ends the wait, and then the attempts.
-    await wait(random() * BACK_OFF_MS * 2 ** Math.min(tries, LONGEST_BACK_OFF), undefined, { signal }).catch(
+    // An abort ends the wait. The next attempt then rejects with the signal's reason.
+    await wait(random() * BACK_OFF_MS * 2 ** Math.min(tries, MAX_BACK_OFF_DOUBLINGS), undefined, { signal }).catch(
       () => undefined
     )
   }
@@ -72,7 +72,7 @@ async function complete<Result>(attempt: TransactionAttempt, work: Work<Result>)
   }
 }
 
-/** `isSafe`: whether a second try can do no harm. */
+/** `isSafe` says that a second try does no harm. */
 function isTriedAgain(kind: ErrorKind, isSafe: boolean): boolean {
   switch (kind) {
     case 'deadlock':
@@ -96,7 +96,7 @@ interface Circumstances {
   readonly what: string
 }
 
-/** What the caller gets for an error of the last try. */
+/** The error that the caller gets if the last try failed. */
 function errorForCaller(error: unknown, { kind, isSafe, what }: Circumstances): unknown {
   switch (kind) {
     case 'constraint':
@@ -119,13 +119,13 @@ function errorForCaller(error: unknown, { kind, isSafe, what }: Circumstances): 
   }
 }
 
-/** How long a transaction waits for its turn. Multiplied by the tries it stays below the deadline of a call. */
+/** How long a transaction waits for the one writer's place. Multiplied by the tries it is below the deadline of a call. */
 const BEGIN_TIMEOUT_MS = 1500
 
 /**
  * One try of a piece of work. The transaction begins with its first statement and runs one statement at a time. After a
- * statement that failed it sends no other, since the server may have rolled back and would commit each by itself; after
- * its end it sends none either, whoever still holds it.
+ * failed statement it sends no other one, since the server may have rolled back and would commit each further statement
+ * by itself. After its end it sends none either.
  */
 export class TransactionAttempt implements WriteSession {
   readonly #transactions: Transactions
@@ -141,7 +141,7 @@ export class TransactionAttempt implements WriteSession {
     this.#signal = signal
   }
 
-  /** Whether COMMIT was sent. */
+  /** Whether the COMMIT was sent. */
   get isCommitting(): boolean {
     return this.#phase === 'commit'
   }
@@ -150,7 +150,7 @@ export class TransactionAttempt implements WriteSession {
     return this.#transactions.classifyError(error)
   }
 
-  /** As OpenTransaction says; undefined while no statement was sent. */
+  /** As OpenTransaction says. undefined before the first statement. */
   async node(): Promise<number | undefined> {
     return (await this.#opening)?.node
   }
@@ -164,8 +164,8 @@ export class TransactionAttempt implements WriteSession {
   }
 
   /**
-   * A change as the first statement of all, which another transaction may hold up for `timeout` ms, rounded up to whole
-   * seconds. A rejection is no failure of the transaction: it leaves it as if nothing had been sent.
+   * Runs a change as the first statement. It waits at most `timeout` ms, rounded up to whole seconds, for the lock of
+   * another transaction. If it rejects, the transaction is as if nothing had been sent.
    */
   async tryFirst(timeout: number, text: StatementText, values: BoundValues): Promise<Changed> {
     if (this.#opening !== undefined || this.#running > 0) {
@@ -182,12 +182,12 @@ export class TransactionAttempt implements WriteSession {
     })
   }
 
-  /** The first error of a statement, where there is one: the work may have answered it with an error of its own. */
+  /** The first error of a statement, else `error`. The work may have replaced the former with an error of its own. */
   failureOr(error: unknown): unknown {
     return this.#failure === undefined ? error : this.#failure.error
   }
 
-  /** Rejects without a COMMIT where a statement failed or was not waited for, and with the reason of an abort. */
+  /** Rejects without a COMMIT if a statement failed, is still running, or the signal is aborted. */
   async commit(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure.error
     if (this.#running > 0) throw new TypeError('A statement of the transaction was not waited for')
@@ -197,9 +197,9 @@ export class TransactionAttempt implements WriteSession {
     this.#phase = 'over'
   }
 
-  /** Undoes everything. Never rejects. */
+  /** Rolls back. Never rejects. */
   async rollback(): Promise<void> {
-    // A COMMIT that failed has ended the transaction.
+    // A failed COMMIT has ended the transaction as well.
     if (this.#phase !== 'work') return
     this.#phase = 'over'
     await this.#undo()
@@ -238,7 +238,7 @@ export class TransactionAttempt implements WriteSession {
   }
 }
 
-/** Carries the error of a statement that was only tried, its cause, past the code that notes failures. */
+/** Wraps the error of `tryFirst`, so that it is not recorded as the failure of the transaction. */
 class FirstStatementFailed extends Error {
   override readonly name = 'FirstStatementFailed'
 }

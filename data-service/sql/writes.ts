@@ -32,20 +32,20 @@ import { assertPrimary, ownerProperty, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from './transactions.js'
 
 export interface SqlWriteStore extends WriteStore {
-  /** Waits for what still runs. The database itself is closed by whoever opened it, after this. */
+  /** Waits for running writes. The caller closes the database afterwards. */
   close(): Promise<void>
 }
 
-/** What a write store needs beside the database. */
+/** What a write store needs besides the database. */
 export interface WriteStoreDeps {
   readonly transactions: Transactions
-  /** From 0 up to 1, for waits between tries. */
+  /** A random number from 0 up to 1, for the waits between tries. */
   readonly random: () => number
-  /** For first row versions of audit entries. */
+  /** For the first row versions of audit entries. */
   readonly randomBytes: (size: number) => Buffer
 }
 
-/** The write side of the service over its primary database. Sends nothing before the first write. */
+/** Writes to the primary database. Sends nothing before the first write. */
 export function createWriteStore(database: Database, entities: readonly Entity[], deps: WriteStoreDeps): SqlWriteStore {
   const { transactions, random } = deps
   const options = { transactions, what: 'The database', random }
@@ -94,7 +94,7 @@ function unitParts(database: Database, entities: readonly Entity[], { randomByte
   }
 }
 
-/** What the units of work of one database share. */
+/** The shared parts of all units of work of one database. */
 interface UnitParts {
   readonly rows: StoredRows
   readonly writer: RowWriter
@@ -118,17 +118,17 @@ class SqlUnitOfWork implements UnitOfWork {
     this.#guards = new Guards(transaction, parts)
   }
 
-  /** Whether a key tells the next transaction what became of this one. */
+  /** Whether an idempotency key shows a later transaction that this one was committed. */
   get hasKey(): boolean {
     return this.#key !== 'none'
   }
 
-  /** Called before the COMMIT. A key without an answer would make every retry do the work again. */
+  /** Called before the COMMIT. With a key that has no answer, every retry would do the work again. */
   assertComplete(): void {
     if (this.#key === 'taken') throw new TypeError('A key was claimed and no answer kept under it')
   }
 
-  /** Called before the COMMIT, after the last look-up. */
+  /** Called before the COMMIT, after the last read. */
   async writeGuards(): Promise<void> {
     await this.#guards.writeGuards()
   }
@@ -177,7 +177,7 @@ class SqlUnitOfWork implements UnitOfWork {
     return this.#parts.writer.update(this.#transaction, matched, { values, version })
   }
 
-  /** The database deletes the children with their root, by the foreign keys of the migrations. */
+  /** The foreign keys of the migrations make the database delete the children with their root. */
   delete({ entity, id, scope, expected }: DeletePlan): Promise<boolean> {
     const conditions = [...idIs(entity, id), ...scopeConditions(scope)]
     this.#guards.excludeRow(entity.table, id)
@@ -234,7 +234,7 @@ class SqlUnitOfWork implements UnitOfWork {
     const { tableOf, rows } = this.#parts
     const reference = entity.references.find(({ via }) => via.column === column.column)
     if (reference !== undefined) this.#guards.excludeRow(tableOf(reference.to), id)
-    // From here on no other transaction can commit a further row that refers to this one.
+    // After this no other transaction can commit a further row that refers to this one.
     await this.#guards.writeGuards()
     const found = await rows.findReferencing(this.#transaction, plan)
     for (const { values } of found ?? []) this.#share(entity, values.get(idColumn(entity).name))
@@ -250,7 +250,7 @@ class SqlUnitOfWork implements UnitOfWork {
     await this.#parts.writer.insertOne(this.#transaction, AUDIT_TABLE, { values: auditValues(entry), version })
   }
 
-  /** Reads again, in a cluster, once the guard of a row that was not there is written: the row may have come before. */
+  /** In a cluster it reads again after the guard of a missing row was written: the row may have been made before that. */
   async #again<Found>(read: () => Promise<Found>, seen: Found): Promise<Found> {
     return (await this.#guards.writeGuards()) ? await read() : seen
   }
@@ -264,7 +264,7 @@ function idIs(rows: Parameters<typeof idColumn>[0], id: Operand): RowCondition[]
   return [{ path: own(idColumn(rows)), comparison: 'equals', operands: [id] }]
 }
 
-/** Whether a request can name the id of a row before the row is there. Nobody knows ids that the database will number. */
+/** Whether a request can name the id of a row that does not exist yet. Ids that the database numbers are not known before. */
 function isNamed(rows: Parameters<typeof idColumn>[0]): boolean {
   return !['int', 'long'].includes(idColumn(rows).field.type)
 }

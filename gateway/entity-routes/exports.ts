@@ -26,13 +26,13 @@ const READER_TIMEOUT = 3_600_000
  * Concurrent anonymous exports of one address. The data service counts them as well, but only if it knows this process as
  * a gateway; otherwise it sees one address for all clients.
  */
-const EXPORTS_OF_ADDRESS = 4
+const MAX_EXPORTS_OF_ADDRESS = 4
 
 /** `GET /{resource}/export`: streams all rows that match as CSV. */
 export function exportRoute(app: FastifyInstance, { data, catalogue, now }: EntityRouteDeps): void {
   const path = entityPathOf('export')
   const detail = 'Too many exports to your address are under way. Try again.'
-  const anonymous = new FairSemaphore({ places: 1000, waiting: 1000, patience: 5_000, detail })
+  const anonymous = new FairSemaphore({ places: 1000, waiting: 1000, timeout: 5_000, detail })
 
   app.get<{ Params: ResourceParams }>(
     path.url,
@@ -43,7 +43,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
       const { bom, escapeFormulas, violations } = exportOptions(query.values)
       const { fields } = query.values
       const call = readContext(request, reply)
-      const shares = [{ of: throttledAddress(clientAddress(request)), most: EXPORTS_OF_ADDRESS }] as const
+      const shares = [{ key: throttledAddress(clientAddress(request)), limit: MAX_EXPORTS_OF_ADDRESS }] as const
       const release =
         call.authorization === undefined ? await anonymous.enter({ shares, signal: call.signal }) : undefined
       try {

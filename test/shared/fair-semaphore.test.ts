@@ -5,15 +5,15 @@ import { type FairLimits, FairSemaphore, type Share } from '../../shared/fair-se
 
 const never = new AbortController().signal
 setMaxListeners(0, never)
-const of = (name: string, most = 2): readonly [Share] => [{ of: name, most }]
+const of = (name: string, limit = 2): readonly [Share] => [{ key: name, limit }]
 const crowd = (name: string): readonly [Share, Share] => [
-  { of: 'crowd', most: 3 },
-  { of: name, most: 2 }
+  { key: 'crowd', limit: 3 },
+  { key: name, limit: 2 }
 ]
 
 describe('a fair semaphore', () => {
   const semaphore = (limits: Partial<FairLimits> = {}): FairSemaphore =>
-    new FairSemaphore({ places: 4, waiting: 10, patience: 60_000, detail: 'Full.', ...limits })
+    new FairSemaphore({ places: 4, waiting: 10, timeout: 60_000, detail: 'Full.', ...limits })
 
   const rejection = async (entering: Promise<unknown>): Promise<unknown> =>
     entering.then(
@@ -77,7 +77,7 @@ describe('a fair semaphore', () => {
   })
 
   it('refuses with a time to come back when no place comes free', async () => {
-    const places = semaphore({ places: 1, patience: 1 })
+    const places = semaphore({ places: 1, timeout: 1 })
     await places.enter({ shares: of('a'), signal: never })
     const error = await rejection(places.enter({ shares: of('b'), signal: never }))
     expect(error).to.be.instanceOf(DomainError)
@@ -109,10 +109,10 @@ describe('a fair semaphore', () => {
     expect(await rejection(places.enter({ shares: of('d'), signal: going.signal }))).to.equal(reason)
   })
 
-  it('recalls the longest holder after the tenure, for others alone and when they would wait', async () => {
+  it('recalls the oldest place after `recallAfter`, for others alone and when they would wait', async () => {
     const recalled: string[] = []
-    const filled = async (tenure: number): Promise<FairSemaphore> => {
-      const places = semaphore({ tenure })
+    const filled = async (recallAfter: number): Promise<FairSemaphore> => {
+      const places = semaphore({ recallAfter })
       for (const name of ['a', 'a', 'b', 'b']) {
         const leave = await places.enter({
           shares: of(name),

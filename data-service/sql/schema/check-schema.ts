@@ -3,11 +3,11 @@ import { StartError } from '../../../shared/start-error.js'
 import type { Entity, StoreName } from '../../entity/entity.js'
 import type { Database } from '../engines/engine.js'
 
-/** What stands in a database, as its catalogue tells. */
+/** The tables of a database, as its catalogue describes them. */
 interface ActualSchema {
-  /** Table to its columns. */
+  /** The columns of each table. */
   readonly columns: ReadonlyMap<string, ReadonlySet<string>>
-  /** `table.column ASC` or `table.column DESC` for the first key of each index and whatever it sorts by next. */
+  /** `table.column ASC` or `table.column DESC` for the first key of each index. */
   readonly sortOrders: ReadonlySet<string>
 }
 
@@ -34,8 +34,8 @@ async function readActualSchema({ sequelize, schema }: Database): Promise<Actual
 }
 
 /**
- * Holds the entity files against the tables of one store: every column exists, every child is found by its root's id
- * and every sortable property has an index for each direction. Throws one StartError that lists all that is missing.
+ * Compares the entity files with the tables of one store: every column exists, children have an index on their root's
+ * id, and every sortable property has an index for each direction. Throws one StartError that lists all that is missing.
  */
 export async function checkSchema(
   database: Database,
@@ -49,7 +49,7 @@ export async function checkSchema(
   throw new StartError(`${count} in the tables of ${setting}.\n- ${mistakes.join('\n- ')}\n${ADVICE}`)
 }
 
-/** Editing a migration changes nothing where it has run. */
+/** A changed migration has no effect on a database in which it has run. */
 const ADVICE =
   'Mend this in a new migration: one that ran is not run again. On a throw-away database delete DATA_DIR instead.'
 
@@ -106,7 +106,7 @@ function missingOrders(schema: ActualSchema, entity: Entity, entities: readonly 
   })
 }
 
-/** `table.column` that sorting by the property goes by: of its own table or, joined, of the referenced one. */
+/** The `table.column` that a property is sorted by, in the entity's own table or in the joined one. */
 function sortedColumn(entity: Entity, property: string, entities: readonly Entity[]): string | undefined {
   const own = entity.columns.find(({ name }) => name === property)
   if (own !== undefined) return `${entity.table}.${own.column}`

@@ -4,9 +4,9 @@ import type { Migration } from './migrate.js'
 import { addColumns, createTables, table } from './tables.js'
 
 /**
- * A migration of tables that belong to no entity and whose columns no entity file can describe. Its statements were
- * released for each kind of database as they stand in the engines. A statement that adds a column that is there has
- * been run before, whole, and is left out.
+ * A migration of tables that belong to no entity and whose columns no entity file can describe. Each engine holds its
+ * statements for its kind of database, unchanged since their release. A statement that adds an existing column has been
+ * run before, as a whole, and is skipped.
  */
 function ownTables(name: OwnTablesMigration): Migration {
   return {
@@ -23,7 +23,7 @@ function ownTables(name: OwnTablesMigration): Migration {
   }
 }
 
-/** Keys of writes with the answers kept under them, which are purged by `expires_at`. Times are epoch milliseconds. */
+/** Idempotency keys of writes with their stored answers, purged by `expires_at`. Times are epoch milliseconds. */
 const createIdempotencyKeys = ownTables('005-idempotency-keys')
 
 const createAuditEntries: Migration = {
@@ -44,14 +44,14 @@ const createAuditEntries: Migration = {
 }
 
 /**
- * Accounts, found by the hash of their e-mail address in lower case, and the logins that failed lately, by the hash of
- * where they came from and whose account they tried. Times are epoch milliseconds.
+ * Accounts, found by the hash of their e-mail address in lower case, and recent failed logins, found by the hash of the
+ * client's address and of the account. Times are epoch milliseconds.
  */
 const createAccounts = ownTables('007-accounts')
 
 /**
- * A family of refresh tokens for each device that logged in. Tokens are kept as their SHA-256, the one that followed a
- * used one sealed under a key that only the used one gives. Families are purged by `expires_at`, with their tokens.
+ * A family of refresh tokens for each login. A token is stored as its SHA-256. The successor of a used token is stored
+ * encrypted under a key that is derived from the used token. Families are purged by `expires_at`, with their tokens.
  * Times are epoch milliseconds.
  */
 const createSessions = ownTables('008-sessions')
@@ -63,21 +63,21 @@ const addAuditRequestId: Migration = {
 }
 
 /**
- * The guards that transactions of two nodes of a cluster collide on (guards.ts): a bounded number of rows, none of which
- * means anything. Engines without clusters have no such table.
+ * The guard rows on which transactions of two cluster nodes collide (guards.ts). Their number is bounded and they hold no
+ * data. Engines without clusters have no such table.
  */
 const createLookUpGuards = ownTables('033-look-up-guards')
 
 /**
- * Refresh tokens name their family by a reference that the family keeps hashed, so that a used one is known as such when
- * it is not stored any more, and used ones are purged by `purge_at`, epoch milliseconds. Both are null for what earlier
- * versions made: such tokens name no family, and stay until their family dies.
+ * A refresh token contains a reference of its family, of which the family stores the hash, so that a used token is
+ * recognised after it was purged. Used tokens are purged by `purge_at`, epoch milliseconds. Both columns are null in rows
+ * of earlier versions: those tokens name no family and stay until their family is purged.
  */
 const addFamilyRefs = ownTables('034-family-refs')
 
 /**
- * The tables of the engine itself, in order. They are made before those of the application, whose migrations have names
- * of their own. A name that stands here is never changed, since a database's record of its migrations holds it.
+ * The migrations of the engine's own tables, in order. They run before those of the application, whose names differ.
+ * Never change a name: databases record their migrations by it.
  */
 export const engineMigrations: readonly Migration[] = [
   createIdempotencyKeys,

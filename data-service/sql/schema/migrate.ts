@@ -5,27 +5,27 @@ import { StartError } from '../../../shared/start-error.js'
 import type { Database, Ddl } from '../engines/engine.js'
 
 /**
- * One step of the schema, forward only. The name is the file's and is never changed or reused once released. Some
- * databases commit every DDL statement by itself, so a step that was cut off runs again from its start: each statement
- * must stand being repeated (`IF NOT EXISTS`).
+ * One step of the schema, forward only. Its name is never changed or reused once it is released. Some databases commit
+ * every DDL statement by itself, so an interrupted step runs again from its start: each statement must be repeatable
+ * (`IF NOT EXISTS`).
  */
 export interface Migration {
   readonly name: string
   readonly up: (database: MigrationDatabase) => Promise<void>
 }
 
-/** What a migration works with. Where DDL can be rolled back all pending migrations share the one transaction. */
+/** The database of a migration. If DDL can be rolled back, all pending migrations share one transaction. */
 export interface MigrationDatabase {
   readonly ddl: Ddl
   readonly transaction: Transaction
   run(statement: string): Promise<void>
-  /** The rows of a SELECT, for a migration that depends on what is there. */
+  /** The rows of a SELECT, for a migration that depends on existing data. */
   select(statement: string): Promise<readonly Readonly<Record<string, unknown>>[]>
 }
 
 /**
- * Brings a database up to the last of `migrations`; on one that is there already it changes nothing, and needs the right
- * to SELECT alone. Any number of processes may call it at the same moment: one migrates, the others wait for it.
+ * Runs the migrations that a database has not had. If it has had all of them, nothing is changed and the right to SELECT
+ * is enough. Any number of processes may call this at the same time: one migrates, the others wait.
  */
 export async function migrate(database: Database, migrations: readonly Migration[], log: Logger): Promise<void> {
   const { sequelize, schema } = database
@@ -61,8 +61,8 @@ export async function migrate(database: Database, migrations: readonly Migration
 }
 
 /**
- * Which migrations a database has had, kept in its table `schema_migrations`. umzug's own storage for Sequelize takes
- * connections of its own, which would wait for the lock that the migrations hold.
+ * The record of a database's migrations, in its table `schema_migrations`. umzug's own storage for Sequelize opens
+ * further connections, which would wait for the lock that the migrations hold.
  */
 function migrationRecord(sequelize: Sequelize): UmzugStorage<MigrationDatabase> {
   return {

@@ -5,23 +5,23 @@ import type { Migration } from './migrate.js'
 
 type Columns = Readonly<Record<string, Field>> & { readonly id: Field<'int' | 'long' | 'guid'> }
 
-/** What a migration says of a new table, in the property names of the entity file; columns are named in snake_case. */
+/** A new table of a migration, in the property names of the entity file. Columns are named in snake_case. */
 export interface TableDefinition<C extends Columns> {
-  /** The row version is not listed: every table has one. An `id` that is int or long numbers itself. */
+  /** Without the row version, which every table has. The database numbers an `id` that is int or long. */
   readonly columns: C
-  /** Columns that rows are sorted by, each way, with the id as the tie-break. */
+  /** Columns that rows can be sorted by in both directions, with the id as the tie-break. */
   readonly sorted?: readonly (keyof C & string)[]
-  /** Column to the table of the aggregate's root: its rows go with the root. */
+  /** From a column to the table of the aggregate's root: the rows are deleted with the root. */
   readonly partOf?: { readonly [K in keyof C]?: string }
-  /** Column to the table it refers to: a row that is referred to cannot be deleted. */
+  /** From a column to the table that it refers to: a row that is referred to cannot be deleted. */
   readonly references?: { readonly [K in keyof C]?: string }
-  /** Columns that rows are found by without any of the above, as an id from another database is. */
+  /** Further columns that rows are found by, such as an id from another database. */
   readonly indexed?: readonly (keyof C & string)[]
-  /** Columns of which no two rows have all values alike; a single one says `unique` instead. */
+  /** Column lists whose values together are unique. For a single column use `unique`. */
   readonly uniqueTogether?: readonly (readonly [keyof C & string, ...(keyof C & string)[]])[]
 }
 
-/** Describes a table. Every foreign key is indexed, whether rows are sorted by it or not. */
+/** Describes a table. Every foreign key gets an index, whether rows are sorted by it or not. */
 export function table<const C extends Columns>(name: string, definition: TableDefinition<C>): Table {
   const foreignKeys = [
     ...foreignKeysOf(definition.partOf ?? {}, 'CASCADE'),
@@ -53,8 +53,8 @@ function columnOf([property, field]: readonly [property: string, field: Field]):
 const ID = { ...columnOf(['id', long()]), descending: false }
 
 /**
- * Sorting by a column needs (column, id) and (column DESC, id), since the tie-break is the id ascending whichever way
- * the column goes; a unique index alone serves neither without a filesort on MariaDB.
+ * Sorting by a column needs the indexes (column, id) and (column DESC, id), since the tie-break is always the id in
+ * ascending order. With a unique index alone MariaDB uses a filesort for both.
  */
 function columnIndexes(
   table: string,
@@ -83,7 +83,7 @@ function uniqueIndex(table: string, columns: readonly TableColumn[], names: read
   return { name: [table, ...names, 'unique'].join('_'), unique: true, keys }
 }
 
-/** The `up` of a migration that makes tables, in the order given: what is referred to comes first. */
+/** The `up` of a migration that makes tables in the given order. A table comes after those that it refers to. */
 export function createTables(...tables: readonly Table[]): Migration['up'] {
   return async ({ ddl, run }) => {
     for (const table of tables) {
@@ -92,9 +92,9 @@ export function createTables(...tables: readonly Table[]): Migration['up'] {
   }
 }
 
-/** What a migration adds to a table that is there, in the property names of the entity file. */
+/** The columns that a migration adds to an existing table, in the property names of the entity file. */
 export interface AddedColumns<C extends Readonly<Record<string, Field>>> {
-  /** Each `optional`: the rows that are there have no value in it, and replicas of the version before write none. */
+  /** Each must be `optional`: existing rows have no value in it, and replicas of the previous version write none. */
   readonly columns: C
   /** As in a new table. */
   readonly sorted?: readonly (keyof C & string)[]
@@ -102,8 +102,8 @@ export interface AddedColumns<C extends Readonly<Record<string, Field>>> {
 }
 
 /**
- * The `up` of a migration that adds columns with their indexes to a table. Columns that are there already are left as
- * they are, so it stands being repeated.
+ * The `up` of a migration that adds columns with their indexes to a table. It is repeatable: existing columns are left
+ * unchanged.
  */
 export function addColumns<const C extends Readonly<Record<string, Field>>>(
   name: string,

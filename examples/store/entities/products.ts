@@ -17,7 +17,7 @@ import {
   unique
 } from '../../../data-service/public/entity.js'
 
-const MOST_STOCK = 2_147_483_647
+const MAX_STOCK = 2_147_483_647
 const variant = { name: text(200), sku: unique(text(64)), price: money(10, 2), stock: int({ min: 0 }) }
 
 export const products = defineEntity({
@@ -136,7 +136,7 @@ export const products = defineEntity({
       change({ child, input: { delta } }) {
         const stock = child.stock + delta
         if (stock < 0) return reject.state(`The variant has ${child.stock} in stock; it cannot lose ${-delta}.`)
-        if (stock > MOST_STOCK) return reject.input('/delta', `The stock of a variant is at most ${MOST_STOCK}.`)
+        if (stock > MAX_STOCK) return reject.input('/delta', `The stock of a variant is at most ${MAX_STOCK}.`)
         return { children: { variants: { update: [{ id: child.id, set: { stock } }] } } }
       }
     })

@@ -41,9 +41,9 @@ export async function validCoupon(
   return { code: textOf(coupon, 'code'), percent: intOf(coupon, 'percent') ?? 0 }
 }
 
-export const MOST_OF_ONE = 10_000
+export const MAX_QUANTITY = 10_000
 /** As many as a request may create a cart with. */
-const MOST_ITEMS = 1000
+const MAX_ITEMS = 1000
 
 interface CartItem extends WantedLine {
   readonly id: number
@@ -57,12 +57,12 @@ type Added =
 export function addedItem(items: readonly CartItem[], wanted: WantedLine): Added | StateRejection {
   const there = items.find((one) => keyOf(one) === keyOf(wanted))
   if (there === undefined) {
-    if (items.length < MOST_ITEMS) return { insert: [wanted] }
+    if (items.length < MAX_ITEMS) return { insert: [wanted] }
     return reject.state(`The shopping cart has ${items.length} items, which is the most.`)
   }
   const quantity = there.quantity + wanted.quantity
-  if (quantity <= MOST_OF_ONE) return { update: [{ id: there.id, set: { quantity } }] }
-  return reject.state(`The shopping cart has ${there.quantity} of it; ${MOST_OF_ONE} is the most.`)
+  if (quantity <= MAX_QUANTITY) return { update: [{ id: there.id, set: { quantity } }] }
+  return reject.state(`The shopping cart has ${there.quantity} of it; ${MAX_QUANTITY} is the most.`)
 }
 
 /** The items of a new cart, where a body that names something twice means the sum. */
@@ -70,8 +70,8 @@ export function mergedItems(items: readonly WantedLine[]): readonly WantedLine[]
   const merged = new Map<string, WantedLine>()
   for (const [index, item] of items.entries()) {
     const quantity = (merged.get(keyOf(item))?.quantity ?? 0) + item.quantity
-    if (quantity > MOST_OF_ONE) {
-      return reject.input(`/items/${index}/quantity`, `Together these are ${quantity}; ${MOST_OF_ONE} is the most.`)
+    if (quantity > MAX_QUANTITY) {
+      return reject.input(`/items/${index}/quantity`, `Together these are ${quantity}; ${MAX_QUANTITY} is the most.`)
     }
     merged.set(keyOf(item), { ...item, quantity })
   }
@@ -96,7 +96,7 @@ function keyOf({ productId, variantId }: WantedLine): string {
   return `${productId} ${variantId ?? ''}`
 }
 
-const quantity = int({ min: 1, max: MOST_OF_ONE })
+const quantity = int({ min: 1, max: MAX_QUANTITY })
 const item = { productId: int(), variantId: optional(int()), quantity }
 
 export const shoppingCarts = defineEntity({

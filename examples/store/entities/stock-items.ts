@@ -9,7 +9,7 @@ import {
   reject
 } from '../../../data-service/public/entity.js'
 
-const MOST_ON_HAND = 2_147_483_647
+const MAX_ON_HAND = 2_147_483_647
 const quantity = int({ min: 1, max: 10_000 })
 
 export const stockItems = defineEntity({
@@ -47,7 +47,7 @@ export const stockItems = defineEntity({
         if (onHand < root.reserved) {
           return reject.state(`${root.onHand} are on hand and ${root.reserved} reserved; it cannot lose ${-delta}.`)
         }
-        if (onHand > MOST_ON_HAND) return reject.input('/delta', `delta must leave at most ${MOST_ON_HAND} on hand.`)
+        if (onHand > MAX_ON_HAND) return reject.input('/delta', `delta must leave at most ${MAX_ON_HAND} on hand.`)
         return { set: { onHand } }
       }
     }),

@@ -100,7 +100,7 @@ export function eventMaker(venueIds: readonly number[]): SampleMaker {
 }
 
 const CURRENCIES = ['EUR', 'EUR', 'USD', 'JPY', 'ISK']
-const MOST_ITEMS = 5
+const MAX_ITEMS = 5
 
 /** An order that a cart may have become. */
 export interface CartOrder {
@@ -131,7 +131,7 @@ export function shoppingCartMaker({ customerIds, sellables, couponCodes, orders 
         orderNumber: order?.number ?? null
       },
       // Who checks out has something in the cart.
-      children: { items: itemsOf(random.int(order === undefined ? 0 : 1, MOST_ITEMS), sellables, random) }
+      children: { items: itemsOf(random.int(order === undefined ? 0 : 1, MAX_ITEMS), sellables, random) }
     }
   }
 }

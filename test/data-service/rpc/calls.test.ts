@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServiceError } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { exportPlaces } from '../../../data-service/rpc/export.js'
+import { exportSemaphore } from '../../../data-service/rpc/export.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { ExportResponse__Output } from '../../../shared/gen/entity/v1/ExportResponse.js'
 import { fromRpcStatus } from '../../../shared/rpc-status.js'
@@ -167,7 +167,7 @@ describe('calls', () => {
     })
 
     it('that have had their time make room for another caller, whatever their readers do', async () => {
-      await using full = await runService(undefined, exportPlaces({ tenure: 0 }))
+      await using full = await runService(undefined, exportSemaphore({ recallAfter: 0 }))
       full.store.rows = Array.from({ length: 100 }, (_, id) => ({ id, title: 'x'.repeat(10_000) }))
       full.store.batches = 10
       const times = { idleTimeoutMs: 60_000 }
@@ -184,7 +184,7 @@ describe('calls', () => {
     })
 
     it('of anonymous clients count by the address that a gateway tells, and nobody else', async () => {
-      await using full = await runService(undefined, exportPlaces({ patience: 1 }))
+      await using full = await runService(undefined, exportSemaphore({ timeout: 1 }))
       full.store.rows = Array.from({ length: 100 }, (_, id) => ({ id, title: 'x'.repeat(10_000) }))
       full.store.batches = 10
       const times = (clientAddress: string): object => ({ idleTimeoutMs: 60_000, clientAddress })

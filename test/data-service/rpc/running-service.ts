@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { anonymous, type Authenticated } from '../../../data-service/entity/caller.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
-import { exportPlaces } from '../../../data-service/rpc/export.js'
+import { exportSemaphore } from '../../../data-service/rpc/export.js'
 import { buildDataService } from '../../../data-service/rpc/service.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { FairSemaphore } from '../../../shared/fair-semaphore.js'
@@ -32,7 +32,7 @@ export interface RunningService {
 
 export async function runService(
   entities: readonly Entity[] = exampleEntities,
-  exports: FairSemaphore = exportPlaces()
+  exports: FairSemaphore = exportSemaphore()
 ): Promise<RunningService> {
   const store = new MemoryStore()
   const logs: Log[] = []
