@@ -9,7 +9,7 @@ import { migratePrimary, migrateSecond } from './open-stores.js'
 import { openDatabase } from './sql/connect.js'
 import type { Database } from './sql/engines/engine.js'
 
-/** What a command of an application works on beside the service, or without it. */
+/** What a command of an application works with, whether the service runs or not. */
 export interface CommandContext {
   readonly primary: Database
   readonly second: Database
@@ -17,7 +17,7 @@ export interface CommandContext {
 }
 
 /**
- * Runs `work` on the migrated databases that the settings of this process name, and closes them. `name` is the log's.
+ * Runs `work` on the migrated databases that the settings of this process name, and closes them. `name` is the name in the log.
  * Throws a SettingsError that lists every problem of the settings.
  */
 export async function withDatabases(

@@ -17,7 +17,7 @@ export interface DataServiceConfig {
   /** host:port; port 0 picks a free one. */
   readonly address: string
   readonly grpc: GrpcSecurity & { readonly gatewayName: string }
-  /** undefined: health is served over gRPC alone. */
+  /** undefined: health is served over gRPC only. */
   readonly admin: AdminAddress | undefined
   readonly dataDir: string
   readonly logLevel: string
@@ -77,7 +77,7 @@ export function readConfig(
     },
     reflection: reader.flag('GRPC_REFLECTION', false)
   }
-  // A URL that is no database's is reported already, and the default takes its place.
+  // An invalid URL is already reported, and the default is used in its place.
   if (sameUrl(config.databases.primary.url, config.databases.second.url)) {
     reader.addProblem(`${second.setting} must be another database than DATABASE_URL.`)
   }
@@ -152,7 +152,7 @@ export function parseAddress(text: string): string | Error {
   return port !== '' && Number(port) <= 65_535 ? text : new Error('must be host:port such as 127.0.0.1:50051')
 }
 
-/** Returns the URL unchanged: what opens the database parses it again. */
+/** Checks a URL and returns it unchanged. It is parsed again when the database is opened. */
 export function checkDatabaseUrl(text: string): string | Error {
   try {
     locateDatabase(text)
@@ -162,7 +162,7 @@ export function checkDatabaseUrl(text: string): string | Error {
   }
 }
 
-/** Keys that are fetched without TLS can be replaced on the way, so plain http is accepted for this machine alone. */
+/** Keys that are fetched without TLS can be replaced on the way, so http is accepted for this machine only. */
 export function parseJwksUri(text: string): string | Error {
   if (text === '') return text
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -170,7 +170,7 @@ export function parseJwksUri(text: string): string | Error {
   return acceptable ? text : new Error('must be an https: URL (http: for this machine alone)')
 }
 
-/** `theirs=Ours,other=Clerk`. A name of theirs may contain `=`, one of ours never does; blanks around each name are ignored. */
+/** Parses `theirs=Ours,other=Clerk`. Only the first name of a pair may contain `=`. Spaces around names are ignored. */
 export function parseMapping(text: string): ReadonlyMap<string, string> | Error {
   const entries: (readonly [string, string])[] = []
   for (const pair of text.trim() === '' ? [] : text.split(',')) {
@@ -183,7 +183,7 @@ export function parseMapping(text: string): ReadonlyMap<string, string> | Error 
   return new Map(entries)
 }
 
-/** The same with permissions of ours: one that no role has is a mistake that nobody would notice. */
+/** As parseMapping, but a permission that no role has is an error: nobody would notice it otherwise. */
 export function permissionMappingParser(
   known: readonly string[]
 ): (text: string) => ReadonlyMap<string, string> | Error {

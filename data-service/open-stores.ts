@@ -30,7 +30,7 @@ export interface OpenStores {
 }
 
 /**
- * Migrates, loads the sample rows where SAMPLE_DATA asks for them, and checks tables and indexes against the entities. The
+ * Migrates, loads the sample rows if SAMPLE_DATA is on, and checks tables and indexes against the entities. The
  * second store may be down: it is brought up to date as soon as it can be reached, and nothing else waits for it.
  */
 export async function openStores(
@@ -97,7 +97,7 @@ export async function migrateSecond(database: Database, { databases }: Applicati
   await migrate(database, databases.second.migrations, log)
 }
 
-/** Runs `work`; where the database cannot be opened, the error says what is wrong with its setting. */
+/** Runs `work`. If the database cannot be opened, the error says what is wrong with its setting. */
 async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -106,7 +106,7 @@ async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>):
   }
 }
 
-/** A StartError says all in its message; any other error is logged with its stack. */
+/** The log members of a failure: the message of a StartError, any other error with its stack. */
 function reasonOf(failure: unknown): object {
   return failure instanceof StartError ? { reason: failure.message } : { err: failure }
 }

@@ -19,12 +19,12 @@ import { exportSemaphore } from './rpc/export.js'
 import { gatewayPeers } from './rpc/interceptors.js'
 import { buildDataService } from './rpc/service.js'
 
-/** Milliseconds that running calls have to finish when the process stops. */
+/** Milliseconds for running calls to finish when the process stops. */
 const DRAIN_TIMEOUT = 10_000
 
 /**
  * The data service as a process: it reads the arguments and settings of this process, serves the application until
- * SIGTERM or SIGINT, and sets the exit code. Where it cannot start it says why on standard error and ends with 1.
+ * SIGTERM or SIGINT, and sets the exit code. If it cannot start, it writes the reason to standard error and exits with 1.
  */
 export async function startDataService(application: Application): Promise<void> {
   try {

@@ -18,7 +18,7 @@ const MAX_CONDITIONS = 50
 const MAX_ITEMS = 200
 export const MAX_VALUE_CHARACTERS = 4096
 
-/** The filters of a request as conditions; whatever is wrong with any of them goes on the list. */
+/** Parses the filters of a request. Every mistake is added to `violations`. */
 export function parseConditions(
   filters: readonly FilterParams[],
   resource: Resource,
@@ -60,19 +60,19 @@ function parseCondition(filter: FilterParams, resource: Resource, violations: Vi
 }
 
 export function isTooLong(text: string): boolean {
-  // Characters are code points of one or two UTF-16 units: only between the two bounds do they have to be counted.
+  // A character is a code point of one or two UTF-16 units, so characters are counted only between these two limits.
   if (text.length > 2 * MAX_VALUE_CHARACTERS) return true
   return text.length > MAX_VALUE_CHARACTERS && Array.from(text).length > MAX_VALUE_CHARACTERS
 }
 
-/** The column that operands are for, the request's name of their place, and where what is wrong with them goes. */
+/** The column of the operands, the name of their parameter, and the list for violations. */
 interface OperandTarget {
   readonly field: Field
   readonly place: string
   readonly violations: Violations
 }
 
-/** The value of a filter as the operands of its operator. */
+/** Parses the value of a filter as the operands of its operator. */
 function parseOperands(text: string, operator: Operator, target: OperandTarget): Compared | undefined {
   switch (operator.arity) {
     case 'none':
@@ -117,7 +117,7 @@ function parseItems(text: string, { place, violations }: OperandTarget): readonl
   return undefined
 }
 
-/** One operand, decimals in exactly the scale of their column; what does not parse goes on the list. */
+/** Parses one operand. Decimals get exactly the scale of their column. */
 function parseOperand(
   text: string,
   rounding: Rounding,
@@ -130,8 +130,8 @@ function parseOperand(
 }
 
 /**
- * The items of `in` and `between`: split on commas and trimmed, unless in double quotes, where `""` is a quote. An
- * error says what is wrong with the quoting.
+ * Splits the items of `in` and `between` at commas and trims them. Items in double quotes are taken unchanged, with `""`
+ * for a quote. Returns an Error for wrong quoting.
  */
 export function splitItems(text: string): readonly string[] | Error {
   const items: string[] = []

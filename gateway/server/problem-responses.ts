@@ -35,7 +35,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   FST_ERR_NOT_FOUND: { code: 'route.not-found', detail: 'There is nothing at this path; /docs shows what there is.' }
 }
 
-/** undefined where the error is no rejection of Fastify's (a fault of ours, then). */
+/** The DomainError of an error with which Fastify rejects a request. undefined for any other error, which is a defect. */
 export function domainErrorFromFastify(error: unknown): DomainError | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
   const meaning = MEANINGS[error.code]
@@ -50,7 +50,7 @@ export function domainErrorFromFastify(error: unknown): DomainError | undefined 
     : undefined
 }
 
-/** Answers a thrown thing, whatever it is, as a problem document. What nobody foresaw is logged in full and opaque outside. */
+/** Sends any thrown value as a problem document. An unexpected one is logged in full and not shown to the client. */
 export class ProblemSender {
   readonly #address: PublicAddress
   readonly #log: Logger
@@ -73,7 +73,7 @@ export class ProblemSender {
       .send(problem.body)
   }
 
-  /** A cancelled call is no failure worth a line: without a request id none is written for one. */
+  /** Without a request id nothing is logged for a cancelled call. */
   #understood(thrown: unknown, requestId: string | undefined): DomainError {
     if (thrown instanceof DomainError) {
       if (requestId === undefined) return thrown
@@ -85,7 +85,7 @@ export class ProblemSender {
     }
     const known = domainErrorFromFastify(thrown)
     if (known !== undefined) return known
-    // A page is given up when its client goes away.
+    // The page's request was aborted because its client disconnected.
     if (requestId === undefined && thrown instanceof Error && thrown.name === 'AbortError') {
       return new DomainError('upstream.bad-gateway', 'The client went away.', { cause: thrown })
     }
@@ -94,7 +94,7 @@ export class ProblemSender {
   }
 }
 
-/** Everything thrown becomes a problem document, and so does a path that no route has, before its body is read. */
+/** Makes problem documents of all errors, and of paths without a route before their body is read. */
 export const problemResponses = fp<{ problems: ProblemSender }>(
   async (app, { problems }) => {
     app.setErrorHandler((error, request, reply) => problems.send(error, request, reply))

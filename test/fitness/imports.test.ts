@@ -92,6 +92,16 @@ describe('imports', () => {
     expect(violations(plan, (imported) => !impure(imported))).to.deep.equal([])
   })
 
+  it('of `planned`, which marks a plan, are in the planner files alone', () => {
+    const importers = product.filter(({ text }) =>
+      /(?:import|export)\s*\{[^}]*\bplanned\b[^}]*\}\s*from\s*'[^']*planning\.js'/.test(text)
+    )
+    expect(importers.map(({ path }) => path)).to.deep.equal([
+      'data-service/plan/plan-reads.ts',
+      'data-service/plan/plan-writes.ts'
+    ])
+  })
+
   it('of an entity file are the words of entity files and what lies beside it, no other entity', () => {
     const files = sourceFiles('examples/store').filter(
       ({ path }) => under('examples/store/entities')(path) && path !== 'examples/store/entities/index.ts'

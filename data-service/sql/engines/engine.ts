@@ -5,18 +5,18 @@ import type { BoundValue, BoundValues, Statement, StatementText } from './statem
 
 /**
  * A kind of database: how its URLs look, and how one is opened. The list in `engines.ts` is the only place outside of an
- * engine's own files that names it; everything else works with the `Database` that it opens.
+ * engine's own files that names it. All other code uses the `Database` that it opens.
  */
 export interface Engine {
-  /** What its URLs begin with, as `mysql://`. */
+  /** The beginnings of its URLs, such as `mysql://`. */
   readonly schemes: readonly string[]
   /** How its URLs are written, for messages to the operator. */
   readonly urlForm: string
   /** What is wrong and what to do when a database cannot be opened, by the `code` of the error. */
   readonly openingAdvice: Readonly<Record<string, OpeningAdvice>>
   /**
-   * Parses a URL and opens nothing. Throws an Error whose message says what would be right, with `urlForms` (those of
-   * all engines) where the whole form is wrong, and repeats no part of the URL, which may hold a password.
+   * Parses a URL and opens nothing. Throws an Error whose message says what is right, with `urlForms` (those of all
+   * engines) if the whole form is wrong. The message contains no part of the URL, which may contain a password.
    */
   locate(url: string, urlForms: string): DatabaseLocation
 }
@@ -26,36 +26,36 @@ export interface OpeningAdvice {
   readonly remedy: string
 }
 
-/** Where a database is, as its URL says. */
+/** The place of a database, from its URL. */
 export interface DatabaseLocation {
-  /** Equal for two URLs that spell the same database, as far as the texts tell. */
+  /** Equal for two URLs that name the same database, as far as their texts show. */
   readonly spelling: string
-  /** Makes what has to be there before the database can be opened, as the folder of a file. */
+  /** Makes what the database needs before it can be opened, such as the folder of its file. */
   prepare(): Promise<void>
   /**
    * Opens it lazily: nothing is sent before the first statement, so a database that is down does not fail here.
-   * `poolSize` is the most connections of its pool, 10 by default; an engine without a pool ignores it.
+   * `poolSize` is the maximum of its pool's connections, 10 by default. An engine without a pool ignores it.
    */
   open(poolSize?: number): Database
 }
 
-/** A database that was opened, with everything in which kinds of database differ. `sequelize.close()` ends it. */
+/** An opened database, with everything that depends on the kind of database. `sequelize.close()` closes it. */
 export interface Database {
   readonly sequelize: Sequelize
   readonly dialect: SqlDialect
   readonly schema: SchemaTools
   /** Reads outside of transactions. `what` names the database in errors, as `The database`. */
   openReader(what: string): Reader
-  /** One object for all who write: where there is one writer at a time, they wait for each other in it. */
+  /** Call it once for all writers: if the database has one writer at a time, they wait for each other in this object. */
   openTransactions(): Transactions
   /**
-   * The same database with a pool of its own, whose waits take no connection from others; undefined where writers wait
-   * for each other anyway.
+   * The same database with a pool of its own, so that waiting statements take no connection from others. undefined if the
+   * database has one writer at a time, so that writers wait for each other anyway.
    */
   withOwnPool(connections: number): Database | undefined
   classifyError(error: unknown): ErrorKind
   openProbe(): Probe
-  /** Names that this database alone has. It has to be reachable; one that is not there yet has none. */
+  /** Unique names of this database, which has to be reachable. A database that does not exist yet has none. */
   identity(): Promise<readonly string[]>
 }
 
@@ -63,22 +63,22 @@ export interface Database {
 export const SEQUELIZE_OPTIONS: Options = {
   logging: false,
   timezone: '+00:00',
-  // The callers decide, statement by statement, what is repeated.
+  // The callers decide for each statement whether it is repeated.
   retry: { max: 1 },
   define: { timestamps: false, freezeTableName: true }
 }
 
 /**
- * What stands behind an error:
+ * The kind of an error:
  * - `deadlock`: the database chose this transaction as the victim; on a Galera cluster also a failed certification
- * - `lostRace`: any other reason for which another transaction was first
- * - `lockTimeout`: another transaction or process keeps a lock for too long
+ * - `lostRace`: another transaction was first, for any other reason
+ * - `lockTimeout`: another transaction or process holds a lock for too long
  * - `constraint`: a unique or foreign key forbids the change
  * - `connectionLost`: the connection broke, or the server ended it
- * - `commitUnknown`: a COMMIT was sent, and nobody can tell whether it took place
- * - `unreachable`: the database cannot be reached just now
- * - `unavailable`: it is reached, and refuses what it takes at other times, as with a full disk
- * - `other`: a fault of this service
+ * - `commitUnknown`: a COMMIT was sent, and it is unknown whether it took effect
+ * - `unreachable`: the database cannot be reached at the moment
+ * - `unavailable`: the database is reached and rejects statements for a temporary reason, such as a full disk
+ * - `other`: a defect of this service
  */
 export type ErrorKind =
   | 'deadlock'
@@ -91,7 +91,7 @@ export type ErrorKind =
   | 'unavailable'
   | 'other'
 
-/** A COMMIT of which nobody can tell whether it will last. */
+/** It is unknown whether a COMMIT took effect. */
 export class CommitUnknown extends Error {
   override readonly name = 'CommitUnknown'
 }
@@ -100,8 +100,8 @@ export class CommitUnknown extends Error {
 const RETRY_AFTER = 1
 
 /**
- * An error as the service's callers see it: `upstream.unavailable` for a database that cannot be reached or refuses for
- * a reason that passes; any other error comes back unchanged. `what` names the database to callers.
+ * The error that callers see: `upstream.unavailable` for a database that cannot be reached or rejects statements for a
+ * temporary reason. Any other error is returned unchanged. `what` names the database to callers.
  */
 export function toDomainError(error: unknown, kind: ErrorKind, what: string): unknown {
   switch (kind) {
@@ -124,47 +124,47 @@ export function upstreamUnavailable(detail: string, cause: unknown): DomainError
   return new DomainError('upstream.unavailable', detail, { retryAfter: RETRY_AFTER, cause })
 }
 
-/** Comparisons that look inside a text. */
+/** Comparisons with a part of a text. */
 export type TextMatch = 'contains' | 'startsWith' | 'endsWith'
 
-/** Differences in the text of statements and in their values. */
+/** The differences between databases in the text and the values of statements. */
 export interface SqlDialect {
-  /** Function around a column of the type wherever it is compared or sorted by, for its order to be the contract's. */
+  /** The function that a column of the type is compared and sorted by, to get the order of the contract. */
   readonly keyFunction: (type: FieldType) => string | undefined
-  /** SQL of an operand bound under a name, typed so that the column is compared in its own type, not as a double. */
+  /** The SQL of an operand bound under a name, with a type so that the column is not compared as a double. */
   readonly operand: (name: string, field: Field) => string
-  /** An operand as it is bound in a comparison. All but strings are stored in the same form. */
+  /** The bound form of an operand in a comparison. All values except strings are stored in the same form. */
   readonly bind: (operand: Operand, field: Field) => BoundValue
-  /** A function of (column, operand) that answers 1 or 0; where there is none, LIKE does it. */
+  /** A function of (column, operand) that returns 1 or 0. undefined: LIKE is used. */
   readonly matchFunction: (match: TextMatch) => string | undefined
   readonly bindMatch: (operand: string, match: TextMatch) => BoundValue
-  /** Whether the optimizer reads on inside a run of equal values only when the run is written as a range. */
+  /** Whether the optimizer starts inside rows of equal value only if equality is written as a range. */
   readonly runsAsRanges: boolean
-  /** Decodes a value as the driver has it. */
+  /** Decodes a value of the driver. */
   readonly decode: (type: FieldType, scale: number) => (raw: unknown) => Value
-  /** An INSERT that changes nothing, but locks the row, where one with the same unique `key` is there already. */
+  /** An INSERT that only locks the row if one with the same unique `key` exists. */
   readonly insertOrKeep: (insert: string, key: string) => string
-  /** An INSERT that does the assignment `update` to a row that is there already with the same unique `key`. */
+  /** An INSERT that makes the assignment `update` if a row with the same unique `key` exists. */
   readonly insertOrUpdate: (insert: string, key: string, update: string) => string
-  /** What stands behind a SELECT to lock its rows until the transaction ends; empty where one writer at a time runs. */
+  /** The end of a SELECT that locks its rows until the transaction ends. Empty if the database has one writer at a time. */
   readonly forUpdate: string
 }
 
-/** One connection for as long as one piece of work takes. */
+/** One connection for the duration of one piece of work. */
 export interface ReadSession {
-  /** Rows decoded, in the order of the statement's columns. */
+  /** The decoded rows, with values in the order of the statement's columns. */
   run(statement: Statement, values: BoundValues): Promise<Value[][]>
 }
 
-/** What a transaction's statements are sent to. */
+/** Runs the statements of a transaction. */
 export interface WriteSession extends ReadSession {
   change(text: StatementText, values: BoundValues): Promise<Changed>
 }
 
-/** What a statement did. */
+/** The outcome of a statement that changes rows. */
 export interface Changed {
   readonly rows: number
-  /** The number that the database gave a single inserted row, as the driver has it. */
+  /** The number that the database gave a single inserted row, in the driver's form. */
   readonly insertedId: string | number | bigint
 }
 
@@ -174,16 +174,16 @@ export interface Changed {
  */
 export interface Reader {
   read<Result>(signal: AbortSignal, work: (session: ReadSession) => Promise<Result>): Promise<Result>
-  /** A connection of its own on which every statement sees the same state of the database. */
+  /** Opens a connection on which every statement sees the same state of the database. */
   snapshot(signal: AbortSignal): Promise<Snapshot>
-  /** Waits for what still runs. */
+  /** Waits for running work. */
   close(): Promise<void>
 }
 
 export interface Snapshot extends ReadSession {
-  /** Rows to ask for with one statement. */
+  /** Rows to read with one statement. */
   readonly batch: number
-  /** Ends it, whatever state it is in. Calling it twice is harmless. */
+  /** Ends the snapshot in any state. Calling it twice is harmless. */
   close(): Promise<void>
 }
 
@@ -191,30 +191,30 @@ export interface Snapshot extends ReadSession {
 export interface Transactions {
   readonly classifyError: (error: unknown) => ErrorKind
   begin(options: BeginOptions): Promise<OpenTransaction>
-  /** Waits for what still runs. */
+  /** Waits for running work. */
   close(): Promise<void>
 }
 
 export interface BeginOptions {
-  /** Stops whatever statement of the transaction runs when it is aborted, and its beginning. */
+  /** Aborting it stops the running statement of the transaction, also the one that begins it. */
   readonly signal: AbortSignal
-  /** Longest wait, in ms, for the place of the one writer where there is one; then the error is a `lockTimeout`. */
+  /** Longest wait, in ms, for the place of a single writer. After it the error is a `lockTimeout`. */
   readonly timeout: number
 }
 
-/** A transaction that has begun, on a connection that is its own until it ends. */
+/** A transaction that has begun. It has a connection of its own until it ends. */
 export interface OpenTransaction extends WriteSession {
-  /** Index of the node of a cluster that the transaction runs on; undefined where no other node can take writes. */
+  /** The index of the transaction's node in its cluster. undefined if no other node can take writes. */
   readonly node: number | undefined
-  /** As `change`, but waits no longer than some whole seconds for a lock; the error is then a `lockTimeout`. */
+  /** As `change`, but it waits for a lock at most the given whole seconds. After them the error is a `lockTimeout`. */
   changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed>
-  /** Not to be stopped. A rejection leaves no transaction open; its kind tells what became of it. */
+  /** Cannot be aborted. After a rejection no transaction is open, and the error's kind says what happened to it. */
   commit(): Promise<void>
-  /** Undoes everything and lets the connection go, whatever state that is in. Never rejects. */
+  /** Rolls back and releases the connection in any state. Never rejects. */
   rollback(): Promise<void>
 }
 
-/** The work's outcome, or a rejection with the signal's reason as soon as that is aborted; the work itself goes on. */
+/** The outcome of the work, or a rejection with the signal's reason as soon as it is aborted. The work itself goes on. */
 export function raceAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason)
@@ -234,11 +234,11 @@ export function raceAbort<Result>(work: Promise<Result>, signal: AbortSignal): P
   })
 }
 
-/** Looks whether a database can serve, on a connection that nothing else uses. */
+/** Checks whether a database can serve, on a connection of its own. */
 export interface Probe {
-  /** Rejects where it cannot. */
+  /** Rejects if the database cannot serve. */
   look(): Promise<void>
-  /** Gives up what the probe holds, a look under way included; the next look begins anew. */
+  /** Closes what the probe holds, also during a check. The next check opens it again. */
   reset(): void
 }
 
@@ -246,27 +246,28 @@ export interface Probe {
 export interface SchemaTools {
   ddl(): Promise<Ddl>
   /**
-   * SELECTs of what stands in the database: `columns` answers `tableName` and `columnName`; `indexes` the same and
-   * `isDescending` for the first key of each index that is not unique, all of which go on in order of the primary key.
+   * SELECTs from the database's catalogue. The rows of `columns` have `tableName` and `columnName`. Those of `indexes`
+   * also have `isDescending`, for the first key of each index that is not unique; such an index continues with the
+   * primary key.
    */
   readonly catalogue: { readonly columns: string; readonly indexes: string }
   /**
-   * Names of the migrations that the database has had, read without a lock; none where it has no record of them. An
-   * engine that answers none always leaves the question to the migrations' own transaction.
+   * Names of the migrations that have run in the database, read without a lock. Empty if it has no record of them. An
+   * engine may always return an empty set: the migrations' own transaction checks again.
    */
   appliedMigrations(): Promise<ReadonlySet<string>>
-  /** What the operator can do about an error of a migration; undefined where nothing is known. */
+  /** What the operator can do about an error of a migration. undefined if that is not known. */
   migrationRemedy(error: unknown): Promise<string | undefined>
-  /** Throws a StartError that says which rights to read and write the tables are missing. Writes nothing. */
+  /** Throws a StartError that names the missing rights to read and write the tables. Writes nothing. */
   checkRights(): Promise<void>
   /**
    * Runs `work` in a transaction while no other process runs work under the same `name` against the same database;
-   * others wait until it has committed. A process that dies gives the lock back.
+   * others wait until it has committed. The lock of a process that dies is released.
    */
   withLock<Result>(name: string, work: (transaction: Transaction) => Promise<Result>): Promise<Result>
 }
 
-/** The texts of DDL statements. Each stands being repeated. */
+/** The texts of DDL statements. Each is repeatable. */
 export interface Ddl {
   /** A table with its indexes. */
   createTable(table: Table): readonly string[]
@@ -274,13 +275,13 @@ export interface Ddl {
   addColumns(table: Table): readonly string[]
   /** A SELECT of the `columnName` of every column of a table. */
   columnNames(table: string): string
-  /** The statements of each migration of the service's own tables, as released: they are never changed. */
+  /** The statements of each migration of the service's own tables. They are never changed after their release. */
   readonly ownTables: Readonly<Record<OwnTablesMigration, readonly string[]>>
-  /** Whether a statement of DDL failed because the column that it adds is there. */
+  /** Whether a DDL statement failed because the column that it adds exists. */
   isColumnThere(error: unknown): boolean
   /** Makes the table `schema_migrations`. */
   readonly createMigrationRecord: string
-  /** An INSERT of `$name` into it, which changes nothing where the name is there. */
+  /** An INSERT of `$name` into it, which changes nothing if the name exists. */
   readonly recordMigration: string
 }
 
@@ -288,10 +289,10 @@ export interface Ddl {
 export type OwnTablesMigration =
   '005-idempotency-keys' | '007-accounts' | '008-sessions' | '033-look-up-guards' | '034-family-refs'
 
-/** A table as DDL is made from it. Besides its columns it has a `row_version` of eight bytes. */
+/** The description of a table from which DDL is made. Every table also has a `row_version` of eight bytes. */
 export interface Table {
   readonly name: string
-  /** Columns with their fields. The first of a new table is `id`, the primary key; an int or long numbers itself. */
+  /** Columns with their fields. The first of a new table is `id`, the primary key. The database numbers an int or long. */
   readonly columns: readonly TableColumn[]
   readonly indexes: readonly TableIndex[]
   readonly foreignKeys: readonly ForeignKey[]

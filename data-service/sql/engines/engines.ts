@@ -14,12 +14,12 @@ export function engineOf(url: string): Engine {
   return engine
 }
 
-/** Where the database of a URL is. Throws an Error as `Engine.locate` says. */
+/** The place of a URL's database. Throws an Error as `Engine.locate` says. */
 export function locateDatabase(url: string): DatabaseLocation {
   return engineOf(url).locate(url, URL_FORMS)
 }
 
-/** The URL of the database in a file that needs no server: what the service uses where no URL is configured. */
+/** The URL of a database in a file, which needs no server. The service uses it if no URL is configured. */
 export function embeddedDatabaseUrl(file: string): string {
   return `sqlite:${file}`
 }

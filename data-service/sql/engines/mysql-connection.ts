@@ -4,7 +4,7 @@ import { ConnectionError, type Sequelize } from 'sequelize'
 import { raceAbort } from './engine.js'
 import type { BoundValue, Statement, StatementText } from './statement.js'
 
-/** Where a MySQL or MariaDB server is. Which of the two it is, the server is asked. */
+/** The place of a MySQL or MariaDB server. A query at the server finds out which of the two it is. */
 export interface MysqlSettings {
   readonly host: string
   readonly port: number
@@ -17,12 +17,12 @@ export interface MysqlSettings {
 
 const CONNECT_TIMEOUT_MS = 5000
 
-/** Statements kept prepared on each connection; times connections it stays far below max_prepared_stmt_count. */
-const STATEMENTS_KEPT = 256
+/** Prepared statements of each connection. Multiplied by the connections it is far below max_prepared_stmt_count. */
+const MAX_PREPARED_STATEMENTS = 256
 
 /**
- * How every connection reads values: longs and decimals as their digits, dates as UTC text, so that nothing passes
- * through a double or a local time.
+ * The driver options of every connection: it reads longs and decimals as their digits and dates as UTC text, so that no
+ * value becomes a double or a local time.
  */
 export function driverOptions(settings: MysqlSettings): ConnectionOptions {
   return {
@@ -33,20 +33,20 @@ export function driverOptions(settings: MysqlSettings): ConnectionOptions {
     decimalNumbers: false,
     dateStrings: true,
     typeCast: true,
-    maxPreparedStatements: STATEMENTS_KEPT,
+    maxPreparedStatements: MAX_PREPARED_STATEMENTS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     ...(settings.ssl === true ? { ssl: { rejectUnauthorized: true } } : {})
   }
 }
 
-/** Options of a connection outside Sequelize's pool: exports, and stopping a statement. */
+/** Options of connections outside of Sequelize's pool, for exports and to stop statements. */
 export function connectionOptions(settings: MysqlSettings): ConnectionOptions {
   const { host, port, user, password, database } = settings
   // As in Sequelize: affected rows are changed rows.
   return { ...driverOptions(settings), host, port, user, password, database, flags: ['-FOUND_ROWS'] }
 }
 
-/** What the two servers call the same order of text: letter case ignored, accents told apart, trailing spaces count. */
+/** The two servers' names of the same order of text: it ignores letter case, and accents and trailing spaces count. */
 const COLLATIONS = { mariadb: 'utf8mb4_uca1400_nopad_as_ci', mysql: 'utf8mb4_0900_as_ci' } as const
 
 export type MysqlServer = keyof typeof COLLATIONS
@@ -54,17 +54,17 @@ export type MysqlServer = keyof typeof COLLATIONS
 /** The server behind a connection, as it was when the connection was opened. */
 export interface ConnectedServer {
   readonly server: MysqlServer
-  /** The node's index in its Galera cluster, each of whose nodes may take writes; undefined for a server by itself. */
+  /** The node's index in a Galera cluster, each of whose nodes may take writes. undefined for a single server. */
   readonly node: number | undefined
 }
 
 /**
- * Seconds that a statement waits for the lock of a row. Multiplied by the tries of a transaction it stays below the
- * deadline of a call, so that a caller who waits in vain gets an answer that says so, and no timeout.
+ * Seconds that a statement waits for a row lock. Multiplied by the tries of a transaction it is below the deadline of a
+ * call, so that a caller whose wait fails gets the reason and not a timeout.
  */
-const LOCK_WAIT = 1
+const LOCK_WAIT_SECONDS = 1
 
-/** What does not fit its column is an error: the server cuts and rounds no value, and takes no date of zeros. */
+/** A value that does not fit its column is an error: the server truncates and rounds nothing, and rejects dates of zeros. */
 const SQL_MODE = [
   'STRICT_ALL_TABLES',
   'NO_ZERO_DATE',
@@ -89,20 +89,20 @@ export function collationOf(server: MysqlServer): string {
   return COLLATIONS[server]
 }
 
-/** The statements that a new connection starts with. */
+/** The first statements of a new connection. */
 function sessionStatements(server: MysqlServer): readonly string[] {
   const collation = collationOf(server)
   const all = [
     `SET NAMES utf8mb4 COLLATE ${collation}`,
-    `SET SESSION sql_mode = '${SQL_MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = ${LOCK_WAIT}`,
-    // A write that waited for a lock goes on with what the other one made of the row, and no gaps are locked.
+    `SET SESSION sql_mode = '${SQL_MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = ${LOCK_WAIT_SECONDS}`,
+    // After waiting for a lock a write sees the row that the other transaction committed, and no gaps are locked.
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'
   ]
-  // From 1000 members on MariaDB makes a table of an `in` list, which loses the type of bound values.
+  // MariaDB converts an `in` list of 1000 or more members to a table, in which bound values lose their type.
   return server === 'mariadb' ? [...all, 'SET SESSION in_predicate_conversion_threshold = 0'] : all
 }
 
-/** Gives a new connection the service's collation, strictness and time zone, and notes which server it leads to. */
+/** Sets the service's collation, SQL mode and time zone on a new connection, and records its server. */
 export async function prepareSession(connection: Connection): Promise<void> {
   const variables = await namedValues(connection, WHICH_SERVER)
   const server = serverOf(variables.get('version') ?? '')
@@ -112,7 +112,7 @@ export async function prepareSession(connection: Connection): Promise<void> {
   servers.set(connection, { server, node: index !== undefined && Number.isNaN(index) ? 0 : index })
 }
 
-/** What prepareSession noted of a connection. */
+/** The server that prepareSession recorded for a connection. */
 export function serverBehind(connection: Connection): ConnectedServer {
   const server = servers.get(connection)
   if (server === undefined) throw new TypeError('The session of a connection was not prepared')
@@ -128,10 +128,10 @@ export async function namedValues(connection: Connection, statement: string): Pr
   )
 }
 
-/** The server's memory holds every prepared statement of every connection: longer ones are closed after use. */
-const LONGEST_KEPT = 32_768
+/** Characters. The server keeps every prepared statement of every connection in memory, so longer ones are closed after use. */
+const MAX_PREPARED_LENGTH = 32_768
 
-/** Opens a connection outside the pool, with the same session as those inside. Throws Sequelize's ConnectionError. */
+/** Opens a connection outside of the pool with the same session settings. Throws Sequelize's ConnectionError. */
 export async function openConnection(settings: MysqlSettings): Promise<Connection> {
   const connection = await openBareConnection(settings)
   try {
@@ -143,10 +143,10 @@ export async function openConnection(settings: MysqlSettings): Promise<Connectio
   }
 }
 
-/** The same without the session. */
+/** The same without the session settings. */
 export async function openBareConnection(settings: MysqlSettings): Promise<Connection> {
   const connection = createConnection(connectionOptions(settings))
-  // A connection lost while idle shows in its next statement; without a listener it would end the process.
+  // The next statement reports the loss of an idle connection. Without a listener the loss would end the process.
   connection.on('error', () => undefined)
   try {
     await new Promise<void>((resolve, reject) => {
@@ -159,7 +159,7 @@ export async function openBareConnection(settings: MysqlSettings): Promise<Conne
   }
 }
 
-/** Runs a prepared SELECT: its text is prepared once a connection, values travel beside it. Rows come as arrays. */
+/** Runs a prepared SELECT, whose text is prepared once per connection and whose values are sent apart. Rows are arrays. */
 export function execute(
   connection: Connection,
   { sql }: Statement,
@@ -169,7 +169,7 @@ export function execute(
   return new Promise((resolve, reject) => {
     connection.execute({ ...text, values }, (error, rows) => {
       if (error !== null) return reject(error)
-      if (sql.length > LONGEST_KEPT) unprepare(connection, text)
+      if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, text)
       if (!Array.isArray(rows)) return reject(new TypeError('A SELECT answered no rows'))
       // rowsAsArray makes each row an array.
       resolve(rows as unknown[][])
@@ -191,19 +191,19 @@ export function executeChange(
   })
 }
 
-/** The driver finds a statement by its text and options, though its types know of the text alone. */
+/** The driver finds a statement by its text and options, although its types have only the text. */
 function unprepare(connection: Connection, text: { readonly sql: string; readonly rowsAsArray: boolean }): void {
   const driver = connection as unknown as { unprepare(statement: typeof text): unknown }
   driver.unprepare(text)
 }
 
-/** Longest wait for a statement that was stopped to end, in ms. */
+/** Longest wait for the end of a stopped statement, in ms. */
 const STOP_TIMEOUT_MS = 5000
 
 /**
- * Stops the statement that runs on a connection, from a connection beside it, by closing the connection at the server.
- * KILL QUERY would pass without effect between the preparation of a statement and its execution, and if late it would
- * hit whatever statement came next. Never rejects.
+ * Stops the statement that runs on a connection: from a second connection it makes the server close the first one. KILL
+ * QUERY would have no effect between the preparation and the execution of a statement, and a late one would stop the
+ * next statement. Never rejects.
  */
 export async function stopStatement(
   connection: Connection,
@@ -223,23 +223,23 @@ export async function stopStatement(
     }
     await Promise.race([ended, wait(STOP_TIMEOUT_MS, undefined, { ref: false })])
   } catch {
-    // Without a second connection all that can be done is to close this one.
+    // Without a second connection only this end of the connection can be closed.
   } finally {
     connection.destroy()
   }
 }
 
-/** The connections of Sequelize's pool, taken and given back one piece of work at a time. */
+/** The connections of Sequelize's pool. Each is taken for one piece of work. */
 export class MysqlPool {
   readonly #manager: Sequelize['connectionManager']
-  /** Work that goes on after its caller has gone: stopping statements, taking connections back. */
-  readonly #endings = new Set<Promise<void>>()
+  /** Work that continues without its caller: stopping statements, releasing connections. */
+  readonly #pending = new Set<Promise<void>>()
 
   constructor(sequelize: Sequelize) {
     this.#manager = sequelize.connectionManager
   }
 
-  /** A free connection. Rejects with the signal's reason once that is aborted. */
+  /** Takes a connection. Rejects with the signal's reason if it is aborted. */
   async acquire(signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted()
     // Sequelize's connections are those of the module that it was given (mysql.ts).
@@ -247,35 +247,35 @@ export class MysqlPool {
     try {
       return await raceAbort(waiting, signal)
     } catch (error) {
-      // The request stays queued in the pool: the connection that it gets goes straight back.
+      // The request stays in the pool's queue, so the connection that it gets is released at once.
       if (signal.aborted) this.#later(waiting.then((connection) => this.#manager.releaseConnection(connection)))
       throw error
     }
   }
 
-  /** Gives a connection back; one whose statement is being stopped goes once that is done. */
-  giveBack(connection: Connection, stopped?: Promise<void>): void {
+  /** Releases a connection. If its statement is being stopped, it is closed after that. */
+  release(connection: Connection, stopped?: Promise<void>): void {
     if (stopped === undefined) this.#manager.releaseConnection(connection)
     else this.#later(stopped.then(() => this.#manager.destroyConnection(connection)))
   }
 
-  /** Closes a connection whose state nobody knows. The server rolls back what it had not committed. */
+  /** Closes a connection in an unknown state. The server rolls back what is not committed. */
   discard(connection: Connection): void {
     connection.destroy()
     this.#later(this.#manager.destroyConnection(connection))
   }
 
-  /** Waits for what still goes on; the pool itself is Sequelize's to close. */
+  /** Waits for pending work. Sequelize closes the pool itself. */
   async settle(): Promise<void> {
-    await Promise.all(this.#endings)
+    await Promise.all(this.#pending)
   }
 
   #later(work: Promise<void>): void {
     const ending = work
       .catch(() => undefined)
       .then(() => {
-        this.#endings.delete(ending)
+        this.#pending.delete(ending)
       })
-    this.#endings.add(ending)
+    this.#pending.add(ending)
   }
 }

@@ -15,7 +15,7 @@ const COMMAND_DENIED = 1142
 const COLUMN_DENIED = 1143
 /** ER_NO_SUCH_TABLE */
 const NO_SUCH_TABLE = 1146
-/** The server, or all its transactions, only read. */
+/** The server is read-only, or all its transactions are. */
 const READ_ONLY: readonly unknown[] = [1290, 1792, 1836]
 
 const RIGHTS_TO_RUN = 'SELECT, INSERT, UPDATE, DELETE'
@@ -26,13 +26,13 @@ const LOCK_TIMEOUT_SECONDS = 600
 const COLUMNS =
   'SELECT TABLE_NAME AS tableName, COLUMN_NAME AS columnName FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()'
 
-/** Leading keys. An index ends in the primary key whether that is declared or not; a unique one is not sorted by it. */
+/** First keys. Every index ends in the primary key, declared or not, but a unique index is not sorted by it. */
 const INDEXES = `
   SELECT TABLE_NAME AS tableName, COLUMN_NAME AS columnName, COLLATION = 'D' AS isDescending
   FROM information_schema.STATISTICS
   WHERE TABLE_SCHEMA = DATABASE() AND SEQ_IN_INDEX = 1 AND NON_UNIQUE = 1`
 
-/** A column of each table. A server hides the tables that an account has no right to at all. */
+/** One column of each table. A server hides tables to which an account has no right at all. */
 const TABLES =
   'SELECT TABLE_NAME AS name, MIN(COLUMN_NAME) AS `column` FROM information_schema.COLUMNS ' +
   'WHERE TABLE_SCHEMA = DATABASE() GROUP BY TABLE_NAME ORDER BY TABLE_NAME'
@@ -50,7 +50,7 @@ export class MysqlSchema implements SchemaTools {
     return mysqlDdl(serverOf(row?.version ?? ''))
   }
 
-  /** With the right to SELECT alone. */
+  /** Needs only the right to SELECT. */
   async appliedMigrations(): Promise<ReadonlySet<string>> {
     try {
       const rows = await this.#select<{ name: string }>('SELECT `name` FROM `schema_migrations`')
@@ -58,7 +58,7 @@ export class MysqlSchema implements SchemaTools {
     } catch (error) {
       const errno = errnoOf(error)
       if (errno === NO_SUCH_TABLE) return new Set()
-      // To an account without any right the server does not say whether the table is there.
+      // The server does not tell an account without any right whether the table exists.
       throw errno === COMMAND_DENIED ? await this.#missingRights('SELECT on schema_migrations') : error
     }
   }
@@ -73,7 +73,7 @@ export class MysqlSchema implements SchemaTools {
     return `the account has not all rights that it takes. Grant them, for the time of this start at least: ${grant};`
   }
 
-  /** A server checks rights when it prepares a statement, also while it is read-only. */
+  /** Only prepares statements: a server checks rights at that moment, also while it is read-only. */
   async checkRights(): Promise<void> {
     const missing = new Map<string, string[]>()
     await this.#sequelize.transaction(async (transaction) => {
@@ -102,12 +102,12 @@ export class MysqlSchema implements SchemaTools {
   }
 
   /**
-   * Takes two connections of the pool: the lock belongs to a connection of its own, since it must outlast the commit of
-   * the work. The nodes of a Galera cluster do not share such locks.
+   * Takes two connections of the pool: the lock needs a connection of its own, since it must be held until the work is
+   * committed. The nodes of a Galera cluster do not share such locks.
    */
   withLock<Result>(name: string, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     return this.#sequelize.transaction(async (transaction) => {
-      // Lock names are of the whole server and at most 64 characters.
+      // Lock names are global to the server and have at most 64 characters.
       const lock = "CONCAT(MD5(DATABASE()), ':', $name)"
       const options = { bind: { name }, transaction, type: QueryTypes.SELECT } as const
       const [row] = await this.#sequelize.query<{ got: unknown }>(
@@ -130,7 +130,7 @@ export class MysqlSchema implements SchemaTools {
     return new StartError(`the account has not all rights that it takes (${what}). Grant them: ${grant};`)
   }
 
-  /** `GRANT … ON db.* TO 'user'@'host'`, for the account that the server takes this one for. */
+  /** `GRANT … ON db.* TO 'user'@'host'` for the account under which the server runs this session. */
   async #grantStatement(rights: string): Promise<string> {
     const [row] = await this.#select<{ account: string; name: string }>(
       'SELECT CURRENT_USER() AS account, DATABASE() AS name'
@@ -156,7 +156,7 @@ function rightsStatements(table: string, column: string): readonly (readonly [ri
   ]
 }
 
-/** Each statement commits by itself and is done whole or not at all, so a table comes with its indexes. */
+/** Each statement is atomic and commits by itself, so a table is made together with its indexes. */
 export function mysqlDdl(server: MysqlServer): Ddl {
   const collation = collationOf(server)
   return {
@@ -185,7 +185,7 @@ export function mysqlDdl(server: MysqlServer): Ddl {
     createMigrationRecord:
       'CREATE TABLE IF NOT EXISTS `schema_migrations` ' +
       '(`name` VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY)',
-    // Two nodes of a cluster do not share named locks: the second of them finds the row there.
+    // Two nodes of a cluster do not share named locks, so the second one may find the row.
     recordMigration: 'INSERT IGNORE INTO `schema_migrations` (`name`) VALUES ($name)'
   }
 }
@@ -266,7 +266,7 @@ function ownTables(collation: string): Record<OwnTablesMigration, readonly strin
     '034-family-refs': [
       'ALTER TABLE `refresh_families` ADD COLUMN `ref_hash` BINARY(32), ' +
         'ADD UNIQUE INDEX `refresh_families_ref_hash_unique` (`ref_hash`)',
-      // A token with its family's reference is longer, and so is what it is sealed to.
+      // A token with its family's reference is longer, and so is its encrypted form.
       'ALTER TABLE `refresh_tokens` ADD COLUMN `purge_at` BIGINT, MODIFY COLUMN `successor` VARBINARY(128), ' +
         'ADD INDEX `refresh_tokens_purge_at` (`purge_at`)'
     ]

@@ -28,7 +28,7 @@ import { type BoundValues, decodeRow, type Statement, type StatementText, values
 interface SessionOptions {
   readonly connection: Connection
   readonly settings: MysqlSettings
-  /** Stops the running statement when it is aborted. */
+  /** Aborting it stops the running statement. */
   readonly signal: AbortSignal
 }
 
@@ -45,7 +45,7 @@ class MysqlSession implements ReadSession {
     this.#settings = settings
   }
 
-  /** Set once a statement was stopped: resolves when the server is done with it. The connection is of no more use. */
+  /** Set if a statement was stopped: resolves when the server has ended it. The connection cannot be used again. */
   get stopped(): Promise<void> | undefined {
     return this.#stopped
   }
@@ -56,7 +56,7 @@ class MysqlSession implements ReadSession {
     return rows.map((row) => decodeRow(statement, row))
   }
 
-  /** Waits for a statement that was sent, and has it stopped when the signal is aborted. */
+  /** Waits for a sent statement, and stops it if the signal is aborted. */
   protected async untilAborted<Result>(running: Promise<Result>): Promise<Result> {
     try {
       return await raceAbort(running, this.signal)
@@ -70,7 +70,7 @@ class MysqlSession implements ReadSession {
 /** Rows that one statement of a snapshot reads. */
 const BATCH = 1000
 
-/** Milliseconds that the server gets to close the connection of a snapshot. */
+/** Milliseconds to wait for the server to close the connection of a snapshot. */
 const CLOSE_TIMEOUT_MS = 2000
 
 interface ReaderOptions {
@@ -81,8 +81,8 @@ interface ReaderOptions {
 }
 
 /**
- * Reads of MySQL and MariaDB, as prepared statements on the connections of Sequelize's pool. A snapshot lasts as long as
- * its reader takes, so it has a connection beside the pool; the callers bound how many there are.
+ * Reads from MySQL and MariaDB with prepared statements on the connections of Sequelize's pool. A snapshot lasts as long
+ * as its reader takes, so it has a connection outside of the pool. The callers limit the number of snapshots.
  */
 export class MysqlReader implements Reader {
   readonly #settings: MysqlSettings
@@ -102,7 +102,7 @@ export class MysqlReader implements Reader {
       try {
         return await work(session)
       } finally {
-        this.#pool.giveBack(connection, session.stopped)
+        this.#pool.release(connection, session.stopped)
       }
     } catch (error) {
       throw toDomainError(error, classifyMysqlError(error), this.#what)
@@ -159,19 +159,19 @@ class MysqlSnapshot extends MysqlSession implements Snapshot {
       if (this.stopped !== undefined) await this.stopped
       else await Promise.race([this.connection.promise().end(), wait(CLOSE_TIMEOUT_MS, undefined, { ref: false })])
     } catch {
-      // The connection is lost already.
+      // The connection was lost before.
     } finally {
       this.connection.destroy()
     }
   }
 }
 
-/** SERVER_STATUS_IN_TRANS, which comes with the answer to every statement. */
+/** SERVER_STATUS_IN_TRANS, in the response to every statement. */
 const IN_TRANSACTION = 1
 
 /**
- * A Galera node may give a transaction up between two statements, for one of another node. Where it does not say so in
- * its next answer, what follows would be part of no transaction: it counts as the deadlock that it is.
+ * A Galera node may roll a transaction back between two statements, in favour of one of another node. If its next answer
+ * reports no error, the following statements would run outside of a transaction. It is treated as a deadlock.
  */
 class LostTransaction extends Error {
   override readonly name = 'LostTransaction'
@@ -242,7 +242,7 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
     try {
       return await this.change(text, values)
     } finally {
-      // A connection whose statement is being stopped is closed, with its settings.
+      // A connection whose statement is being stopped will be closed, so its settings need no reset.
       if (this.stopped === undefined) {
         await session.query('SET SESSION innodb_lock_wait_timeout = @lock_wait')
       }
@@ -251,20 +251,20 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
 
   async commit(): Promise<void> {
     try {
-      // As text: a prepared COMMIT may hide from its caller that Galera had given the transaction up (MDEV-35446).
+      // Sent as text: a prepared COMMIT may hide from its caller that Galera rolled the transaction back (MDEV-35446).
       await this.connection.promise().query('COMMIT')
     } catch (error) {
       await this.rollback()
       throw error
     }
-    this.#pool.giveBack(this.connection)
+    this.#pool.release(this.connection)
   }
 
   async rollback(): Promise<void> {
-    if (this.stopped !== undefined) return this.#pool.giveBack(this.connection, this.stopped)
+    if (this.stopped !== undefined) return this.#pool.release(this.connection, this.stopped)
     try {
       await this.connection.promise().query('ROLLBACK')
-      this.#pool.giveBack(this.connection)
+      this.#pool.release(this.connection)
     } catch {
       this.#pool.discard(this.connection)
     }
@@ -273,23 +273,23 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
 
 /** Error numbers of MySQL and MariaDB. */
 const KIND_BY_NUMBER: ReadonlyMap<number, ErrorKind> = new Map([
-  // ER_LOCK_DEADLOCK: Galera reports a failed certification, and a transaction that a replicated one replaced, so too.
+  // ER_LOCK_DEADLOCK: also for a failed certification in Galera, and a transaction that gave way to a replicated one.
   [1213, 'deadlock'],
   // ER_CHECKREAD: the row was changed after this transaction's snapshot (innodb_snapshot_isolation).
   [1020, 'lostRace'],
-  // ER_QUERY_INTERRUPTED: stopped by an operator or for a replicated transaction; it is rolled back whole then.
+  // ER_QUERY_INTERRUPTED: stopped by an operator or for a replicated transaction, and rolled back as a whole.
   [1317, 'lostRace'],
   // ER_LOCK_WAIT_TIMEOUT
   [1205, 'lockTimeout'],
   // ER_DUP_ENTRY, ER_DUP_ENTRY_WITH_KEY_NAME
   [1062, 'constraint'],
   [1586, 'constraint'],
-  // Foreign key: no parent row, or rows that still refer to it.
+  // Foreign key: there is no parent row, or rows still refer to it.
   [1216, 'constraint'],
   [1217, 'constraint'],
   [1451, 'constraint'],
   [1452, 'constraint'],
-  // ER_ERROR_DURING_COMMIT: a Galera node that lost its cluster while it committed.
+  // ER_ERROR_DURING_COMMIT: a Galera node lost its cluster during the commit.
   [1180, 'commitUnknown'],
   // ER_SERVER_SHUTDOWN
   [1053, 'connectionLost'],
@@ -313,7 +313,7 @@ const KIND_BY_NUMBER: ReadonlyMap<number, ErrorKind> = new Map([
   [1874, 'unavailable'] // ER_INNODB_READ_ONLY
 ])
 
-/** Errors of the network that say that the server cannot be reached just now. */
+/** Network errors which mean that the server cannot be reached at the moment. */
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -326,23 +326,23 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'PROTOCOL_CONNECTION_LOST'
 ])
 
-/** ER_OPTION_PREVENTS_STATEMENT, whose message names the option: a server leaves the read-only ones after a fail-over. */
+/** ER_OPTION_PREVENTS_STATEMENT. Its message names the option; a server turns a read-only option off after a fail-over. */
 const OPTION_PREVENTS = 1290
 const READ_ONLY = /read[-_]only/i
 
-/** ER_GET_ERRNO, whose message ends in the operating system's number: no space left, or over the quota. */
+/** ER_GET_ERRNO. Its message ends in the operating system's number: no space left, or over the quota. */
 const STORAGE_ENGINE = 1030
 const NO_SPACE = /\b(28|122)\b/
 
-/** What stands behind an error of the driver, or of Sequelize, which wraps the driver's. */
+/** The kind of an error of the driver, which Sequelize may have wrapped. */
 export function classifyMysqlError(error: unknown): ErrorKind {
   if (!(error instanceof Error)) return 'other'
-  // Connecting failed, whatever the reason, or no connection was free within the pool's limit.
+  // Connecting failed for any reason, or the pool had no free connection in time.
   if (error instanceof ConnectionError) return 'unreachable'
   if (error instanceof BaseError && 'parent' in error) return classifyMysqlError(error.parent)
   const errno = 'errno' in error && typeof error.errno === 'number' ? error.errno : undefined
   const kind = errno === undefined ? undefined : KIND_BY_NUMBER.get(errno)
-  // The driver marks the errors that its connection does not outlive.
+  // The driver marks errors after which the connection is lost.
   const isFatal = 'fatal' in error && error.fatal === true
   if (isFatal && (kind === undefined || kind === 'unreachable' || kind === 'unavailable')) return 'connectionLost'
   if (kind !== undefined) return kind
@@ -352,7 +352,7 @@ export function classifyMysqlError(error: unknown): ErrorKind {
   return 'other'
 }
 
-/** The server's number behind an error, however it is wrapped; undefined where there is none. */
+/** The server's error number, also of a wrapped error. undefined if there is none. */
 export function errnoOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined
   if ('errno' in error && typeof error.errno === 'number') return error.errno

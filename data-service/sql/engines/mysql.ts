@@ -32,7 +32,7 @@ const NO_SERVER: OpeningAdvice = {
   remedy: 'Start it, or correct host and port.'
 }
 
-/** MySQL, MariaDB and Galera clusters of either. */
+/** MySQL, MariaDB and Galera clusters. */
 export const mysqlEngine: Engine = {
   schemes: ['mysql://', 'mariadb://'],
   urlForm: 'mysql://<user>:<password>@<host>:<port>/<database> or mariadb:// with the same parts',
@@ -122,7 +122,7 @@ class MysqlLocation implements DatabaseLocation {
     return `mysql://${THIS_MACHINE.has(host) ? 'localhost' : host}:${port}/${database}`
   }
 
-  /** The operator creates the database. */
+  /** Nothing to make: the operator creates the database. */
   prepare(): Promise<void> {
     return Promise.resolve()
   }
@@ -174,7 +174,7 @@ class MysqlDatabase implements Database {
     )
     return [
       `server ${server?.name ?? ''}/${database}`,
-      // Any node of a cluster leads to the database.
+      // Every node of a cluster leads to the same database.
       ...(cluster === undefined || cluster.Value === '' ? [] : [`cluster ${cluster.Value}/${database}`])
     ]
   }
@@ -208,7 +208,7 @@ function sequelizeOf(settings: MysqlSettings, poolSize: number): Sequelize {
   return sequelize
 }
 
-/** The columns' collations compare text, casts keep bound digits from becoming doubles. */
+/** The collation of the columns compares text. Casts prevent the server from comparing bound digits as doubles. */
 const mysqlDialect: SqlDialect = {
   keyFunction: () => undefined,
   operand: (name, field) => (castType(field) === undefined ? `$${name}` : `CAST($${name} AS ${castType(field)})`),
@@ -229,7 +229,7 @@ function castType({ type, precision, scale }: Field): string | undefined {
     case 'long':
       return 'SIGNED'
     case 'decimal':
-      // Two digits more than the column has, for operands beyond its range to stay beyond it.
+      // Two digits more than the column has, so that operands beyond its range stay beyond it.
       return `DECIMAL(${Math.min(precision + 2, 65)},${scale})`
     case 'dateTime':
       return 'DATETIME(3)'
@@ -241,12 +241,12 @@ function castType({ type, precision, scale }: Field): string | undefined {
 
 function boundOperand(operand: Operand, { type }: Field): string {
   if (type === 'bool') return operand === true ? '1' : '0'
-  // 2026-01-31T08:00:00.000Z in the form the server parses, the session being in UTC.
+  // 2026-01-31T08:00:00.000Z in the form that the server parses. The session's time zone is UTC.
   if (type === 'dateTime') return String(operand).replace('T', ' ').replace('Z', '')
   return String(operand)
 }
 
-/** `!` escapes: unlike the backslash it means the same in every sql_mode. */
+/** The escape character is `!`, which unlike the backslash means the same in every sql_mode. */
 function likePattern(operand: string, match: TextMatch): string {
   const plain = operand.replace(/[!%_]/g, '!$&')
   return `${match === 'startsWith' ? '' : '%'}${plain}${match === 'endsWith' ? '' : '%'}`
@@ -275,14 +275,14 @@ function isoTime(text: string): string {
 }
 
 /**
- * ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED: the server takes no more connections, which
- * says nothing of those that serve requests.
+ * ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED: the server accepts no more connections. The
+ * existing ones, which serve requests, may still work.
  */
 const CONNECTIONS_EXHAUSTED: readonly unknown[] = [1040, 1203, 1226]
 
 const NODE_STATE = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status')"
 
-/** A server can serve while it answers; a Galera node has to be ready and in the primary component too. */
+/** A server can serve if it answers. A Galera node must also be ready and in the primary component. */
 class MysqlProbe implements Probe {
   readonly #settings: MysqlSettings
   #opening: Promise<Connection> | undefined

@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite
 import { LRUCache } from 'lru-cache'
 import { matchKey, sortKey } from './sqlite-text.js'
 
-/** Primary result codes that are told apart (https://sqlite.org/rescode.html). */
+/** Names of the primary result codes that are distinguished (https://sqlite.org/rescode.html). */
 const NAMES: ReadonlyMap<number, string> = new Map([
   [5, 'SQLITE_BUSY'],
   [6, 'SQLITE_LOCKED'],
@@ -21,7 +21,7 @@ const UNKNOWN_CODE = 1
 /** SQLITE_BUSY_SNAPSHOT: another connection wrote after this transaction's snapshot, so waiting does not help. */
 const BUSY_SNAPSHOT = 517
 
-/** An error of the embedded database with the `code` that Sequelize and this folder look at. */
+/** An error of the embedded database with the `code` that Sequelize and this folder check. */
 export class SqliteError extends Error {
   override readonly name = 'SqliteError'
   readonly code: string
@@ -29,14 +29,14 @@ export class SqliteError extends Error {
   readonly errno: number
 
   constructor(code: string, errno: number, cause: Error) {
-    // Sequelize reads the message of a constraint error, so it stays the driver's.
+    // Sequelize parses the message of a constraint error, so the driver's message is kept.
     super(`${code}: ${cause.message}`, { cause })
     this.code = code
     this.errno = errno
   }
 }
 
-/** The driver loses the result code of an error in a statement that answers rows; only the message tells. */
+/** The driver loses the result code of an error in a statement that returns rows. Only the message is left. */
 const CODES_BY_MESSAGE: readonly (readonly [RegExp, number])[] = [
   [/^database is locked/, 5],
   [/^database table is locked/, 6],
@@ -47,7 +47,7 @@ const CODES_BY_MESSAGE: readonly (readonly [RegExp, number])[] = [
   [/constraint failed/, 19]
 ]
 
-/** The driver's error as SqliteError; what is no error of the database comes back as it is. */
+/** Converts the driver's error to a SqliteError. Any other error is returned unchanged. */
 export function sqliteError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return error
   const errno =
@@ -62,38 +62,38 @@ export function isBusy(error: unknown): boolean {
   return error instanceof SqliteError && error.code === 'SQLITE_BUSY' && error.errno !== BUSY_SNAPSHOT
 }
 
-const FIRST_WAIT_MS = 1
-const LONGEST_WAIT_MS = 50
-const LIMIT_MS = 10_000
+const MIN_WAIT_MS = 1
+const MAX_WAIT_MS = 50
+const BUSY_TIMEOUT_MS = 10_000
 
 /**
- * Runs a synchronous step, and again while another process holds the file's lock, for 10 s unless told otherwise. The
- * driver's own busy handler would block the event loop meanwhile; here other requests go on. Rejects with the signal's
- * reason once that is aborted.
+ * Runs a synchronous step, and repeats it while another process holds the file's lock, for 10 s by default. The driver's
+ * own busy handler would block the event loop; here other requests go on. Rejects with the signal's reason if it is
+ * aborted.
  */
 export async function retryWhileBusy<Result>(
   step: () => Result,
   signal?: AbortSignal,
-  limitMs = LIMIT_MS
+  limitMs = BUSY_TIMEOUT_MS
 ): Promise<Result> {
   const end = performance.now() + limitMs
-  for (let longest = FIRST_WAIT_MS; ; longest = Math.min(longest * 2, LONGEST_WAIT_MS)) {
+  for (let longest = MIN_WAIT_MS; ; longest = Math.min(longest * 2, MAX_WAIT_MS)) {
     signal?.throwIfAborted()
     try {
       return step()
     } catch (error) {
       if (!isBusy(error) || performance.now() > end) throw error
-      // Jitter, so that two processes do not keep meeting.
+      // Jitter, so that two processes do not collide again and again.
       await wait(longest * (0.5 + Math.random() / 2))
     }
   }
 }
 
-/** The writers of this process to one file, one after the other in order of arrival. */
+/** A queue of this process's writers to one file, in order of arrival. */
 export class WriteQueue {
   #last: Promise<void> = Promise.resolve()
 
-  /** Resolves, when it is the caller's turn, with the function that ends it; calling that twice is harmless. */
+  /** Resolves when it is the caller's turn, with the function that ends the turn. Calling it twice is harmless. */
   async enter(): Promise<() => void> {
     const before = this.#last
     let leave = (): void => undefined
@@ -105,15 +105,15 @@ export class WriteQueue {
   }
 }
 
-/** What a parameter may be. Numbers that are safe integers are bound as integers, never as doubles. */
+/** The types of parameters. Safe integers are bound as integers, never as doubles. */
 export type SqliteParameter = string | number | bigint | boolean | Buffer | Date | null | undefined
-/** A value of a row: integers are bigint in exact statements. */
+/** A value of a row. Integers are bigint in exact statements. */
 export type SqliteValue = string | number | bigint | Uint8Array | null
 
 export type SqliteParameters = readonly SqliteParameter[] | Readonly<Record<string, SqliteParameter>>
 
 export interface SqliteChanges {
-  /** A bigint where the statement is exact, whatever the driver says. */
+  /** A bigint if the statement is exact, although the driver's types say number. */
   readonly changes: number | bigint
   readonly lastInsertRowid: number | bigint
 }
@@ -126,25 +126,25 @@ export interface SqliteOutcome {
 const NO_CHANGES: SqliteChanges = { changes: 0, lastInsertRowid: 0 }
 
 interface Mode {
-  /** Integers as bigint, where they may pass 2^53. */
+  /** Whether integers are read as bigint, since they may be beyond 2^53. */
   readonly exact: boolean
-  /** Rows as arrays in place of objects. */
+  /** Whether rows are arrays instead of objects. */
   readonly arrays: boolean
 }
 
-/** Characters of statements kept prepared. */
-const TEXT_KEPT = 1_000_000
+/** Characters of the texts of prepared statements. */
+const MAX_PREPARED_TEXT = 1_000_000
 
 /**
- * One connection to the embedded database, in WAL mode, with foreign keys on and the functions that every
- * comparison of text goes through: `sort_key(text)`, and `text_contains`, `text_starts_with` and `text_ends_with` of
- * (text, match key of the operand), which answer 1 or 0. Its methods run to the end before they return, and
- * throw SqliteError, SQLITE_BUSY at once when another connection holds the lock: callers wait with `retryWhileBusy`.
+ * One connection to the embedded database, in WAL mode, with foreign keys on. It defines the SQL functions that compare
+ * text: `sort_key(text)`, and `text_contains`, `text_starts_with` and `text_ends_with` of (text, match key of the
+ * operand), which return 1 or 0. Its methods are synchronous and throw SqliteError. If another connection holds the lock,
+ * that is SQLITE_BUSY at once: callers wait with `retryWhileBusy`.
  */
 export class SqliteConnection {
   readonly #database: InstanceType<typeof DatabaseSync>
   readonly #statements = new LRUCache<string, StatementSyncInstance>({
-    maxSize: TEXT_KEPT,
+    maxSize: MAX_PREPARED_TEXT,
     sizeCalculation: (_statement, sql) => sql.length
   })
 
@@ -157,12 +157,12 @@ export class SqliteConnection {
     this.#define('text_ends_with', (text, key) => Number(matchKey(text).endsWith(key)))
   }
 
-  /** For reading alone: a file that is not there is SQLITE_CANTOPEN, not made. */
+  /** Opens a file for reading only. A file that does not exist is an error (SQLITE_CANTOPEN). */
   static openReadOnly(file: string): SqliteConnection {
     return new SqliteConnection(file, true)
   }
 
-  /** For reading and writing: a file that is not there is made. */
+  /** Opens a file for reading and writing. A file that does not exist is made. */
   static async open(file: string): Promise<SqliteConnection> {
     const connection = new SqliteConnection(file, false)
     try {
@@ -180,7 +180,7 @@ export class SqliteConnection {
     return this.#database.isTransaction
   }
 
-  /** Runs statements that take no parameters and whose rows nobody wants. */
+  /** Runs statements without parameters and returns no rows. */
   execute(sql: string): void {
     withSqliteErrors(() => this.#database.exec(sql))
   }
@@ -192,7 +192,7 @@ export class SqliteConnection {
     return withSqliteErrors(() => statement.all(...parameters.map(bindable)) as SqliteValue[][])
   }
 
-  /** Runs any statement: rows, if it answers any, as objects by column name with integers as bigint. */
+  /** Runs any statement. Its rows are objects by column name, with integers as bigint. */
   run(sql: string, parameters: SqliteParameters): SqliteOutcome {
     const statement = this.#prepared(sql, { exact: true, arrays: false })
     return withSqliteErrors(() => {
@@ -201,22 +201,22 @@ export class SqliteConnection {
     })
   }
 
-  /** Rolls back what is open and gives back the memory of pages read; statements stay prepared. */
+  /** Rolls back an open transaction and frees the page cache. Statements stay prepared. */
   reset(): void {
     if (this.inTransaction) this.execute('ROLLBACK')
     this.execute('PRAGMA shrink_memory')
   }
 
-  /** Rolls back what is open. Closing twice is harmless. */
+  /** Rolls back an open transaction and closes the connection. Closing twice is harmless. */
   close(): void {
     this.#statements.clear()
     if (!this.#database.isOpen) return
-    // The driver leaves a connection that has prepared statements, with its snapshot, to the garbage collector.
+    // With prepared statements the driver leaves the connection, and an open snapshot, to the garbage collector.
     if (this.inTransaction) this.execute('ROLLBACK')
     withSqliteErrors(() => this.#database.close())
   }
 
-  /** A pure function of text that is null for null. Its declared length is its number of arguments in SQL. */
+  /** Defines a pure SQL function of text that is null for null. The length of `of` is its number of arguments. */
   #define(name: string, of: ((text: string) => string) | ((text: string, key: string) => number)): void {
     const ofTexts =
       of.length === 1
@@ -268,7 +268,7 @@ function bindable(value: SqliteParameter): string | number | bigint | Uint8Array
   }
 }
 
-/** The driver cuts text at U+0000 and reports no error. */
+/** Rejects U+0000, at which the driver truncates text without an error. */
 function withoutNul(text: string): string {
   if (text.includes('\0')) throw new RangeError('The embedded database keeps no text with the character U+0000')
   return text

@@ -7,14 +7,14 @@ const COLUMNS = `
   SELECT t.name AS tableName, c.name AS columnName
   FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'`
 
-/** The key of strings is an expression, whose text the pragma does not tell: it is cut out of the index's DDL. */
+/** Strings are indexed by an expression, which the pragma does not return: it is read from the index's DDL. */
 const INDEXES = `
   SELECT i.tbl_name AS tableName, x.desc AS isDescending, COALESCE(x.name,
     SUBSTR(i.sql, INSTR(i.sql, 'sort_key(\`') + 10, INSTR(i.sql, '\`)') - INSTR(i.sql, 'sort_key(\`') - 10)) AS columnName
   FROM sqlite_master i JOIN pragma_index_list(i.tbl_name) l ON l.name = i.name JOIN pragma_index_xinfo(i.name) x
   WHERE i.type = 'index' AND i.sql IS NOT NULL AND x.seqno = 0 AND l."unique" = 0`
 
-/** A file that may only be read lets a transaction begin, and refuses the first statement that could write. */
+/** On a read-only file a transaction can begin, and the first statement that could write fails. */
 const WRITES_NOTHING = "DELETE FROM `schema_migrations` WHERE `name` = ''"
 
 const LOCK_TIMEOUT_MS = 600_000
@@ -32,7 +32,7 @@ export class SqliteSchema implements SchemaTools {
     return Promise.resolve(sqliteDdl)
   }
 
-  /** None: there are no rights to be short of, and the lock of a file costs little. */
+  /** Always empty: SQLite has no rights that could be missing, and its lock is cheap. */
   appliedMigrations(): Promise<ReadonlySet<string>> {
     return Promise.resolve(new Set())
   }
@@ -45,7 +45,7 @@ export class SqliteSchema implements SchemaTools {
     await this.#sequelize.query(WRITES_NOTHING)
   }
 
-  /** The lock is that of the file's one writer, whatever the name. */
+  /** Takes the file's only write lock, for every name. */
   async withLock<Result>(_name: string, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + LOCK_TIMEOUT_MS
     for (;;) {
@@ -68,7 +68,7 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && (/SQLITE_BUSY|database is locked/.test(error.message) || isBusy(error.cause))
 }
 
-/** All migrations share one transaction, so the statements of a table need not be one. */
+/** All migrations share one transaction, so a table may take several statements. */
 const sqliteDdl: Ddl = {
   createTable: ({ name, columns, indexes, foreignKeys }) => {
     const lines = [
@@ -117,12 +117,12 @@ function createIndex(table: string, { name, unique, keys }: TableIndex): string 
   return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS \`${name}\` ON \`${table}\` (${parts.join(', ')})`
 }
 
-/** SQLite has no collation like that of the servers, so strings are indexed by the key that sorts as it does. */
+/** SQLite has no collation like that of the servers, so strings are indexed by a key that has the same order. */
 function indexKey(column: string, field: Field): string {
   return column !== 'id' && field.type === 'string' ? `sort_key(\`${column}\`)` : `\`${column}\``
 }
 
-/** SQLite reports RESTRICT as a failed trigger, and NO ACTION, which refuses just the same, as a foreign key. */
+/** SQLite reports a violated RESTRICT as a failed trigger. NO ACTION forbids the same and is reported as a foreign key. */
 function foreignKeyDefinition(table: string, { column, to, onDelete }: ForeignKey): string {
   return (
     `CONSTRAINT \`${table}_${column}_fk\` FOREIGN KEY (\`${column}\`) ` +

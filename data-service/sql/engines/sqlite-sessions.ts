@@ -19,7 +19,7 @@ import { retryWhileBusy, SqliteConnection, SqliteError, WriteQueue } from './sql
 import { type BoundValues, decodeRow, type Statement, type StatementText, valuesOf } from './statement.js'
 
 /**
- * Reads of the embedded database, on connections of their own so that no open transaction shows through. The driver is
+ * Reads from the embedded database, on separate connections so that they do not see open transactions. The driver is
  * synchronous: an aborted signal takes effect between two statements.
  */
 export class SqliteReader implements Reader {
@@ -27,7 +27,7 @@ export class SqliteReader implements Reader {
   readonly #what: string
   #shared: SqliteConnection | undefined
   readonly #snapshots = new Set<SqliteSnapshot>()
-  /** Connections of snapshots that ended, for reuse: the driver closes files only when a connection is collected. */
+  /** Connections of ended snapshots, for reuse: the driver closes a file only when the connection is garbage-collected. */
   readonly #idle: SqliteConnection[] = []
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -55,7 +55,7 @@ export class SqliteReader implements Reader {
       signal.throwIfAborted()
       const connection = this.#idle.pop() ?? SqliteConnection.openReadOnly(this.#file)
       try {
-        // Deferred: the first SELECT fixes what all of them see, and no writer waits for it.
+        // A deferred transaction: the first SELECT determines the state that all statements see, and no writer waits for it.
         connection.execute('BEGIN')
       } catch (error) {
         connection.close()
@@ -78,7 +78,7 @@ export class SqliteReader implements Reader {
     }
   }
 
-  /** Resolves in a turn of the event loop that no other snapshot has, so that other requests go on between them. */
+  /** Resolves in a turn of the event loop that no other snapshot uses, so that other requests run between them. */
   #nextTurn(): Promise<unknown> {
     this.#turn = this.#turn.then(() => setImmediate())
     return this.#turn
@@ -100,7 +100,7 @@ export class SqliteReader implements Reader {
     this.#shared = undefined
   }
 
-  /** Opened by the first read that finds the file. */
+  /** The connection of reads outside of snapshots. The first read that finds the file opens it. */
   #connection(): SqliteConnection {
     this.#shared ??= SqliteConnection.openReadOnly(this.#file)
     return this.#shared
@@ -116,7 +116,7 @@ interface SnapshotOptions {
   readonly closed: () => void
 }
 
-/** Rows that one statement reads while every other request waits. */
+/** Rows that one statement reads. Every other request waits meanwhile. */
 const BATCH = 250
 
 class SqliteSnapshot implements Snapshot {
@@ -160,8 +160,8 @@ async function rowsOf(
 }
 
 /**
- * Transactions of the embedded database on a connection of their own, one after the other in this process; those of
- * other processes are waited for. They begin IMMEDIATE, so that none of them ever finds its reads overtaken.
+ * Transactions of the embedded database, on one connection and one after the other in this process. They wait for those
+ * of other processes. They are IMMEDIATE transactions, so that no other writer can change what they have read.
  */
 export class SqliteTransactions implements Transactions {
   readonly classifyError = classifySqliteError
@@ -179,7 +179,7 @@ export class SqliteTransactions implements Transactions {
     const end = performance.now() + timeout
     const leave = await this.#enterQueue(signal, timeout)
     try {
-      // Other requests of this process, and writers of other processes, get their turn between two transactions.
+      // Between two transactions other requests of this process and writers of other processes can run.
       await setImmediate()
       this.#connection ??= await SqliteConnection.open(this.#file)
       const connection = this.#connection
@@ -210,7 +210,7 @@ export class SqliteTransactions implements Transactions {
     }
   }
 
-  /** A connection that could not end its transaction is of no more use; closing it does. */
+  /** Closes the connection if it could not end its transaction. */
   #ended(leave: () => void): void {
     if (this.#connection?.inTransaction === true) {
       this.#connection.close()
@@ -220,7 +220,7 @@ export class SqliteTransactions implements Transactions {
   }
 }
 
-/** The error that the lock of another process would have led to. */
+/** The same error as for a lock of another process. */
 function busy(): SqliteError {
   return new SqliteError('SQLITE_BUSY', 5, new Error('the writers before took too long'))
 }
@@ -255,7 +255,7 @@ class SqliteTransaction implements OpenTransaction {
     })
   }
 
-  /** The transaction holds the only lock there is. */
+  /** Never waits: the transaction holds the only lock. */
   changeWithin(_seconds: number, text: StatementText, values: BoundValues): Promise<Changed> {
     return this.change(text, values)
   }
@@ -293,9 +293,9 @@ class SqliteTransaction implements OpenTransaction {
 }
 
 /**
- * Brings the embedded database's write-ahead log to the disk. `synchronous = FULL` would do so within every COMMIT and
- * hold the one thread of this process for it; here transactions that commit at about the same time share one sync, and
- * requests are served meanwhile. The log holds no lock of SQLite's, so a second handle of it is harmless.
+ * Syncs the embedded database's write-ahead log to the disk. `synchronous = FULL` would do so in every COMMIT and block
+ * the only thread of this process. Here transactions that commit at about the same time share one sync, and requests are
+ * served meanwhile. SQLite holds no lock on the log file, so a second handle of it is harmless.
  */
 export class WalSync {
   readonly #log: string
@@ -307,9 +307,9 @@ export class WalSync {
     this.#log = `${file}-wal`
   }
 
-  /** Resolves when everything committed before the call would outlive a power cut. */
+  /** Resolves when everything that was committed before the call survives a power failure. */
   flush(): Promise<void> {
-    // A sync under way may have begun before the commit: the one after it counts.
+    // A running sync may have begun before the commit, so the next one is needed.
     this.#next ??= this.#running
       .catch(() => undefined)
       .then(() => {
@@ -333,7 +333,7 @@ export class WalSync {
   }
 }
 
-/** undefined where the file system has no WAL mode: SQLite itself then syncs every commit. */
+/** undefined if there is no log: on a file system without WAL mode SQLite itself syncs every commit. */
 async function openIfThere(file: string): Promise<FileHandle | undefined> {
   try {
     return await open(file, 'r+')
@@ -349,13 +349,13 @@ const LOCKED = 6
 /** SQLITE_CANTOPEN. */
 const CANNOT_OPEN = 14
 
-/** SQLITE_READONLY, SQLITE_IOERR and SQLITE_FULL: the file is reached, and takes no writes or gives no pages just now. */
-const REFUSALS_THAT_PASS: readonly number[] = [8, 10, 13]
+/** SQLITE_READONLY, SQLITE_IOERR and SQLITE_FULL: the file exists, but cannot be written or read at the moment. */
+const TEMPORARY_FAILURES: readonly number[] = [8, 10, 13]
 
 /** Extended result codes: foreign key, primary key, unique, row id. */
 const CONSTRAINTS: readonly number[] = [787, 1555, 2067, 2579]
 
-/** What stands behind an error of the driver, or of Sequelize, which wraps the driver's. */
+/** The kind of an error of the driver, which Sequelize may have wrapped. */
 export function classifySqliteError(error: unknown): ErrorKind {
   if (error instanceof ConnectionError) return 'unreachable'
   if (error instanceof BaseError && 'parent' in error) return classifySqliteError(error.parent)
@@ -365,5 +365,5 @@ export function classifySqliteError(error: unknown): ErrorKind {
   const code = error.errno & 0xff
   if (code === BUSY || code === LOCKED) return 'lockTimeout'
   if (code === CANNOT_OPEN) return 'unreachable'
-  return REFUSALS_THAT_PASS.includes(code) ? 'unavailable' : 'other'
+  return TEMPORARY_FAILURES.includes(code) ? 'unavailable' : 'other'
 }

@@ -4,12 +4,12 @@ import type { SqlDialect } from './engine.js'
 import { type BoundValue, undecodable } from './statement.js'
 
 /**
- * ASCII as utf8mb4_uca1400_nopad_as_ci orders it, read off a MariaDB server (the differential test asks again): white
- * space, punctuation, digits, letters without case. Characters left out are control characters, which it ignores.
+ * ASCII in the order of utf8mb4_uca1400_nopad_as_ci, taken from a MariaDB server (a test compares both databases): white
+ * space, punctuation, digits, letters without case. The missing characters are control characters, which it ignores.
  */
 const ASCII_ORDER = '\t\n\v\f\r _-,;:!?.\'"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz'
 
-/** The key of the first character; one lower stands for every ignored character where each character counts. */
+/** The key of the first character. In match keys the one below it stands for every ignored character. */
 const FIRST_KEY = 0x21
 const IGNORED_KEY = String.fromCharCode(FIRST_KEY - 1)
 
@@ -17,14 +17,14 @@ const sortKeys = asciiKeys('')
 const matchKeys = asciiKeys(IGNORED_KEY)
 
 /**
- * The text whose code points order as the string does: letter case ignored, accents told apart, trailing spaces
- * counted, ASCII as on MariaDB, all other letters after it by code point.
+ * A key whose code points have the order of the text: it ignores letter case, accents and trailing spaces count, ASCII
+ * is ordered as on MariaDB, and all other letters follow by code point.
  */
 export function sortKey(text: string): string {
   return keyOf(text, sortKeys)
 }
 
-/** As sortKey, but one character for each of the string's, as LIKE looks at them. For contains and its relatives. */
+/** As sortKey, but with one character for each character of the text, as LIKE compares them. For `contains` and the like. */
 export function matchKey(text: string): string {
   return keyOf(text, matchKeys)
 }
@@ -54,7 +54,7 @@ const MATCH_FUNCTIONS = {
   endsWith: 'text_ends_with'
 } as const
 
-/** The embedded database: text is compared by its sort key, decimals are integers in units of their last digit. */
+/** The embedded database compares text by its sort key and stores decimals as integers in units of their last digit. */
 export const sqliteDialect: SqlDialect = {
   keyFunction: (type) => (type === 'string' ? 'sort_key' : undefined),
   operand: (name) => `$${name}`,
@@ -85,7 +85,7 @@ function boundOperand(operand: Operand, { type, scale }: Field): BoundValue {
   }
 }
 
-/** `-19.90` with scale 2 as -1990. What 64 bits cannot hold, no column holds either: the nearest end stands for it. */
+/** `-19.90` with scale 2 as -1990. No column holds more than 64 bits: a value beyond them becomes the nearest limit. */
 export function unitsOf(decimal: string, scale: number): bigint {
   const value = parseDecimal(decimal)
   if (value === undefined) throw new TypeError(`${decimal} is not a decimal number`)

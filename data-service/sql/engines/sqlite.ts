@@ -102,7 +102,7 @@ class SqliteDatabase implements Database {
     return new SqliteTransactions(this.#file)
   }
 
-  /** There is one writer at a time, and the driver is synchronous. */
+  /** undefined: there is one writer at a time, and the driver is synchronous. */
   withOwnPool(): undefined {
     return undefined
   }
@@ -117,7 +117,7 @@ class SqliteDatabase implements Database {
   }
 }
 
-/** A file can serve while it can be read. */
+/** The database can serve if its file can be read. */
 class SqliteProbe implements Probe {
   readonly #file: string
   #connection: SqliteConnection | undefined

@@ -7,7 +7,7 @@ import {
   WriteQueue
 } from './sqlite-connection.js'
 
-/** `this` of a callback: Sequelize reads both members, and recognises this class by its name. */
+/** The `this` of a callback. Sequelize reads both members, and recognises this class by its name. */
 class Statement {
   readonly lastID: number
   readonly changes: number
@@ -33,9 +33,9 @@ interface Opening {
 }
 
 /**
- * A `Database` as the `sqlite3` package has it. Statements run in the order given, after the opening; a lock held by
- * another process is waited for between statements, never inside one. A write transaction (BEGIN IMMEDIATE) waits for
- * its turn among those of this process.
+ * A `Database` like that of the `sqlite3` package. Statements run in the given order after the database was opened. A wait
+ * for the lock of another process happens between statements, never inside one. A write transaction (BEGIN IMMEDIATE)
+ * waits for its turn in the queue of this process.
  */
 export class Sqlite3Database {
   readonly filename: string
@@ -123,7 +123,7 @@ function plainRow(row: Readonly<Record<string, SqliteValue>>): Record<string, un
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainValue(value)]))
 }
 
-/** Integers that a number holds exactly as number, others as their digits. */
+/** Integers as a number if it represents them exactly, else as their digits. */
 function plainValue(value: SqliteValue): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString()
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
@@ -132,8 +132,8 @@ function plainValue(value: SqliteValue): unknown {
 type Opened = (error: unknown) => void
 
 /**
- * The part of the `sqlite3` package that Sequelize 6 uses, over the embedded driver, for its `dialectModule`. One
- * module a file: all connections opened through it share one queue of write transactions.
+ * The part of the `sqlite3` package that Sequelize 6 uses, built on the embedded driver, for its `dialectModule`. Make one
+ * module for each file: all connections opened through it share one queue of write transactions.
  */
 export function sqlite3Module(): object {
   const writes = new WriteQueue()

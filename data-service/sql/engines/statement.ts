@@ -1,14 +1,14 @@
 import type { Field, FieldType, Value } from '../../entity/field.js'
 
-/** What is sent beside a statement's text. Numbers travel as digits or bigint, never as a double. */
+/** A value that is sent apart from the statement's text. Numbers are digits or bigint, never a double. */
 export type BoundValue = string | bigint | Buffer | null
 
-/** Values by the name they are bound under, `$f0_1` for the second operand of the first condition. */
+/** Values by their bind name, such as `$f0_1` for the second operand of the first condition. */
 export type BoundValues = Record<string, BoundValue>
 
-/** The text of one shape of statement: compiled once, run with any values. */
+/** The text of one shape of statement. It is compiled once and runs with any values. */
 export interface StatementText {
-  /** With `?` for every value. */
+  /** The text with `?` for every value. */
   readonly sql: string
   /** Names of the values in the order of the text. */
   readonly binds: readonly string[]
@@ -24,7 +24,7 @@ export interface Statement extends StatementText {
 /** A column that a statement selects, or the row version. */
 export type SelectedField = Field | 'rowVersion'
 
-/** Makes a SELECT of text with `$name` placeholders; `decode` is the dialect's. */
+/** Makes a SELECT from a text with `$name` placeholders. `decode` is the dialect's. */
 export function selectStatement(
   text: string,
   fields: readonly SelectedField[],
@@ -37,7 +37,7 @@ export function selectStatement(
   }
 }
 
-/** Takes the `$name` placeholders out of a text. The semicolon that Sequelize's generator ends it with goes. */
+/** Replaces the `$name` placeholders of a text by `?`, and removes the final semicolon of Sequelize's generator. */
 export function statementText(text: string): StatementText {
   const binds: string[] = []
   const sql = text.replace(/;$/, '').replace(/\$(\w+)/g, (_, name: string) => {
@@ -60,13 +60,13 @@ export function decodeRow({ decode }: Statement, raw: readonly unknown[]): Value
   return decode.map((one, index) => one(raw[index]))
 }
 
-/** A column of bytes as Buffer. */
+/** The value of a column of bytes, as a Buffer. */
 export function bytes(raw: unknown): Buffer {
   if (!(raw instanceof Uint8Array)) throw new TypeError(`A column of bytes holds a ${typeof raw}`)
   return Buffer.isBuffer(raw) ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
 }
 
-/** A value that the column's type cannot have: the tables and the entity files disagree. */
+/** The error for a value that the column's type cannot have: the table differs from the entity file. */
 export function undecodable(type: FieldType, raw: unknown): TypeError {
   return new TypeError(`A ${type} column holds a ${typeof raw}`)
 }

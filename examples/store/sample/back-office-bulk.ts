@@ -37,7 +37,7 @@ export async function someDeliveredOrders(sequelize: Sequelize): Promise<Deliver
   }))
 }
 
-/** The first orders without an invoice. Throws an Error where there are not as many as asked. */
+/** The first orders without an invoice. Throws an Error if there are fewer than `count`. */
 export async function ordersToInvoice(sequelize: Sequelize, count: number): Promise<InvoicedOrder[]> {
   const rows = await sequelize.query<Omit<InvoicedOrder, 'total' | 'placedAt'> & { total: unknown; placedAt: unknown }>(
     `SELECT o.id, o.customer_id AS customerId, o.number, o.total, o.status, o.placed_at AS placedAt
@@ -55,13 +55,13 @@ export async function ordersToInvoice(sequelize: Sequelize, count: number): Prom
   }))
 }
 
-/** As dateTimes are written inside, whichever database it comes from. */
+/** A stored dateTime of either database in the format of a dateTime. */
 function dateTimeOf(stored: unknown): string {
   const text = String(stored)
   return text.endsWith('Z') ? text : `${text.replace(' ', 'T')}Z`
 }
 
-/** Bulk makers of the back office, what is referred to first. */
+/** Bulk makers of the back office. A resource comes after those that it refers to. */
 export const backOfficeBulkMakers: ReadonlyMap<string, BulkMaker> = new Map<string, BulkMaker>([
   ['coupons', () => Promise.resolve(couponMaker)],
   ['suppliers', () => Promise.resolve(supplierMaker)],

@@ -20,11 +20,11 @@ const PURCHASE_ORDERS = 48
 const RETURNS = 48
 const INVOICES = 60
 
-/** Rows of customers 1 and 2, whom the sample accounts sign in as, come first: so many each. */
-const OF_ACCOUNTS = 8
+/** The first rows belong to the customers 1 and 2, those of the sample accounts: this many for each. */
+const ROWS_OF_ACCOUNT = 8
 const ACCOUNTS = [1, 2]
 
-/** The rest is of orders all over the store. */
+/** The other rows belong to every eleventh order of the store. */
 const SPREAD = 11
 
 /** The resources of the back office, in an order in which what is referred to comes first. */
@@ -52,7 +52,7 @@ function accountsFirst(orders: readonly SampleAggregate[]): SampleAggregate[] {
   const of = (id: number) => orders.filter(({ root }) => root['customerId'] === id)
   const others = orders.filter(({ root }) => !ACCOUNTS.includes(Number(root['customerId'])))
   return [
-    ...ACCOUNTS.flatMap((id) => of(id).slice(0, OF_ACCOUNTS)),
+    ...ACCOUNTS.flatMap((id) => of(id).slice(0, ROWS_OF_ACCOUNT)),
     ...others.filter((_, index) => index % SPREAD === 0)
   ]
 }
@@ -97,7 +97,7 @@ const WORDS = [
   '@home'
 ]
 
-/** Coupons to try things with, by id: good for ever, over, switched off, and the bounds of percent. */
+/** Coupons for trials, by id: valid for ever, expired, inactive, and the lowest and highest percent. */
 const KNOWN_COUPONS: Readonly<Record<number, SampleRow>> = {
   1: { code: 'WELCOME10', percent: 10, startsAt: '2024-01-01T00:00:00.000Z', endsAt: null, isActive: true },
   2: {
@@ -112,7 +112,7 @@ const KNOWN_COUPONS: Readonly<Record<number, SampleRow>> = {
   5: { percent: 100 }
 }
 
-/** Coupons; half of them end some day. */
+/** Coupons, half of which have an end. */
 export const couponMaker: SampleMaker = (id, random) => ({
   root: { id, ...someCoupon(id, random), ...KNOWN_COUPONS[id] },
   children: {}
@@ -121,7 +121,7 @@ export const couponMaker: SampleMaker = (id, random) => ({
 function someCoupon(id: number, random: SampleRandom): SampleRow {
   const starts = moment(random)
   return {
-    // Unique whatever the letter case, since the number is.
+    // Unique in any letter case, since the number is unique.
     code: `${random.pick(WORDS)}-${String(id).padStart(4, '0')}`,
     percent: random.int(1, 18) * 5,
     startsAt: dateTimeOf(starts),
@@ -130,7 +130,7 @@ function someCoupon(id: number, random: SampleRandom): SampleRow {
   }
 }
 
-/** What an invoice takes from its order. */
+/** The members of an order that its invoice copies. */
 export interface InvoicedOrder {
   readonly id: number
   readonly customerId: number
@@ -140,7 +140,7 @@ export interface InvoicedOrder {
   readonly placedAt: string
 }
 
-/** Invoices of the given orders in turn, which are as many at least: an order has one. */
+/** Invoices of the given orders, one for each. There must be at least as many orders as invoices. */
 export function invoiceMaker(orders: readonly InvoicedOrder[]): SampleMaker {
   return (id, random) => {
     const order = orders[(id - 1) % orders.length] ?? random.pick(orders)
@@ -162,7 +162,7 @@ export function invoiceMaker(orders: readonly InvoicedOrder[]): SampleMaker {
   }
 }
 
-/** An order that was called off after all has a void one. */
+/** The invoice of a cancelled order is void. */
 function someStatus({ status }: InvoicedOrder, random: SampleRandom): string {
   if (status === 'cancelled') return 'void'
   if (status === 'placed') return random.pick(['draft', 'draft', 'issued'])
@@ -174,7 +174,7 @@ type Status = (typeof PURCHASE_STATUSES)[number]
 
 const PURCHASE_REASONS = ['Too late', 'Found cheaper,\n"elsewhere"', '', null]
 
-/** Purchase orders of the given suppliers; what has arrived suits the status. */
+/** Purchase orders of the given suppliers. The received quantities fit the status. */
 export function purchaseOrderMaker(supplierIds: readonly number[], productIds: readonly number[]): SampleMaker {
   return (id, random) => {
     const status = random.pick(PURCHASE_STATUSES)
@@ -195,7 +195,7 @@ export function purchaseOrderMaker(supplierIds: readonly number[], productIds: r
   }
 }
 
-/** Of a submitted order the first line always waits for some, or the order would be received. */
+/** The first line of a submitted order is never complete, or the order would be received. */
 function sampleLine(
   random: SampleRandom,
   { productId, status, isFirst }: { readonly productId: number; readonly status: Status; readonly isFirst: boolean }
@@ -206,7 +206,7 @@ function sampleLine(
   return { productId, quantity, receivedQuantity }
 }
 
-/** A delivered order that something can come back of. */
+/** A delivered order, whose lines can be returned. */
 export interface DeliveredOrder {
   readonly id: number
   readonly customerId: number
@@ -234,7 +234,7 @@ const RETURN_REASONS = [
 ]
 const REJECT_REASONS = ['Worn.', 'Too late by 3 days, sorry', '100% used_up']
 
-/** Returns of the given orders in turn, each of some of what its order holds. */
+/** Returns of the given orders in turn, each with some of the order's lines. */
 export function returnMaker(orders: readonly DeliveredOrder[]): SampleMaker {
   return (id, random) => {
     const order = orders[(id - 1) % orders.length] ?? random.pick(orders)
@@ -261,7 +261,7 @@ function someOf(ordered: readonly OrderedLine[], random: SampleRandom): SampleRo
     .map(({ productId, variantId, quantity }) => ({ productId, variantId, quantity: random.int(1, quantity) }))
 }
 
-/** Stock that no dice would find, by id: nothing, all of it promised, as much as there can be. */
+/** Stock at the limits, by id: none, all of it reserved, the maximum. */
 const KNOWN_STOCK: Readonly<Record<number, { readonly onHand: number; readonly reserved: number }>> = {
   1: { onHand: 0, reserved: 0 },
   2: { onHand: 25, reserved: 25 },
@@ -299,10 +299,10 @@ const NAMES = [
 const FORMS = ['GmbH', 'S.p.A.', 'Ltd., London', 'AB', '株式会社']
 const COUNTRIES = ['CN', 'DE', 'FR', 'IE', 'IT', 'JP', 'PL', 'SE']
 
-/** Every third one has a hard name. */
+/** Every third supplier has a hard text as its name. */
 const HARD_SUPPLIER_EVERY = 3
 
-/** Suppliers; one in five is active no more. */
+/** Suppliers, one in five of which is inactive. */
 export const supplierMaker: SampleMaker = (id, random) => ({
   root: {
     id,
@@ -316,10 +316,10 @@ export const supplierMaker: SampleMaker = (id, random) => ({
 const PLACES = ['Harbour', 'North', 'Old Mill', 'Airport', 'Ring Road', 'Südkreuz', 'Порт', '港北']
 const CITIES = ['Gdańsk', 'Göteborg', 'Hamburg', 'Le Havre', "L'Aquila", 'Санкт-Петербург', '横浜']
 
-/** Every fourth one has a hard name. */
+/** Every fourth warehouse has a hard text as its name. */
 const HARD_WAREHOUSE_EVERY = 4
 
-/** Warehouses, the id being the guid of the number; one in five is closed. */
+/** Warehouses, whose id is the guid of the number. One in five is closed. */
 export const warehouseMaker: SampleMaker = (number, random) => ({
   root: {
     id: numberedGuid(number),

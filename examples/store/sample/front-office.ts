@@ -54,16 +54,16 @@ export function frontOfficeSample(of: {
   ]
 }
 
-/** Customers 1 and 2, whom the sample accounts sign in as, have a row in eight each. */
+/** Each of the customers 1 and 2, those of the sample accounts, has one of eight rows. */
 const ACCOUNT_EVERY = 8
 
-/** Whose the row is, out of `customerIds`, of which the accounts' are the lowest two. */
+/** The owner of a row among `customerIds`. The lowest two ids are those of the sample accounts. */
 export function ownerOf(id: number, customerIds: readonly number[], random: SampleRandom): number {
   const customerId = customerIds[(id % ACCOUNT_EVERY) - 1]
   return customerId !== undefined && customerId <= 2 ? customerId : random.pick(customerIds)
 }
 
-/** Bookmarks of users, who are numbered as their customers are. A session of its own each keeps them apart. */
+/** Bookmarks of users, whose ids are those of their customers. Every bookmark has a session of its own. */
 export function bookmarkMaker(userIds: readonly number[]): SampleMaker {
   return (id, random) => ({
     root: {
@@ -111,13 +111,13 @@ export interface CartOrder {
 interface Surroundings {
   readonly customerIds: readonly number[]
   readonly sellables: readonly Sellable[]
-  /** Codes of coupons; there may be none. */
+  /** Codes of coupons; may be empty. */
   readonly couponCodes: readonly string[]
-  /** Where there are none, every cart is open. */
+  /** If it is empty, every cart is open. */
   readonly orders: readonly CartOrder[]
 }
 
-/** Carts with up to five items; every fifth is checked out where there are orders. */
+/** Carts with up to five items. Every fifth is checked out if there are orders. */
 export function shoppingCartMaker({ customerIds, sellables, couponCodes, orders }: Surroundings): SampleMaker {
   return (id, random) => {
     const order = id % 5 === 0 && orders.length > 0 ? random.pick(orders) : undefined
@@ -130,13 +130,13 @@ export function shoppingCartMaker({ customerIds, sellables, couponCodes, orders 
         updatedAt: dateTimeOf(moment(random)),
         orderNumber: order?.number ?? null
       },
-      // Who checks out has something in the cart.
+      // A cart that was checked out is not empty.
       children: { items: itemsOf(random.int(order === undefined ? 0 : 1, MAX_ITEMS), sellables, random) }
     }
   }
 }
 
-/** A product or variant that is picked twice is in the cart once. */
+/** A product or variant that is picked twice becomes one item. */
 function itemsOf(count: number, sellables: readonly Sellable[], random: SampleRandom): SampleRow[] {
   const picked = new Set(Array.from({ length: count }, () => random.pick(sellables)))
   return Array.from(picked, ({ productId, variantId }) => ({ productId, variantId, quantity: random.int(1, 9) }))
@@ -183,7 +183,7 @@ export function subscriptionMaker(customerIds: readonly number[]): SampleMaker {
 }
 
 const SEATS = ['A-12', 'row 3, seat 7', 'Balcony "left"', '-1', '=B2', 'Ränge 4', '100%', 'VIP_1', '二階5']
-/** The dearest that the column holds, and one for nothing. */
+/** The highest price that the column can hold, and a free ticket, by id. */
 const PRICES: Readonly<Record<number, string>> = { 3: '99999999.99', 4: '0.00' }
 
 /** Tickets of customers to events. */
@@ -209,7 +209,7 @@ const CITIES = ['Berlin', 'Córdoba', 'Kraków', 'Lyon', 'Reykjavík', '東京',
 export const venueMaker: SampleMaker = (id, random) => ({
   root: {
     id,
-    // Those that spreadsheets and LIKE trip over are further down the list.
+    // 14 skips the first hard texts, so that those with a meaning in spreadsheets and LIKE are used.
     name: hardText(id + 14, 2) ?? `${random.pick(NAMES)} ${random.pick(VENUE_KINDS)}`,
     city: random.pick(CITIES),
     capacity: random.int(2, 200) * 10,
@@ -218,7 +218,7 @@ export const venueMaker: SampleMaker = (id, random) => ({
   children: {}
 })
 
-/** Bulk makers of the front office, what is referred to first. */
+/** Bulk makers of the front office. A resource comes after those that it refers to. */
 export const frontOfficeBulkMakers: ReadonlyMap<string, BulkMaker> = new Map<string, BulkMaker>([
   ['venues', () => Promise.resolve(venueMaker)],
   ['events', async (sequelize) => eventMaker(await atLeastOne(someIds(sequelize, 'venues'), 'venues'))],

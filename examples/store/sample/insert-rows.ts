@@ -10,7 +10,7 @@ import {
 import type { Database } from '../../../data-service/public/service.js'
 import { NUMBERED_GUIDS, numberOfGuid, SampleRandom, type SampleRow } from './values.js'
 
-/** What a column holds of a value, ready to be bound: the migrations' column types decide. Strings lose no digit. */
+/** The bound form of a value for a column, by the column types of the migrations. No digit is lost. */
 export function storedValue(field: Field, value: Value, sqlite: boolean): Value {
   if (value === null || Buffer.isBuffer(value)) return value
   switch (field.type) {
@@ -25,10 +25,10 @@ export function storedValue(field: Field, value: Value, sqlite: boolean): Value 
   }
 }
 
-/** Most values of one statement. SQLite looks named parameters up one by one, so few of them are faster there. */
+/** Values of one statement at most. SQLite searches for named parameters one by one, so few of them are faster there. */
 const MAX_VALUES = { sqlite: 500, mysql: 16_000 }
 
-/** A table and its columns without the row version; the id may be missing where the database gives it. */
+/** A table and its columns without the row version, and without the id if the database gives it. */
 export interface Target {
   readonly table: string
   readonly columns: readonly Column[]
@@ -43,7 +43,7 @@ export function childTarget({ table, foreignKey, columns }: Children): Target {
   return { table, columns: [...columns, { name: 'rootId', column: foreignKey, field: int() }] }
 }
 
-/** Eight bytes that the table and the row alone decide. */
+/** Eight bytes that depend on the table and the row only. */
 function rowVersionOf(table: string, row: number): Buffer {
   return new SampleRandom(`${table}.row_version`, row).bytes(8)
 }
@@ -51,11 +51,11 @@ function rowVersionOf(table: string, row: number): Buffer {
 export interface Batch {
   readonly target: Target
   readonly rows: readonly SampleRow[]
-  /** Decides the row versions: the number of the first row, 1 for the table's first. */
+  /** The number of the first row (the table's first is 1), from which the row versions are made. */
   readonly firstNumber: number
 }
 
-/** Inserts rows, many in one statement. A row that lacks a column is a TypeError before anything is sent. */
+/** Inserts rows, many in one statement. If a row lacks a column it throws a TypeError before it sends anything. */
 export async function insertRows(sequelize: Sequelize, batch: Batch, transaction: Transaction): Promise<void> {
   const sqlite = sequelize.getDialect() === 'sqlite'
   const { table, columns } = batch.target
@@ -87,9 +87,9 @@ function insertStatement({ table, columns }: Target, rows: number): string {
 }
 
 /**
- * Takes `count` numbers in a row for new roots and returns the first. Ids that are int or long come out of the table's
- * own numbering, above all that were ever given, and rows that a running service adds meanwhile are numbered behind
- * them. Guids are numbered behind those of the sample rows that are there, and nothing keeps another loader off them.
+ * Reserves `count` consecutive numbers for new roots and returns the first. For int and long ids they come from the
+ * table's own numbering: they are above all numbers ever given, and rows that a running service adds get higher ones.
+ * Guids continue after those of the existing sample rows and are not protected from a second loader.
  */
 export async function reserveIds(
   { sequelize, schema }: Database,
@@ -135,7 +135,7 @@ async function reserveSqlite(sequelize: Sequelize, { table, count, transaction }
   return (row?.seq ?? 0) + 1
 }
 
-/** The table's DDL tells the counter as it is, information_schema a cached one on MySQL. */
+/** Reads the counter from the table's DDL. information_schema may give an old value on MySQL. */
 async function reserveMysql(sequelize: Sequelize, { table, count, transaction }: Numbering): Promise<number> {
   await sequelize.query(`LOCK TABLES \`${table}\` WRITE`, { transaction })
   try {

@@ -8,7 +8,7 @@ import { atLeastOne, type BulkMaker, orderMaker, someIds, someSellables } from '
 import { categoryMaker, customerMaker, productMaker } from './shop.js'
 import { SampleRandom } from './values.js'
 
-/** The resources that rows can be made of. */
+/** The makers of rows by resource. */
 export const bulkMakers: ReadonlyMap<string, BulkMaker> = new Map<string, BulkMaker>([
   ['categories', async (sequelize) => categoryMaker(await someIds(sequelize, 'categories'))],
   ['products', async (sequelize) => productMaker(await atLeastOne(someIds(sequelize, 'categories'), 'categories'))],
@@ -28,7 +28,7 @@ export const bulkMakers: ReadonlyMap<string, BulkMaker> = new Map<string, BulkMa
 /** Roots of one transaction. */
 const CHUNK = 10_000
 
-/** Indexes grow at random places: 200 MB of pages stay in memory while SQLite, whose default is 2 MB, loads. */
+/** 200 MB of page cache instead of SQLite's default of 2 MB, since index pages are written in random order. */
 const SQLITE_CACHE = 'PRAGMA cache_size = -200000'
 
 export interface LoadOrder {
@@ -38,9 +38,9 @@ export interface LoadOrder {
 }
 
 /**
- * Adds `count` roots with their children of the primary store to a migrated database, for benchmarks; reviews are not
- * among them. `progress` is told after each transaction how many roots there are so far. Throws an Error for a
- * resource that nothing makes rows of, and where rows that the new ones refer to are missing.
+ * Adds `count` roots with their children of the primary store, so without reviews, to a migrated database, for
+ * benchmarks. `progress` is called after each transaction with the number of roots so far. Throws an Error for a resource
+ * without a maker, and if there are no rows that the new ones could refer to.
  */
 export async function loadMore(
   database: Database,
@@ -81,8 +81,8 @@ export async function loadMore(
 const MAX_COUNT = 2 ** 31 - 1
 
 /**
- * `--products 1000000 --orders 500` as what to load, in the order in which rows are referred to, whatever the order of
- * the flags. Throws an Error that says what would be right.
+ * Parses flags such as `--products 1000000 --orders 500`. The result is sorted so that a resource comes after those that
+ * it refers to. Throws an Error that says what is right.
  */
 export function parseOrders(flags: readonly string[]): LoadOrder[] {
   const resources = [...bulkMakers.keys()]

@@ -12,13 +12,13 @@ import {
   type SampleRow
 } from './values.js'
 
-/** How many rows new ones refer to, at most. */
+/** The maximum number of rows that new rows refer to. */
 export const REFERRED = 1000
 
-/** Looks up what `count` new rows of a resource refer to, and returns what makes them. */
+/** Reads the rows that `count` new rows of a resource refer to, and returns the maker of the new rows. */
 export type BulkMaker = (sequelize: Sequelize, count: number) => Promise<SampleMaker>
 
-/** Throws an Error that says what to load first where there is nothing to refer to. */
+/** Throws an Error that says what to load first if there is nothing to refer to. */
 export async function atLeastOne<T>(found: Promise<readonly T[]>, resource: string): Promise<readonly T[]> {
   const rows = await found
   if (rows.length === 0) throw new Error(`The new rows refer to ${resource}, and there are none: load some first`)
@@ -38,14 +38,14 @@ export async function someKeys(sequelize: Sequelize, table: string): Promise<str
   return rows.map(({ id }) => String(id))
 }
 
-/** What a line can be of: a product as it is, or one of its variants. */
+/** What can be in an order line: a product, or one of its variants. */
 export interface Sellable {
   readonly productId: number
   readonly variantId: number | null
   readonly price: string
 }
 
-/** Every product as it is and every variant of it. */
+/** All products and their variants. */
 export function sellablesOf(products: readonly SampleAggregate[]): Sellable[] {
   return products.flatMap(({ root, children }) => {
     const productId = Number(root['id'])
@@ -57,7 +57,7 @@ export function sellablesOf(products: readonly SampleAggregate[]): Sellable[] {
   })
 }
 
-/** The first products as they are and the first variants. */
+/** The first products and the first variants. */
 export async function someSellables(sequelize: Sequelize): Promise<Sellable[]> {
   const rows = await sequelize.query<{ productId: number; variantId: number | null; price: unknown }>(
     `SELECT * FROM (SELECT id AS productId, NULL AS variantId, price FROM products ORDER BY id LIMIT ${REFERRED}) p
@@ -76,10 +76,10 @@ export async function someSellables(sequelize: Sequelize): Promise<Sellable[]> {
 const STATUSES = ['placed', 'paid', 'shipped', 'delivered', 'delivered', 'delivered', 'cancelled'] as const
 type Status = (typeof STATUSES)[number]
 
-/** Customers 1 and 2, whom the sample accounts sign in as, have an order in twenty-five each. */
+/** Each of the customers 1 and 2, those of the sample accounts, has one of twenty-five orders. */
 const ACCOUNT_EVERY = 25
 
-/** Orders of the given customers; totals add up and dates suit the status. */
+/** Makes orders of the given customers. Totals are the sums of their lines, and dates fit the status. */
 export function orderMaker(customerIds: readonly number[], sellables: readonly Sellable[]): SampleMaker {
   return (id, random) => {
     const lines = Array.from({ length: random.int(1, 5) }, () => sampleLine(random, random.pick(sellables)))
@@ -106,7 +106,7 @@ function sampleLine(random: SampleRandom, { productId, variantId, price }: Sella
   return { productId, variantId, quantity: random.int(1, 5), unitPrice: price }
 }
 
-/** Paid comes after placed, delivered after paid; a cancelled order may have been paid before. */
+/** The dates of an order in the order of its states. A cancelled order may have been paid before. */
 function datesOf(status: Status, random: SampleRandom): Record<string, Value> {
   const placed = moment(random)
   const paid = momentAfter(random, placed, 2)

@@ -13,7 +13,7 @@ const PRODUCTS = 2000
 const CUSTOMERS = 200
 const ORDERS = 1500
 
-/** The whole sample store: aggregates by resource, in an order in which what is referred to comes first. */
+/** The whole sample store: aggregates by resource. A resource comes after those that it refers to. */
 export function sampleStore(): ReadonlyMap<string, readonly SampleAggregate[]> {
   const categories = sampleCategories()
   const products = numbered('products', PRODUCTS, productMaker(idsOf(categories)))
@@ -32,13 +32,13 @@ export function sampleStore(): ReadonlyMap<string, readonly SampleAggregate[]> {
 }
 
 /**
- * Loads the sample store into migrated, empty databases; where the primary one holds any row it does nothing. Each
- * database gets all of its rows or none, and two processes that start at once load them once. True: it loaded.
+ * Loads the sample store into migrated, empty databases. It does nothing if the primary one has any row. Each database
+ * gets all of its rows or none, and two processes that start at the same time load them once. Returns whether it loaded.
  */
 export async function loadSample(primary: Database, second: Database): Promise<boolean> {
   if (!(await isEmpty(primary.sequelize, 'primary'))) return false
   const store = sampleStore()
-  // The second store first: whether to load is read off the primary one, which a process cut off here finds empty.
+  // The second store comes first: an empty primary store makes the next start load again if this one is interrupted.
   await loadStore(second, 'second', store)
   return loadStore(primary, 'primary', store)
 }
@@ -65,7 +65,7 @@ function entityNamed(resource: string): Entity {
   return entity
 }
 
-/** The tables of an entity that live in the store, roots before children, with their rows. */
+/** The tables of an entity in the store with their rows, roots before children. */
 function tablesOf(
   entity: Entity,
   store: StoreName,

@@ -77,7 +77,7 @@ export function categoryMaker(parentIds: readonly number[]): SampleMaker {
   })
 }
 
-/** The tree as aggregates, ids from 1. */
+/** The tree as aggregates, with ids from 1. */
 export function sampleCategories(): SampleAggregate[] {
   return SAMPLE_CATEGORIES.map(({ name, slug, parentId }, index) => ({
     root: { id: index + 1, name, parentId, slug },
@@ -137,7 +137,7 @@ const DESCRIPTIONS = [
 ]
 const PRICE_ENDINGS = [90, 95, 99, 0, 10, 50]
 
-/** Values that no dice would find, by id. */
+/** Prices at the limits, which random numbers would hardly give, by id. */
 const PRICES: Readonly<Record<number, string>> = { 1: '19.90', 2: '0.10', 3: '0.00', 4: '99999999.99' }
 const BARCODES: Readonly<Record<number, string>> = {
   1: '4006381333931',
@@ -171,7 +171,7 @@ export function productMaker(categoryIds: readonly number[]): SampleMaker {
       },
       children: {
         variants: variantsOf({ sku, price }, VARIANT_COUNTS[id] ?? random.int(0, 6), random),
-        // Most products have few reviews: the smaller of two throws.
+        // The smaller of two random numbers: most products have few reviews.
         reviews: repeated(REVIEW_COUNTS[id] ?? Math.min(random.int(0, 20), random.int(0, 20)), () =>
           sampleReview(random)
         )
@@ -184,13 +184,13 @@ function variantsOf(product: { sku: string; price: string }, count: number, rand
   return VARIANTS.slice(0, count).map((name, index) => ({
     name,
     sku: `${product.sku}-${index + 1}`,
-    // Dearer than the product by up to two, which the column still holds.
+    // Up to 2.00 more than the product, unless that would be beyond the column's precision.
     price: product.price === PRICES[4] ? product.price : amountOf(centsOf(product.price) + BigInt(random.int(0, 200))),
     stock: random.chance(20) ? 0 : random.int(1, 500)
   }))
 }
 
-/** Unique whatever the letter case, since the number is. */
+/** Unique in any letter case, since the number is unique. */
 function someSku(thing: string, id: number): string {
   const sku = `${thing.slice(0, 3).toUpperCase()}-${String(id).padStart(5, '0')}`
   return id % 7 === 0 ? sku.toLowerCase() : sku
@@ -200,7 +200,7 @@ function somePrice(random: SampleRandom): string {
   return amountOf(BigInt(random.int(0, 249) * 100 + random.pick(PRICE_ENDINGS)))
 }
 
-/** Thirteen digits as shops have them, or nineteen, which no double holds. */
+/** Thirteen digits as on real goods, or nineteen, which a double cannot represent exactly. */
 function someBarcode(random: SampleRandom): Value {
   if (random.chance(20)) return null
   const digits = random.chance(25) ? 17 : 11

@@ -9,15 +9,15 @@ export interface SampleAggregate {
   readonly children: Readonly<Record<string, readonly SampleRow[]>>
 }
 
-/** Makes the aggregate whose root has the id. The same id, random and surroundings give the same aggregate. */
+/** Makes the aggregate whose root has the id. The same id and random numbers give the same aggregate. */
 export type SampleMaker = (id: number, random: SampleRandom) => SampleAggregate
 
 /**
- * Numbers that look random and are the same on every machine: `seed` and `id` alone decide them, so that any row can be
- * made without those before it.
+ * Pseudo-random numbers that are the same on every machine. They depend on `seed` and `id` only, so that a row can be made
+ * without the rows before it.
  */
 export class SampleRandom {
-  // State of sfc32 (public domain, PractRand): small, fast and without visible patterns.
+  // The state of sfc32 (public domain, PractRand), a small and fast generator without visible patterns.
   #a: number
   #b: number
   #c = 1
@@ -45,7 +45,7 @@ export class SampleRandom {
     const index = this.int(0, list.length - 1)
     const found = list[index]
     if (found === undefined && index >= list.length) throw new RangeError('Nothing to pick from')
-    // The index is inside the list, so undefined is what the list holds.
+    // The index is inside the list, so an undefined value is a member of the list.
     return found as T
   }
 
@@ -74,8 +74,8 @@ function fnv1a(text: string): number {
 }
 
 /**
- * Names that real data holds and that careless code trips over, 1 to 200 characters each. Neighbours that differ in
- * little are meant to: letter case, accents, trailing spaces.
+ * Names like those of real data that reveal mistakes of code, 1 to 200 characters each. Some neighbours differ only in
+ * letter case, accents or trailing spaces, on purpose.
  */
 export const HARD_TEXTS: readonly string[] = [
   // Other scripts, right to left, characters beyond 16 bits.
@@ -104,21 +104,21 @@ export const HARD_TEXTS: readonly string[] = [
   '{"json": [1, 2]}',
   '$f0 :name ? placeholder',
   'null',
-  // What a spreadsheet would run.
+  // What a spreadsheet would run as a formula.
   '=SUM(A1:A9)',
   '-40 °C parka',
   '+1 adapter',
   '@home sign',
   '\tleading tab',
   '# number sign',
-  // What LIKE would take for a pattern.
+  // Characters that have a meaning in a LIKE pattern.
   '100% cotton shirt',
   '%',
   '_',
   'snake_case ruler',
   'snakeXcase ruler',
   '50%_off\\',
-  // Twins.
+  // Texts that are equal except for letter case, accents or spaces.
   'Tea Pot',
   'tea pot',
   'TEA POT',
@@ -142,20 +142,20 @@ export const HARD_TEXTS: readonly string[] = [
 
 const EVERY = 20
 
-/** Every twentieth id, or as many as `every` says, takes the next hard text; the others none. */
+/** A hard text for every twentieth id, or for each `every`-th one; undefined for the others. */
 export function hardText(id: number, every = EVERY): string | undefined {
   return id % every === 0 ? HARD_TEXTS[(id / every - 1) % HARD_TEXTS.length] : undefined
 }
 
-/** What guids of sample rows begin with, and those that the service makes (version 4, random) never do. */
+/** The beginning of all guids of sample rows. The random guids of the service practically never have it. */
 export const NUMBERED_GUIDS = '00000000-0000-4000-8000-'
 
-/** The guid of the sample row with the number: the same each time, in the order of the numbers. */
+/** The guid of the sample row with the number. Guids are in the order of their numbers. */
 export function numberedGuid(number: number): string {
   return NUMBERED_GUIDS + number.toString(16).padStart(12, '0')
 }
 
-/** The number that numberedGuid was given. */
+/** The number of a guid that numberedGuid made. */
 export function numberOfGuid(guid: string): number {
   return Number.parseInt(guid.slice(NUMBERED_GUIDS.length), 16)
 }
@@ -184,7 +184,7 @@ const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 const SPAN_DAYS = 730
 
-/** Milliseconds since 1970 within the two years that the sample store tells of. */
+/** A moment within the two years of the sample store, in milliseconds since 1970. */
 export function moment(random: SampleRandom): number {
   return FIRST_MOMENT + random.int(0, SPAN_DAYS - 1) * DAY_MS + random.int(0, DAY_MS - 1)
 }
@@ -194,7 +194,7 @@ export function momentAfter(random: SampleRandom, earlier: number, days: number)
   return earlier + random.int(MINUTE_MS, days * DAY_MS)
 }
 
-/** A moment as a dateTime is written everywhere. */
+/** A moment in the format of a dateTime. */
 export function dateTimeOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }

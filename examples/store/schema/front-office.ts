@@ -58,7 +58,7 @@ export const createTickets: Migration = {
   )
 }
 
-/** Users and sessions are kept elsewhere: their ids are of no table here. */
+/** Users and sessions are kept outside of this database, so their ids are no foreign keys. */
 export const createBookmarks: Migration = {
   name: '024-bookmarks',
   up: createTables(

@@ -19,7 +19,7 @@ import {
 } from './front-office.js'
 import { createCategories, createCustomers, createOrders, createProducts } from './shop.js'
 
-/** The tables of the primary store, in order, behind those of the engine: a new migration is one line at the end. */
+/** The migrations of the primary store, in order, after those of the engine. Add a new one at the end. */
 export const primaryMigrations: readonly Migration[] = [
   createCategories,
   createProducts,

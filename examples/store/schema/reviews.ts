@@ -19,5 +19,5 @@ const createProductReviews: Migration = {
   )
 }
 
-/** The tables of the second store, in order: the reviews of products. */
+/** The migrations of the second store, in order. */
 export const secondMigrations: readonly Migration[] = [createProductReviews]
