@@ -1,6 +1,6 @@
 import { DefaultAzureCredential } from '@azure/identity'
 
-/** Who this process is to Azure: a managed or workload identity, or what the environment of Azure's own tools says. */
+/** The identity of this process in Azure: a managed or workload identity, or the environment variables of Azure's tools. */
 export function azureCredential(): DefaultAzureCredential {
   return new DefaultAzureCredential()
 }

@@ -5,13 +5,13 @@ import type { KeyEncryption, WrappedSecret } from './ring-document.js'
 import { parseVaultKey, type VaultKey } from './ring-settings.js'
 import type { RingStore, StoredRing } from './ring-stores.js'
 
-/** Milliseconds that a call may take. */
-const BLOB_TIMEOUT = 4000
+/** Milliseconds that a call of the blob store or the vault may take. */
+const CALL_TIMEOUT = 4000
 
-/** The clients never retry: RingUpkeep does, and other keys are used meanwhile. */
-const PIPELINE: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }
+/** The clients do not retry, because RingUpkeep does. The process signs with other keys in the meantime. */
+const BLOB_PIPELINE: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }
 
-/** The ring as one blob. Its entity tag is the version. */
+/** The ring as one blob. The version is its entity tag. */
 export class BlobStore implements RingStore {
   readonly place: string
   readonly #blob: BlockBlobClient
@@ -24,14 +24,14 @@ export class BlobStore implements RingStore {
 
   /** A URL with a shared access signature needs no other credential. */
   static async at(url: URL): Promise<BlobStore> {
-    if (url.searchParams.has('sig')) return new BlobStore(new BlockBlobClient(url.href, undefined, PIPELINE))
+    if (url.searchParams.has('sig')) return new BlobStore(new BlockBlobClient(url.href, undefined, BLOB_PIPELINE))
     const { azureCredential } = await import('./azure-credential.js')
-    return new BlobStore(new BlockBlobClient(url.href, azureCredential(), PIPELINE))
+    return new BlobStore(new BlockBlobClient(url.href, azureCredential(), BLOB_PIPELINE))
   }
 
   async read(): Promise<StoredRing | undefined> {
     try {
-      const abortSignal = AbortSignal.timeout(BLOB_TIMEOUT)
+      const abortSignal = AbortSignal.timeout(CALL_TIMEOUT)
       const { etag, readableStreamBody } = await this.#blob.download(undefined, undefined, { abortSignal })
       if (etag === undefined || readableStreamBody === undefined) throw new Error('The answer has no entity tag.')
       return { text: await textOf(readableStreamBody), version: etag }
@@ -41,12 +41,12 @@ export class BlobStore implements RingStore {
     }
   }
 
-  async write(text: string, over: string | undefined): Promise<boolean> {
+  async write(text: string, expectedVersion: string | undefined): Promise<boolean> {
     const body = Buffer.from(text)
     try {
       await this.#blob.upload(body, body.length, {
-        abortSignal: AbortSignal.timeout(BLOB_TIMEOUT),
-        conditions: over === undefined ? { ifNoneMatch: '*' } : { ifMatch: over },
+        abortSignal: AbortSignal.timeout(CALL_TIMEOUT),
+        conditions: expectedVersion === undefined ? { ifNoneMatch: '*' } : { ifMatch: expectedVersion },
         blobHTTPHeaders: { blobContentType: 'application/json' }
       })
       return true
@@ -67,13 +67,13 @@ function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof RestError && codes.includes(error.code ?? '')
 }
 
-const ALGORITHM = 'RSA-OAEP-256'
+const WRAP_ALGORITHM = 'RSA-OAEP-256'
 
-/** Milliseconds that a call may take. */
-const VAULT_TIMEOUT = 4000
-
-/** For `http:` URLs, which are accepted for a vault on this machine alone (parseServiceUrl). Its host is no domain of Azure's. */
-const EMULATED: CryptographyClientOptions = {
+/**
+ * Options for `http:` URLs, which are accepted only for a vault on this machine (parseServiceUrl). The host of such a vault
+ * is not a domain of Azure, which challenge resource verification would require.
+ */
+const EMULATOR_OPTIONS: CryptographyClientOptions = {
   disableChallengeResourceVerification: true,
   additionalPolicies: [
     {
@@ -91,7 +91,7 @@ export interface VaultEncryptionParts {
   readonly credential: TokenCredential
 }
 
-/** A key of Azure Key Vault that wraps and unwraps there; it needs the grants get, wrapKey and unwrapKey. */
+/** A key of Azure Key Vault, which wraps and unwraps in the vault. It needs the grants get, wrapKey and unwrapKey. */
 export class VaultEncryption implements KeyEncryption {
   readonly place: string
   readonly #key: VaultKey
@@ -102,7 +102,7 @@ export class VaultEncryption implements KeyEncryption {
     this.place = `${key.vault}/keys/${key.name}`
     this.#key = key
     this.#credential = credential
-    this.#options = { retryOptions: { maxRetries: 0 }, ...(key.vault.startsWith('http:') ? EMULATED : {}) }
+    this.#options = { retryOptions: { maxRetries: 0 }, ...(key.vault.startsWith('http:') ? EMULATOR_OPTIONS : {}) }
   }
 
   static async by(key: VaultKey): Promise<VaultEncryption> {
@@ -112,33 +112,33 @@ export class VaultEncryption implements KeyEncryption {
 
   async wrap(secret: Buffer): Promise<WrappedSecret> {
     const version = this.#key.version ?? (await this.#newestVersion())
-    const { result } = await this.#client(version).wrapKey(ALGORITHM, secret, this.#withinTime())
+    const { result } = await this.#client(version).wrapKey(WRAP_ALGORITHM, secret, this.#timeLimit())
     return { by: `${this.place}/${version}`, bytes: Buffer.from(result) }
   }
 
   async unwrap({ by, bytes }: WrappedSecret): Promise<Buffer> {
     const version = versionIn(by)
     if (version === undefined) throw new Error('The version of the wrapping key is not known.')
-    const { result } = await this.#client(version).unwrapKey(ALGORITHM, bytes, this.#withinTime())
+    const { result } = await this.#client(version).unwrapKey(WRAP_ALGORITHM, bytes, this.#timeLimit())
     return Buffer.from(result)
   }
 
-  /** Only the configured vault may be called, never one that the store names: a call sends our access token. */
+  /** Only the configured vault may be called, never one that the store names, because a call sends our access token. */
   hasWrapped({ by }: WrappedSecret): boolean {
     return versionIn(by) !== undefined && by.startsWith(`${this.place}/`)
   }
 
-  /** The version is asked for first: a wrapKey call without one does not tell which version it used. */
+  /** wrapKey is called with an explicit version, because a call without one does not tell which version it used. */
   async #newestVersion(): Promise<string> {
     const client = new KeyClient(this.#key.vault, this.#credential, this.#options)
-    const { properties } = await client.getKey(this.#key.name, this.#withinTime())
+    const { properties } = await client.getKey(this.#key.name, this.#timeLimit())
     if (properties.version === undefined) throw new Error('The vault does not say the version of the key.')
     return properties.version
   }
 
   /**
-   * A client that knows the key already, and asks the vault for nothing but the operation: one that fetched the key
-   * would refuse to unwrap with a version that has expired since, which the vault itself does not.
+   * A client that has the key already and only calls the operation. A client that fetches the key itself refuses to unwrap
+   * with an expired version, although the vault allows that.
    */
   #client(version: string): CryptographyClient {
     const { vault, name } = this.#key
@@ -147,8 +147,8 @@ export class VaultEncryption implements KeyEncryption {
     return new CryptographyClient(key, this.#credential, this.#options)
   }
 
-  #withinTime(): { abortSignal: AbortSignal } {
-    return { abortSignal: AbortSignal.timeout(VAULT_TIMEOUT) }
+  #timeLimit(): { abortSignal: AbortSignal } {
+    return { abortSignal: AbortSignal.timeout(CALL_TIMEOUT) }
   }
 }
 

@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { newKey } from './ring-document.js'
 import { deriveKey, isReadable, KEY_LIFE, keyToSignWith, type RingKey } from './ring-key.js'
 
-/** Keys of this process alone, for as long as it shares none. They are stored nowhere. */
-export class OwnKeys {
+/** Keys of this process alone, for as long as there is no shared key. They are not stored. */
+export class ProcessKeys {
   #keys: RingKey[] = []
 
   /** The key to sign with. */
@@ -20,39 +20,39 @@ export class OwnKeys {
   }
 }
 
-/** Where the keys come from that replicas have in common. */
+/** The source of the keys that replicas share. */
 export interface KeySource {
   keys(): readonly RingKey[]
-  /** Looks whether there are more by now. Never rejects, and takes a bounded time. */
+  /** Reads the shared keys again. Never rejects, and takes a bounded time. */
   lookAgain(): Promise<void>
-  /** Why a key of another process may be unknown here, for the log. */
+  /** For the log: why a key of another process may be unknown here. */
   whyUnknown(): string
 }
 
 export interface Signature {
   readonly keyId: string
-  /** 32 bytes. */
+  /** An HMAC-SHA-256 of 32 bytes. */
   readonly mac: Buffer
 }
 
 export type Verdict = { readonly valid: true } | { readonly valid: false; readonly why: string }
 
 export interface KeyRingParts {
-  /** Tells this application from others that share the stored ring. */
+  /** Separates this application from others that share the stored ring. */
   readonly application: string
   readonly source: KeySource
   readonly now: () => Date
 }
 
 /**
- * Signs for this process and its replicas. A key of this process alone serves for as long as there is no common one, so
- * that signing never fails; what it signed then stays valid here.
+ * Signs and verifies for this process and its replicas. While there is no shared key, a key of this process alone is used,
+ * so signing never fails. This process still accepts such signatures when it has shared keys again.
  */
 export class KeyRing {
   readonly #application: string
   readonly #source: KeySource
   readonly #now: () => Date
-  readonly #own = new OwnKeys()
+  readonly #processKeys = new ProcessKeys()
 
   constructor({ application, source, now }: KeyRingParts) {
     this.#application = application
@@ -62,7 +62,7 @@ export class KeyRing {
 
   sign(purpose: string, message: Buffer): Signature {
     const now = this.#now()
-    const key = keyToSignWith(this.#source.keys(), now) ?? this.#own.current(now)
+    const key = keyToSignWith(this.#source.keys(), now) ?? this.#processKeys.current(now)
     return { keyId: key.id, mac: this.#mac(key, purpose, message) }
   }
 
@@ -78,7 +78,7 @@ export class KeyRing {
   }
 
   #find(keyId: string): RingKey | undefined {
-    return [...this.#source.keys(), ...this.#own.all()].find(({ id }) => id === keyId)
+    return [...this.#source.keys(), ...this.#processKeys.all()].find(({ id }) => id === keyId)
   }
 
   #mac({ secret }: RingKey, purpose: string, message: Buffer): Buffer {
@@ -88,10 +88,10 @@ export class KeyRing {
   }
 }
 
-/** Keys of other applications that may be kept in the same place are not these. */
+/** Part of every derived key, so that another application with the same stored ring has other keys. */
 export const APPLICATION = 'uniform-rest'
 
-/** A ring that is not shared: its keys are made by this process and end with it. */
+/** A ring that is not shared. This process makes its keys, and they end with the process. */
 export function processRing(now: () => Date): KeyRing {
   const source = {
     keys: () => [],

@@ -8,13 +8,13 @@ import { SharedRing } from './shared-ring.js'
 
 export interface OpenKeyRing {
   readonly ring: KeyRing
-  /** Ends the looks at the shared ring. */
+  /** Stops reading the shared ring. */
   close(): void
 }
 
 const now = (): Date => new Date()
 
-/** The ring that the settings ask for. Neither a store nor a vault out of reach keeps it from opening. */
+/** Opens the ring that the settings ask for. It opens even if the store or the vault cannot be reached. */
 export async function openKeyRing({ location, vaultKey }: KeyRingSettings, log: Logger): Promise<OpenKeyRing> {
   if (location === undefined) {
     log.warn(
@@ -30,7 +30,7 @@ export async function openKeyRing({ location, vaultKey }: KeyRingSettings, log: 
   return { ring: new KeyRing({ application: APPLICATION, source: upkeep, now }), close: () => upkeep.close() }
 }
 
-/** Azure's clients are loaded where they are used alone. */
+/** The Azure clients are loaded only if a setting needs them. */
 async function storeAt(location: RingLocation): Promise<RingStore> {
   if ('file' in location) return new FileStore(location.file)
   const { BlobStore } = await import('./azure.js')

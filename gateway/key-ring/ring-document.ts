@@ -2,38 +2,38 @@ import { randomBytes } from 'node:crypto'
 import { decodeBase64 } from '../../shared/wire.js'
 import type { KeyDates, RingKey } from './ring-key.js'
 
-/** A secret as only the key-encryption key can read it. */
+/** A secret that is encrypted by the key-encryption key. */
 export interface WrappedSecret {
-  /** Names the key that wrapped it, its version included. */
+  /** The name of the key that wrapped it, with its version. */
   readonly by: string
   readonly bytes: Buffer
 }
 
-/** The key-encryption key: it never leaves where it is, which may refuse or be out of reach at any time. */
+/** The key-encryption key. It stays in its vault, which may be out of reach or reject a call at any time. */
 export interface KeyEncryption {
   /** For the log, without secrets. */
   readonly place: string
   wrap(secret: Buffer): Promise<WrappedSecret>
   unwrap(wrapped: WrappedSecret): Promise<Buffer>
-  /** Whether it is this key, in whatever version, that has wrapped a secret. */
+  /** Whether any version of this key has wrapped the secret. */
   hasWrapped(wrapped: WrappedSecret): boolean
 }
 
-/** Bytes of a key's secret. */
+/** The length of a key's secret in bytes. */
 export const SECRET_BYTES = 32
 
-/** A key as it is stored: in the clear, or wrapped by a key-encryption key. */
+/** A key as it is stored: in plain form, or wrapped by a key-encryption key. */
 export type StoredKey = KeyDates &
   ({ readonly secret: Buffer; readonly wrapped?: never } | { readonly wrapped: WrappedSecret; readonly secret?: never })
 
-const ID = /^[A-Za-z0-9_-]{16}$/
+const KEY_ID = /^[A-Za-z0-9_-]{16}$/
 const FORMAT = 1
 
-/** Reads a stored ring. Throws where the text is none: it may be anybody's, and is not to be overwritten. */
+/** Reads a stored ring. Throws if the text is no ring: it may be something else, and must not be overwritten. */
 export function parseRing(text: string): StoredKey[] {
   const ring = asObject(parseJson(text))
   const { format, keys } = ring
-  if (format !== FORMAT || !Array.isArray(keys)) throw notARing('format')
+  if (format !== FORMAT || !Array.isArray(keys)) throw invalidRing('format')
   return keys.map(parseKey)
 }
 
@@ -53,14 +53,14 @@ export function ringText(keys: readonly StoredKey[]): string {
 
 function parseKey(value: unknown): StoredKey {
   const { id, created, activates, expires, secret, wrapped, wrappedBy } = asObject(value)
-  if (typeof id !== 'string' || !ID.test(id)) throw notARing('id')
+  if (typeof id !== 'string' || !KEY_ID.test(id)) throw invalidRing('id')
   const dates = { id, created: asDate(created), activates: asDate(activates), expires: asDate(expires) }
   if (wrapped !== undefined) {
-    if (typeof wrappedBy !== 'string') throw notARing('wrappedBy')
+    if (typeof wrappedBy !== 'string') throw invalidRing('wrappedBy')
     return { ...dates, wrapped: { by: wrappedBy, bytes: asBytes(wrapped) } }
   }
   const bytes = asBytes(secret)
-  if (bytes.length !== SECRET_BYTES) throw notARing('secret')
+  if (bytes.length !== SECRET_BYTES) throw invalidRing('secret')
   return { ...dates, secret: bytes }
 }
 
@@ -69,28 +69,28 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch {
     // The parser's own message quotes the text, which may hold keys.
-    throw notARing('JSON')
+    throw invalidRing('JSON')
   }
 }
 
 function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notARing('object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidRing('object')
   return { ...value }
 }
 
 function asDate(value: unknown): Date {
   const date = new Date(typeof value === 'string' ? value : Number.NaN)
-  if (Number.isNaN(date.getTime())) throw notARing('date')
+  if (Number.isNaN(date.getTime())) throw invalidRing('date')
   return date
 }
 
 function asBytes(value: unknown): Buffer {
   const bytes = typeof value === 'string' ? decodeBase64(value) : undefined
-  if (bytes === undefined) throw notARing('base64')
+  if (bytes === undefined) throw invalidRing('base64')
   return bytes
 }
 
-function notARing(what: string): Error {
+function invalidRing(what: string): Error {
   return new Error(`What is stored there is no key ring (${what}).`)
 }
 
@@ -99,8 +99,8 @@ export function newKey(dates: Omit<KeyDates, 'id'>): RingKey {
 }
 
 /**
- * A failure in words that may be logged. Errors of the Azure clients carry whole requests, tokens and signatures
- * included, so only their code and message are taken, without the query of any URL in it.
+ * The text of a failure that may be logged. Errors of the Azure clients contain whole requests with tokens and signatures,
+ * so only status, code and message are taken, and the query of a URL in the message is removed.
  */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown failure'
@@ -114,17 +114,21 @@ function property(error: Error, name: 'statusCode' | 'code'): string | undefined
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
-/** What stands between this process and the shared ring. `foreign` and `unwrapped`: keys that no retry will make fit. */
-export interface Trouble {
+/**
+ * Why a part of the shared ring cannot be used: the store, wrapping or unwrapping failed; a key is wrapped by another
+ * key-encryption key (`foreign`); or a key is stored unwrapped although keys are wrapped here (`unwrapped`). A retry does not
+ * help against the last two.
+ */
+export interface RingProblem {
   readonly at: 'store' | 'wrap' | 'unwrap' | 'foreign' | 'unwrapped'
   /** For the log, without secrets. */
   readonly detail: string
 }
 
-/** Takes secrets out of stored keys and puts them back, with a key-encryption key or without one. */
+/** Wraps keys before they are stored and unwraps stored keys; without a key-encryption key, keys stay in plain form. */
 export class KeyWrapping {
   readonly #encryption: KeyEncryption | undefined
-  /** What was wrapped or unwrapped here before, by key id: the vault is asked once, and may refuse later. */
+  /** Cache of wrapped and unwrapped secrets by key id. The vault is called once for each, and may be out of reach later. */
   readonly #known = new Map<string, { readonly wrapped: WrappedSecret; readonly secret: Buffer }>()
 
   constructor(encryption: KeyEncryption | undefined) {
@@ -136,18 +140,18 @@ export class KeyWrapping {
     return this.#encryption !== undefined
   }
 
-  /** Whether the key is wrapped by what is configured here, if by anything. */
+  /** Whether the key is in plain form or wrapped by the configured key-encryption key. */
   isOurs({ wrapped }: StoredKey): boolean {
     return wrapped === undefined || this.#encryption?.hasWrapped(wrapped) === true
   }
 
-  /** Whether the key is stored in the clear although keys are wrapped here. */
-  isBare({ wrapped }: StoredKey): boolean {
+  /** Whether the key is stored in plain form although keys are wrapped here. */
+  isUnexpectedlyPlain({ wrapped }: StoredKey): boolean {
     return this.wraps && wrapped === undefined
   }
 
-  /** The key as it may be stored. Rejects when it cannot be wrapped. */
-  async closed(key: StoredKey): Promise<StoredKey> {
+  /** The key as it may be stored. Rejects if it cannot be wrapped. */
+  async wrap(key: StoredKey): Promise<StoredKey> {
     if (key.wrapped !== undefined || this.#encryption === undefined) return key
     const { secret, ...dates } = key
     const wrapped = await this.#encryption.wrap(secret)
@@ -155,27 +159,27 @@ export class KeyWrapping {
     return { ...dates, wrapped }
   }
 
-  /** The keys whose secrets can be had, and why the others cannot. */
-  async opened(stored: readonly StoredKey[]): Promise<{ keys: RingKey[]; troubles: Trouble[] }> {
+  /** The keys that could be unwrapped, and one problem for each of the others. */
+  async unwrapAll(stored: readonly StoredKey[]): Promise<{ keys: RingKey[]; problems: RingProblem[] }> {
     const keys: RingKey[] = []
-    const troubles: Trouble[] = []
+    const problems: RingProblem[] = []
     await Promise.all(
       stored.map(async ({ wrapped, secret, ...dates }) => {
         try {
           const bytes = wrapped === undefined ? secret : await this.#secretOf(dates.id, wrapped)
           if (bytes !== undefined) keys.push({ ...dates, secret: bytes })
-          else troubles.push({ at: 'foreign', detail: this.#whyForeign() })
+          else problems.push({ at: 'foreign', detail: this.#whyForeign() })
         } catch (error) {
-          troubles.push({ at: 'unwrap', detail: describeFailure(error) })
+          problems.push({ at: 'unwrap', detail: describeFailure(error) })
         }
       })
     )
-    this.#forgetAllBut(stored)
-    return { keys, troubles }
+    this.#forgetOthers(stored)
+    return { keys, problems }
   }
 
-  /** Keys that somebody else was faster to make, and those that are over. */
-  #forgetAllBut(stored: readonly StoredKey[]): void {
+  /** Removes cached keys that are not stored: another process was faster to store its key, or the key is too old. */
+  #forgetOthers(stored: readonly StoredKey[]): void {
     const ids = new Set(stored.map(({ id }) => id))
     for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id)
   }

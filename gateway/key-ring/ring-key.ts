@@ -2,17 +2,17 @@ import { hkdfSync } from 'node:crypto'
 
 const DAY = 24 * 60 * 60 * 1000
 
-/** contract.md section 8. */
+/** Milliseconds, as the other times here (contract.md section 8). */
 export const KEY_LIFE = 90 * DAY
 
-/** How long before the newest key expires the next one is made: outages of days must not end in a ring without a key. */
-export const ROLL_BEFORE = 14 * DAY
+/** The next key is made so long before the newest one expires, so that an outage of some days leaves a valid key. */
+export const RENEW_BEFORE_EXPIRY = 14 * DAY
 
-/** Between making a key and signing with it, so that every replica has read it by then. */
+/** The time between the making of a key and its first use, so that every replica has read it by then. */
 export const ACTIVATION_DELAY = 2 * DAY
 
-/** How long what an expired key has signed is still accepted. */
-export const READ_AFTER = 90 * DAY
+/** Signatures of a key are accepted for so long after it has expired. */
+export const READABLE_AFTER_EXPIRY = 90 * DAY
 
 export interface KeyDates {
   readonly id: string
@@ -22,32 +22,32 @@ export interface KeyDates {
 }
 
 /**
- * The newest key that is in force. Where none is, the next one to be: a replica whose clock is behind still shares what
- * it signs.
+ * The newest active key. If none is active, the one that becomes active next: then a replica whose clock is behind still
+ * signs with a shared key. undefined if every key has expired.
  */
 export function keyToSignWith<Key extends KeyDates>(keys: readonly Key[], now: Date): Key | undefined {
   const live = keys.filter(({ expires }) => expires > now).toSorted(byActivation)
   return live.findLast(({ activates }) => activates <= now) ?? live[0]
 }
 
-/** Whether what the key has signed is accepted. */
+/** Whether signatures of the key are accepted. */
 export function isReadable({ expires }: KeyDates, now: Date): boolean {
-  return expires.getTime() + READ_AFTER > now.getTime()
+  return expires.getTime() + READABLE_AFTER_EXPIRY > now.getTime()
 }
 
-/** When the next key is made, in force and over; undefined while none is due. */
+/** The dates of the next key; undefined while none is due. */
 export function nextKeyDates(keys: readonly KeyDates[], now: Date): Omit<KeyDates, 'id'> | undefined {
   const from = now.getTime()
-  if (keys.some(({ expires }) => expires.getTime() > from + ROLL_BEFORE)) return undefined
-  const bridged = keys.some(({ expires }) => expires.getTime() > from + ACTIVATION_DELAY)
+  if (keys.some(({ expires }) => expires.getTime() > from + RENEW_BEFORE_EXPIRY)) return undefined
+  const hasKeyUntilThen = keys.some(({ expires }) => expires.getTime() > from + ACTIVATION_DELAY)
   return {
     created: now,
-    activates: new Date(bridged ? from + ACTIVATION_DELAY : from),
+    activates: new Date(hasKeyUntilThen ? from + ACTIVATION_DELAY : from),
     expires: new Date(from + KEY_LIFE)
   }
 }
 
-/** Ids make the order of keys of one moment the same on every replica. */
+/** Keys that become active at the same time are ordered by id, so that the order is the same on every replica. */
 function byActivation(one: KeyDates, other: KeyDates): number {
   const apart = one.activates.getTime() - other.activates.getTime()
   return apart === 0 ? (one.id < other.id ? -1 : 1) : apart
@@ -59,7 +59,7 @@ export interface RingKey extends KeyDates {
   readonly secret: Buffer
 }
 
-/** A key for one purpose of one application (RFC 5869): what one of them signs is nothing to the others. */
+/** Derives a key for one purpose of one application (HKDF, RFC 5869). Its signatures are not valid for any other purpose. */
 export function deriveKey(secret: Buffer, application: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, application, purpose, 32))
 }

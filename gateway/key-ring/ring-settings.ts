@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseServiceUrl } from '../http/public-address.js'
 
-/** Where the ring is kept: a file, or a blob by its URL, shared access signature included. */
+/** Where the ring is stored: in a file, or in a blob. The URL of a blob may have a shared access signature. */
 export type RingLocation = { readonly file: string } | { readonly blob: URL }
 
 /**
@@ -24,7 +24,10 @@ export function parseRingLocation(text: string): RingLocation | Error {
   }
 }
 
-/** Where the host is an address of its own, as that of an emulator, the account comes first in the path. */
+/**
+ * Whether a URL names a container and a blob. If the host is an IP address or `localhost`, as that of an emulator, the path
+ * begins with the account.
+ */
 function namesBlob({ hostname, pathname }: URL): boolean {
   const isAddress = hostname === 'localhost' || isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0
   const needed = isAddress ? 3 : 2
@@ -37,30 +40,30 @@ export interface VaultKey {
   /** `https://ring.vault.azure.net` */
   readonly vault: string
   readonly name: string
-  /** undefined: whichever is the newest when something is wrapped. */
+  /** undefined: the newest version at the time of wrapping. */
   readonly version: string | undefined
 }
 
-const PATH = /^\/keys\/([0-9A-Za-z-]{1,127})(?:\/([0-9A-Za-z]{1,64}))?\/?$/
+const VAULT_KEY_PATH = /^\/keys\/([0-9A-Za-z-]{1,127})(?:\/([0-9A-Za-z]{1,64}))?\/?$/
 
 /**
- * `https://<vault>/keys/<name>`, with `/<version>` after it or not. The Error's message completes the sentence
+ * `https://<vault>/keys/<name>`, optionally with `/<version>` after it. The Error's message completes the sentence
  * "DATA_PROTECTION_KEY_VAULT_KEY_URI …".
  */
 export function parseVaultKey(text: string): VaultKey | Error {
   const accepted = parseServiceUrl(text, ['https:'])
   if (accepted instanceof Error) return accepted
   const { origin, pathname, search, hash, username, password } = new URL(text)
-  const [, name, version] = PATH.exec(pathname) ?? []
+  const [, name, version] = VAULT_KEY_PATH.exec(pathname) ?? []
   if (name === undefined || `${search}${hash}${username}${password}` !== '')
     return new Error('must be the identifier of a key, such as https://<vault>.vault.azure.net/keys/<name>')
   return { vault: origin, name, version }
 }
 
-/** The two settings of the key ring, each of which may be left out whatever the other one is. */
+/** The two settings of the key ring. Each of them may be set without the other. */
 export interface KeyRingSettings {
   /** undefined: a ring of this process alone. */
   readonly location: RingLocation | undefined
-  /** undefined: keys are stored as they are. */
+  /** undefined: keys are stored in plain form. */
   readonly vaultKey: VaultKey | undefined
 }

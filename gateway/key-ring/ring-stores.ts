@@ -3,26 +3,26 @@ import { link, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { makeFolder } from '../../shared/files.js'
 
-/** The stored ring and what tells this state of it from every other. */
+/** The stored ring. Each write gives it another version. */
 export interface StoredRing {
   readonly text: string
   readonly version: string
 }
 
-/** Where replicas share their ring. Every method rejects while it cannot be reached. */
+/** The place where replicas share their ring. Every method rejects while it cannot be reached. */
 export interface RingStore {
   /** For the log, without secrets. */
   readonly place: string
   /** undefined: nothing is stored yet. */
   read(): Promise<StoredRing | undefined>
   /**
-   * Stores the text in place of what `read` answered, by its version; undefined stands for nothing. False, and nothing is
-   * stored, where somebody else was faster.
+   * Replaces the stored ring if it still has the version that `read` answered; undefined if nothing was stored. Resolves
+   * false, and stores nothing, if another process has written meanwhile.
    */
-  write(text: string, over: string | undefined): Promise<boolean>
+  write(text: string, expectedVersion: string | undefined): Promise<boolean>
 }
 
-/** Whether something thrown is a failure of the file system with this code. */
+/** Whether an error is one of the file system with this code. */
 export function isFileError(error: unknown, code: 'ENOENT' | 'EEXIST'): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
@@ -30,10 +30,10 @@ export function isFileError(error: unknown, code: 'ENOENT' | 'EEXIST'): boolean 
 const READ_ATTEMPTS = 10
 
 /**
- * The ring as a file for processes that share a file system. There is no conditional rename, but making a link fails
- * where the name is taken: each state is a file `<path>.<number>`, and whoever links the next number has won. The highest
- * number counts. No lock is needed, so none can be left behind. `<path>` itself is the newest state for people to find,
- * and is read where there are no numbers, as after restoring it from a backup.
+ * The ring as a file, for processes that share a file system. File systems have no conditional rename, but making a link
+ * fails if the name is taken. So each state is a file `<path>.<number>`, the process that links the next number first has
+ * won, and the highest number counts. No lock is needed, so none can be left behind. `<path>` itself is a copy of the newest
+ * state for people; it is read if there is no numbered file, as after a restore from a backup.
  */
 export class FileStore implements RingStore {
   readonly place: string
@@ -52,21 +52,21 @@ export class FileStore implements RingStore {
         return { text: await readFile(path, 'utf8'), version: String(newest) }
       } catch (error) {
         if (!isFileError(error, 'ENOENT')) throw error
-        // A number vanishes only after a higher one is there.
+        // A numbered file is removed only after a higher one exists, so the next attempt finds that one.
         if (newest === 0) return undefined
       }
     }
     throw new Error('The file changes faster than it can be read.')
   }
 
-  async write(text: string, over: string | undefined): Promise<boolean> {
-    const number = Number(over ?? 0) + 1
+  async write(text: string, expectedVersion: string | undefined): Promise<boolean> {
+    const number = Number(expectedVersion ?? 0) + 1
     await makeFolder(dirname(this.#path), 0o700)
     const draft = `${this.#path}.${randomUUID()}.draft`
     try {
       await writeDurably(draft, text)
-      if (!(await linked(draft, this.#numbered(number)))) return false
-      // The number was free again: others are far ahead, and have tidied it up.
+      if (!(await tryLink(draft, this.#numbered(number)))) return false
+      // The number was free because other processes had passed it and removed its file.
       if ((await this.#newest()) > number) {
         await rm(this.#numbered(number), { force: true })
         return false
@@ -107,7 +107,7 @@ export class FileStore implements RingStore {
   }
 }
 
-async function linked(existing: string, path: string): Promise<boolean> {
+async function tryLink(existing: string, path: string): Promise<boolean> {
   try {
     await link(existing, path)
     return true
@@ -117,7 +117,7 @@ async function linked(existing: string, path: string): Promise<boolean> {
   }
 }
 
-/** A name must never lead to half a ring, whatever ends the machine. */
+/** Writes a file and syncs it before it gets its name, so that a crash never leaves half a ring under that name. */
 async function writeDurably(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {

@@ -1,30 +1,30 @@
 import type { Logger } from '../../shared/logger.js'
 import type { KeySource } from './key-ring.js'
-import type { Trouble } from './ring-document.js'
+import type { RingProblem } from './ring-document.js'
 import { keyToSignWith, type RingKey } from './ring-key.js'
 import type { RingState, SharedRing } from './shared-ring.js'
 
-/** Runs something once, after milliseconds, unless the answered function is called first. */
+/** Calls `run` once after the milliseconds. The function that it answers cancels that. */
 export type Timer = (milliseconds: number, run: () => void) => () => void
 
-/** Keeps no process alive. */
+/** A timer that does not keep the process alive. */
 export const systemTimer: Timer = (milliseconds, run) => {
   const timeout = setTimeout(run, milliseconds).unref()
   return () => clearTimeout(timeout)
 }
 
-/** Milliseconds between two looks at a ring in order: how long a replica may not know of a new key. */
-const LOOK_EVERY = 60_000
+/** Milliseconds between two looks at the ring while nothing fails. A replica may not know a new key for so long. */
+const LOOK_INTERVAL = 60_000
 
-/** Milliseconds until the next look at one in trouble, doubled each time up to the last. */
-const RETRY_FIRST = 1000
-const RETRY_LAST = 15_000
+/** Milliseconds until the next look after a failure: doubled with each failure, up to the second value. */
+const RETRY_MIN = 1000
+const RETRY_MAX = 15_000
 
-/** Milliseconds between two looks for the sake of a key that is not known: anybody can name one. */
-const LOOK_AGAIN_AFTER = 1000
+/** At least so many milliseconds lie between two looks for unknown keys, because any client can send an unknown key id. */
+const LOOK_AGAIN_INTERVAL = 1000
 
-/** Milliseconds that a start or a request waits for a look. */
-const WAIT = 5000
+/** Milliseconds that the start or a request waits for a look. */
+const LOOK_TIMEOUT = 5000
 
 export interface RingUpkeepParts {
   readonly ring: SharedRing
@@ -33,16 +33,16 @@ export interface RingUpkeepParts {
   readonly timer?: Timer
 }
 
-/** Keeps the shared ring's keys at hand: looks again and again, sooner while something fails, and says so in the log. */
+/** Reads the shared ring at intervals, which are shorter while something fails, and logs when its problems change. */
 export class RingUpkeep implements KeySource {
   readonly #ring: SharedRing
   readonly #log: Logger
   readonly #now: () => Date
   readonly #timer: Timer
   #keys: readonly RingKey[] = []
-  #troubles: readonly Trouble[] = []
+  #problems: readonly RingProblem[] = []
   #failures = 0
-  #inRow = 0
+  #failuresInRow = 0
   #looking: Promise<void> | undefined
   #lookedAt = Number.NEGATIVE_INFINITY
   #cancel = (): void => undefined
@@ -55,12 +55,12 @@ export class RingUpkeep implements KeySource {
     this.#timer = timer
   }
 
-  /** Looks at the ring for the first time. Resolves without it when that takes too long. */
+  /** Looks at the ring for the first time. If that takes too long, it resolves before the look is done. */
   async start(): Promise<void> {
-    await this.#within(this.#look())
+    await this.#waitFor(this.#look())
   }
 
-  /** Looks no more. What is under way ends by itself. */
+  /** Stops the looks. A look that has begun still ends by itself. */
   close(): void {
     this.#closed = true
     this.#cancel()
@@ -70,20 +70,20 @@ export class RingUpkeep implements KeySource {
     return this.#keys
   }
 
-  /** Looks that failed since the start. */
+  /** The number of failed looks since the start. */
   get failures(): number {
     return this.#failures
   }
 
   async lookAgain(): Promise<void> {
     const since = this.#now().getTime() - this.#lookedAt
-    if (this.#looking === undefined && since >= 0 && since < LOOK_AGAIN_AFTER) return
-    await this.#within(this.#look())
+    if (this.#looking === undefined && since >= 0 && since < LOOK_AGAIN_INTERVAL) return
+    await this.#waitFor(this.#look())
   }
 
   whyUnknown(): string {
-    const [trouble] = this.#troubles
-    return trouble === undefined ? `there is no such key in ${this.#ring.place}` : trouble.detail
+    const [problem] = this.#problems
+    return problem === undefined ? `there is no such key in ${this.#ring.place}` : problem.detail
   }
 
   #look(): Promise<void> {
@@ -93,46 +93,47 @@ export class RingUpkeep implements KeySource {
 
   async #lookOnce(): Promise<void> {
     this.#cancel()
-    this.#take(await this.#ring.look())
+    this.#apply(await this.#ring.look())
     this.#lookedAt = this.#now().getTime()
     if (this.#closed) return
-    const delay = this.#inRow === 0 ? LOOK_EVERY : Math.min(RETRY_FIRST * 2 ** (this.#inRow - 1), RETRY_LAST)
+    const delay =
+      this.#failuresInRow === 0 ? LOOK_INTERVAL : Math.min(RETRY_MIN * 2 ** (this.#failuresInRow - 1), RETRY_MAX)
     this.#cancel = this.#timer(delay, () => void this.#look())
   }
 
-  #take({ keys, troubles }: RingState): void {
-    const before = this.#troubles
+  #apply({ keys, problems }: RingState): void {
+    const before = this.#problems
     this.#keys = keys ?? this.#keys
-    this.#troubles = troubles
-    const failed = troubles.some(({ at }) => at !== 'foreign' && at !== 'unwrapped')
+    this.#problems = problems
+    const failed = problems.some(({ at }) => at !== 'foreign' && at !== 'unwrapped')
     this.#failures += failed ? 1 : 0
-    this.#inRow = failed ? this.#inRow + 1 : 0
-    if (kinds(before) !== kinds(troubles)) this.#tell()
+    this.#failuresInRow = failed ? this.#failuresInRow + 1 : 0
+    if (kinds(before) !== kinds(problems)) this.#logState()
   }
 
-  #tell(): void {
+  #logState(): void {
     const entry = { keyRing: this.#ring.place, keys: this.#keys.length, failures: this.#failures }
-    if (this.#troubles.length === 0) {
+    if (this.#problems.length === 0) {
       this.#log.info(entry, 'the key ring is in order again')
       return
     }
-    if (kinds(this.#troubles) === 'unwrapped') {
-      this.#log.warn({ ...entry, troubles: this.#troubles }, 'the key ring held unwrapped keys, which are not used')
+    if (kinds(this.#problems) === 'unwrapped') {
+      this.#log.warn({ ...entry, troubles: this.#problems }, 'the key ring held unwrapped keys, which are not used')
       return
     }
     const shared = keyToSignWith(this.#keys, this.#now()) !== undefined
     this.#log.warn(
-      { ...entry, troubles: this.#troubles },
+      { ...entry, troubles: this.#problems },
       shared
         ? 'the key ring is in trouble; the keys known from before serve meanwhile'
         : 'the key ring is not to be had; a key of this process alone serves meanwhile, and other replicas do not accept what it signs'
     )
   }
 
-  /** As long as it is worth waiting. */
-  #within(work: Promise<void>): Promise<void> {
+  /** Resolves when the work is done, or after LOOK_TIMEOUT. */
+  #waitFor(work: Promise<void>): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.#timer(WAIT, resolve)
+      const cancel = this.#timer(LOOK_TIMEOUT, resolve)
       void work.finally(() => {
         cancel()
         resolve()
@@ -141,6 +142,6 @@ export class RingUpkeep implements KeySource {
   }
 }
 
-function kinds(troubles: readonly Trouble[]): string {
-  return [...new Set(troubles.map(({ at }) => at))].toSorted().join()
+function kinds(problems: readonly RingProblem[]): string {
+  return [...new Set(problems.map(({ at }) => at))].toSorted().join()
 }

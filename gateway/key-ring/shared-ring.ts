@@ -6,28 +6,28 @@ import {
   parseRing,
   ringText,
   type StoredKey,
-  type Trouble
+  type RingProblem
 } from './ring-document.js'
 import { isReadable, nextKeyDates, type RingKey } from './ring-key.js'
 import type { RingStore } from './ring-stores.js'
 
 export interface SharedRingParts {
   readonly store: RingStore
-  /** undefined: keys are stored as they are. */
+  /** undefined: keys are stored in plain form. */
   readonly encryption?: KeyEncryption | undefined
   readonly now: () => Date
 }
 
-/** What a look at the stored ring has come to. */
+/** The result of reading the stored ring once. */
 export interface RingState {
-  /** undefined: the store could not be read, and what was read before still holds. */
+  /** undefined: the store could not be read, so the keys of the last read stay in use. */
   readonly keys: readonly RingKey[] | undefined
-  readonly troubles: readonly Trouble[]
+  readonly problems: readonly RingProblem[]
 }
 
 const WRITE_ATTEMPTS = 10
 
-/** The ring that replicas have in common: reads it, and makes the next key when one is due. */
+/** The ring that replicas share: reads it, and makes the next key when one is due. */
 export class SharedRing {
   readonly #store: RingStore
   readonly #wrapping: KeyWrapping
@@ -44,31 +44,31 @@ export class SharedRing {
     return this.#store.place
   }
 
-  /** Never rejects: what fails is told in `troubles`. */
+  /** Never rejects: failures are in `problems`. */
   async look(): Promise<RingState> {
-    const troubles: Trouble[] = []
+    const problems: RingProblem[] = []
     try {
-      const opened = await this.#wrapping.opened(await this.#upToDate(troubles))
-      return { keys: opened.keys, troubles: [...troubles, ...opened.troubles] }
+      const unwrapped = await this.#wrapping.unwrapAll(await this.#readAndRoll(problems))
+      return { keys: unwrapped.keys, problems: [...problems, ...unwrapped.problems] }
     } catch (error) {
-      return { keys: undefined, troubles: [...troubles, { at: 'store', detail: describeFailure(error) }] }
+      return { keys: undefined, problems: [...problems, { at: 'store', detail: describeFailure(error) }] }
     }
   }
 
-  /** The stored keys, with the next one where it was due and could be stored. */
-  async #upToDate(troubles: Trouble[]): Promise<readonly StoredKey[]> {
+  /** The stored keys, with the next key if one was due and could be stored. */
+  async #readAndRoll(problems: RingProblem[]): Promise<readonly StoredKey[]> {
     for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
       const found = await this.#store.read()
       const all = found === undefined ? [] : parseRing(found.text)
-      const stored = this.#trustworthy(all, troubles)
-      const wanted = this.#wanted(stored, all.length > stored.length)
-      if (wanted === undefined) return stored
-      const closed = await this.#closed(wanted, troubles)
-      if (closed === undefined) return stored
+      const stored = this.#trustworthy(all, problems)
+      const next = this.#nextStored(stored, all.length > stored.length)
+      if (next === undefined) return stored
+      const wrapped = await this.#wrapAll(next, problems)
+      if (wrapped === undefined) return stored
       try {
-        if (await this.#store.write(ringText(closed), found?.version)) return closed
+        if (await this.#store.write(ringText(wrapped), found?.version)) return wrapped
       } catch (error) {
-        troubles.push({ at: 'store', detail: describeFailure(error) })
+        problems.push({ at: 'store', detail: describeFailure(error) })
         return stored
       }
     }
@@ -76,23 +76,26 @@ export class SharedRing {
   }
 
   /**
-   * Where keys are wrapped, one in the clear may be anybody's who can write the store, and everybody's who can read it: it
-   * neither signs nor verifies, and is stored no more.
+   * The stored keys without those that are unwrapped although keys are wrapped here. Anybody who can write the store can add
+   * such a key, and anybody who can read the store knows it. So it is not used, and the next write removes it.
    */
-  #trustworthy(stored: readonly StoredKey[], troubles: Trouble[]): readonly StoredKey[] {
-    const bare = stored.filter((key) => this.#wrapping.isBare(key))
-    if (bare.length === 0) return stored
-    if (!troubles.some(({ at }) => at === 'unwrapped')) {
-      const ids = bare.map(({ id }) => id).join(', ')
-      troubles.push({ at: 'unwrapped', detail: `keys that lie unwrapped in the ring are not used: ${ids}` })
+  #trustworthy(stored: readonly StoredKey[], problems: RingProblem[]): readonly StoredKey[] {
+    const plain = stored.filter((key) => this.#wrapping.isUnexpectedlyPlain(key))
+    if (plain.length === 0) return stored
+    if (!problems.some(({ at }) => at === 'unwrapped')) {
+      const ids = plain.map(({ id }) => id).join(', ')
+      problems.push({ at: 'unwrapped', detail: `keys that lie unwrapped in the ring are not used: ${ids}` })
     }
-    return stored.filter((key) => !bare.includes(key))
+    return stored.filter((key) => !plain.includes(key))
   }
 
-  /** What should be stored in place of these; undefined for nothing else. `reduced`: more is stored than these. */
-  #wanted(stored: readonly StoredKey[], reduced: boolean): StoredKey[] | undefined {
+  /**
+   * What should be stored instead of `stored`; undefined if nothing has to change. `reduced`: the store has keys that are not
+   * among `stored`.
+   */
+  #nextStored(stored: readonly StoredKey[], reduced: boolean): StoredKey[] | undefined {
     const ours = stored.filter((key) => this.#wrapping.isOurs(key))
-    // Whoever wraps the others would find a key in the clear among them.
+    // Another process wraps keys in this ring, and would not trust a key in plain form.
     if (ours.length < stored.length && !this.#wrapping.wraps) return undefined
     const now = this.#now()
     const dates = nextKeyDates(ours, now)
@@ -100,12 +103,12 @@ export class SharedRing {
     return [...stored.filter((key) => isReadable(key, now)), ...(dates === undefined ? [] : [newKey(dates)])]
   }
 
-  /** As they may be stored; undefined when one of them cannot be wrapped. */
-  async #closed(keys: readonly StoredKey[], troubles: Trouble[]): Promise<StoredKey[] | undefined> {
+  /** The keys as they may be stored; undefined if one of them cannot be wrapped. */
+  async #wrapAll(keys: readonly StoredKey[], problems: RingProblem[]): Promise<StoredKey[] | undefined> {
     try {
-      return await Promise.all(keys.map((key) => this.#wrapping.closed(key)))
+      return await Promise.all(keys.map((key) => this.#wrapping.wrap(key)))
     } catch (error) {
-      troubles.push({ at: 'wrap', detail: describeFailure(error) })
+      problems.push({ at: 'wrap', detail: describeFailure(error) })
       return undefined
     }
   }

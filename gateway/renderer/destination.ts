@@ -5,58 +5,62 @@ import { pathOf, percentDecode } from '../http/query-string.js'
 import type { AntiforgeryCheck } from '../session/antiforgery.js'
 import type { HtmlRefresh } from '../session/html-refresh.js'
 
-/** What a request says of itself before any of it is judged. */
-export interface Asked {
+/** The parts of a request that decide who answers it. */
+export interface RequestHead {
   readonly method: string
-  /** Request target in origin form. */
+  /** The request target in origin form (RFC 9112 section 3.2.1). */
   readonly target: string
   readonly accept: string | undefined
 }
 
-/** What the gateway serves itself. */
+/** The paths that the gateway serves itself. */
 export interface OwnPaths {
-  /** The path that prefixes every route of the gateway, empty or `/api`. */
+  /** The prefix of every route of the gateway: empty, or a path such as `/api`. */
   readonly prefix: string
   readonly isResource: (segment: string) => boolean
-  /** Reads of a resource below its segment that are no row: `paged`, and its own reads. */
+  /** Whether a segment below a resource is a read and no id: `paged`, or a custom read of the resource. */
   readonly isRead: (resource: string, segment: string) => boolean
 }
 
-/** First path segments of the gateway besides its resources (contract.md section 8, renderer). */
+/** The first path segments that the gateway serves besides its resources (contract.md section 8, renderer). */
 const OWN_SEGMENTS: ReadonlySet<string> = new Set(['auth', 'problems', '.well-known', 'health', 'openapi.json', 'docs'])
 
 /**
- * Who answers: the renderer whatever the gateway does not serve, and navigations to a resource's list and rows; the
- * gateway everything else. `both` tells that another `Accept` would have gone to the other one.
+ * Who answers a request. The renderer answers all paths that the gateway does not serve, and browser navigations to the
+ * list or a row of a resource; the gateway answers everything else. `both`: the path has an answer from each of them, and
+ * `Accept` decides.
  */
-export function destinationOf(asked: Asked, own: OwnPaths): { readonly renderer: boolean; readonly both: boolean } {
-  const below = belowPrefix(pathOf(asked.target), own.prefix)
+export function destinationOf(
+  head: RequestHead,
+  own: OwnPaths
+): { readonly renderer: boolean; readonly both: boolean } {
+  const below = belowPrefix(pathOf(head.target), own.prefix)
   if (below === undefined) return { renderer: true, both: false }
   const [first = '', ...rest] = below
   if (OWN_SEGMENTS.has(first)) return { renderer: false, both: false }
   if (!own.isResource(first)) return { renderer: true, both: false }
   const [id, ...deeper] = rest
   const isPage = id === undefined || (id !== '' && deeper.length === 0 && !own.isRead(first, id))
-  const both = isPage && (asked.method === 'GET' || asked.method === 'HEAD')
-  return { renderer: both && asked.method === 'GET' && acceptsHtml(asked.accept), both }
+  const both = isPage && (head.method === 'GET' || head.method === 'HEAD')
+  return { renderer: both && head.method === 'GET' && acceptsHtml(head.accept), both }
 }
 
-/** The segments that matter below the prefix, decoded; undefined for a path that is not below it. */
+/** The first three segments below the prefix, decoded; undefined for a path that is not below it. */
 function belowPrefix(path: string, prefix: string): string[] | undefined {
   if (!path.startsWith(`${prefix}/`)) return undefined
   return (
     path
       .slice(prefix.length + 1)
-      // A resource, an id and whether more follows: no third segment is decoded for its own sake.
+      // The resource, the id, and whether more follows.
       .split('/', 3)
-      // What does not decode is no segment of ours.
+      // A segment that cannot be decoded stays as it is, and then matches no path of the gateway.
       .map((segment) => percentDecode(segment) ?? segment)
   )
 }
 
 /**
- * The renderer's path for a request target in origin form. What a URL parser would take for another path than the one
- * that was judged is refused with `request.malformed`: it might become one of the gateway's own.
+ * The renderer's path for a request target in origin form. Throws `request.malformed` for a path that a URL parser would
+ * normalise to another one, because that could be a path of the gateway.
  */
 export function rendererPath(target: string, base: URL): string {
   const path = pathOf(target)
@@ -71,8 +75,9 @@ export function rendererPath(target: string, base: URL): string {
 }
 
 /**
- * A path in two, its last segment relative to the URL of what stands before it: @fastify/reply-from refuses `../` in
- * what it is given, `/a../b` too. A last segment that holds it, `a..%2Fb`, is nobody's path.
+ * Splits a path into the URL up to its last segment and the last segment as a relative reference. @fastify/reply-from
+ * rejects every path with `../` in it, even `/a../b`, so it gets the last segment only. Throws `route.not-found` if that has
+ * `../` itself, as `a..%2Fb` does.
  */
 export function splitPath(path: string, base: URL): { readonly before: string; readonly last: string } {
   const at = path.lastIndexOf('/') + 1
@@ -83,13 +88,13 @@ export function splitPath(path: string, base: URL): { readonly before: string; r
   return { before: base.origin + path.slice(0, at), last }
 }
 
-/** What the browser session does for a page. */
+/** What the proxy needs of the browser session. */
 export interface PageSession {
-  /** Refreshes what has expired before the page is rendered, and sets the fresh cookies on the reply; never rejects. */
+  /** Refreshes an expired session before the page is rendered, and sets the new cookies on the reply. Never rejects. */
   refresh(request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** The `Cookie` header as it is after that. */
+  /** The `Cookie` header with the cookies of that refresh. */
   cookiesOf(request: FastifyRequest): string | undefined
-  /** Throws `antiforgery.invalid` for an unsafe request without its token. It may read a form, and leaves its bytes. */
+  /** Rejects with `antiforgery.invalid` for an unsafe request without its token. The body stays readable. */
   checkAntiforgery(request: FastifyRequest): Promise<void>
 }
 

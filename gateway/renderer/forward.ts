@@ -18,7 +18,7 @@ export interface Forwarding {
 
 const SESSION_COOKIE = /(?:^|;)\s*app_auth_(?:access|refresh)\s*=/
 
-/** Sends a request on to the renderer, and its answer back, once. */
+/** Forwards a request to the renderer and its response to the client. */
 export function forward(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -31,7 +31,7 @@ export function forward(
   const { before, last } = splitPath(rendererPath(request.url, base), base)
   return reply.from(last, {
     getUpstream: () => before,
-    // One try: what to make of a failure is the browser's to say.
+    // No retry: the request may not be idempotent, and the user can try again.
     retryDelay: () => null,
     rewriteRequestHeaders: (_request, headers) => ({
       ...upstreamHeaders(
@@ -52,19 +52,19 @@ export function forward(
       const ours = [reply.getHeader('vary') ?? []].flat().map(String)
       const varies = ours.some((names) => names.includes('Accept'))
       const setsCookies = reply.getHeader('set-cookie') !== undefined
-      // As sent: a session that turned out to be over differs from none by the cookie alone.
+      // The cookies as the client sent them: the answer to an expired session must be kept out of shared caches too.
       const personal = SESSION_COOKIE.test(request.headers.cookie ?? '')
       return downstreamHeaders(headers, { personal, setsCookies, varies })
     },
     onError: (failed, { error }) => {
-      leaveUpstreamBody(request)
+      drainBody(request)
       void failed.send(rendererFailure(error))
     }
   })
 }
 
-/** Codes of undici and of @fastify/reply-from for a renderer that takes too long. */
-const TIME_OUTS: ReadonlySet<string> = new Set([
+/** The codes of timeouts in undici and in @fastify/reply-from. */
+const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
   'UND_ERR_CONNECT_TIMEOUT',
@@ -72,10 +72,10 @@ const TIME_OUTS: ReadonlySet<string> = new Set([
   'FST_REPLY_FROM_GATEWAY_TIMEOUT'
 ])
 
-/** What went wrong between gateway and renderer: 504 for one that takes too long, else 502. */
+/** The error for a failure between gateway and renderer: 504 for a timeout, else 502. */
 export function rendererFailure(error: unknown): DomainError {
-  const late = codesOf(error).some((code) => TIME_OUTS.has(code))
-  return late
+  const isTimeout = codesOf(error).some((code) => TIMEOUT_CODES.has(code))
+  return isTimeout
     ? new DomainError('upstream.timeout', 'The page took too long.', { title: 'The page took too long', cause: error })
     : new DomainError('upstream.bad-gateway', 'The page cannot be had at the moment.', {
         title: 'The page cannot be had at the moment',
@@ -83,14 +83,14 @@ export function rendererFailure(error: unknown): DomainError {
       })
 }
 
-/** Of the error and of all that caused it. */
+/** The codes of an error and of its causes. */
 function codesOf(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const own = 'code' in error && typeof error.code === 'string' ? [error.code] : []
   return [...own, ...codesOf(error.cause)]
 }
 
-/** The failure as a page, for people. */
+/** Answers the failure as an HTML page. */
 export function sendFailurePage(reply: FastifyReply, failure: DomainError, requestId: string): FastifyReply {
   const title = failure.title ?? failure.message
   return reply
@@ -107,11 +107,11 @@ export function sendFailurePage(reply: FastifyReply, failure: DomainError, reque
 }
 
 /**
- * A request's body on its way to the renderer. In between, since whoever sends it on destroys what it was given when the
- * renderer fails, and the client could then neither finish sending nor read its answer.
+ * A request's body for the renderer. The HTTP client destroys its body stream when the renderer fails. If that were the
+ * request itself, the client could neither finish sending nor read its answer, so this stream stands in between.
  */
 export function upstreamBody(raw: Readable): PassThrough {
-  // Nobody reads the body of a request that is refused or still waits for its turn when the client goes away.
+  // Nobody may be reading when the client disconnects: the request may be rejected, or may not have been forwarded yet.
   const body = ignoreErrors(new PassThrough())
   raw.pipe(body)
   raw.once('close', () => {
@@ -120,58 +120,61 @@ export function upstreamBody(raw: Readable): PassThrough {
   return body
 }
 
-/** The rest of the body is read and dropped. */
-export function leaveUpstreamBody({ raw }: FastifyRequest): void {
+/** Reads the rest of the request's body and discards it. */
+export function drainBody({ raw }: FastifyRequest): void {
   raw.unpipe()
   raw.resume()
 }
 
-/** What the gateway itself vouches for towards the renderer. */
-export interface Vouched {
+/** Header values that the gateway itself states to the renderer, instead of those of the client. */
+export interface TrustedValues {
   readonly requestId: string
   readonly traceparent: string | undefined
-  /** The cookies as they are now, refreshed ones in place of expired ones; undefined for none. */
+  /** The cookies, with refreshed ones instead of expired ones; undefined for none. */
   readonly cookie: string | undefined
-  /** Of the public base URL. */
+  /** The host of the public base URL, and its scheme. */
   readonly host: string
   readonly proto: string
-  /** Addresses from the client inwards, the last one being who connected to the gateway. */
+  /** The addresses from the client to the last proxy: the last one is the peer of the gateway's connection. */
   readonly forwardedFor: string
 }
 
-/** What proxies say of where a request comes from and what it was. A client's own are forged. */
-const ASSERTED =
+/** Headers by which proxies tell the origin of a request and its original form. A client could forge them. */
+const PROXY_HEADER =
   /^(?:forwarded|via|(?:x-)?(?:true-|cluster-)?client-ip|x-cluster-client-ip|cf-connecting-ip|x-(?:forwarded|original|rewrite|real|envoy)(?:-.*)?|x-http-method(?:-override)?|x-method-override)$/
 
 /**
- * Words by which proxies and identity providers tell who the user is, `X-Remote-User`, `X-Auth-Request-Email`,
- * `X-MS-CLIENT-PRINCIPAL-ID` and the like: no list of names is ever whole, and a browser sends none with these words.
+ * Words in the names of headers by which proxies and identity providers tell who the user is, such as `X-Remote-User`,
+ * `X-Auth-Request-Email` and `X-MS-CLIENT-PRINCIPAL-ID`. A list of whole names would never be complete, and browsers send no
+ * headers with these words except those of ALLOWED_HEADERS.
  */
-const IDENTITY =
+const IDENTITY_WORD =
   /^(?:account|anonymous|assertions?|auth|authelia|authentik|authenticated|cert|claims?|consumer|credentials?|customer|emails?|groups?|identity|impersonate|jwt|login|member|oauth2?|oidc|owner|permissions?|pomerium|principals?|roles?|saml|scopes?|sso|sub|subject|tailscale|tenant|token|uid|users?|userid|userinfo|username|webauth)$/
 
-/** They hold the words and are no identities. */
-const HARMLESS: ReadonlySet<string> = new Set(['user-agent', 'sec-fetch-user', 'x-csrf-token', 'x-xsrf-token'])
+/** These headers contain such a word but do not tell who the user is. */
+const ALLOWED_HEADERS: ReadonlySet<string> = new Set(['user-agent', 'sec-fetch-user', 'x-csrf-token', 'x-xsrf-token'])
 
-function isAsserted(name: string): boolean {
+function isProxyOrIdentityHeader(name: string): boolean {
   const plain = name.replaceAll('_', '-')
-  if (HARMLESS.has(plain)) return false
-  return ASSERTED.test(plain) || plain.split('-').some((word) => IDENTITY.test(word))
+  if (ALLOWED_HEADERS.has(plain)) return false
+  return PROXY_HEADER.test(plain) || plain.split('-').some((word) => IDENTITY_WORD.test(word))
 }
 
-/** What `Connection` names besides is gone already. undici does not send `Expect`, and Node has answered it. */
+/**
+ * The headers that `Connection` names are removed before. undici does not send `Expect`, and Node has answered it already.
+ */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([...REQUEST_HOP_BY_HOP, 'expect'])
 
-/** A client's headers as the renderer gets them: nothing of the connection, nothing that only the gateway may say. */
+/** The client's headers for the renderer, without hop-by-hop headers and those that only the gateway may set. */
 export function upstreamHeaders(
   headers: Readonly<IncomingHttpHeaders>,
-  vouched: Vouched,
+  trusted: TrustedValues,
   hasBody: boolean
 ): IncomingHttpHeaders {
   const kept = Object.entries(headers).filter(
-    ([name]) => !NOT_FORWARDED.has(name) && !isAsserted(name) && (hasBody || name !== 'content-length')
+    ([name]) => !NOT_FORWARDED.has(name) && !isProxyOrIdentityHeader(name) && (hasBody || name !== 'content-length')
   )
-  const { requestId, traceparent, cookie, host, proto, forwardedFor } = vouched
+  const { requestId, traceparent, cookie, host, proto, forwardedFor } = trusted
   const sent: IncomingHttpHeaders = {
     ...Object.fromEntries(kept),
     'x-request-id': requestId,
@@ -185,20 +188,20 @@ export function upstreamHeaders(
   return sent
 }
 
-/** What the gateway adds to, or holds against, what the renderer answers. */
+/** What decides the `Vary` and `Cache-Control` headers of a page. */
 export interface PageContext {
-  /** Whether the request carried session cookies: the page may name its user. */
+  /** Whether the request had session cookies, so that the page may contain data of its user. */
   readonly personal: boolean
-  /** Whether the gateway sets cookies with this answer. */
+  /** Whether the gateway sets cookies with this response. */
   readonly setsCookies: boolean
-  /** Whether another `Accept` would have got another representation. */
+  /** Whether `Accept` decides between the page and the gateway's own representation. */
   readonly varies: boolean
 }
 
-/** The session is the gateway's: a renderer cannot set its cookies. */
-const OURS = /^[\s=]*app_(?:auth_access|auth_refresh|antiforgery)\s*=/
+/** The cookies of the session, which only the gateway may set. */
+const SESSION_SET_COOKIE = /^[\s=]*app_(?:auth_access|auth_refresh|antiforgery)\s*=/
 
-/** The renderer's headers as the browser gets them. */
+/** The renderer's headers for the browser. */
 export function downstreamHeaders(
   headers: Readonly<IncomingHttpHeaders>,
   { personal, setsCookies, varies }: PageContext
@@ -206,15 +209,15 @@ export function downstreamHeaders(
   const listed = listMembers(headers.connection ?? '').map((name) => name.toLowerCase())
   const dropped = new Set([...HOP_BY_HOP, ...listed, 'x-request-id', 'traceparent', 'set-cookie', 'vary'])
   const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)))
-  const cookies = [headers['set-cookie'] ?? []].flat().filter((cookie) => !OURS.test(cookie))
-  const unsaid = headers['cache-control'] === undefined
-  const names = [...(varies ? ['Accept'] : []), ...(setsCookies || (personal && unsaid) ? ['Cookie'] : [])]
+  const cookies = [headers['set-cookie'] ?? []].flat().filter((cookie) => !SESSION_SET_COOKIE.test(cookie))
+  const hasNoCacheControl = headers['cache-control'] === undefined
+  const names = [...(varies ? ['Accept'] : []), ...(setsCookies || (personal && hasNoCacheControl) ? ['Cookie'] : [])]
   const vary = addVary(headers.vary, names)
   return {
     ...sent,
     ...(cookies.length === 0 ? {} : { 'set-cookie': cookies }),
     ...(vary === undefined ? {} : { vary }),
-    // A page that greets its user must not greet the next one with that name out of a cache.
-    ...(setsCookies || (personal && unsaid) ? { 'cache-control': 'private, no-store' } : {})
+    // A cache must not give a page with data of one user to another user.
+    ...(setsCookies || (personal && hasNoCacheControl) ? { 'cache-control': 'private, no-store' } : {})
   }
 }

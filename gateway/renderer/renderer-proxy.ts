@@ -11,36 +11,37 @@ import { isFromAnotherOrigin } from '../http/cross-site.js'
 import { listMembers } from '../http/header-fields.js'
 import { acceptsHtml } from '../http/negotiation.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { type Asked, destinationOf, type OwnPaths, type PageSession, rendererPath } from './destination.js'
-import { forward, leaveUpstreamBody, sendFailurePage, upstreamBody } from './forward.js'
+import { type RequestHead, destinationOf, type OwnPaths, type PageSession, rendererPath } from './destination.js'
+import { forward, drainBody, sendFailurePage, upstreamBody } from './forward.js'
 
 export interface RendererOptions {
-  /** Base of the renderer's paths. */
+  /** The base URL of the renderer. */
   readonly rendererUrl: string
   readonly catalogue: Catalogue
   readonly address: PublicAddress
   readonly trustedProxies: TrustedProxies
   readonly session: PageSession
   readonly log: Logger
-  /** Milliseconds. */
   readonly timeouts?: RendererTimeouts
 }
 
+/** Milliseconds. */
 export interface RendererTimeouts {
   readonly connect: number
-  /** Until the page begins. */
+  /** Until the headers of the response have come. */
   readonly headers: number
-  /** Between two pieces of it. */
+  /** Between two pieces of the response's body. */
   readonly body: number
 }
 
-const TIMEOUTS: RendererTimeouts = { connect: 5000, headers: 30_000, body: 60_000 }
-const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+const DEFAULT_TIMEOUTS: RendererTimeouts = { connect: 5000, headers: 30_000, body: 60_000 }
+/** RFC 9110 section 9.2.1. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const DESTINATION = 'destination'
 
 /**
- * Pages: whatever the gateway does not serve itself goes to the renderer, both ways as a stream (contract.md section 8).
- * Has to be registered before any route.
+ * Forwards all requests that the gateway does not serve itself to the renderer. Request and response are streamed
+ * (contract.md section 8). The plugin must be registered before any route, because it adds a route constraint.
  */
 export const rendererProxy = fp<RendererOptions>(
   async (app, options) => {
@@ -48,12 +49,12 @@ export const rendererProxy = fp<RendererOptions>(
     app.addConstraintStrategy({
       name: DESTINATION,
       mustMatchWhenDerived: true,
-      deriveConstraint: (raw) => (destinationOf(asked(raw), own).renderer ? 'renderer' : undefined),
+      deriveConstraint: (raw) => (destinationOf(requestHead(raw), own).renderer ? 'renderer' : undefined),
       validate: () => undefined,
       storage: () => handlersByKey()
     })
     app.addHook('onRequest', (request, reply, done) => {
-      if (destinationOf(asked(request.raw), own).both) reply.header('vary', 'Accept')
+      if (destinationOf(requestHead(request.raw), own).both) reply.header('vary', 'Accept')
       done()
     })
     await app.register((pages) => proxyRoute(pages, options))
@@ -61,7 +62,7 @@ export const rendererProxy = fp<RendererOptions>(
   { name: 'renderer-proxy', dependencies: ['request-identity', 'problem-responses', 'request-limits'], fastify: '5.x' }
 )
 
-/** Of one path, by the destination that they are for. */
+/** The store of find-my-way for the handlers of one path, by their destination. */
 function handlersByKey<Handler>(): { get(key: unknown): Handler | null; set(key: unknown, handler: Handler): void } {
   const handlers = new Map<unknown, Handler>()
   return {
@@ -72,12 +73,16 @@ function handlersByKey<Handler>(): { get(key: unknown): Handler | null; set(key:
   }
 }
 
-function asked({ method = '', url = '/', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): Asked {
+function requestHead({
+  method = '',
+  url = '/',
+  headers
+}: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): RequestHead {
   return { method, target: url, accept: headers.accept }
 }
 
 async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promise<void> {
-  const { rendererUrl, session, log, timeouts = TIMEOUTS } = options
+  const { rendererUrl, session, log, timeouts = DEFAULT_TIMEOUTS } = options
   const base = new URL(rendererUrl)
   await app.register(replyFrom, {
     base: base.origin,
@@ -98,7 +103,7 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     return sendFailurePage(reply, error, request.id)
   })
   app.route({
-    // TRACE would show scripts the cookies that they cannot read.
+    // The answer of TRACE would show scripts the cookies that they cannot read.
     method: app.supportedMethods.filter((method) => !['CONNECT', 'TRACE'].includes(method)),
     url: '*',
     constraints: { [DESTINATION]: 'renderer' },
@@ -106,25 +111,25 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     onRequest: async (request, reply) => {
       rejectOtherOrigins(request)
       rejectUpgrade(request)
-      // Before a session is refreshed for nothing.
+      // This throws for an invalid path, and so comes before a refresh of the session.
       rendererPath(request.url, base)
       await session.refresh(request, reply)
     },
     preHandler: async (request) => {
-      if (!SAFE.has(request.method)) await session.checkAntiforgery(request)
+      if (!SAFE_METHODS.has(request.method)) await session.checkAntiforgery(request)
     },
     handler: (request, reply) => forward(request, reply, { ...options, base }),
-    // A body that was not wanted is still on its way, and the connection serves nothing else before it has come.
+    // The client may still be sending a body that nobody reads. The connection serves no other request before its end.
     onResponse: (request, _reply, done) => {
-      leaveUpstreamBody(request)
+      drainBody(request)
       done()
     }
   })
 }
 
-/** Whatever an unsafe request carries, a page of another origin must not have sent it (contract.md section 8). */
+/** Rejects an unsafe request that a page of another origin has sent, even with a valid token (contract.md section 8). */
 function rejectOtherOrigins({ method, headers }: FastifyRequest): void {
-  if (SAFE.has(method) || !isFromAnotherOrigin(headers['sec-fetch-site'])) return
+  if (SAFE_METHODS.has(method) || !isFromAnotherOrigin(headers['sec-fetch-site'])) return
   throw new DomainError(
     'request.cross-site',
     'Forms are for pages of this origin: a page of another one sent the request.'

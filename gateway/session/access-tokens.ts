@@ -10,13 +10,16 @@ import { DomainError } from '../../shared/errors.js'
 import { type FetchedKeys, KeyCache, keysUnavailable } from '../../shared/key-cache.js'
 import type { AuthCall, AuthClient, IssuerKeys } from '../data/auth-client.js'
 
-/** Milliseconds. A withdrawn key is forgotten after FRESH; while the data service is away its keys are used until STALE. */
-const FRESH = 60_000
-const STALE = 24 * 60 * 60_000
-/** Milliseconds between two fetches: tokens with made-up key ids must not become calls of the data service. */
-const COOL_DOWN = 5000
+/**
+ * Milliseconds. Keys are fetched again after FRESH_FOR, which drops a withdrawn key. While the data service is unreachable,
+ * they are used until USABLE_FOR.
+ */
+const FRESH_FOR = 60_000
+const USABLE_FOR = 24 * 60 * 60_000
+/** Milliseconds between two fetches, so that tokens with invented key ids cannot cause a call of the data service each. */
+const FETCH_INTERVAL = 5000
 
-/** Whose key, and which. */
+/** A key id is unique only together with its issuer. */
 interface KeyName {
   readonly issuer: string
   readonly kid: string
@@ -32,7 +35,7 @@ interface KeysCall {
 interface Published extends FetchedKeys {
   /** The service's own first. */
   readonly issuers: readonly Omit<Issuer, 'key'>[]
-  /** The key set of the service's own issuer, as it came. */
+  /** The key set of the service's own issuer, as the data service sent it. */
   readonly ownKeySet: Buffer
 }
 
@@ -42,20 +45,20 @@ export class PublishedKeys {
 
   constructor(auth: AuthClient, now: () => Date) {
     this.#cache = new KeyCache<Published, KeysCall>({
-      fetch: async ({ call, missing }) => published(await auth.keys(call, missing?.kid), missing),
+      fetch: async ({ call, missing }) => parsePublished(await auth.keys(call, missing?.kid), missing),
       now: () => now().getTime(),
-      fresh: FRESH,
-      stale: STALE,
-      coolDown: COOL_DOWN
+      fresh: FRESH_FOR,
+      stale: USABLE_FOR,
+      coolDown: FETCH_INTERVAL
     })
   }
 
-  /** A JSON Web Key Set of the service's own issuer. Throws if the keys cannot be had. */
+  /** The JSON Web Key Set (RFC 7517) of the service's own issuer. Throws if the keys cannot be fetched. */
   async ownKeySet(call: AuthCall): Promise<Buffer> {
     return (await this.#load(call)).ownKeySet
   }
 
-  /** Every issuer whose access tokens are accepted. Throws if the keys cannot be had. */
+  /** Every issuer whose access tokens are accepted. Throws if the keys cannot be fetched. */
   async issuers(call: AuthCall): Promise<Issuer[]> {
     const { issuers } = await this.#load(call)
     return issuers.map((one, at) => ({
@@ -72,7 +75,7 @@ export class PublishedKeys {
     if (cache.current === undefined) await cache.fetch({ call })
     else if (!cache.isFresh) await cache.refresh({ call })
     if (cache.current !== undefined) return cache.current
-    throw cache.failure ?? keysUnavailable(COOL_DOWN)
+    throw cache.failure ?? keysUnavailable(FETCH_INTERVAL)
   }
 
   /** The data service always has its own keys, so a key that it does not publish does not exist. */
@@ -88,12 +91,12 @@ export class PublishedKeys {
   async #outsideKey(call: AuthCall, name: KeyName): Promise<VerificationKey | undefined> {
     const id = cacheId(name)
     await this.#cache.lookFor(id, { call, missing: name })
-    if (this.#cache.isInDoubt(id)) throw this.#cache.failure ?? keysUnavailable(COOL_DOWN)
+    if (this.#cache.isInDoubt(id)) throw this.#cache.failure ?? keysUnavailable(FETCH_INTERVAL)
     return this.#cache.known(id)
   }
 }
 
-function published(answer: readonly IssuerKeys[], missing: KeyName | undefined): Published {
+function parsePublished(answer: readonly IssuerKeys[], missing: KeyName | undefined): Published {
   const [own] = answer
   if (own === undefined) throw new DomainError('upstream.bad-gateway', 'The data service published no keys.')
   const keys = new Map<string, VerificationKey>()
@@ -114,36 +117,36 @@ function published(answer: readonly IssuerKeys[], missing: KeyName | undefined):
   return { keys, showsAbsent: (id) => id === absent, issuers, ownKeySet: own.jwks }
 }
 
-/** Two issuers may have keys of one id. */
+/** Keys of two issuers may have the same id. */
 function cacheId({ issuer, kid }: KeyName): string {
   return JSON.stringify([issuer, kid])
 }
 
 /**
- * Checks an access token in full, signature included, and answers when it ends; undefined for one that is not valid.
- * Throws where the keys cannot be had.
+ * Verifies an access token, with its signature, and answers when it expires; undefined if it is not valid. Throws if the
+ * keys cannot be fetched.
  */
 export async function checkAccessToken(
   token: string,
   call: AuthCall,
   by: { readonly keys: PublishedKeys; readonly now: () => Date }
 ): Promise<Date | undefined> {
-  const claims = await verified(token, call, { ...by, acceptExpired: false })
+  const claims = await verifyOrUndefined(token, call, { ...by, acceptExpired: false })
   return claims && new Date(claims.exp * 1000)
 }
 
 /**
- * Whether an accepted issuer has signed an access token, which may have expired since. Throws where the keys cannot be had.
+ * Whether an accepted issuer has signed an access token, which may have expired. Throws if the keys cannot be fetched.
  */
 export async function isGenuine(
   token: string,
   call: AuthCall,
   by: { readonly keys: PublishedKeys; readonly now: () => Date }
 ): Promise<boolean> {
-  return (await verified(token, call, { ...by, acceptExpired: true })) !== undefined
+  return (await verifyOrUndefined(token, call, { ...by, acceptExpired: true })) !== undefined
 }
 
-async function verified(
+async function verifyOrUndefined(
   token: string,
   call: AuthCall,
   by: { readonly keys: PublishedKeys; readonly now: () => Date; readonly acceptExpired: boolean }

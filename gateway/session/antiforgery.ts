@@ -15,31 +15,32 @@ import { isGenuine } from './access-tokens.js'
 import { sentCookies } from './cookies.js'
 import { authCall, type SessionTools } from './session-tools.js'
 
-const TEXT = /^([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{86})$/
+const SIGNATURE_TEXT = /^([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{86})$/
 
-/** The text of a key's id and 64 bytes in a cookie or a form. */
+/** The text form, for a cookie or a form field, of a key's id and 64 bytes. */
 export function encodeSignature(keyId: string, bytes: Buffer): string {
   return `${keyId}.${bytes.toString('base64url')}`
 }
 
 /** The opposite of encodeSignature; undefined for any other text. */
 export function decodeSignature(text: string): { readonly keyId: string; readonly bytes: Buffer } | undefined {
-  const [, keyId, encoded] = TEXT.exec(text) ?? []
+  const [, keyId, encoded] = SIGNATURE_TEXT.exec(text) ?? []
   if (keyId === undefined || encoded === undefined) return undefined
   const bytes = Buffer.from(encoded, 'base64url')
   return bytes.toString('base64url') === encoded ? { keyId, bytes } : undefined
 }
 
-/** Bytes of the secret in the cookie, and of a signature. */
-const BYTES = 32
+/** The length in bytes of the secret in the cookie, of a signature and of a mask. */
+const SECRET_BYTES = 32
 
 const COOKIE_PURPOSE = 'antiforgery.cookie'
 const TOKEN_PURPOSE = 'antiforgery.token'
 
 /**
- * The cookie holds a random secret that the ring has signed; the token is another signature of the same secret and of the
- * session that it is for, under a mask of its own each time, so that a compressed page does not give it away (BREACH).
- * Neither can be made without the ring, nor one from the other.
+ * Antiforgery tokens as signed double-submit cookies (OWASP CSRF Prevention Cheat Sheet). The cookie has a random secret and
+ * the ring's signature of it. The token is another signature, of the secret and the session. It is XORed with a new random
+ * mask each time, so that a compressed page does not reveal it (BREACH). Neither of the two can be made without the ring,
+ * nor one from the other.
  */
 export class AntiforgeryTokens {
   readonly #ring: KeyRing
@@ -49,15 +50,15 @@ export class AntiforgeryTokens {
   }
 
   /**
-   * A cookie and a token of it for a session. What an earlier cookie's tokens are worth stays: its secret is kept where it
-   * is valid.
+   * Makes a cookie and its token for a session. The secret of a valid earlier cookie is used again, so that tokens of that
+   * cookie stay valid.
    */
   async issue(earlier: string | undefined, session: SessionBinding): Promise<{ cookie: string; token: string }> {
     const known = earlier === undefined ? undefined : await this.#secretOf(earlier)
-    const secret = Buffer.isBuffer(known) ? known : randomBytes(BYTES)
+    const secret = Buffer.isBuffer(known) ? known : randomBytes(SECRET_BYTES)
     const { keyId, mac } = this.#ring.sign(COOKIE_PURPOSE, secret)
     const token = this.#ring.sign(TOKEN_PURPOSE, Buffer.concat([secret, session]))
-    const mask = randomBytes(BYTES)
+    const mask = randomBytes(SECRET_BYTES)
     return {
       cookie: encodeSignature(keyId, Buffer.concat([secret, mac])),
       token: encodeSignature(token.keyId, Buffer.concat([mask, xor(mask, token.mac)]))
@@ -71,7 +72,7 @@ export class AntiforgeryTokens {
     const parts = decodeSignature(token)
     if (parts === undefined) return { valid: false, why: 'token: it is none' }
     const { keyId, bytes } = parts
-    const mac = xor(bytes.subarray(0, BYTES), bytes.subarray(BYTES))
+    const mac = xor(bytes.subarray(0, SECRET_BYTES), bytes.subarray(SECRET_BYTES))
     const verdict = await this.#ring.verify(TOKEN_PURPOSE, Buffer.concat([secret, session]), { keyId, mac })
     return verdict.valid ? verdict : { valid: false, why: `token, or the session is another: ${verdict.why}` }
   }
@@ -80,36 +81,36 @@ export class AntiforgeryTokens {
     const parts = decodeSignature(cookie)
     if (parts === undefined) return { why: 'it is none' }
     const { keyId, bytes } = parts
-    const secret = bytes.subarray(0, BYTES)
-    const verdict = await this.#ring.verify(COOKIE_PURPOSE, secret, { keyId, mac: bytes.subarray(BYTES) })
+    const secret = bytes.subarray(0, SECRET_BYTES)
+    const verdict = await this.#ring.verify(COOKIE_PURPOSE, secret, { keyId, mac: bytes.subarray(SECRET_BYTES) })
     return verdict.valid ? secret : verdict
   }
 }
 
-/** Of two buffers of one length. */
+/** XOR of two buffers of the same length. */
 function xor(one: Buffer, other: Buffer): Buffer {
   return Buffer.from(one.map((byte, at) => byte ^ (other[at] ?? 0)))
 }
 
-const NAME = 'app_antiforgery'
+const COOKIE_NAME = 'app_antiforgery'
 
-/** The cookie in a `Cookie` header; undefined where there is none, or several of which one may be a neighbour's. */
+/** The cookie in a `Cookie` header; undefined if there is none or several: a sibling domain may have set one of them. */
 export function antiforgeryCookieIn(header: string | undefined): string | undefined {
-  const values = cookieValues(header, NAME)
+  const values = cookieValues(header, COOKIE_NAME)
   return values.length === 1 ? values[0] : undefined
 }
 
-/** The `Set-Cookie` line. The cookie ends with the browser's session: a page without one asks for another. */
+/** The value of `Set-Cookie`. The browser deletes the cookie when it closes; a page without one asks for a new one. */
 export function antiforgerySetCookie(value: string, secure: boolean): string {
-  return setCookie(NAME, value, { secure })
+  return setCookie(COOKIE_NAME, value, { secure })
 }
 
-const FIELD = /(?:^|&)(_csrf=[^&]*)/
+const CSRF_FIELD = /(?:^|&)(_csrf=[^&]*)/
 
 /** The first `_csrf` of a form as browsers post it (application/x-www-form-urlencoded), from the start of its bytes. */
 export function antiforgeryFieldIn(form: Buffer): string | undefined {
-  // Only the one field is decoded: a body of nothing but ampersands would make a million.
-  const [, pair] = FIELD.exec(form.toString('latin1')) ?? []
+  // Only this field is decoded. A body of ampersands would otherwise make a million fields.
+  const [, pair] = CSRF_FIELD.exec(form.toString('latin1')) ?? []
   return new URLSearchParams(pair ?? '').get('_csrf') ?? undefined
 }
 
@@ -119,13 +120,13 @@ export function isPlainForm({ type, encoding }: { type: string | undefined; enco
   return isForm && /^(?:identity)?$/i.test(encoding ?? '')
 }
 
-/** The start of a stream, and a stream of the whole: the same start and what follows. */
+/** The start of a stream, and a new stream of all its bytes, the start included. */
 export interface Peeked {
   readonly start: Buffer
   readonly body: Readable
 }
 
-/** Reads ahead until the end, or until `bytes` and no further than the piece that completes them. */
+/** Reads the first `bytes` of a stream, or all of a shorter one. */
 export async function peek(source: Readable, bytes: number): Promise<Peeked> {
   const pieces: AsyncIterator<Buffer, undefined> = source.iterator()
   const read: Buffer[] = []
@@ -139,26 +140,26 @@ export async function peek(source: Readable, bytes: number): Promise<Peeked> {
   return { start: Buffer.concat(read).subarray(0, bytes), body }
 }
 
-/** Destroys the source too if its reader stops early. */
+/** The pieces read already and the rest. If the reader stops early, the source is destroyed too. */
 async function* continued(read: readonly Buffer[], pieces: AsyncIterator<Buffer, undefined>): AsyncGenerator<Buffer> {
   yield* read
   yield* { [Symbol.asyncIterator]: () => pieces }
 }
 
 /**
- * The session that an antiforgery token is made for, as bytes that are signed with it: a hash of issuer, subject and the
- * claim `sid`; nothing for no session. Neither expiry nor anything else of the access token counts, so a token outlives
- * refreshes and ends with the session. A token of an outside issuer may have no `sid`, as may one that was minted before
- * the claim was: the empty text stands for it, and all such sessions of one subject are one.
+ * The session of an antiforgery token, as bytes that are signed with it: a hash of issuer, subject and the claim `sid`; no
+ * bytes if there is no session. No other claim of the access token counts, so an antiforgery token outlives refreshes and
+ * ends with the session. An access token of an outside issuer or of an earlier version may have no `sid`. Then the hash has
+ * an empty string for it, and all such sessions of one subject count as one.
  */
 export type SessionBinding = Buffer
 
 const NO_SESSION: SessionBinding = Buffer.alloc(0)
 
 /**
- * The session that the access cookie of a request names. Its signature is not verified here: whoever can
- * set a forged cookie only puts the visitor into a session of the forger's own, and nothing is done in the visitor's. Undefined if there is a
- * refresh cookie and the access cookie is missing or no JWT: there is a session, but nobody can tell which.
+ * The session that the access cookie of a request names. The signature of the cookie is not verified here: an attacker who
+ * can set a forged cookie only replaces the visitor's session, and so can do nothing in it. Answers undefined if there is a
+ * refresh cookie and the access cookie is missing or no JWT: there is a session, but it is not known which.
  */
 export function claimedSession(cookieHeader: string | undefined): SessionBinding | undefined {
   const { access, refresh } = sentCookies(cookieHeader)
@@ -171,8 +172,8 @@ export function claimedSession(cookieHeader: string | undefined): SessionBinding
 
 /**
  * The session of a request whose access cookie is signed by an accepted issuer, expired or not; no session for any other
- * request. Throws `upstream.unavailable` where the keys cannot be had: by an unverified cookie anybody could get tokens of
- * anybody's session.
+ * request. Without this check anybody could get tokens for the session of another user. Throws `upstream.unavailable` if the
+ * keys cannot be fetched.
  */
 export async function provenSession(request: FastifyRequest, tools: SessionTools): Promise<SessionBinding> {
   const { cookie } = request.headers
@@ -184,9 +185,9 @@ export async function provenSession(request: FastifyRequest, tools: SessionTools
 const REMEDY = 'Get one from GET /auth/antiforgery and send it back as the header X-CSRF-Token or the form field _csrf.'
 
 /**
- * Throws `antiforgery.invalid` for a request without the token that belongs to its cookie and its session. The token is looked for in the
- * header `X-CSRF-Token`, else in the field `_csrf` within the first MiB of a form, whose bytes stay to be read: where
- * `request.body` is a stream, it is replaced by one of the same bytes.
+ * Throws `antiforgery.invalid` for a request without the token of its cookie and its session. The token is in the header
+ * `X-CSRF-Token` or else in the field `_csrf` within the first MiB of a form. If `request.body` is a stream, it is replaced
+ * with a stream of the same bytes, so that the body can still be read.
  */
 export class AntiforgeryCheck {
   readonly #tokens: AntiforgeryTokens
@@ -233,7 +234,7 @@ export interface AntiforgeryRouteOptions {
   readonly cookieSecure: boolean
 }
 
-/** `GET /auth/antiforgery`: a token for unsafe requests to the renderer in this session, and the cookie that it belongs to. */
+/** `GET /auth/antiforgery`: a token for unsafe requests to the renderer in this session, and the cookie of the token. */
 export const antiforgeryRoute = fp<AntiforgeryRouteOptions>(
   async (app, { tokens, tools, cookieSecure }) => {
     const url = '/auth/antiforgery'

@@ -38,7 +38,7 @@ export const authRoutes = fp<{ tools: SessionTools }>(
   }
 )
 
-/** `POST /auth/login`: e-mail address and password for a session. */
+/** `POST /auth/login`: opens a session with an e-mail address and a password. */
 export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/login'
   rejectOtherMethods(app, { url, routed: ['POST'] })
@@ -56,7 +56,7 @@ export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools
   })
 }
 
-/** Reads two strings. The data service decides whether they can be credentials at all. */
+/** Reads the two strings. The data service checks their form. */
 function readCredentials(body: Buffer): { readonly email: string; readonly password: string } {
   const { email, password } = jsonMembers(body)
   if (typeof email === 'string' && typeof password === 'string') return { email, password }
@@ -99,19 +99,19 @@ function readTokens(body: Buffer): { readonly accessToken: string; readonly refr
   const { accessToken, refreshToken } = jsonMembers(body)
   const violations: Violation[] = []
   const tokens = {
-    accessToken: tokenOf({ member: 'accessToken', cookie: ACCESS_COOKIE }, accessToken, violations),
+    accessToken: readToken({ member: 'accessToken', cookie: ACCESS_COOKIE }, accessToken, violations),
     refreshToken:
       refreshToken === undefined
         ? undefined
-        : tokenOf({ member: 'refreshToken', cookie: REFRESH_COOKIE }, refreshToken, violations)
+        : readToken({ member: 'refreshToken', cookie: REFRESH_COOKIE }, refreshToken, violations)
   }
   const [first, ...others] = violations
   if (first !== undefined) throw rejection([first, ...others])
   return tokens
 }
 
-/** A token that fits its cookie; for any other value the empty text, with one more violation. */
-function tokenOf(
+/** A token that fits its cookie. For any other value it adds a violation and answers the empty string. */
+function readToken(
   { member, cookie }: { readonly member: string; readonly cookie: string },
   value: unknown,
   violations: Violation[]
@@ -123,7 +123,7 @@ function tokenOf(
   return ''
 }
 
-/** `POST /auth/session/token`: an access token for the scripts of a page, out of its cookies. */
+/** `POST /auth/session/token`: the access token of the session cookies, for the scripts of a page. Refreshes it if needed. */
 export function sessionTokenRoute(app: FastifyInstance, tools: SessionTools): void {
   const url = '/auth/session/token'
   rejectOtherMethods(app, { url, routed: ['POST'] })
@@ -137,7 +137,7 @@ export function sessionTokenRoute(app: FastifyInstance, tools: SessionTools): vo
       tools.cookies.set(reply, session)
       return sendAccessToken(reply, session)
     }
-    // Without a cookie, or with ambiguous ones, there is nothing of ours to expire (SentCookies).
+    // If there is no cookie, or only ambiguous ones, there is none to expire (SentCookies).
     if (access !== undefined || refresh !== undefined) tools.cookies.expire(reply)
     return sendNoSession(reply)
   })

@@ -364,7 +364,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute loginRoute ownSiteOnly exportRoute ' +
     'rejectCrossSite sendAccessToken sendNoSession sessionCookieRoutes SessionRefresh authCall openExport ' +
     'sessionTokenRoute sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession untrustedProxyWarning ' +
-    'rendererFailure sendFailurePage rendererProxy leaveUpstreamBody upstreamBody keepBodiesAsBuffers ' +
+    'rendererFailure sendFailurePage rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
     'bodyOf requireJsonBody requireJsonBodyIfAny requireJsonMediaType PublicAddress clientAddress announcesBody',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +

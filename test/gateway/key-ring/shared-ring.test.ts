@@ -19,7 +19,7 @@ describe('shared ring', () => {
   const bare = (): SharedRing => new SharedRing({ store, now: clock.now })
   const wrapping = (by = encryption): SharedRing => new SharedRing({ store, encryption: by, now: clock.now })
   const ids = ({ keys }: RingState): string[] | undefined => keys?.map(({ id }) => id)
-  const places = ({ troubles }: RingState): string[] => troubles.map(({ at }) => at)
+  const places = ({ problems }: RingState): string[] => problems.map(({ at }) => at)
 
   it('makes the first key, which the next replica reads', async () => {
     const first = await bare().look()
@@ -60,21 +60,21 @@ describe('shared ring', () => {
 
   it('tells of a store out of reach, and keeps what could be read where it cannot be written', async () => {
     store.failure = new Error('gone')
-    expect(await bare().look()).to.deep.equal({ keys: undefined, troubles: [{ at: 'store', detail: 'gone' }] })
+    expect(await bare().look()).to.deep.equal({ keys: undefined, problems: [{ at: 'store', detail: 'gone' }] })
     store.failure = undefined
     const first = await bare().look()
     await clock.pass(80 * DAYS)
     store.writeFailure = new Error('read-only')
     const second = await bare().look()
-    expect(second).to.deep.equal({ keys: first.keys, troubles: [{ at: 'store', detail: 'read-only' }] })
+    expect(second).to.deep.equal({ keys: first.keys, problems: [{ at: 'store', detail: 'read-only' }] })
   })
 
   it('never overwrites what is no ring, nor quotes it', async () => {
     for (const text of ['', 'secret', '[]', '{"format":2,"keys":[]}', '{"format":1,"keys":[{}]}', 'null']) {
       store.stored = { text, version: 'x' }
-      const { keys, troubles } = await bare().look()
+      const { keys, problems } = await bare().look()
       expect(keys, JSON.stringify(text)).to.equal(undefined)
-      expect(troubles[0]?.detail, JSON.stringify(text)).to.match(/^What is stored there is no key ring \(\w+\)\.$/)
+      expect(problems[0]?.detail, JSON.stringify(text)).to.match(/^What is stored there is no key ring \(\w+\)\.$/)
       expect(store.stored.text, JSON.stringify(text)).to.equal(text)
     }
   })
@@ -94,7 +94,7 @@ describe('shared ring', () => {
 
     it('stores nothing while it refuses', async () => {
       encryption.rejection = new Error('no grant')
-      expect(await wrapping().look()).to.deep.equal({ keys: [], troubles: [{ at: 'wrap', detail: 'no grant' }] })
+      expect(await wrapping().look()).to.deep.equal({ keys: [], problems: [{ at: 'wrap', detail: 'no grant' }] })
       expect(store.stored).to.equal(undefined)
     })
 
@@ -102,12 +102,12 @@ describe('shared ring', () => {
       const ring = wrapping()
       const { keys } = await ring.look()
       encryption.rejection = new Error('no grant')
-      expect(await ring.look()).to.deep.equal({ keys, troubles: [] })
+      expect(await ring.look()).to.deep.equal({ keys, problems: [] })
       await clock.pass(80 * DAYS)
-      expect(await ring.look()).to.deep.equal({ keys, troubles: [{ at: 'wrap', detail: 'no grant' }] })
+      expect(await ring.look()).to.deep.equal({ keys, problems: [{ at: 'wrap', detail: 'no grant' }] })
       expect(await wrapping().look()).to.deep.equal({
         keys: [],
-        troubles: [
+        problems: [
           { at: 'wrap', detail: 'no grant' },
           { at: 'unwrap', detail: 'no grant' }
         ]
@@ -125,12 +125,12 @@ describe('shared ring', () => {
       const first = await wrapping().look()
       expect(first.keys).to.have.length(1)
       expect(ids(first)).to.not.include(planted)
-      expect(first.troubles).to.deep.equal([
+      expect(first.problems).to.deep.equal([
         { at: 'unwrapped', detail: `keys that lie unwrapped in the ring are not used: ${planted}` }
       ])
       const [stored, ...others] = parseRing(store.stored?.text ?? '')
       expect([stored?.id, stored?.secret, others.length]).to.deep.equal([ids(first)?.[0], undefined, 0])
-      expect(await wrapping().look()).to.deep.equal({ keys: first.keys, troubles: [] })
+      expect(await wrapping().look()).to.deep.equal({ keys: first.keys, problems: [] })
     })
 
     it('does away with a key in the clear that is put beside wrapped ones, even one of the same id', async () => {
@@ -149,10 +149,10 @@ describe('shared ring', () => {
       await wrapping().look()
       await clock.pass(200 * DAYS)
       const before = store.stored
-      const { keys, troubles } = await bare().look()
+      const { keys, problems } = await bare().look()
       expect(keys).to.deep.equal([])
       expect(store.stored).to.equal(before)
-      expect(troubles[0]?.detail).to.match(/wrapped, and DATA_PROTECTION_KEY_VAULT_KEY_URI is not set/)
+      expect(problems[0]?.detail).to.match(/wrapped, and DATA_PROTECTION_KEY_VAULT_KEY_URI is not set/)
     })
 
     it('adds a key of its own to those of another key-encryption key, once', async () => {
