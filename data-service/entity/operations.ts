@@ -22,7 +22,9 @@ import type { CallContext } from './caller.js'
 
 /**
  * The one table of the reads that every resource has. The `access` of entity files, the checks at start, Describe and the
- * owner filter read it. A new read is a row here, a planner in plan/plan-reads.ts and a handler in rpc/reads.ts.
+ * owner filter read it. A new read is a message in the proto, a row here, a planner in plan/plan-reads.ts, a handler in
+ * rpc/reads.ts, and its route in the gateway (docs/tour.md, "Where to go for a change"). The gateway has the table of
+ * routes: gateway/entity-routes/paths.ts.
  */
 export const READS = {
   list: {
@@ -59,14 +61,13 @@ interface ReadRow {
   readonly path: 'collection' | 'segment' | 'row'
   /** Query parameters, which no owner parameter may be called like. Filters are no part of the list. */
   readonly parameters: readonly string[]
-  /** Whether the callers and rows must be those of the export (source.md, read-scope hook). */
+  /** Whether it must have the same protection as the export: the same callers and rows (source.md, read-scope hook). */
   readonly protectedAsExport: boolean
 }
 
 export type ReadOperation = keyof typeof READS
 
-/** In the order in which Describe tells of them. */
-// The keys of the table are its operations.
+/** The keys of the table, in the order in which Describe tells of them. */
 export const READ_OPERATIONS = Object.keys(READS) as readonly ReadOperation[]
 
 /** The reads that stand at `/{resource}/{operation}`: no action and no custom read may have their names. */

@@ -107,7 +107,7 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
   }
 }
 
-/** A lost race is no conflict that the caller caused: the caller may try again. */
+/** The answer to any conflict here: nearly always a lost race, which the caller did not cause. Trying again helps. */
 function busy(cause: unknown): DomainError {
   return new DomainError('upstream.unavailable', 'The database is busy. Try again.', { retryAfter: 1, cause })
 }
@@ -138,17 +138,17 @@ function unitOver(session: WriteSession, texts: DialectTexts): AuthUnit {
 /** Rows of one DELETE at most. */
 const AT_ONCE = 1024
 
-type Keys = Select<{ readonly key_bytes: typeof binary }>
+type KeySelect = Select<{ readonly key_bytes: typeof binary }>
 
-const ATTEMPTS = expired('login_attempts', 'key_hash')
-const FAMILIES = expired('refresh_families', 'id')
-const TOKENS = select(
+const FIND_EXPIRED_ATTEMPTS = expired('login_attempts', 'key_hash')
+const FIND_EXPIRED_FAMILIES = expired('refresh_families', 'id')
+const FIND_TOKENS_OF_EXPIRED_FAMILIES = select(
   { key_bytes: binary },
   'FROM (SELECT t.token_hash AS key_bytes FROM refresh_families f JOIN refresh_tokens t ON t.family_id = f.id ' +
     'WHERE f.expires_at <= $now LIMIT $most) AS dead'
 )
 
-const USED = select(
+const FIND_USED_TOKENS = select(
   { key_bytes: binary },
   'FROM (SELECT token_hash AS key_bytes FROM refresh_tokens WHERE purge_at <= $now ORDER BY purge_at LIMIT $most) AS used'
 )
@@ -156,32 +156,32 @@ const USED = select(
 export function purgeAttempts(session: WriteSession, now: number, most: number): Promise<number> {
   // A row that got a new attempt meanwhile is not expired any more, so the condition is checked again.
   const statement = 'DELETE FROM login_attempts WHERE expires_at <= $now AND key_hash IN'
-  return purge(session, { find: ATTEMPTS, statement }, { now, most })
+  return purge(session, { find: FIND_EXPIRED_ATTEMPTS, statement }, { now, most })
 }
 
 /** Deletes tokens first: a family is deleted together with its tokens, and there may be thousands of them. */
 export async function purgeSessions(session: WriteSession, now: number, most: number): Promise<number> {
   const statement = 'DELETE FROM refresh_tokens WHERE token_hash IN'
-  const tokens = await purge(session, { find: TOKENS, statement }, { now, most })
+  const tokens = await purge(session, { find: FIND_TOKENS_OF_EXPIRED_FAMILIES, statement }, { now, most })
   if (tokens > 0) return tokens
   const families = 'DELETE FROM refresh_families WHERE expires_at <= $now AND id IN'
-  return await purge(session, { find: FAMILIES, statement: families }, { now, most })
+  return await purge(session, { find: FIND_EXPIRED_FAMILIES, statement: families }, { now, most })
 }
 
 /** Also deletes tokens of families that are still valid: a deleted token that is presented names its family. */
 export function purgeUsedTokens(session: WriteSession, now: number, most: number): Promise<number> {
   const statement = 'DELETE FROM refresh_tokens WHERE purge_at <= $now AND token_hash IN'
-  return purge(session, { find: USED, statement }, { now, most })
+  return purge(session, { find: FIND_USED_TOKENS, statement }, { now, most })
 }
 
-function expired(table: string, key: string): Keys {
+function expired(table: string, key: string): KeySelect {
   const rows = `SELECT ${key} AS key_bytes FROM ${table} WHERE expires_at <= $now ORDER BY expires_at LIMIT $most`
   return select({ key_bytes: binary }, `FROM (${rows}) AS expired`)
 }
 
 async function purge(
   session: WriteSession,
-  { find, statement }: { readonly find: Keys; readonly statement: string },
+  { find, statement }: { readonly find: KeySelect; readonly statement: string },
   { now, most }: { readonly now: number; readonly most: number }
 ): Promise<number> {
   const found = await rowsOf(session, find, { now: BigInt(now), most: BigInt(Math.min(most, AT_ONCE)) })

@@ -3,7 +3,8 @@ import type { ParameterName, RouteParameters, RouteQuery } from '../http/query-s
 
 /**
  * The table of the reads that resources have: their routes, the parameters that they take (contract.md section 4), and
- * what the OpenAPI document says about them. A new read is a row here and a handler in reads.ts.
+ * what the OpenAPI document says about them. A new read is a row here and a handler in reads.ts, after its side in the data
+ * service (docs/tour.md, "Where to go for a change").
  */
 export const READS = {
   list: {

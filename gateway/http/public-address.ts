@@ -95,7 +95,7 @@ function lastMember(header: string | string[] | undefined): string | undefined {
 /** Path segments whose characters mean nothing to a router and need no escaping in a link. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9._~-]+)*\/?$/
 
-/** The data service stores no longer link (entity_service.proto, CreateRequest). */
+/** The data service stores no link that is longer than this (entity_service.proto, CreateRequest). */
 const MAX_BASE_URL_LENGTH = 2048
 
 /** The Error's message completes the sentence "PUBLIC_BASE_URL …". */

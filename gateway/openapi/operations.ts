@@ -109,7 +109,11 @@ function create(resource: Resource): DocumentedOperation {
       id: `create ${name}`,
       summary: 'A new row',
       description: 'With an `Idempotency-Key` a retry gets the first answer and makes no second row.',
-      parameters: [...ownerOf(resource, 'create'), WRITE_HEADER_PARAMETERS.idempotencyKey, ...HEADER_PARAMETERS],
+      parameters: [
+        ...ownerParametersFor(resource, 'create'),
+        WRITE_HEADER_PARAMETERS.idempotencyKey,
+        ...HEADER_PARAMETERS
+      ],
       requestBody: requestBody(`${name}.create`),
       responses: {
         ...written(name, 201, 'The row as created.'),
@@ -148,7 +152,7 @@ function remove(resource: Resource): DocumentedOperation {
       summary: 'A row and its children, removed',
       parameters: [
         idParameter(resource),
-        ...ownerOf(resource, 'delete'),
+        ...ownerParametersFor(resource, 'delete'),
         WRITE_HEADER_PARAMETERS.optionalIfMatch,
         ...HEADER_PARAMETERS
       ],
@@ -184,10 +188,16 @@ function act(
 
 function guarded(resource: Resource, operation: 'update' | 'act'): object[] {
   const { ifMatch, idempotencyKey } = WRITE_HEADER_PARAMETERS
-  return [idParameter(resource), ...ownerOf(resource, operation), ifMatch, idempotencyKey, ...HEADER_PARAMETERS]
+  return [
+    idParameter(resource),
+    ...ownerParametersFor(resource, operation),
+    ifMatch,
+    idempotencyKey,
+    ...HEADER_PARAMETERS
+  ]
 }
 
-function ownerOf(resource: Resource, operation: 'create' | 'update' | 'delete' | 'act'): object[] {
+function ownerParametersFor(resource: Resource, operation: 'create' | 'update' | 'delete' | 'act'): object[] {
   return ownerParameters(ownerParameterOf(resource, operation))
 }
 

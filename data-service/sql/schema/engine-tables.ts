@@ -64,7 +64,7 @@ const addAuditRequestId: Migration = {
 
 /**
  * The guard rows on which transactions of two cluster nodes collide (guards.ts). Their number is bounded and they hold no
- * data. Engines without clusters have no such table.
+ * data. An engine that knows no clusters has no such table.
  */
 const createLookUpGuards = ownTables('033-look-up-guards')
 
