@@ -81,13 +81,15 @@ describe('the client of the AuthService', () => {
     expect(await client.refresh(CALL, 'r')).to.deep.equal(SESSION)
     expect(await client.revoke(CALL, 'r')).to.equal(undefined)
     expect(await client.keys(CALL)).to.deep.equal([
-      { issuer: 'i', audience: 'b', tokenType: '', jwks: Buffer.from('{}') }
+      { issuer: 'i', audience: 'b', tokenType: '', inDoubt: false, jwks: Buffer.from('{}') }
     ])
+    await client.keys(CALL, 'k')
     expect(seen.map(({ request }) => request)).to.deep.equal([
       CREDENTIALS,
       { refreshToken: 'r' },
       { refreshToken: 'r' },
-      {}
+      { missingKeyId: '' },
+      { missingKeyId: 'k' }
     ])
     for (const { metadata, deadline } of seen) {
       expect(metadata, `deadline ${deadline}`)
