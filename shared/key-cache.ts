@@ -1,5 +1,6 @@
 import type { VerificationKey } from './access-token.js'
 import { DomainError } from './errors.js'
+import { SingleFlight } from './single-flight.js'
 
 /** The keys of one fetch, by an id that the owner of the cache chooses. */
 export interface FetchedKeys {
@@ -49,7 +50,7 @@ export class KeyCache<Fetched extends FetchedKeys = FetchedKeys, Context = void>
   #fetched: Fetched | undefined
   #fetchedAt = -Infinity
   #failure: Error | undefined
-  #fetching: Promise<void> | undefined
+  readonly #flights = new SingleFlight<'fetch', void>()
   #begun = 0
   #begunAt = -Infinity
   #begunForUnknownAt = -Infinity
@@ -80,14 +81,13 @@ export class KeyCache<Fetched extends FetchedKeys = FetchedKeys, Context = void>
 
   /** Fetches, or waits for the fetch under way. Never rejects: see `failure`. */
   fetch(context: Context): Promise<void> {
-    this.#fetching ??= this.#fetchOnce(context).finally(() => (this.#fetching = undefined))
-    return this.#fetching
+    return this.#flights.run('fetch', () => this.#fetchOnce(context))
   }
 
   /** As fetch, but does nothing within `coolDown` of the fetch before. */
   async refresh(context: Context): Promise<void> {
     const isCool = this.#options.now() - this.#begunAt >= this.#options.coolDown
-    if (this.#fetching !== undefined || isCool) await this.fetch(context)
+    if (this.#flights.running('fetch') !== undefined || isCool) await this.fetch(context)
   }
 
   /** Fetches for an id that is not known, where that may tell more and `coolDown` allows it. Never rejects. */
@@ -96,8 +96,9 @@ export class KeyCache<Fetched extends FetchedKeys = FetchedKeys, Context = void>
     if (this.known(id) !== undefined) return
     const asked = this.#remember(id, this.#unknown.get(id) ?? { askedAfter: this.#begun, absentAt: undefined })
     for (;;) {
-      if (this.#fetching !== undefined) {
-        await this.#fetching
+      const fetching = this.#flights.running('fetch')
+      if (fetching !== undefined) {
+        await fetching
         if (this.#failure !== undefined || this.known(id) !== undefined) return
       } else {
         if (now() - (asked.absentAt ?? -Infinity) < coolDown) return

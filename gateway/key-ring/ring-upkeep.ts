@@ -1,4 +1,5 @@
 import type { Logger } from '../../shared/logger.js'
+import { SingleFlight } from '../../shared/single-flight.js'
 import type { KeySource } from './key-ring.js'
 import type { RingProblem } from './ring-document.js'
 import { keyToSignWith, type RingKey } from './ring-key.js'
@@ -43,7 +44,7 @@ export class RingUpkeep implements KeySource {
   #problems: readonly RingProblem[] = []
   #failures = 0
   #failuresInRow = 0
-  #looking: Promise<void> | undefined
+  readonly #flights = new SingleFlight<'look', void>()
   #lookedAt = Number.NEGATIVE_INFINITY
   #cancel = (): void => undefined
   #closed = false
@@ -77,7 +78,7 @@ export class RingUpkeep implements KeySource {
 
   async lookAgain(): Promise<void> {
     const since = this.#now().getTime() - this.#lookedAt
-    if (this.#looking === undefined && since >= 0 && since < LOOK_AGAIN_INTERVAL) return
+    if (this.#flights.running('look') === undefined && since >= 0 && since < LOOK_AGAIN_INTERVAL) return
     await this.#waitFor(this.#look())
   }
 
@@ -87,8 +88,7 @@ export class RingUpkeep implements KeySource {
   }
 
   #look(): Promise<void> {
-    this.#looking ??= this.#lookOnce().finally(() => (this.#looking = undefined))
-    return this.#looking
+    return this.#flights.run('look', () => this.#lookOnce())
   }
 
   async #lookOnce(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, type Violation, rejection, shortened } from '../../shared/errors.js'
+import { SingleFlight } from '../../shared/single-flight.js'
 import type { AuthCall, AuthClient, Session } from '../data/auth-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { rejectCrossSite } from '../http/cross-site.js'
@@ -46,7 +47,7 @@ export function authCall(request: FastifyRequest): AuthCall {
 /** Refreshes sessions. Concurrent requests with one refresh token share one call. */
 export class SessionRefresh {
   readonly #auth: AuthClient
-  readonly #running = new Map<string, Promise<Session | undefined>>()
+  readonly #flights = new SingleFlight<string, Session | undefined>()
 
   constructor(auth: AuthClient) {
     this.#auth = auth
@@ -54,11 +55,7 @@ export class SessionRefresh {
 
   /** undefined for a session that is definitively over. Throws if that cannot be found out. */
   refresh(call: AuthCall, refreshToken: string): Promise<Session | undefined> {
-    const running = this.#running.get(refreshToken)
-    if (running !== undefined) return running
-    const started = this.#refresh(call, refreshToken).finally(() => this.#running.delete(refreshToken))
-    this.#running.set(refreshToken, started)
-    return started
+    return this.#flights.run(refreshToken, () => this.#refresh(call, refreshToken))
   }
 
   async #refresh(call: AuthCall, refreshToken: string): Promise<Session | undefined> {

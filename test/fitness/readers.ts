@@ -359,7 +359,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
 
 /** Exports that read no text of a client, or hand it on to a reader above, by the reason. */
 export const NO_READERS: Readonly<Record<string, string>> = {
-  'key ids of tokens, looked up as they are': 'KeyCache isKeysUnavailable keysUnavailable',
+  'key ids of tokens, looked up as they are': 'SingleFlight KeyCache isKeysUnavailable keysUnavailable',
   'routes and hooks, which hand header, query and body to the readers':
     'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute loginRoute ownSiteOnly exportRoute ' +
     'rejectCrossSite sendAccessToken sendNoSession sessionCookieRoutes SessionRefresh authCall openExport ' +
