@@ -1,6 +1,9 @@
 import type { CreationCall, NamedValues, NewRoot, Rejection } from './action.js'
 import type { ChildFields, ChildName, Children, NewRowOf, RowOf, ReadOnlyName, SettableOnCreate } from './field.js'
 
+/** The most rows of one child collection in the body of a create request. */
+export const MAX_CHILDREN = 1000
+
 /** How rows of a resource are created. */
 export interface Creation {
   /** Children that the body may hold. */

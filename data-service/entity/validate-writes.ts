@@ -1,12 +1,11 @@
 import type { Permission } from './access.js'
 import type { Action, GuardedChild } from './action.js'
+import { MAX_CHILDREN } from './creation.js'
 import type { Children, Column, Entity } from './entity.js'
 import { KEBAB_CASE, suggestion } from './names.js'
 import { READ_SEGMENTS, WRITE_OPERATIONS, type WriteOperation } from './operations.js'
 import { ownerMistakes, permissionMistakes } from './validate-access.js'
 import { columnMistakes, nameMistakes } from './validate-fields.js'
-
-const MAX_CHILDREN = 1000
 
 /** Mistakes in writes: operations, write access, creation. */
 export function writeMistakes(entity: Entity, permissions: readonly string[]): string[] {

@@ -1,5 +1,5 @@
 import type { NamedValues } from '../entity/action.js'
-import type { CreatedChildren } from '../entity/creation.js'
+import { type CreatedChildren, MAX_CHILDREN } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
 import type { Field, Value } from '../entity/field.js'
 import { GUID } from '../entity/names.js'
@@ -85,8 +85,6 @@ function readMember(json: JsonObject, { name, field }: Column, defaults: boolean
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
-
-const MAX_CHILDREN = 1000
 
 /** The rows of one child collection in the body of a create request. */
 export function readChildren(
