@@ -12,7 +12,7 @@ export interface NamedTarget extends RunningTarget {
 }
 
 /** What all rounds have in common. */
-export interface Bench {
+interface Bench {
   readonly generator: Generator
   readonly targets: readonly NamedTarget[]
   readonly rounds: number

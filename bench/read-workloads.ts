@@ -4,7 +4,7 @@ import type { Workload } from './workload.js'
 const PATHS = 5000
 const SEED = 20_260_101
 
-export interface ReadWorkload extends Workload {
+interface ReadWorkload extends Workload {
   readonly paths: readonly string[]
 }
 

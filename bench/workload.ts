@@ -13,7 +13,7 @@ export interface Workload {
   startRound(connections: number): Promise<WorkloadRound>
 }
 
-export interface WorkloadRound {
+interface WorkloadRound {
   readonly requests: Requests
   /** Throws unless the database holds what so many good answers, all there were, promised. */
   check(answers: number): Promise<void>

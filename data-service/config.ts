@@ -147,13 +147,13 @@ function readOutsideIssuer(
 }
 
 /** `127.0.0.1:50051`, `[::1]:0`, `localhost:50051`. */
-export function parseAddress(text: string): string | Error {
+function parseAddress(text: string): string | Error {
   const [, port = ''] = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):(\d{1,5})$/.exec(text) ?? []
   return port !== '' && Number(port) <= 65_535 ? text : new Error('must be host:port such as 127.0.0.1:50051')
 }
 
 /** Checks a URL and returns it unchanged. It is parsed again when the database is opened. */
-export function checkDatabaseUrl(text: string): string | Error {
+function checkDatabaseUrl(text: string): string | Error {
   try {
     locateDatabase(text)
     return text
@@ -163,7 +163,7 @@ export function checkDatabaseUrl(text: string): string | Error {
 }
 
 /** Keys that are fetched without TLS can be replaced on the way, so http is accepted for this machine only. */
-export function parseJwksUri(text: string): string | Error {
+function parseJwksUri(text: string): string | Error {
   if (text === '') return text
   const url = URL.canParse(text) ? new URL(text) : undefined
   const acceptable = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
@@ -171,7 +171,7 @@ export function parseJwksUri(text: string): string | Error {
 }
 
 /** Parses `theirs=Ours,other=Clerk`. Only the first name of a pair may contain `=`. Spaces around names are ignored. */
-export function parseMapping(text: string): ReadonlyMap<string, string> | Error {
+function parseMapping(text: string): ReadonlyMap<string, string> | Error {
   const entries: (readonly [string, string])[] = []
   for (const pair of text.trim() === '' ? [] : text.split(',')) {
     const at = pair.lastIndexOf('=')
@@ -184,9 +184,7 @@ export function parseMapping(text: string): ReadonlyMap<string, string> | Error 
 }
 
 /** As parseMapping, but a permission that no role has is an error: nobody would notice it otherwise. */
-export function permissionMappingParser(
-  known: readonly string[]
-): (text: string) => ReadonlyMap<string, string> | Error {
+function permissionMappingParser(known: readonly string[]): (text: string) => ReadonlyMap<string, string> | Error {
   return (text) => {
     const mapping = parseMapping(text)
     if (mapping instanceof Error) return new Error(`must be pairs such as theirs=${known[0] ?? 'ours'}`)

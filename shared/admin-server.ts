@@ -11,14 +11,14 @@ export interface AdminAddress {
 }
 
 /** A response of the admin port. */
-export interface AdminPage {
+interface AdminPage {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
 /** Makes the response of a path. `path` is without the query. */
-export type AdminRoute = (path: string) => AdminPage
+type AdminRoute = (path: string) => AdminPage
 
 export interface AdminServer {
   /** The port that it listens on, also when port 0 was asked for. */

@@ -52,7 +52,7 @@ export interface Violation {
 }
 
 /** The part of the request that is wrong: a query or path parameter, a JSON pointer into the body, or a header. */
-export interface ViolationPlace {
+interface ViolationPlace {
   readonly in: 'parameter' | 'pointer' | 'header'
   readonly name: string
 }
@@ -75,7 +75,7 @@ export function shortened(text: string, length: number): string {
 }
 
 /** What callers see of one kind of error. */
-export interface ErrorKind {
+interface ErrorKind {
   readonly grpc: status
   readonly http: number
   /** The statuses of a write with a precondition, where they differ (contract.md section 5). */

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 
 /** Milliseconds between two checks of files that are followed. */
-export const FOLLOW_EVERY = 2000
+const FOLLOW_EVERY = 2000
 
 /** Files are followed until `stopping` is aborted, with a check every `every` milliseconds. */
 export interface Following {

@@ -9,7 +9,7 @@ export interface FetchedKeys {
   readonly showsAbsent?: (id: string) => boolean
 }
 
-export interface KeyCacheOptions<Fetched extends FetchedKeys, Context> {
+interface KeyCacheOptions<Fetched extends FetchedKeys, Context> {
   /** Must take a bounded time. `context` is that of the call which caused the fetch. */
   readonly fetch: (context: Context) => Promise<Fetched>
   /** Epoch milliseconds. */

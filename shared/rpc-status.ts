@@ -23,7 +23,7 @@ export interface RpcDetails {
   readonly metadata: Readonly<Record<string, string>>
 }
 
-export interface FieldViolation {
+interface FieldViolation {
   readonly field: string
   readonly description: string
   readonly reason: string
@@ -48,7 +48,7 @@ const BadRequest = root.lookupType('google.rpc.BadRequest')
 const RetryInfo = root.lookupType('google.rpc.RetryInfo')
 
 /** Serializes to at most 5 KiB. The number of violations that do not fit is in the ErrorInfo metadata `moreFaults`. */
-export function encodeDetails(code: number, message: string, details: RpcDetails): Buffer {
+function encodeDetails(code: number, message: string, details: RpcDetails): Buffer {
   for (let kept = Math.min(details.violations.length, MAX_VIOLATIONS); ; kept = Math.floor(kept / 2)) {
     const encoded = encode(code, shortened(message, MAX_MESSAGE), { details, kept })
     if (encoded.length <= MAX_DETAILS_BYTES || kept === 0) return encoded
@@ -114,7 +114,7 @@ export const MAX_MEMBERS_BYTES = 512
 type Conflict = Pick<DomainErrorOptions, 'guarded' | 'title' | 'members'>
 
 /** The further properties of a conflict as ErrorInfo metadata: `guarded`, `title`, and `members` as JSON. */
-export function conflictMetadata({ guarded, title, members }: DomainError): Readonly<Record<string, string>> {
+function conflictMetadata({ guarded, title, members }: DomainError): Readonly<Record<string, string>> {
   const json = JSON.stringify(members)
   const fits = json !== '{}' && Buffer.byteLength(json) <= MAX_MEMBERS_BYTES
   return {
@@ -124,7 +124,7 @@ export function conflictMetadata({ guarded, title, members }: DomainError): Read
   }
 }
 
-export function conflictOf(metadata: Readonly<Record<string, string>>): Conflict {
+function conflictOf(metadata: Readonly<Record<string, string>>): Conflict {
   const { guarded, title, members } = metadata
   return {
     ...(guarded === 'true' ? { guarded: true } : {}),

@@ -115,7 +115,7 @@ export function redactUrl(text: string): string {
 }
 
 /** What the command line of a process asks for. */
-export type Task = 'serve' | 'print-config' | 'help'
+type Task = 'serve' | 'print-config' | 'help'
 
 const TASKS: ReadonlyMap<string, Task> = new Map([
   ['--print-config', 'print-config'],

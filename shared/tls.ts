@@ -15,7 +15,7 @@ export interface TlsFiles {
 }
 
 /** The contents of the files. Either both of `cert` and `key` are set, or none of them. */
-export interface TlsMaterial {
+interface TlsMaterial {
   readonly cert: Buffer | undefined
   readonly key: Buffer | undefined
   readonly ca: Buffer | undefined
@@ -111,7 +111,7 @@ function validity({ cert }: TlsMaterial): object {
 const CLIENT_AUTH = ['none', 'optional', 'required'] as const
 
 /** Whether the data service requests a certificate of its callers, and whether it accepts calls without one. */
-export type ClientAuth = (typeof CLIENT_AUTH)[number]
+type ClientAuth = (typeof CLIENT_AUTH)[number]
 
 /** How the connection of the two processes is encrypted and authenticated (contract.md section 1). */
 export interface GrpcSecurity {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** How to start a server process. */
-export interface ServerProgram {
+interface ServerProgram {
   /** Compiled module, from the output folder: `gateway/main.js`. */
   readonly module: string
   readonly env: Readonly<Record<string, string>>

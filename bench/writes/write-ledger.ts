@@ -1,7 +1,7 @@
 import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
 
 /** Where the tables ended at some moment. */
-export interface Mark {
+interface Mark {
   readonly product: number
   readonly entry: number
   readonly keys: number
@@ -16,7 +16,7 @@ export interface Written {
 }
 
 /** Audit entries of one row and action. */
-export interface AuditEntries {
+interface AuditEntries {
   readonly subject: string
   readonly resource: string
   readonly action: string

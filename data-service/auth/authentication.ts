@@ -42,7 +42,7 @@ export interface AuthDeps {
 }
 
 /** Tells who calls, and opens sessions, as the settings ask for it. */
-export interface Authentication {
+interface Authentication {
   readonly identify: Identify
   /** The deps of AuthService with this store. Adds the sample accounts first if the settings ask for them. */
   connect(store: AuthStore): Promise<AuthDeps>

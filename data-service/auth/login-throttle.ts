@@ -20,7 +20,7 @@ const MAX_POLLING = 64
 const MAX_REMEMBERED = 10_000
 
 /** The keys that attempts are counted under: account and address together, and the address alone. */
-export type AttemptKeys = readonly [pair: Buffer, address: Buffer]
+type AttemptKeys = readonly [pair: Buffer, address: Buffer]
 
 /** An admitted attempt. It must end with `failed` or `succeeded`. */
 export interface Attempt {

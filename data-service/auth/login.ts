@@ -17,7 +17,7 @@ const MAX_EMAIL = 254
 /** Bounds the work of hashing, and is longer than any passphrase. */
 const MAX_PASSWORD = 1024
 
-export interface Credentials {
+interface Credentials {
   readonly email: string
   readonly password: string
   /** Empty: the address of the gRPC peer. */

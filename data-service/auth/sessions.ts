@@ -61,7 +61,7 @@ export async function openFamily(unit: AuthUnit, accountId: string, deps: AuthDe
 }
 
 /** Replaces the newest token of a family with a new one. The caller holds the lock of the family. */
-export async function rotate(
+async function rotate(
   unit: AuthUnit,
   { token, family }: { readonly token: Buffer; readonly family: Family },
   deps: AuthDeps
@@ -81,7 +81,7 @@ export async function rotate(
  * Seconds until a family may be refreshed again; undefined if it may be refreshed now. The count is that of the stored
  * tokens, so all replicas count alike.
  */
-export async function rotationWait(unit: AuthUnit, family: Family, now: number): Promise<number | undefined> {
+async function rotationWait(unit: AuthUnit, family: Family, now: number): Promise<number | undefined> {
   const issued = await unit.issuedSince(family.id, now - ROTATION_WINDOW)
   const decisive = issued[issued.length - MAX_ISSUED]
   return decisive === undefined ? undefined : Math.max(1, Math.ceil((decisive + ROTATION_WINDOW - now) / 1000))

@@ -8,14 +8,14 @@ import { followFiles, makeFolder, NO_FILE, stateOf } from '../../shared/files.js
 import type { Account } from './accounts.js'
 
 /** Where the service's own keys are: in the given file, or in one that the first start makes in the data folder. */
-export interface KeyFile {
+interface KeyFile {
   readonly file: string | undefined
   readonly dataDir: string
 }
 
 const FILE_NAME = 'signing-key.pem'
 
-export function pathOfKeys({ file, dataDir }: KeyFile): string {
+function pathOfKeys({ file, dataDir }: KeyFile): string {
   return file ?? join(dataDir, FILE_NAME)
 }
 
@@ -24,13 +24,13 @@ export function pathOfKeys({ file, dataDir }: KeyFile): string {
  * operator if the file cannot be read, if it does not begin with a private key, or if it holds anything but EC P-256 keys
  * and RSA keys of at least 2048 bits.
  */
-export async function loadKeys(from: KeyFile): Promise<KeySet> {
+async function loadKeys(from: KeyFile): Promise<KeySet> {
   if (from.file === undefined) await generateIfMissing(from.dataDir, pathOfKeys(from))
   return await readKeys(from)
 }
 
 /** Like loadKeys, but never generates the file. */
-export async function readKeys(from: KeyFile): Promise<KeySet> {
+async function readKeys(from: KeyFile): Promise<KeySet> {
   const path = pathOfKeys(from)
   const what = from.file === undefined ? path : `JWT_PRIVATE_KEY_FILE ${path}`
   const pem = await readFile(path, 'utf8').catch((error: unknown) => {
@@ -74,7 +74,7 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** A key that signs this service's own tokens, with its public half. */
-export interface SigningKey extends VerificationKey {
+interface SigningKey extends VerificationKey {
   readonly privateKey: KeyObject
 }
 
@@ -183,7 +183,7 @@ export function ownIssuer(of: { issuer: string; audience: string }, keySet: () =
 }
 
 /** How access tokens are signed, and the claims that are the same in all of them. */
-export interface AccessTokenOptions {
+interface AccessTokenOptions {
   readonly key: SigningKey
   readonly issuer: string
   readonly audience: string

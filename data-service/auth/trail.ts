@@ -3,13 +3,13 @@ import type { Logger } from 'pino'
 import type { ErrorCode } from '../../shared/errors.js'
 
 /** The account that an event is about. */
-export interface TrailSubject {
+interface TrailSubject {
   readonly issuer: string
   readonly subject: string
 }
 
 /** A security event of a session, or a rejected write. Each becomes one log line (docs/trail.md). */
-export interface TrailEntry {
+interface TrailEntry {
   readonly event: 'login' | 'logout' | 'refresh' | 'ownership'
   /** `success`, `replaced` by a new login, or why it failed. */
   readonly outcome: 'success' | 'failure' | 'abandoned' | 'throttled' | 'reuse' | 'replaced' | 'unknown' | 'refused'
@@ -55,7 +55,7 @@ export function trail(log: Logger, { account, ...entry }: TrailEntry): void {
  * no key, so that replicas agree on it without a shared secret and an operator can find the lines of a known account. A
  * reader of the logs can therefore check a guessed address.
  */
-export function accountHash({ issuer, subject }: TrailSubject): string {
+function accountHash({ issuer, subject }: TrailSubject): string {
   const folded = subject.normalize('NFC').toLowerCase().normalize('NFC')
   return createHash('sha256').update(`${issuer}\n${folded}`).digest('hex').slice(0, HASH_DIGITS)
 }

@@ -8,12 +8,12 @@ import type { ReadOperation, WriteOperation } from './operations.js'
 export type ReadAccess<Name extends string = string> = Everyone | Permitted | OwnRows<Name>
 
 /** Any caller, no token needed; every row. */
-export interface Everyone {
+interface Everyone {
   readonly kind: 'everyone'
 }
 
 /** Callers with the permission, `customers:manage`; every row. Others: 403 `capability.denied`. */
-export interface Permitted {
+interface Permitted {
   readonly kind: 'permission'
   readonly permission: Permission
 }

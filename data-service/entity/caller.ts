@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 /** Who calls. The data service takes this from the token that it validates itself, never from what the gateway says. */
 export type Caller = Anonymous | Authenticated
 
-export interface Anonymous {
+interface Anonymous {
   readonly kind: 'anonymous'
 }
 

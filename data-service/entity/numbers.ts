@@ -35,7 +35,7 @@ export function parseInteger(text: string, range?: IntegerRange): bigint | undef
 }
 
 /** An exact decimal: `unscaled` / 10^`scale`. */
-export interface Decimal {
+interface Decimal {
   readonly unscaled: bigint
   /** Digits after the point. */
   readonly scale: number

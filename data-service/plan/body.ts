@@ -26,7 +26,7 @@ import type { BodyFindings } from './violations.js'
 
 // The bodies of writes and what entity files answer, as values of columns.
 
-export interface Members {
+interface Members {
   /** Columns that this request may set. */
   readonly columns: readonly Column[]
   /** JSON pointer of the object. */

@@ -116,7 +116,7 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
 }
 
 /** Every row of a root or a child has one. */
-export const rowVersion: Property = { name: 'rowVersion', type: 'bytes' }
+const rowVersion: Property = { name: 'rowVersion', type: 'bytes' }
 
 export function describeColumn({ name, field }: Column): Property {
   const { type, nullable } = field
@@ -134,7 +134,7 @@ export function describeColumn({ name, field }: Column): Property {
 }
 
 /** A child's column; children are set with their root's creation alone. */
-export function describeChildColumn(column: Column, created: boolean): Property {
+function describeChildColumn(column: Column, created: boolean): Property {
   const setOnCreate = created && isSettable(column)
   return { ...describeColumn(column), setOnCreate, requiredOnCreate: setOnCreate && mustBeGiven(column) }
 }

@@ -125,12 +125,12 @@ async function* messages(
 const MESSAGE_CHARACTERS = 64 * 1024
 
 /** The columns of an export, as the header describes them. */
-export function exportColumns(plan: ExportPlan, resource: Resource): readonly Property[] {
+function exportColumns(plan: ExportPlan, resource: Resource): readonly Property[] {
   return plan.projection.shown.flatMap((property) => describeProperty(property, resource) ?? [])
 }
 
 /** Rows in messages of bounded size, each a JSON array of arrays. */
-export function* exportMessages(rows: readonly (readonly Value[])[], projection: Projection): Generator<ExportRows> {
+function* exportMessages(rows: readonly (readonly Value[])[], projection: Projection): Generator<ExportRows> {
   const cells = projection.shown.map((property) => {
     if (property.kind === 'reference' || property.kind === 'children') {
       throw new TypeError('a navigation cannot be exported')

@@ -14,7 +14,7 @@ import { callerGone, type IncomingCall, type Intercepted, timeOut } from './inte
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
 
 /** A grpc-js call in the form that the interceptors take. `abort` stops the call; after `settled` nothing is stopped any more. */
-export function incomingCall(call: GrpcCall): {
+function incomingCall(call: GrpcCall): {
   readonly incoming: IncomingCall
   abort(reason: Error): void
   settled(): void
@@ -82,7 +82,7 @@ export function unaryCall<Request, Response>(
 }
 
 /** Intercepted handlers reject only with DomainErrors. This makes sure of it. */
-export function asDomainError(error: unknown): DomainError {
+function asDomainError(error: unknown): DomainError {
   return error instanceof DomainError ? error : new DomainError('internal', 'Something went wrong in the data service.')
 }
 

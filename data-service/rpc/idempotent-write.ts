@@ -5,7 +5,7 @@ import type { KeyClaim, UnitOfWork } from '../plan/stores.js'
 import type { ParsedWrite } from '../plan/write-requests.js'
 import { guardConflicts, type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js'
 
-export interface IdempotentResponse extends WriteResponse {
+interface IdempotentResponse extends WriteResponse {
   readonly replayed: boolean
 }
 
@@ -52,7 +52,7 @@ function keyReused(): DomainError {
 }
 
 /** The claim on the key of a write: caller, method, concrete path and key. undefined for a write without a key. */
-export function keyClaim(
+function keyClaim(
   { writer: { caller }, key, canonicalBody }: ParsedWrite,
   at: { readonly method: 'POST' | 'PUT'; readonly path: string },
   { now, idempotency }: WriteDeps

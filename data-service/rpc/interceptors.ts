@@ -46,7 +46,7 @@ export interface Target {
   readonly id?: string
 }
 
-export interface Rules<Request> {
+interface Rules<Request> {
   /** For the log. */
   readonly rpc: string
   /** Describe and AuthService are answered without a look at the access token. */
@@ -119,7 +119,7 @@ async function* guarded<Response>(messages: AsyncIterable<Response>, context: Ca
 }
 
 /** Throws for a call without a deadline, which could hold a connection and a statement for ever. */
-export function requireDeadline({ deadline }: IncomingCall): void {
+function requireDeadline({ deadline }: IncomingCall): void {
   if (deadline === Infinity) throw new DomainError('request.malformed', 'Every call needs a deadline.')
 }
 
@@ -151,7 +151,7 @@ interface FailedCall {
  * log has its details under the request id. This is the one place that logs the cause of an error, and for a conflict
  * the row.
  */
-export function toDomainError(error: unknown, call: FailedCall): DomainError {
+function toDomainError(error: unknown, call: FailedCall): DomainError {
   const { signal, log, caller, target } = call
   const reason: unknown = signal.aborted ? signal.reason : undefined
   if (reason instanceof DomainError) {
@@ -193,7 +193,7 @@ export function toDomainError(error: unknown, call: FailedCall): DomainError {
 }
 
 /** Whether a call comes from a gateway, which may give the address of its client. */
-export type IsGateway = (call: IncomingCall) => boolean
+type IsGateway = (call: IncomingCall) => boolean
 
 /** Milliseconds between two warnings about a wrong secret. */
 const WARN_EVERY = 60_000

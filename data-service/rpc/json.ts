@@ -6,7 +6,7 @@ import { propertyName, selectedName } from '../plan/projection.js'
 import type { LoadedRow } from '../plan/stores.js'
 
 /** A value as JSON text. */
-export type ValueEncoder = (value: Value) => string
+type ValueEncoder = (value: Value) => string
 
 /** Values already have the form of the wire (entity/field.ts), so only strings can need escaping. */
 export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
@@ -27,9 +27,9 @@ export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
 }
 
 /** Properties that are a single value of the row: all but the navigations. */
-export type ValueProperty = Exclude<ShapedProperty, { kind: 'reference' | 'children' }>
+type ValueProperty = Exclude<ShapedProperty, { kind: 'reference' | 'children' }>
 
-export interface ValueReader {
+interface ValueReader {
   /** Gets the loaded values, in the order of `selected`. */
   readonly read: (values: readonly Value[]) => Value
   readonly encode: ValueEncoder

@@ -20,7 +20,7 @@ import { withOverrides, type ReadDeps, UNARY_READS } from './reads.js'
 import type { WriteDeps } from './write-steps.js'
 import { act, create, remove, update } from './writes.js'
 
-export interface DataServiceDeps {
+interface DataServiceDeps {
   readonly readDeps: ReadDeps
   readonly writeDeps: WriteDeps
   readonly authDeps: AuthDeps
@@ -30,7 +30,7 @@ export interface DataServiceDeps {
   readonly credentials: ServerCredentials
 }
 
-export interface DataService {
+interface DataService {
   /** Listens at host:port and answers with the port taken, which matters for port 0. */
   listen(address: string): Promise<number>
   /** What the gRPC health of a listening service says, until it drains. */
@@ -108,7 +108,7 @@ export function buildDataService(deps: DataServiceDeps): DataService {
 }
 
 /** EntityService for grpc-js: every handler behind its interceptors. */
-export function entityService(
+function entityService(
   { readDeps, writeDeps }: { readonly readDeps: ReadDeps; readonly writeDeps: WriteDeps },
   interceptors: Interceptors
 ): EntityServiceHandlers {
@@ -170,7 +170,7 @@ function timesOf({ idleTimeoutMs, readerTimeoutMs }: ExportRequest__Output): Str
 }
 
 /** AuthService for grpc-js. Its calls need no access token: callers get their access tokens from them. */
-export function authService(authDeps: AuthDeps, interceptors: Interceptors): AuthServiceHandlers {
+function authService(authDeps: AuthDeps, interceptors: Interceptors): AuthServiceHandlers {
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
     unaryCall<Request, Response>(intercept(handler, { rpc, exempt: true }, interceptors))
   return {
@@ -187,7 +187,7 @@ const SERVICES = ['', 'entity.v1.EntityService', 'auth.v1.AuthService']
 type Watch = ServerWritableStream<unknown, unknown>
 
 /** The standard health service (grpc.health.v1). It can end its watches, which would otherwise delay a shutdown. */
-export class ServiceHealth {
+class ServiceHealth {
   readonly #health = new HealthImplementation(Object.fromEntries(SERVICES.map((name) => [name, 'NOT_SERVING'])))
   readonly #watches = new Set<Watch>()
   #isServing = false

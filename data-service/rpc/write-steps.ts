@@ -237,7 +237,7 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const LENGTH = 12
 
 /** 60 random bits as text that people can read out. */
-export function newCode(randomBytes: (size: number) => Buffer): string {
+function newCode(randomBytes: (size: number) => Buffer): string {
   return Array.from(randomBytes(LENGTH), (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('')
 }
 

@@ -15,9 +15,9 @@ export const digits: Read<string> = (raw) => {
   return String(raw)
 }
 
-export const flag: Read<boolean> = (raw) => Number(raw) === 1
+const flag: Read<boolean> = (raw) => Number(raw) === 1
 
-export const text: Read<string> = (raw) => {
+const text: Read<string> = (raw) => {
   if (typeof raw !== 'string') throw wrongType(raw)
   return raw
 }

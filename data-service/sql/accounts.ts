@@ -42,7 +42,7 @@ const TRIES = 12
 
 const WHAT = 'The database'
 
-export interface SqlAuthStore extends AuthStore {
+interface SqlAuthStore extends AuthStore {
   /** Waits for running work, then closes the connections of this store's own pool. */
   close(): Promise<void>
 }
@@ -153,14 +153,14 @@ const FIND_USED_TOKENS = select(
   'FROM (SELECT token_hash AS key_bytes FROM refresh_tokens WHERE purge_at <= $now ORDER BY purge_at LIMIT $most) AS used'
 )
 
-export function purgeAttempts(session: WriteSession, now: number, most: number): Promise<number> {
+function purgeAttempts(session: WriteSession, now: number, most: number): Promise<number> {
   // A row that got a new attempt meanwhile is not expired any more, so the condition is checked again.
   const statement = 'DELETE FROM login_attempts WHERE expires_at <= $now AND key_hash IN'
   return purge(session, { find: FIND_EXPIRED_ATTEMPTS, statement }, { now, most })
 }
 
 /** Deletes tokens first: a family is deleted together with its tokens, and there may be thousands of them. */
-export async function purgeSessions(session: WriteSession, now: number, most: number): Promise<number> {
+async function purgeSessions(session: WriteSession, now: number, most: number): Promise<number> {
   const statement = 'DELETE FROM refresh_tokens WHERE token_hash IN'
   const tokens = await purge(session, { find: FIND_TOKENS_OF_EXPIRED_FAMILIES, statement }, { now, most })
   if (tokens > 0) return tokens
@@ -169,7 +169,7 @@ export async function purgeSessions(session: WriteSession, now: number, most: nu
 }
 
 /** Also deletes tokens of families that are still valid: a deleted token that is presented names its family. */
-export function purgeUsedTokens(session: WriteSession, now: number, most: number): Promise<number> {
+function purgeUsedTokens(session: WriteSession, now: number, most: number): Promise<number> {
   const statement = 'DELETE FROM refresh_tokens WHERE purge_at <= $now AND token_hash IN'
   return purge(session, { find: FIND_USED_TOKENS, statement }, { now, most })
 }

@@ -27,7 +27,7 @@ import {
 } from './navigations.js'
 import { idColumn, RowModels, Statements } from './statements.js'
 
-export interface Databases {
+interface Databases {
   readonly primary: Database
   /** Used only by requests for children that live there. */
   readonly second: Database
@@ -160,14 +160,14 @@ interface Page {
 type Total = (session: ReadSession, page: LoadedPage) => Promise<number | undefined>
 
 /** The common part of the plans of list, page and get. */
-export interface RowsPlan {
+interface RowsPlan {
   readonly entity: Entity
   readonly projection: Projection
   readonly references: readonly PlannedReference[]
   readonly children: readonly PlannedChildren[]
 }
 
-export interface Cut {
+interface Cut {
   readonly conditions: readonly RowCondition[]
   readonly sort: readonly SortKey[]
   readonly limit?: number

@@ -8,12 +8,12 @@ import { boundValues, padToPowerOfTwo, type RowCondition, shapeOf, whereAll } fr
 import type { Changed, SqlDialect, WriteSession } from './engines/engine.js'
 import { type BoundValue, type BoundValues, type StatementText, statementText } from './engines/statement.js'
 
-export interface NewRow {
+interface NewRow {
   readonly values: Assignments
   readonly version: RowVersion
 }
 
-export interface MatchedRow {
+interface MatchedRow {
   readonly table: string
   readonly conditions: readonly RowCondition[]
   readonly expected: ExpectedVersions | 'unconditional'
@@ -101,7 +101,7 @@ interface ChangeGenerator {
 }
 
 /** The rows to change: all conditions hold, and the version is one of `versions` many or, without them, any. */
-export interface Match {
+interface Match {
   readonly table: string
   readonly conditions: readonly RowCondition[]
   readonly versions: number

@@ -29,7 +29,7 @@ import {
 import type { SqlDialect } from './engines/engine.js'
 import { type SelectedField, selectStatement, type Statement } from './engines/statement.js'
 
-export type RowModel = ModelStatic<Model>
+type RowModel = ModelStatic<Model>
 
 interface Table {
   readonly table: string
@@ -130,7 +130,7 @@ const BY_ID = [{ type: IndexHints.FORCE, values: ['PRIMARY'] }]
 /** UPDATE locks rows to change them, SHARE to keep them unchanged. Rows to lock are selected by id. */
 export type Lock = 'UPDATE' | 'SHARE'
 
-export interface SelectShape {
+interface SelectShape {
   readonly sequelize: Sequelize
   readonly model: RowModel
   /** Expression and alias of every column, in order. */
@@ -152,7 +152,7 @@ interface SelectGenerator {
 }
 
 /** The text of a SELECT, with `$name` for each value. */
-export function selectText(shape: SelectShape): string {
+function selectText(shape: SelectShape): string {
   const { sequelize, model, joins, lock, limit, offset } = shape
   // The class behind getQueryInterface() has this method in all versions of Sequelize 6. A test compiles every shape.
   const generator = sequelize.getQueryInterface().queryGenerator as SelectGenerator
@@ -179,7 +179,7 @@ export function selectText(shape: SelectShape): string {
 }
 
 /** Alias of the model's own rows in the text. */
-export function aliasOf(model: RowModel): string {
+function aliasOf(model: RowModel): string {
   return model.name
 }
 
@@ -192,7 +192,7 @@ function tableOf(model: RowModel): string {
 export type SelectedColumn = Path | 'rowVersion'
 
 /** The shape of a SELECT of an entity's rows. Of the conditions only the shape counts. */
-export interface RowsShape {
+interface RowsShape {
   readonly entity: Entity
   readonly selected: readonly SelectedColumn[]
   /** The key of `selected`: selections of an entity with the same columns have the same key. */
@@ -203,7 +203,7 @@ export interface RowsShape {
   readonly lock?: Lock
 }
 
-export interface ChildrenShape {
+interface ChildrenShape {
   readonly owner: Entity
   readonly children: Children
   readonly conditions: readonly RowCondition[]

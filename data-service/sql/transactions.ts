@@ -19,7 +19,7 @@ const TRIES = 5
 const BACK_OFF_MS = 10
 const MAX_BACK_OFF_DOUBLINGS = 5
 
-export interface TransactionOptions {
+interface TransactionOptions {
   readonly transactions: Transactions
   /** The database's name in errors. */
   readonly what: string

@@ -37,7 +37,7 @@ export interface SqlWriteStore extends WriteStore {
 }
 
 /** What a write store needs besides the database. */
-export interface WriteStoreDeps {
+interface WriteStoreDeps {
   readonly transactions: Transactions
   /** A random number from 0 up to 1, for the waits between tries. */
   readonly random: () => number

@@ -25,7 +25,7 @@ export interface CallContext {
 }
 
 /** One unary call: the method, the HTTP request it belongs to, and its message. */
-export interface UnaryCall<Request, Response> {
+interface UnaryCall<Request, Response> {
   readonly rpc: RpcMethod<Request, Response>
   readonly call: CallContext
   readonly request: Request
@@ -164,7 +164,7 @@ function isServiceError(error: unknown): error is ServiceError {
 }
 
 /** A server-streaming call, and how long to wait for each of its messages. */
-export interface StreamCall<Request, Response> extends UnaryCall<Request, Response> {
+interface StreamCall<Request, Response> extends UnaryCall<Request, Response> {
   /** Milliseconds without a message after which the call ends with `upstream.timeout`. */
   readonly idleTimeout: number
 }

@@ -7,7 +7,7 @@ const FIRST_RETRY_DELAY = 100
 const MAX_RETRY_DELAY = 1000
 
 /** Every resource as described at one moment, by name. */
-export interface CatalogueSnapshot {
+interface CatalogueSnapshot {
   readonly digest: string
   readonly resources: ReadonlyMap<string, Resource>
 }

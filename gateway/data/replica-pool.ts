@@ -8,7 +8,7 @@ import { type DataCredentials, type HealthState, NO_CREDENTIALS, Replica } from 
 /** The IP addresses of a host name, in any order. Rejects if there are none. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>
 
-export interface ReplicaPoolOptions {
+interface ReplicaPoolOptions {
   /** `host:port` of each data service, as parsed by config.ts. A host name may stand for several. */
   readonly addresses: readonly string[]
   readonly resolve?: ResolveHost

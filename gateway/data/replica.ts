@@ -103,7 +103,7 @@ interface HealthResponse {
   readonly status: string
 }
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   /** IP address and port, such as `127.0.0.1:50051` or `[::1]:50051`. */
   readonly address: string
   /** `host:port` as configured. If the host is a name, the certificate must be for that name. */

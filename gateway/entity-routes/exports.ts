@@ -82,7 +82,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
 }
 
 /** The parameters of an export that the gateway itself uses. */
-export interface ExportOptions {
+interface ExportOptions {
   readonly bom: boolean
   readonly escapeFormulas: boolean
 }
@@ -113,7 +113,7 @@ export function attachmentName(resource: string, now: Date): string {
 }
 
 /** An export that has begun: its header has arrived, and its first batch or its end. */
-export interface OpenedExport {
+interface OpenedExport {
   readonly header: NonNullable<ExportPart['header']>
   /** The first batch or the end, and all parts after it. Leaving the iteration cancels the rpc. */
   readonly parts: AsyncGenerator<ExportPart, void, void>
@@ -124,10 +124,7 @@ export interface OpenedExport {
  * The gateway's own violations are reported after errors of authentication and authorization, and together with the
  * violations that the data service finds.
  */
-export async function openExport(
-  parts: AsyncIterable<ExportPart>,
-  violations: readonly Violation[]
-): Promise<OpenedExport> {
+async function openExport(parts: AsyncIterable<ExportPart>, violations: readonly Violation[]): Promise<OpenedExport> {
   const iterator = parts[Symbol.asyncIterator]()
   try {
     const opening = await iterator.next()
@@ -164,7 +161,7 @@ async function* following(first: ExportPart, rest: AsyncIterator<ExportPart>): A
  * the export fails, a remark becomes the last row and the connection is broken off, so that nobody takes the file for
  * complete. Returns the failure, or undefined. Never rejects.
  */
-export async function writeExport(
+async function writeExport(
   response: ServerResponse,
   { header, parts }: OpenedExport,
   { csv, bom }: { readonly csv: CsvBatch; readonly bom: boolean }
@@ -248,7 +245,7 @@ const FORMAT = {
 const FORMULA = /^[=+\-@\t\r]/
 
 /** Writes the rows of one export as CSV (RFC 4180) with CRLF (contract.md section 4). */
-export class CsvBatch {
+class CsvBatch {
   readonly #width: number
   readonly #texts: readonly number[]
 

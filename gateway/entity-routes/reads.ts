@@ -32,7 +32,7 @@ import {
 } from './requests.js'
 
 /** The query of a read, ready for the message to the data service. */
-export interface ReadQuery {
+interface ReadQuery {
   readonly values: RouteQuery['values']
   readonly filters: RouteQuery['filters']
   readonly owner: OwnerMember
@@ -40,7 +40,7 @@ export interface ReadQuery {
 }
 
 /** Which read of which resource. undefined: the resource is not in the catalogue any more. */
-export interface ReadOf {
+interface ReadOf {
   readonly resource: Resource | undefined
   readonly operation: ReadOperation
 }
@@ -56,7 +56,7 @@ export function readQuery({ resource, operation }: ReadOf, request: FastifyReque
   return { values: query.values, filters: query.filters, owner: ownerMember(query), unplaced }
 }
 
-export function shapeOf({ values }: ReadQuery): Shape {
+function shapeOf({ values }: ReadQuery): Shape {
   return {
     ...(values.fields === undefined ? {} : { fields: values.fields }),
     ...(values.includeFKs === undefined ? {} : { includeFks: values.includeFKs }),
@@ -77,7 +77,7 @@ const COMMA = ','.charCodeAt(0)
 const CLOSING = ']'.charCodeAt(0)
 
 /** A JSON array of records. Their bytes are copied once and never parsed. */
-export function recordArray(records: readonly EntityRecord[]): Buffer {
+function recordArray(records: readonly EntityRecord[]): Buffer {
   const separators = Math.max(2, records.length + 1)
   const body = Buffer.allocUnsafe(records.reduce((sum, { json }) => sum + json.length, separators))
   body[0] = OPENING
@@ -90,7 +90,7 @@ export function recordArray(records: readonly EntityRecord[]): Buffer {
   return body
 }
 
-export const JSON_TYPE = 'application/json; charset=utf-8'
+const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Sends one row, its bytes as the data service wrote them, with its version as `ETag`. */
 export function sendRecord(reply: FastifyReply, record: EntityRecord | null): FastifyReply {

@@ -13,7 +13,7 @@ export function cookieViolation(name: string, value: string): string | undefined
   return bytes > MAX_COOKIE_BYTES ? `with its name it has ${bytes} bytes, and browsers take 4096` : undefined
 }
 
-export interface CookieAttributes {
+interface CookieAttributes {
   /** Seconds. Without it the cookie ends with the browser's session. */
   readonly maxAge?: number
   readonly secure: boolean

@@ -1,7 +1,7 @@
 import { nameOf } from './query-string.js'
 
 /** What the data service reports about a page. */
-export interface PageFacts {
+interface PageFacts {
   /** The effective page size, at least 1. */
   readonly pageSize: number
   /** Decimal digits of any length. */

@@ -12,7 +12,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 ])
 
 /** The request that failed. */
-export interface ProblemPlace {
+interface ProblemPlace {
   /** The public base URL, without a slash at its end. */
   readonly base: string
   /** Path of the request, without its query. */

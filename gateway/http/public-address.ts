@@ -12,7 +12,7 @@ export interface PublicBaseUrl {
 }
 
 /** The settings that decide where clients find the gateway. */
-export interface AddressSettings {
+interface AddressSettings {
   readonly host: string
   readonly port: number
   /** Anything but undefined: the listener speaks HTTPS. */

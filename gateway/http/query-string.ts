@@ -23,7 +23,7 @@ export function originForm(target: string): string {
 }
 
 /** One parameter of a query string, decoded. */
-export interface QueryParameter {
+interface QueryParameter {
   readonly name: string
   readonly value: string
 }
@@ -96,7 +96,7 @@ export function nameOf(piece: string): string {
 }
 
 /** A complete filter condition as sent. The data service checks property and operator. */
-export interface FilterPair {
+interface FilterPair {
   readonly property: string
   readonly operator: string
   readonly value: string

@@ -86,7 +86,7 @@ const EMULATOR_OPTIONS: CryptographyClientOptions = {
   ]
 }
 
-export interface VaultEncryptionParts {
+interface VaultEncryptionParts {
   readonly key: VaultKey
   readonly credential: TokenCredential
 }

@@ -3,7 +3,7 @@ import { newKey } from './ring-document.js'
 import { deriveKey, isReadable, KEY_LIFE, keyToSignWith, type RingKey } from './ring-key.js'
 
 /** Keys of this process alone, for as long as there is no shared key. They are not stored. */
-export class ProcessKeys {
+class ProcessKeys {
   #keys: RingKey[] = []
 
   /** The key to sign with. */
@@ -29,7 +29,7 @@ export interface KeySource {
   whyUnknown(): string
 }
 
-export interface Signature {
+interface Signature {
   readonly keyId: string
   /** An HMAC-SHA-256 of 32 bytes. */
   readonly mac: Buffer
@@ -37,7 +37,7 @@ export interface Signature {
 
 export type Verdict = { readonly valid: true } | { readonly valid: false; readonly why: string }
 
-export interface KeyRingParts {
+interface KeyRingParts {
   /** Separates this application from others that share the stored ring. */
   readonly application: string
   readonly source: KeySource

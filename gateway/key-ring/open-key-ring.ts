@@ -6,7 +6,7 @@ import { FileStore, type RingStore } from './ring-stores.js'
 import { RingUpkeep } from './ring-upkeep.js'
 import { SharedRing } from './shared-ring.js'
 
-export interface OpenKeyRing {
+interface OpenKeyRing {
   readonly ring: KeyRing
   /** Stops reading the shared ring. */
   close(): void

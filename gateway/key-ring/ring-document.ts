@@ -20,7 +20,7 @@ export interface KeyEncryption {
 }
 
 /** The length of a key's secret in bytes. */
-export const SECRET_BYTES = 32
+const SECRET_BYTES = 32
 
 /** A key as it is stored: in plain form, or wrapped by a key-encryption key. */
 export type StoredKey = KeyDates &

@@ -6,13 +6,13 @@ const DAY = 24 * 60 * 60 * 1000
 export const KEY_LIFE = 90 * DAY
 
 /** The next key is made so long before the newest one expires, so that an outage of some days leaves a valid key. */
-export const RENEW_BEFORE_EXPIRY = 14 * DAY
+const RENEW_BEFORE_EXPIRY = 14 * DAY
 
 /** The time between the making of a key and its first use, so that every replica has read it by then. */
-export const ACTIVATION_DELAY = 2 * DAY
+const ACTIVATION_DELAY = 2 * DAY
 
 /** Signatures of a key are accepted for so long after it has expired. */
-export const READABLE_AFTER_EXPIRY = 90 * DAY
+const READABLE_AFTER_EXPIRY = 90 * DAY
 
 export interface KeyDates {
   readonly id: string

@@ -23,7 +23,7 @@ export interface RingStore {
 }
 
 /** Whether an error is one of the file system with this code. */
-export function isFileError(error: unknown, code: 'ENOENT' | 'EEXIST'): boolean {
+function isFileError(error: unknown, code: 'ENOENT' | 'EEXIST'): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 

@@ -9,7 +9,7 @@ import type { RingState, SharedRing } from './shared-ring.js'
 export type Timer = (milliseconds: number, run: () => void) => () => void
 
 /** A timer that does not keep the process alive. */
-export const systemTimer: Timer = (milliseconds, run) => {
+const systemTimer: Timer = (milliseconds, run) => {
   const timeout = setTimeout(run, milliseconds).unref()
   return () => clearTimeout(timeout)
 }
@@ -27,7 +27,7 @@ const LOOK_AGAIN_INTERVAL = 1000
 /** Milliseconds that the start or a request waits for a look. */
 const LOOK_TIMEOUT = 5000
 
-export interface RingUpkeepParts {
+interface RingUpkeepParts {
   readonly ring: SharedRing
   readonly log: Logger
   readonly now: () => Date

@@ -11,7 +11,7 @@ import {
 import { isReadable, nextKeyDates, type RingKey } from './ring-key.js'
 import type { RingStore } from './ring-stores.js'
 
-export interface SharedRingParts {
+interface SharedRingParts {
   readonly store: RingStore
   /** undefined: keys are stored in plain form. */
   readonly encryption?: KeyEncryption | undefined

@@ -45,10 +45,10 @@ export const COMPONENT_HEADERS = {
   'Retry-After': header('Seconds.', { type: 'integer' })
 } as const
 
-export type HeaderName = keyof typeof COMPONENT_HEADERS
+type HeaderName = keyof typeof COMPONENT_HEADERS
 
 /** References for the `headers` of a response. */
-export function headerRefs(...names: readonly HeaderName[]): object {
+function headerRefs(...names: readonly HeaderName[]): object {
   return Object.fromEntries(
     (['X-Request-Id', 'api-supported-versions', ...names] as const).map((name) => [
       name,

@@ -9,7 +9,7 @@ import { operationsOf } from './document.js'
 import { boundsInWords } from './property-schema.js'
 
 /** What the page says about where it is served. */
-export interface DocsPlace {
+interface DocsPlace {
   /** The public base URL. */
   readonly base: string
   /** Whether browsers get lists and rows from a renderer. */
@@ -17,7 +17,7 @@ export interface DocsPlace {
 }
 
 /** The page that documents all resources for people. */
-export function docsOverview(resources: readonly Resource[], { base, isRendered }: DocsPlace): string {
+function docsOverview(resources: readonly Resource[], { base, isRendered }: DocsPlace): string {
   return htmlPage(
     'Resources',
     `<h1>Resources</h1>
@@ -72,7 +72,7 @@ function operatorRows(resources: readonly Resource[]): string[][] {
 }
 
 /** The section of one resource. */
-export function resourceSection(resource: Resource, base: string): string {
+function resourceSection(resource: Resource, base: string): string {
   const { name, description, publicReads, properties, navigations, actions } = resource
   const listPath = `/${name}`
   const hasPages = resource.operations.includes('paged')
@@ -152,7 +152,7 @@ function actionRow({ name, description, input, childPrecondition }: Action): str
 }
 
 /** An example call for a shell, with a filter, a sort order and a selection of fields. */
-export function exampleCall(resource: Resource, base: string): string {
+function exampleCall(resource: Resource, base: string): string {
   const { name, label, properties, operations, publicReads } = resource
   const token = publicReads ? '' : ` -H "Authorization: Bearer $TOKEN"`
   if (!operations.includes('paged')) return `curl -i '${base}/${name}${query(owner(resource, 'list'))}'${token}`
@@ -177,14 +177,14 @@ function query(parameters: readonly string[]): string {
   return parameters.length === 0 ? '' : `?${parameters.join('&')}`
 }
 
-export interface Route {
+interface Route {
   readonly method: string
   readonly path: string
   readonly summary: string
 }
 
 /** The routes of a resource except its actions, as in the OpenAPI document. */
-export function routesOf(resource: Resource): Route[] {
+function routesOf(resource: Resource): Route[] {
   return operationsOf({ ...resource, actions: [] }).map(({ method, path, document }) => ({
     method: method.toUpperCase(),
     path,

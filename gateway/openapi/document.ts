@@ -38,7 +38,7 @@ export function openApiDocument(resources: readonly Resource[], base: string): o
 }
 
 /** The paths of a resource with its operations. */
-export function resourcePaths(resource: Resource): Readonly<Record<string, object>> {
+function resourcePaths(resource: Resource): Readonly<Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {}
   for (const operation of operationsOf(resource)) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(resource, operation) }

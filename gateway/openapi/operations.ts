@@ -22,7 +22,7 @@ export interface DocumentedOperation {
 }
 
 /** The `{id}` of a path. */
-export function idParameter({ properties }: Resource): object {
+function idParameter({ properties }: Resource): object {
   const id = properties.find(({ name }) => name === 'id')
   return { name: 'id', in: 'path', required: true, schema: id === undefined ? { type: 'string' } : valueSchema(id) }
 }

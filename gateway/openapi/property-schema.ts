@@ -10,7 +10,7 @@ export function boundsInWords({ minimum, maximum }: Bounded): string {
 }
 
 /** The bounds as JSON schema keywords, which apply to JSON numbers only. */
-export function boundKeywords({ minimum, maximum }: Bounded): { readonly minimum?: number; readonly maximum?: number } {
+function boundKeywords({ minimum, maximum }: Bounded): { readonly minimum?: number; readonly maximum?: number } {
   return {
     ...(minimum === '' ? {} : { minimum: Number(minimum) }),
     ...(maximum === '' ? {} : { maximum: Number(maximum) })
@@ -18,13 +18,13 @@ export function boundKeywords({ minimum, maximum }: Bounded): { readonly minimum
 }
 
 /** The part of a pattern that stands for the sign; empty if no negative value is allowed. */
-export function signPattern({ minimum }: Bounded): string {
+function signPattern({ minimum }: Bounded): string {
   return minimum === '' || minimum.startsWith('-') ? '-?' : ''
 }
 
 const INT32 = { minimum: -2_147_483_648, maximum: 2_147_483_647 } as const
 
-export interface ValueSchema {
+interface ValueSchema {
   readonly type: string
   readonly [keyword: string]: unknown
 }

@@ -1,7 +1,7 @@
 import type { Action, Navigation, Property, Resource } from '../data/data-client.js'
 import { inputSchema, propertySchema, valueSchema } from './property-schema.js'
 
-export function isChildren({ kind }: Navigation): boolean {
+function isChildren({ kind }: Navigation): boolean {
   return kind === 'NAVIGATION_KIND_CHILDREN'
 }
 
@@ -70,7 +70,7 @@ function members(properties: readonly Property[]): Readonly<Record<string, objec
 }
 
 /** The schemas of the bodies of writes. Only the body of an action on a child has a member with a row version. */
-export function writeSchemas(resource: Resource): Readonly<Record<string, object>> {
+function writeSchemas(resource: Resource): Readonly<Record<string, object>> {
   const { name, operations, actions } = resource
   return {
     ...(operations.includes('create') ? { [`${name}.create`]: createSchema(resource) } : {}),

@@ -9,7 +9,7 @@ import type { PublicAddress } from '../http/public-address.js'
 import { ignoreErrors } from '../server/connections.js'
 import { type PageSession, rendererPath, splitPath } from './destination.js'
 
-export interface Forwarding {
+interface Forwarding {
   readonly base: URL
   readonly session: PageSession
   readonly address: PublicAddress
@@ -73,7 +73,7 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
 ])
 
 /** The error for a failure between gateway and renderer: 504 for a timeout, else 502. */
-export function rendererFailure(error: unknown): DomainError {
+function rendererFailure(error: unknown): DomainError {
   const isTimeout = codesOf(error).some((code) => TIMEOUT_CODES.has(code))
   return isTimeout
     ? new DomainError('upstream.timeout', 'The page took too long.', { title: 'The page took too long', cause: error })
@@ -127,7 +127,7 @@ export function drainBody({ raw }: FastifyRequest): void {
 }
 
 /** Header values that the gateway itself states to the renderer, instead of those of the client. */
-export interface TrustedValues {
+interface TrustedValues {
   readonly requestId: string
   readonly traceparent: string | undefined
   /** The cookies, with refreshed ones instead of expired ones; undefined for none. */
@@ -189,7 +189,7 @@ export function upstreamHeaders(
 }
 
 /** What decides the `Vary` and `Cache-Control` headers of a page. */
-export interface PageContext {
+interface PageContext {
   /** Whether the request had session cookies, so that the page may contain data of its user. */
   readonly personal: boolean
   /** Whether the gateway sets cookies with this response. */

@@ -14,7 +14,7 @@ import type { PublicAddress } from '../http/public-address.js'
 import { type RequestHead, destinationOf, type OwnPaths, type PageSession, rendererPath } from './destination.js'
 import { forward, drainBody, sendFailurePage, upstreamBody } from './forward.js'
 
-export interface RendererOptions {
+interface RendererOptions {
   /** The base URL of the renderer. */
   readonly rendererUrl: string
   readonly catalogue: Catalogue

@@ -36,7 +36,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 }
 
 /** The DomainError of an error with which Fastify rejects a request. undefined for any other error, which is a defect. */
-export function domainErrorFromFastify(error: unknown): DomainError | undefined {
+function domainErrorFromFastify(error: unknown): DomainError | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
   const meaning = MEANINGS[error.code]
   if (meaning !== undefined) return new DomainError(meaning.code, meaning.detail, { cause: error })

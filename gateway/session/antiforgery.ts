@@ -18,7 +18,7 @@ import { authCall, type SessionTools } from './session-tools.js'
 const SIGNATURE_TEXT = /^([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{86})$/
 
 /** The text form, for a cookie or a form field, of a key's id and 64 bytes. */
-export function encodeSignature(keyId: string, bytes: Buffer): string {
+function encodeSignature(keyId: string, bytes: Buffer): string {
   return `${keyId}.${bytes.toString('base64url')}`
 }
 
@@ -101,7 +101,7 @@ export function antiforgeryCookieIn(header: string | undefined): string | undefi
 }
 
 /** The value of `Set-Cookie`. The browser deletes the cookie when it closes; a page without one asks for a new one. */
-export function antiforgerySetCookie(value: string, secure: boolean): string {
+function antiforgerySetCookie(value: string, secure: boolean): string {
   return setCookie(COOKIE_NAME, value, { secure })
 }
 
@@ -121,13 +121,13 @@ export function isPlainForm({ type, encoding }: { type: string | undefined; enco
 }
 
 /** The start of a stream, and a new stream of all its bytes, the start included. */
-export interface Peeked {
+interface Peeked {
   readonly start: Buffer
   readonly body: Readable
 }
 
 /** Reads the first `bytes` of a stream, or all of a shorter one. */
-export async function peek(source: Readable, bytes: number): Promise<Peeked> {
+async function peek(source: Readable, bytes: number): Promise<Peeked> {
   const pieces: AsyncIterator<Buffer, undefined> = source.iterator()
   const read: Buffer[] = []
   for (let length = 0; length < bytes;) {
@@ -152,7 +152,7 @@ async function* continued(read: readonly Buffer[], pieces: AsyncIterator<Buffer,
  * ends with the session. An access token of an outside issuer or of an earlier version may have no `sid`. Then the hash has
  * an empty string for it, and all such sessions of one subject count as one.
  */
-export type SessionBinding = Buffer
+type SessionBinding = Buffer
 
 const NO_SESSION: SessionBinding = Buffer.alloc(0)
 
@@ -175,7 +175,7 @@ export function claimedSession(cookieHeader: string | undefined): SessionBinding
  * request. Without this check anybody could get tokens for the session of another user. Throws `upstream.unavailable` if the
  * keys cannot be fetched.
  */
-export async function provenSession(request: FastifyRequest, tools: SessionTools): Promise<SessionBinding> {
+async function provenSession(request: FastifyRequest, tools: SessionTools): Promise<SessionBinding> {
   const { cookie } = request.headers
   const { access } = sentCookies(cookie)
   if (access === undefined || !(await isGenuine(access, authCall(request), tools))) return NO_SESSION
@@ -228,7 +228,7 @@ async function tokenOf(request: FastifyRequest): Promise<string | undefined> {
   return antiforgeryFieldIn(start)
 }
 
-export interface AntiforgeryRouteOptions {
+interface AntiforgeryRouteOptions {
   readonly tokens: AntiforgeryTokens
   readonly tools: SessionTools
   readonly cookieSecure: boolean

@@ -39,7 +39,7 @@ export const authRoutes = fp<{ tools: SessionTools }>(
 )
 
 /** `POST /auth/login`: opens a session with an e-mail address and a password. */
-export function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void {
+function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/login'
   rejectOtherMethods(app, { url, routed: ['POST'] })
   app.post(url, { preParsing: requireJsonMediaType, preValidation: requireJsonBody }, async (request, reply) => {
@@ -71,7 +71,7 @@ function readCredentials(body: Buffer): { readonly email: string; readonly passw
  * `POST /auth/session-cookie` sets the tokens that a client sends as its cookies. `DELETE`, and `POST /auth/logout`, end the
  * session.
  */
-export function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionTools): void {
+function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/session-cookie'
   rejectOtherMethods(app, { url, routed: ['POST', 'DELETE'] })
   app.post(url, { preParsing: requireJsonMediaType, preValidation: requireJsonBody }, async (request, reply) => {
@@ -124,7 +124,7 @@ function readToken(
 }
 
 /** `POST /auth/session/token`: the access token of the session cookies, for the scripts of a page. Refreshes it if needed. */
-export function sessionTokenRoute(app: FastifyInstance, tools: SessionTools): void {
+function sessionTokenRoute(app: FastifyInstance, tools: SessionTools): void {
   const url = '/auth/session/token'
   rejectOtherMethods(app, { url, routed: ['POST'] })
   app.post(url, { preParsing: ignoreTypeOfNothing, preValidation: jsonOrNothing }, async (request, reply) => {

@@ -51,7 +51,7 @@ export class SessionCookies {
 }
 
 /** The session cookies of a request. */
-export interface SentCookies {
+interface SentCookies {
   readonly access: string | undefined
   readonly refresh: string | undefined
   /**

@@ -19,7 +19,7 @@ export interface SessionTools {
   readonly now: () => Date
 }
 
-export interface SessionSettings {
+interface SessionSettings {
   /** Whether cookies are sent over HTTPS only. */
   readonly cookieSecure: boolean
   /** Milliseconds that a browser keeps a refresh token whose expiry the gateway does not know. */
@@ -45,7 +45,7 @@ export function authCall(request: FastifyRequest): AuthCall {
 }
 
 /** Refreshes sessions. Concurrent requests with one refresh token share one call. */
-export class SessionRefresh {
+class SessionRefresh {
   readonly #auth: AuthClient
   readonly #flights = new SingleFlight<string, Session | undefined>()
 

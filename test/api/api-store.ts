@@ -82,7 +82,7 @@ export class ApiStore {
   }
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   /** Settings beside those of every test. */
   readonly env?: (database: FreshDatabase) => Readonly<Record<string, string>>
   /** Absent: the rows of fixture.ts. */

@@ -1,6 +1,6 @@
 import { filter } from './http-call.js'
 
-export interface BadQuery {
+interface BadQuery {
   readonly query: string
   readonly code: string
   readonly parameter: string

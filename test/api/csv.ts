@@ -1,5 +1,5 @@
 /** A cell as it stands in the file, so that an empty cell and `""` differ. */
-export interface Cell {
+interface Cell {
   readonly value: string
   readonly quoted: boolean
 }

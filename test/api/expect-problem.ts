@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { json, type Answer } from './http-call.js'
 
-export interface ExpectedViolation {
+interface ExpectedViolation {
   readonly code: string
   /** Where it lies: one of the three. */
   readonly parameter?: string

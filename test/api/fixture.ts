@@ -112,12 +112,12 @@ function customer(id: number, name: string, more: NewRow): NewRow {
   }
 }
 
-export const ADDRESSES: readonly NewRow[] = [
+const ADDRESSES: readonly NewRow[] = [
   { id: 1, customerId: 1, line1: '1 St', city: 'London', postalCode: 'N1', country: 'GB' },
   { id: 2, customerId: 2, line1: '2 St', city: 'Boston', postalCode: '02108', country: 'US' }
 ]
 
-export const ORDERS: readonly NewRow[] = [
+const ORDERS: readonly NewRow[] = [
   order(1, 1, { total: '37.90', status: 'paid', paidAt: '2026-04-02T00:00:00.000Z' }),
   order(2, 2, { total: '0.00' }),
   order(3, 1, { total: '9999999999.99', status: 'delivered', trackingCode: 'T-1' }),

@@ -19,7 +19,7 @@ export interface Call {
 }
 
 export const READS = ['list', 'paged', 'export', 'lookup', 'get'] as const
-export type Operation = (typeof READS)[number] | 'read' | 'create' | 'update' | 'delete' | 'act'
+type Operation = (typeof READS)[number] | 'read' | 'create' | 'update' | 'delete' | 'act'
 
 /** A version in base64, or what stands in its place. */
 export type IfMatch = { readonly version: string } | 'absent' | 'blank' | 'star' | 'malformed'

@@ -50,10 +50,10 @@ export const MALFORMED_OWNERS: readonly unknown[] = [
 const past = Math.floor(Date.now() / 1000) - 3600
 
 export const ANONYMOUS = caller('no token', { token: 'none' })
-export const EXPIRED = caller('an expired token', { token: 'invalid', role: BYPASS, claims: { exp: past } })
-export const OWNERLESS = caller('no owner claim', {})
+const EXPIRED = caller('an expired token', { token: 'invalid', role: BYPASS, claims: { exp: past } })
+const OWNERLESS = caller('no owner claim', {})
 export const ADMIN = caller('the bypass role', { role: BYPASS, bypass: true, permissions: DOMAIN })
-export const CLERK_CALLER = caller('the clerk', { role: 'Clerk', permissions: CLERK })
+const CLERK_CALLER = caller('the clerk', { role: 'Clerk', permissions: CLERK })
 
 export function ownerCaller(owner: number, permissions: readonly string[] = []): Caller {
   const which = permissions === PERMISSIONS ? 'every permission' : permissions.join(' and ')
@@ -75,7 +75,7 @@ export function permitted(permissions: readonly string[]): Caller {
 }
 
 /** Every permission but this one. */
-export function lacking(permission: string): Caller {
+function lacking(permission: string): Caller {
   const others = PERMISSIONS.filter((one) => one !== permission)
   return caller(`owner ${OWNER} with all but ${permission}`, {
     claims: { permissions: others, customer_id: OWNER },

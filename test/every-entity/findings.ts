@@ -30,7 +30,7 @@ export class Findings {
 }
 
 /** A call that somebody makes. */
-export interface Made {
+interface Made {
   readonly call: Call
   readonly caller: Caller
 }

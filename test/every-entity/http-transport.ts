@@ -13,7 +13,7 @@ export function httpTransport(base: string): Transport {
 }
 
 /** The path and query of a call. */
-export function targetOf(call: Call): string {
+function targetOf(call: Call): string {
   const { resource, operation, id, name, owner, filters = [] } = call
   const segment = ['paged', 'export', 'lookup'].includes(operation) ? operation : name
   const path = [resource, id && encodeURIComponent(id), segment].filter((one) => one !== undefined && one !== '')

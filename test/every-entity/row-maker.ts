@@ -20,7 +20,7 @@ export interface MadeRow {
 }
 
 /** Whose a row is and what of it is not left to chance. */
-export interface Wish {
+interface Wish {
   readonly owner?: number
   readonly values?: Values
 }

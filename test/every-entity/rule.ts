@@ -3,12 +3,12 @@ import type { Call, Row } from './call.js'
 /** Who may use an operation, and which rows it reaches. */
 export type Guard = 'everyone' | Permitted | Owned
 
-export interface Permitted {
+interface Permitted {
   readonly permission: string
 }
 
 /** The bypass role reaches every row, an owner those whose `column` is the claim. */
-export interface Owned {
+interface Owned {
   readonly column: string
 }
 

@@ -5,7 +5,7 @@ import { STATES } from './domain-values.js'
 import type { Values } from './made-values.js'
 
 /** Property to the values that an action needs it to have. */
-export type Needed = Readonly<Record<string, readonly WireValue[]>>
+type Needed = Readonly<Record<string, readonly WireValue[]>>
 
 /** A state that no action is meant for. */
 const ELSEWHERE = 'elsewhere'

@@ -3,7 +3,7 @@ import type { Caller } from './caller.js'
 import { guardOf, isWrite, type Guard, type OwnerFilter, type Rule } from './rule.js'
 
 /** What must become of a call as far as who calls decides it. */
-export interface Verdict {
+interface Verdict {
   /** `ok` or the code of the rejection. */
   readonly code: string
   /** Which rows of the resource the caller reaches. */

@@ -17,7 +17,7 @@ export const TYPE = {
 
 export const FLAG = { endStream: 1, ack: 1, endHeaders: 4, padded: 8 } as const
 
-export interface Frame {
+interface Frame {
   readonly type: number
   readonly flags?: number
   readonly stream?: number

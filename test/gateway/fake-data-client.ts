@@ -29,7 +29,7 @@ import type {
 } from '../../gateway/data/data-client.js'
 
 /** A call as the gateway made it. */
-export interface SeenCall {
+interface SeenCall {
   readonly rpc: string
   readonly call: CallContext
   readonly request: unknown
@@ -146,7 +146,7 @@ export function record(json: string, rowVersion = ''): EntityRecord {
 }
 
 /** What a write answers. */
-export function written(more: Partial<UpdateResponse> = {}): UpdateResponse {
+function written(more: Partial<UpdateResponse> = {}): UpdateResponse {
   return { record: record('{"id":7}', 'AQIDBAUGBwg='), ignoredMembers: [], replayed: false, ...more }
 }
 

@@ -22,7 +22,7 @@ export interface GatewayFixture {
   close(): Promise<void>
 }
 
-export const NOW = new Date('2031-02-03T04:05:06.789Z')
+const NOW = new Date('2031-02-03T04:05:06.789Z')
 
 export async function startGateway(
   environment: Readonly<Record<string, string>> = {},

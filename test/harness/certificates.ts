@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { generate } from 'selfsigned'
 
 /** A certificate with its private key, both as PEM. */
-export interface Certificate {
+interface Certificate {
   readonly cert: string
   readonly key: string
 }

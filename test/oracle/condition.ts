@@ -6,7 +6,7 @@ import type { WireValue } from './wire-value.js'
 export type Test = (value: WireValue) => boolean
 
 /** A refused condition, by the code of its problem. */
-export interface Rejection {
+interface Rejection {
   readonly code: 'filter.operator.unsupported' | 'filter.value.invalid'
 }
 

@@ -3,7 +3,7 @@ import type { SqlParameter, TestDatabase } from './test-database.js'
 import type { WireValue } from './wire-value.js'
 
 /** A table as a test writes to it: DTO name to column, with the type that decides how a value is stored. */
-export interface TestTable {
+interface TestTable {
   readonly name: string
   readonly columns: Readonly<Record<string, { readonly type: WireType; readonly scale?: number }>>
 }

@@ -13,7 +13,7 @@ export interface OracleQuery {
 }
 
 /** What the contract makes of it: the codes of all violations, or the page. */
-export type OracleAnswer =
+type OracleAnswer =
   | { readonly rejected: readonly string[] }
   | { readonly rejected: null; readonly items: readonly OracleRow[]; readonly total: number }
 

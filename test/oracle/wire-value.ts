@@ -28,7 +28,7 @@ export function wireValue(property: OracleProperty, raw: RawValue): WireValue {
 }
 
 /** 1990 at scale 2 is `19.90`. */
-export function fromScaled(scaled: bigint, scale: number): string {
+function fromScaled(scaled: bigint, scale: number): string {
   const sign = scaled < 0n ? '-' : ''
   const digits = (scaled < 0n ? -scaled : scaled).toString().padStart(scale + 1, '0')
   return scale === 0 ? sign + digits : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { packageRoot } from '../harness/package-root.js'
 
 /** A command of a page and, where the page shows it, what it prints. */
-export interface Example {
+interface Example {
   readonly command: string
   readonly output: string | undefined
 }

@@ -9,7 +9,7 @@ import { createConnection } from 'mysql2/promise'
 import { ensureGalera, ensureMariadb, Failure } from './programs.js'
 
 /** A MySQL or MariaDB server that tests may make databases on. */
-export interface DatabaseServer {
+interface DatabaseServer {
   /** `mysql://user:password@host:port` of an account with all rights. */
   readonly url: string
   /** For people: which server it is. */

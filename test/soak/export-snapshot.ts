@@ -1,7 +1,7 @@
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 
 /** The snapshot of one export at a time, seen from beside the data service. */
-export interface SnapshotWatcher extends AsyncDisposable {
+interface SnapshotWatcher extends AsyncDisposable {
   /** To be called before the export is asked for. */
   prepare(): Promise<void>
   /** To be called when rows have come: throws where there is no snapshot to be seen, so that its end means something. */

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { open } from '../harness/http.js'
 
-export interface MeasuredExport {
+interface MeasuredExport {
   readonly rows: number
   readonly seconds: number
   /** The last complete row. */

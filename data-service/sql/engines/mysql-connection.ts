@@ -40,7 +40,7 @@ export function driverOptions(settings: MysqlSettings): ConnectionOptions {
 }
 
 /** Options of connections outside of Sequelize's pool, for exports and to stop statements. */
-export function connectionOptions(settings: MysqlSettings): ConnectionOptions {
+function connectionOptions(settings: MysqlSettings): ConnectionOptions {
   const { host, port, user, password, database } = settings
   // As in Sequelize: affected rows are changed rows.
   return { ...driverOptions(settings), host, port, user, password, database, flags: ['-FOUND_ROWS'] }
@@ -52,7 +52,7 @@ const COLLATIONS = { mariadb: 'utf8mb4_uca1400_nopad_as_ci', mysql: 'utf8mb4_090
 export type MysqlServer = keyof typeof COLLATIONS
 
 /** The server behind a connection, as it was when the connection was opened. */
-export interface ConnectedServer {
+interface ConnectedServer {
   readonly server: MysqlServer
   /** The node's index in a Galera cluster, each of whose nodes may take writes. undefined for a single server. */
   readonly node: number | undefined

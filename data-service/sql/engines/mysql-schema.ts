@@ -157,7 +157,7 @@ function rightsStatements(table: string, column: string): readonly (readonly [ri
 }
 
 /** Each statement is atomic and commits by itself, so a table is made together with its indexes. */
-export function mysqlDdl(server: MysqlServer): Ddl {
+function mysqlDdl(server: MysqlServer): Ddl {
   const collation = collationOf(server)
   return {
     createTable: ({ name, columns, indexes, foreignKeys }) => {

@@ -48,7 +48,7 @@ const CODES_BY_MESSAGE: readonly (readonly [RegExp, number])[] = [
 ]
 
 /** Converts the driver's error to a SqliteError. Any other error is returned unchanged. */
-export function sqliteError(error: unknown): unknown {
+function sqliteError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return error
   const errno =
     'errcode' in error && typeof error.errcode === 'number'
@@ -58,7 +58,7 @@ export function sqliteError(error: unknown): unknown {
 }
 
 /** Whether another connection holds a lock that it will release. */
-export function isBusy(error: unknown): boolean {
+function isBusy(error: unknown): boolean {
   return error instanceof SqliteError && error.code === 'SQLITE_BUSY' && error.errno !== BUSY_SNAPSHOT
 }
 
@@ -112,13 +112,13 @@ export type SqliteValue = string | number | bigint | Uint8Array | null
 
 export type SqliteParameters = readonly SqliteParameter[] | Readonly<Record<string, SqliteParameter>>
 
-export interface SqliteChanges {
+interface SqliteChanges {
   /** A bigint if the statement is exact, although the driver's types say number. */
   readonly changes: number | bigint
   readonly lastInsertRowid: number | bigint
 }
 
-export interface SqliteOutcome {
+interface SqliteOutcome {
   readonly rows: readonly Readonly<Record<string, SqliteValue>>[]
   readonly changes: SqliteChanges
 }

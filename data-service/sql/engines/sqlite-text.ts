@@ -86,7 +86,7 @@ function boundOperand(operand: Operand, { type, scale }: Field): BoundValue {
 }
 
 /** `-19.90` with scale 2 as -1990. No column holds more than 64 bits: a value beyond them becomes the nearest limit. */
-export function unitsOf(decimal: string, scale: number): bigint {
+function unitsOf(decimal: string, scale: number): bigint {
   const value = parseDecimal(decimal)
   if (value === undefined) throw new TypeError(`${decimal} is not a decimal number`)
   const units = unscaledAt(value, scale)

@@ -37,7 +37,7 @@ interface Opening {
  * for the lock of another process happens between statements, never inside one. A write transaction (BEGIN IMMEDIATE)
  * waits for its turn in the queue of this process.
  */
-export class Sqlite3Database {
+class Sqlite3Database {
   readonly filename: string
   readonly #writes: WriteQueue
   readonly #connection: Promise<SqliteConnection>

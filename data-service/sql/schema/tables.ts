@@ -6,7 +6,7 @@ import type { Migration } from './migrate.js'
 type Columns = Readonly<Record<string, Field>> & { readonly id: Field<'int' | 'long' | 'guid'> }
 
 /** A new table of a migration, in the property names of the entity file. Columns are named in snake_case. */
-export interface TableDefinition<C extends Columns> {
+interface TableDefinition<C extends Columns> {
   /** Without the row version, which every table has. The database numbers an `id` that is int or long. */
   readonly columns: C
   /** Columns that rows can be sorted by in both directions, with the id as the tie-break. */
@@ -93,7 +93,7 @@ export function createTables(...tables: readonly Table[]): Migration['up'] {
 }
 
 /** The columns that a migration adds to an existing table, in the property names of the entity file. */
-export interface AddedColumns<C extends Readonly<Record<string, Field>>> {
+interface AddedColumns<C extends Readonly<Record<string, Field>>> {
   /** Each must be `optional`: existing rows have no value in it, and replicas of the previous version write none. */
   readonly columns: C
   /** As in a new table. */

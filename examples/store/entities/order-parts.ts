@@ -18,7 +18,7 @@ export interface WantedLine {
   readonly quantity: number
 }
 
-export interface PricedLine extends WantedLine {
+interface PricedLine extends WantedLine {
   readonly unitPrice: string
   readonly amount: string
 }
@@ -67,7 +67,7 @@ export function placedOrder(
   }
 }
 
-export interface CustomerOrder {
+interface CustomerOrder {
   readonly order: NamedValues
   readonly lines: readonly NamedValues[]
 }

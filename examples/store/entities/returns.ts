@@ -17,14 +17,14 @@ import {
 import { customerOrder } from './order-parts.js'
 
 /** What goes back: a product as it was ordered, or one of its variants. */
-export interface ReturnLine {
+interface ReturnLine {
   readonly productId: number
   readonly variantId: number | null
   readonly quantity: number
 }
 
 /** Refuses lines that are not in the order, or that are more together than is left of it besides what came back. */
-export function notInOrder(
+function notInOrder(
   lines: readonly ReturnLine[],
   { ordered, returned }: { readonly ordered: readonly NamedValues[]; readonly returned: readonly NamedValues[] }
 ): InputRejection | undefined {

@@ -20,14 +20,14 @@ import {
 } from '../../../data-service/public/entity.js'
 import { placedOrder, pricedLines, type WantedLine } from './order-parts.js'
 
-export interface ValidCoupon {
+interface ValidCoupon {
   /** As the coupon itself writes it: a code is found in any letter case. */
   readonly code: string
   readonly percent: number
 }
 
 /** The coupon of a code. One that is switched off, not yet or no longer valid is 422; `absent` answers an unknown code. */
-export async function validCoupon(
+async function validCoupon(
   code: string,
   { findByUnique, now }: { readonly findByUnique: FindByUnique; readonly now: string },
   absent: Rejection
@@ -41,7 +41,7 @@ export async function validCoupon(
   return { code: textOf(coupon, 'code'), percent: intOf(coupon, 'percent') ?? 0 }
 }
 
-export const MAX_QUANTITY = 10_000
+const MAX_QUANTITY = 10_000
 /** As many as a request may create a cart with. */
 const MAX_ITEMS = 1000
 
@@ -54,7 +54,7 @@ type Added =
   | { readonly update: readonly [{ readonly id: number; readonly set: { readonly quantity: number } }] }
 
 /** Puts a product into a cart: what is there of it already grows, and nothing is in a cart twice. */
-export function addedItem(items: readonly CartItem[], wanted: WantedLine): Added | StateRejection {
+function addedItem(items: readonly CartItem[], wanted: WantedLine): Added | StateRejection {
   const there = items.find((one) => keyOf(one) === keyOf(wanted))
   if (there === undefined) {
     if (items.length < MAX_ITEMS) return { insert: [wanted] }
@@ -66,7 +66,7 @@ export function addedItem(items: readonly CartItem[], wanted: WantedLine): Added
 }
 
 /** The items of a new cart, where a body that names something twice means the sum. */
-export function mergedItems(items: readonly WantedLine[]): readonly WantedLine[] | InputRejection {
+function mergedItems(items: readonly WantedLine[]): readonly WantedLine[] | InputRejection {
   const merged = new Map<string, WantedLine>()
   for (const [index, item] of items.entries()) {
     const quantity = (merged.get(keyOf(item))?.quantity ?? 0) + item.quantity
@@ -78,12 +78,12 @@ export function mergedItems(items: readonly WantedLine[]): readonly WantedLine[]
   return [...merged.values()]
 }
 
-export function unknownItem(items: readonly CartItem[], itemId: number): InputRejection | undefined {
+function unknownItem(items: readonly CartItem[], itemId: number): InputRejection | undefined {
   return items.some(({ id }) => id === itemId) ? undefined : reject.input('/itemId', 'The cart has no such item.')
 }
 
 /** Refuses products and variants that there are none of; `pointerTo` says where the body names them. */
-export async function unknownProduct(
+async function unknownProduct(
   items: readonly WantedLine[],
   findByIds: FindByIds,
   pointerTo: (index: number) => string

@@ -17,7 +17,7 @@ import { amountOf } from './values.js'
 const select = { type: QueryTypes.SELECT } as const
 
 /** The first delivered orders with their lines. */
-export async function someDeliveredOrders(sequelize: Sequelize): Promise<DeliveredOrder[]> {
+async function someDeliveredOrders(sequelize: Sequelize): Promise<DeliveredOrder[]> {
   const some = `SELECT id, customer_id, delivered_at FROM orders WHERE status = 'delivered' ORDER BY id LIMIT ${REFERRED}`
   const orders = await sequelize.query<{ id: number; customerId: number; deliveredAt: unknown }>(
     `SELECT id, customer_id AS customerId, delivered_at AS deliveredAt FROM (${some}) o ORDER BY id`,
@@ -38,7 +38,7 @@ export async function someDeliveredOrders(sequelize: Sequelize): Promise<Deliver
 }
 
 /** The first orders without an invoice. Throws an Error if there are fewer than `count`. */
-export async function ordersToInvoice(sequelize: Sequelize, count: number): Promise<InvoicedOrder[]> {
+async function ordersToInvoice(sequelize: Sequelize, count: number): Promise<InvoicedOrder[]> {
   const rows = await sequelize.query<Omit<InvoicedOrder, 'total' | 'placedAt'> & { total: unknown; placedAt: unknown }>(
     `SELECT o.id, o.customer_id AS customerId, o.number, o.total, o.status, o.placed_at AS placedAt
     FROM orders o LEFT JOIN invoices i ON i.order_id = o.id WHERE i.id IS NULL ORDER BY o.id LIMIT ${count}`,

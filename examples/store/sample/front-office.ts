@@ -58,13 +58,13 @@ export function frontOfficeSample(of: {
 const ACCOUNT_EVERY = 8
 
 /** The owner of a row among `customerIds`. The lowest two ids are those of the sample accounts. */
-export function ownerOf(id: number, customerIds: readonly number[], random: SampleRandom): number {
+function ownerOf(id: number, customerIds: readonly number[], random: SampleRandom): number {
   const customerId = customerIds[(id % ACCOUNT_EVERY) - 1]
   return customerId !== undefined && customerId <= 2 ? customerId : random.pick(customerIds)
 }
 
 /** Bookmarks of users, whose ids are those of their customers. Every bookmark has a session of its own. */
-export function bookmarkMaker(userIds: readonly number[]): SampleMaker {
+function bookmarkMaker(userIds: readonly number[]): SampleMaker {
   return (id, random) => ({
     root: {
       id,
@@ -82,7 +82,7 @@ const EVENT_KINDS = ['An Evening of', 'Workshop:', 'The Future of', 'Caring for'
 const STATUSES = ['draft', 'scheduled', 'scheduled', 'scheduled', 'cancelled']
 
 /** Events at the given venues, the first of them scheduled. */
-export function eventMaker(venueIds: readonly number[]): SampleMaker {
+function eventMaker(venueIds: readonly number[]): SampleMaker {
   return (id, random) => {
     const starts = moment(random)
     return {
@@ -103,7 +103,7 @@ const CURRENCIES = ['EUR', 'EUR', 'USD', 'JPY', 'ISK']
 const MAX_ITEMS = 5
 
 /** An order that a cart may have become. */
-export interface CartOrder {
+interface CartOrder {
   readonly number: string
   readonly customerId: number
 }
@@ -118,7 +118,7 @@ interface Surroundings {
 }
 
 /** Carts with up to five items. Every fifth is checked out if there are orders. */
-export function shoppingCartMaker({ customerIds, sellables, couponCodes, orders }: Surroundings): SampleMaker {
+function shoppingCartMaker({ customerIds, sellables, couponCodes, orders }: Surroundings): SampleMaker {
   return (id, random) => {
     const order = id % 5 === 0 && orders.length > 0 ? random.pick(orders) : undefined
     return {
@@ -153,7 +153,7 @@ const BIOS = [
 ]
 
 /** Speakers at the given events. */
-export function speakerMaker(eventIds: readonly number[]): SampleMaker {
+function speakerMaker(eventIds: readonly number[]): SampleMaker {
   return (id, random) => ({
     root: {
       id,
@@ -169,7 +169,7 @@ export function speakerMaker(eventIds: readonly number[]): SampleMaker {
 const PLANS = ['Basic', 'basic', 'Plus', 'Café, monthly', '=Pro', '-10%', 'team_5', '"Gold"', "Owner's", 'Чай', 'お茶']
 
 /** Subscriptions of customers, most of them active. */
-export function subscriptionMaker(customerIds: readonly number[]): SampleMaker {
+function subscriptionMaker(customerIds: readonly number[]): SampleMaker {
   return (id, random) => ({
     root: {
       id,
@@ -187,7 +187,7 @@ const SEATS = ['A-12', 'row 3, seat 7', 'Balcony "left"', '-1', '=B2', 'Ränge 4
 const PRICES: Readonly<Record<number, string>> = { 3: '99999999.99', 4: '0.00' }
 
 /** Tickets of customers to events. */
-export function ticketMaker(eventIds: readonly number[], customerIds: readonly number[]): SampleMaker {
+function ticketMaker(eventIds: readonly number[], customerIds: readonly number[]): SampleMaker {
   return (id, random) => ({
     root: {
       id,
@@ -206,7 +206,7 @@ const NAMES = ['Old', 'North', 'River', 'Market', 'Corn', 'Glass', 'Union']
 const CITIES = ['Berlin', 'Córdoba', 'Kraków', 'Lyon', 'Reykjavík', '東京', 'L’Aquila', 'Saint-Denis, Réunion']
 
 /** Venues, the first of them open. */
-export const venueMaker: SampleMaker = (id, random) => ({
+const venueMaker: SampleMaker = (id, random) => ({
   root: {
     id,
     // 14 skips the first hard texts, so that those with a meaning in spreadsheets and LIKE are used.

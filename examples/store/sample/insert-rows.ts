@@ -11,7 +11,7 @@ import type { Database } from '../../../data-service/public/service.js'
 import { NUMBERED_GUIDS, numberOfGuid, SampleRandom, type SampleRow } from './values.js'
 
 /** The bound form of a value for a column, by the column types of the migrations. No digit is lost. */
-export function storedValue(field: Field, value: Value, sqlite: boolean): Value {
+function storedValue(field: Field, value: Value, sqlite: boolean): Value {
   if (value === null || Buffer.isBuffer(value)) return value
   switch (field.type) {
     case 'bool':

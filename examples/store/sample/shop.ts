@@ -295,7 +295,7 @@ const BODIES = [
   ''
 ]
 
-export function sampleReview(random: SampleRandom): SampleRow {
+function sampleReview(random: SampleRandom): SampleRow {
   return {
     rating: random.int(1, 5),
     title: random.pick(TITLES),

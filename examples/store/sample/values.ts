@@ -77,7 +77,7 @@ function fnv1a(text: string): number {
  * Names like those of real data that reveal mistakes of code, 1 to 200 characters each. Some neighbours differ only in
  * letter case, accents or trailing spaces, on purpose.
  */
-export const HARD_TEXTS: readonly string[] = [
+const HARD_TEXTS: readonly string[] = [
   // Other scripts, right to left, characters beyond 16 bits.
   'Ёлка «Снежинка»',
   '日本の包丁',

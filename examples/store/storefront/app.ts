@@ -32,7 +32,7 @@ const SECURITY_HEADERS = {
   'cross-origin-opener-policy': 'same-origin'
 } as const
 
-export interface StorefrontParts {
+interface StorefrontParts {
   readonly api: StoreApi
   /** What prefixes the API's paths for the browser: empty, or `/api`. */
   readonly apiPath: string

@@ -14,7 +14,7 @@ export interface Product {
   readonly reviews?: readonly Review[]
 }
 
-export interface Variant {
+interface Variant {
   readonly id: number
   readonly name: string
   readonly price: string
@@ -43,7 +43,7 @@ export interface ProductPage {
 }
 
 /** A column, a `-` before it for descending. */
-export type ProductSort = '-releasedAt' | 'name' | 'price' | '-price'
+type ProductSort = '-releasedAt' | 'name' | 'price' | '-price'
 
 /** What a visitor looks for. */
 export interface ProductQuery {

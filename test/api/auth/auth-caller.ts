@@ -8,7 +8,7 @@ import { loadProto } from '../../../shared/wire.js'
 import { GATEWAY_SECRET } from '../../harness/service-process.js'
 
 /** A refused call, with the typed details that the contract promises. */
-export interface Rejection {
+interface Rejection {
   readonly status: status
   readonly message: string
   readonly details: RpcDetails

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 type Claims = Readonly<Record<string, unknown>>
 
 /** A key that the service is given, to mint tokens with whatever claims a test wants. */
-export interface OddTokens {
+interface OddTokens {
   /** For JWT_PRIVATE_KEY_FILE. */
   readonly keyFile: string
   /** `good`, signed anew with these claims in place of its own; undefined leaves one out. */

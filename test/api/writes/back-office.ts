@@ -6,7 +6,7 @@ import { count } from './stored.js'
 
 type Row = Readonly<Record<string, unknown>>
 
-export interface Actor {
+interface Actor {
   /** Sample account that writes. */
   readonly account: string
   /** The row's by-id path. */

@@ -6,7 +6,7 @@ interface Stored {
 }
 
 /** A lock on a connection of the test's own. */
-export interface Lock {
+interface Lock {
   release(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 /** A member that a product's create or PUT must refuse: JSON text as sent, and a part of what the answer says. */
-export interface BadMember {
+interface BadMember {
   readonly member: string
   readonly json: string
   readonly says: string

@@ -3,7 +3,7 @@ import type { PagePlan, Projection } from '../../../data-service/plan/plans.js'
 import { selectedName } from '../../../data-service/plan/projection.js'
 import type { ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/stores.js'
 
-export type MemoryRow = Readonly<Record<string, Value>>
+type MemoryRow = Readonly<Record<string, Value>>
 
 /** Answers every read with the same rows: what is tested here is what stands around the store. */
 export class MemoryStore implements ReadStore {

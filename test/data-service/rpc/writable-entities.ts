@@ -16,7 +16,7 @@ import {
 } from '../../../data-service/entity/field.js'
 
 /** Written by permission, with every kind of column, children, and an action for each thing an action can do. */
-export const things = defineEntity({
+const things = defineEntity({
   name: 'things',
   description: 'Things.',
   fields: {
@@ -91,7 +91,7 @@ export const things = defineEntity({
 })
 
 /** Written by their owners. */
-export const tickets = defineEntity({
+const tickets = defineEntity({
   name: 'tickets',
   description: 'Rows with owners.',
   fields: { id: readOnly(int()), ownerId: onCreate(int()), label: optional(text(20)) },
@@ -107,7 +107,7 @@ export const tickets = defineEntity({
 })
 
 /** With an id that the service makes. */
-export const places = defineEntity({
+const places = defineEntity({
   name: 'places',
   description: 'Rows with GUIDs.',
   fields: { id: readOnly(guid()), name: text(20) },

@@ -81,7 +81,7 @@ export class WriteHarness {
   }
 }
 
-export interface Answer {
+interface Answer {
   readonly json: string
   readonly record: Readonly<Record<string, unknown>>
   readonly version: Buffer

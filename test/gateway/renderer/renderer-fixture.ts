@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers'
 import { closeLocally, listenLocally } from '../../harness/local-server.js'
 
-export interface SeenRequest {
+interface SeenRequest {
   readonly method: string
   readonly url: string
   /** Names and values in the order of the wire. */

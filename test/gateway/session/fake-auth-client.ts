@@ -9,7 +9,7 @@ import type {
 import { DomainError } from '../../../shared/errors.js'
 import { type Claims, newSigner, signed, type Signer } from './signing.js'
 
-export interface SeenAuthCall {
+interface SeenAuthCall {
   readonly rpc: 'login' | 'refresh' | 'revoke' | 'keys'
   readonly call: AuthCall
   readonly request?: unknown
@@ -17,8 +17,8 @@ export interface SeenAuthCall {
 
 export const ISSUER = 'uniform-rest'
 export const AUDIENCE = 'uniform-rest'
-export const ACCESS_SECONDS = 900
-export const REFRESH_SECONDS = 604_800
+const ACCESS_SECONDS = 900
+const REFRESH_SECONDS = 604_800
 
 /** Accounts and sessions in memory: every refresh token it gave out is good once. */
 export class FakeAuthClient implements AuthClient {

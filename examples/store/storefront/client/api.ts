@@ -2,7 +2,7 @@ import { accessToken, forgetAccessToken } from './access-token.js'
 import { API_BASE } from './api-base.js'
 import { ApiFailure, NotSignedIn } from './api-failure.js'
 
-export interface ApiCall {
+interface ApiCall {
   readonly method?: 'GET' | 'POST' | 'PUT'
   readonly body?: object
   /** Version of the row that a change was made from. */

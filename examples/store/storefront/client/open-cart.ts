@@ -6,7 +6,7 @@ import type { Cart } from './store-rows.js'
 const CURRENCY = 'EUR'
 
 /** What goes into a cart. */
-export interface NewItem {
+interface NewItem {
   readonly productId: number
   readonly variantId?: number
   readonly quantity: number
@@ -32,7 +32,7 @@ export async function openCart(customer: number): Promise<Cart | undefined> {
  * The order that a cart has become. A cart does not show that it is checked out, but its last change was then, in the
  * very moment that its order was placed.
  */
-export async function orderOf(cart: Cart, customer: number): Promise<{ readonly id: number } | undefined> {
+async function orderOf(cart: Cart, customer: number): Promise<{ readonly id: number } | undefined> {
   const filters = [
     ['customerId', 'equals', String(customer)],
     ['placedAt', 'is', cart.updatedAt]

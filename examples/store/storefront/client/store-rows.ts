@@ -14,7 +14,7 @@ export interface Cart {
   readonly items: readonly CartItem[]
 }
 
-export interface OrderLine {
+interface OrderLine {
   readonly id: number
   readonly productId: number
   readonly variantId: number | null

@@ -2,7 +2,7 @@ import { element } from './element.js'
 import { euros, times } from './euros.js'
 import type { SoldThing } from './sold-things.js'
 
-export interface ThingRow {
+interface ThingRow {
   readonly productId: number
   readonly quantity: number
   /** Of one. */

@@ -5,7 +5,7 @@ import { listenLocally } from '../../../harness/local-server.js'
 /**
  * What happens to the next COMMIT: it is lost on its way, or its answer is, or the answer waits until `letThrough`.
  */
-export type CommitFate = 'passes' | 'is lost' | 'answer is lost' | 'answer waits'
+type CommitFate = 'passes' | 'is lost' | 'answer is lost' | 'answer waits'
 
 /** Stands between the service and its MySQL server and cuts connections exactly at a COMMIT. */
 export class CommitProxy {
