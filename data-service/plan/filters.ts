@@ -3,7 +3,7 @@ import { suggestion } from '../entity/names.js'
 import { fitDecimal, parseDecimal } from '../entity/numbers.js'
 import { aliasesOf, type Compared, type Operator, operatorNamed, type Rounding } from '../entity/operators.js'
 import type { Resource } from './catalogue.js'
-import type { Condition } from './plans.js'
+import type { ColumnCondition } from './plans.js'
 import { expected, parseValue } from './values.js'
 import { type Violations, quoted } from './violations.js'
 
@@ -23,7 +23,7 @@ export function parseConditions(
   filters: readonly FilterParams[],
   resource: Resource,
   violations: Violations
-): readonly Condition[] {
+): readonly ColumnCondition[] {
   if (filters.length > MAX_CONDITIONS) {
     violations.add('filter.too-many', 'filters', `At most ${MAX_CONDITIONS} filters are taken, not ${filters.length}.`)
     return []
@@ -31,7 +31,7 @@ export function parseConditions(
   return filters.flatMap((filter) => parseCondition(filter, resource, violations) ?? [])
 }
 
-function parseCondition(filter: FilterParams, resource: Resource, violations: Violations): Condition | undefined {
+function parseCondition(filter: FilterParams, resource: Resource, violations: Violations): ColumnCondition | undefined {
   const filterable = resource.filterable.get(filter.property.toLowerCase())
   if (filterable === undefined) {
     const names = [...resource.filterable.values()].map((one) => one.name)

@@ -12,7 +12,7 @@ import {
   type UnknownParameters
 } from './planning.js'
 import type {
-  Condition,
+  ColumnCondition,
   ExportPlan,
   GetPlan,
   ListPlan,
@@ -217,7 +217,11 @@ export function planLookup(params: LookupParams, context: PlanningContext): Look
   return planned({ operation: 'lookup', entity: resource.entity, scope, conditions, limit: UNPAGED_LIMIT })
 }
 
-function parseSearch(search: string | undefined, { entity }: Resource, violations: Violations): readonly Condition[] {
+function parseSearch(
+  search: string | undefined,
+  { entity }: Resource,
+  violations: Violations
+): readonly ColumnCondition[] {
   if (search === undefined || search.trim() === '') return []
   if (isTooLong(search)) {
     violations.add('filter.too-many', 'search', `search has at most ${MAX_VALUE_CHARACTERS} characters.`)

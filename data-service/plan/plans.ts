@@ -8,8 +8,14 @@ export interface Path {
   readonly column: Column
 }
 
-/** One condition over a column. Client filters, row scopes and ids are all of this one type. */
-export type Condition = Compared & { readonly path: Path }
+/** A comparison of one column. Client filters, ids and the scope of an owner are of this type. */
+export type ColumnCondition = Compared & { readonly path: Path }
+
+/** A condition that rows meet: a comparison, or several conditions joined by OR or by AND. */
+export type Condition =
+  | ColumnCondition
+  | { readonly anyOf: readonly [Condition, ...Condition[]] }
+  | { readonly allOf: readonly [Condition, ...Condition[]] }
 
 export interface SortKey {
   readonly path: Path
@@ -122,7 +128,7 @@ export type LookupPlan = Planned<{
   readonly operation: 'lookup'
   readonly entity: Entity
   readonly scope: RowScope
-  readonly conditions: readonly Condition[]
+  readonly conditions: readonly ColumnCondition[]
   readonly limit: number
 }>
 

@@ -8,12 +8,16 @@ import type { BoundValue, BoundValues } from './engines/statement.js'
 /** An expression as Sequelize's generator takes it. */
 export type Expression = ReturnType<typeof col> | ReturnType<typeof fn>
 
+/** A condition of a statement: a comparison, or several conditions joined by OR or by AND. */
+export type RowCondition =
+  ColumnComparison | { readonly anyOf: readonly RowCondition[] } | { readonly allOf: readonly RowCondition[] }
+
 /**
- * A condition of a SELECT: that of a plan, or that of an export's position among rows with the same value. `inRun` means
- * equal and `inRunOfNulls` means NULL, both for a read that continues at an id. Unlike `isEmpty`, `inRunOfNulls` and
- * `isNotNull` treat an empty string as a value.
+ * A comparison: that of a plan, or that of an export's position among rows with the same value. `inRun` means equal and
+ * `inRunOfNulls` means NULL, both for a read that continues at an id. Unlike `isEmpty`, `inRunOfNulls` and `isNotNull`
+ * treat an empty string as a value.
  */
-export interface RowCondition {
+export interface ColumnComparison {
   readonly path: Path
   readonly comparison: Comparison | 'inRun' | 'inRunOfNulls' | 'isNotNull'
   readonly operands: readonly Operand[]
@@ -26,15 +30,39 @@ export interface TextContext {
   readonly root: string
 }
 
+/** The comparisons of all conditions, in the order of the text. */
+export function comparisonsOf(conditions: readonly RowCondition[]): readonly ColumnComparison[] {
+  // Most requests have no combined conditions.
+  if (conditions.every(isComparison)) return conditions
+  return conditions.flatMap((one) => (isComparison(one) ? one : comparisonsOf(partsOf(one))))
+}
+
+function isComparison(condition: RowCondition): condition is ColumnComparison {
+  return 'comparison' in condition
+}
+
+function partsOf(combined: Exclude<RowCondition, ColumnComparison>): readonly RowCondition[] {
+  return 'anyOf' in combined ? combined.anyOf : combined.allOf
+}
+
 /** The conditions joined with AND. Only their shape is in the text; `boundValues` makes the operands. */
 export function whereAll(conditions: readonly RowCondition[], context: TextContext): WhereOptions {
-  return { [Op.and]: conditions.map((condition, index) => whereOne(condition, `f${index}`, context)) }
+  let next = 0
+  // Numbered in the order of comparisonsOf.
+  const whereOf = (condition: RowCondition): WhereOptions => {
+    if (isComparison(condition)) return whereOne(condition, `f${next++}`, context)
+    const parts = partsOf(condition)
+    // Sequelize leaves an empty list out, and then every row would match.
+    if (parts.length === 0) throw new TypeError('A combined condition has no parts')
+    return { ['anyOf' in condition ? Op.or : Op.and]: parts.map(whereOf) }
+  }
+  return { [Op.and]: conditions.map(whereOf) }
 }
 
 /** The operands of the conditions under the names that `whereAll` gave them. */
 export function boundValues(conditions: readonly RowCondition[], dialect: SqlDialect): BoundValues {
   const values: BoundValues = {}
-  conditions.forEach((condition, index) => {
+  comparisonsOf(conditions).forEach((condition, index) => {
     paddedOperands(condition).forEach((operand, position) => {
       values[`f${index}_${position}`] = boundOperand(operand, condition, dialect)
     })
@@ -44,9 +72,12 @@ export function boundValues(conditions: readonly RowCondition[], dialect: SqlDia
 
 /** A key of the conditions' shape: conditions of the same shape have the same text. */
 export function shapeOf(conditions: readonly RowCondition[]): string {
-  return conditions
-    .map((condition) => `${pathKey(condition.path)} ${condition.comparison} ${paddedOperands(condition).length}`)
-    .join(';')
+  return conditions.map(shapeOfOne).join(';')
+}
+
+function shapeOfOne(condition: RowCondition): string {
+  if (!isComparison(condition)) return `${'anyOf' in condition ? 'any' : 'all'}(${shapeOf(partsOf(condition))})`
+  return `${pathKey(condition.path)} ${condition.comparison} ${paddedOperands(condition).length}`
 }
 
 export function pathKey({ through, column }: Path): string {
@@ -67,7 +98,7 @@ export function keyOf(path: Path, context: TextContext): Expression {
 /** The symbols of operators as Sequelize's generator takes them. */
 const ORDERS = { '>': Op.gt, '>=': Op.gte, '<': Op.lt, '<=': Op.lte } as const
 
-function whereOne(condition: RowCondition, name: string, context: TextContext): WhereOptions {
+function whereOne(condition: ColumnComparison, name: string, context: TextContext): WhereOptions {
   const { path, comparison } = condition
   const key = keyOf(path, context)
   const operands = paddedOperands(condition).map((_, position) =>
@@ -158,7 +189,7 @@ function isNotNull(key: Expression): WhereOptions {
   return where(key, Op.not, literal('NULL'))
 }
 
-function boundOperand(operand: Operand, { path, comparison }: RowCondition, dialect: SqlDialect): BoundValue {
+function boundOperand(operand: Operand, { path, comparison }: ColumnComparison, dialect: SqlDialect): BoundValue {
   const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
   return sql?.kind === 'match'
     ? dialect.bindMatch(String(operand), sql.match)
@@ -166,7 +197,7 @@ function boundOperand(operand: Operand, { path, comparison }: RowCondition, dial
 }
 
 /** The operands of a condition; lists are padded. */
-function paddedOperands({ comparison, operands }: RowCondition): readonly Operand[] {
+function paddedOperands({ comparison, operands }: ColumnComparison): readonly Operand[] {
   const isList = isOperator(comparison) && OPERATORS[comparison].operands === 'list'
   return isList ? padToPowerOfTwo(operands) : operands
 }
@@ -183,6 +214,6 @@ export function padToPowerOfTwo<Member>(list: readonly Member[]): readonly Membe
 }
 
 /** Whether a comparison is in the operator table. The others exist only in this folder. */
-function isOperator(comparison: RowCondition['comparison']): comparison is Comparison {
+function isOperator(comparison: ColumnComparison['comparison']): comparison is Comparison {
   return comparison in OPERATORS
 }

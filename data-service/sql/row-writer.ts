@@ -4,7 +4,7 @@ import type { Column } from '../entity/entity.js'
 import { dateTime, optional, type RowVersion, text, type Value } from '../entity/field.js'
 import type { Assignments, ExpectedVersions } from '../plan/plans.js'
 import type { AuditEntry } from '../plan/stores.js'
-import { boundValues, padToPowerOfTwo, type RowCondition, shapeOf, whereAll } from './conditions.js'
+import { boundValues, comparisonsOf, padToPowerOfTwo, type RowCondition, shapeOf, whereAll } from './conditions.js'
 import type { Changed, SqlDialect, WriteSession } from './engines/engine.js'
 import { type BoundValue, type BoundValues, type StatementText, statementText } from './engines/statement.js'
 
@@ -159,7 +159,7 @@ export class ChangeTexts {
   }
 
   #where({ table, conditions, versions }: Match): WhereOptions {
-    if (conditions.some(({ path }) => path.through !== null)) {
+    if (comparisonsOf(conditions).some(({ path }) => path.through !== null)) {
       throw new TypeError(`A change of ${table} can be conditioned on its own columns alone`)
     }
     const all = whereAll(conditions, { dialect: this.#dialect, root: table })

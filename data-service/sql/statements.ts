@@ -18,6 +18,7 @@ import { type Field, int } from '../entity/field.js'
 import type { Path, SortKey } from '../plan/plans.js'
 import {
   columnOf,
+  comparisonsOf,
   type Expression,
   keyOf,
   pathKey,
@@ -256,7 +257,7 @@ export class Statements {
   #compileRows({ entity, selected, conditions, sort, cut, lock }: RowsShape): Statement {
     const model = this.#models.of(entity)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
-    const paths = [...selected, ...conditions.map(({ path }) => path), ...sort.map(({ path }) => path)]
+    const paths = [...selected, ...comparisonsOf(conditions).map(({ path }) => path), ...sort.map(({ path }) => path)]
     const text = selectText({
       sequelize: this.#models.sequelize,
       model,
@@ -277,7 +278,9 @@ export class Statements {
       sequelize: this.#models.sequelize,
       model,
       columns: [[fn('COUNT', literal('*')), 'c0']],
-      joins: joinedBy(conditions.map(({ path }) => path)).map((one) => this.#models.association(entity, one)),
+      joins: joinedBy(comparisonsOf(conditions).map(({ path }) => path)).map((one) =>
+        this.#models.association(entity, one)
+      ),
       where: whereAll(conditions, { dialect: this.#dialect, root: aliasOf(model) }),
       order: []
     })

@@ -2,6 +2,7 @@ import type { Entity } from '../../data-service/entity/entity.js'
 import type { Operand } from '../../data-service/entity/field.js'
 import {
   allRows,
+  type ColumnCondition,
   type Condition,
   type GetPlan,
   type ListPlan,
@@ -39,13 +40,17 @@ export const unscoped: ListPlan['scope'] = {}
 // @ts-expect-error conditions that are none do not stand for every row
 export const everything: ListPlan['scope'] = { kind: 'rows-where', conditions: [] }
 
-declare const path: Condition['path']
+declare const path: ColumnCondition['path']
 /** Control: as many operands as the operator takes. */
-export const compared: readonly Condition[] = [
+export const compared: readonly [Condition, ...Condition[]] = [
   { path, comparison: 'equals', operands: [1] },
   { path, comparison: 'between', operands: [1, 2] },
   { path, comparison: 'in', operands: [1, 2, 3] }
 ]
+/** Control: conditions joined by OR and AND. */
+export const joined: Condition = { anyOf: [{ allOf: compared }, { path, comparison: 'isEmpty', operands: [] }] }
+// @ts-expect-error conditions that are none would match every row
+export const nothing: Condition = { anyOf: [] }
 // @ts-expect-error a list is no operand of a comparison with one value
 export const listed: Condition = { path, comparison: 'equals', operands: [1, 2] as readonly Operand[] }
 // @ts-expect-error between takes two operands

@@ -77,8 +77,8 @@ const read: Route = (asked, call) => planCustomRead(texts(asked), call).plan
 /** `customerId=42` of every condition; `all` for all rows. */
 function rows({ scope }: { readonly scope?: RowScope }): string[] | 'all' {
   if (scope === undefined || scope.kind === 'all-rows') return 'all'
-  return scope.conditions.map(
-    ({ path, comparison, operands }) => `${path.column.name} ${comparison} ${operands.join()}`
+  return scope.conditions.map((one) =>
+    'path' in one ? `${one.path.column.name} ${one.comparison} ${one.operands.join()}` : 'combined'
   )
 }
 const OWN = 'customerId equals 42'

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { type FilterParams, parseConditions } from '../../../data-service/plan/filters.js'
-import type { Condition } from '../../../data-service/plan/plans.js'
+import type { ColumnCondition } from '../../../data-service/plan/plans.js'
 import { Violations } from '../../../data-service/plan/violations.js'
 import { resource } from './example-entities.js'
 import { errorOf, violationsOf } from './violations-of.js'
 
-function parse(...filters: FilterParams[]): readonly Condition[] {
+function parse(...filters: FilterParams[]): readonly ColumnCondition[] {
   const violations = new Violations()
   const conditions = parseConditions(filters, resource('things'), violations)
   violations.finish()

@@ -186,7 +186,9 @@ describe('planGet', () => {
 describe('row scope', () => {
   const scope = (call: PlanningContext): unknown => {
     const planned = planList({ resource: 'tickets', shape: null, unplaced: null }, call).scope
-    return planned.kind === 'all-rows' ? 'all' : planned.conditions.map(({ operands }) => operands[0])
+    return planned.kind === 'all-rows'
+      ? 'all'
+      : planned.conditions.map((one) => ('path' in one ? one.operands[0] : one))
   }
 
   it('is the own rows of an owner and all rows for the bypass role', () => {

@@ -233,9 +233,11 @@ function inScope(row: MemoryRow, scope: RowScope): boolean {
 }
 
 function meets({ values }: MemoryRow, conditions: readonly Condition[]): boolean {
-  return conditions.every(({ path, comparison, operands }) => {
+  return conditions.every((condition) => {
+    if (!('path' in condition)) throw new Error('This store knows no combined conditions')
+    const { path, comparison, operands } = condition
     const among = comparison === 'in' ? operands : operands.slice(0, 1)
-    return among.some((one) => one === values.get(path.column.name))
+    return among.some((one: Operand) => one === values.get(path.column.name))
   })
 }
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Condition } from '../../../data-service/plan/plans.js'
 import { eachDatabase } from '../../harness/database.js'
 import { insertRows, TABLES } from '../../oracle/insert-rows.js'
 import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
@@ -133,6 +134,26 @@ eachDatabase((kind) => {
       const filtered = await fresh.store.page(pagePlan(categories, { conditions }), never)
       expect(filtered.rows.map(({ values }) => values)).to.deep.equal([[1]])
       expect(filtered.total).to.equal(1)
+    })
+
+    it('joins conditions by OR and AND, however deep, and binds the value of each', async () => {
+      const price = (comparison: 'equals' | 'greaterThan', amount: string) =>
+        condition(path(products, 'price'), comparison, amount)
+      const inLeaf = condition(throughPath(products, 'category', categories, 'name'), 'equals', 'leaf')
+      const ids = async (...conditions: Condition[]): Promise<unknown> => {
+        const { rows, total } = await fresh.store.page(pagePlan(products, { limit: 1, conditions }), never)
+        return [rows[0]?.values[0], total]
+      }
+      const cheapOrTea: Condition = { anyOf: [price('equals', '0.05'), price('equals', '19.90')] }
+      expect(await ids(cheapOrTea)).to.deep.equal([1, 2])
+      expect(await ids(cheapOrTea, inLeaf)).to.deep.equal([2, 1])
+      expect(await ids({ anyOf: [{ allOf: [cheapOrTea, inLeaf] }, price('greaterThan', '20.00')] })).to.deep.equal([
+        2, 2
+      ])
+      expect(await ids({ allOf: [cheapOrTea, { anyOf: [inLeaf] }] }, price('greaterThan', '1.00'))).to.deep.equal([
+        undefined,
+        0
+      ])
     })
 
     it('looks up by name, then id', async () => {
