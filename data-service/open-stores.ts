@@ -8,8 +8,14 @@ import type { AuthStore } from './auth/accounts.js'
 import type { DataServiceConfig } from './config.js'
 import type { ReadStore, WriteStore } from './plan/stores.js'
 import { openAuthStore } from './sql/accounts.js'
-import { type ConfiguredDatabase, openDatabase, openFailure, sameDatabase } from './sql/connect.js'
-import { type DatabaseHealth, watchDatabase } from './sql/database-health.js'
+import {
+  type ConfiguredDatabase,
+  type DatabaseHealth,
+  openDatabase,
+  openFailure,
+  sameDatabase,
+  watchDatabase
+} from './sql/connect.js'
 import { type Database, toDomainError } from './sql/engines/engine.js'
 import { SqlReadStore } from './sql/reads.js'
 import { checkSchema } from './sql/schema/check-schema.js'

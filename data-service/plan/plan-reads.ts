@@ -1,6 +1,7 @@
 import { DomainError } from '../../shared/errors.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column } from '../entity/entity.js'
+import type { ReadOperation } from '../entity/operations.js'
 import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
 import type { Resource } from './catalogue.js'
 import { type FilterParams, isTooLong, MAX_VALUE_CHARACTERS, parseConditions } from './filters.js'
@@ -22,6 +23,7 @@ import type {
   PlannedChildren,
   PlannedReference,
   Projection,
+  RowScope,
   ShapedProperty
 } from './plans.js'
 import { propertyName } from './projection.js'
@@ -50,17 +52,37 @@ interface ReadParams extends OwnerParams {
   readonly unplaced: UnknownParameters | null
 }
 
+/**
+ * The checks of every read, in one order: the access rules, the parameters that `parse` reads, the parameters that are
+ * unknown. Throws `auth.required`, `capability.denied` or `ownership.denied` at once and then one error with all
+ * violations.
+ */
+function checkRead<Parsed extends object>(
+  read: {
+    readonly resource: Resource
+    readonly read: ReadOperation | CustomRead
+    readonly params: ReadParams
+  },
+  context: PlanningContext,
+  parse: (violations: Violations) => Parsed
+): Parsed & { readonly scope: RowScope } {
+  const violations = new Violations()
+  const scope = readableRows(read, context, violations)
+  const parsed = parse(violations)
+  rejectUnknownParameters(read.params.unplaced, violations)
+  violations.finish()
+  return { ...parsed, scope }
+}
+
 interface ListParams extends ReadParams {
   readonly shape: ShapeParams | null
 }
 
 export function planList(params: ListParams, context: PlanningContext): ListPlan {
   const resource = context.planning.catalogue.resource(params.resource)
-  const violations = new Violations()
-  const scope = readableRows({ resource, read: 'list', params }, context, violations)
-  const shape = parseShape(params.shape, resource, violations)
-  rejectUnknownParameters(params.unplaced, violations)
-  violations.finish()
+  const { scope, shape } = checkRead({ resource, read: 'list', params }, context, (violations) => ({
+    shape: parseShape(params.shape, resource, violations)
+  }))
   return planned({
     operation: 'list',
     entity: resource.entity,
@@ -90,23 +112,22 @@ export function planPage(
   params: PageParams,
   context: PlanningContext
 ): { readonly plan: PagePlan; readonly paging: Paging } {
-  const { planning } = context
-  const resource = planning.catalogue.resource(params.resource)
-  const violations = new Violations()
-  const scope = readableRows({ resource, read: 'paged', params }, context, violations)
-  const conditions = parseConditions(params.selection?.filters ?? [], resource, violations)
-  const sort = parseSort(params.selection, resource, violations)
-  const paging = parsePaging(params, planning.maxPageSize, violations)
-  const shape = parseShape(params.shape, resource, violations)
-  rejectUnknownParameters(params.unplaced, violations)
-  violations.finish()
+  const { catalogue, maxPageSize } = context.planning
+  const resource = catalogue.resource(params.resource)
+  const checked = checkRead({ resource, read: 'paged', params }, context, (violations) => ({
+    conditions: parseConditions(params.selection?.filters ?? [], resource, violations),
+    sort: parseSort(params.selection, resource, violations),
+    paging: parsePaging(params, maxPageSize, violations),
+    shape: parseShape(params.shape, resource, violations)
+  }))
+  const { paging } = checked
   const plan: PagePlan = planned({
     operation: 'paged',
     entity: resource.entity,
-    scope,
-    ...planShape(shape, resource, context),
-    conditions,
-    sort,
+    scope: checked.scope,
+    ...planShape(checked.shape, resource, context),
+    conditions: checked.conditions,
+    sort: checked.sort,
     limit: paging.pageSize,
     offset: paging.offset,
     withTotal: paging.withTotal
@@ -121,12 +142,10 @@ interface GetParams extends ReadParams {
 
 export function planGet(params: GetParams, context: PlanningContext): GetPlan {
   const resource = context.planning.catalogue.resource(params.resource)
-  const violations = new Violations()
-  const scope = readableRows({ resource, read: 'get', params }, context, violations)
-  const id = parseId(params.id, resource.id.field, violations)
-  const shape = parseShape(params.shape, resource, violations)
-  rejectUnknownParameters(params.unplaced, violations)
-  violations.finish()
+  const { scope, id, shape } = checkRead({ resource, read: 'get', params }, context, (violations) => ({
+    id: parseId(params.id, resource.id.field, violations),
+    shape: parseShape(params.shape, resource, violations)
+  }))
   return planned({
     operation: 'get',
     entity: resource.entity,
@@ -165,15 +184,13 @@ interface ExportParams extends ReadParams {
 }
 
 export function planExport(params: ExportParams, context: PlanningContext): ExportPlan {
-  const { planning } = context
-  const resource = planning.catalogue.resource(params.resource)
-  const violations = new Violations()
-  const scope = readableRows({ resource, read: 'export', params }, context, violations)
-  const conditions = parseConditions(params.selection?.filters ?? [], resource, violations)
-  const sort = parseSort(params.selection, resource, violations)
-  const named = parseFields(params.fields, resource, { violations, reject: notExported })
-  rejectUnknownParameters(params.unplaced, violations)
-  violations.finish()
+  const { catalogue, maxExportRows } = context.planning
+  const resource = catalogue.resource(params.resource)
+  const { scope, conditions, sort, named } = checkRead({ resource, read: 'export', params }, context, (violations) => ({
+    conditions: parseConditions(params.selection?.filters ?? [], resource, violations),
+    sort: parseSort(params.selection, resource, violations),
+    named: parseFields(params.fields, resource, { violations, reject: notExported })
+  }))
   const { projections } = resource
   return planned({
     operation: 'export',
@@ -182,7 +199,7 @@ export function planExport(params: ExportParams, context: PlanningContext): Expo
     projection: named === undefined ? projections.cells : projections.of(named),
     conditions,
     sort,
-    limit: planning.maxExportRows
+    limit: maxExportRows
   })
 }
 
@@ -209,11 +226,9 @@ interface LookupParams extends ReadParams {
 
 export function planLookup(params: LookupParams, context: PlanningContext): LookupPlan {
   const resource = context.planning.catalogue.resource(params.resource)
-  const violations = new Violations()
-  const scope = readableRows({ resource, read: 'lookup', params }, context, violations)
-  const conditions = parseSearch(params.search, resource, violations)
-  rejectUnknownParameters(params.unplaced, violations)
-  violations.finish()
+  const { scope, conditions } = checkRead({ resource, read: 'lookup', params }, context, (violations) => ({
+    conditions: parseSearch(params.search, resource, violations)
+  }))
   return planned({ operation: 'lookup', entity: resource.entity, scope, conditions, limit: UNPAGED_LIMIT })
 }
 
@@ -251,11 +266,10 @@ export function planCustomRead(
   const { entity } = resource
   const read = entity.customReads.get(params.name)
   if (read === undefined) throw new DomainError('route.not-found', 'There is no such read.')
-  const violations = new Violations()
-  const scope = readableRows({ resource, read, params }, context, violations)
-  rejectUnknownParameters({ parameters: Object.keys(params.parameters) }, violations)
-  rejectUnknownParameters(params.unplaced, violations)
-  violations.finish()
+  const { scope } = checkRead({ resource, read, params }, context, (violations) => {
+    rejectUnknownParameters({ parameters: Object.keys(params.parameters) }, violations)
+    return {}
+  })
   const sort = read.sort.includes(resource.id) ? read.sort : [...read.sort, resource.id]
   const plan: PagePlan = planned({
     operation: 'paged',
