@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import { keepBodiesAsBuffers } from '../http/json-body.js'
-import { rejectOtherMethods } from '../server/methods.js'
+import { answerOtherMethods } from '../server/methods.js'
 import { exportRoute } from './exports.js'
 import { ENTITY_PATHS, routedMethods } from './paths.js'
 import { readRoutes } from './reads.js'
@@ -33,11 +33,11 @@ export const entityWrites = fp<EntityRouteDeps>(
   }
 )
 
-/** Answers all other methods at the paths of entities: 404 if the resource has no such path, else 405. */
+/** OPTIONS and all other methods at the paths of entities: 404 if the resource has no such path, else 204 or 405. */
 export const entityMethods = fp<Pick<EntityRouteDeps, 'catalogue'>>(
   async (app, { catalogue }) => {
     for (const path of ENTITY_PATHS) {
-      rejectOtherMethods(app, {
+      answerOtherMethods(app, {
         url: path.url,
         routed: routedMethods(path),
         allowed: (request, reply) => allowedAt({ catalogue, path }, request, reply)

@@ -4,7 +4,7 @@ import type { Action, Navigation, Property, Resource } from '../data/data-client
 import { ownerParameterOf } from '../entity-routes/paths.js'
 import { code, escapeHtml, HTML_HEADERS, htmlPage, link, table } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { rejectOtherMethods } from '../server/methods.js'
+import { answerOtherMethods } from '../server/methods.js'
 import { operationsOf } from './document.js'
 import { boundsInWords } from './property-schema.js'
 
@@ -196,7 +196,7 @@ function routesOf(resource: Resource): Route[] {
 export const docsPage = fp<{ catalogue: Catalogue; address: PublicAddress; isRendered: boolean }>(
   async (app, { catalogue, address, isRendered }) => {
     const url = '/docs'
-    rejectOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
       const resources = [...catalogue.current.resources.values()]
       return reply.headers(HTML_HEADERS).send(docsOverview(resources, { base: address.baseFor(request), isRendered }))

@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import type { Catalogue } from '../data/catalogue.js'
 import type { Resource } from '../data/data-client.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { rejectOtherMethods } from '../server/methods.js'
+import { answerOtherMethods } from '../server/methods.js'
 import { COMPONENT_HEADERS, PROBLEM_SCHEMA } from './components.js'
 import { customReadOperations, type DocumentedOperation, readOperations, writeOperations } from './operations.js'
 import { resourceSchemas } from './schemas.js'
@@ -75,7 +75,7 @@ export const openApi = fp<{ catalogue: Catalogue; address: PublicAddress }>(
   async (app, { catalogue, address }) => {
     const url = '/openapi.json'
     let written = { key: '', text: '' }
-    rejectOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
       const base = address.baseFor(request)
       const { digest, resources } = catalogue.current

@@ -12,10 +12,11 @@ export function addAllMethods(app: FastifyInstance): void {
 }
 
 /**
- * Adds a route that answers all other methods at a path with 405 and `Allow` (RFC 9110 section 15.5.6). Without it the
- * router would try a parametric path for them: `HEAD /products/export` would become `HEAD /products/{id}`.
+ * Adds routes that answer OPTIONS at a path with 204 and `Allow` (RFC 9110 section 9.3.7), and all other methods with 405
+ * and `Allow` (section 15.5.6). Without them the router would try a parametric path: `HEAD /products/export` would become
+ * `HEAD /products/{id}`.
  */
-export function rejectOtherMethods(
+export function answerOtherMethods(
   app: FastifyInstance,
   path: {
     readonly url: string
@@ -30,11 +31,24 @@ export function rejectOtherMethods(
     throw methodNotAllowed(request, reply, allowed(request, reply))
   }
   app.route({
-    method: ROUTABLE_METHODS.filter((method) => !routed.includes(method)),
+    method: ROUTABLE_METHODS.filter((method) => method !== 'OPTIONS' && !routed.includes(method)),
     url,
     onRequest: reject,
     handler: reject
   })
+  app.options(url, (request, reply) => {
+    const methods = allowed(request, reply)
+    reply.header('allow', allowValue(methods))
+    if (methods.includes('PATCH')) reply.header('accept-patch', MERGE_PATCH)
+    return reply.code(204).send()
+  })
+}
+
+/** The one patch format of the gateway (RFC 7396), for `Accept-Patch` (RFC 5789 section 3.1). */
+const MERGE_PATCH = 'application/merge-patch+json'
+
+function allowValue(methods: readonly string[]): string {
+  return [...methods, 'OPTIONS'].join(', ')
 }
 
 /** The error for a wrong method. Sets `Allow` on the reply. */
@@ -43,7 +57,7 @@ export function methodNotAllowed(
   reply: FastifyReply,
   allowed: readonly string[]
 ): DomainError {
-  const allow = allowed.join(', ')
+  const allow = allowValue(allowed)
   reply.header('allow', allow)
   return new DomainError('method.not-allowed', `${request.method} is not allowed here. Allowed: ${allow}.`)
 }
@@ -60,7 +74,7 @@ export const health = fp<{ isReady: () => boolean }>(
       ['/health/live', () => true]
     ] as const
     for (const [url, isHealthy] of pages) {
-      rejectOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+      answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
       app.get(url, async (_request, reply) => {
         if (!isHealthy()) throw new DomainError('upstream.unavailable', 'Requests cannot be served at the moment.')
         reply.header('cache-control', 'no-store')

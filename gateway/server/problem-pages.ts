@@ -2,16 +2,16 @@ import fp from 'fastify-plugin'
 import { DomainError, ERROR_CODES, type ErrorCode, errorKind, isErrorCode } from '../../shared/errors.js'
 import { escapeHtml, HTML_HEADERS, htmlPage, link, prose, table } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
-import { rejectOtherMethods } from './methods.js'
+import { answerOtherMethods } from './methods.js'
 
 /** `GET /problems/{code}`: the page that the `type` of a problem document leads to. `GET /problems` lists them. */
 export const problemPages = fp<{ address: PublicAddress }>(
   async (app, { address }) => {
-    rejectOtherMethods(app, { url: '/problems', routed: ['GET', 'HEAD'] })
+    answerOtherMethods(app, { url: '/problems', routed: ['GET', 'HEAD'] })
     app.get('/problems', async (request, reply) => reply.headers(HTML_HEADERS).send(index(address.baseFor(request))))
 
     const url = '/problems/:code'
-    rejectOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get<{ Params: { code: string } }>(url, async (request, reply) => {
       const { code } = request.params
       if (!isErrorCode(code)) throw new DomainError('route.not-found', 'There is no problem of this name.')

@@ -10,7 +10,7 @@ import { setCookie } from '../http/cookies.js'
 import { headerLines } from '../http/header-fields.js'
 import type { KeyRing, Verdict } from '../key-ring/key-ring.js'
 import { ignoreErrors } from '../server/connections.js'
-import { rejectOtherMethods } from '../server/methods.js'
+import { answerOtherMethods } from '../server/methods.js'
 import { isGenuine } from './access-tokens.js'
 import { sentCookies } from './cookies.js'
 import { authCall, type SessionTools } from './session-tools.js'
@@ -238,7 +238,7 @@ interface AntiforgeryRouteOptions {
 export const antiforgeryRoute = fp<AntiforgeryRouteOptions>(
   async (app, { tokens, tools, cookieSecure }) => {
     const url = '/auth/antiforgery'
-    rejectOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
       const session = await provenSession(request, tools)
       const { cookie, token } = await tokens.issue(antiforgeryCookieIn(request.headers.cookie), session)

@@ -6,7 +6,7 @@ import type { AuthCall } from '../data/auth-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { cookieViolation } from '../http/cookies.js'
 import { bodyOf, keepBodiesAsBuffers, requireJsonBody, requireJsonMediaType } from '../http/json-body.js'
-import { rejectOtherMethods } from '../server/methods.js'
+import { answerOtherMethods } from '../server/methods.js'
 import { abortOnDisconnect } from '../server/requests.js'
 import { checkAccessToken } from './access-tokens.js'
 import { sentCookies, sentRefreshTokens } from './cookies.js'
@@ -41,7 +41,7 @@ export const authRoutes = fp<{ tools: SessionTools }>(
 /** `POST /auth/login`: opens a session with an e-mail address and a password. */
 function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/login'
-  rejectOtherMethods(app, { url, routed: ['POST'] })
+  answerOtherMethods(app, { url, routed: ['POST'] })
   app.post(url, { preParsing: requireJsonMediaType, preValidation: requireJsonBody }, async (request, reply) => {
     const session = await auth.login(
       { ...authCall(request), signal: abortOnDisconnect(reply) },
@@ -73,7 +73,7 @@ function readCredentials(body: Buffer): { readonly email: string; readonly passw
  */
 function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/session-cookie'
-  rejectOtherMethods(app, { url, routed: ['POST', 'DELETE'] })
+  answerOtherMethods(app, { url, routed: ['POST', 'DELETE'] })
   app.post(url, { preParsing: requireJsonMediaType, preValidation: requireJsonBody }, async (request, reply) => {
     const { accessToken, refreshToken } = readTokens(bodyOf(request))
     cookies.mirror(reply, accessToken, refreshToken)
@@ -90,7 +90,7 @@ function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionToo
   }
   const bodyless = { preParsing: ignoreTypeOfNothing, preValidation: jsonOrNothing }
   app.delete(url, bodyless, logout)
-  rejectOtherMethods(app, { url: '/auth/logout', routed: ['POST'] })
+  answerOtherMethods(app, { url: '/auth/logout', routed: ['POST'] })
   app.post('/auth/logout', bodyless, logout)
 }
 
@@ -126,7 +126,7 @@ function readToken(
 /** `POST /auth/session/token`: the access token of the session cookies, for the scripts of a page. Refreshes it if needed. */
 function sessionTokenRoute(app: FastifyInstance, tools: SessionTools): void {
   const url = '/auth/session/token'
-  rejectOtherMethods(app, { url, routed: ['POST'] })
+  answerOtherMethods(app, { url, routed: ['POST'] })
   app.post(url, { preParsing: ignoreTypeOfNothing, preValidation: jsonOrNothing }, async (request, reply) => {
     const call = authCall(request)
     const { access, refresh } = sentCookies(request.headers.cookie)
@@ -153,7 +153,7 @@ async function validToken(accessToken: string, call: AuthCall, tools: SessionToo
 export const keySetRoute = fp<{ tools: SessionTools }>(
   async (app, { tools }) => {
     const url = '/.well-known/jwks.json'
-    rejectOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
+    answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
       const keySet = await tools.keys.ownKeySet(authCall(request))
       return reply.header('cache-control', 'public, max-age=60').header('content-type', 'application/json').send(keySet)

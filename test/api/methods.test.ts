@@ -42,7 +42,46 @@ describeApi('methods and routes', (store) => {
       const answer = await store.call(path, { method })
       store.problem(answer, { status: 405, code: 'method.not-allowed' })
       const allowed = String(answer.headers['allow']).split(/, ?/)
-      expect(allowed).to.include('GET').and.not.include(method)
+      expect(allowed).to.include.members(['GET', 'OPTIONS']).and.not.include(method)
+    })
+  }
+
+  const OPTIONS: readonly (readonly [path: string, allow: string])[] = [
+    ['/products', 'GET, HEAD, POST, OPTIONS'],
+    ['/products/paged', 'GET, HEAD, OPTIONS'],
+    ['/products/export?fields=zz', 'GET, OPTIONS'],
+    ['/products/lookup', 'GET, HEAD, OPTIONS'],
+    ['/products/x', 'GET, HEAD, PUT, DELETE, OPTIONS'],
+    ['/products/1/publish', 'PUT, OPTIONS'],
+    ['/orders/1', 'GET, HEAD, DELETE, OPTIONS'],
+    ['/audit-entries', 'GET, HEAD, OPTIONS'],
+    ['/audit-entries/1', 'GET, HEAD, OPTIONS'],
+    ['/bookmarks/session-ids', 'GET, HEAD, OPTIONS'],
+    ['/openapi.json', 'GET, HEAD, OPTIONS'],
+    ['/problems/conflict', 'GET, HEAD, OPTIONS'],
+    ['/health', 'GET, HEAD, OPTIONS']
+  ]
+  for (const [path, allow] of OPTIONS) {
+    it(`answers OPTIONS ${path} with 204 and Allow, whoever asks`, async () => {
+      const answer = await store.call(path, { method: 'OPTIONS' })
+      expect([answer.status, answer.bytes.length]).to.deep.equal([204, 0])
+      expect(answer.headers).to.include({ allow })
+      expect(answer.headers).to.not.have.any.keys('content-type', 'content-length', 'access-control-allow-origin')
+    })
+  }
+
+  it('answers OPTIONS of an entity with the headers that entities have', async () => {
+    const { headers } = await store.call('/products/1', { method: 'OPTIONS', headers: { 'x-request-id': 'mine' } })
+    expect(headers).to.include({
+      'cache-control': 'no-store',
+      'api-supported-versions': '1.0',
+      'x-request-id': 'mine'
+    })
+  })
+
+  for (const path of ['/nope', '/nope/1', '/products/1/nope', '/products/']) {
+    it(`answers OPTIONS ${path} with 404`, async () => {
+      store.problem(await store.call(path, { method: 'OPTIONS' }), { status: 404, code: 'route.not-found' })
     })
   }
 

@@ -56,7 +56,7 @@ describe('GET /auth/antiforgery', () => {
   it('takes no other method', async () => {
     const answer = await gateway.app.inject({ method: 'POST', url })
     expect(answer.statusCode).to.equal(405)
-    expect(answer.headers).to.include({ allow: 'GET, HEAD' })
+    expect(answer.headers).to.include({ allow: 'GET, HEAD, OPTIONS' })
     expect(answer.headers).to.not.have.property('set-cookie')
   })
 })

@@ -33,7 +33,7 @@ describe('the published keys', () => {
   it('are served to GET and HEAD alone', async () => {
     const answer = await gateway.send('POST', '/.well-known/jwks.json', { body: {} })
     expectProblem(answer, 405, 'method.not-allowed')
-    expect(answer.headers['allow']).to.equal('GET, HEAD')
+    expect(answer.headers['allow']).to.equal('GET, HEAD, OPTIONS')
   })
 
   it('are kept for a minute', async () => {

@@ -97,10 +97,10 @@ describe('POST /auth/session-cookie', () => {
   })
 
   for (const [url, allowed, others] of [
-    [URL, 'POST, DELETE', ['GET', 'HEAD', 'PUT', 'PATCH', 'OPTIONS', 'PROPFIND']],
-    ['/auth/login', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']],
-    ['/auth/logout', 'POST', ['GET', 'HEAD', 'DELETE', 'OPTIONS']],
-    ['/auth/session/token', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']]
+    [URL, 'POST, DELETE, OPTIONS', ['GET', 'HEAD', 'PUT', 'PATCH', 'PROPFIND']],
+    ['/auth/login', 'POST, OPTIONS', ['GET', 'HEAD', 'PUT', 'DELETE']],
+    ['/auth/logout', 'POST, OPTIONS', ['GET', 'HEAD', 'DELETE']],
+    ['/auth/session/token', 'POST, OPTIONS', ['GET', 'HEAD', 'PUT', 'DELETE']]
   ] as const) {
     for (const method of others) {
       it(`${method} ${url} is 405 and says what is allowed`, async () => {
@@ -112,6 +112,19 @@ describe('POST /auth/session-cookie', () => {
         for (const name of Object.keys(answer.headers)) expect(name).to.not.match(/^access-control-/)
       })
     }
+
+    it(`OPTIONS ${url} says what is allowed, and lets no other origin in`, async () => {
+      const headers = { origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' }
+      const own = await gateway.send('OPTIONS', url, { cookies: { refresh: 'r' } })
+      expect([own.statusCode, own.body]).to.deep.equal([204, ''])
+      expect(own.headers).to.include({ allow: allowed, 'cache-control': 'no-store' })
+      expect(setCookies(own)).to.deep.equal([])
+      const preflight = await gateway.send('OPTIONS', url, { headers })
+      expectProblem(preflight, 403, 'request.cross-site')
+      for (const name of [...Object.keys(own.headers), ...Object.keys(preflight.headers)]) {
+        expect(name).to.not.match(/^access-control-/)
+      }
+    })
   }
 
   it('what it sets is what logout expires', async () => {
