@@ -12,8 +12,8 @@ const BETWEEN_BATCHES = 100
 export interface Expiring {
   /** Its name in the log. */
   readonly what: string
-  /** Deletes at most `most` rows that expired by `now` (epoch milliseconds). Returns how many it deleted. */
-  purge(now: number, most: number): Promise<number>
+  /** Deletes at most `limit` rows that expired by `now` (epoch milliseconds). Returns how many it deleted. */
+  purge(now: number, limit: number): Promise<number>
 }
 
 /**

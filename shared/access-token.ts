@@ -1,13 +1,13 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import jwt, { type JwtHeader, type JwtPayload } from 'jsonwebtoken'
 
-/** An issuer whose tokens are accepted. Its keys verify its own tokens alone. */
+/** An issuer whose tokens are accepted. Its keys verify only its own tokens. */
 export interface Issuer {
   readonly issuer: string
   readonly audience: string
   /** The `typ` that the header of its tokens must have (RFC 7515 section 4.1.9), in any letter case; undefined for any. */
   readonly tokenType?: string | undefined
-  /** undefined where the issuer has no such key. Throws `upstream.unavailable` where that cannot be found out. */
+  /** undefined if the issuer has no such key. Throws `upstream.unavailable` if that cannot be determined at the moment. */
   key(kid: string): Promise<VerificationKey | undefined>
 }
 
@@ -20,17 +20,17 @@ export interface VerificationKey {
 
 const MIN_RSA_BITS = 2048
 
-/** The algorithm that a key signs with here; undefined for keys of any other kind or too short. */
+/** The algorithm that is used with a key; undefined for other kinds of keys and for RSA keys that are too short. */
 export function algorithmOf(key: KeyObject): VerificationKey['algorithm'] | undefined {
   const { namedCurve, modulusLength = 0 } = key.asymmetricKeyDetails ?? {}
   if (key.asymmetricKeyType === 'ec') return namedCurve === 'prime256v1' ? 'ES256' : undefined
   return key.asymmetricKeyType === 'rsa' && modulusLength >= MIN_RSA_BITS ? 'RS256' : undefined
 }
 
-/** RFC 7638: the same key has the same id in every replica. */
+/** The thumbprint of a key (RFC 7638). It serves as key id, so that a key has the same id in every replica. */
 export function thumbprint(publicKey: KeyObject): string {
   const { e, kty, n, crv, x, y } = publicKey.export({ format: 'jwk' })
-  // Members in lexicographic order, as the RFC demands.
+  // The RFC requires the members in lexicographic order.
   const members = kty === 'EC' ? { crv, kty, x, y } : { e, kty, n }
   return createHash('sha256').update(JSON.stringify(members)).digest('base64url')
 }
@@ -38,8 +38,8 @@ export function thumbprint(publicKey: KeyObject): string {
 const MAX_KEYS = 100
 
 /**
- * A JSON Web Key Set (RFC 7517) by key id. Keys for anything but ES256 and RS256 signatures are left out. Throws where
- * the text is no key set.
+ * The keys of a JSON Web Key Set (RFC 7517) by key id. Keys for other uses than ES256 and RS256 signatures are left out,
+ * and so are all after the first 100. Throws an Error if the text is not a key set.
  */
 export function parseKeySet(text: string): ReadonlyMap<string, VerificationKey> {
   const set: unknown = JSON.parse(text)
@@ -78,17 +78,17 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 /** The claims of a verified token. */
 export type Claims = JwtPayload & { readonly iss: string; readonly sub: string; readonly exp: number }
 
-/** The last second of the year 9999, after which RFC 3339 has no date. */
+/** The last second of the year 9999. RFC 3339 cannot express later times. */
 const LAST_EXPIRY = 253_402_300_799
 
-/** Why a token is not valid. The message is for the log alone. */
+/** A token is not valid. The message says why; it is only for the log. */
 export class TokenRejected extends Error {
   override readonly name = 'TokenRejected'
 }
 
 /**
  * Checks signature, algorithm, `iss`, `aud`, `exp` (required), `nbf`, `kid` and `sub`. Throws TokenRejected, or
- * `upstream.unavailable` if it cannot be found out whether the issuer has the token's key. `now` is in epoch milliseconds.
+ * `upstream.unavailable` if it cannot be determined whether the issuer has the token's key. `now` is in epoch milliseconds.
  * With `acceptExpired` an expired token is accepted too.
  */
 export async function verifyToken(
@@ -121,17 +121,17 @@ export async function verifyToken(
   return { ...claims, iss: issuer.issuer, sub: claims.sub, exp: claims.exp }
 }
 
-/** RFC 7515 section 4.1.9: a media type, of which `application/` may be left out. */
+/** `typ` is a media type whose prefix `application/` may be left out (RFC 7515 section 4.1.9). */
 function isOfType(typ: unknown, required: string | undefined): boolean {
   if (required === undefined) return true
   const plain = (type: string): string => type.toLowerCase().replace(/^application\//, '')
   return typeof typ === 'string' && plain(typ) === plain(required)
 }
 
-/** The header and the issuer of a token, not verified: they tell which key verifies it. */
+/** The header and the issuer of a token, not verified. They are needed to find the key that verifies it. */
 function unverified(token: string): { header: JwtHeader; issuer: unknown } {
   const decoded = verified(() => jwt.decode(token, { complete: true }))
-  // Claims may be any JSON at all, null included, whatever the types say.
+  // The types say otherwise, but the claims can be any JSON value, null included.
   const payload: unknown = decoded?.payload
   if (decoded === null || typeof payload !== 'object' || payload === null || !('iss' in payload)) {
     throw new TokenRejected('not a JWT with an issuer')
@@ -143,7 +143,7 @@ function verified<T>(verify: () => T): T {
   try {
     return verify()
   } catch (error) {
-    // The parser's own message quotes the text that could not be parsed.
+    // The message of the JSON parser is not used, because it quotes the text that could not be parsed.
     throw new TokenRejected(error instanceof jwt.JsonWebTokenError ? error.message : 'not a JWT', { cause: error })
   }
 }

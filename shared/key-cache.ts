@@ -5,7 +5,7 @@ import { SingleFlight } from './single-flight.js'
 /** The keys of one fetch, by an id that the owner of the cache chooses. */
 export interface FetchedKeys {
   readonly keys: ReadonlyMap<string, VerificationKey>
-  /** Whether this fetch shows that an id which is not among its keys does not exist. Left out: it does for every id. */
+  /** Whether this fetch proves that an id which is not among its keys does not exist. If left out, it does for every id. */
   readonly showsAbsent?: (id: string) => boolean
 }
 
@@ -18,34 +18,34 @@ interface KeyCacheOptions<Fetched extends FetchedKeys, Context> {
   readonly fresh: number
   /** Milliseconds for which keys are used while they cannot be fetched again. */
   readonly stale: number
-  /** Milliseconds between two fetches, and, counted separately, between two fetches that unknown ids cause. */
+  /** Milliseconds between two fetches, and, counted separately, between two fetches that are caused by unknown ids. */
   readonly coolDown: number
-  /** Called when fetches begin to fail, with the failure, and with undefined when they work again. */
+  /** Called with the failure when fetches begin to fail, and with undefined when they work again. */
   readonly onChange?: (failure: Error | undefined) => void
 }
 
 interface UnknownId {
   /** How many fetches had begun when the id was first asked for. */
   readonly askedAfter: number
-  /** When the last fetch began that showed that there is no such key; undefined for none. */
+  /** The start of the last fetch which proved that there is no such key; undefined if there was none. */
   absentAt: number | undefined
 }
 
-/** Ids are chosen by callers, so only the most recent ones are remembered. A forgotten one is in doubt again. */
+/** Callers choose the ids, so only the most recent ones are remembered. An id that is forgotten is in doubt again. */
 const MAX_UNKNOWN_IDS = 500
 
 /**
- * Public keys that are fetched from elsewhere, with one fetch at a time. No method waits for a fetch where a key is
- * known, and none rejects because a fetch failed.
+ * Public keys that are fetched from another service, with one fetch at a time. No method waits for a fetch if it is asked
+ * for a known key, and none rejects because a fetch failed.
  *
- * An unknown id is told apart from one that nobody can decide on: it is absent only if a fetch has completed that began
- * after the id was first asked for, for an earlier one may have come before the issuer published the key. Anybody can
- * make up ids. They cause at most one fetch in each `coolDown`, and this limit is separate from all other fetches, so
- * that a fetch in the background never takes the turn of an id that is asked for.
+ * An id without a key is either absent or in doubt. It is absent only if a fetch has completed that began after the id was
+ * first asked for, because the issuer may have published the key after an earlier one. Anybody can make up ids. They cause
+ * at most one fetch in each `coolDown`. This limit is separate from that of all other fetches, so that a fetch in the
+ * background never delays the fetch for an id that is asked for.
  */
 export class KeyCache<Fetched extends FetchedKeys = FetchedKeys, Context = void> {
   readonly #options: KeyCacheOptions<Fetched, Context>
-  /** In order of use, the least recent first. */
+  /** In order of use, the least recently used id first. */
   readonly #unknown = new Map<string, UnknownId>()
   #fetched: Fetched | undefined
   #fetchedAt = -Infinity
@@ -59,38 +59,38 @@ export class KeyCache<Fetched extends FetchedKeys = FetchedKeys, Context = void>
     this.#options = options
   }
 
-  /** The key of an id; undefined where none is known. */
+  /** The key of an id; undefined if none is known. */
   known(id: string): VerificationKey | undefined {
     return this.current?.keys.get(id)
   }
 
-  /** The last answer, unless it is too old to be used; undefined for none. */
+  /** What was fetched last; undefined if there is nothing or if it is too old to be used. */
   get current(): Fetched | undefined {
     return this.#age() > this.#options.stale ? undefined : this.#fetched
   }
 
-  /** Whether the last answer is recent enough not to be fetched again. */
+  /** Whether the last successful fetch is recent enough that none is needed. */
   get isFresh(): boolean {
     return this.#age() <= this.#options.fresh
   }
 
-  /** Why the last fetch failed; undefined when it succeeded. */
+  /** Why the last fetch failed; undefined if it succeeded. */
   get failure(): Error | undefined {
     return this.#failure
   }
 
-  /** Fetches, or waits for the fetch under way. Never rejects: see `failure`. */
+  /** Fetches, or waits for the fetch that is running. Never rejects; `failure` tells whether it failed. */
   fetch(context: Context): Promise<void> {
     return this.#flights.run('fetch', () => this.#fetchOnce(context))
   }
 
-  /** As fetch, but does nothing within `coolDown` of the fetch before. */
+  /** Like `fetch`, but does nothing if the previous fetch began less than `coolDown` ago. */
   async refresh(context: Context): Promise<void> {
     const isCool = this.#options.now() - this.#begunAt >= this.#options.coolDown
     if (this.#flights.running('fetch') !== undefined || isCool) await this.fetch(context)
   }
 
-  /** Fetches for an id that is not known, where that may tell more and `coolDown` allows it. Never rejects. */
+  /** Fetches for an id that is not known, if a fetch can tell more about it and `coolDown` allows one. Never rejects. */
   async lookFor(id: string, context: Context): Promise<void> {
     const { now, coolDown } = this.#options
     if (this.known(id) !== undefined) return
@@ -109,7 +109,7 @@ export class KeyCache<Fetched extends FetchedKeys = FetchedKeys, Context = void>
     }
   }
 
-  /** Whether nobody knows if there is a key of this id. While fetches fail that holds for every unknown id. */
+  /** Whether it is not known if a key with this id exists. While fetches fail this is so for every unknown id. */
   isInDoubt(id: string): boolean {
     if (this.known(id) !== undefined) return false
     return this.current === undefined || this.#failure !== undefined || this.#unknown.get(id)?.absentAt === undefined
@@ -137,7 +137,7 @@ export class KeyCache<Fetched extends FetchedKeys = FetchedKeys, Context = void>
     if ((before === undefined) !== (this.#failure === undefined)) onChange?.(this.#failure)
   }
 
-  /** There is one fetch at a time, so every id that was asked for before the last one began has an older number. */
+  /** There is one fetch at a time, so an id that was asked for before this fetch began has a lower `askedAfter`. */
   #markAbsent({ keys, showsAbsent = () => true }: FetchedKeys, begunAt: number): void {
     for (const id of this.#fetched?.keys.keys() ?? []) {
       if (!keys.has(id)) this.#remember(id, { askedAfter: this.#begun - 1, absentAt: undefined })
@@ -159,15 +159,15 @@ export class KeyCache<Fetched extends FetchedKeys = FetchedKeys, Context = void>
 
 const KEYS_UNAVAILABLE = 'The keys that verify this token cannot be fetched at the moment.'
 
-/** Nobody can tell whether a token is valid. `coolDown` in milliseconds: the next fetch may be made then. */
+/** For a token that cannot be checked at the moment. `coolDown`: milliseconds until the next fetch is allowed. */
 export function keysUnavailable(coolDown: number): DomainError {
   return new DomainError('upstream.unavailable', KEYS_UNAVAILABLE, { retryAfter: coolDown / 1000 })
 }
 
 /**
- * Whether an error is keysUnavailable, of this process or told by the data service. Such an error is logged at level
- * debug alone: forged tokens cause as many as somebody likes, and why keys cannot be fetched is logged once by whoever
- * fetches them. The detail is compared because it is what arrives over gRPC.
+ * Whether an error comes from keysUnavailable, in this process or in the data service. Such errors are logged at level
+ * debug only: anybody can cause any number of them with forged tokens, and the component that fetches the keys logs once
+ * why it cannot. The message is compared because nothing else that identifies the error arrives over gRPC.
  */
 export function isKeysUnavailable({ code, message }: DomainError): boolean {
   return code === 'upstream.unavailable' && message === KEYS_UNAVAILABLE

@@ -27,10 +27,10 @@ export function accountKey(email: string): Buffer {
   return createHash('sha256').update(email.normalize('NFC').toLowerCase().normalize('NFC')).digest()
 }
 
-/** Recent logins under one key, as epoch milliseconds. */
+/** Recent login attempts under one key, as epoch milliseconds. */
 export interface LoginAttempts {
   readonly failed: readonly number[]
-  /** Admitted, with no outcome yet. */
+  /** Attempts that were admitted and have no outcome yet. */
   readonly pending: readonly number[]
 }
 
@@ -47,7 +47,7 @@ export interface Family {
   readonly id: Buffer
   readonly accountId: string
   readonly createdAt: number
-  /** When it expires, however often it is refreshed. */
+  /** The session expires at this time, however often it is refreshed. */
   readonly endsAt: number
   readonly revokedAt: number | null
 }
@@ -55,7 +55,7 @@ export interface Family {
 export interface NewToken {
   /** SHA-256 of the token. */
   readonly hash: Buffer
-  /** SHA-256 of the reference by which it names its family. */
+  /** SHA-256 of the part of the token that names its family. */
   readonly refHash: Buffer
   readonly familyId: Buffer
   readonly issuedAt: number
@@ -71,7 +71,7 @@ export interface TokenKeys {
 
 export interface KeptToken extends Omit<NewToken, 'refHash'> {
   readonly usedAt: number | null
-  /** Sealed, with `usedAt`. */
+  /** The token that replaced this one, encrypted; set together with `usedAt`. */
   readonly successor: Buffer | null
 }
 
@@ -79,67 +79,71 @@ export interface KeptToken extends Omit<NewToken, 'refHash'> {
 export interface AuthUnit {
   findAccount(emailKey: Buffer): Promise<StoredAccount | undefined>
   getAccount(id: string): Promise<StoredAccount | undefined>
-  /** Does nothing where the e-mail address has an account. */
+  /** Does nothing if the e-mail address has an account already. */
   addAccount(account: NewAccount): Promise<void>
 
-  /** Holds the key's attempts until the transaction ends: others that ask for them wait. */
+  /** Locks the attempts of the key until the transaction ends. Other transactions that lock them wait. */
   lockAttempts(keyHash: Buffer): Promise<LoginAttempts>
   /** Stores the attempts of a locked key. They may be purged from `expiresAt` on. */
   keepAttempts(keyHash: Buffer, attempts: LoginAttempts, expiresAt: number): Promise<void>
 
-  /** `token` is its first token and gives its expiry. */
+  /** `token` is the first token of the family. The family expires when its last token does. */
   addFamily(family: Family, token: NewToken): Promise<void>
   /**
-   * Locks and answers the family that a token belongs to or names: nobody else changes it or its tokens until the
-   * transaction ends.
+   * Locks and returns the family that a token belongs to or names. No other transaction changes the family or its tokens
+   * until this one ends.
    */
   lockFamilyOf(token: TokenKeys): Promise<Family | undefined>
-  /** When tokens of a family were issued after `since`, the earliest first. */
+  /** The times after `since` at which tokens of the family were issued, in ascending order. */
   issuedSince(familyId: Buffer, since: number): Promise<readonly number[]>
   revokeFamily(id: Buffer, at: number): Promise<void>
   findToken(hash: Buffer): Promise<KeptToken | undefined>
-  /** Marks a token of a locked family as used, with the one that follows it sealed. */
+  /** Marks a token of a locked family as used and stores its successor. */
   rotate(hash: Buffer, rotation: Rotation): Promise<void>
 }
 
 export interface Rotation {
   readonly usedAt: number
-  /** When the used token may be purged; null for one that names no family, whose reuse could not be detected any more. */
+  /**
+   * When the used token may be purged. null for a token that names no family: without its row, a reuse of it could not be
+   * detected any more.
+   */
   readonly purgeAt: number | null
+  /** The successor, encrypted. */
   readonly sealed: Buffer
   readonly successor: NewToken
 }
 
 /** Where accounts and sessions are kept (data-service/sql). */
 export interface AuthStore {
-  /** As AuthUnit, outside of any transaction. */
+  /** Like `findAccount` of AuthUnit, without a transaction. */
   findAccount(signal: AbortSignal, emailKey: Buffer): Promise<StoredAccount | undefined>
-  /** Attempts under two keys as they are at the moment: one statement, which waits for nobody's lock and takes none. */
+  /** The current attempts under two keys, read with one statement that takes no lock and waits for none. */
   findAttempts(
     signal: AbortSignal,
     keys: readonly [first: Buffer, second: Buffer]
   ): Promise<[first: LoginAttempts, second: LoginAttempts]>
   /**
-   * Lost races repeat the whole transaction, `work` included, a bounded number of times; then it throws
-   * `upstream.unavailable`.
+   * Runs `work` in a transaction. If the transaction loses a race, it is repeated with `work`, a limited number of times.
+   * Throws `upstream.unavailable` after that.
    */
   transaction<Result>(signal: AbortSignal, work: (unit: AuthUnit) => Promise<Result>): Promise<Result>
-  /** Deletes at most `most` expired login attempts; answers how many it deleted. */
-  purgeAttempts(now: number, most: number): Promise<number>
-  /** Deletes at most `most` tokens of dead families, or families that have none; how many it deleted. */
-  purgeSessions(now: number, most: number): Promise<number>
-  /** Deletes at most `most` used tokens, of families that live on too; how many it deleted. */
-  purgeUsedTokens(now: number, most: number): Promise<number>
+  /** Deletes at most `limit` expired login attempts and returns how many it deleted. */
+  purgeAttempts(now: number, limit: number): Promise<number>
+  /** Deletes at most `limit` rows: tokens of expired families, or else expired families. Returns how many it deleted. */
+  purgeSessions(now: number, limit: number): Promise<number>
+  /** Deletes at most `limit` used tokens, also those of live families, and returns how many it deleted. */
+  purgeUsedTokens(now: number, limit: number): Promise<number>
 }
 
-/** Accounts to try the service with, which exist only where SAMPLE_DATA is on. */
+/** Accounts for trying out the service. They exist only if SAMPLE_DATA is on. */
 export interface SampleAccounts {
   readonly accounts: readonly Account[]
-  /** Of all of them, and public. */
+  /** All of these accounts have this password, which is public. */
   readonly password: string
 }
 
-/** Adds those that are not there. An e-mail address that has another account keeps it. */
+/** Adds the sample accounts that do not exist yet. An e-mail address that has another account keeps that account. */
 export async function addSampleAccounts(
   store: AuthStore,
   { accounts, password }: SampleAccounts,
@@ -152,7 +156,7 @@ export async function addSampleAccounts(
     for (const account of keyed) if ((await unit.findAccount(account.emailKey)) === undefined) found.push(account)
     return found
   })
-  // Hashing is slow on purpose, so it is done while no transaction is open.
+  // Hashing is slow on purpose, so no transaction is open meanwhile.
   const made: NewAccount[] = []
   for (const account of missing) {
     made.push({ ...account, passwordHash: await passwords.hash(password), isSample: true, createdAt: now() })

@@ -14,21 +14,21 @@ import { ownSubject, trail, triedAccount } from './trail.js'
 
 /** The longest address that RFC 5321 allows. */
 const MAX_EMAIL = 254
-/** Bounds the work of hashing, and is longer than any passphrase. */
+/** Limits the work of hashing. No passphrase in use is as long. */
 const MAX_PASSWORD = 1024
 
 interface Credentials {
   readonly email: string
   readonly password: string
-  /** Empty: the address of the gRPC peer. */
+  /** Empty if the address of the gRPC peer counts. */
   readonly clientAddress: string
 }
 
 /** Throws `body.invalid` with a violation for each invalid member. */
 export function checkCredentials({ email, password, clientAddress }: Credentials): void {
   const violations = new Violations()
-  check(email, { pointer: '/email', most: MAX_EMAIL }, violations)
-  check(password, { pointer: '/password', most: MAX_PASSWORD }, violations)
+  check(email, { pointer: '/email', max: MAX_EMAIL }, violations)
+  check(password, { pointer: '/password', max: MAX_PASSWORD }, violations)
   if (clientAddress !== '' && isIP(clientAddress) === 0) {
     violations.addAt('/clientAddress', '/clientAddress must be an IP address, or empty.')
   }
@@ -38,23 +38,26 @@ export function checkCredentials({ email, password, clientAddress }: Credentials
 interface Member {
   readonly pointer: string
   /** Characters. */
-  readonly most: number
+  readonly max: number
 }
 
-function check(text: string, { pointer, most }: Member, violations: Violations): void {
+function check(text: string, { pointer, max }: Member, violations: Violations): void {
   if (text.trim() === '') violations.addAt(pointer, `${pointer} must be there, and not blank.`)
-  else if (text.length > most) violations.addAt(pointer, `${pointer} must be at most ${most} characters long.`)
+  else if (text.length > max) violations.addAt(pointer, `${pointer} must be at most ${max} characters long.`)
 }
 
-/** Milliseconds to record a failed attempt, even if its caller has disconnected. */
+/** Milliseconds that recording a failed attempt may take. It is done even if the caller has disconnected. */
 const SETTLING = 5000
 
-/** Replaced refresh tokens that count. A browser sends one, or more if another site of its domain has set cookies too. */
-const MOST_REPLACED = 4
+/**
+ * The number of refresh tokens in a request whose sessions are ended. A browser sends one, or more if another site of the
+ * domain has set cookies of the same name.
+ */
+const MAX_REPLACED = 4
 
 /**
- * Opens a session and ends those whose refresh tokens come with the request. The same steps are taken whether or not there
- * is such an account, so that neither the answer nor its time shows which accounts exist.
+ * Opens a session and ends the sessions whose refresh tokens come with the request. It takes the same steps whether or not
+ * the account exists, so that neither the response nor its time shows which accounts exist.
  */
 export function login(deps: AuthDeps): UnaryHandler<LoginRequest__Output, LoginResponse> {
   const throttle = new LoginThrottle(deps)
@@ -63,13 +66,14 @@ export function login(deps: AuthDeps): UnaryHandler<LoginRequest__Output, LoginR
     const { signal, log, peerAddress = '' } = context
     checkCredentials({ email, password, clientAddress: given })
     const emailKey = accountKey(email)
-    // Only a gateway is believed: others could invent an address for each attempt, or exhaust the limit of a stranger's.
+    // Only a gateway may name the client's address. Others could invent one for each attempt, or use up the limit of an
+    // address that is not theirs.
     const clientAddress = given !== '' && context.peerIsGateway ? given : peerAddress
     const address = throttledAddress(clientAddress)
     const keys = attemptKeys(emailKey, address)
-    const replaced = replacedRefreshTokens.slice(0, MOST_REPLACED)
+    const replaced = replacedRefreshTokens.slice(0, MAX_REPLACED)
     const tried = { event: 'login', account: triedAccount(deps, email), clientAddress } as const
-    // Whether the throttle has counted the attempt, or may have: then a log line is written however it ends.
+    // True if the throttle has counted the attempt or may have. Then a log line is written, whatever the outcome.
     let counted = false
     try {
       for (const end = LoginThrottle.waitEnd(); ;) {
@@ -134,7 +138,7 @@ interface LoggedIn {
   readonly ended: readonly EndedSession[]
 }
 
-/** A session that a login ended; `of` is its account. */
+/** A session that a login ended; `of` is its account, undefined if that no longer exists. */
 interface EndedSession {
   readonly family: Family
   readonly of: StoredAccount | undefined
@@ -142,14 +146,14 @@ interface EndedSession {
 
 type Outcome = LoggedIn | { readonly why: string }
 
-/** Checks the password of an admitted attempt, and records its outcome whatever happens. */
+/** Checks the password of an admitted attempt. Records the outcome in every case, errors included. */
 async function checked(
   { attempt, emailKey, password, replaced, signal }: Admitted,
   throttle: LoginThrottle,
   deps: AuthDeps
 ): Promise<Outcome> {
   const { store, passwords, decoyHash } = deps
-  // An attempt that stays pending makes others wait for half a minute.
+  // An attempt that stayed pending would make others wait for half a minute.
   const fail = (): Promise<void> =>
     store.transaction(AbortSignal.timeout(SETTLING), (unit) => throttle.failed(unit, attempt))
   let why: string
@@ -176,7 +180,7 @@ async function checked(
   return { why }
 }
 
-/** Ends the session of a refresh token. Answers nothing if the token is unknown or its session was over. */
+/** Ends the session of a refresh token. Returns an empty list if the token is unknown or its session had ended before. */
 async function endFamilyOf(unit: AuthUnit, refreshToken: string, at: number): Promise<readonly EndedSession[]> {
   const token = parseRefreshToken(refreshToken)
   const family = token && (await unit.lockFamilyOf(tokenKeys(token)))
@@ -185,7 +189,7 @@ async function endFamilyOf(unit: AuthUnit, refreshToken: string, at: number): Pr
   return [{ family, of: await unit.getAccount(family.accountId) }]
 }
 
-/** The same error for a wrong password and for an unknown account; `why` is for the log alone. */
+/** The client gets the same error for a wrong password and for an unknown account. Only the log shows `why`. */
 class Rejected extends DomainError {
   readonly why: string
 

@@ -5,7 +5,7 @@ import { KeyCache, keysUnavailable } from '../../shared/key-cache.js'
 import type { OutsideClaims } from './claims.js'
 import type { PublishedIssuer } from './signing-keys.js'
 
-/** An issuer whose tokens are accepted beside the service's own (settings JWT_JWKS_…). */
+/** An issuer whose tokens are accepted besides those of the service itself (settings JWT_JWKS_…). */
 export interface OutsideIssuerConfig {
   readonly jwksUri: string
   readonly issuer: string
@@ -15,14 +15,14 @@ export interface OutsideIssuerConfig {
   readonly claims: OutsideClaims
 }
 
-/** Milliseconds. A withdrawn key is forgotten after FRESH; while the issuer is down its keys are used until STALE. */
+/** Milliseconds. A withdrawn key is forgotten after FRESH. If the issuer cannot be reached, its keys are used until STALE. */
 const FRESH = 10 * 60_000
 const STALE = 24 * 60 * 60_000
-/** Milliseconds between two fetches: tokens with made-up key ids must not become requests to the issuer. */
+/** Milliseconds between two fetches. Tokens with made-up key ids must not cause a request to the issuer each. */
 const COOL_DOWN = 30_000
 /** Milliseconds between two fetches in the background. They keep known keys fresh, so that no request waits for one. */
 const BACKGROUND_INTERVAL = FRESH / 2
-/** Milliseconds that a list of keys waits for a fetch. The list also has our own keys, which a slow issuer must not delay. */
+/** Milliseconds that a list of keys waits for a fetch. It also holds our own keys, which a slow issuer must not delay. */
 const LIST_TIMEOUT = 1000
 
 /**
@@ -34,7 +34,7 @@ export function outsideIssuer(
   config: Pick<OutsideIssuerConfig, 'jwksUri' | 'issuer' | 'audience'> & { readonly tokenType?: string | undefined },
   deps: {
     readonly now: () => number
-    /** Left out: nothing is fetched in the background. */
+    /** If it is left out, nothing is fetched in the background. */
     readonly stopping?: AbortSignal
     readonly fetchKeys?: (uri: string) => Promise<ReadonlyMap<string, VerificationKey>>
     /** Receives one line when fetches begin to fail, and one when they work again. */
@@ -87,20 +87,20 @@ export function outsideIssuer(
   }
 }
 
-/** Waits for the promise, at most so many milliseconds. */
+/** Waits until the promise has resolved, but no longer than the given time. */
 async function settledWithin(milliseconds: number, promise: Promise<void>): Promise<void> {
   const settled = new AbortController()
   await Promise.race([promise, delay(milliseconds, undefined, { signal: settled.signal }).catch(() => undefined)])
   settled.abort()
 }
 
-/** Milliseconds until the whole key set must have come. */
+/** Milliseconds in which the whole key set must arrive. */
 const FETCH_TIMEOUT = 5000
 const MAX_BYTES = 256 * 1024
 
 /**
- * Fetches a JSON Web Key Set (RFC 7517) and answers its keys by key id (parseKeySet). Rejects for a redirect, any status
- * but 2xx, and a body that is too large or no key set.
+ * Fetches a JSON Web Key Set (RFC 7517) and returns its keys by key id (see parseKeySet). Rejects for a redirect, for a
+ * status other than 2xx, and for a body that is too large or is not a key set.
  */
 export async function fetchJwks(uri: string): Promise<ReadonlyMap<string, VerificationKey>> {
   const response = await fetch(uri, {

@@ -118,7 +118,7 @@ export const planFindReferencing = (of: {
   readonly children: readonly Children[]
   readonly column: Column
   readonly id: Operand
-  readonly most: number
+  readonly maxRows: number
 }): FindReferencingPlan => planned(of)
 
 /** The full DTO of a row that was just written, whether or not the caller may read the resource. */

@@ -234,5 +234,5 @@ export type FindReferencingPlan = Planned<{
   readonly column: Column
   readonly id: Operand
   /** How many rows there may be, at most 1000. With more the answer is undefined. */
-  readonly most: number
+  readonly maxRows: number
 }>

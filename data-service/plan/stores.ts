@@ -137,6 +137,6 @@ export interface UnitOfWork {
  */
 export interface WriteStore {
   transaction<Result>(signal: AbortSignal, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>
-  /** Deletes at most `most` expired keys, and answers how many it deleted. */
-  purgeKeys(now: number, most: number): Promise<number>
+  /** Deletes at most `limit` expired keys, and answers how many it deleted. */
+  purgeKeys(now: number, limit: number): Promise<number>
 }

@@ -57,7 +57,7 @@ export function findReferencingIn(unit: UnitOfWork, catalogue: Catalogue): FindR
       children: primaryChildren(entity),
       column: reference.via,
       id,
-      most: MAX_IDS
+      maxRows: MAX_IDS
     })
     const rows = await unit.findReferencing(plan)
     if (rows !== undefined) return rows.map(aggregateOf)

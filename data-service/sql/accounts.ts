@@ -100,9 +100,9 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
     findAccount: (signal, emailKey) => reader.read(signal, (session) => findAccount(session, emailKey)),
     findAttempts: (signal, keys) => reader.read(signal, (session) => findAttempts(session, keys)),
     transaction: (signal, work) => run(signal, (session) => work(unitOver(session, texts))),
-    purgeAttempts: (now, most) => run(never, (session) => purgeAttempts(session, now, most)),
-    purgeSessions: (now, most) => run(never, (session) => purgeSessions(session, now, most)),
-    purgeUsedTokens: (now, most) => run(never, (session) => purgeUsedTokens(session, now, most)),
+    purgeAttempts: (now, limit) => run(never, (session) => purgeAttempts(session, now, limit)),
+    purgeSessions: (now, limit) => run(never, (session) => purgeSessions(session, now, limit)),
+    purgeUsedTokens: (now, limit) => run(never, (session) => purgeUsedTokens(session, now, limit)),
     close: () => reader.close()
   }
 }
@@ -145,45 +145,45 @@ const FIND_EXPIRED_FAMILIES = expired('refresh_families', 'id')
 const FIND_TOKENS_OF_EXPIRED_FAMILIES = select(
   { key_bytes: binary },
   'FROM (SELECT t.token_hash AS key_bytes FROM refresh_families f JOIN refresh_tokens t ON t.family_id = f.id ' +
-    'WHERE f.expires_at <= $now LIMIT $most) AS dead'
+    'WHERE f.expires_at <= $now LIMIT $limit) AS dead'
 )
 
 const FIND_USED_TOKENS = select(
   { key_bytes: binary },
-  'FROM (SELECT token_hash AS key_bytes FROM refresh_tokens WHERE purge_at <= $now ORDER BY purge_at LIMIT $most) AS used'
+  'FROM (SELECT token_hash AS key_bytes FROM refresh_tokens WHERE purge_at <= $now ORDER BY purge_at LIMIT $limit) AS used'
 )
 
-function purgeAttempts(session: WriteSession, now: number, most: number): Promise<number> {
+function purgeAttempts(session: WriteSession, now: number, limit: number): Promise<number> {
   // A row that got a new attempt meanwhile is not expired any more, so the condition is checked again.
   const statement = 'DELETE FROM login_attempts WHERE expires_at <= $now AND key_hash IN'
-  return purge(session, { find: FIND_EXPIRED_ATTEMPTS, statement }, { now, most })
+  return purge(session, { find: FIND_EXPIRED_ATTEMPTS, statement }, { now, limit })
 }
 
 /** Deletes tokens first: a family is deleted together with its tokens, and there may be thousands of them. */
-async function purgeSessions(session: WriteSession, now: number, most: number): Promise<number> {
+async function purgeSessions(session: WriteSession, now: number, limit: number): Promise<number> {
   const statement = 'DELETE FROM refresh_tokens WHERE token_hash IN'
-  const tokens = await purge(session, { find: FIND_TOKENS_OF_EXPIRED_FAMILIES, statement }, { now, most })
+  const tokens = await purge(session, { find: FIND_TOKENS_OF_EXPIRED_FAMILIES, statement }, { now, limit })
   if (tokens > 0) return tokens
   const families = 'DELETE FROM refresh_families WHERE expires_at <= $now AND id IN'
-  return await purge(session, { find: FIND_EXPIRED_FAMILIES, statement: families }, { now, most })
+  return await purge(session, { find: FIND_EXPIRED_FAMILIES, statement: families }, { now, limit })
 }
 
 /** Also deletes tokens of families that are still valid: a deleted token that is presented names its family. */
-function purgeUsedTokens(session: WriteSession, now: number, most: number): Promise<number> {
+function purgeUsedTokens(session: WriteSession, now: number, limit: number): Promise<number> {
   const statement = 'DELETE FROM refresh_tokens WHERE purge_at <= $now AND token_hash IN'
-  return purge(session, { find: FIND_USED_TOKENS, statement }, { now, most })
+  return purge(session, { find: FIND_USED_TOKENS, statement }, { now, limit })
 }
 
 function expired(table: string, key: string): KeySelect {
-  const rows = `SELECT ${key} AS key_bytes FROM ${table} WHERE expires_at <= $now ORDER BY expires_at LIMIT $most`
+  const rows = `SELECT ${key} AS key_bytes FROM ${table} WHERE expires_at <= $now ORDER BY expires_at LIMIT $limit`
   return select({ key_bytes: binary }, `FROM (${rows}) AS expired`)
 }
 
 async function purge(
   session: WriteSession,
   { find, statement }: { readonly find: KeySelect; readonly statement: string },
-  { now, most }: { readonly now: number; readonly most: number }
+  { now, limit }: { readonly now: number; readonly limit: number }
 ): Promise<number> {
-  const found = await rowsOf(session, find, { now: BigInt(now), most: BigInt(Math.min(most, AT_ONCE)) })
+  const found = await rowsOf(session, find, { now: BigInt(now), limit: BigInt(Math.min(limit, AT_ONCE)) })
   return await deleteListed(session, statement, { keys: found.map((row) => row.key_bytes), now })
 }

@@ -29,7 +29,7 @@ const FIND: Statement = {
 }
 
 const EXPIRED: Statement = {
-  ...statementText('SELECT key_hash FROM idempotency_keys WHERE expires_at <= $now ORDER BY expires_at LIMIT $most'),
+  ...statementText('SELECT key_hash FROM idempotency_keys WHERE expires_at <= $now ORDER BY expires_at LIMIT $limit'),
   decode: [bytes],
   exact: false
 }
@@ -67,8 +67,8 @@ export class IdempotencyKeys {
     if (rows !== 1) throw new TypeError('An answer is kept under no key')
   }
 
-  async purge(session: WriteSession, now: number, most: number): Promise<number> {
-    const found = await session.run(EXPIRED, { now: BigInt(now), most: BigInt(Math.min(most, KEYS_AT_ONCE)) })
+  async purge(session: WriteSession, now: number, limit: number): Promise<number> {
+    const found = await session.run(EXPIRED, { now: BigInt(now), limit: BigInt(Math.min(limit, KEYS_AT_ONCE)) })
     const keys = found.flatMap(([key]) => (Buffer.isBuffer(key) ? [key] : []))
     // A key that was taken over meanwhile is not expired any more, so the condition is checked again.
     const statement = 'DELETE FROM idempotency_keys WHERE expires_at <= $now AND key_hash IN'

@@ -59,11 +59,11 @@ export class StoredRows {
   }
 
   async findReferencing(session: ReadSession, plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined> {
-    const { entity, children, column, id, most } = plan
-    if (most > IDS_AT_ONCE) throw new RangeError(`No more than ${IDS_AT_ONCE} rows are looked up at once`)
+    const { entity, children, column, id, maxRows } = plan
+    if (maxRows > IDS_AT_ONCE) throw new RangeError(`No more than ${IDS_AT_ONCE} rows are looked up at once`)
     const equal: RowCondition = { path: own(column), comparison: 'equals', operands: [id] }
-    const ids = await this.#ids(session, entity, { equal, limit: most + 1 })
-    if (ids.length > most) return undefined
+    const ids = await this.#ids(session, entity, { equal, limit: maxRows + 1 })
+    if (ids.length > maxRows) return undefined
     const rows = (await this.#having(session, entity, { equal, ids })).map((row) => ({
       ...row,
       children: new Map(children.map(({ name }): [string, StoredRow[]] => [name, []]))

@@ -38,7 +38,7 @@ export interface Work<Result> {
 
 /** Runs work in a transaction, and again if it loses a race. Errors are as WriteStore says. */
 export async function runTransaction<Result>(
-  { transactions, what, random, tries: most = TRIES }: TransactionOptions,
+  { transactions, what, random, tries: maxTries = TRIES }: TransactionOptions,
   signal: AbortSignal,
   work: Work<Result>
 ): Promise<Result> {
@@ -50,7 +50,7 @@ export async function runTransaction<Result>(
     } catch (thrown) {
       const error = attempt.failureOr(thrown)
       const kind = transactions.classifyError(error)
-      const isLast = tries >= (kind === 'deadlock' ? most : Math.min(TRIES, most))
+      const isLast = tries >= (kind === 'deadlock' ? maxTries : Math.min(TRIES, maxTries))
       const isSafe = !attempt.isCommitting || work.isRepeatable()
       if (isLast || !isTriedAgain(kind, isSafe)) throw errorForCaller(error, { kind, isSafe, what })
     }

@@ -64,9 +64,9 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
         isRepeatable: () => unit?.hasKey === true
       })
     },
-    purgeKeys: (now, most) =>
+    purgeKeys: (now, limit) =>
       runTransaction(options, new AbortController().signal, {
-        run: (transaction) => parts.keys.purge(transaction, now, most),
+        run: (transaction) => parts.keys.purge(transaction, now, limit),
         isRepeatable: () => true
       }),
     close: () => transactions.close()

@@ -7,20 +7,22 @@ import {
 } from '../../shared/session-cookie/read-session-cookie.js'
 import { setCookie } from '../http/cookies.js'
 
-/** An open session with the end of its refresh token, RFC 3339. */
+/** An open session. `refreshTokenExpiry` is RFC 3339. */
 interface OpenSession {
   readonly accessToken: string
   readonly refreshToken: string
   readonly refreshTokenExpiry: string
 }
 
-/** Sets and expires the two cookies, always with the same attributes. Both live as long as the refresh token. */
+/**
+ * Sets and deletes the two session cookies, always with the same attributes. Both have the lifetime of the refresh token.
+ */
 export class SessionCookies {
   readonly #secure: boolean
   readonly #lifetime: number
   readonly #now: () => Date
 
-  /** `lifetime` of refresh tokens in milliseconds, for those whose end is not known. */
+  /** `lifetime`: milliseconds that a refresh token lives, used where its expiry is not known. */
   constructor(of: { readonly secure: boolean; readonly lifetime: number; readonly now: () => Date }) {
     this.#secure = of.secure
     this.#lifetime = of.lifetime
@@ -32,7 +34,7 @@ export class SessionCookies {
     this.#write(reply, [session.accessToken, session.refreshToken], Number.isNaN(left) ? this.#lifetime : left)
   }
 
-  /** Tokens that a client brings. Without a refresh token that cookie stays as it is. */
+  /** Sets the cookies to tokens that the client sent. Without a refresh token the refresh cookie stays as it is. */
   mirror(reply: FastifyReply, accessToken: string, refreshToken: string | undefined): void {
     this.#write(reply, [accessToken, refreshToken], this.#lifetime)
   }
@@ -55,9 +57,9 @@ interface SentCookies {
   readonly access: string | undefined
   readonly refresh: string | undefined
   /**
-   * Whether a cookie came with several values. A neighbour on the domain can add its own beside ours, and which is whose
-   * cannot be told: such a request has no session, and its cookies are left alone, for expiring ours would leave the
-   * other one to speak for the user.
+   * Whether a cookie has several values. Another site of the same domain can set a cookie of the same name, and the two
+   * cannot be told apart. Such a request has no session. Its cookies are not deleted: if ours were, the other site's
+   * cookie would remain and decide who the user is.
    */
   readonly ambiguous: boolean
 }
@@ -70,15 +72,15 @@ export function sentCookies(header: string | undefined): SentCookies {
     : { access: access[0], refresh: refresh[0], ambiguous: false }
 }
 
-/** A request has one refresh cookie. A client that sends many must not cause as many calls of the data service. */
-const MOST_ENDED = 4
+/** A normal request has one refresh cookie. A client that sends many must not cause a call to the data service for each. */
+const MAX_ENDED = 4
 
-/** The refresh tokens whose sessions a request ends: several if its cookies are ambiguous. */
+/** The refresh tokens whose sessions a login or logout ends. There are several if the cookies are ambiguous. */
 export function sentRefreshTokens(header: string | undefined): string[] {
-  return cookieValues(header, REFRESH_COOKIE).slice(0, MOST_ENDED)
+  return cookieValues(header, REFRESH_COOKIE).slice(0, MAX_ENDED)
 }
 
-/** The `Cookie` header with these session cookies in place of those it had; undefined where nothing is left. */
+/** The `Cookie` header with its session cookies replaced by these; undefined if no cookie is left. */
 export function withSession(
   header: string | undefined,
   session: { readonly accessToken: string; readonly refreshToken: string } | undefined

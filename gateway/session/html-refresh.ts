@@ -6,17 +6,17 @@ import { acceptsHtml } from '../http/negotiation.js'
 import { sentCookies, withSession } from './cookies.js'
 import { authCall, type SessionTools } from './session-tools.js'
 
-/** The largest number of milliseconds before its expiry at which a token is refreshed. */
-const MOST_SKEW = 30_000
+/** The maximum number of milliseconds before its expiry at which a token is refreshed. */
+const MAX_SKEW = 30_000
 
 /**
  * Refreshes an expired access token before a page is rendered, so that the page is rendered for its user (source.md,
- * Browser session cookies, rule 4). No failure here fails the page: it is rendered anonymously.
+ * Browser session cookies, rule 4). If the refresh fails, the page is rendered anonymously.
  */
 export class HtmlRefresh {
   readonly #tools: SessionTools
   readonly #log: Logger
-  /** `Cookie` headers that differ from those sent. */
+  /** The `Cookie` headers for the renderer, of requests for which they differ from those that the client sent. */
   readonly #changed = new WeakMap<FastifyRequest, string | undefined>()
 
   constructor(tools: SessionTools, log: Logger) {
@@ -24,7 +24,7 @@ export class HtmlRefresh {
     this.#log = log
   }
 
-  /** Sets the fresh cookies on the reply. Never rejects. To be awaited before anything looks at the cookies. */
+  /** Refreshes if necessary and sets the new cookies on the reply. Never rejects. Call it before the cookies are read. */
   async refresh(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const header = request.headers.cookie
     const sent = sentCookies(header)
@@ -40,18 +40,21 @@ export class HtmlRefresh {
     }
   }
 
-  /** The `Cookie` header for the renderer: with the fresh cookies, or without those of a session that is over. */
+  /** The `Cookie` header for the renderer: with the new cookies, or without those of a session that has ended. */
   cookiesOf(request: FastifyRequest): string | undefined {
     return this.#changed.has(request) ? this.#changed.get(request) : request.headers.cookie
   }
 
-  /** Absent, unreadable, expired or about to expire. The signature is not verified: this decides on no access. */
+  /**
+   * Whether the token is absent, unreadable, expired or about to expire. The signature is not verified, because this
+   * decides about no access.
+   */
   #isDue(access: string | undefined): boolean {
     const claims = access === undefined ? undefined : unverifiedClaims(access)
     const expiry = claims && timeClaim(claims, 'exp')
     if (claims === undefined || expiry === undefined) return true
     const lifetime = (expiry - (timeClaim(claims, 'iat') ?? expiry)) * 1000
-    const skew = Math.min(MOST_SKEW, Math.max(0, lifetime / 10))
+    const skew = Math.min(MAX_SKEW, Math.max(0, lifetime / 10))
     return expiry * 1000 - skew <= this.#tools.now().getTime()
   }
 }

@@ -10,7 +10,7 @@ import { type PublicAddress } from '../http/public-address.js'
 import { PublishedKeys } from './access-tokens.js'
 import { SessionCookies } from './cookies.js'
 
-/** What the session endpoints and the pages share. */
+/** What the session endpoints and the rendered pages share. */
 export interface SessionTools {
   readonly auth: AuthClient
   readonly cookies: SessionCookies
@@ -53,7 +53,7 @@ class SessionRefresh {
     this.#auth = auth
   }
 
-  /** undefined for a session that is definitively over. Throws if that cannot be found out. */
+  /** undefined if the session has ended. Throws if that cannot be determined, for example if the data service is down. */
   refresh(call: AuthCall, refreshToken: string): Promise<Session | undefined> {
     return this.#flights.run(refreshToken, () => this.#refresh(call, refreshToken))
   }
@@ -68,24 +68,27 @@ class SessionRefresh {
   }
 }
 
-/** A `preParsing` hook for endpoints that take nothing: where there is no body, its type does not matter. */
+/** A `preParsing` hook for endpoints that need no body. Without a body any `Content-Type` is accepted. */
 export function ignoreTypeOfNothing(
   { headers }: FastifyRequest,
   _reply: FastifyReply,
   ...rest: [payload: unknown, done: () => void]
 ): void {
-  // Fastify refuses a type that it cannot read before it looks whether there is anything of that type.
+  // Fastify rejects a type that it cannot parse before it checks whether there is a body.
   if (!announcesBody(headers)) delete headers['content-type']
   rest[1]()
 }
 
-/** The `preValidation` hook that goes with it: a body that is not empty must be JSON. */
+/** The `preValidation` hook that belongs to it: a body that is not empty must be JSON. */
 export function jsonOrNothing(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   if (bodyOf(request).length > 0) checkJsonMediaType(request.headers)
   requireJsonBodyIfAny(request, reply, done)
 }
 
-/** The members of a body that is JSON (checkJsonBody). Throws `body.invalid` unless it is an object, each said once. */
+/**
+ * The members of a body that checkJsonBody has accepted. Throws `body.invalid` unless it is an object and no object in it
+ * has two members of one name.
+ */
 export function jsonMembers(body: Buffer): Readonly<Record<string, unknown>> {
   const text = body.toString('utf8')
   const value: unknown = JSON.parse(text)
@@ -98,11 +101,12 @@ export function jsonMembers(body: Buffer): Readonly<Record<string, unknown>> {
 }
 
 /**
- * The name of a member that one object of well-formed JSON has twice; JSON.parse would keep the last of them in silence.
- * A parser that tells of them takes tens of times as long, and these bodies come from anybody.
+ * The name of a member that an object in well-formed JSON has twice; undefined if there is none. JSON.parse would keep the
+ * last of them without an error. A parser that reports them (lossless-json) takes tens of times as long, and anybody can
+ * send such a body.
  */
 function repeatedMember(text: string): string | undefined {
-  // Of each object that is open, and of each array, which has none.
+  // The names so far of each object that is open. The set of an array stays empty.
   const open: Set<string>[] = []
   for (let at = 0; at < text.length; at++) {
     const character = text[at]
@@ -122,14 +126,14 @@ function repeatedMember(text: string): string | undefined {
   return undefined
 }
 
-/** Where the string that begins at `start` is over, its closing quotation mark included. */
+/** The index after the closing quotation mark of the string that begins at `start`. */
 function stringEnd(text: string, start: number): number {
   let at = start + 1
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
   return at + 1
 }
 
-/** Whether a colon follows. */
+/** Whether the string that ends before `end` is the name of a member, which a colon follows. */
 function isName(text: string, end: number): boolean {
   let at = end
   while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
@@ -148,24 +152,24 @@ export interface AccessToken {
   readonly accessTokenExpiry: string
 }
 
-/** 200. The refresh token is in no body (contract.md section 8). */
+/** Answers 200. No body ever holds the refresh token (contract.md section 8). */
 export function sendAccessToken(reply: FastifyReply, { accessToken, accessTokenExpiry }: AccessToken): FastifyReply {
   return sendJson(reply.code(200), { accessToken, accessTokenExpiry })
 }
 
-/** 401, exactly as source.md has it: the one rejection that is no problem document. */
+/** Answers 401 with the body that source.md demands. It is the only rejection that is not a problem document. */
 export function sendNoSession(reply: FastifyReply): FastifyReply {
   return sendJson(reply.code(401).header('www-authenticate', 'Bearer'), { error: 'no_session' })
 }
 
-/** As bytes, since Fastify adds a charset to the type of a text. */
+/** Sends bytes, because Fastify would add a charset to the type if it got a string. */
 function sendJson(reply: FastifyReply, body: object): FastifyReply {
   return reply.header('content-type', 'application/json').send(Buffer.from(JSON.stringify(body)))
 }
 
 /**
- * The rules of all routes of `/auth`: the cross-site check comes before everything else, before the check of the method
- * too, and no cache may keep an answer.
+ * The rules of all routes of `/auth`. The cross-site check comes before every other check, the check of the method
+ * included, and no cache may store a response.
  */
 export const ownSiteOnly = fp<{ address: PublicAddress }>(
   async (app, { address }) => {

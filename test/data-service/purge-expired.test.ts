@@ -17,8 +17,8 @@ describe('purgeExpired', () => {
     const asked: (readonly [number, number])[] = []
     const expiring = {
       what: 'things',
-      purge: (now: number, most: number): Promise<number> => {
-        asked.push([now, most])
+      purge: (now: number, limit: number): Promise<number> => {
+        asked.push([now, limit])
         const answer = answers.shift()
         if (answers.length === 0) stopping.abort()
         return new Promise((resolve) => resolve(answer?.() ?? 0))

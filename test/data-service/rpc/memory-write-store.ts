@@ -162,10 +162,10 @@ export class MemoryWriteStore implements WriteStore {
         step(`find ${entity.name} by ${column.name}`)
         return this.#table(entity.name).find(({ values }) => values.get(column.name) === value)
       },
-      findReferencing: async ({ entity, children, column, id, most }) => {
+      findReferencing: async ({ entity, children, column, id, maxRows }) => {
         step(`find ${entity.name} of ${column.name}`)
         const rows = this.#table(entity.name).filter(({ values }) => values.get(column.name) === id)
-        return rows.length > most ? undefined : rows.map((row) => withChildren(row, children))
+        return rows.length > maxRows ? undefined : rows.map((row) => withChildren(row, children))
       },
       get: async ({ entity, id, projection }) => {
         step(`get ${entity.name}`)

@@ -47,7 +47,7 @@ async function everyStatement({ store }: FreshWriteStore, number: number): Promi
     await unit.find(findPlan(products, [child], variants))
     await unit.findByUnique(findByUniquePlan(products, 'sku', text))
     await unit.findReferencing(
-      findReferencingPlan(products, 'categoryId', { id: 1, children: [variants], most: number - 7000 })
+      findReferencingPlan(products, 'categoryId', { id: 1, children: [variants], maxRows: number - 7000 })
     )
     const required = [condition(path(products, 'isActive'), 'equals', number % 2 === 0)]
     const expected = number % 2 === 0 ? ([version(1), version(9), version(8)] as const) : undefined

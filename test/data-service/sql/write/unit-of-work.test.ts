@@ -198,10 +198,10 @@ eachDatabase((kind) => {
           unit.insert(insertPlan(products, values, { children: [{ children: variants, rows: all }] }))
         )
       }
-      const found = (id: number, most?: number) =>
+      const found = (id: number, maxRows?: number) =>
         work((unit) =>
           unit.findReferencing(
-            findReferencingPlan(products, 'categoryId', { id, children: [variants], ...(most && { most }) })
+            findReferencingPlan(products, 'categoryId', { id, children: [variants], ...(maxRows && { maxRows }) })
           )
         )
       const seen = (await found(1, 2))?.map(({ values, children: all }) => [

@@ -107,7 +107,13 @@ export function findReferencingPlan(
   property: string,
   of: Pick<FindReferencingPlan, 'id'> & Partial<FindReferencingPlan>
 ): FindReferencingPlan {
-  return planned<FindReferencingPlan>({ entity, column: columnOf(entity, property), children: [], most: 1000, ...of })
+  return planned<FindReferencingPlan>({
+    entity,
+    column: columnOf(entity, property),
+    children: [],
+    maxRows: 1000,
+    ...of
+  })
 }
 
 function columnOf(entity: Entity, property: string): Column {
