@@ -29,10 +29,10 @@ export function announcesBody(headers: IncomingHttpHeaders): boolean {
 
 /**
  * Throws `body.malformed` unless the bytes are JSON (RFC 8259) in UTF-8 without a byte order mark. Throws `body.invalid`
- * if it is nested too deeply; that is checked before JSON.parse builds anything. The parsed value is not used: the bytes
- * themselves go to the data service, since JSON.parse would round numbers.
+ * if it is nested too deeply; that is checked before JSON.parse builds anything. Returns the parsed value. The routes of
+ * entities do not use it and forward the bytes, because JSON.parse rounds numbers.
  */
-export function checkJsonBody(body: Buffer): void {
+export function checkJsonBody(body: Buffer): unknown {
   if (body.length === 0) throw malformed('The body is empty: send a JSON object.')
   if (!isUtf8(body)) throw malformed('The body is not UTF-8.')
   const { deepest, balanced } = nesting(body)
@@ -41,7 +41,7 @@ export function checkJsonBody(body: Buffer): void {
     throw rejection([{ code: 'body.invalid', detail: BODY_TOO_DEEP, place: { in: 'pointer', name: '' } }])
   }
   try {
-    JSON.parse(body.toString('utf8'))
+    return JSON.parse(body.toString('utf8'))
   } catch (cause) {
     throw malformed('The body is not well-formed JSON.', cause)
   }

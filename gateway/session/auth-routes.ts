@@ -5,7 +5,7 @@ import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/read-
 import type { AuthCall } from '../data/auth-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { cookieViolation } from '../http/cookies.js'
-import { bodyOf, keepBodiesAsBuffers, requireJsonBody, requireJsonMediaType } from '../http/json-body.js'
+import { bodyOf, keepBodiesAsBuffers, requireJsonMediaType } from '../http/json-body.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { abortOnDisconnect } from '../server/requests.js'
 import { checkAccessToken } from './access-tokens.js'
@@ -42,7 +42,7 @@ export const authRoutes = fp<{ tools: SessionTools }>(
 function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/login'
   answerOtherMethods(app, { url, routed: ['POST'] })
-  app.post(url, { preParsing: requireJsonMediaType, preValidation: requireJsonBody }, async (request, reply) => {
+  app.post(url, { preParsing: requireJsonMediaType }, async (request, reply) => {
     const session = await auth.login(
       { ...authCall(request), signal: abortOnDisconnect(reply) },
       {
@@ -56,7 +56,7 @@ function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void
   })
 }
 
-/** Reads the two strings. The data service checks their form. */
+/** Reads the two strings. The data service checks them further. */
 function readCredentials(body: Buffer): { readonly email: string; readonly password: string } {
   const { email, password } = jsonMembers(body)
   if (typeof email === 'string' && typeof password === 'string') return { email, password }
@@ -74,14 +74,14 @@ function readCredentials(body: Buffer): { readonly email: string; readonly passw
 function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/session-cookie'
   answerOtherMethods(app, { url, routed: ['POST', 'DELETE'] })
-  app.post(url, { preParsing: requireJsonMediaType, preValidation: requireJsonBody }, async (request, reply) => {
+  app.post(url, { preParsing: requireJsonMediaType }, async (request, reply) => {
     const { accessToken, refreshToken } = readTokens(bodyOf(request))
     cookies.mirror(reply, accessToken, refreshToken)
     return reply.code(204).send()
   })
 
   const logout = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    // Before the call, so that the cookies expire even if it fails.
+    // The cookies expire even if the call fails.
     cookies.expire(reply)
     const tokens = sentRefreshTokens(request.headers.cookie)
     const revoked = await Promise.allSettled(tokens.map((token) => auth.revoke(authCall(request), token)))
@@ -94,7 +94,10 @@ function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionToo
   app.post('/auth/logout', bodyless, logout)
 }
 
-/** The tokens are not verified: an invalid token makes a session that is of no use. Throws `body.invalid` with all violations. */
+/**
+ * The tokens are not verified, because a session with an invalid token allows nothing. Throws what jsonMembers throws, and
+ * `body.invalid` with all violations.
+ */
 function readTokens(body: Buffer): { readonly accessToken: string; readonly refreshToken: string | undefined } {
   const { accessToken, refreshToken } = jsonMembers(body)
   const violations: Violation[] = []
@@ -137,13 +140,13 @@ function sessionTokenRoute(app: FastifyInstance, tools: SessionTools): void {
       tools.cookies.set(reply, session)
       return sendAccessToken(reply, session)
     }
-    // If there is no cookie, or only ambiguous ones, there is none to expire (SentCookies).
+    // If no cookie was sent, or only ambiguous ones, no cookie is deleted (SentCookies).
     if (access !== undefined || refresh !== undefined) tools.cookies.expire(reply)
     return sendNoSession(reply)
   })
 }
 
-/** The token as it is; undefined if it is not valid. */
+/** The token with its expiry; undefined if it is not valid. */
 async function validToken(accessToken: string, call: AuthCall, tools: SessionTools): Promise<AccessToken | undefined> {
   const end = await checkAccessToken(accessToken, call, tools)
   return end === undefined ? undefined : { accessToken, accessTokenExpiry: end.toISOString() }

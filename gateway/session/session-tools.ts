@@ -5,7 +5,7 @@ import { SingleFlight } from '../../shared/single-flight.js'
 import type { AuthCall, AuthClient, Session } from '../data/auth-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { rejectCrossSite } from '../http/cross-site.js'
-import { announcesBody, bodyOf, checkJsonMediaType, requireJsonBodyIfAny } from '../http/json-body.js'
+import { announcesBody, bodyOf, checkJsonBody, checkJsonMediaType, requireJsonBodyIfAny } from '../http/json-body.js'
 import { type PublicAddress } from '../http/public-address.js'
 import { PublishedKeys } from './access-tokens.js'
 import { SessionCookies } from './cookies.js'
@@ -86,16 +86,15 @@ export function jsonOrNothing(request: FastifyRequest, reply: FastifyReply, done
 }
 
 /**
- * The members of a body that checkJsonBody has accepted. Throws `body.invalid` unless it is an object and no object in it
- * has two members of one name.
+ * The members of a JSON body. Throws what checkJsonBody throws, and `body.invalid` unless the body is an object and no
+ * object in it has two members of one name.
  */
 export function jsonMembers(body: Buffer): Readonly<Record<string, unknown>> {
-  const text = body.toString('utf8')
-  const value: unknown = JSON.parse(text)
+  const value = checkJsonBody(body)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw rejection([bodyViolation('', 'The body must be a JSON object.')])
   }
-  const repeated = repeatedMember(text)
+  const repeated = repeatedMember(body.toString('utf8'))
   if (repeated === undefined) return { ...value }
   throw rejection([bodyViolation('', `The body says ${JSON.stringify(shortened(repeated, 100))} twice.`)])
 }

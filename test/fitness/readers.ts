@@ -211,11 +211,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   routeQuery: (text) => routeQuery(text, READS.paged, 'id'),
   continueTrace: (text) => continueTrace(text, () => ''),
   // gateway/session
-  jsonMembers: (text) => {
-    const body = Buffer.from(text)
-    checkJsonBody(body)
-    return jsonMembers(body)
-  },
+  jsonMembers: (text) => jsonMembers(Buffer.from(text)),
   isCrossSite: (text) => isCrossSite(text, text, () => listener),
   isFromAnotherOrigin,
   sentCookies,
