@@ -1,6 +1,6 @@
 import { type Claims, type Issuer, TokenRejected, verifyToken } from '../../shared/access-token.js'
 import { DomainError } from '../../shared/errors.js'
-import type { Permission } from '../entity/access.js'
+import type { Permission } from '../entity/names.js'
 import { anonymous, type Authenticated, type Caller } from '../entity/caller.js'
 import { INT64, parseInteger } from '../entity/numbers.js'
 

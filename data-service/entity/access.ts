@@ -1,4 +1,5 @@
 import type { Column } from './field.js'
+import type { Permission } from './names.js'
 import type { ReadOperation, WriteOperation } from './operations.js'
 
 /**
@@ -26,8 +27,6 @@ export interface OwnRows<Name extends string = string> {
   readonly kind: 'ownRows'
   readonly property: Name
 }
-
-export type Permission = `${string}:${string}`
 
 export const everyone: Everyone = { kind: 'everyone' }
 export const permission = (name: Permission): Permitted => ({ kind: 'permission', permission: name })

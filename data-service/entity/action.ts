@@ -1,4 +1,4 @@
-import type { Permission } from './access.js'
+import type { Permission } from './names.js'
 import type {
   ChildFields,
   ChildName,
@@ -6,14 +6,14 @@ import type {
   Column,
   Field,
   NameOfType,
+  OpenNameOfType,
   NewRowOf,
   Operand,
   RowOf,
   SettableOnUpdate,
   PartialRowOf,
   Value,
-  ValueOf,
-  VisibleName
+  ValueOf
 } from './field.js'
 
 /** What an action answers instead of a change: the transaction is rolled back, and the caller gets an error. */
@@ -181,7 +181,7 @@ interface ActionDefinition<F, C, I extends InputFields, L extends ChildName<C>, 
   readonly permission?: Permission
   /** State the row must be in, `{ status: ['placed'] }`; any other is 422 `state.invalid`. */
   readonly when?: {
-    readonly [K in NameOfType<F, 'string' | 'bool' | 'int'> & VisibleName<F>]?: readonly NonNullable<ValueOf<F[K]>>[]
+    readonly [K in OpenNameOfType<F, 'string' | 'bool' | 'int'>]?: readonly NonNullable<ValueOf<F[K]>>[]
   }
   /** Members of the body, declared as fields are. */
   readonly input?: I

@@ -1,11 +1,11 @@
 import type { ReadAccess } from './access.js'
-import type { Column, NameOfType, Operand, ValueOf, VisibleName } from './field.js'
+import type { Column, NameOfType, OpenNameOfType, Operand, ValueOf, VisibleName } from './field.js'
 
 interface ReadOf<F> {
   /** One sentence for people. */
   readonly description: string
   /** Default: the access of `list`. */
-  readonly access?: ReadAccess<NameOfType<F, 'int' | 'long'>> | undefined
+  readonly access?: ReadAccess<OpenNameOfType<F, 'int' | 'long'>> | undefined
   /** The id is the last sort key unless it is named here. */
   readonly sort?: readonly VisibleName<F>[]
   /** Only rows with these values are shown. */

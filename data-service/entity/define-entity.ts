@@ -23,6 +23,7 @@ import {
   type FieldType,
   type LabelName,
   type NameOfType,
+  type OpenNameOfType,
   text,
   type TypeOf,
   type Value,
@@ -79,10 +80,10 @@ interface EntityDefinition<
   readonly label: LabelName<F>
   readonly references?: R
   readonly children?: C
-  readonly access: ReadsDefinition<NameOfType<F, 'int' | 'long'>> & {
+  readonly access: ReadsDefinition<OpenNameOfType<F, 'int' | 'long'>> & {
     /** Needed with `writes` or `actions`. */
-    readonly write?: WriteAccess<NameOfType<F, 'int' | 'long'>>
-    readonly ownerFilter?: OwnerFilterDefinition<NameOfType<F, 'int' | 'long'>>
+    readonly write?: WriteAccess<OpenNameOfType<F, 'int' | 'long'>>
+    readonly ownerFilter?: OwnerFilterDefinition<OpenNameOfType<F, 'int' | 'long'>>
   }
   /** Which of create, update and delete it has; none without it. */
   readonly writes?: readonly WriteOperation[]

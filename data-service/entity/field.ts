@@ -1,3 +1,5 @@
+import type { Permission } from './names.js'
+
 /**
  * A column's value in the service, the same for every database: a string is text; bool is boolean; int is a number; long
  * and decimal are exact digits in a string (decimal in its column's scale); dateTime is `2026-01-31T08:00:00.000Z`; guid
@@ -24,13 +26,16 @@ export interface Field<
   T extends FieldType = FieldType,
   Hidden extends boolean = boolean,
   Nullable extends boolean = boolean,
-  W extends Writability = Writability
+  W extends Writability = Writability,
+  Reader extends Permission | undefined = Permission | undefined
 > {
   readonly type: T
   readonly nullable: Nullable
   readonly writability: W
   /** Never on the wire in any direction: a caller cannot tell it from an unknown name. */
   readonly hidden: Hidden
+  /** For a caller without this permission the column is an unknown name. undefined: for whoever may read the row. */
+  readonly readableBy: Reader
   readonly unique: boolean
   /** The value may be null, but a request must not leave the member out. */
   readonly requiredNullable: boolean
@@ -47,7 +52,7 @@ export interface Field<
   readonly defaultTo: string | number | boolean | undefined
 }
 
-type PlainField<T extends FieldType> = Field<T, false, false, 'always'>
+type PlainField<T extends FieldType> = Field<T, false, false, 'always', undefined>
 
 function field<T extends FieldType>(type: T, more: Partial<PlainField<T>> = {}): PlainField<T> {
   return {
@@ -55,6 +60,7 @@ function field<T extends FieldType>(type: T, more: Partial<PlainField<T>> = {}):
     nullable: false,
     writability: 'always',
     hidden: false,
+    readableBy: undefined,
     unique: false,
     requiredNullable: false,
     minLength: 0,
@@ -87,29 +93,55 @@ export const money = (precision: number, scale: number): PlainField<'decimal'> =
 export const dateTime = (): PlainField<'dateTime'> => field('dateTime')
 export const guid = (): PlainField<'guid'> => field('guid')
 
-export const optional = <T extends FieldType, H extends boolean, W extends Writability>(
-  of: Field<T, H, boolean, W>
-): Field<T, H, true, W> => ({ ...of, nullable: true })
+export const optional = <
+  T extends FieldType,
+  H extends boolean,
+  W extends Writability,
+  R extends Permission | undefined
+>(
+  of: Field<T, H, boolean, W, R>
+): Field<T, H, true, W, R> => ({ ...of, nullable: true })
 /** May be null, but a request must not leave it out: `requiredNullable(int())`. */
-export const requiredNullable = <T extends FieldType, H extends boolean, W extends Writability>(
-  of: Field<T, H, boolean, W>
-): Field<T, H, true, W> => ({ ...of, nullable: true, requiredNullable: true })
+export const requiredNullable = <
+  T extends FieldType,
+  H extends boolean,
+  W extends Writability,
+  R extends Permission | undefined
+>(
+  of: Field<T, H, boolean, W, R>
+): Field<T, H, true, W, R> => ({ ...of, nullable: true, requiredNullable: true })
+/** A column by permission cannot be unique: the conflict of a value would tell of a column that the caller may not read. */
 export const unique = <T extends FieldType, H extends boolean, N extends boolean, W extends Writability>(
-  of: Field<T, H, N, W>
-): Field<T, H, N, W> => ({ ...of, unique: true })
-export const onCreate = <T extends FieldType, H extends boolean, N extends boolean>(
-  of: Field<T, H, N>
-): Field<T, H, N, 'onCreate'> => ({ ...of, writability: 'onCreate' })
-export const readOnly = <T extends FieldType, H extends boolean, N extends boolean>(
-  of: Field<T, H, N>
-): Field<T, H, N, 'never'> => ({ ...of, writability: 'never' })
+  of: Field<T, H, N, W, undefined>
+): Field<T, H, N, W, undefined> => ({ ...of, unique: true })
+export const onCreate = <T extends FieldType, H extends boolean, N extends boolean, R extends Permission | undefined>(
+  of: Field<T, H, N, Writability, R>
+): Field<T, H, N, 'onCreate', R> => ({ ...of, writability: 'onCreate' })
+export const readOnly = <T extends FieldType, H extends boolean, N extends boolean, R extends Permission | undefined>(
+  of: Field<T, H, N, Writability, R>
+): Field<T, H, N, 'never', R> => ({ ...of, writability: 'never' })
 export const hidden = <T extends FieldType, N extends boolean>(
   of: Field<T, boolean, N>
-): Field<T, true, N, 'never'> => ({ ...of, hidden: true, writability: 'never' })
-export const defaultTo = <T extends FieldType, H extends boolean, N extends boolean, W extends Writability>(
-  of: Field<T, H, N, W>,
+): Field<T, true, N, 'never', undefined> => ({ ...of, hidden: true, writability: 'never', readableBy: undefined })
+export const defaultTo = <
+  T extends FieldType,
+  H extends boolean,
+  N extends boolean,
+  W extends Writability,
+  R extends Permission | undefined
+>(
+  of: Field<T, H, N, W, R>,
   value: ValueOfType<T>
-): Field<T, H, N, W> => ({ ...of, defaultTo: value })
+): Field<T, H, N, W, R> => ({ ...of, defaultTo: value })
+/**
+ * A column that takes a permission to read, `readableBy('products:manage', optional(int()))`. For any other caller it is
+ * an unknown name in every read and body, a PUT keeps its value, and a create gives it its default or null. Rules of the
+ * entity file see it always.
+ */
+export const readableBy = <T extends FieldType, N extends boolean, W extends Writability>(
+  permission: Permission,
+  of: Field<T, false, N, W>
+): Field<T, false, N, W, Permission> => ({ ...of, readableBy: permission })
 
 /** A column of a table and the DTO property it is served as. */
 export interface Column {
@@ -162,16 +194,25 @@ export interface Children {
 export type StoreName = 'primary' | 'second'
 
 /** The fields of an entity file. */
-export type Fields = Readonly<Record<string, Field>> & { readonly id: Field<'int' | 'long' | 'guid', false> }
+export type Fields = Readonly<Record<string, Field>> & { readonly id: KeyField }
+
+type KeyField = Field<'int' | 'long' | 'guid', false, boolean, Writability, undefined>
 
 export type VisibleName<F> = { [K in keyof F]: F[K] extends { hidden: true } ? never : K }[keyof F] & string
 export type NameOfType<F, T extends FieldType> = {
   [K in keyof F]: F[K] extends Field<T, false> ? K : never
 }[keyof F] &
   string
-/** Names of fields that can be the label of a row: visible, never null, and shown as text. */
+/** Names of fields of the type that need no permission to be read, and so may decide what a caller is told. */
+export type OpenNameOfType<F, T extends FieldType> = {
+  [K in keyof F]: F[K] extends Field<T, false, boolean, Writability, undefined> ? K : never
+}[keyof F] &
+  string
+/** Names of fields that can be the label of a row: visible to all its readers, never null, and shown as text. */
 export type LabelName<F> = {
-  [K in keyof F]: F[K] extends Field<'string' | 'int' | 'long' | 'guid', false, false> ? K : never
+  [K in keyof F]: F[K] extends Field<'string' | 'int' | 'long' | 'guid', false, false, Writability, undefined>
+    ? K
+    : never
 }[keyof F] &
   string
 export type TypeOf<F, K extends keyof F> = F[K] extends Field<infer T> ? T : never

@@ -1,3 +1,6 @@
+/** A resource and a verb, `customers:manage`. */
+export type Permission = `${string}:${string}`
+
 /** Resources, actions and custom reads: segments of paths. */
 export const KEBAB_CASE = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 /** Members of JSON and parameters of queries. */

@@ -1,9 +1,9 @@
 import type { Guard, OwnerFilter, ReadAccess, WriteAccess } from './access.js'
 import type { CustomRead } from './custom-read.js'
 import { routeNames } from './define-entity.js'
-import type { Entity } from './entity.js'
+import type { Column, Entity } from './entity.js'
 import type { FieldType } from './field.js'
-import { CAMEL_CASE, GUID, KEBAB_CASE, suggestion } from './names.js'
+import { CAMEL_CASE, GUID, KEBAB_CASE, type Permission, suggestion } from './names.js'
 import { READ_OPERATIONS, READ_PARAMETERS, READ_SEGMENTS, type ReadOperation, READS, WITHOUT_ID } from './operations.js'
 
 /** Owner claims are 64-bit integers (contract.md section 6). */
@@ -154,4 +154,82 @@ function shownMistakes({ items, sort, where }: CustomRead): string[] {
       mistakes.push(`\`${name}\` is ${field.type} and never ${JSON.stringify(value)}.`)
   }
   return mistakes
+}
+
+/**
+ * Mistakes in columns by permission: what would tell a caller without the permission of the column. A row is found, told
+ * apart, owned and rejected by columns that all its readers see.
+ */
+export function columnPermissionMistakes(entity: Entity, permissions: readonly string[]): string[] {
+  const { columns, joined, children, label, customReads, actions } = entity
+  const owners = ownerColumns(entity)
+  const told = new Map<Column, string>([
+    [label, 'the label'],
+    ...owners.map((owner): [Column, string] => [owner, 'the owner']),
+    ...[...actions.values()].flatMap(({ name, required }) =>
+      required.map(({ column }): [Column, string] => [column, `in \`when\` of \`${name}\``])
+    )
+  ])
+  const reads = [...customReads.values()].flatMap(({ name, access, items, sort, where }) =>
+    [...items, ...sort, ...where.map(({ column }) => column)]
+      .filter(({ field: { readableBy } }) => readableBy !== undefined && !isFor(access, readableBy))
+      .map((column) => `custom read \`${name}\` names \`${column.name}\`: its access must be the same permission.`)
+  )
+  return [
+    ...withPermission(columns, permissions, ''),
+    ...children.flatMap((one) => withPermission(one.columns, permissions, `${one.name}.`)),
+    ...joined.flatMap(({ field: { readableBy } }) =>
+      readableBy === undefined ? [] : permissionMistakes(readableBy, permissions)
+    ),
+    ...Array.from(told)
+      .filter(([{ field }]) => field.readableBy !== undefined)
+      .map(([{ name }, what]) => `\`${name}\` is ${what}: it cannot take a permission to read.`),
+    ...reads,
+    ...uncreatable(entity)
+  ]
+}
+
+function withPermission(columns: readonly Column[], permissions: readonly string[], prefix: string): string[] {
+  return columns.flatMap(({ name, field: { readableBy, unique } }) => {
+    if (readableBy === undefined) return []
+    const mistakes = permissionMistakes(readableBy, permissions)
+    if (name === 'id') mistakes.push(`\`${prefix}id\` cannot take a permission to read.`)
+    if (unique)
+      mistakes.push(`\`${prefix}${name}\` is unique: its conflicts would tell of it, so it takes no permission.`)
+    return mistakes
+  })
+}
+
+/** The columns that any read, write or owner filter finds the owner in. */
+function ownerColumns({ columns, access, customReads, writeAccess, ownerFilter }: Entity): Column[] {
+  const every = [...Object.values(access), ...Array.from(customReads.values(), (read) => read.access), writeAccess]
+  // An entity file that bypasses its types may lack an access.
+  const names = every.flatMap((one) => (one?.kind === 'ownRows' ? [one.property] : []))
+  return [
+    ...columns.filter(({ name }) => names.includes(name)),
+    ...(ownerFilter === undefined ? [] : [ownerFilter.owner])
+  ]
+}
+
+/** Columns that a create leaves out for callers without the permission, and that then would have no value. */
+function uncreatable({ columns, writes, writeAccess, creation }: Entity): string[] {
+  if (!writes.has('create')) return []
+  const named = [
+    ...columns.map((column) => ({ path: column.name, column })),
+    ...creation.children.flatMap(({ children }) =>
+      children.columns.map((column) => ({ path: `${children.name}.${column.name}`, column }))
+    )
+  ]
+  return named
+    .filter(({ column: { field } }) => {
+      const { readableBy, writability, nullable, defaultTo } = field
+      if (readableBy === undefined || writability === 'never' || nullable || defaultTo !== undefined) return false
+      return writeAccess === undefined || !isFor(writeAccess, readableBy)
+    })
+    .map(({ path }) => `\`${path}\` needs a default or optional(…): callers without its permission create rows too.`)
+}
+
+/** Whether exactly the holders of the permission have the access. */
+function isFor(access: ReadAccess | WriteAccess, permission: Permission): boolean {
+  return access.kind === 'permission' && access.permission === permission
 }

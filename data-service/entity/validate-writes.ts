@@ -1,4 +1,4 @@
-import type { Permission } from './access.js'
+import type { Permission } from './names.js'
 import type { Action, GuardedChild } from './action.js'
 import { MAX_CHILDREN } from './creation.js'
 import type { Children, Column, Entity } from './entity.js'
@@ -104,6 +104,7 @@ function inputMistakes({ input }: Action): string[] {
     // source.md: no update request carries a concurrency token.
     if (/rowversion$/i.test(name)) mistakes.push(`\`${name}\` would be a concurrency token; say \`child\` for one.`)
     if (field.hidden || field.writability === 'never') mistakes.push(`\`${name}\` is a member that nobody could send.`)
+    if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is an input, which takes no permission to read.`)
   }
   return mistakes
 }

@@ -1,5 +1,5 @@
 import type { Entity } from './entity.js'
-import { accessMistakes, ownerFilterMistakes, routeMistakes } from './validate-access.js'
+import { accessMistakes, columnPermissionMistakes, ownerFilterMistakes, routeMistakes } from './validate-access.js'
 import { fieldMistakes, namingMistakes, navigationMistakes, queryMistakes } from './validate-fields.js'
 import { actionMistakes, writeMistakes } from './validate-writes.js'
 
@@ -13,6 +13,7 @@ export function checkCatalogue(entities: readonly Entity[], permissions: readonl
       ...navigationMistakes(entity, entities),
       ...queryMistakes(entity),
       ...accessMistakes(entity, permissions),
+      ...columnPermissionMistakes(entity, permissions),
       ...ownerFilterMistakes(entity),
       ...routeMistakes(entity, permissions),
       ...writeMistakes(entity, permissions),

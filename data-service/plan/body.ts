@@ -12,6 +12,7 @@ import {
   parseDecimal,
   parseInteger
 } from '../entity/numbers.js'
+import { isSettable } from './catalogue.js'
 import {
   integerOf,
   isArray,
@@ -86,10 +87,24 @@ function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** The rows of one child collection in the body of a create request. */
+/**
+ * What a create gives the columns that its caller may not read: the default, or null. Any other such column can be
+ * created only by callers who may read it (entity/validate-writes.ts).
+ */
+export function withheldValues(columns: readonly Column[]): Map<Column, Value> {
+  return new Map(
+    columns.flatMap((column): [Column, Value][] => {
+      const { writability, nullable, defaultTo } = column.field
+      if (writability === 'never' || (defaultTo === undefined && !nullable)) return []
+      return [[column, defaultTo ?? null]]
+    })
+  )
+}
+
+/** The rows of one child collection in the body of a create request. `shown` are the columns that the caller may name. */
 export function readChildren(
   body: JsonValue,
-  { children, min }: CreatedChildren,
+  { children, min, shown }: CreatedChildren & { readonly shown: readonly Column[] },
   findings: BodyFindings
 ): ReadonlyMap<Column, Value>[] {
   const { name, columns } = children
@@ -103,9 +118,11 @@ export function readChildren(
     findings.violations.addAt(at, `${name} must be an array of ${min} to ${MAX_CHILDREN}.`)
     return []
   }
-  const settable = columns.filter((column) => column.name !== 'id' && column.field.writability !== 'never')
-  return rows.map((row, index) =>
-    readMembers(row, { columns: settable, at: `${at}/${index}`, defaults: true }, findings)
+  const settable = columns.filter((column) => isSettable(column) && shown.includes(column))
+  const withheld = withheldValues(columns.filter((column) => !column.field.hidden && !shown.includes(column)))
+  return rows.map(
+    (row, index) =>
+      new Map([...withheld, ...readMembers(row, { columns: settable, at: `${at}/${index}`, defaults: true }, findings)])
   )
 }
 

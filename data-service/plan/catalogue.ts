@@ -1,6 +1,8 @@
 import { DomainError } from '../../shared/errors.js'
+import type { Caller } from '../entity/caller.js'
 import type { Column, Entity, Joined } from '../entity/entity.js'
 import type { Field, FieldType } from '../entity/field.js'
+import type { Permission } from '../entity/names.js'
 import type { OperatorOf } from '../entity/operators.js'
 import type { Path, ShapedProperty } from './plans.js'
 import { makeProjections, type Projections, propertyName } from './projection.js'
@@ -13,61 +15,30 @@ interface Filterable {
 }
 
 /**
- * What a request can name. The properties are in the order in which a row is served: columns, computed, joined, row
- * version, references, children.
+ * A resource as one caller sees it. Hidden columns, and what takes a permission that the caller does not have, are in
+ * none of its members but `entity` and `withheld`, so that a request cannot tell them from unknown names. The keys of
+ * the maps are names in lower case.
  */
-function propertiesOf(
-  entity: Entity,
-  joinedColumn: (joined: Joined) => Column
-): {
-  readonly shaped: readonly ShapedProperty[]
-  readonly filterable: ReadonlyMap<string, Filterable>
-  readonly sortable: ReadonlyMap<string, Path>
-} {
-  const columns = entity.columns.filter((column) => !column.field.hidden)
-  const named: { readonly name: string; readonly path: Path; readonly field: Field }[] = [
-    ...columns.map((column) => ({ name: column.name, path: { through: null, column }, field: column.field })),
-    ...entity.joined.map((joined) => ({
-      name: joined.name,
-      path: { through: joined.through, column: joinedColumn(joined) },
-      field: joined.field
-    }))
-  ]
-  return {
-    shaped: [
-      ...columns.map((column) => ({ kind: 'column', column }) as const),
-      ...entity.computed.map((computed) => ({ kind: 'computed', computed }) as const),
-      ...entity.joined.map((joined) => ({ kind: 'joined', joined, column: joinedColumn(joined) }) as const),
-      { kind: 'rowVersion' },
-      ...entity.references.map((reference) => ({ kind: 'reference', reference }) as const),
-      ...entity.children.map((children) => ({ kind: 'children', children }) as const)
-    ],
-    filterable: new Map(
-      named.flatMap((one) => {
-        const operators = entity.filterable.get(one.name)
-        return operators === undefined ? [] : [[one.name.toLowerCase(), { ...one, operators }]]
-      })
-    ),
-    sortable: new Map(
-      named.filter(({ name }) => entity.sortable.has(name)).map(({ name, path }) => [name.toLowerCase(), path])
-    )
-  }
-}
-
-/** A resource as requests see it. The keys of the maps are names in lower case; hidden columns are in none of them. */
 export interface Resource {
   readonly entity: Entity
   readonly id: Column
+  /** Columns that the body of a create, and of an update, may set. */
+  readonly settable: Readonly<Record<'create' | 'update', readonly Column[]>>
   readonly properties: ReadonlyMap<string, ShapedProperty>
   readonly filterable: ReadonlyMap<string, Filterable>
   readonly sortable: ReadonlyMap<string, Path>
   readonly projections: Projections
+  /** DTO names of the properties that other callers see and this one does not. */
+  readonly withheld: ReadonlySet<string>
 }
 
 export interface Catalogue {
-  readonly resources: readonly Resource[]
+  /** The same for every caller. Throws `route.not-found` for a name that no resource has. */
+  entity(name: string): Entity
   /** Throws `route.not-found` for a name that no resource has. */
-  resource(name: string): Resource
+  resource(name: string, caller: Caller): Resource
+  /** All resources as the caller sees them; for a gateway, with everything but hidden columns. */
+  resources(reader: Caller | 'gateway'): readonly Resource[]
 }
 
 /** Expects entities that passed checkCatalogue (entity/validate.ts). */
@@ -78,27 +49,134 @@ export function makeCatalogue(entities: readonly Entity[]): Catalogue {
     if (column === undefined) throw new TypeError(`${through.to} has no ${property}`)
     return column
   }
-  const resources = new Map(entities.map((entity) => [entity.name, makeResource(entity, joinedColumn)]))
+  const views = new Map(
+    entities.map((entity) => [entity.name, viewsOf(entity, shapedProperties(entity, joinedColumn))])
+  )
+  const find = <One>(all: ReadonlyMap<string, One>, name: string): One => {
+    const found = all.get(name)
+    if (found === undefined) throw new DomainError('route.not-found', 'There is no such resource.')
+    return found
+  }
   return {
-    resources: [...resources.values()],
-    resource: (name) => {
-      const found = resources.get(name)
-      if (found === undefined) throw new DomainError('route.not-found', 'There is no such resource.')
-      return found
-    }
+    entity: (name) => find(byName, name),
+    resource: (name, caller) => find(views, name)(caller),
+    resources: (reader) => Array.from(views.values(), (view) => view(reader))
   }
 }
 
-function makeResource(entity: Entity, joinedColumn: (joined: Joined) => Column): Resource {
+/**
+ * The properties of a row in the order in which it is served: columns, computed, joined, row version, references,
+ * children.
+ */
+function shapedProperties(entity: Entity, joinedColumn: (joined: Joined) => Column): ShapedProperty[] {
+  const { columns, computed, joined, references, children } = entity
+  return [
+    ...columns.filter(({ field }) => !field.hidden).map((column) => ({ kind: 'column', column }) as const),
+    ...computed.map((one) => ({ kind: 'computed', computed: one }) as const),
+    ...joined.map((one) => ({ kind: 'joined', joined: one, column: joinedColumn(one) }) as const),
+    { kind: 'rowVersion' },
+    ...references.map((reference) => ({ kind: 'reference', reference }) as const),
+    ...children.map((one) => {
+      const shown = one.columns.filter(({ field }) => !field.hidden)
+      return { kind: 'children', children: one, shown } as const
+    })
+  ]
+}
+
+/** The permissions that it takes to see a property: those of every column that its value comes from. */
+export function permissionsOf(property: ShapedProperty): readonly Permission[] {
+  const sources = (): readonly Field[] => {
+    switch (property.kind) {
+      case 'column':
+        return [property.column.field]
+      case 'computed':
+        return property.computed.from.map(({ field }) => field)
+      case 'joined':
+        return [property.joined.through.via.field, property.joined.field, property.column.field]
+      case 'reference':
+        return [property.reference.via.field]
+      // The collection itself takes none; its columns are left out one by one.
+      case 'children':
+      case 'rowVersion':
+        return []
+    }
+  }
+  return [...new Set(sources().flatMap(({ readableBy }) => readableBy ?? []))]
+}
+
+/**
+ * The views of an entity: one for each set of its column permissions that a caller holds. Each is made when the first
+ * such caller comes and then kept. An entity without column permissions has one view.
+ */
+function viewsOf(entity: Entity, shaped: readonly ShapedProperty[]): (reader: Caller | 'gateway') => Resource {
+  const named = shaped.flatMap((property) => [
+    ...permissionsOf(property),
+    ...(property.kind === 'children' ? property.shown.flatMap(({ field }) => field.readableBy ?? []) : [])
+  ])
+  const permissions = [...new Set(named)]
+  const whole = makeResource(entity, shaped, new Set(permissions))
+  if (permissions.length === 0) return () => whole
+  const views = new Map([[permissions.join(), whole]])
+  return (reader) => {
+    if (reader === 'gateway') return whole
+    const held = reader.kind === 'anonymous' ? [] : permissions.filter((one) => reader.permissions.has(one))
+    const key = held.join()
+    const known = views.get(key)
+    if (known !== undefined) return known
+    const view = makeResource(entity, shaped, new Set(held))
+    views.set(key, view)
+    return view
+  }
+}
+
+function makeResource(entity: Entity, all: readonly ShapedProperty[], held: ReadonlySet<Permission>): Resource {
   const [id] = entity.columns
   if (id === undefined) throw new TypeError(`${entity.name} has no id`)
-  const { shaped, filterable, sortable } = propertiesOf(entity, joinedColumn)
+  const maySee = (property: ShapedProperty): boolean => permissionsOf(property).every((one) => held.has(one))
+  const shaped = all.filter(maySee).map((property) => {
+    if (property.kind !== 'children') return property
+    const isShown = ({ field: { readableBy } }: Column): boolean => readableBy === undefined || held.has(readableBy)
+    return { ...property, shown: property.shown.filter(isShown) }
+  })
+  const columns = shaped.flatMap((property) => (property.kind === 'column' ? [property.column] : []))
   return {
     entity,
     id,
+    settable: {
+      create: columns.filter(isSettable),
+      update: columns.filter((column) => isSettable(column) && column.field.writability === 'always')
+    },
     properties: new Map(shaped.map((property) => [propertyName(property).toLowerCase(), property])),
-    filterable,
-    sortable,
-    projections: makeProjections({ entity, id, shaped })
+    ...queryable(entity, shaped),
+    projections: makeProjections({ id, shaped }),
+    withheld: new Set(all.filter((property) => !maySee(property)).map(propertyName))
+  }
+}
+
+/** Whether some request may set the column, of a root or of a child. */
+export function isSettable({ name, field }: Column): boolean {
+  return name !== 'id' && field.writability !== 'never'
+}
+
+function queryable(entity: Entity, shaped: readonly ShapedProperty[]): Pick<Resource, 'filterable' | 'sortable'> {
+  const named = shaped.flatMap((property): Omit<Filterable, 'operators'>[] => {
+    if (property.kind === 'column') {
+      const { column } = property
+      return [{ name: column.name, path: { through: null, column }, field: column.field }]
+    }
+    if (property.kind !== 'joined') return []
+    const { joined, column } = property
+    return [{ name: joined.name, path: { through: joined.through, column }, field: joined.field }]
+  })
+  return {
+    filterable: new Map(
+      named.flatMap((one) => {
+        const operators = entity.filterable.get(one.name)
+        return operators === undefined ? [] : [[one.name.toLowerCase(), { ...one, operators }]]
+      })
+    ),
+    sortable: new Map(
+      named.filter(({ name }) => entity.sortable.has(name)).map(({ name, path }) => [name.toLowerCase(), path])
+    )
   }
 }

@@ -79,7 +79,7 @@ interface ListParams extends ReadParams {
 }
 
 export function planList(params: ListParams, context: PlanningContext): ListPlan {
-  const resource = context.planning.catalogue.resource(params.resource)
+  const resource = context.planning.catalogue.resource(params.resource, context.caller)
   const { scope, shape } = checkRead({ resource, read: 'list', params }, context, (violations) => ({
     shape: parseShape(params.shape, resource, violations)
   }))
@@ -113,7 +113,7 @@ export function planPage(
   context: PlanningContext
 ): { readonly plan: PagePlan; readonly paging: Paging } {
   const { catalogue, maxPageSize } = context.planning
-  const resource = catalogue.resource(params.resource)
+  const resource = catalogue.resource(params.resource, context.caller)
   const checked = checkRead({ resource, read: 'paged', params }, context, (violations) => ({
     conditions: parseConditions(params.selection?.filters ?? [], resource, violations),
     sort: parseSort(params.selection, resource, violations),
@@ -141,7 +141,7 @@ interface GetParams extends ReadParams {
 }
 
 export function planGet(params: GetParams, context: PlanningContext): GetPlan {
-  const resource = context.planning.catalogue.resource(params.resource)
+  const resource = context.planning.catalogue.resource(params.resource, context.caller)
   const { scope, id, shape } = checkRead({ resource, read: 'get', params }, context, (violations) => ({
     id: parseId(params.id, resource.id.field, violations),
     shape: parseShape(params.shape, resource, violations)
@@ -168,7 +168,7 @@ function planShape({ flags, named }: ParsedShape, { projections }: Resource, con
     references: projection.shown.flatMap((property) => {
       if (property.kind !== 'reference') return []
       const { reference } = property
-      const target = context.planning.catalogue.resource(reference.to)
+      const target = context.planning.catalogue.resource(reference.to, context.caller)
       const scope = referenceableRows(target, context)
       return [{ reference, target: target.entity, projection: target.projections.referenced, scope }]
     }),
@@ -185,7 +185,7 @@ interface ExportParams extends ReadParams {
 
 export function planExport(params: ExportParams, context: PlanningContext): ExportPlan {
   const { catalogue, maxExportRows } = context.planning
-  const resource = catalogue.resource(params.resource)
+  const resource = catalogue.resource(params.resource, context.caller)
   const { scope, conditions, sort, named } = checkRead({ resource, read: 'export', params }, context, (violations) => ({
     conditions: parseConditions(params.selection?.filters ?? [], resource, violations),
     sort: parseSort(params.selection, resource, violations),
@@ -225,7 +225,7 @@ interface LookupParams extends ReadParams {
 }
 
 export function planLookup(params: LookupParams, context: PlanningContext): LookupPlan {
-  const resource = context.planning.catalogue.resource(params.resource)
+  const resource = context.planning.catalogue.resource(params.resource, context.caller)
   const { scope, conditions } = checkRead({ resource, read: 'lookup', params }, context, (violations) => ({
     conditions: parseSearch(params.search, resource, violations)
   }))
@@ -262,7 +262,7 @@ export function planCustomRead(
   params: CustomReadParams,
   context: PlanningContext
 ): { readonly plan: PagePlan; readonly read: CustomRead } {
-  const resource = context.planning.catalogue.resource(params.resource)
+  const resource = context.planning.catalogue.resource(params.resource, context.caller)
   const { entity } = resource
   const read = entity.customReads.get(params.name)
   if (read === undefined) throw new DomainError('route.not-found', 'There is no such read.')

@@ -58,7 +58,8 @@ export type ShapedProperty =
   | { readonly kind: 'joined'; readonly joined: Joined; readonly column: Column }
   | { readonly kind: 'rowVersion' }
   | { readonly kind: 'reference'; readonly reference: Reference }
-  | { readonly kind: 'children'; readonly children: Children }
+  /** `shown` are the columns of a child that the caller may see; it has a row version besides. */
+  | { readonly kind: 'children'; readonly children: Children; readonly shown: readonly Column[] }
 
 /** A value that the statement selects. A projection always selects `id`, which navigations and cursors need. */
 export type Selected =

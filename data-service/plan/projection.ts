@@ -1,4 +1,4 @@
-import type { Column, Entity } from '../entity/entity.js'
+import type { Column } from '../entity/entity.js'
 import type { Projection, Selected, ShapedProperty } from './plans.js'
 
 /** The DTO name of a property. */
@@ -20,12 +20,12 @@ export function propertyName(property: ShapedProperty): string {
 }
 
 /**
- * Field sets that are remembered for each entity (source.md, limits). A field set beyond them selects all columns, and
+ * Field sets that are remembered for each view of an entity (source.md, limits). A field set beyond them selects all columns, and
  * only what is shown is cut to it: so clients cannot make any number of query texts.
  */
 const MAX_FIELD_SETS = 512
 
-/** The projections of one entity. */
+/** The projections of one view of an entity. */
 export interface Projections {
   /** A row as the reference of another resource shows it: no navigations of its own. */
   readonly referenced: Projection
@@ -44,13 +44,10 @@ interface FieldSet {
   latest: Projection
 }
 
-export function makeProjections(of: {
-  readonly entity: Entity
-  readonly id: Column
-  readonly shaped: readonly ShapedProperty[]
-}): Projections {
-  const { entity, id, shaped } = of
-  const everything = [...shaped.flatMap(selectable), ...entity.references.map(keyOf)]
+export function makeProjections(of: { readonly id: Column; readonly shaped: readonly ShapedProperty[] }): Projections {
+  const { id, shaped } = of
+  const references = shaped.flatMap((one) => (one.kind === 'reference' ? [one.reference] : []))
+  const everything = [...shaped.flatMap(selectable), ...references.map(keyOf)]
   const all = selection(everything, new Set(everything.map(selectedName)))
   const whole = (wanted: (property: ShapedProperty) => boolean): Projection => ({
     ...all,

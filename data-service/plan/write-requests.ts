@@ -5,7 +5,7 @@ import type { Children, Column } from '../entity/entity.js'
 import { asRowVersion, type Operand, type RowVersion, type Value } from '../entity/field.js'
 import type { WriteOperation } from '../entity/operations.js'
 import { authorizeWrite, claimedColumn, type OwnerParams, requireOperation, type Writer } from './authorize.js'
-import { parseMember, readChildren, readMembers } from './body.js'
+import { parseMember, readChildren, readMembers, withheldValues } from './body.js'
 import type { Resource } from './catalogue.js'
 import { canonicalJson, isObject, type JsonValue, parseJson } from './json-values.js'
 import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
@@ -59,16 +59,29 @@ export function parseCreate(params: CreateParams, context: PlanningContext, keyR
   const claimed = claimedColumn(resource, writer)
   const body = parseJson(params.body)
   const { columns, creation } = resource.entity
-  const settable = columns.filter((column) => column !== resource.id && column.field.writability !== 'never')
+  const withheld = columns.filter(({ name }) => resource.withheld.has(name))
+  const settable = resource.settable.create
   const others = creation.children.map(({ children }) => children.name)
   return parseBody(params, { resource, writer, body, keyRequired }, (findings) => {
     checkLinkBase(params.linkBase, findings.violations)
     return {
       claimed,
-      values: readMembers(body, { columns: settable, at: '', defaults: true, others, optional: claimed }, findings),
-      children: creation.children.map((one) => ({ children: one.children, rows: readChildren(body, one, findings) }))
+      values: new Map([
+        ...withheldValues(withheld),
+        ...readMembers(body, { columns: settable, at: '', defaults: true, others, optional: claimed }, findings)
+      ]),
+      children: creation.children.map((one) => {
+        const shown = shownColumns(resource, one.children)
+        return { children: one.children, rows: readChildren(body, { ...one, shown }, findings) }
+      })
     }
   })
+}
+
+/** The columns of a child that the caller may see. */
+function shownColumns({ properties }: Resource, children: Children): readonly Column[] {
+  const property = properties.get(children.name.toLowerCase())
+  return property?.kind === 'children' ? property.shown : []
 }
 
 const LONGEST_LINK_BASE = 2048
@@ -94,13 +107,15 @@ export interface ParsedUpdate extends ParsedWrite {
   readonly expected: ExpectedVersions
 }
 
-/** A PUT: every column that it may set gets a value, null where the body leaves the member out. */
+/**
+ * A PUT: every column that the caller may set gets a value, null where the body leaves the member out. A column that the
+ * caller may not read gets none and so keeps its own.
+ */
 export function parseUpdate(params: UpdateParams, context: PlanningContext): ParsedUpdate {
   const { resource, writer } = authorizeOperation('update', params, context)
   const expected = requiredVersions(params.precondition)
   const body = parseJson(params.body)
-  const { entity } = resource
-  const settable = entity.columns.filter((column) => column !== resource.id && column.field.writability === 'always')
+  const settable = resource.settable.update
   return parseBody(params, { resource, writer, body, keyRequired: false }, (findings) => {
     const id = parseId(params.id, resource.id.field, findings.violations)
     checkBodyId(body, { resource, id }, findings)
@@ -132,7 +147,7 @@ export interface ParsedAct extends ParsedUpdate {
 }
 
 export function parseAct(params: ActParams, context: PlanningContext): ParsedAct {
-  const resource = context.planning.catalogue.resource(params.resource)
+  const resource = context.planning.catalogue.resource(params.resource, context.caller)
   const action = resource.entity.actions.get(params.action)
   if (action === undefined) throw new DomainError('route.not-found', 'There is no such action.')
   const { permission, input, guardedChild } = action
@@ -190,7 +205,7 @@ function authorizeOperation(
   params: WriteParams,
   context: PlanningContext
 ): { readonly resource: Resource; readonly writer: Writer } {
-  const resource = context.planning.catalogue.resource(params.resource)
+  const resource = context.planning.catalogue.resource(params.resource, context.caller)
   requireOperation(resource, operation)
   return { resource, writer: authorizeWrite({ resource, route: operation, params }, context) }
 }

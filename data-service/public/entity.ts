@@ -1,5 +1,5 @@
 /** What an application writes its entity files in. */
-export { everyone, ownRows, type Permission, permission } from '../entity/access.js'
+export { everyone, ownRows, permission } from '../entity/access.js'
 export {
   type FindByIds,
   type FindByUnique,
@@ -29,10 +29,12 @@ export {
   money,
   onCreate,
   optional,
+  readableBy,
   readOnly,
   requiredNullable,
   text,
   unique,
   type Value
 } from '../entity/field.js'
+export type { Permission } from '../entity/names.js'
 export { fitsDigits, lessPercent, sumOf, times } from '../entity/numbers.js'

@@ -6,21 +6,43 @@ import type { Navigation } from '../../shared/gen/entity/v1/Navigation.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { Resource as WireResource } from '../../shared/gen/entity/v1/Resource.js'
 import type { Action } from '../entity/action.js'
+import type { Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
 import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } from '../entity/operations.js'
 import { aliasesOf } from '../entity/operators.js'
 import { isRouteId, ownerParameter } from '../plan/authorize.js'
-import type { Catalogue, Resource } from '../plan/catalogue.js'
+import { type Catalogue, isSettable, permissionsOf, type Resource } from '../plan/catalogue.js'
 import type { OwnershipPolicy } from '../plan/planning.js'
 import type { ShapedProperty } from '../plan/plans.js'
 
-/** The catalogue in the form of the wire. It is the same for every caller, so it is made once. */
-export function describeCatalogue(catalogue: Catalogue, ownership: OwnershipPolicy): DescribeResponse {
-  const resources = catalogue.resources
-    .map((resource) => describeResource(resource, ownership))
-    .toSorted((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1))
-  return { resources, digest: createHash('sha256').update(JSON.stringify(resources)).digest('base64url') }
+/** The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. */
+export type DescribeTo = (reader: Caller | 'gateway') => DescribeResponse
+
+/** Answers that are kept. There is one for each set of column permissions that callers hold: usually few. */
+const MAX_ANSWERS = 64
+
+/** Describes each view of a resource once, and the catalogue once for each combination of views. */
+export function describeCatalogue(catalogue: Catalogue, ownership: OwnershipPolicy): DescribeTo {
+  const described = new WeakMap<Resource, WireResource>()
+  const answers: { readonly seen: readonly Resource[]; readonly answer: DescribeResponse }[] = []
+  const describe = (resource: Resource): WireResource => {
+    const known = described.get(resource)
+    if (known !== undefined) return known
+    const made = describeResource(resource, ownership)
+    described.set(resource, made)
+    return made
+  }
+  return (reader) => {
+    const now = catalogue.resources(reader)
+    const known = answers.find(({ seen }) => seen.every((one, index) => one === now[index]))
+    if (known !== undefined) return known.answer
+    const resources = now.map(describe).toSorted((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1))
+    const answer = { resources, digest: createHash('sha256').update(JSON.stringify(resources)).digest('base64url') }
+    if (answers.length === MAX_ANSWERS) answers.shift()
+    answers.push({ seen: now, answer })
+    return answer
+  }
 }
 
 function describeResource(resource: Resource, ownership: OwnershipPolicy): WireResource {
@@ -39,15 +61,16 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
         return [{ name, kind: 'NAVIGATION_KIND_REFERENCE', resource: to }]
       }
       if (property.kind !== 'children') return []
-      const { name, columns } = property.children
+      const { name } = property.children
       const created = entity.creation.children.some(({ children }) => children === property.children)
-      const visible = columns.filter(({ field }) => !field.hidden)
-      const properties = [...visible.map((column) => describeChildColumn(column, created)), rowVersion]
+      const properties = [...property.shown.map((column) => describeChildColumn(column, created)), rowVersion]
       return [{ name, kind: 'NAVIGATION_KIND_CHILDREN', properties }]
     }),
     actions: Array.from(entity.actions.values(), describeAction),
     createdChildren: entity.creation.children.map(({ children }) => children.name),
-    reads: Array.from(entity.customReads.values(), (read) => describeRead(read, entity)),
+    reads: Array.from(entity.customReads.values())
+      .filter(({ items }) => !items.some((item) => resource.withheld.has(item.name)))
+      .map((read) => describeRead(read, entity)),
     ...describeFilter(entity, ownership)
   }
 }
@@ -100,12 +123,13 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
       const { name, field } = property.joined
       return {
         ...describeColumn({ ...property.column, name, field }),
-        ...queryable(name, resource)
+        ...queryable(name, resource),
+        readableBy: [...permissionsOf(property)]
       }
     }
     case 'computed': {
       const { name, type, nullable } = property.computed
-      return { name, type, nullable }
+      return { name, type, nullable, readableBy: [...permissionsOf(property)] }
     }
     case 'rowVersion':
       return { ...rowVersion, selectable: true }
@@ -119,7 +143,7 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
 const rowVersion: Property = { name: 'rowVersion', type: 'bytes' }
 
 export function describeColumn({ name, field }: Column): Property {
-  const { type, nullable } = field
+  const { type, nullable, readableBy } = field
   return {
     name,
     type,
@@ -129,7 +153,8 @@ export function describeColumn({ name, field }: Column): Property {
     minimum: field.minimum ?? '',
     maximum: field.maximum ?? '',
     precision: type === 'decimal' ? field.precision : 0,
-    scale: type === 'decimal' ? field.scale : 0
+    scale: type === 'decimal' ? field.scale : 0,
+    readableBy: readableBy === undefined ? [] : [readableBy]
   }
 }
 
@@ -155,10 +180,6 @@ function settable(
 
 function mustBeGiven({ field }: Column): boolean {
   return !field.nullable && field.defaultTo === undefined
-}
-
-function isSettable({ name, field }: Column): boolean {
-  return name !== 'id' && field.writability !== 'never'
 }
 
 function queryable(

@@ -53,7 +53,7 @@ export function exportRows(
 ): AsyncIterable<ExportResponse> {
   const { caller, signal } = context
   const plan = planExport(request, { planning, caller })
-  const columns = exportColumns(plan, planning.catalogue.resource(request.resource))
+  const columns = exportColumns(plan, planning.catalogue.resource(request.resource, caller))
   const shares = sharesOf(caller, context.peerIsGateway ? request.clientAddress : '')
   return messages(plan, { columns, batches: admitted(store.export(plan, signal), { shares, signal, exports }) })
 }

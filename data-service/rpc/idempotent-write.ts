@@ -3,6 +3,7 @@ import { DomainError } from '../../shared/errors.js'
 import type { CallContext } from '../entity/caller.js'
 import type { KeyClaim, UnitOfWork } from '../plan/stores.js'
 import type { ParsedWrite } from '../plan/write-requests.js'
+import { withoutMembers } from './json.js'
 import { guardConflicts, type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js'
 
 interface IdempotentResponse extends WriteResponse {
@@ -30,13 +31,23 @@ export async function idempotentWrite(
       const { answer, isFor } = decodeResponse(stored.answer)
       if (!isFor(owner)) throw storedForAnotherOwner()
       if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
-      return { ...answer, replayed: true }
+      return { ...withoutWithheld(answer, parsed), replayed: true }
     }
     const answer = await write.work(new WriteSteps(unit, deps, { writer: parsed.writer, requestId: context.requestId }))
     if (claim !== undefined) await unit.storeResponse(claim, encodeResponse(answer, owner))
     return { ...answer, replayed: false }
   }
   return guardConflicts(write.method === 'PUT', deps.store.transaction(context.signal, inTransaction))
+}
+
+/**
+ * The stored response without the properties that its caller may not see now: the permission may have been lost, or the
+ * entity may have got it, since the first request. All other bytes stay as they are. Members of the body that such a
+ * caller cannot name are ignored ones, as the parsing of this request says.
+ */
+function withoutWithheld(response: WriteResponse, { resource: { withheld }, ignored }: ParsedWrite): WriteResponse {
+  if (withheld.size === 0) return response
+  return { ...response, json: withoutMembers(response.json, withheld), ignored }
 }
 
 /** A caller whose owner claim has changed since must not see the rows of the earlier owner (contract.md section 5). */

@@ -49,7 +49,7 @@ export interface Target {
 interface Rules<Request> {
   /** For the log. */
   readonly rpc: string
-  /** Describe and AuthService are answered without a look at the access token. */
+  /** AuthService is answered without a look at the access token. */
   readonly exempt?: boolean
   /** The row that the request writes to, for the log. */
   readonly target?: (request: Request) => Target

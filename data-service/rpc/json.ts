@@ -1,5 +1,4 @@
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
-import type { Children } from '../entity/entity.js'
 import type { FieldType, Value } from '../entity/field.js'
 import type { PlannedReference, Projection, ShapedProperty } from '../plan/plans.js'
 import { propertyName, selectedName } from '../plan/projection.js'
@@ -64,15 +63,28 @@ function at(index: number): (values: readonly Value[]) => Value {
 /** A row as the JSON object of the wire contract. */
 export type RowSerializer = (row: LoadedRow) => string
 
-const compiled = new WeakMap<Projection, RowSerializer>()
+/** A serializer, and the projections of the references that it was compiled for. */
+interface CompiledSerializer {
+  readonly nested: readonly Projection[]
+  readonly serialize: RowSerializer
+}
 
-/** Compiled once for each projection: each property becomes a closure that knows its index in the row and its type. */
+const compiled = new WeakMap<Projection, CompiledSerializer[]>()
+
+/**
+ * Compiled once for each projection and the projections of its references, which depend on what the caller may see of
+ * the referenced resources. Each property becomes a closure that knows its index in the row and its type.
+ */
 export function rowSerializer(projection: Projection, references: readonly PlannedReference[]): RowSerializer {
-  const known = compiled.get(projection)
-  if (known !== undefined) return known
-  const serializer = compile(projection, references)
-  compiled.set(projection, serializer)
-  return serializer
+  const known = compiled.get(projection) ?? []
+  const fits = ({ nested }: CompiledSerializer): boolean =>
+    nested.length === references.length && nested.every((one, index) => one === references[index]?.projection)
+  const found = known.find(fits)
+  if (found !== undefined) return found.serialize
+  const serialize = compile(projection, references)
+  known.push({ nested: references.map((one) => one.projection), serialize })
+  compiled.set(projection, known)
+  return serialize
 }
 
 function compile(projection: Projection, references: readonly PlannedReference[]): RowSerializer {
@@ -104,20 +116,26 @@ function memberText(
   }
   if (property.kind === 'children') {
     const { name } = property.children
-    const item = childSerializer(property.children)
+    const item = childSerializer(property)
     return (row) => `[${(row.children.get(name) ?? []).map(item).join()}]`
   }
   const { read, encode } = valueReader(property, projection)
   return (row) => encode(read(row.values))
 }
 
-/** Writes the columns in order, then the row version. Hidden columns are loaded but not shown. */
-function childSerializer({ columns }: Children): (values: LoadedRow['values']) => string {
+/** Writes the shown columns in order, then the row version. All columns of a child are loaded. */
+function childSerializer({
+  children,
+  shown
+}: Extract<ShapedProperty, { kind: 'children' }>): (values: LoadedRow['values']) => string {
+  const { columns } = children
   const versionAt = columns.length
   const encodeVersion = valueEncoder('bytes')
-  const members = columns.flatMap(({ name, field }, index) =>
-    field.hidden ? [] : [{ prefix: `${JSON.stringify(name)}:`, index, encode: valueEncoder(field.type) }]
-  )
+  const members = shown.map((column) => ({
+    prefix: `${JSON.stringify(column.name)}:`,
+    index: columns.indexOf(column),
+    encode: valueEncoder(column.field.type)
+  }))
   return (values) => {
     let json = '{'
     for (const { prefix, index, encode } of members) json += `${prefix}${encode(values[index] ?? null)},`
@@ -139,4 +157,22 @@ export function recordEncoder(plan: {
     const version = row.values[versionAt]
     return Buffer.isBuffer(version) ? { json, rowVersion: version } : { json }
   }
+}
+
+/** A string, a bracket or a comma of a JSON text, or what stands between them. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^"{}[\],]+/g
+
+/** A JSON object, as rowSerializer writes it, without some of its members. All other bytes stay as they are. */
+export function withoutMembers(json: Buffer, names: ReadonlySet<string>): Buffer {
+  const members: string[] = ['']
+  let depth = 0
+  for (const [token] of json.toString('utf8').slice(1, -1).matchAll(TOKEN)) {
+    if (token === '{' || token === '[') depth++
+    else if (token === '}' || token === ']') depth--
+    if (token === ',' && depth === 0) members.push('')
+    else members.push(`${members.pop() ?? ''}${token}`)
+  }
+  const begins = Array.from(names, (name) => `${JSON.stringify(name)}:`)
+  const kept = members.filter((member) => !begins.some((begin) => member.startsWith(begin)))
+  return Buffer.from(`{${kept.join()}}`)
 }

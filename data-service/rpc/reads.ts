@@ -41,7 +41,7 @@ export function withOverrides<
 ): (context: CallContext, request: Request) => Response {
   return (context, request) => {
     const run = (chosen: Request): Response => standard(deps, context, chosen)
-    const override = overrideOf(deps.planning.catalogue.resource(request.resource).entity.overrides)
+    const override = overrideOf(deps.planning.catalogue.entity(request.resource).overrides)
     return override === undefined ? run(request) : override(context, request, run)
   }
 }
@@ -116,7 +116,7 @@ async function lookup(
 ): Promise<LookupResponse> {
   const plan = planLookup(request, { planning, caller })
   const { items, truncated } = await store.lookup(plan, signal)
-  const encodeId = valueEncoder(planning.catalogue.resource(request.resource).id.field.type)
+  const encodeId = valueEncoder(planning.catalogue.resource(request.resource, caller).id.field.type)
   const texts = items.map(({ id, name }) => `{"id":${encodeId(id)},"name":${JSON.stringify(String(name))}}`)
   return { json: Buffer.from(`{"items":[${texts.join()}]}`), truncated }
 }

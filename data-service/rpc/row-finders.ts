@@ -37,7 +37,7 @@ export function findByIdsIn(unit: UnitOfWork, catalogue: Catalogue): FindByIds {
 /** Finds a root with its children for an action. It finds rows of every owner: the action has to check access. */
 export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue): GetAggregate {
   return async (resource, id) => {
-    const { entity } = catalogue.resource(resource)
+    const entity = catalogue.entity(resource)
     const locked = await unit.lock(planLock({ entity, id, scope: allRows, children: primaryChildren(entity) }))
     return locked && aggregateOf(locked)
   }
@@ -46,11 +46,11 @@ export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue): GetAggre
 /** Finds the rows that refer to one row, and locks that row so that no further one can be added. */
 export function findReferencingIn(unit: UnitOfWork, catalogue: Catalogue): FindReferencing {
   return async (resource, property, id) => {
-    const { entity } = catalogue.resource(resource)
+    const entity = catalogue.entity(resource)
     const reference = entity.references.find(({ via }) => via.name === property)
     if (reference === undefined) throw new TypeError(`${resource} has no reference by ${property}`)
     // Writers of the foreign key wait for this lock. What was committed before it is found below.
-    const target = catalogue.resource(reference.to).entity
+    const target = catalogue.entity(reference.to)
     await unit.lock(planLock({ entity: target, id, scope: allRows, children: [] }))
     const plan = planFindReferencing({
       entity,
@@ -68,7 +68,7 @@ export function findReferencingIn(unit: UnitOfWork, catalogue: Catalogue): FindR
 /** Finds a row by one of its unique columns. */
 export function findByUniqueIn(unit: UnitOfWork, catalogue: Catalogue): FindByUnique {
   return async (resource, property, value) => {
-    const { entity } = catalogue.resource(resource)
+    const entity = catalogue.entity(resource)
     const column = entity.columns.find(({ name }) => name === property)
     if (column === undefined) throw new TypeError(`${resource} has no ${property}`)
     const row = await unit.findByUnique(planFindByUnique(entity, column, value))
@@ -79,7 +79,7 @@ export function findByUniqueIn(unit: UnitOfWork, catalogue: Catalogue): FindByUn
 /** The entity, and the children if any, of `products` or `products.variants`. */
 function parseTarget(rows: string, catalogue: Catalogue): { entity: Entity; children: Children | null } {
   const [resource = '', name] = rows.split('.')
-  const { entity } = catalogue.resource(resource)
+  const entity = catalogue.entity(resource)
   const children = entity.children.find((one) => one.name === name) ?? null
   if (name !== undefined && children === null) throw new TypeError(`${resource} has no ${name}`)
   return { entity, children }

@@ -4,6 +4,8 @@ import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import type { AuthServiceHandlers } from '../../shared/gen/auth/v1/AuthService.js'
 import type { ProtoGrpcType as AuthTypes } from '../../shared/gen/auth_service.js'
+import type { DescribeRequest__Output } from '../../shared/gen/entity/v1/DescribeRequest.js'
+import type { DescribeResponse } from '../../shared/gen/entity/v1/DescribeResponse.js'
 import type { EntityServiceHandlers } from '../../shared/gen/entity/v1/EntityService.js'
 import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportRequest.js'
 import type { ProtoGrpcType as EntityTypes } from '../../shared/gen/entity_service.js'
@@ -112,13 +114,15 @@ function entityService(
   { readDeps, writeDeps }: { readonly readDeps: ReadDeps; readonly writeDeps: WriteDeps },
   interceptors: Interceptors
 ): EntityServiceHandlers {
-  const described = describeCatalogue(readDeps.planning.catalogue, readDeps.planning.ownership)
-  const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>, exempt = false) =>
-    unaryCall<Request, Response>(intercept(handler, { rpc, exempt }, interceptors))
+  const describeTo = describeCatalogue(readDeps.planning.catalogue, readDeps.planning.ownership)
+  const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> =>
+    Promise.resolve(describeTo(context.peerIsGateway && !asCaller ? 'gateway' : context.caller))
+  const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
+    unaryCall<Request, Response>(intercept(handler, { rpc }, interceptors))
   const write = <Request extends Target, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
     unaryCall<Request, Response>(intercept(handler, { rpc, target }, interceptors))
   return {
-    Describe: unary('Describe', (_: CallContext, _request: object) => Promise.resolve(described), true),
+    Describe: unary('Describe', describe),
     ...unaryReads(readDeps, interceptors),
     Export: streamCall(
       interceptStream(

@@ -110,7 +110,7 @@ export class WriteSteps {
   /** Inserts the roots that the write of another root creates. Each has its own audit entry. */
   async insertNamed(roots: readonly NewRoot[]): Promise<void> {
     for (const { resource, values, children: named = {} } of roots) {
-      const { entity } = this.deps.planning.catalogue.resource(resource)
+      const entity = this.deps.planning.catalogue.entity(resource)
       const children = entity.children.flatMap((one) => {
         const rows = named[one.name]
         return rows === undefined ? [] : [{ children: one, rows: rows.map((row) => assignments(row, one.columns)) }]

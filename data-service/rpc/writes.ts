@@ -6,13 +6,14 @@ import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteReq
 import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
-import { type Change, reject } from '../entity/action.js'
+import { type Change, type NamedValues, reject } from '../entity/action.js'
 import type { CallContext } from '../entity/caller.js'
 import type { Preparation } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
 import type { Value } from '../entity/field.js'
 import { claimedOwner, writableRows } from '../plan/authorize.js'
 import { assignments, namedValues } from '../plan/body.js'
+import type { Resource } from '../plan/catalogue.js'
 import type { LockedRow, StoredRow } from '../plan/stores.js'
 import {
   parseAct,
@@ -133,10 +134,16 @@ async function applyUpdateRule(
     root: namedRow(locked),
     children: {},
     child: undefined,
-    input: namedValues(values)
+    input: { ...withheldMembers(resource, locked), ...namedValues(values) }
   })
   if ('rejection' in outcome) throw rejectionError(outcome)
   return outcome
+}
+
+/** The stored values of the members that the caller may not read: a PUT keeps them, and the rule sees them as its input. */
+function withheldMembers({ entity, withheld }: Resource, { values }: LockedRow): NamedValues {
+  const kept = entity.columns.filter(({ name, field }) => withheld.has(name) && field.writability === 'always')
+  return Object.fromEntries(kept.map(({ name }) => [name, values.get(name) ?? null]))
 }
 
 export async function remove(

@@ -1,36 +1,44 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../shared/logger.js'
+import type { CallContext } from './calls.js'
 import type { DataClient, DescribeResponse, Resource } from './data-client.js'
 
 /** Milliseconds before the first retry of Describe, and the most before any later one. */
 const FIRST_RETRY_DELAY = 100
 const MAX_RETRY_DELAY = 1000
 
-/** Every resource as described at one moment, by name. */
-interface CatalogueSnapshot {
+/** Every resource as one reader sees it at one moment, by name. */
+export interface CatalogueSnapshot {
   readonly digest: string
   readonly resources: ReadonlyMap<string, Resource>
 }
 
+/** The catalogue as the gateway sees it, and as callers without a token do. */
+interface Described {
+  readonly whole: CatalogueSnapshot
+  readonly anonymous: CatalogueSnapshot
+}
+
 /**
  * The resources of the data service. Routes look a resource up on every request, so that a changed catalogue needs no
- * restart of the gateway: the catalogue is fetched again each time a data service begins to serve.
+ * restart of the gateway: the catalogue is fetched again each time a data service begins to serve. Documents for people
+ * and programs show `seenBy`, since the whole catalogue holds properties that take a permission to see.
  */
 export class Catalogue {
   readonly #data: DataClient
   readonly #log: Logger
   readonly #signal: AbortSignal
-  #current: CatalogueSnapshot
+  #current: Described
   #refreshing = false
   #refreshAgain = false
 
   /** Waits until a data service has described itself, however long that takes. Rejects when the signal is aborted. */
   static async open(data: DataClient, log: Logger, signal: AbortSignal): Promise<Catalogue> {
-    const first = snapshotOf(await describeWithRetries(data, log, signal))
+    const first = await describeWithRetries(data, log, signal)
     return new Catalogue({ data, log, signal, first })
   }
 
-  private constructor(from: { data: DataClient; log: Logger; signal: AbortSignal; first: CatalogueSnapshot }) {
+  private constructor(from: { data: DataClient; log: Logger; signal: AbortSignal; first: Described }) {
     this.#data = from.data
     this.#log = from.log
     this.#signal = from.signal
@@ -38,12 +46,21 @@ export class Catalogue {
     this.#data.onConnected(() => void this.#refresh())
   }
 
+  /** Every resource with all its properties, for the routes. */
   get current(): CatalogueSnapshot {
-    return this.#current
+    return this.#current.whole
   }
 
   find(resource: string): Resource | undefined {
-    return this.#current.resources.get(resource)
+    return this.#current.whole.resources.get(resource)
+  }
+
+  /**
+   * What the caller may see. Without a token it is known already; otherwise the data service judges the token and answers.
+   * Rejects with DomainErrors: `auth.invalid-token` for one.
+   */
+  async seenBy(call: CallContext): Promise<CatalogueSnapshot> {
+    return call.authorization === undefined ? this.#current.anonymous : snapshotOf(await this.#data.describeTo(call))
   }
 
   /** Never rejects. If a data service begins to serve during a refresh, another refresh follows. */
@@ -53,10 +70,13 @@ export class Catalogue {
     this.#refreshing = true
     while (this.#refreshAgain && !this.#signal.aborted) {
       this.#refreshAgain = false
-      const response = await describeWithRetries(this.#data, this.#log, this.#signal).catch(() => undefined)
-      if (response === undefined || response.digest === this.#current.digest) continue
-      this.#current = snapshotOf(response)
-      this.#log.info({ digest: response.digest, resources: response.resources.length }, 'catalogue changed')
+      const described = await describeWithRetries(this.#data, this.#log, this.#signal).catch(() => undefined)
+      const { whole, anonymous } = this.#current
+      if (described === undefined) continue
+      this.#current = described
+      const { digest, resources } = described.whole
+      if (digest === whole.digest && described.anonymous.digest === anonymous.digest) continue
+      this.#log.info({ digest, resources: resources.size }, 'catalogue changed')
     }
     this.#refreshing = false
   }
@@ -66,11 +86,12 @@ function snapshotOf({ digest, resources }: DescribeResponse): CatalogueSnapshot 
   return { digest, resources: new Map(resources.map((resource) => [resource.name, resource])) }
 }
 
-async function describeWithRetries(data: DataClient, log: Logger, signal: AbortSignal): Promise<DescribeResponse> {
+async function describeWithRetries(data: DataClient, log: Logger, signal: AbortSignal): Promise<Described> {
+  const anonymous = { authorization: undefined, requestId: 'describe', traceparent: undefined, signal }
   for (let wait = FIRST_RETRY_DELAY; ; wait = Math.min(wait * 2, MAX_RETRY_DELAY)) {
     signal.throwIfAborted()
     try {
-      return await data.describe(signal)
+      return { whole: snapshotOf(await data.describe(signal)), anonymous: snapshotOf(await data.describeTo(anonymous)) }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       log.info({ reason, retryInMs: wait }, 'waiting for the data service')

@@ -79,7 +79,10 @@ type UnaryReads = {
  * DomainErrors. Every call has a deadline, except an export, whose request gives an idle timeout.
  */
 export interface DataClient extends UnaryReads {
+  /** The whole catalogue, if the data service knows this process for a gateway; otherwise what anybody may see. */
   describe(signal: AbortSignal): Promise<DescribeResponse>
+  /** What the caller may see of the catalogue; without an `Authorization`, what anybody may see. */
+  describeTo(call: CallContext): Promise<DescribeResponse>
   /** The reader pulls the parts. Leaving the iteration cancels the rpc. */
   export(call: CallContext, request: ExportRequest): AsyncIterable<ExportPart>
   /** Writes are not retried once a data service may have begun them. */
@@ -105,6 +108,7 @@ export function grpcDataClient(pool: ReplicaPool): DataClient {
       const call = { authorization: undefined, requestId: 'describe', traceparent: undefined, signal }
       return readUnary(pool, { rpc: service.Describe, call, request: {} })
     },
+    describeTo: (call) => readUnary(pool, { rpc: service.Describe, call, request: { asCaller: true } }),
     export(call, request) {
       const idleTimeout = request.idleTimeoutMs ?? CALL_DEADLINE
       return readStream(pool, { rpc: service.Export, call, request, idleTimeout })

@@ -5,7 +5,7 @@ import { ownerParameterOf } from '../entity-routes/paths.js'
 import { code, escapeHtml, HTML_HEADERS, htmlPage, link, table } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
-import { operationsOf } from './document.js'
+import { operationsOf, seenByCaller } from './document.js'
 import { boundsInWords } from './property-schema.js'
 
 /** What the page says about where it is served. */
@@ -192,14 +192,15 @@ function routesOf(resource: Resource): Route[] {
   }))
 }
 
-/** `GET /docs`: the documentation of all resources for people. */
+/** `GET /docs`: the documentation of all resources for people, with what the caller may see. */
 export const docsPage = fp<{ catalogue: Catalogue; address: PublicAddress; isRendered: boolean }>(
   async (app, { catalogue, address, isRendered }) => {
     const url = '/docs'
     answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
-      const resources = [...catalogue.current.resources.values()]
-      return reply.headers(HTML_HEADERS).send(docsOverview(resources, { base: address.baseFor(request), isRendered }))
+      const { resources } = await seenByCaller(catalogue, request, reply)
+      const page = docsOverview([...resources.values()], { base: address.baseFor(request), isRendered })
+      return reply.headers(HTML_HEADERS).send(page)
     })
   },
   { name: 'docs-page', dependencies: ['problem-responses'], fastify: '5.x' }

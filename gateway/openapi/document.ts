@@ -1,6 +1,9 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Catalogue } from '../data/catalogue.js'
+import type { Catalogue, CatalogueSnapshot } from '../data/catalogue.js'
 import type { Resource } from '../data/data-client.js'
+import { readContext } from '../entity-routes/requests.js'
+import { addVary } from '../http/header-fields.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { COMPONENT_HEADERS, PROBLEM_SCHEMA } from './components.js'
@@ -70,20 +73,39 @@ function camelCase(words: string): string {
     .join('')
 }
 
-/** `GET /openapi.json`. The text is cached until the catalogue or the base URL changes. */
+/** What the caller may see of the catalogue. Sets `Vary`, since it depends on the access token. */
+export async function seenByCaller(
+  catalogue: Catalogue,
+  request: FastifyRequest,
+  reply: FastifyReply
+): Promise<CatalogueSnapshot> {
+  reply.header('vary', addVary(String(reply.getHeader('vary') ?? ''), ['Authorization']))
+  return await catalogue.seenBy(readContext(request, reply))
+}
+
+/** Documents that are kept: one for each view of the catalogue and base URL. */
+const MAX_DOCUMENTS = 16
+
+/** `GET /openapi.json`, with what its caller may see. */
 export const openApi = fp<{ catalogue: Catalogue; address: PublicAddress }>(
   async (app, { catalogue, address }) => {
     const url = '/openapi.json'
-    let written = { key: '', text: '' }
+    const written = new Map<string, string>()
+    const documentOf = ({ digest, resources }: CatalogueSnapshot, base: string): string => {
+      const key = `${digest} ${base}`
+      const known = written.get(key)
+      if (known !== undefined) return known
+      const text = JSON.stringify(openApiDocument([...resources.values()], base))
+      const [oldest] = written.keys()
+      if (oldest !== undefined && written.size >= MAX_DOCUMENTS) written.delete(oldest)
+      written.set(key, text)
+      return text
+    }
     answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
-      const base = address.baseFor(request)
-      const { digest, resources } = catalogue.current
-      const key = `${digest} ${base}`
-      if (written.key !== key) {
-        written = { key, text: JSON.stringify(openApiDocument([...resources.values()], base)) }
-      }
-      return reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(written.text)
+      const seen = await seenByCaller(catalogue, request, reply)
+      const text = documentOf(seen, address.baseFor(request))
+      return reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(text)
     })
   },
   { name: 'openapi', dependencies: ['problem-responses'], fastify: '5.x' }

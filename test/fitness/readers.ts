@@ -275,7 +275,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   checkOwnerFilter: (text) =>
     checkOwnerFilter(
       {
-        resource: call.planning.catalogue.resource('carts'),
+        resource: call.planning.catalogue.resource('carts', admin),
         route: 'list',
         id: text,
         sent: text
@@ -320,7 +320,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     const findings = new BodyFindings(true)
     const [children] = things.entity.children
     if (children === undefined) throw new TypeError('things have parts')
-    readChildren({ parts: [jsonOf(text)] }, { children, min: 1 }, findings)
+    readChildren({ parts: [jsonOf(text)] }, { children, min: 1, shown: children.columns }, findings)
     findings.violations.finish()
   },
   readMembers: (text) => {

@@ -40,6 +40,7 @@ export class FakeDataClient implements DataClient {
   readonly calls: SeenCall[] = []
   reachable = true
   catalogue: DescribeResponse = { digest: '1', resources: [products()] }
+  answerDescribeTo: (call: CallContext) => DescribeResponse = () => this.catalogue
   answerList: () => Promise<ListResponse> | ListResponse = () => ({
     records: [record('{"id":1}'), record('{"id":2}')],
     rowLimit: 1000,
@@ -73,6 +74,13 @@ export class FakeDataClient implements DataClient {
   async describe(): Promise<DescribeResponse> {
     if (!this.reachable) throw new Error('not there')
     return this.catalogue
+  }
+
+  /** What each `Authorization` may see; the whole catalogue unless a test says otherwise. */
+  async describeTo(call: CallContext): Promise<DescribeResponse> {
+    if (!this.reachable) throw new Error('not there')
+    if (call.authorization !== undefined) this.calls.push({ rpc: 'describe', call, request: {} })
+    return this.answerDescribeTo(call)
   }
 
   async list(call: CallContext, request: ListRequest): Promise<ListResponse> {
@@ -174,6 +182,7 @@ export function property(name: string, type: string, more: Partial<Property> = {
     setOnUpdate: false,
     requiredOnCreate: false,
     operatorAliases: ['eq'],
+    readableBy: [],
     ...more
   }
 }

@@ -1,6 +1,18 @@
 import { everyone, ownRows, permission } from '../../data-service/entity/access.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
-import { bool, dateTime, decimal, guid, hidden, int, long, text } from '../../data-service/entity/field.js'
+import {
+  bool,
+  dateTime,
+  decimal,
+  guid,
+  hidden,
+  int,
+  long,
+  optional,
+  readableBy,
+  text,
+  unique
+} from '../../data-service/entity/field.js'
 
 // Mistakes in an entity file that do not compile. Each `@ts-expect-error` is a test: the compiler reports the line when
 // what follows compiles after all.
@@ -109,4 +121,38 @@ export const idsThatAreNone = [
   defineEntity({ ...things, fields: { ...fields, id: text(200) } }),
   // @ts-expect-error and not hidden
   defineEntity({ ...things, fields: { ...fields, id: hidden(int()) } })
+]
+
+const priced = { ...fields, cost: readableBy('things:manage', int()), state: readableBy('things:manage', text(9)) }
+const write = { read: everyone, write: permission('things:manage') }
+
+/** Columns by permission that compile. */
+export const soundByPermission = [
+  defineEntity({ ...things, fields: priced, filterable: ['cost'], sortable: ['cost'] }),
+  defineEntity({ ...things, fields: priced, references: { owner: { to: 'customers', via: 'cost' } } }),
+  defineEntity({ ...things, fields: { ...fields, cost: optional(readableBy('things:manage', int())) } })
+]
+
+export const columnsByPermissionThatWouldTellOfThemselves = [
+  // @ts-expect-error the id
+  defineEntity({ ...things, fields: { ...fields, id: readableBy('things:manage', int()) } }),
+  // @ts-expect-error the label, which lookup shows to every reader
+  defineEntity({ ...things, fields: priced, label: 'state' }),
+  // @ts-expect-error the owner, by which rows are kept back
+  defineEntity({ ...things, fields: priced, access: { read: ownRows('cost') } }),
+  // @ts-expect-error the owner of an owner filter
+  defineEntity({ ...things, fields: priced, access: { read: everyone, ownerFilter: { property: 'cost' } } }),
+  defineEntity({
+    ...things,
+    fields: priced,
+    access: write,
+    actions: (action) => ({
+      // @ts-expect-error a required state, which the rejection names
+      close: action({ description: 'Closes it.', when: { state: ['open'] }, change: () => ({}) })
+    })
+  }),
+  // @ts-expect-error a unique column, whose conflicts tell of its values
+  defineEntity({ ...things, fields: { ...fields, sku: unique(readableBy('things:manage', text(9))) } }),
+  // @ts-expect-error a hidden column is readable by nobody
+  defineEntity({ ...things, fields: { ...fields, note: readableBy('things:manage', hidden(text(9))) } })
 ]

@@ -1,5 +1,7 @@
+import type { Caller } from '../../data-service/entity/caller.js'
 import type { Entity } from '../../data-service/entity/entity.js'
 import type { Operand } from '../../data-service/entity/field.js'
+import type { Catalogue } from '../../data-service/plan/catalogue.js'
 import {
   allRows,
   type ColumnCondition,
@@ -55,3 +57,10 @@ export const nothing: Condition = { anyOf: [] }
 export const listed: Condition = { path, comparison: 'equals', operands: [1, 2] as readonly Operand[] }
 // @ts-expect-error between takes two operands
 export const half: Condition = { path, comparison: 'between', operands: [1] }
+
+declare const catalogue: Catalogue
+declare const caller: Caller
+/** Control: a resource is one as a caller sees it. */
+export const resource = catalogue.resource('things', caller)
+// @ts-expect-error a resource of nobody, which could hold columns that the caller may not see
+export const ofNobody = catalogue.resource('things')

@@ -1,10 +1,22 @@
 import { expect } from 'chai'
 import { permissionsIn } from '../../../data-service/auth/claims.js'
 import { roles } from '../../../examples/store/roles.js'
-import { everyone } from '../../../data-service/entity/access.js'
+import { everyone, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
-import { decimal, guid, hidden, int, long, optional, readOnly, text } from '../../../data-service/entity/field.js'
+import {
+  decimal,
+  type Field,
+  guid,
+  hidden,
+  int,
+  long,
+  optional,
+  readableBy,
+  readOnly,
+  text,
+  unique
+} from '../../../data-service/entity/field.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validate.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { exampleEntities } from '../plan/example-entities.js'
@@ -48,6 +60,25 @@ describe('checkCatalogue', () => {
     expect(mistakes(...entities)).to.deep.equal([])
     expect(mistakes(...exampleEntities)).to.deep.equal([])
     expect(mistakes(sound)).to.deep.equal([])
+  })
+
+  it('passes columns by permission that tell of nothing', () => {
+    const cost = readableBy('products:manage', int())
+    const fields = { id: readOnly(int()), name: text(5), cost, note: readableBy('coupons:manage', optional(text(5))) }
+    const base = {
+      name: 'priced',
+      description: 'Sound.',
+      fields,
+      label: 'name',
+      filterable: ['cost'],
+      sortable: []
+    } as const
+    const access = { read: everyone, write: permission('products:manage') }
+    const children = { parts: { table: 'priced_parts', foreignKey: 'pricedId', fields: { id: int(), cost } } }
+    const creates = { children: { parts: { min: 0 } } }
+    const costs = { description: '', item: 'cost', sort: ['cost'], access: permission('products:manage') } as const
+    const priced = defineEntity({ ...base, access, children, creates, writes: ['create'], customReads: { costs } })
+    expect(mistakes(priced)).to.deep.equal([])
   })
 
   it('reports the mistakes of all entities at once, with suggestions', () => {
@@ -148,6 +179,7 @@ describe('checkCatalogue', () => {
       /owner `nam` is not a field. Did you mean "name"/
     ],
     'no word about access': [{ access: {} }, /access says nothing/],
+    ...columnPermissionMistakes(),
     'a child without an id': [
       { children: { c: { table: 'c', foreignKey: 'otherId', fields: { name: text(1) } } } },
       /children `c`: `id` must be/
@@ -159,3 +191,75 @@ describe('checkCatalogue', () => {
     })
   }
 })
+
+/** Columns by permission that would tell of themselves, and permissions that no role has. */
+function columnPermissionMistakes(): Record<string, [definition: object, mistake: RegExp]> {
+  const readable = (field: Field): Field => ({ ...field, readableBy: 'products:manage' })
+  const fields = { id: int(), name: text(5), ownerId: readable(int()), state: readable(text(5)), cost: readable(int()) }
+  const write = { kind: 'permission', permission: 'coupons:manage' }
+  const read = (more: object): object => ({ fields, customReads: { all: { description: '', item: 'name', ...more } } })
+  const parts = { table: 'x', foreignKey: 'otherId', fields: { id: int(), price: readable(int()) } }
+  return {
+    'a column by an unknown permission': [
+      { fields: { id: int(), name: text(5), cost: { ...int(), readableBy: 'product:manage' } } },
+      /permission `product:manage` is given to no role. Did you mean "products:manage"/
+    ],
+    'an unknown permission of a child': [
+      { children: { c: { ...parts, fields: { id: int(), price: { ...int(), readableBy: 'x:y' } } } } },
+      /permission `x:y` is given to no role/
+    ],
+    'an id by permission': [{ fields: { id: readable(int()), name: text(5) } }, /`id` cannot take a permission/],
+    'a label by permission': [{ fields: { id: int(), name: readable(text(5)) } }, /`name` is the label/],
+    'a unique column by permission': [
+      { fields: { id: int(), name: text(5), sku: readable(unique(text(5))) } },
+      /`sku` is unique: its conflicts/
+    ],
+    'an owner by permission': [
+      { fields, access: { read: { kind: 'ownRows', property: 'ownerId' } } },
+      /`ownerId` is the owner/
+    ],
+    'an owner of writes by permission': [
+      { fields, access: { read: everyone, write: { kind: 'ownRows', property: 'ownerId' } }, writes: ['delete'] },
+      /`ownerId` is the owner/
+    ],
+    'an owner filter by permission': [
+      { fields, access: { read: everyone, ownerFilter: { property: 'ownerId', parameter: 'owner' } } },
+      /`ownerId` is the owner/
+    ],
+    'a required state by permission': [
+      {
+        fields,
+        access: { read: everyone, write },
+        actions: () => ({ close: { description: '', when: { state: ['open'] }, change: () => ({}) } })
+      },
+      /`state` is in `when` of `close`/
+    ],
+    'an input by permission': [
+      {
+        access: { read: everyone, write },
+        actions: () => ({ close: { description: '', input: { x: readable(int()) }, change: () => ({}) } })
+      },
+      /`x` is an input, which takes no permission/
+    ],
+    'a custom read that shows it': [read({ item: 'state' }), /custom read `all` names `state`/],
+    'a custom read in its order': [read({ sort: ['state'] }), /custom read `all` names `state`/],
+    'a custom read that compares it': [read({ where: { state: 'x' } }), /custom read `all` names `state`/],
+    'a custom read for another permission': [
+      read({ item: 'state', access: { kind: 'permission', permission: 'coupons:manage' } }),
+      /custom read `all` names `state`/
+    ],
+    'a column that some who create cannot set': [
+      { fields, access: { read: everyone, write }, writes: ['create'] },
+      /`cost` needs a default or optional/
+    ],
+    'a column of a child that some who create cannot set': [
+      {
+        access: { read: everyone, write },
+        writes: ['create'],
+        children: { parts },
+        creates: { children: { parts: { min: 0 } } }
+      },
+      /`parts.price` needs a default or optional/
+    ]
+  }
+}

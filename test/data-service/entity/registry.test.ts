@@ -5,7 +5,7 @@ import { entities } from '../../../examples/store/entities/index.js'
 import type { Resource } from '../../../shared/gen/entity/v1/Resource.js'
 
 const ownership = { bypassRole: undefined, parameterName: 'id' }
-const resources = describeCatalogue(makeCatalogue(entities), ownership).resources ?? []
+const resources = describeCatalogue(makeCatalogue(entities), ownership)('gateway').resources ?? []
 const resource = (name: string): Resource => resources.find((one) => one.name === name) ?? {}
 const settable = (name: string, when: 'setOnCreate' | 'setOnUpdate'): (string | undefined)[] =>
   (resource(name).properties ?? []).filter((one) => one[when]).map((one) => one.name)
@@ -130,7 +130,7 @@ describe('registry', () => {
     const changed = { ...first, actions: new Map() } as (typeof entities)[number]
     const orders = others.find((one) => one.name === 'orders')
     const without = entities.map((one) => (one === orders ? { ...one, actions: changed.actions } : one))
-    const digest = (of: typeof entities) => describeCatalogue(makeCatalogue(of), ownership).digest
+    const digest = (of: typeof entities) => describeCatalogue(makeCatalogue(of), ownership)('gateway').digest
     expect(digest(without)).not.to.equal(digest(entities))
     expect(digest([...entities])).to.equal(digest(entities))
   })

@@ -1,3 +1,4 @@
+import { anonymous } from '../../../data-service/entity/caller.js'
 import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import {
@@ -67,4 +68,4 @@ const tickets = defineEntity({
 
 export const exampleEntities = [makers, things, tickets]
 export const exampleCatalogue = makeCatalogue(exampleEntities)
-export const resource = (name: string): Resource => exampleCatalogue.resource(name)
+export const resource = (name: string): Resource => exampleCatalogue.resource(name, anonymous)

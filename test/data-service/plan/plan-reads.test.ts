@@ -124,7 +124,7 @@ describe('planList', () => {
 describe('field sets', () => {
   const catalogue = exampleCatalogue
   it('select the same columns whatever the order asked', () => {
-    const { projections, properties } = catalogue.resource('tickets')
+    const { projections, properties } = catalogue.resource('tickets', anonymous)
     const [label, owner] = [properties.get('label'), properties.get('ownerid')]
     if (label === undefined || owner === undefined) throw new Error('no such properties')
     const one = projections.of([label, owner])
@@ -136,7 +136,7 @@ describe('field sets', () => {
   })
 
   it('are remembered up to 512; beyond, all columns are selected and the shown are trimmed', () => {
-    const { projections, properties } = makeCatalogue(exampleEntities).resource('things')
+    const { projections, properties } = makeCatalogue(exampleEntities).resource('things', anonymous)
     const all = [...properties.values()].filter(({ kind }) => kind !== 'computed' && kind !== 'joined')
     const whole = projections.whole({ references: false, children: false })
     const sets = Array.from({ length: 600 }, (_, mask) =>

@@ -1,7 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { openApiDocument } from '../../../gateway/openapi/document.js'
+import { DomainError } from '../../../shared/errors.js'
 import { action, customRead, products, property } from '../fake-data-client.js'
+import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 /** The document as JSON brings it over, and a look at what is in it. */
 function documentOf(...resources: Parameters<typeof openApiDocument>[0]): Record<string, unknown> {
@@ -307,4 +309,47 @@ describe('the OpenAPI document', () => {
     const [parameter] = inside(notes, 'parameters') as object[]
     expect(parameter).to.deep.include({ name: 'from', in: 'query', required: false })
   })
+})
+
+describe('GET /openapi.json and GET /docs', () => {
+  let gateway: GatewayFixture
+  const SECRET = products({ properties: [property('id', 'int'), property('costPrice', 'decimal')] })
+  beforeEach(async () => {
+    gateway = await startGateway()
+    gateway.data.answerDescribeTo = ({ authorization }) => {
+      if (authorization === 'Bearer bad') throw new DomainError('auth.invalid-token', 'The access token is bad.')
+      return authorization === 'Bearer clerk' ? { digest: '2', resources: [SECRET] } : gateway.data.catalogue
+    }
+  })
+  afterEach(() => gateway.close())
+
+  for (const url of ['/openapi.json', '/docs']) {
+    const get = async (token?: string) => {
+      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+      return await gateway.app.inject({ url, headers })
+    }
+
+    it(`show at ${url} what the data service shows the caller's token, whoever asked before`, async () => {
+      for (const round of [1, 2]) {
+        for (const [token, shown] of [
+          ['clerk', true],
+          ['other', false],
+          [undefined, false]
+        ] as const) {
+          const answer = await get(token)
+          expect(answer.statusCode).to.equal(200)
+          expect(answer.headers['vary']).to.equal('Authorization')
+          expect(answer.body.includes('costPrice'), `${token ?? 'nobody'}, round ${round}`).to.equal(shown)
+        }
+      }
+    })
+
+    it(`are 401 at ${url} for a bad token, and need no data service without a token`, async () => {
+      const refused = await get('bad')
+      expect([refused.statusCode, refused.json<{ code: string }>().code]).to.deep.equal([401, 'auth.invalid-token'])
+      expect(refused.headers['www-authenticate']).to.contain('error="invalid_token"')
+      gateway.data.reachable = false
+      expect((await get()).statusCode).to.equal(200)
+    })
+  }
 })

@@ -1,0 +1,218 @@
+import { expect } from 'chai'
+import { everyone, permission } from '../../../data-service/entity/access.js'
+import { reject } from '../../../data-service/entity/action.js'
+import type { Caller } from '../../../data-service/entity/caller.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { defaultTo, int, optional, readableBy, readOnly, text } from '../../../data-service/entity/field.js'
+import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import { describeCatalogue } from '../../../data-service/rpc/describe.js'
+import { withoutMembers } from '../../../data-service/rpc/json.js'
+import type { DescribeResponse__Output } from '../../../shared/gen/entity/v1/DescribeResponse.js'
+import { GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
+import { answer, failure, metadata, type RunningService, runService, soon } from './running-service.js'
+import { caller, violationsIn, WriteHarness } from './write-harness.js'
+
+/** What the rules of the entity file saw as input, in order. */
+let inputs: unknown[] = []
+
+const boxes = defineEntity({
+  name: 'boxes',
+  description: 'Boxes.',
+  fields: {
+    id: readOnly(int()),
+    name: text(99),
+    cost: readableBy('boxes:cost', optional(int())),
+    level: readableBy('boxes:cost', defaultTo(int(), 7)),
+    note: readableBy('boxes:cost', optional(text(99)))
+  },
+  children: {
+    parts: {
+      table: 'box_parts',
+      foreignKey: 'boxId',
+      fields: { id: readOnly(int()), size: int(), price: readableBy('boxes:cost', optional(int())) }
+    }
+  },
+  label: 'name',
+  filterable: [],
+  sortable: [],
+  access: { read: everyone, write: permission('boxes:manage') },
+  writes: ['create', 'update'],
+  creates: {
+    children: { parts: { min: 0 } },
+    prepare: ({ input, children }) => {
+      inputs.push({ ...input, parts: children.parts })
+      return { values: {} }
+    }
+  },
+  updates: ({ input, root }) => {
+    inputs.push({ input, root: { cost: root.cost, level: root.level } })
+    return input.cost === 99 ? reject.state('It costs too much.') : {}
+  },
+  actions: (action) => ({
+    touch: action({ description: 'Nothing.', change: ({ root }) => ({ set: { cost: (root.cost ?? 0) + 1 } }) })
+  })
+})
+
+const clerk = caller({ permissions: ['boxes:manage'] })
+const buyer = caller({ permissions: ['boxes:manage', 'boxes:cost'] })
+
+describe('bodies with a column by permission', () => {
+  let service: WriteHarness
+  beforeEach(() => {
+    service = new WriteHarness([boxes])
+    inputs = []
+  })
+  const create = (body: object, by: Caller, more: object = {}) =>
+    service.create({ resource: 'boxes', body, ...more }, by)
+  it('take it from callers who may read it, required or not', async () => {
+    const { record } = await create({ name: 'a', cost: 5, level: 6, parts: [{ size: 1, price: 2 }] }, buyer)
+    expect(record).to.include({ name: 'a', cost: 5, level: 6 })
+    expect(inputs).to.deep.equal([{ name: 'a', cost: 5, level: 6, note: null, parts: [{ size: 1, price: 2 }] }])
+  })
+
+  it('ignore it from others as an unknown member, and the row gets its default or null', async () => {
+    const sent = { name: 'a', cost: 'no number', level: 6, made: 1, parts: [{ size: 1, price: 2, other: 3 }] }
+    const { id, record, ignored } = await create(sent, clerk)
+    expect(ignored).to.have.members(['cost', 'level', 'made', 'parts/0/price', 'parts/0/other'])
+    expect(record).to.have.all.keys('id', 'name', 'rowVersion')
+    expect(service.store.row('boxes', Number(id))).to.include({ cost: null, level: 7 })
+    expect(inputs).to.deep.equal([{ name: 'a', cost: null, level: 7, note: null, parts: [{ size: 1, price: null }] }])
+  })
+
+  it('reject it from others under strict handling as an unknown member', async () => {
+    const strict = create({ name: 'a', cost: 1, made: 2, parts: [{ size: 1, price: 2 }] }, clerk, { strict: true })
+    expect(await violationsIn(strict)).to.have.members([
+      'parameter.unknown /cost',
+      'parameter.unknown /made',
+      'parameter.unknown /parts/0/price'
+    ])
+  })
+})
+
+describe('a PUT of a row with a column by permission', () => {
+  let service: WriteHarness
+  let version: Buffer
+  beforeEach(() => {
+    service = new WriteHarness([boxes])
+    inputs = []
+    version = service.store.add('boxes', { id: 1, name: 'a', cost: 5, level: 6, note: 'n' })
+  })
+  const put = (body: object, by: Caller, more: object = {}) =>
+    service.update({ resource: 'boxes', body, tags: [version], ...more }, by)
+
+  it('replaces it for callers who may read it, null where it is left out', async () => {
+    const { record } = await put({ name: 'b', level: 8 }, buyer)
+    expect(record).to.include({ name: 'b', cost: null, level: 8, note: null })
+    expect(await violationsIn(put({ name: 'b' }, buyer))).to.deep.equal(['body.invalid /level'])
+  })
+
+  it('keeps it for others, who may leave it out and whose members of that name are unknown', async () => {
+    const { record, ignored } = await put({ name: 'b', cost: 1, made: 1 }, clerk)
+    expect(record).to.have.all.keys('id', 'name', 'rowVersion')
+    expect(ignored).to.deep.equal(['cost', 'made'])
+    expect(service.store.row('boxes', 1)).to.include({ name: 'b', cost: 5, level: 6, note: 'n' })
+    const strict = put({ name: 'b', cost: 1, made: 1 }, clerk, { strict: true })
+    expect(await violationsIn(strict)).to.deep.equal(['parameter.unknown /cost', 'parameter.unknown /made'])
+  })
+
+  it('shows the rule of the entity file the kept values as its input', async () => {
+    await put({ name: 'b', cost: 1 }, clerk)
+    expect(inputs).to.deep.equal([{ input: { name: 'b', cost: 5, level: 6, note: 'n' }, root: { cost: 5, level: 6 } }])
+  })
+
+  it('leaves it out of the answer of an action, which sees it', async () => {
+    const { record } = await service.act('touch', { resource: 'boxes', tags: [version], body: {} }, clerk)
+    expect(record).to.have.all.keys('id', 'name', 'rowVersion')
+    expect(service.store.row('boxes', 1)).to.include({ cost: 6 })
+  })
+})
+
+describe('a stored response with a column by permission', () => {
+  const demoted = caller({ permissions: ['boxes:manage'] })
+  const key = { idempotencyKey: 'k' }
+
+  it('shows it no more to a caller who has lost the permission, and all other bytes as they were', async () => {
+    const service = new WriteHarness([boxes])
+    const request = { resource: 'boxes', body: { name: 'a, "cost":1', cost: 5, made: 1, note: ',"name":{' }, ...key }
+    const first = await service.create(request, buyer)
+    const again = await service.create(request, buyer)
+    expect([again.replayed, again.json, again.ignored]).to.deep.equal([true, first.json, ['made']])
+    const after = await service.create(request, demoted)
+    expect(after.replayed).to.equal(true)
+    expect(after.json).to.equal(first.json.replace('"cost":5,"level":7,"note":",\\"name\\":{",', ''))
+    expect(after.json).to.match(/^{"id":\d+,"name":"a, \\"cost\\":1","rowVersion":"[^"]+"}$/)
+    expect(after.ignored).to.deep.equal(['cost', 'made', 'note'])
+    expect([after.id, after.location, after.version]).to.deep.equal([first.id, first.location, first.version])
+  })
+
+  it('stays without it for a caller who has got the permission since', async () => {
+    const service = new WriteHarness([boxes])
+    const request = { resource: 'boxes', body: { name: 'a', cost: 5 }, ...key }
+    const first = await service.create(request, demoted)
+    const after = await service.create(request, buyer)
+    expect([after.replayed, after.json, after.ignored]).to.deep.equal([true, first.json, ['cost']])
+  })
+})
+
+describe('Describe of a column by permission', () => {
+  let service: RunningService
+  before(async () => {
+    service = await runService([boxes])
+  })
+  after(() => service.stop())
+  const describeTo = async (sent: Readonly<Record<string, string>>, request: object = {}): Promise<string> => {
+    const described = await answer<DescribeResponse__Output>((done) =>
+      service.client.describe(request, metadata(sent), soon(), done)
+    )
+    const [box] = described.resources
+    return [...(box?.properties ?? []), ...(box?.navigations ?? []).flatMap(({ properties }) => properties)]
+      .map(({ name, readableBy }) => [name, ...readableBy].join(' '))
+      .join()
+  }
+  const OPEN = 'id,name,rowVersion,id,size,rowVersion'
+  const WHOLE =
+    'id,name,cost boxes:cost,level boxes:cost,note boxes:cost,rowVersion,id,size,price boxes:cost,rowVersion'
+
+  it('is whole for a gateway, with the permission of each property', async () => {
+    expect(await describeTo({ [GATEWAY_SECRET_METADATA]: 'of a gateway' })).to.equal(WHOLE)
+  })
+
+  it('is what anybody may see for others without a token, and for a gateway that asks as its caller', async () => {
+    expect(await describeTo({})).to.equal(OPEN)
+    expect(await describeTo({}, { asCaller: true })).to.equal(OPEN)
+    expect(await describeTo({ [GATEWAY_SECRET_METADATA]: 'of no gateway' })).to.equal(OPEN)
+    expect(await describeTo({ [GATEWAY_SECRET_METADATA]: 'of a gateway' }, { asCaller: true })).to.equal(OPEN)
+    expect(await describeTo({ authorization: 'owner 1' })).to.equal(OPEN)
+  })
+
+  it('is what the token may see, with a digest of its own', () => {
+    const describeBy = describeCatalogue(makeCatalogue([boxes]), { bypassRole: undefined, parameterName: 'id' })
+    const [open, whole] = [describeBy(clerk), describeBy('gateway')]
+    expect(describeBy(buyer)).to.equal(whole)
+    expect(describeBy(caller())).to.equal(open)
+    expect(open.digest).not.to.equal(whole.digest)
+    expect(JSON.stringify(open.resources)).not.to.match(/cost|level|price/)
+    const [box] = whole.resources ?? []
+    expect(box?.properties?.find(({ name }) => name === 'level')).to.include({ setOnCreate: true, setOnUpdate: true })
+  })
+
+  it('of a bad token is unauthenticated', async () => {
+    const { code } = await failure((done) =>
+      service.client.describe({}, metadata({ authorization: 'nonsense' }), soon(), done)
+    )
+    expect(code).to.equal('auth.invalid-token')
+  })
+})
+
+describe('withoutMembers', () => {
+  it('leaves every other byte as it is', () => {
+    const parts = ['"a":1.50', '"b":"x,\\"}{]["', '"c":{"b":[1,{"a":","}]}', '"d":"\\\\"', '"e":null', '"ab":0']
+    const json = Buffer.from(`{${parts.join()}}`)
+    const without = (...names: string[]) => withoutMembers(json, new Set(names)).toString()
+    expect(without()).to.equal(json.toString())
+    for (const [index, name] of ['a', 'b', 'c', 'd', 'e', 'ab'].entries()) {
+      expect(without(name)).to.equal(`{${parts.toSpliced(index, 1).join()}}`)
+    }
+    expect(without('a', 'b', 'c', 'd', 'e', 'ab')).to.equal('{}')
+  })
+})
