@@ -71,8 +71,8 @@ async function runRound(
     databaseCpuSeconds: cpuOf(databasePid, databaseBefore),
     peakMemoryMiB: peakMemoryMiB(pids)
   }
-  if (load.refused > 0) {
-    throw new Error(`${name} refused ${load.refused} requests of ${workload.name}, first with ${load.refusal}.`)
+  if (load.rejected > 0) {
+    throw new Error(`${name} rejected ${load.rejected} requests of ${workload.name}, first with ${load.rejection}.`)
   }
   await check(load.latenciesMs.length).catch((error: unknown) => {
     throw new Error(`${name} at ${workload.name}: ${String(error)}`, { cause: error })

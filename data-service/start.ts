@@ -145,10 +145,10 @@ async function openAdmin(address: AdminAddress | undefined, isReady: () => boole
 
 function expiringIn({ write, auth }: OpenStores): Expiring[] {
   return [
-    { what: 'idempotency keys', purge: (now, most) => write.purgeKeys(now, most) },
-    { what: 'log-in attempts', purge: (now, most) => auth.purgeAttempts(now, most) },
-    { what: 'sessions', purge: (now, most) => auth.purgeSessions(now, most) },
-    { what: 'used refresh tokens', purge: (now, most) => auth.purgeUsedTokens(now, most) }
+    { what: 'idempotency keys', purge: (now, limit) => write.purgeKeys(now, limit) },
+    { what: 'log-in attempts', purge: (now, limit) => auth.purgeAttempts(now, limit) },
+    { what: 'sessions', purge: (now, limit) => auth.purgeSessions(now, limit) },
+    { what: 'used refresh tokens', purge: (now, limit) => auth.purgeUsedTokens(now, limit) }
   ]
 }
 

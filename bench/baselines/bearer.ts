@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import jwt from 'jsonwebtoken'
-import { RefusedRequest } from './refused-request.js'
+import { RejectedRequest } from './rejected-request.js'
 import type { BaselineSettings } from './serve.js'
 
 /** Who writes. */
@@ -19,8 +19,8 @@ export function bearer({ tokens }: BaselineSettings): (authorization: string | u
     const claims = verified(() =>
       jwt.verify(authorization.replace(/^bearer +/i, ''), key, { algorithms: ['ES256'], issuer, audience })
     )
-    if (typeof claims === 'string' || typeof claims.sub !== 'string') throw new RefusedRequest(401, 'No subject.')
-    if (!MANAGERS.includes(claims['role'])) throw new RefusedRequest(403, 'Not for this role.')
+    if (typeof claims === 'string' || typeof claims.sub !== 'string') throw new RejectedRequest(401, 'No subject.')
+    if (!MANAGERS.includes(claims['role'])) throw new RejectedRequest(403, 'Not for this role.')
     return { issuer, subject: claims.sub }
   }
 }
@@ -29,6 +29,6 @@ function verified<T>(verify: () => T): T {
   try {
     return verify()
   } catch {
-    throw new RefusedRequest(401, 'No valid token.')
+    throw new RejectedRequest(401, 'No valid token.')
   }
 }

@@ -1,4 +1,4 @@
-import { RefusedRequest } from './refused-request.js'
+import { RejectedRequest } from './rejected-request.js'
 
 /** One filter of the query string, its names checked. */
 export interface Filter {
@@ -25,7 +25,7 @@ export function readPageRequest(
 ): PageRequest {
   const sortColumn = query['sortColumn'] ?? 'id'
   if (typeof sortColumn !== 'string' || !properties.has(sortColumn))
-    throw new RefusedRequest(400, 'Unknown sort column.')
+    throw new RejectedRequest(400, 'Unknown sort column.')
   return {
     filters: readFilters(query, properties),
     sortColumn,
@@ -43,13 +43,13 @@ function readFilters(query: Readonly<Record<string, unknown>>, properties: Reado
     const value = query[`filters[${property}].value`]
     if (typeof value !== 'string') continue
     const operator = OPERATORS.find((each) => each === query[key])
-    if (!properties.has(property) || operator === undefined) throw new RefusedRequest(400, 'Unknown filter.')
+    if (!properties.has(property) || operator === undefined) throw new RejectedRequest(400, 'Unknown filter.')
     filters.push({ property, operator, value })
   }
   return filters
 }
 
 function positive(text: unknown): number {
-  if (typeof text !== 'string' || !/^[1-9]\d{0,8}$/.test(text)) throw new RefusedRequest(400, 'Not a page.')
+  if (typeof text !== 'string' || !/^[1-9]\d{0,8}$/.test(text)) throw new RejectedRequest(400, 'Not a page.')
   return Number(text)
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { bearer, type Writer } from './bearer.js'
 import { type ProductInput, productInputSchema } from './product-input.js'
-import { RefusedRequest } from './refused-request.js'
+import { RejectedRequest } from './rejected-request.js'
 import type { BaselineSettings } from './serve.js'
 
 /** An answer to a write as it is sent, and kept under a key. */
@@ -26,7 +26,7 @@ export interface Claim {
 export interface ProductWrites {
   /** One transaction: key, product, audit entry, kept answer. */
   create(input: ProductInput, claim: Claim, writer: Writer): Promise<WrittenProduct & { readonly replayed: boolean }>
-  /** One transaction: lock, guarded update, audit entry. Throws RefusedRequest for a row that is gone or changed. */
+  /** One transaction: lock, guarded update, audit entry. Throws RejectedRequest for a row that is gone or changed. */
   update(id: number, change: { input: ProductInput; expected: Buffer; writer: Writer }): Promise<WrittenProduct>
 }
 
@@ -41,7 +41,7 @@ export function registerWrites(app: FastifyInstance, settings: BaselineSettings,
   app.post<{ Body: ProductInput }>('/products', BODY, async (request, reply) => {
     const writer = writerOf(request.headers.authorization)
     const key = request.headers['idempotency-key']
-    if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) throw new RefusedRequest(400, 'No usable key.')
+    if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) throw new RejectedRequest(400, 'No usable key.')
     const { replayed, ...written } = await writes.create(request.body, claimOf(key, request.body, writer), writer)
     reply.code(201).header('location', `http://${request.host}/products/${written.id}`)
     if (replayed) reply.header('idempotent-replayed', 'true')
@@ -75,8 +75,8 @@ function sha256(text: string): Buffer {
 }
 
 function expectedVersion(ifMatch: string | undefined): Buffer {
-  if (ifMatch === undefined) throw new RefusedRequest(428, 'If-Match is required.')
+  if (ifMatch === undefined) throw new RejectedRequest(428, 'If-Match is required.')
   const tag = /^(?:W\/)?"([A-Za-z0-9+/]+=*)"$/.exec(ifMatch)?.[1]
-  if (tag === undefined) throw new RefusedRequest(400, 'If-Match holds no version.')
+  if (tag === undefined) throw new RejectedRequest(400, 'If-Match holds no version.')
   return Buffer.from(tag, 'base64')
 }

@@ -18,9 +18,9 @@ export interface LoadResult {
   readonly latenciesMs: readonly number[]
   readonly bodyBytes: number
   /** Answers with another status than 201 to a create, and 200 to all else. */
-  readonly refused: number
+  readonly rejected: number
   /** Status line of the first of them. */
-  readonly refusal: string
+  readonly rejection: string
   /** CPU of the generator itself, so that a reader sees how much of the machine it took. */
   readonly generatorCpuSeconds: number
 }

@@ -3,7 +3,7 @@ import type { Creates, ProductToUpdate, Reads, Requests, Updates } from './reque
 
 /** The requests of one connection, one after the other. */
 export interface RequestStream {
-  /** Of every answer that is none of a refusal. */
+  /** Of every answer that is none of a rejection. */
   readonly status: number
   next(): string
   /** The head of the answer to the last one. */

@@ -9,7 +9,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   const { hostname, port, host } = new URL(load.origin)
   const streams = requestStreams(load.requests, { host, connections: load.connections })
   const latenciesMs: number[] = []
-  const totals = { bodyBytes: 0, refused: 0, refusal: '' }
+  const totals = { bodyBytes: 0, rejected: 0, rejection: '' }
   const cpu = process.cpuUsage()
   const started = performance.now()
   const deadline = started + load.seconds * 1000
@@ -30,8 +30,8 @@ export async function runLoad(load: Load): Promise<LoadResult> {
         latenciesMs.push(now - sent)
         totals.bodyBytes += reader.bodyBytes
         if (reader.status !== requests.status) {
-          totals.refused++
-          totals.refusal ||= reader.head.split('\r\n', 1).join()
+          totals.rejected++
+          totals.rejection ||= reader.head.split('\r\n', 1).join()
         }
         requests.answered(reader.head)
         if (now < deadline) return send()
@@ -58,8 +58,8 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     elapsedSeconds,
     latenciesMs,
     bodyBytes: totals.bodyBytes,
-    refused: totals.refused,
-    refusal: totals.refusal,
+    rejected: totals.rejected,
+    rejection: totals.rejection,
     generatorCpuSeconds: (user + system) / 1e6
   }
 }

@@ -19,7 +19,7 @@ export interface ServerProcess {
   stop(): Promise<void>
 }
 
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 const POLL_MS = 50
 
 /** Starts a server; what it says goes to stderr. */
@@ -46,7 +46,7 @@ export function startServer({ module, env, nodeOptions }: ServerProgram): Server
 
 /** Resolves when `GET /products/1` is 200. Rejects when a process ends before that, or it takes too long. */
 export async function untilServing(origin: string, processes: readonly ServerProcess[]): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + TIMEOUT_MS
   for (;;) {
     const answer = await fetch(`${origin}/products/1`).catch(() => undefined)
     await answer?.body?.cancel()

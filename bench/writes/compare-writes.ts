@@ -33,10 +33,10 @@ export async function compareWrites(
     return { answers, left }
   }
   const expected = await run(first)
-  const [refused, ...accepted] = expected.answers
-  if (refused?.status !== 401) throw new Error(`${first.name} takes a forged token.`)
+  const [rejected, ...accepted] = expected.answers
+  if (rejected?.status !== 401) throw new Error(`${first.name} takes a forged token.`)
   if (accepted.filter(({ status }) => status < 300).length < ROWS_COMPARED)
-    throw new Error(`${first.name} refuses writes.`)
+    throw new Error(`${first.name} rejects writes.`)
   for (const other of others) {
     const found = await run(other)
     for (const [index, answer] of expected.answers.entries()) {
@@ -61,7 +61,7 @@ function forged(write: ComparedWrite, token: string): ComparedWrite {
   return { ...write, headers: { ...write.headers, authorization } }
 }
 
-/** The answer with its id and version made nameless wherever they stand; of a refusal no more than its status. */
+/** The answer with its id and version made nameless wherever they stand; of a rejection no more than its status. */
 async function send(origin: string, token: string, { path, method, headers, body }: ComparedWrite): Promise<Answer> {
   const { status, ...answer } = await ask(origin, path, {
     method,

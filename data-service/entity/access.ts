@@ -21,7 +21,7 @@ interface Permitted {
 
 /**
  * The row scope of the source document: the bypass role sees every row, an owner the rows whose `property` is the owner
- * claim, a caller with neither is refused by the resolvable-owner gate (403 `ownership.denied`).
+ * claim, a caller with neither is rejected by the resolvable-owner gate (403 `ownership.denied`).
  */
 export interface OwnRows<Name extends string = string> {
   readonly kind: 'ownRows'

@@ -184,7 +184,7 @@ function toDomainError(error: unknown, call: FailedCall): DomainError {
       ...target
     })
   } else if (CONFLICTS.includes(code)) log.info({ code, reason: messageOf(cause ?? error), ...target }, 'call refused')
-  // The trail of log-ins has a line about a throttled call already.
+  // The trail of logins has a line about a throttled call already.
   else if (cause !== undefined && code !== 'quota-exceeded')
     log.info({ code, reason: messageOf(cause) }, 'call refused')
   // The message repeats names and values that the caller sent, which must not be in the log.

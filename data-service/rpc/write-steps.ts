@@ -33,7 +33,7 @@ export interface WriteDeps extends RandomSource {
   readonly idempotency: {
     /** Milliseconds for which a response is stored. */
     readonly retention: number
-    /** Whether a create without a key is refused. */
+    /** Whether a create without a key is rejected. */
     readonly required: boolean
   }
 }

@@ -73,7 +73,7 @@ const CHANNEL_OPTIONS = {
   // Only keepalive detects a peer whose process is frozen, or that vanished without closing its connection.
   'grpc.keepalive_time_ms': 20_000,
   'grpc.keepalive_timeout_ms': 5000,
-  // grpc-js would repeat a refused call on the same replica, and the caller would not learn that it had been refused.
+  // grpc-js would repeat a rejected call on the same replica, and the caller would not learn that it had been rejected.
   'grpc.enable_retries': 0
 }
 

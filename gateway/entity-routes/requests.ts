@@ -33,7 +33,7 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => 
 
 /**
  * The checks before every operation of a resource, as options of its route: 404 and 405 first, the API version after the
- * body is read. The checks of requestLimits and of the body come between them (contract.md section 2, order of refusals).
+ * body is read. The checks of requestLimits and of the body come between them (contract.md section 2, order of rejections).
  */
 export function routeGuards(
   catalogue: Catalogue,

@@ -167,7 +167,7 @@ export type ParameterName =
 export interface RouteParameters<Name extends string> {
   readonly names: readonly Name[]
   readonly filters: boolean
-  /** Known elsewhere and refused here, not only ignored. */
+  /** Parameters of other routes that this route rejects and does not only ignore. */
   readonly rejected: readonly string[]
 }
 

@@ -29,7 +29,7 @@ describeApi('GET /{resource}/{id}', (store) => {
   }
 
   for (const id of ['abc', '1.0', '1e1', '+1', '0x1', '%20', '1%20', '2147483648', '-2147483649', '9'.repeat(200)]) {
-    it(`refuses the malformed id ${id.slice(0, 20)}`, async () => {
+    it(`rejects the malformed id ${id.slice(0, 20)}`, async () => {
       store.problem(await store.call(`/products/${id}`), { status: 400, code: 'id.invalid' })
     })
   }

@@ -62,7 +62,7 @@ describeApi('fields', (store) => {
     ['constructor', '', ['constructor']]
   ]
   for (const [fields, query, named] of BAD) {
-    it(`refuses ${fields}, naming every fault at once`, async () => {
+    it(`rejects ${fields}, naming every fault at once`, async () => {
       for (const route of ['/products', '/products/paged', '/products/1']) {
         const answer = await store.call(`${route}?fields=${fields}${query}`)
         const problem = store.problem(answer, { status: 400, code: 'fields.invalid' })
@@ -72,7 +72,7 @@ describeApi('fields', (store) => {
     })
   }
 
-  it('refuses the joined read-only property', async () => {
+  it('rejects the joined read-only property', async () => {
     const answer = await store.call('/categories?fields=parentName')
     expect(store.problem(answer, { status: 400, code: 'fields.invalid' }).detail).to.include('parentName')
   })

@@ -93,7 +93,7 @@ describeApi('gRPC for internal services', (store) => {
     ['Get', { resource: 'customers', id: '1' }, status.UNAUTHENTICATED, 'auth.required']
   ]
   for (const [method, request, code, reason] of REFUSED) {
-    it(`refuses ${method} with ${reason}`, async () => {
+    it(`rejects ${method} with ${reason}`, async () => {
       const failure = await fail(method, request)
       expect(failure.status).to.equal(code)
       expect(failure.details.reason).to.equal(reason)
@@ -117,7 +117,7 @@ describeApi('gRPC for internal services', (store) => {
     ])
   })
 
-  it('refuses an unknown resource', async () => {
+  it('rejects an unknown resource', async () => {
     const { status: code } = await fail('List', { resource: 'nope' })
     expect([status.NOT_FOUND, status.INVALID_ARGUMENT]).to.include(code)
   })
@@ -140,21 +140,21 @@ describeApi('gRPC for internal services', (store) => {
     expect(isFailure(exported) && exported.details.reason).to.equal('ownership.denied')
   })
 
-  it('refuses a bad token on a public read', async () => {
+  it('rejects a bad token on a public read', async () => {
     const { status: code, details } = await fail('List', { resource: 'products' }, { token: 'garbage' })
     expect(code).to.equal(status.UNAUTHENTICATED)
     expect(details.reason).to.equal('auth.invalid-token')
   })
 
   for (const method of ['List', 'Page', 'Lookup', 'Get', 'Read'] as const) {
-    it(`refuses ${method} without a deadline`, async () => {
+    it(`rejects ${method} without a deadline`, async () => {
       const failure = await fail(method, { resource: 'products', id: '1' }, { deadline: null })
       expect(failure.status).to.equal(status.INVALID_ARGUMENT)
       expect(failure.message).to.match(/deadline/i)
     })
   }
 
-  it('refuses an export with neither deadline nor idle timeout', async () => {
+  it('rejects an export with neither deadline nor idle timeout', async () => {
     const failure = await rpc.export({ resource: 'products' }, { deadline: null })
     expect(isFailure(failure) && failure.status).to.equal(status.INVALID_ARGUMENT)
   })

@@ -35,7 +35,7 @@ describeApi('headers', (store) => {
       })
     }
     for (const version of ['2', '1.1', '1.0.0', 'v1', 'latest', '']) {
-      it(`refuses ${JSON.stringify(version)}`, async () => {
+      it(`rejects ${JSON.stringify(version)}`, async () => {
         for (const path of ['/products', '/products/paged', '/products/1', '/products/lookup', '/products/export']) {
           const answer = await store.call(path, { headers: { 'api-version': version } })
           store.problem(answer, { status: 400, code: 'version.unsupported' })
@@ -89,7 +89,7 @@ describeApi('headers', (store) => {
 
   describe('Prefer: handling=strict', () => {
     for (const prefer of ['handling=strict', 'Handling = "strict"', 'respond-async, handling=strict']) {
-      it(`refuses what would be ignored, given ${prefer}`, async () => {
+      it(`rejects what would be ignored, given ${prefer}`, async () => {
         const answer = await store.call('/products?foo=1&fields=id&bar=2', { headers: { prefer } })
         store.problem(answer, {
           status: 400,
@@ -102,7 +102,7 @@ describeApi('headers', (store) => {
         expect(answer.headers).not.to.have.any.keys('x-ignored-parameters')
       })
     }
-    it('refuses a dropped half together with all other faults', async () => {
+    it('rejects a dropped half together with all other faults', async () => {
       const answer = await store.call('/products/paged?filters[id].operator=eq&pageSize=0', {
         headers: { prefer: 'handling=strict' }
       })

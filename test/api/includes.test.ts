@@ -58,7 +58,7 @@ describeApi('includes', (store) => {
   })
 
   for (const value of ['TRUE', 'yes', '1', '', 'true%20', 'true&includeChildren=true']) {
-    it(`refuses includeChildren=${value}`, async () => {
+    it(`rejects includeChildren=${value}`, async () => {
       for (const route of ['/products', '/products/paged', '/products/1']) {
         store.problem(await store.call(`${route}?includeChildren=${value}`), {
           status: 400,

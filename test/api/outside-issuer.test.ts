@@ -78,7 +78,7 @@ describeApi(
       ]
     ]
     for (const [why, made] of BAD) {
-      it(`are refused for ${why}`, async () => {
+      it(`are rejected for ${why}`, async () => {
         const answer = await store.call('/orders', { token: await made() })
         store.problem(answer, { status: 401, code: 'auth.invalid-token' })
       })

@@ -86,7 +86,7 @@ describe(`random queries, seed ${seed}`, function () {
   })
 })
 
-/** Holds an answer against the oracle's: refused for one of its reasons, or the same rows with the same total. */
+/** Holds an answer against the oracle's: rejected for one of its reasons, or the same rows with the same total. */
 function agree(
   answer: Answer,
   asked: { readonly resource: OracleResource; readonly rows: readonly OracleRow[]; readonly query: OracleQuery }

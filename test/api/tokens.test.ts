@@ -102,7 +102,7 @@ describeApi(
       ['a beginning in the future', () => signed({ nbf: now() + 3600 })]
     ]
     for (const [index, [why, token]] of BAD.entries()) {
-      it(`are refused for ${why}, on public reads as well, and logged once without the token`, async () => {
+      it(`are rejected for ${why}, on public reads as well, and logged once without the token`, async () => {
         const targets = ['/orders', '/products', '/products/1', '/products/export', '/products/lookup']
         const bad = token()
         const idOf = (target: string): string => `bad-${index}${target.replaceAll('/', '.')}`

@@ -32,7 +32,7 @@ describe('response reader of the load generator', () => {
     })
   }
 
-  it('refuses what it cannot follow', () => {
+  it('rejects what it cannot follow', () => {
     const endless = Buffer.from('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n')
     expect(() => new ResponseReader().push(endless)).to.throw('neither length nor chunked')
     expect(() => new ResponseReader().push(Buffer.from(`${FIXED}more`))).to.throw('More bytes')

@@ -6,7 +6,7 @@ import { launchBrowser, Visit } from './visit.js'
 
 const PHONE = { width: 360, height: 740 }
 /** More than any page has places to stop at. */
-const MOST_STOPS = 150
+const MAX_STOPS = 150
 
 describe('a purchase', function () {
   this.timeout(90_000)
@@ -202,7 +202,7 @@ async function add(page: Page): Promise<void> {
 
 /** Presses Tab until what has the focus is called that. */
 async function goTo(page: Page, name: string | RegExp): Promise<void> {
-  for (let stops = 0; stops < MOST_STOPS; stops++) {
+  for (let stops = 0; stops < MAX_STOPS; stops++) {
     await page.keyboard.press('Tab')
     const here = await focused(page)
     if (typeof name === 'string' ? here === name : name.test(here)) return

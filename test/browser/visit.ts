@@ -3,7 +3,7 @@
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 import { chromiumPath } from '../runner/programs.js'
 
-const PATIENCE_MS = 15_000
+const TIMEOUT_MS = 15_000
 
 /** Debian's Chromium, without its sandbox where that cannot be: as root. */
 export function launchBrowser(): Promise<Browser> {
@@ -19,7 +19,7 @@ export class Visit {
 
   private constructor(context: BrowserContext) {
     this.context = context
-    context.setDefaultTimeout(PATIENCE_MS)
+    context.setDefaultTimeout(TIMEOUT_MS)
     context.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) this.complaints.push(message.text())
     })

@@ -34,7 +34,7 @@ describe('settings of the data service', () => {
     expect(databases.primary.url).to.equal('sqlite:/x/store.sqlite')
   })
 
-  it('are refused all at once', () => {
+  it('are rejected all at once', () => {
     const message = violations({
       DATA_SERVICE_ADDRESS: 'localhost',
       DATABASE_URL: 'postgres://h/d',

@@ -5,7 +5,7 @@ import { roles } from '../../examples/store/roles.js'
 export interface Caller {
   /** For messages. */
   readonly name: string
-  /** `none` sends no token, `invalid` one that must be refused. */
+  /** `none` sends no token, `invalid` one that must be rejected. */
   readonly token: 'none' | 'invalid' | 'good'
   readonly claims: Readonly<Record<string, unknown>>
   /** The owner that the claims name. */

@@ -28,7 +28,7 @@ export function checkCreates(store: EveryStore, entity: Entity): void {
   const column = ownerColumn(rule)
   const owned = column === undefined || column === 'id' ? undefined : column
 
-  it('create is refused to whoever may not, and leaves nothing behind', async () => {
+  it('create is rejected to whoever may not, and leaves nothing behind', async () => {
     const findings = new Findings()
     const bodies = new Map<number | undefined, Body>()
     for (const named of [undefined, ...OWNERS]) {

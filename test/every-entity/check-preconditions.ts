@@ -76,7 +76,7 @@ export function checkPreconditions(store: EveryStore, entity: Entity): void {
   }
 }
 
-/** Every tag that must be refused, before anything that the body has wrong, and nothing comes of it. */
+/** Every tag that must be rejected, before anything that the body has wrong, and nothing comes of it. */
 async function checkTags(
   store: EveryStore,
   entity: Entity,

@@ -22,11 +22,11 @@ interface Write {
   readonly state: Values
 }
 
-/** Who may write which rows: what is refused leaves nothing behind, another's row answers as none at all. */
+/** Who may write which rows: what is rejected leaves nothing behind, another's row answers as none at all. */
 export function checkRowWrites(store: EveryStore, entity: Entity): void {
   const rule = ruleOf(entity)
   for (const write of writesOf(entity)) {
-    it(`${write.title} is refused to whoever may not, and leaves nothing behind`, async () => {
+    it(`${write.title} is rejected to whoever may not, and leaves nothing behind`, async () => {
       const findings = new Findings()
       const rows = await ownersRows(store, entity, write)
       const bodies: (Body | undefined)[] = []

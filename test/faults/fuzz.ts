@@ -88,8 +88,8 @@ function kindOf(link: string): string | undefined {
 }
 
 /** Waits until a process holds no more of any kind than before; rejects, and tells what it holds, when it keeps some. */
-export async function holdsNoMore(pid: number, before: ReadonlyMap<string, number>, patience: number): Promise<void> {
-  const end = performance.now() + patience
+export async function holdsNoMore(pid: number, before: ReadonlyMap<string, number>, timeout: number): Promise<void> {
+  const end = performance.now() + timeout
   for (;;) {
     const more = [...descriptors(pid)].filter(([kind, count]) => count > (before.get(kind) ?? 0))
     if (more.length === 0) return

@@ -131,7 +131,7 @@ describe('a MariaDB account with the rights of daily work', function () {
     expect(await service.stop()).to.equal(0)
   })
 
-  describe('hears 503 of refusals that pass, and is served again afterwards:', () => {
+  describe('hears 503 of rejections that pass, and is served again afterwards:', () => {
     let stack: Stack
     let products = 0
     before(async () => {

@@ -175,7 +175,7 @@ describe('readers of what a client sends', () => {
   })
 
   for (const [name, read] of Object.entries(READERS)) {
-    it(`${name} takes linear time for 64 KiB of anything, and refuses it cleanly`, async () => {
+    it(`${name} takes linear time for 64 KiB of anything, and rejects it cleanly`, async () => {
       for (const kind of KINDS) {
         let times: number | undefined
         try {

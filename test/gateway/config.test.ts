@@ -96,7 +96,7 @@ describe('settings of the gateway', () => {
     'http://x/*',
     `http://x/${'a'.repeat(2040)}`
   ]) {
-    it(`PUBLIC_BASE_URL=${text.slice(0, 20)} is refused`, () => {
+    it(`PUBLIC_BASE_URL=${text.slice(0, 20)} is rejected`, () => {
       expect(() => readGatewayConfig({ PUBLIC_BASE_URL: text })).to.throw(/PUBLIC_BASE_URL must/)
     })
   }

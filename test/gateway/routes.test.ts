@@ -79,7 +79,7 @@ describe('routes', () => {
     })
   }
 
-  it('refuses in the order of the contract', async () => {
+  it('rejects in the order of the contract', async () => {
     const long = `?x=${'a'.repeat(64 * 1024)}`
     const large = '{'.repeat(1024 * 1024 + 1)
     const text = { 'content-type': 'text/plain', 'api-version': '9', 'idempotency-key': 'a b' }
@@ -103,7 +103,7 @@ describe('routes', () => {
     expect(gateway.data.calls).to.be.empty
   })
 
-  it('takes a body of 1 MiB and refuses a byte more, on a read as well', async () => {
+  it('takes a body of 1 MiB and rejects a byte more, on a read as well', async () => {
     const put = (length: number) =>
       gateway.app.inject({
         method: 'PUT',

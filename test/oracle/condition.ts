@@ -5,7 +5,7 @@ import type { WireValue } from './wire-value.js'
 /** Whether a value of a row meets a condition. */
 export type Test = (value: WireValue) => boolean
 
-/** A refused condition, by the code of its problem. */
+/** A rejected condition, by the code of its problem. */
 interface Rejection {
   readonly code: 'filter.operator.unsupported' | 'filter.value.invalid'
 }
@@ -79,7 +79,7 @@ export function operatorWords(type: OracleProperty['type']): string[] {
   return Object.keys(WORDS[type])
 }
 
-/** What `filters[property]` with this operator and value asks of a row, or why it is refused. */
+/** What `filters[property]` with this operator and value asks of a row, or why it is rejected. */
 export function parseCondition(property: OracleProperty, operator: string, value: string): Test | Rejection {
   const relation = new Map(Object.entries(WORDS[property.type]).map(([word, name]) => [fold(word), name])).get(
     fold(operator)

@@ -76,7 +76,7 @@ describe('a fair semaphore', () => {
     expect(await Promise.all(waiting.map(stateOf))).to.deep.equal(['waiting', 'admitted', 'admitted'])
   })
 
-  it('refuses with a time to come back when no place comes free', async () => {
+  it('rejects with a time to come back when no place comes free', async () => {
     const places = semaphore({ places: 1, timeout: 1 })
     await places.enter({ shares: of('a'), signal: never })
     const error = await rejection(places.enter({ shares: of('b'), signal: never }))

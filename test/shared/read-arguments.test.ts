@@ -30,7 +30,7 @@ describe('arguments of the processes', function () {
       expect(stdout).to.contain('docs/settings.md').and.contain('--print-config')
     })
 
-    it(`${main} refuses what it does not know`, () => {
+    it(`${main} rejects what it does not know`, () => {
       const { status, stderr } = run('--prot')
       expect(status).to.equal(1)
       expect(stderr).to.match(/^Cannot start: there is no argument "--prot".*docs\/settings\.md\.\n$/)

@@ -15,13 +15,13 @@ const ROWS = 20_000
 /** The contract's second. */
 const MAX_MEDIAN_MS = 1000
 /** Below the deadline of a call, which would end a query whose caller's leaving was never noticed. */
-const PATIENCE_MS = 8000
+const TIMEOUT_MS = 8000
 /** Moments at which a client leaves, over all that happens before its query waits. */
 const EARLY_MS = 25
 
 eachDatabase((kind) => {
   describe(`exports whose client goes away on ${kind}`, function () {
-    this.timeout(60_000 + ROUNDS * 2 * PATIENCE_MS)
+    this.timeout(60_000 + ROUNDS * 2 * TIMEOUT_MS)
     const store = new ApiStore(kind)
 
     before(async () => {
@@ -89,7 +89,7 @@ async function untilQuiet(left: number, isBusy: () => Promise<boolean>): Promise
       quiet = -1
       last = performance.now()
     }
-    if (last - left > PATIENCE_MS) throw new Error(`Not stopped within ${PATIENCE_MS} ms`)
+    if (last - left > TIMEOUT_MS) throw new Error(`Not stopped within ${TIMEOUT_MS} ms`)
     await wait(2)
   }
   return last - left

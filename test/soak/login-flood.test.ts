@@ -12,7 +12,7 @@ const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 2)
 const JUDGES_TIMES = process.env['SOAK_SECONDS'] !== undefined
 const PER_SECOND = Number(process.env['SOAK_LOGINS'] ?? (JUDGES_TIMES ? 500 : 100))
 /** A bystander's median stays within three times of what it was. */
-const MOST_SLOWER = 3
+const MAX_SLOWDOWN = 3
 
 const FLOODS = [
   { name: 'one address', everNewAddresses: false },
@@ -20,7 +20,7 @@ const FLOODS = [
 ] as const
 
 eachDatabase((kind) => {
-  describe(`a flood of ${PER_SECOND} wrong log-ins a second on ${kind}`, function () {
+  describe(`a flood of ${PER_SECOND} wrong logins a second on ${kind}`, function () {
     this.timeout(120_000 + SECONDS * 10_000)
     const store = new ApiStore(kind)
     before(() => store.start({ env: () => ({ TRUSTED_PROXIES: '127.0.0.1', SAMPLE_DATA: 'false' }) }))
@@ -50,13 +50,13 @@ eachDatabase((kind) => {
         const during = await bystander(() => performance.now() > end)
         const [statuses] = await flooded
         expect([...statuses.keys()].filter((status) => ![401, 429].includes(status))).to.deep.equal([])
-        // Ever new addresses are refused by nothing but a full queue.
+        // Ever new addresses are rejected by nothing but a full queue.
         if (!everNewAddresses) expect(statuses.get(429)).to.be.greaterThan(0)
         const [calm, slower] = [median(before), median(during)]
         const figures = `${calm.toFixed(1)} ms before, ${slower.toFixed(1)} ms during, ${JSON.stringify([...statuses])}`
         if (JUDGES_TIMES) {
           process.stdout.write(`      from ${name}: ${figures}\n`)
-          expect(slower, figures).to.be.lessThan(MOST_SLOWER * calm)
+          expect(slower, figures).to.be.lessThan(MAX_SLOWDOWN * calm)
         }
       })
     }

@@ -43,7 +43,7 @@ interface Memory {
 }
 
 eachDatabase((kind) => {
-  describe(`memory and descriptors after slow readers, exports and log-ins on ${kind}`, function () {
+  describe(`memory and descriptors after slow readers, exports and logins on ${kind}`, function () {
     this.timeout(300_000 + SECONDS * 3000)
     const store = new ApiStore(kind)
 
@@ -105,7 +105,7 @@ async function load(
   const ending = new AbortController()
   setMaxListeners(0, ending.signal)
   const until = async (work: (n: number) => Promise<unknown>): Promise<void> => {
-    // Not a flood of requests, which is not the matter here: who is refused comes back a little later.
+    // Not a flood of requests, which is not the matter here: who is rejected comes back a little later.
     for (let n = 0; !ending.signal.aborted; n++) {
       await work(n).catch(() => undefined)
       await wait(RETURN_MS)

@@ -3,19 +3,19 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * A worker that sends wrong log-ins at a steady rate, in a thread of its own: what it costs to send them must not delay
+ * A worker that sends wrong logins at a steady rate, in a thread of its own: what it costs to send them must not delay
  * the bystander whose answers are timed. It posts how many answers had which status.
  */
 export interface WrongLogins {
   readonly url: string
   readonly perSecond: number
   readonly seconds: number
-  /** Whether every log-in names an address of its own in `X-Forwarded-For`. */
+  /** Whether every login names an address of its own in `X-Forwarded-For`. */
   readonly everNewAddresses: boolean
 }
 
 const TICK_MS = 20
-/** Log-ins beyond these wait in the worker. */
+/** Logins beyond these wait in the worker. */
 const CONNECTIONS = 400
 
 const { url, perSecond, seconds, everNewAddresses } = workerData as WrongLogins // given by login-flood.test.ts

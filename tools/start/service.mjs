@@ -9,7 +9,7 @@ import { parseLogLine, printable, readable } from './log-line.mjs'
 /** The modules of the processes below dist/. The data service is started with what it serves. */
 export const mains = { dataService: 'examples/store/main.js', gateway: 'gateway/main.js' }
 
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
 /**
  * One of the processes. Its log goes to stdout in readable lines. Nothing waits for a line: LOG_LEVEL may leave it out.
@@ -51,7 +51,7 @@ export function startService(name, { main, env = {} }) {
     ended,
     stop: async () => {
       child.kill('SIGTERM')
-      const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
+      const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS)
       await ended
       clearTimeout(timer)
     }

@@ -1,5 +1,5 @@
 import type { PoolConnection, ResultSetHeader, RowDataPacket } from 'mysql2/promise'
-import { RefusedRequest } from '../refused-request.js'
+import { RejectedRequest } from '../rejected-request.js'
 import type { Claim, WrittenProduct } from '../writes.js'
 
 const TAKE =
@@ -20,7 +20,7 @@ export async function claimKey(connection: PoolConnection, claim: Claim): Promis
   if (affectedRows === 1) return undefined
   const [[kept]] = await connection.execute<KeyRow[]>(FIND, [keyHash])
   if (kept === undefined) throw new Error('A key that was just locked is gone.')
-  if (!kept.fingerprint.equals(fingerprint)) throw new RefusedRequest(422, 'The key was used for another request.')
+  if (!kept.fingerprint.equals(fingerprint)) throw new RejectedRequest(422, 'The key was used for another request.')
   return parseAnswer(kept.answer.toString('utf8'))
 }
 

@@ -34,7 +34,7 @@ export async function pageOfProducts(pool: Pool, page: PageRequest) {
   const where = page.filters.length === 0 ? '' : ` WHERE ${page.filters.map(condition).join(' AND ')}`
   const values = page.filters.map((filter) => filter.value)
   const order = `${COLUMNS.get(page.sortColumn)}${page.descending ? ' DESC' : ''}, id`
-  // As texts: mysql2 binds numbers as doubles, which MySQL refuses in LIMIT.
+  // As texts: mysql2 binds numbers as doubles, which MySQL rejects in LIMIT.
   const window = [String(page.pageSize), String((page.pageNumber - 1) * page.pageSize)]
   const [[rows], [[counted]]] = await Promise.all([
     pool.execute<VersionedProductRow[]>(`${SELECT}${where} ORDER BY ${order} LIMIT ? OFFSET ?`, [...values, ...window]),

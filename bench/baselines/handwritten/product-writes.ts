@@ -1,7 +1,7 @@
 import type { Pool, PoolConnection, ResultSetHeader, RowDataPacket } from 'mysql2/promise'
 import type { Writer } from '../bearer.js'
 import type { ProductInput } from '../product-input.js'
-import { RefusedRequest } from '../refused-request.js'
+import { RejectedRequest } from '../rejected-request.js'
 import { firstVersion, nextVersion } from '../row-version.js'
 import type { Claim, ProductWrites, WrittenProduct } from '../writes.js'
 import { claimKey, keepAnswer } from './kept-answers.js'
@@ -43,11 +43,11 @@ async function update(
   { id, input, expected, writer }: { id: number; input: ProductInput; expected: Buffer; writer: Writer }
 ): Promise<WrittenProduct> {
   const [[locked]] = await connection.execute<(VersionedProductRow & RowDataPacket)[]>(LOCK, [id])
-  if (locked === undefined) throw new RefusedRequest(404, 'No such product.')
-  if (!locked.row_version.equals(expected)) throw new RefusedRequest(412, 'The product has changed.')
+  if (locked === undefined) throw new RejectedRequest(404, 'No such product.')
+  if (!locked.row_version.equals(expected)) throw new RejectedRequest(412, 'The product has changed.')
   const set = [...values(input), nextVersion(expected)]
   const [{ affectedRows }] = await connection.execute<ResultSetHeader>(UPDATE, [...set, id, expected])
-  if (affectedRows !== 1) throw new RefusedRequest(412, 'The product has changed.')
+  if (affectedRows !== 1) throw new RejectedRequest(412, 'The product has changed.')
   await audit(connection, { id, action: 'update', writer })
   return readBack(connection, id)
 }

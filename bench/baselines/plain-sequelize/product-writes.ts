@@ -1,7 +1,7 @@
 import { Transaction, UniqueConstraintError, type Sequelize } from 'sequelize'
 import type { Writer } from '../bearer.js'
 import type { ProductInput } from '../product-input.js'
-import { RefusedRequest } from '../refused-request.js'
+import { RejectedRequest } from '../rejected-request.js'
 import { firstVersion, nextVersion } from '../row-version.js'
 import type { Claim, ProductWrites, WrittenProduct } from '../writes.js'
 import { Product } from './product-model.js'
@@ -26,16 +26,16 @@ export function sequelizeWrites(sequelize: Sequelize): ProductWrites {
     update: (id, { input, expected, writer }) =>
       sequelize.transaction(READ_COMMITTED, async (transaction) => {
         const locked = await Product.findByPk(id, { transaction, lock: transaction.LOCK.UPDATE })
-        if (locked === null) throw new RefusedRequest(404, 'No such product.')
+        if (locked === null) throw new RejectedRequest(404, 'No such product.')
         const rowVersion = expected.toString('base64')
-        if (locked.rowVersion !== rowVersion) throw new RefusedRequest(412, 'The product has changed.')
+        if (locked.rowVersion !== rowVersion) throw new RejectedRequest(412, 'The product has changed.')
         const [updated] = await Product.update(valuesOf(input, nextVersion(expected)), {
           where: { id, rowVersion: expected },
           // Or it would store what the getters make of the values.
           sideEffects: false,
           transaction
         })
-        if (updated !== 1) throw new RefusedRequest(412, 'The product has changed.')
+        if (updated !== 1) throw new RejectedRequest(412, 'The product has changed.')
         await audit({ id, action: 'update', writer }, transaction)
         return readBack(id, transaction)
       })
@@ -52,7 +52,7 @@ async function take(claim: Claim, transaction: Transaction): Promise<Idempotency
   }
   const kept = await IdempotencyKey.findByPk(keyHash, { transaction })
   if (kept === null || kept.answer === null) throw new Error('A key is there without an answer.')
-  if (!kept.fingerprint.equals(fingerprint)) throw new RefusedRequest(422, 'The key was used for another request.')
+  if (!kept.fingerprint.equals(fingerprint)) throw new RejectedRequest(422, 'The key was used for another request.')
   const [json, rowVersion, id] = JSON.parse(kept.answer.toString('utf8')) as [string, string, string] // written above
   return { json, rowVersion, id }
 }

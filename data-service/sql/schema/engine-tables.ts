@@ -66,7 +66,7 @@ const addAuditRequestId: Migration = {
  * The guard rows on which transactions of two cluster nodes collide (guards.ts). Their number is bounded and they hold no
  * data. An engine that knows no clusters has no such table.
  */
-const createLookUpGuards = ownTables('033-look-up-guards')
+const createLookupGuards = ownTables('033-look-up-guards')
 
 /**
  * A refresh token contains a reference of its family, of which the family stores the hash, so that a used token is
@@ -85,6 +85,6 @@ export const engineMigrations: readonly Migration[] = [
   createAccounts,
   createSessions,
   addAuditRequestId,
-  createLookUpGuards,
+  createLookupGuards,
   addFamilyRefs
 ]

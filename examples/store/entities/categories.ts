@@ -50,7 +50,7 @@ export const categories = defineEntity({
   })
 })
 
-/** Refuses a parent that lies below the category or is the category itself: the tree would become a circle. */
+/** Rejects a parent that lies below the category or is the category itself: the tree would become a circle. */
 async function circle(id: number, parentId: number | null, findByIds: FindByIds): Promise<StateRejection | undefined> {
   for (let above = parentId; above !== null;) {
     if (parentId === id) return reject.state(`Category ${id} cannot be its own parent.`)

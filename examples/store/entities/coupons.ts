@@ -61,7 +61,7 @@ export const coupons = defineEntity({
   })
 })
 
-/** Refuses an end that is not after the start. Both are written alike, so that texts compare as moments. */
+/** Rejects an end that is not after the start. Both are written alike, so that texts compare as moments. */
 function backwards({ startsAt, endsAt }: { startsAt: string; endsAt: string | null }): InputRejection | undefined {
   if (endsAt === null || endsAt > startsAt) return undefined
   return reject.input('/endsAt', 'endsAt must be after startsAt.')

@@ -73,7 +73,7 @@ interface CustomerOrder {
 }
 
 /**
- * The order that a request names, under lock with its lines. It must be the customer's: another's is refused in the
+ * The order that a request names, under lock with its lines. It must be the customer's: that of another is rejected in the
  * words for one that does not exist.
  */
 export async function customerOrder(

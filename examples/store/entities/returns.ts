@@ -23,7 +23,7 @@ interface ReturnLine {
   readonly quantity: number
 }
 
-/** Refuses lines that are not in the order, or that are more together than is left of it besides what came back. */
+/** Rejects lines that are not in the order, or that are more together than is left of it besides what came back. */
 function notInOrder(
   lines: readonly ReturnLine[],
   { ordered, returned }: { readonly ordered: readonly NamedValues[]; readonly returned: readonly NamedValues[] }

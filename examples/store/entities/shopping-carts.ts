@@ -82,7 +82,7 @@ function unknownItem(items: readonly CartItem[], itemId: number): InputRejection
   return items.some(({ id }) => id === itemId) ? undefined : reject.input('/itemId', 'The cart has no such item.')
 }
 
-/** Refuses products and variants that there are none of; `pointerTo` says where the body names them. */
+/** Rejects products and variants that there are none of; `pointerTo` says where the body names them. */
 async function unknownProduct(
   items: readonly WantedLine[],
   findByIds: FindByIds,
@@ -145,7 +145,7 @@ export const shoppingCarts = defineEntity({
   },
 
   // A cart is open until it is checked out, which it can be with an item in it and a coupon that is still valid. From
-  // then on nothing about it changes: another checkout is a conflict that names the order, any other action is refused.
+  // then on nothing about it changes: another checkout is a conflict that names the order, any other action is rejected.
   actions: (action) => ({
     'add-item': action({
       description: 'Adds a product or one of its variants, to the quantity of the one that is there already.',

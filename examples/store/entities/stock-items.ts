@@ -37,7 +37,7 @@ export const stockItems = defineEntity({
   writes: ['create', 'delete'],
   creates: { prepare: () => ({ values: { reserved: 0 } }) },
 
-  // 0 ≤ reserved ≤ onHand, always: what would break it is refused.
+  // 0 ≤ reserved ≤ onHand, always: what would break it is rejected.
   actions: (action) => ({
     adjust: action({
       description: 'Adds delta, which may be negative, to what is on hand.',

@@ -7,7 +7,7 @@ import { decodeDetails, type RpcDetails } from '../../../shared/rpc-status.js'
 import { loadProto } from '../../../shared/wire.js'
 import { GATEWAY_SECRET } from '../../harness/service-process.js'
 
-/** A refused call, with the typed details that the contract promises. */
+/** A rejected call, with the typed details that the contract promises. */
 interface Rejection {
   readonly status: status
   readonly message: string

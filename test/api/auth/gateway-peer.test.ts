@@ -5,12 +5,12 @@ import { DataServices } from './data-services.js'
 import { AuthCaller, rejected } from './auth-caller.js'
 
 const SECRET = 'a-secret-of-the-gateways-alone'
-/** Wrong log-ins that one account has from one address, contract.md section 8. */
+/** Wrong logins that one account has from one address, contract.md section 8. */
 const PER_ADDRESS = 10
 let accounts = 0
 
 /**
- * Wrong log-ins to one account, each for another client address, one more than one address has. Those of a gateway are
+ * Wrong logins to one account, each for another client address, one more than one address has. Those of a gateway are
  * counted under the addresses that it names, those of anybody else all under the peer's own.
  */
 async function isBelieved(caller: AuthCaller): Promise<boolean> {

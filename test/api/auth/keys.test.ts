@@ -40,7 +40,7 @@ describe('the service’s own keys', () => {
     expect(verified.header.kid).to.equal(key?.kid)
   })
 
-  it('roll over while the service runs, and no token is refused before its key is dropped', async () => {
+  it('roll over while the service runs, and no token is rejected before its key is dropped', async () => {
     await using services = await DataServices.over('sqlite')
     const [before, after] = [
       generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,

@@ -11,7 +11,7 @@ import { DataServices } from './data-services.js'
 const right = { email: 'ada@example.com', password: 'demo-password', clientAddress: '192.0.2.1' }
 
 eachDatabase((kind) => {
-  describe(`log-ins that cannot go on, on ${kind}`, () => {
+  describe(`logins that cannot go on, on ${kind}`, () => {
     let services: DataServices
     let stack: Stack
     let caller: AuthCaller
@@ -26,7 +26,7 @@ eachDatabase((kind) => {
       await services[Symbol.asyncDispose]()
     })
 
-    it('hold up no read, no refresh and no refusal', async () => {
+    it('hold up no read, no refresh and no rejection', async () => {
       const { url } = services.database
       const session = await opened(caller.login(right))
       for (let i = 0; i < 10; i++) await rejected(caller.login({ ...right, password: 'wrong' }))
@@ -57,7 +57,7 @@ eachDatabase((kind) => {
   })
 })
 
-/** Connections that a log-in keeps while it waits for its turn to be counted. */
+/** Connections that a login keeps while it waits for its turn to be counted. */
 async function waitingForAttempts(url: string): Promise<number> {
   const database = await openTestDatabase(url)
   try {

@@ -36,7 +36,7 @@ eachDatabase((kind) => {
       }
     })
 
-    it('refuses a wrong password and an account that is not there alike', async () => {
+    it('rejects a wrong password and an account that is not there alike', async () => {
       const wrong = await rejected(caller.login({ ...ada, password: 'demo-passworD' }, 'wrong'))
       const nobody = await rejected(caller.login({ ...ada, email: 'eve@example.com' }, 'nobody'))
       expect(wrong).to.deep.include({ status: status.UNAUTHENTICATED })

@@ -50,7 +50,7 @@ eachDatabase((kind) => {
 
     const isOfTrail = ({ event, requestId }: LogEntry, id: string): boolean => event !== undefined && requestId === id
 
-    it('is told apart from what a refused request sent, of which no line repeats names or values', async () => {
+    it('is told apart from what a rejected request sent, of which no line repeats names or values', async () => {
       const query =
         'filters%5Bid%5D.operator=equals&filters%5Bid%5D.value=sent-value&sent-name=1&sortColumn=sent-column'
       const rejected = await send('sent', 'GET', `/products/paged?${query}`)
@@ -63,7 +63,7 @@ eachDatabase((kind) => {
       expect(JSON.stringify(stack.dataService.logs())).to.not.match(/sent-(value|name|column|header)/)
     })
 
-    it('has a line for a session that a log-in over it ended, beside that of the log-in', async () => {
+    it('has a line for a session that a login over it ended, beside that of the login', async () => {
       const ben = { email: 'ben@example.com', password: 'demo-password' }
       const first = await send('over-1', 'POST', '/auth/login', { body: ADA })
       const second = await send('over-2', 'POST', '/auth/login', { body: ben, refresh: refreshCookie(first) })

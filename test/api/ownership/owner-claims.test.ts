@@ -34,7 +34,7 @@ describeApi(
       tokens.change(await store.stack.token('ada@example.com'), { customer_id: claim })
 
     for (const claim of NONE) {
-      it(`as ${JSON.stringify(claim)} are refused, and never an empty answer`, async () => {
+      it(`as ${JSON.stringify(claim)} are rejected, and never an empty answer`, async () => {
         const token = await tokenOf(claim)
         for (const target of OWNED) {
           store.problem(await store.call(target, { token }), { status: 403, code: 'ownership.denied' })
@@ -49,7 +49,7 @@ describeApi(
       }
     })
 
-    it('are refused over gRPC too', async () => {
+    it('are rejected over gRPC too', async () => {
       const rpc = new GrpcCaller(store.stack.dataAddress)
       try {
         for (const claim of NONE) {
@@ -73,7 +73,7 @@ describeApi(
   { env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) }
 )
 
-describe('refusals of owners in the log of MariaDB', function () {
+describe('rejections of owners in the log of MariaDB', function () {
   this.timeout(60_000)
   const kind = DATABASE_KINDS.find((one) => one !== 'sqlite')
   if (kind === undefined) throw new Error('no database server among the kinds')

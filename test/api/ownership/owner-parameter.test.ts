@@ -105,7 +105,7 @@ describeApi('owner parameter', (store) => {
     }
   })
 
-  it('narrows pages with their totals, exports and look-ups', async () => {
+  it('narrows pages with their totals, exports and lookups', async () => {
     const paged = await store.as('admin', '/shopping-carts/paged?customerId=2&pageSize=1')
     expect(paged.headers['x-total-count']).to.equal('1')
     expect(json(paged)).to.have.nested.property('[0].customerId', 2)

@@ -103,7 +103,7 @@ describeSessions('browser sessions', { REFRESH_GRACE: '1m' }, (stack) => {
     expect((await stack.send('/auth/session/token', { cookies: cookiesOf(seeded) })).status).to.equal(200)
   })
 
-  it('are refused alike for a wrong password and an unknown account', async () => {
+  it('are rejected alike for a wrong password and an unknown account', async () => {
     for (const account of ['ada', 'nobody-at-all']) {
       const answer = await stack.login(account, 'wrong-password')
       expectProblem(answer, { status: 401, code: 'auth.invalid-credentials', base: stack.url() })

@@ -101,7 +101,7 @@ describeApi('who may write', (store) => {
     ['application/json; charset=utf-8', 403],
     ['Application/JSON ; x=y', 403]
   ] as const) {
-    it(`the media type ${String(type)} is ${status === 415 ? 'refused' : 'taken'}`, async () => {
+    it(`the media type ${String(type)} is ${status === 415 ? 'rejected' : 'taken'}`, async () => {
       for (const line of ['ada POST /products', 'ada PUT /products/1', 'ada PUT /products/1/publish']) {
         const rejected = await send(store, line, { body: '{}', headers: { 'content-type': type } })
         store.problem(rejected, { status, code: status === 415 ? 'media-type.unsupported' : 'capability.denied' })

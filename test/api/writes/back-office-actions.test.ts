@@ -148,7 +148,7 @@ describeApi('actions of the back office', (store) => {
     describe(resource, () => {
       for (const state of Object.keys(ways)) {
         for (const [name, { from, body, sets }] of Object.entries(actions)) {
-          it(`${name} of one that is ${state} is ${from.includes(state) ? 'done' : 'refused'}`, async () => {
+          it(`${name} of one that is ${state} is ${from.includes(state) ? 'done' : 'rejected'}`, async () => {
             const row = await inState(store, machine, state)
             const step = await bodied(store, row, { name, ...(body && { body }) })
             if (!from.includes(state)) {

@@ -148,7 +148,7 @@ describeApi('rules of coupons, returns and invoices', (store) => {
       ['more than a line takes', [{ productId: 3, quantity: 10_001 }], 'quantity must be at most 10000'],
       ['nothing', [{ productId: 3, quantity: 0 }], 'quantity must be at least 1']
     ] as const) {
-      it(`refuse ${title}`, async () => {
+      it(`reject ${title}`, async () => {
         const before = await count(store, 'returns')
         const answer = await send(store, 'ada POST /returns', { body: { ...body, lines } })
         store.problem(answer, { status: 400, code: 'body.invalid', says })

@@ -37,7 +37,7 @@ export async function did(
   return rowIn(answer)
 }
 
-/** An action that must be refused: nothing of the row, its lines and the trail of writes changes. */
+/** An action that must be rejected: nothing of the row, its lines and the trail of writes changes. */
 export async function rejected(
   store: ApiStore,
   { account, path }: Actor,

@@ -77,7 +77,7 @@ describeApi('checkout', (store) => {
     }
   })
 
-  it('refuses a cart without items, and a total that no order holds', async () => {
+  it('rejects a cart without items, and a total that no order holds', async () => {
     const empty = await Cart.of(store)
     const rich = await Cart.of(store, { items: [{ productId: 5, quantity: 10_000 }] })
     for (const [cart, says] of [
@@ -91,7 +91,7 @@ describeApi('checkout', (store) => {
     await empty.done('checkout')
   })
 
-  it('refuses a coupon that has ended since it was applied, until the cart is rid of it', async () => {
+  it('rejects a coupon that has ended since it was applied, until the cart is rid of it', async () => {
     await coupon(store, { code: 'ENDS' })
     await coupon(store, { code: 'GOES' })
     for (const [code, says, line] of [

@@ -142,7 +142,7 @@ describeApi('create', (store) => {
     expect(names).to.deep.equal(Array.from({ length: 20 }, (_, n) => `body.extra${n}`))
   })
 
-  it('refuses members that a client may not set where handling is strict', async () => {
+  it('rejects members that a client may not set where handling is strict', async () => {
     const body = { id: 1, rowVersion: 'x', 'a/b~c': 1, name: 'Strict', sku: 'NEW-5', categoryId: 1, price: '1.00' }
     const headers = { prefer: 'handling=strict' }
     const rejected = await changesNothing(store, () =>
@@ -263,7 +263,7 @@ describeApi('create', (store) => {
     ])
   })
 
-  it('leaves an audit entry that its readers find, and none when refused', async () => {
+  it('leaves an audit entry that its readers find, and none when rejected', async () => {
     const before = Date.now()
     const created = await send(store, 'clerk POST /categories', { body: { name: 'Audited', slug: 'audited' } })
     const id = String(rowIn(created)['id'])

@@ -118,7 +118,7 @@ async function orderIn(store: ApiStore, state: State): Promise<Answer> {
 describeApi('actions of orders', (store) => {
   for (const state of STATES) {
     for (const [name, allowed] of Object.entries(ALLOWED)) {
-      it(`${name} of one that is ${state} is ${allowed.includes(state) ? 'done' : 'refused'}`, async () => {
+      it(`${name} of one that is ${state} is ${allowed.includes(state) ? 'done' : 'rejected'}`, async () => {
         const order = await orderIn(store, state)
         const { id, rowVersion: _before, ...before } = rowIn(order)
         expect(before).to.include({ status: state })

@@ -22,7 +22,7 @@ type Body = Readonly<Record<string, unknown>>
 
 interface Tried {
   readonly body?: Body | ((store: ApiStore) => Promise<Body>)
-  /** State to what the action makes of the row; in the others it is refused, naming the state. */
+  /** State to what the action makes of the row; in the others it is rejected, naming the state. */
   readonly does: Readonly<Record<string, object>>
 }
 
@@ -145,7 +145,7 @@ describeApi('actions of the front office', (store) => {
     for (const state of Object.keys(resource.states)) {
       for (const [name, action] of Object.entries(resource.actions)) {
         const effect = action.does[state]
-        it(`${name} of ${resource.name} that are ${state} is ${effect === undefined ? 'refused' : 'done'}`, async () => {
+        it(`${name} of ${resource.name} that are ${state} is ${effect === undefined ? 'rejected' : 'done'}`, async () => {
           const row = await inState(resource, state)
           if (effect === undefined) {
             // What else an action needs is made before anything is compared.

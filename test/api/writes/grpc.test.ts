@@ -246,7 +246,7 @@ describeApi('gRPC writes', (store) => {
     [[{ productId: 1, variantId: 3, quantity: 1 }], '/lines/0/variantId'],
     [Array.from({ length: 200 }, () => ({ productId: 5, quantity: 10000 })), '/lines']
   ] as const) {
-    it(`an order of ${JSON.stringify(lines).slice(0, 60)} is refused at ${field}`, async () => {
+    it(`an order of ${JSON.stringify(lines).slice(0, 60)} is rejected at ${field}`, async () => {
       const answer = await unary('Create', { resource: 'orders', body: bytes({ lines }) }, 'ada')
       if (!isFailure(answer)) throw new Error(`${JSON.stringify(answer)} is no failure`)
       expect(answer.details.violations.map((one) => `${one.reason} ${one.field}`)).to.deep.equal([

@@ -77,7 +77,7 @@ describeApi(
         '{"sku":"K-2","categoryId":1,"price":19.90,"barcode":100,"name":"Vu\\u0308lue"}'
       ]) {
         const rejected = await changesNothing(store, () => send(store, 'clerk POST /products', { body, key: 'k-2' }))
-        // The one whose barcode is no whole number is refused as a body, before any replay.
+        // The one whose barcode is no whole number is rejected as a body, before any replay.
         if (body.includes('100.0')) store.problem(rejected, { status: 400, code: 'body.invalid' })
         else store.problem(rejected, { status: 422, code: 'idempotency.key.reused' })
       }
@@ -202,7 +202,7 @@ describeApi(
       store.problem(await send(store, `clerk DELETE ${path}`, { key: 'd' }), { status: 404, code: 'not-found' })
     })
 
-    it('belongs to the owner claim of the first request: another one is refused, and nothing runs', async () => {
+    it('belongs to the owner claim of the first request: another one is rejected, and nothing runs', async () => {
       const good = await store.stack.token('ada@example.com')
       const write = { body: { lines: [{ productId: 1, quantity: 1 }] }, key: 'owner' }
       const as = (claim: unknown, more: object = {}): Promise<Answer> =>

@@ -160,7 +160,7 @@ describeApi('invalid bodies', (store) => {
     })
   })
 
-  it('refused bodies have changed no row', async () => {
+  it('rejected bodies have changed no row', async () => {
     expect(await everything(store)).to.deep.equal(before)
   })
 })

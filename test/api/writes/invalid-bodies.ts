@@ -1,4 +1,4 @@
-/** A member that a product's create or PUT must refuse: JSON text as sent, and a part of what the answer says. */
+/** A member that a product's create or PUT must reject: JSON text as sent, and a part of what the answer says. */
 interface BadMember {
   readonly member: string
   readonly json: string

@@ -72,7 +72,7 @@ describeApi('actions of products', (store) => {
     }
   })
 
-  it('ignores other members and says so, strict refuses them', async () => {
+  it('ignores other members and says so, strict rejects them', async () => {
     const body = { categoryId: 2, id: 9, price: '5.00', rowVersion: 'x' }
     const prefer = { headers: { prefer: 'handling=strict' } }
     const strict = await changesNothing(store, () =>

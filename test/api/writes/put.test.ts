@@ -50,7 +50,7 @@ describeApi('PUT', (store) => {
     expect(rowIn(await store.call('/products/2'))).to.deep.equal(productItem(2))
   })
 
-  it('makes null of what is left out, and refuses where that cannot be', async () => {
+  it('makes null of what is left out, and rejects where that cannot be', async () => {
     const required = { name: '100% cotton', sku: 'CT-100', categoryId: 3, price: '5.50', isActive: true }
     const answer = await send(store, 'clerk PUT /products/3', { body: required, ifMatch: tag(3) })
     expect(answer.status, answer.text).to.equal(200)
@@ -150,7 +150,7 @@ describeApi('PUT', (store) => {
     expect(rejected.headers).not.to.have.any.keys('etag', 'location')
   })
 
-  it('ignores what it does not know and says so; strict refuses it', async () => {
+  it('ignores what it does not know and says so; strict rejects it', async () => {
     const body = {
       name: '=SUM(A1)',
       sku: 'FX-1',

@@ -88,7 +88,7 @@ describeApi('rules of purchase orders, warehouses and stock', (store) => {
   })
 
   describe('warehouses and their stock', () => {
-    const MOST = 2_147_483_647
+    const MAX_INT = 2_147_483_647
     const make = async (onHand: number) => {
       const body = { name: 'Süd', city: 'Köln' }
       const warehouse = rowIn(await created(store, { account: 'clerk', resource: 'warehouses', body }))
@@ -130,12 +130,12 @@ describeApi('rules of purchase orders, warehouses and stock', (store) => {
       expect(await act('release', { quantity: 3 })).to.include({ onHand: 4, reserved: 1 })
       await no('release', { quantity: 2 }, '1 are reserved; 2 is more than that.')
       expect(await act('adjust', { delta: 0 })).to.include({ onHand: 4, reserved: 1 })
-      expect(await act('adjust', { delta: MOST - 4 })).to.include({ onHand: MOST, reserved: 1 })
+      expect(await act('adjust', { delta: MAX_INT - 4 })).to.include({ onHand: MAX_INT, reserved: 1 })
       const beyond = await rejected(store, actor, { name: 'adjust', body: { delta: 1 } })
       store.problem(beyond, {
         status: 400,
         code: 'body.invalid',
-        says: `delta must leave at most ${MOST} on hand.`
+        says: `delta must leave at most ${MAX_INT} on hand.`
       })
       for (const name of ['reserve', 'release']) {
         for (const quantity of [0, -1, 10_001, null, undefined]) {
@@ -154,7 +154,7 @@ describeApi('rules of purchase orders, warehouses and stock', (store) => {
       ).to.equal(204)
     })
 
-    it('refuse stock of what there is not, and less than none', async () => {
+    it('reject stock of what there is not, and less than none', async () => {
       const { warehouse } = await make(1)
       const warehouseId = warehouse.split('/').at(-1)
       const item = { warehouseId, productId: 1, onHand: 1 }

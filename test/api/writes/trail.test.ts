@@ -136,7 +136,7 @@ describeApi('the trail of a write', (store) => {
   })
 })
 
-/** The one line of the data service about a refused write, at the level that every host logs. */
+/** The one line of the data service about a rejected write, at the level that every host logs. */
 async function expectNamed(
   { stack }: ApiStore,
   { headers }: Answer,

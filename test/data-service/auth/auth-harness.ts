@@ -129,7 +129,7 @@ export class AuthHarness implements AsyncDisposable {
   }
 }
 
-/** The DomainError that a call is refused with; any other outcome fails the test. */
+/** The DomainError that a call is rejected with; any other outcome fails the test. */
 export async function rejectionOf(call: Promise<unknown>): Promise<DomainError> {
   const error: unknown = await call.then(
     () => new Error('not refused'),

@@ -303,7 +303,7 @@ describe('fetchJwks', () => {
     expect([...(await fetchJwks(uri)).keys()]).to.deep.equal(['good', 'plain'])
   })
 
-  it('refuses failures, floods and what is no key set', async () => {
+  it('rejects failures, floods and what is no key set', async () => {
     for (const bad of [
       { status: 500, body: '{"keys":[]}' },
       { status: 302, body: '' },

@@ -8,7 +8,7 @@ const right = { email: 'kim@example.com', password: 'right', clientAddress: '192
 const wrong = { ...right, password: 'wrong' }
 
 eachDatabase((kind) => {
-  describe(`the log-in throttle on ${kind}`, () => {
+  describe(`the login throttle on ${kind}`, () => {
     let harness: AuthHarness
     let one: Replica
     let other: Replica
@@ -22,7 +22,7 @@ eachDatabase((kind) => {
     const codeOf = async (call: Promise<unknown>): Promise<string> => (await rejectionOf(call)).code
 
     for (const email of ['kim@example.com', 'nobody@example.com']) {
-      it(`lets ten failures of ${email} pass and refuses the eleventh unseen, over replicas`, async () => {
+      it(`lets ten failures of ${email} pass and rejects the eleventh unseen, over replicas`, async () => {
         for (let i = 0; i < 10; i++) {
           expect(await codeOf((i % 2 === 0 ? one : other).login({ ...wrong, email })), `time ${i}`).to.equal(
             'auth.invalid-credentials'
@@ -92,7 +92,7 @@ eachDatabase((kind) => {
       expect(codes.filter((code) => code === 'quota-exceeded')).to.have.length(20)
     })
 
-    it('refuses none of thirty that have the right password', async () => {
+    it('rejects none of thirty that have the right password', async () => {
       const sessions = await Promise.all(Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? one : other).login(right)))
       expect(new Set(sessions.map(({ refreshToken }) => refreshToken)).size).to.equal(30)
     })
@@ -106,7 +106,7 @@ eachDatabase((kind) => {
       expect(await rejectionOf(one.login(right))).to.include({ code: 'quota-exceeded', retryAfter: 14 * 60 })
     })
 
-    it('refuses for the price of one read at most, and checks with two locked transactions', async () => {
+    it('rejects for the price of one read at most, and checks with two locked transactions', async () => {
       const asked: string[] = []
       const { store } = one.by
       const counting = harness.replica({
@@ -229,7 +229,7 @@ eachDatabase((kind) => {
   })
 })
 
-describe('the queue of log-ins', () => {
+describe('the queue of logins', () => {
   const never = (): AbortSignal => new AbortController().signal
 
   it('is bounded, for each address too, and passes in order of arrival', async () => {

@@ -38,7 +38,7 @@ eachDatabase((kind) => {
       await one.refresh(session.refreshToken)
     })
 
-    it('name their session in the claim sid, which each log-in makes anew and refreshing keeps', async () => {
+    it('name their session in the claim sid, which each login makes anew and refreshing keeps', async () => {
       const sidOf = ({ accessToken }: { accessToken: string }): unknown => {
         const claims: unknown = JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString())
         return typeof claims === 'object' && claims !== null && 'sid' in claims ? claims.sid : undefined
@@ -184,7 +184,7 @@ eachDatabase((kind) => {
       await one.refresh(newest)
     })
 
-    it('end when another log-in takes their place, and with no refused one', async () => {
+    it('end when another login takes their place, and with no rejected one', async () => {
       const used = first
       const second = await tokenOf(one.refresh(used))
       const elsewhere = await tokenOf(one.login(kim))

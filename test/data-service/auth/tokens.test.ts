@@ -58,7 +58,7 @@ describe('identifyBy', () => {
     expect(await identify([`bearer ${token}`])).to.include({ issuer: 'outside', subject: 'u' })
   })
 
-  it('refuses what is no single bearer token', async () => {
+  it('rejects what is no single bearer token', async () => {
     const token = sign(claims)
     for (const value of ['', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer ${token} x`, `Bearer a.b.c`]) {
       expect(await rejection(value), value).to.equal('auth.invalid-token')
@@ -66,7 +66,7 @@ describe('identifyBy', () => {
     expect(await rejection(`Bearer ${token}`, `Bearer ${token}`)).to.equal('auth.invalid-token')
   })
 
-  it('refuses a wrong issuer, audience, time, key id or subject', async () => {
+  it('rejects a wrong issuer, audience, time, key id or subject', async () => {
     const { exp: _exp, ...endless } = claims
     const { sub: _sub, ...nobody } = claims
     const tokens = {
@@ -86,7 +86,7 @@ describe('identifyBy', () => {
     }
   })
 
-  it('refuses any other algorithm, and a key for another issuer', async () => {
+  it('rejects any other algorithm, and a key for another issuer', async () => {
     const unsigned = jwt.sign(claims, '', { algorithm: 'none', keyid: own.kid })
     const secret = own.key.export({ type: 'spki', format: 'pem' })
     const symmetric = jwt.sign(claims, secret, { algorithm: 'HS256', keyid: own.kid })
@@ -99,7 +99,7 @@ describe('identifyBy', () => {
     }
   })
 
-  it('refuses tokens whose claims are no object', async () => {
+  it('rejects tokens whose claims are no object', async () => {
     const part = (text: string): string => Buffer.from(text).toString('base64url')
     for (const payload of ['null', '1', '"x"', '[]', '{', '']) {
       expect(

@@ -14,16 +14,16 @@ describe('parseJson', () => {
   })
 
   for (const json of ['', '{', '{"a":1,}', '{a:1}', "{'a':1}", '[1 2]', 'undefined', 'NaN', '01', '\uFEFF{}', '{} x']) {
-    it(`refuses ${JSON.stringify(json)} as malformed`, () => {
+    it(`rejects ${JSON.stringify(json)} as malformed`, () => {
       expect(errorOf(() => parse(json)).code).to.equal('body.malformed')
     })
   }
 
-  it('refuses bytes that are no UTF-8', () => {
+  it('rejects bytes that are no UTF-8', () => {
     expect(errorOf(() => parseJson(Buffer.from([0x22, 0xff, 0x22]))).code).to.equal('body.malformed')
   })
 
-  it('refuses a member said twice, and nesting without end', () => {
+  it('rejects a member said twice, and nesting without end', () => {
     expect(errorOf(() => parse('{"a":1,"a":2}')).code).to.equal('body.invalid')
     expect(errorOf(() => parse(`${'['.repeat(101)}${']'.repeat(101)}`)).code).to.equal('body.invalid')
     expect(errorOf(() => parse('['.repeat(1_000_000))).code).to.equal('body.invalid')

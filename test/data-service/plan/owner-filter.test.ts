@@ -143,7 +143,7 @@ describe('owner filter', () => {
     expect(() => SINGLE['create']?.({ resource: 'carts', body: { customerId: 41 } }, ada)).not.to.throw()
   })
 
-  it('excuses nothing but a missing parameter: a missing claim is refused all the same', () => {
+  it('excuses nothing but a missing parameter: a missing claim is rejected all the same', () => {
     for (const [route, run] of Object.entries({ ...COLLECTIONS, ...SINGLE })) {
       expect(errorOf(() => run({ resource: 'carts' }, nobody)).code, route).to.equal('ownership.denied')
       expect(errorOf(() => run({ resource: 'carts', owner: '42' }, nobody)).code, route).to.equal('ownership.denied')
@@ -216,7 +216,7 @@ describe('owner parameter of a collection', () => {
       ])
     })
 
-    it(`is refused on ${route} where a bypass caller's is no integer, so that nothing widens`, () => {
+    it(`is rejected on ${route} where a bypass caller's is no integer, so that nothing widens`, () => {
       for (const owner of ['', 'x', '42,42', '+42', '9223372036854775808']) {
         expect(
           violationsOf(() => run({ resource: 'carts', owner }, admin)),

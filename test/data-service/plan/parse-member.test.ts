@@ -84,7 +84,7 @@ describe('parseMember', () => {
     ['a guid without hyphens', guid(), `"${guidText.replaceAll('-', '')}"`, /GUID/]
   ]
   for (const [what, field, json, words] of rejected) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       const violation = parsed(json, field)
       expect(violation).to.be.instanceOf(Error)
       expect(String(violation)).to.match(words)

@@ -52,7 +52,7 @@ describe('planPage', () => {
     }
   })
 
-  it('refuses every other text as a page', () => {
+  it('rejects every other text as a page', () => {
     for (const text of ['', '0', '-1', '1.0', '1e1', '+1', ' 1', '1,2', '٣']) {
       const work = (): unknown => paging({ pageNumber: text, pageSize: text })
       expect(violationsOf(work), text).to.deep.equal(['paging.invalid pageNumber', 'paging.invalid pageSize'])
@@ -75,7 +75,7 @@ describe('planPage', () => {
     expect(violationsOf(() => order({ sortColumn: 'secret' }))).to.deep.equal(['sort.property.unknown sortColumn'])
   })
 
-  it('gathers the faults of all parameters in one refusal', () => {
+  it('gathers the faults of all parameters in one rejection', () => {
     const request = {
       resource: 'things',
       selection: { filters: [{ property: 'x', operator: 'eq', value: '' }], sortColumn: 'y' },
@@ -152,7 +152,7 @@ describe('field sets', () => {
 })
 
 describe('planGet', () => {
-  it('takes ids of their type and refuses the rest', () => {
+  it('takes ids of their type and rejects the rest', () => {
     const id = (text: string): unknown =>
       planGet({ resource: 'things', id: text, shape: null, unplaced: null }, anyone).id
     expect(id('042')).to.equal(42)
@@ -176,7 +176,7 @@ describe('planGet', () => {
     expect(errorOf(() => get('7', anyone)).code).to.equal('auth.required')
   })
 
-  it('refuses who may not before it looks at what is asked', () => {
+  it('rejects who may not before it looks at what is asked', () => {
     const bad = { resource: 'makers', id: 'x', shape: { fields: 'zz' }, unplaced: { parameters: ['q'] } }
     expect(errorOf(() => planGet(bad, owning(7n))).code).to.equal('ownership.denied')
     expect(errorOf(() => planList({ ...bad }, owning(7n))).code).to.equal('capability.denied')

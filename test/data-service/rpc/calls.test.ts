@@ -46,7 +46,7 @@ describe('calls', () => {
     }
   }
 
-  it('without a deadline are refused', async () => {
+  it('without a deadline are rejected', async () => {
     expect((await failure(list({ authorization: 'owner 1' }, {}))).code).to.equal('request.malformed')
     expect(await exported({})).to.have.property('code', 'request.malformed')
     expect(await exported({}, soon())).to.have.length(3)
@@ -198,7 +198,7 @@ describe('calls', () => {
       for (let n = 0; n < 4; n++) await unread(gateway, times('192.0.2.1'), full)
       expect(await rejected(unread(gateway, times('192.0.2.1'), full))).to.equal('upstream.unavailable')
       expect(await rejected(unread(gateway, times('192.0.2.2'), full))).to.equal('begun')
-      // Whoever is no gateway neither uses up an address by naming it, nor is refused for one that is used up.
+      // Whoever is no gateway neither uses up an address by naming it, nor is rejected for one that is used up.
       expect(await rejected(unread({}, times('192.0.2.1'), full)), 'an address that no gateway told').to.equal('begun')
       // Who makes up addresses has no more than all anonymous callers together.
       const made = []

@@ -80,7 +80,7 @@ describe('create', () => {
     expect(record).to.include({ status: 'new' })
   })
 
-  it('refuses members that no request sets where handling is strict', async () => {
+  it('rejects members that no request sets where handling is strict', async () => {
     expect(await violationsIn(create({ id: 5, parts: [{ size: 2, price: '1' }] }, { strict: true }))).to.deep.equal([
       'parameter.unknown /id',
       'parameter.unknown /parts/0/price'
@@ -110,7 +110,7 @@ describe('create', () => {
     ['null', null],
     ['an object', {}]
   ] as const) {
-    it(`refuses ${what} children`, async () => {
+    it(`rejects ${what} children`, async () => {
       expect(await violationsIn(create({ parts }))).to.deep.equal(['body.invalid /parts'])
     })
   }
@@ -121,12 +121,12 @@ describe('create', () => {
   })
 
   for (const text of ['[]', '"x"', 'null', '5']) {
-    it(`refuses ${text} as a body`, async () => {
+    it(`rejects ${text} as a body`, async () => {
       expect(await violationsIn(service.create({ resource: 'things', body: text }))).to.deep.equal(['body.invalid '])
     })
   }
 
-  it('refuses what is no JSON', async () => {
+  it('rejects what is no JSON', async () => {
     expect(await violationsIn(service.create({ resource: 'things', body: '{' }))).to.deep.equal(['body.malformed'])
   })
 
@@ -161,7 +161,7 @@ describe('create', () => {
       expect((await ticket({ ownerId: 7 })).record).to.include({ ownerId: 7 })
     })
 
-    it('refuses another owner, and a caller without one', async () => {
+    it('rejects another owner, and a caller without one', async () => {
       expect((await rejectionOf(ticket({ ownerId: 8 }))).code).to.equal('ownership.denied')
       expect((await rejectionOf(ticket({}, owner(null)))).code).to.equal('ownership.denied')
       expect((await rejectionOf(ticket({ ownerId: 8 }, owner(null)))).code).to.equal('ownership.denied')
@@ -239,7 +239,7 @@ describe('create', () => {
       expect(await keyed({}, {}, by(1n))).to.deep.equal({ ...first, replayed: true })
     })
 
-    it('keeps no refusal under it, so that the next try runs', async () => {
+    it('keeps no rejection under it, so that the next try runs', async () => {
       await rejectionOf(keyed({ name: 'refused' }))
       await rejectionOf(keyed({ name: '' }))
       expect((await keyed()).replayed).to.equal(false)

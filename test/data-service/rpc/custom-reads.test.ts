@@ -60,7 +60,7 @@ describe('a custom read over gRPC', () => {
     expect(scope).to.have.property('conditions').with.length(2)
   })
 
-  it('is refused as the list is unless it says more, and where there is none', async () => {
+  it('is rejected as the list is unless it says more, and where there is none', async () => {
     expect((await failure(read('all'))).code).to.equal('capability.denied')
     expect((await failure(read('session-ids'))).code).to.equal('ownership.denied')
     expect((await failure(read('session-ids', { ownerParameter: '8' }))).code).to.equal('ownership.denied')

@@ -31,7 +31,7 @@ describe('findReferencing', () => {
     expect(await all('returns', 'orderId', 9)).to.deep.equal([])
   })
 
-  it('refuses more than a thousand, and answers so many', async () => {
+  it('rejects more than a thousand, and answers so many', async () => {
     for (let id = 1; id <= 1000; id++) store.add('returns', { id, orderId: 7 })
     expect(await all('returns', 'orderId', 7)).to.have.length(1000)
     store.add('returns', { id: 1001, orderId: 7 })

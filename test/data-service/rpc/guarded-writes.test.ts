@@ -35,7 +35,7 @@ describe('guarded writes', () => {
         ['an empty tag', { tags: [Buffer.alloc(0)] }, 'precondition.malformed'],
         ['an empty tag among others', { tags: [other, Buffer.alloc(0)] }, 'precondition.malformed']
       ] as const) {
-        it(`refuses ${what} without a statement`, async () => {
+        it(`rejects ${what} without a statement`, async () => {
           const rejected = await rejectionOf(write({ ...request, id: 'no id', body: '{' }))
           expect(rejected.code).to.equal(code)
           expect(service.store.log).to.deep.equal([])
@@ -85,7 +85,7 @@ describe('guarded writes', () => {
     })
 
     for (const id of [2, '1', null, 1.5, 'x']) {
-      it(`refuses the id ${JSON.stringify(id)} in the body of row 1`, async () => {
+      it(`rejects the id ${JSON.stringify(id)} in the body of row 1`, async () => {
         expect(await violationsIn(put({ id }))).to.deep.equal(['id.mismatch /id'])
       })
     }
@@ -103,7 +103,7 @@ describe('guarded writes', () => {
       expect((await put({ name: 'marked' })).record).to.include({ name: 'marked', status: 'marked' })
     })
 
-    it('is refused where the resource has none', async () => {
+    it('is rejected where the resource has none', async () => {
       const rejected = await rejectionOf(service.update({ resource: 'tickets', tags: [version] }, bypass))
       expect(rejected.code).to.equal('method.not-allowed')
     })
@@ -210,12 +210,12 @@ describe('guarded writes', () => {
       })
 
       for (const bad of [undefined, null, '', 'AQEBAQAAAA', 'AQEBAQAAAAA', 'AQEBAQAAAAA= ', 'AQEBAQ-_AAA=', 5, {}]) {
-        it(`refuses ${JSON.stringify(bad)} as one`, async () => {
+        it(`rejects ${JSON.stringify(bad)} as one`, async () => {
           expect(await violationsIn(resize({ partRowVersion: bad }))).to.deep.equal(['body.invalid /partRowVersion'])
         })
       }
 
-      it('refuses a child of no such root', async () => {
+      it('rejects a child of no such root', async () => {
         const absent = resize({ partId: 12, partRowVersion: partVersion() })
         expect(await violationsIn(absent)).to.deep.equal(['body.invalid /partId'])
       })
@@ -231,7 +231,7 @@ describe('guarded writes', () => {
       expect((await rejectionOf(act('explode'))).code).to.equal('route.not-found')
     })
 
-    it("is refused on another's row as if it did not exist, after the precondition and the body", async () => {
+    it("is rejected on another's row as if it did not exist, after the precondition and the body", async () => {
       const stamp = (by: Parameters<WriteHarness['act']>[2], request: object = {}) =>
         service.act('stamp', { resource: 'tickets', body: {}, tags: [version], ...request }, by)
       expect((await rejectionOf(stamp(anonymous))).code).to.equal('auth.required')
@@ -271,7 +271,7 @@ describe('guarded writes', () => {
       expect(service.store.row('things', 1)).to.equal(undefined)
     })
 
-    it('refuses what it cannot understand', async () => {
+    it('rejects what it cannot understand', async () => {
       const malformed = service.remove({ resource: 'things', precondition: 'MALFORMED' })
       expect((await rejectionOf(malformed)).code).to.equal('precondition.malformed')
       expect(await violationsIn(service.remove({ resource: 'things', id: 'x' }))).to.deep.equal(['id.invalid id'])

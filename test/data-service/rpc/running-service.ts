@@ -21,7 +21,7 @@ import { noAuthentication } from './no-authentication.js'
 export type Answered<Response> = (error: ServiceError | null, response?: Response) => void
 type Log = Record<string, unknown>
 
-/** A data service over a MemoryStore on a free port. Authorization metadata is `owner <digits>` or refused; a gateway's secret is `of a gateway`. */
+/** A data service over a MemoryStore on a free port. Authorization metadata is `owner <digits>` or rejected; a gateway's secret is `of a gateway`. */
 export interface RunningService {
   readonly store: MemoryStore
   readonly client: EntityServiceClient

@@ -32,7 +32,7 @@ describe('database URLs', () => {
     ['mysql://me:secret@db/shop?ssl=maybe', /ssl/],
     ['mysql://me:secret@db/shop?charset=x', /unknown parameter charset/]
   ] as const) {
-    it(`refuse ${url === '' ? 'nothing' : url.replace('secret', '…')}, saying what would be right and no password`, () => {
+    it(`reject ${url === '' ? 'nothing' : url.replace('secret', '…')}, saying what would be right and no password`, () => {
       expect(() => locateDatabase(url))
         .to.throw(Error, message)
         .with.property('message')

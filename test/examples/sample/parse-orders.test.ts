@@ -18,7 +18,7 @@ describe('flags of npm run sample', () => {
     ['--products', '-1'],
     ['5']
   ]) {
-    it(`refuse ${flags.join(' ')} and say what would be right`, () => {
+    it(`reject ${flags.join(' ')} and say what would be right`, () => {
       expect(() => parseOrders(flags)).to.throw(/Usage: .*\[--products <count>\]/)
     })
   }

@@ -13,8 +13,8 @@ import { startStack, type Stack } from '../../harness/stack.js'
 import { descriptors, holdsNoMore, type Random } from '../fuzz.js'
 import { closeLocally, listenLocally } from '../../harness/local-server.js'
 
-/** Milliseconds after which nothing of a client that has gone may be left: refused ones linger for 10 seconds. */
-const PATIENCE = 40_000
+/** Milliseconds after which nothing of a client that has gone may be left: rejected ones linger for 10 seconds. */
+const TIMEOUT = 40_000
 
 /** The gateway as `npm start` sets it up, a simple renderer behind it, and a client that speaks raw TCP. */
 export class FuzzedGateway {
@@ -79,7 +79,7 @@ export class FuzzedGateway {
   }
 
   async mustHoldNoMore(): Promise<void> {
-    for (const [pid, before] of this.#before) await holdsNoMore(pid, before, PATIENCE)
+    for (const [pid, before] of this.#before) await holdsNoMore(pid, before, TIMEOUT)
   }
 
   /** Resident memory of the gateway in MiB. */

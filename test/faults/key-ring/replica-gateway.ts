@@ -25,7 +25,7 @@ export interface ReplicaGateway {
   antiforgery(): Promise<Antiforgery>
   /** Posts a form to the renderer. */
   post(antiforgery: Antiforgery): Promise<HttpAnswer>
-  /** The statuses of a page, a log-in and a refresh. */
+  /** The statuses of a page, a login and a refresh. */
   others(): Promise<readonly number[]>
   close(): Promise<void>
 }

@@ -89,7 +89,7 @@ describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
     expect(line?.['why']).to.match(/^cookie: its key is not in this ring: there is no such key in http:.*\.json$/)
   })
 
-  it('serve alone and store nothing while the vault refuses from the start, and share once it does not', async () => {
+  it('serve alone and store nothing while the vault rejects from the start, and share once it does not', async () => {
     vault.rejection = { status: 403, code: 'Forbidden' }
     const [one, other] = [await start(), await start()]
     const early = await one.antiforgery()
@@ -109,7 +109,7 @@ describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
     expect(await stored()).to.not.include('secret')
   })
 
-  it('go on when the vault starts to refuse later, a new one alone, and roll over when it is back', async () => {
+  it('go on when the vault starts to reject later, a new one alone, and roll over when it is back', async () => {
     const [one, other] = [await start(), await start()]
     vault.rejection = { status: 403, code: 'Forbidden' }
     const late = await start()

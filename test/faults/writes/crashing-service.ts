@@ -7,7 +7,7 @@ import { startProcess, type ServiceProcess } from '../../harness/service-process
 import { listening } from '../../harness/stack.js'
 import type { Crash } from './crash-on-statement.js'
 
-const PATIENCE_MS = 20_000
+const TIMEOUT_MS = 20_000
 
 /** A data service in the place of a store's own, at the same address, that can be told at which statement to die. */
 export class CrashingService {
@@ -50,7 +50,7 @@ export class CrashingService {
     await writeFile(this.#file, JSON.stringify(crash))
     try {
       const result = await work()
-      const late = sleep(PATIENCE_MS, 'late', { ref: false })
+      const late = sleep(TIMEOUT_MS, 'late', { ref: false })
       const outcome = await Promise.race([this.#process?.ended, late])
       if (outcome === 'late') throw new Error(`The service met no ${crash.statement}`)
       return result
@@ -70,7 +70,7 @@ export class CrashingService {
 
 /** As a client that was told to come again: until the answer is neither 503 nor that the first request still runs. */
 export async function retried(send: () => Promise<Answer>): Promise<Answer> {
-  const end = performance.now() + PATIENCE_MS
+  const end = performance.now() + TIMEOUT_MS
   for (;;) {
     const answer = await send()
     const again = answer.status === 503 || answer.text.includes('"code":"idempotency.in-flight"')

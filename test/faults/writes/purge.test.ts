@@ -5,7 +5,7 @@ import { rowIn, send } from '../../api/writes/send.js'
 import { count } from '../../api/writes/stored.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
 
-const PATIENCE_MS = 20_000
+const TIMEOUT_MS = 20_000
 /** More than one batch. */
 const EXPIRED = 450
 
@@ -26,7 +26,7 @@ describeApi(
           )
         }
       })
-      const end = performance.now() + PATIENCE_MS
+      const end = performance.now() + TIMEOUT_MS
       while ((await count(store, 'idempotency_keys')) > 1 && performance.now() < end) await sleep(50)
       expect(await count(store, 'idempotency_keys')).to.equal(1)
       const again = await send(store, 'ada POST /orders', { body, key: 'kept' })

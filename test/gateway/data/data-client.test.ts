@@ -161,7 +161,7 @@ describe('the data client', () => {
     }
   })
 
-  it('carries a write over, its deadline included, and what refused it back', async () => {
+  it('carries a write over, its deadline included, and what rejected it back', async () => {
     let deadline = 0
     onWrite = (got, answer) => {
       deadline = Number(got.getDeadline())
@@ -192,7 +192,7 @@ describe('the data client', () => {
     expect(await failure).to.equal('upstream.bad-gateway')
   })
 
-  it('refuses a token that cannot be carried as an invalid one, without a call', async () => {
+  it('rejects a token that cannot be carried as an invalid one, without a call', async () => {
     let calls = 0
     onGet = () => void (calls += 1)
     for (const authorization of ['Bearer é', 'Bearer a\tb', `Bearer ${'a'.repeat(9000)}`]) {

@@ -206,7 +206,7 @@ describe('the replicas of the data service', () => {
     await Promise.all(first)
   })
 
-  it('give their own refusal where none is serving, and 503 at once where none is there', async () => {
+  it('give their own rejection where none is serving, and 503 at once where none is there', async () => {
     const a = await started()
     a.answer = (_call, done) => done(toRpcStatus(new DomainError('upstream.unavailable', 'The database is away.')))
     a.serve(false)
@@ -258,7 +258,7 @@ describe('the replicas of the data service', () => {
     return { address: `127.0.0.1:${port}`, calls: () => calls }
   }
 
-  it('get a write that another one has refused to begin', async () => {
+  it('get a write that another one has rejected to begin', async () => {
     const a = await resetting(constants.NGHTTP2_REFUSED_STREAM)
     const b = await started()
     const { data } = connected([a.address, b.address])

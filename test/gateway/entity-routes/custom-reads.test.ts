@@ -63,7 +63,7 @@ describe('reads of a resource’s own', () => {
     })
   })
 
-  it('refuse the unknown under strict handling', async () => {
+  it('reject the unknown under strict handling', async () => {
     const headers = { prefer: 'handling=strict' }
     const answer = await gateway.app.inject({ url: '/bookmarks/session-ids?x=1&userId=1', headers })
     expect(answer.headers).to.include({ 'preference-applied': 'handling=strict' })
@@ -80,7 +80,7 @@ describe('reads of a resource’s own', () => {
     expect(gateway.data.calls[0]?.call).to.include({ authorization: 'Bearer abc', requestId: 'mine' })
   })
 
-  it('pass on what the data service refuses', async () => {
+  it('pass on what the data service rejects', async () => {
     gateway.data.answerRead = () => {
       throw new DomainError('ownership.denied', 'Not yours.')
     }

@@ -101,12 +101,12 @@ describe('exports', () => {
     }
   })
 
-  it('refuse includeChildren through the data service, strict or not', async () => {
+  it('reject includeChildren through the data service, strict or not', async () => {
     await gateway.app.inject('/products/export?includeChildren=false&includeFKs=true')
     expect(gateway.data.calls[0]?.request).to.deep.include({ unplaced: { parameters: ['includeChildren'] } })
   })
 
-  it('with bad options are refused after who may, and together with what else is wrong', async () => {
+  it('with bad options are rejected after who may, and together with what else is wrong', async () => {
     exporting(exportHeader(), exportRows([[1, 'a']]), END)
     const answer = await gateway.app.inject('/products/export?bom=no')
     expect(answer.json()).to.include({ status: 400, code: 'request.malformed' })

@@ -168,7 +168,7 @@ describe('reads', () => {
     expect(gateway.data.calls).to.be.empty
   })
 
-  it('a refusal of the data service keeps its code and its faults', async () => {
+  it('a rejection of the data service keeps its code and its faults', async () => {
     const place = (name: string) => ({ in: 'parameter', name }) as const
     gateway.data.answerList = () => {
       throw new DomainError('fields.invalid', 'Two.', {

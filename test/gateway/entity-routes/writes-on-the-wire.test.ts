@@ -64,7 +64,7 @@ describe('writes on the wire', () => {
       .and.include('"code":"body.too-large"')
   })
 
-  it('a connection serves on after a refusal that left a body unread', async () => {
+  it('a connection serves on after a rejection that left a body unread', async () => {
     const answers = await answerTo(
       `PATCH /products HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n${EMPTY_OBJECT}` +
         `POST /products HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n${EMPTY_OBJECT}` +

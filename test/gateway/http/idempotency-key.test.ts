@@ -49,7 +49,7 @@ describe('Idempotency-Key', () => {
     ['', '']
   ]
   for (const lines of INVALID) {
-    it(`refuses ${JSON.stringify(lines).slice(0, 40)}`, () => {
+    it(`rejects ${JSON.stringify(lines).slice(0, 40)}`, () => {
       expect(() => idempotencyKey(lines))
         .to.throw(/Idempotency-Key/)
         .that.deep.include({ code: 'idempotency.key.invalid' })

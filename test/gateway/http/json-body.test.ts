@@ -34,7 +34,7 @@ describe('the media type of a body', () => {
     { 'content-type': 'application/json', 'content-encoding': 'gzip', ...length }
   ]
   for (const headers of UNSUPPORTED) {
-    it(`refuses ${JSON.stringify(headers)}`, () => {
+    it(`rejects ${JSON.stringify(headers)}`, () => {
       expect(() => checkJsonMediaType(headers))
         .to.throw()
         .with.property('code', 'media-type.unsupported')
@@ -57,14 +57,14 @@ describe('a body', () => {
 
   const DEEP = ['['.repeat(101) + ']'.repeat(101), `${'{"a":'.repeat(101)}1${'}'.repeat(101)}`]
   for (const text of DEEP) {
-    it(`${text.slice(0, 5)} of 101 levels is refused`, () => {
+    it(`${text.slice(0, 5)} of 101 levels is rejected`, () => {
       expect(() => checkJsonBody(Buffer.from(text)))
         .to.throw('nested more than 100 levels deep')
         .with.property('code', 'body.invalid')
     })
   }
 
-  it('is refused for its depth without being parsed', () => {
+  it('is rejected for its depth without being parsed', () => {
     const parse = JSON.parse
     try {
       JSON.parse = () => expect.fail('parsed')

@@ -28,7 +28,7 @@ describe('parseQuery', () => {
   }
 
   for (const query of ['a=%', 'a=%2', 'a=%zz', 'a=%ff', '%E0%A4=1', 'a=%ED%A0%80']) {
-    it(`refuses ${query}`, () => {
+    it(`rejects ${query}`, () => {
       expect(() => parseQuery(query))
         .to.throw()
         .with.property('code', 'request.malformed')

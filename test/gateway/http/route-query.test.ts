@@ -64,7 +64,7 @@ describe('the query of a route', () => {
     })
   }
 
-  it('of an export refuses includeChildren, as it was written', () => {
+  it('of an export rejects includeChildren, as it was written', () => {
     expect(read('export', 'INCLUDECHILDREN=false')).to.deep.include({ ignored: [], rejected: ['INCLUDECHILDREN'] })
   })
 })

@@ -88,7 +88,7 @@ describe('api-version', () => {
     it(`takes ${header}`, () => expect(() => checkApiVersion(header)).to.not.throw())
   }
   for (const header of ['', '2', '1.1', '01', 'v1', '1, 1', ['1', '1']]) {
-    it(`refuses ${String(header)}`, () => {
+    it(`rejects ${String(header)}`, () => {
       expect(() => checkApiVersion(header))
         .to.throw()
         .with.property('code', 'version.unsupported')
@@ -100,7 +100,7 @@ describe('Content-Length', () => {
   for (const length of [undefined, '0', '1048576', 'x']) {
     it(`takes ${length}`, () => expect(() => checkBodySize(length)).to.not.throw())
   }
-  it('refuses a byte more than 1 MiB', () => {
+  it('rejects a byte more than 1 MiB', () => {
     expect(() => checkBodySize('1048577'))
       .to.throw()
       .with.property('code', 'body.too-large')

@@ -1,6 +1,6 @@
 import type { KeyEncryption, WrappedSecret } from '../../../gateway/key-ring/ring-document.js'
 
-/** Wraps by turning bits over; refuses on demand. */
+/** Wraps by turning bits over; rejects on demand. */
 export class FakeEncryption implements KeyEncryption {
   readonly place: string
   wraps = 0

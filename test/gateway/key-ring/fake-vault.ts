@@ -18,7 +18,7 @@ interface Version {
 export class FakeVault {
   /** What it was asked, as `POST wrapkey`; requests without a token not counted. */
   readonly asked: string[] = []
-  /** While set, every request with a token is refused with this status and code. */
+  /** While set, every request with a token is rejected with this status and code. */
   rejection: { readonly status: number; readonly code: string } | undefined
   readonly #versions: Version[] = []
   #port = 0

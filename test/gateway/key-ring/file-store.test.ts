@@ -45,7 +45,7 @@ describe('file store of the key ring', () => {
     }
   })
 
-  it('refuses a writer so late that its number is free again', async () => {
+  it('rejects a writer so late that its number is free again', async () => {
     const store = new FileStore(path)
     let version: string | undefined
     for (const text of ['one', 'two', 'three']) {

@@ -22,7 +22,7 @@ describe('key ring', () => {
     expect(await verdictOn(ringOf([key]), ringOf([key]))).to.deep.equal({ valid: true })
   })
 
-  it('refuses another message, another purpose, another application and a signature cut or changed', async () => {
+  it('rejects another message, another purpose, another application and a signature cut or changed', async () => {
     const ring = ringOf([key])
     const { keyId, mac } = ring.sign(PURPOSE, MESSAGE)
     const wrong = { valid: false, why: 'the signature is wrong' }

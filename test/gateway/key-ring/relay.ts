@@ -5,7 +5,7 @@ import { listenLocally } from '../../harness/local-server.js'
 /** Connections to a port of this machine, which a test can cut and mend. */
 export interface Relay {
   readonly port: number
-  /** Ends every connection and refuses new ones. */
+  /** Ends every connection and rejects new ones. */
   cut(): Promise<void>
   /** Takes connections again, at the same port. */
   mend(): Promise<void>

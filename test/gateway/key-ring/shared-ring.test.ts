@@ -92,13 +92,13 @@ describe('shared ring', () => {
       expect(encryption.unwraps).to.equal(1)
     })
 
-    it('stores nothing while it refuses', async () => {
+    it('stores nothing while it rejects', async () => {
       encryption.rejection = new Error('no grant')
       expect(await wrapping().look()).to.deep.equal({ keys: [], problems: [{ at: 'wrap', detail: 'no grant' }] })
       expect(store.stored).to.equal(undefined)
     })
 
-    it('goes on with the keys that it knows when it refuses later', async () => {
+    it('goes on with the keys that it knows when it rejects later', async () => {
       const ring = wrapping()
       const { keys } = await ring.look()
       encryption.rejection = new Error('no grant')

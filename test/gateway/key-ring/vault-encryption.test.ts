@@ -41,7 +41,7 @@ describe('key-encryption key in a vault', () => {
       expect((await encryption().unwrap(each)).equals(secret), `case ${at}`).to.equal(true)
   })
 
-  it('rejects in words while the vault refuses, without a retry, and works again after that', async () => {
+  it('rejects in words while the vault rejects, without a retry, and works again after that', async () => {
     const one = encryption()
     const wrapped = await one.wrap(secret)
     vault.rejection = { status: 403, code: 'Forbidden' }

@@ -221,7 +221,7 @@ describe('the renderer behind the gateway', () => {
     '/%5cx',
     '/\\[::1'
   ]) {
-    it(`${path} is refused`, async () => {
+    it(`${path} is rejected`, async () => {
       const answer = await request(gateway.url + path, { headers: { accept: 'application/json' } })
       expect(answer.status).to.equal(400)
       expect(answer.json()).to.include({ code: 'request.malformed' })
@@ -270,7 +270,7 @@ describe('the renderer behind the gateway', () => {
     for (const [at, { headers }] of renderer.seen.entries()) expect(headers.host, `case ${at}`).to.equal(renderer.host)
   })
 
-  it('never gets an upgrade, which the gateway refuses', async () => {
+  it('never gets an upgrade, which the gateway rejects', async () => {
     const answer = await request(`${gateway.url}/live`, {
       headers: { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'x', 'sec-websocket-version': '13' }
     })

@@ -19,7 +19,7 @@ describe('the renderer behind the gateway, for requests that change something', 
     renderer.seen.length = 0
   })
 
-  describe('behind a check of antiforgery tokens that refuses', () => {
+  describe('behind a check of antiforgery tokens that rejects', () => {
     let strict: ProxyingGateway
     before(async () => {
       strict = await startProxying(renderer.url, {

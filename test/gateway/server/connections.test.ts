@@ -95,7 +95,7 @@ describe('connections of clients', () => {
     })
   }
 
-  it('half a body that was refused at its head is closed', async () => {
+  it('half a body that was rejected at its head is closed', async () => {
     const { client } = await dial(
       'POST /products HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Length: 9\r\n\r\n{'
     )
@@ -197,7 +197,7 @@ describe('connections of clients', () => {
     expect(gateway.data.calls[0]?.call.signal.aborted).to.equal(true)
   })
 
-  it('CONNECT behind a request that is answered is refused; behind one under way, it ends the connection', async () => {
+  it('CONNECT behind a request that is answered is rejected; behind one under way, it ends the connection', async () => {
     const answered = await dial(GET)
     await once(answered.client, 'data')
     answered.client.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')

@@ -107,7 +107,7 @@ describe('HTTP/2', function () {
     expect(answer.headers['strict-transport-security']).to.equal('max-age=31536000')
   })
 
-  it('refuses a Host that is not the authority, none at all, and CONNECT', async () => {
+  it('rejects a Host that is not the authority, none at all, and CONNECT', async () => {
     const two = await overHttp2(session, {
       path: '/products',
       headers: { ':authority': 'a.example', host: 'b.example' }
@@ -133,7 +133,7 @@ describe('HTTP/2', function () {
     })
   }
 
-  it('refuses a body of more than 1 MiB, announced or not, and the connection goes on', async () => {
+  it('rejects a body of more than 1 MiB, announced or not, and the connection goes on', async () => {
     const body = Buffer.alloc(1024 * 1024 + 1, 0x20)
     for (const headers of [JSON_TYPE, { ...JSON_TYPE, 'content-length': String(body.length) }]) {
       const { stream, status } = await openStream(session, { method: 'POST', path: '/products', headers, body })

@@ -102,7 +102,7 @@ describe('malformed HTTP', () => {
     expect(answer).to.include('did not arrive in full').and.include('"instance":"/products/1"')
   })
 
-  it('a faulty body after its refusal is no second answer', async () => {
+  it('a faulty body after its rejection is no second answer', async () => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
     await once(socket, 'connect')
     socket.write(`POST /products HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\n\r\n`)

@@ -119,7 +119,7 @@ describe('antiforgery check', () => {
     expect(received?.toString()).to.equal(`${start}yz`)
   })
 
-  it('refuses a request without a token, and says why in the log alone', async () => {
+  it('rejects a request without a token, and says why in the log alone', async () => {
     expect(await post('a=1', { 'content-type': FORM })).to.equal(403)
     expect(await post('', {})).to.equal(403)
     expect(await post(`{"_csrf":"${issued.token}"}`, { 'content-type': 'application/json' })).to.equal(403)
@@ -129,7 +129,7 @@ describe('antiforgery check', () => {
     )
   })
 
-  it('refuses a wrong token, two of them, and a wrong one in the header beside a right one in the form', async () => {
+  it('rejects a wrong token, two of them, and a wrong one in the header beside a right one in the form', async () => {
     const form = { 'content-type': FORM }
     expect(await post('_csrf=nonsense', form)).to.equal(403)
     expect(await post(`x_csrf=${issued.token}`, form)).to.equal(403)
@@ -139,7 +139,7 @@ describe('antiforgery check', () => {
     expect(lines[0]).to.include({ why: 'token: it is none' })
   })
 
-  it('refuses a request without its cookie, and with two of them', async () => {
+  it('rejects a request without its cookie, and with two of them', async () => {
     const token = { 'x-csrf-token': issued.token }
     expect(await post('', { ...token, cookie: 'other=1' })).to.equal(403)
     expect(await post('', { ...token, cookie: 'app_antiforgery=' })).to.equal(403)

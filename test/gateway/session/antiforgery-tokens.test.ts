@@ -35,7 +35,7 @@ describe('antiforgery tokens', () => {
     expect(await other.verify(cookie, token, NOBODY)).to.deep.equal(valid)
   })
 
-  it('are refused by a replica with another ring, which can say why', async () => {
+  it('are rejected by a replica with another ring, which can say why', async () => {
     const [one, other] = [await start(), await start()]
     const { cookie, token } = await one.issue(undefined, NOBODY)
     expect(await other.verify(cookie, token, NOBODY)).to.deep.equal({
@@ -60,7 +60,7 @@ describe('antiforgery tokens', () => {
     expect(await tokens.verify(again.cookie, token, NOBODY)).to.deep.equal(valid)
   })
 
-  it("are refused with another's cookie, as each other and as cookies", async () => {
+  it("are rejected with another's cookie, as each other and as cookies", async () => {
     const tokens = await start()
     const [mine, theirs] = [await tokens.issue(undefined, NOBODY), await tokens.issue(undefined, NOBODY)]
     expect(mine.cookie).to.not.equal(theirs.cookie)
@@ -74,7 +74,7 @@ describe('antiforgery tokens', () => {
     }
   })
 
-  it('are refused with any character changed, cut or added', async () => {
+  it('are rejected with any character changed, cut or added', async () => {
     const tokens = await start()
     const { cookie, token } = await tokens.issue(undefined, NOBODY)
     for (const [text, verify] of [

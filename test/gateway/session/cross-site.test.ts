@@ -37,7 +37,7 @@ describe('the cross-site check', () => {
     ['same-origin, something', 'http://elsewhere.example', true]
   ]
   for (const [site, origin, rejected] of CASES) {
-    it(`${rejected ? 'refuses' : 'passes'} Sec-Fetch-Site ${JSON.stringify(site)} with Origin ${JSON.stringify(origin)}`, () => {
+    it(`${rejected ? 'rejects' : 'passes'} Sec-Fetch-Site ${JSON.stringify(site)} with Origin ${JSON.stringify(origin)}`, () => {
       expect(isCrossSite(site, origin, () => OWN)).to.equal(rejected)
     })
   }

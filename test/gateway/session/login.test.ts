@@ -112,7 +112,7 @@ describe('login and logout', () => {
     expect(addresses).to.deep.equal(['127.0.0.1', '192.0.2.1', '127.0.0.1'])
   })
 
-  it('refuses a wrong password without a cookie', async () => {
+  it('rejects a wrong password without a cookie', async () => {
     const answer = await gateway.send('POST', '/auth/login', { body: { ...ADA, password: 'wrong' } })
     expectProblem(answer, 401, 'auth.invalid-credentials')
     expect(answer.headers['www-authenticate']).to.equal('Bearer')
@@ -134,7 +134,7 @@ describe('login and logout', () => {
     expect(setCookies(answer)).to.deep.equal([])
   })
 
-  it('refuses a body that says a member twice', async () => {
+  it('rejects a body that says a member twice', async () => {
     const payload = '{"email":"x@example.com","email":"ada@example.com","password":"demo-password"}'
     const answer = await gateway.app.inject({
       method: 'POST',
@@ -152,7 +152,7 @@ describe('login and logout', () => {
     ['email', '{"email":"x","\\u0065mail":"ada@example.com","password":"demo-password"}'],
     ['b"', '{"email":"ada@example.com","password":"demo-password","a":[{"b\\"":1,"c":["b"],"b\\"":2}]}']
   ] as const) {
-    it(`refuses ${payload}`, async () => {
+    it(`rejects ${payload}`, async () => {
       const headers = { 'content-type': 'application/json' }
       const answer = await gateway.send('POST', '/auth/login', { headers, body: payload })
       const { detail } = expectProblem(answer, 400, 'body.invalid')
@@ -173,7 +173,7 @@ describe('login and logout', () => {
     expect(fastest(() => jsonMembers(body))).to.be.below(lossless / 3)
   })
 
-  it('refuses a body of nested arrays, however deep, and one that does not end', async () => {
+  it('rejects a body of nested arrays, however deep, and one that does not end', async () => {
     const headers = { 'content-type': 'application/json' }
     const half = 500_000
     const nested = '['.repeat(half) + ']'.repeat(half)
@@ -215,7 +215,7 @@ describe('login and logout', () => {
 
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=a', 'x']) {
     for (const url of ['/auth/login', '/auth/logout', '/auth/session-cookie', '/auth/session/token']) {
-      it(`${url} refuses a body of type ${type}`, async () => {
+      it(`${url} rejects a body of type ${type}`, async () => {
         const answer = await gateway.send('POST', url, { headers: { 'content-type': type }, body: '{"a":1}' })
         expectProblem(answer, 415, 'media-type.unsupported')
         expect(gateway.auth.calls).to.deep.equal([])

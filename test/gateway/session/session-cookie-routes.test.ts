@@ -78,7 +78,7 @@ describe('POST /auth/session-cookie', () => {
     ['a list as body', [], ['']]
   ]
   for (const [what, body, pointers] of BAD) {
-    it(`refuses ${what}, and sets nothing`, async () => {
+    it(`rejects ${what}, and sets nothing`, async () => {
       const headers = { 'content-type': 'application/json' }
       const answer = await gateway.send('POST', URL, { headers, body: JSON.stringify(body) })
       const { errors, detail } = expectProblem(answer, 400, 'body.invalid')
@@ -89,7 +89,7 @@ describe('POST /auth/session-cookie', () => {
     })
   }
 
-  it('refuses a body that is no JSON, and none at all', async () => {
+  it('rejects a body that is no JSON, and none at all', async () => {
     const headers = { 'content-type': 'application/json' }
     for (const body of ['', '{', 'accessToken=a']) {
       expectProblem(await gateway.send('POST', URL, { headers, body }), 400, 'body.malformed')

@@ -168,7 +168,7 @@ describe('POST /auth/session/token', () => {
     })
   }
 
-  it('takes a body that is JSON, and refuses one that is not', async () => {
+  it('takes a body that is JSON, and rejects one that is not', async () => {
     expectNoSession(await ask({}, { body: {} }))
     const headers = { 'content-type': 'application/json' }
     expectProblem(await ask({}, { headers, body: '{' }), 400, 'body.malformed')

@@ -64,7 +64,7 @@ describe('the session of a connection to mysql', () => {
     })
 
     for (const [what, statement, code] of REFUSED) {
-      it(`refuses ${what} and stores no other value for it, of ${kind}`, async () => {
+      it(`rejects ${what} and stores no other value for it, of ${kind}`, async () => {
         const error = await failure(run(statement))
         expect(codeOf(error)).to.equal(code)
         expect(await run('SELECT id FROM typed'), 'rows stored').to.deep.equal([])

@@ -82,7 +82,7 @@ describe('writes to the embedded database', () => {
     expect(await twice.catch((error: unknown) => error)).to.be.instanceOf(UniqueConstraintError)
   })
 
-  it('keep integers of 64 bits, bytes and nulls, and refuse text that the driver would cut', async () => {
+  it('keep integers of 64 bits, bytes and nulls, and reject text that the driver would cut', async () => {
     const { sequelize } = one
     await sequelize.query('CREATE TABLE things (id INTEGER PRIMARY KEY, big INTEGER, bytes BLOB, name TEXT) STRICT')
     const bind = { id: 1, big: 9007199254740993n, bytes: Buffer.from([0, 255]), name: null }

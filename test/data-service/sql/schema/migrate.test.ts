@@ -157,7 +157,7 @@ eachDatabase((kind) => {
       expect(next).to.not.deep.equal(first)
     })
 
-    it('refuse a row without a version', async () => {
+    it('reject a row without a version', async () => {
       const insert = "INSERT INTO categories (name, slug, row_version) VALUES ('none', 'none', NULL)"
       expect(await rejection(run(insert))).to.not.equal('none')
     })

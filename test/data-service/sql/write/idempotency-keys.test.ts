@@ -83,7 +83,7 @@ eachDatabase((kind) => {
       expect(await rows()).to.equal(1)
     })
 
-    it('let each of twenty at once have its own refusal', async () => {
+    it('let each of twenty at once have its own rejection', async () => {
       const rejected = new Error('400')
       let tries = 0
       const stores = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? fresh.store : fresh.other))

@@ -158,7 +158,7 @@ eachDatabase((kind) => {
     })
 
     if (kind === 'mysql') {
-      it('hold up no look-up of the rows that they do not touch', async () => {
+      it('hold up no lookup of the rows that they do not touch', async () => {
         await fresh.byHand.run('UPDATE categories SET parent_id = 1 WHERE id = 2')
         await fresh.store.transaction(never, async (unit) => {
           await unit.lock(lockPlan(categories, 1))

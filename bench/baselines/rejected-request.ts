@@ -1,5 +1,5 @@
 /** Fastify answers with its status. */
-export class RefusedRequest extends Error {
+export class RejectedRequest extends Error {
   readonly statusCode: number
 
   constructor(statusCode: number, message: string) {
