@@ -110,11 +110,15 @@ describeApi('gRPC for internal services', (store) => {
     if (!('id' in first)) throw new Error(JSON.stringify(first))
     expect(first).to.have.property('location', `https://one.example/api/categories/${String(first.id)}`)
     expect(await create('https://two.example')).to.deep.equal({ ...first, replayed: true })
-    const tooLong = await create('x'.repeat(2049))
-    expect(isFailure(tooLong) && [tooLong.status, tooLong.details.reason]).to.deep.equal([
-      status.INVALID_ARGUMENT,
-      'request.malformed'
-    ])
+    expect(await create(`http://${'x'.repeat(2041)}`)).to.deep.equal({ ...first, replayed: true })
+    const header = ['http://a\r\nX-Evil: y', 'http://é', 'http://a b']
+    for (const linkBase of ['x', 'ftp://x', 'http://', ...header, `http://${'x'.repeat(2042)}`]) {
+      const rejected = await create(linkBase)
+      expect(isFailure(rejected) && [rejected.status, rejected.details.reason], linkBase).to.deep.equal([
+        status.INVALID_ARGUMENT,
+        'request.malformed'
+      ])
+    }
   })
 
   it('rejects an unknown resource', async () => {

@@ -4,6 +4,8 @@ import { DATABASE_KINDS } from '../../harness/database.js'
 import { GrpcCaller, isFailure } from '../grpc-caller.js'
 import { ids } from '../http-call.js'
 import { statements, StatementLog } from '../statement-log.js'
+import { sendTo } from '../writes/send.js'
+import { changesNothing } from '../writes/stored.js'
 import { oddTokens } from './claims.js'
 
 const tokens = await oddTokens()
@@ -28,7 +30,7 @@ const OWNED = [
 ]
 
 describeApi(
-  'owner claims that are none',
+  'odd owner claims',
   (store) => {
     const tokenOf = async (claim: unknown): Promise<string> =>
       tokens.change(await store.stack.token('ada@example.com'), { customer_id: claim })
@@ -41,6 +43,19 @@ describeApi(
         }
       })
     }
+
+    it('beyond 32 bits see no row of an owner column of 32 bits, and make none', async () => {
+      const token = await tokenOf('1099511627776')
+      expect(ids(await store.call('/orders', { token }))).to.deep.equal([])
+      const rejected = await changesNothing(store, () =>
+        sendTo(
+          store.url,
+          { method: 'POST', target: '/orders', token },
+          { body: { lines: [{ productId: 1, quantity: 1 }] } }
+        )
+      )
+      store.problem(rejected, { status: 403, code: 'ownership.denied' })
+    })
 
     it('leave what needs no owner as it is', async () => {
       for (const claim of NONE) {

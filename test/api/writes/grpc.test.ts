@@ -69,12 +69,87 @@ const REFUSALS: readonly Rejection[] = [
     reason: 'ownership.denied'
   },
   {
+    title: 'no owner and no precondition',
+    method: 'Act',
+    request: { resource: 'orders', id: '1', action: 'pay' },
+    account: 'nobody',
+    status: status.FAILED_PRECONDITION,
+    reason: 'precondition.required'
+  },
+  {
+    title: 'no owner and an invalid body',
+    method: 'Act',
+    request: { resource: 'orders', id: '1', action: 'pay', body: bytes([]), precondition: FRESH },
+    account: 'nobody',
+    ...invalid,
+    reason: 'body.invalid'
+  },
+  {
+    title: 'no owner for an action',
+    method: 'Act',
+    request: { resource: 'orders', id: '1', action: 'pay', precondition: FRESH },
+    account: 'nobody',
+    status: status.PERMISSION_DENIED,
+    reason: 'ownership.denied'
+  },
+  {
     title: "another's order",
     method: 'Act',
     request: { resource: 'orders', id: '2', action: 'pay', precondition: FRESH },
     account: 'ada',
     status: status.NOT_FOUND,
     reason: 'not-found'
+  },
+  {
+    title: 'a malformed body and no token',
+    method: 'Create',
+    request: { resource: 'products', body: Buffer.from('{') },
+    account: '',
+    status: status.UNAUTHENTICATED,
+    reason: 'auth.required'
+  },
+  {
+    title: 'a malformed body and no permission',
+    method: 'Create',
+    request: { resource: 'products', body: Buffer.from('{') },
+    account: 'ada',
+    status: status.PERMISSION_DENIED,
+    reason: 'capability.denied'
+  },
+  {
+    title: 'a resource that has no updates',
+    method: 'Update',
+    request: update({ resource: 'orders', precondition: null }),
+    ...invalid,
+    reason: 'method.not-allowed'
+  },
+  {
+    title: 'a bad id, a malformed body and no precondition',
+    method: 'Update',
+    request: update({ id: 'x', body: Buffer.from('{'), precondition: null }),
+    status: status.FAILED_PRECONDITION,
+    reason: 'precondition.required'
+  },
+  {
+    title: 'a bad id, a malformed body and no precondition',
+    method: 'Act',
+    request: act({ id: 'x', body: Buffer.from('{'), precondition: null }),
+    status: status.FAILED_PRECONDITION,
+    reason: 'precondition.required'
+  },
+  {
+    title: 'versions of no kind',
+    method: 'Update',
+    request: update({ precondition: { ...FRESH, kind: 'PRECONDITION_KIND_UNSPECIFIED' } }),
+    ...invalid,
+    reason: 'precondition.malformed'
+  },
+  {
+    title: 'versions of no kind',
+    method: 'Delete',
+    request: { resource: 'products', id: '12', precondition: { ...FRESH, kind: 'PRECONDITION_KIND_UNSPECIFIED' } },
+    ...invalid,
+    reason: 'precondition.malformed'
   },
   {
     title: 'no precondition',
@@ -136,6 +211,27 @@ const REFUSALS: readonly Rejection[] = [
     title: 'a key with a space',
     method: 'Create',
     request: { resource: 'products', body: bytes(PRODUCT), idempotencyKey: 'a b' },
+    ...invalid,
+    reason: 'idempotency.key.invalid'
+  },
+  {
+    title: 'a key with a letter beyond ASCII',
+    method: 'Create',
+    request: { resource: 'products', body: bytes(PRODUCT), idempotencyKey: 'é' },
+    ...invalid,
+    reason: 'idempotency.key.invalid'
+  },
+  {
+    title: 'a key with a line break at its end',
+    method: 'Create',
+    request: { resource: 'products', body: bytes(PRODUCT), idempotencyKey: 'a\n' },
+    ...invalid,
+    reason: 'idempotency.key.invalid'
+  },
+  {
+    title: 'a key with the control character DEL',
+    method: 'Update',
+    request: update({ idempotencyKey: '\u007f' }),
     ...invalid,
     reason: 'idempotency.key.invalid'
   },
@@ -224,6 +320,13 @@ describeApi('gRPC writes', (store) => {
   const unary = async (method: Method, request: object, account = 'clerk'): Promise<object> =>
     rpc.unary(method, request, account === '' ? {} : { token: await store.stack.token(`${account}@example.com`) })
 
+  /** `body.invalid body:/name` of each violation. */
+  const violationsOf = async (method: Method, request: object, account?: string): Promise<string[]> => {
+    const answer = await unary(method, request, account)
+    if (!isFailure(answer)) throw new Error(`${JSON.stringify(answer)} is no failure`)
+    return answer.details.violations.map(({ reason, field }) => `${reason} ${field}`)
+  }
+
   const words = new Set<string>()
   for (const { title, method, request, account, ...expected } of REFUSALS) {
     it(`${method} with ${title} is ${expected.reason}`, async () => {
@@ -238,22 +341,60 @@ describeApi('gRPC writes', (store) => {
     expect(words).to.have.property('size', 1)
   })
 
+  const line = { productId: 9, quantity: 1 }
   for (const [lines, field] of [
+    [undefined, '/lines'],
+    [null, '/lines'],
+    [{}, '/lines'],
     [[], '/lines'],
+    [Array.from({ length: 1001 }, () => line), '/lines'],
+    [[line, 7], '/lines/1'],
     [[{ productId: 1, quantity: 0 }], '/lines/0/quantity'],
     [[{ productId: 999, quantity: 1 }], '/lines/0/productId'],
     [[{ productId: 1, variantId: 999, quantity: 1 }], '/lines/0/variantId'],
     [[{ productId: 1, variantId: 3, quantity: 1 }], '/lines/0/variantId'],
     [Array.from({ length: 200 }, () => ({ productId: 5, quantity: 10000 })), '/lines']
   ] as const) {
-    it(`an order of ${JSON.stringify(lines).slice(0, 60)} is rejected at ${field}`, async () => {
-      const answer = await unary('Create', { resource: 'orders', body: bytes({ lines }) }, 'ada')
-      if (!isFailure(answer)) throw new Error(`${JSON.stringify(answer)} is no failure`)
-      expect(answer.details.violations.map((one) => `${one.reason} ${one.field}`)).to.deep.equal([
+    const brief = Array.isArray(lines) && lines.length > 2 ? `${lines.length} lines` : JSON.stringify(lines)
+    it(`an order of ${brief} is rejected at ${field}`, async () => {
+      expect(await violationsOf('Create', { resource: 'orders', body: bytes({ lines }) }, 'ada')).to.deep.equal([
         `body.invalid body:${field}`
       ])
     })
   }
+
+  it('an order may have a thousand lines', async () => {
+    const lines = Array.from({ length: 1000 }, () => line)
+    const made = await unary('Create', { resource: 'orders', body: bytes({ lines }) }, 'ada')
+    expect(made).to.have.property('id')
+  })
+
+  it('a create names all violations of its request at once', async () => {
+    const request = {
+      resource: 'orders',
+      body: bytes({ lines: [{ productId: 1, quantity: 0 }, 7, { productId: 'x' }], customerId: null }),
+      idempotencyKey: 'a b',
+      linkBase: 'x',
+      unplaced: { parameters: ['colour'] }
+    }
+    expect(await violationsOf('Create', request, 'admin')).to.deep.equal([
+      'request.malformed query:linkBase',
+      'body.invalid body:/customerId',
+      'body.invalid body:/lines/0/quantity',
+      'body.invalid body:/lines/1',
+      'body.invalid body:/lines/2/productId',
+      'body.invalid body:/lines/2/quantity',
+      'idempotency.key.invalid header:Idempotency-Key',
+      'parameter.unknown query:colour'
+    ])
+  })
+
+  it('an update names a bad id and the violations of its body at once', async () => {
+    expect(await violationsOf('Update', update({ id: 'x', body: bytes({ ...PRODUCT, name: '' }) }))).to.deep.equal([
+      'id.invalid query:id',
+      'body.invalid body:/name'
+    ])
+  })
 
   it('create, replay, update and delete as over HTTP', async () => {
     const request = { resource: 'products', body: bytes({ ...PRODUCT, extra: 1 }), idempotencyKey: 'rpc' }

@@ -1,48 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Aggregate } from '../../../data-service/entity/action.js'
 import type { Operand } from '../../../data-service/entity/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
 import { findReferencingIn } from '../../../data-service/rpc/row-finders.js'
 import { entities } from '../../../examples/store/entities/index.js'
-import { MemoryWriteStore } from './memory-write-store.js'
-import { rejectionOf } from './write-harness.js'
+import { eachDatabase } from '../../harness/database.js'
+import { failure } from '../sql/write/failure.js'
+import { entity, type FreshWriteStore, freshWriteStore, never } from '../sql/write/fresh-write-store.js'
+import { children, insertPlan, newChild } from '../sql/write/write-plan-by-hand.js'
 
 const catalogue = makeCatalogue(entities)
-const never = new AbortController().signal
+const products = entity('products')
+const variants = children(products, 'variants')
 
-describe('findReferencing', () => {
-  let store: MemoryWriteStore
-  beforeEach(() => {
-    store = new MemoryWriteStore()
-    store.add('orders', { id: 7 })
-  })
-  const all = (resource: string, property: string, id: Operand): Promise<readonly Aggregate[]> =>
-    store.transaction(never, (unit) => findReferencingIn(unit, catalogue)(resource, property, id))
-
-  it('answers what refers to the row, with children, once the row is under lock', async () => {
-    store.add('returns', { id: 1, orderId: 7, status: 'requested' }, { lines: [{ id: 3, quantity: 2 }] })
-    store.add('returns', { id: 2, orderId: 8 })
-    store.add('returns', { id: 4, orderId: 7 })
-    expect(await all('returns', 'orderId', 7)).to.deep.equal([
-      { root: { id: 1, orderId: 7, status: 'requested' }, children: { lines: [{ id: 3, quantity: 2 }] } },
-      { root: { id: 4, orderId: 7 }, children: { lines: [] } }
-    ])
-    expect(store.log).to.deep.equal(['lock orders', 'find returns of orderId', 'commit'])
-    expect(await all('returns', 'orderId', 9)).to.deep.equal([])
-  })
-
-  it('rejects more than a thousand, and answers so many', async () => {
-    for (let id = 1; id <= 1000; id++) store.add('returns', { id, orderId: 7 })
-    expect(await all('returns', 'orderId', 7)).to.have.length(1000)
-    store.add('returns', { id: 1001, orderId: 7 })
-    expect(await rejectionOf(all('returns', 'orderId', 7))).to.include({
-      code: 'state.invalid',
-      message: 'There are more than 1000 returns with the same orderId.'
+eachDatabase((kind) => {
+  describe(`findReferencing on ${kind}`, function () {
+    this.timeout(60_000)
+    let fresh: FreshWriteStore
+    before(async () => {
+      fresh = await freshWriteStore(kind)
+      for (const name of ['Few', 'Many', 'None', 'Other']) {
+        const plan = insertPlan(entity('categories'), { name, parentId: null, slug: name.toLowerCase() })
+        await fresh.store.transaction(never, (unit) => unit.insert(plan))
+      }
     })
-  })
+    after(() => fresh.dispose())
 
-  it('goes by declared references alone', async () => {
-    const error = await all('returns', 'status', 'requested').catch((reason: unknown) => reason)
-    expect(error).to.be.instanceOf(TypeError).with.property('message', 'returns has no reference by status')
+    const all = (resource: string, property: string, id: Operand): Promise<readonly Aggregate[]> =>
+      fresh.store.transaction(never, (unit) => findReferencingIn(unit, catalogue)(resource, property, id))
+    const product = (sku: string, categoryId: number, sizes: readonly string[] = []) => {
+      const values = { name: sku, sku, categoryId, price: '1.00', isActive: true }
+      const rows = sizes.map((size) =>
+        newChild(variants, { name: size, sku: `${sku}-${size}`, price: '1.00', stock: 1 })
+      )
+      return insertPlan(products, values, { children: [{ children: variants, rows }] })
+    }
+
+    it('answers what refers to the row, with the children in its database', async () => {
+      await fresh.store.transaction(never, async (unit) => {
+        await unit.insert(product('shirt', 1, ['small', 'large']))
+        await unit.insert(product('hammer', 4))
+        await unit.insert(product('saw', 1))
+      })
+      const found = await all('products', 'categoryId', 1)
+      expect(found.map(({ root }) => root['sku'])).to.deep.equal(['shirt', 'saw'])
+      expect(found.map((one) => Object.keys(one.children))).to.deep.equal([['variants'], ['variants']])
+      expect(found.map((one) => one.children['variants']?.map(({ name }) => name))).to.deep.equal([
+        ['small', 'large'],
+        []
+      ])
+      expect(await all('products', 'categoryId', 3)).to.deep.equal([])
+    })
+
+    it('rejects more than a thousand, and answers so many', async () => {
+      await fresh.store.transaction(never, async (unit) => {
+        for (let number = 0; number < 1000; number++) await unit.insert(product(`p${number}`, 2))
+      })
+      expect(await all('products', 'categoryId', 2)).to.have.length(1000)
+      await fresh.store.transaction(never, (unit) => unit.insert(product('p1000', 2)))
+      expect(await failure(all('products', 'categoryId', 2))).to.include({
+        code: 'state.invalid',
+        message: 'There are more than 1000 products with the same categoryId.'
+      })
+    })
+
+    it('keeps further rows from referring to the row until its transaction ends', async () => {
+      const ended: string[] = []
+      let inserting: Promise<unknown> = Promise.resolve()
+      await fresh.store.transaction(never, async (unit) => {
+        expect(await findReferencingIn(unit, catalogue)('products', 'categoryId', 3)).to.deep.equal([])
+        const insert = fresh.other.transaction(never, (other) => other.insert(product('late', 3)))
+        inserting = insert.then(() => ended.push('insert'))
+        await Promise.race([inserting, sleep(500)])
+        ended.push('find')
+      })
+      await inserting
+      expect(ended).to.deep.equal(['find', 'insert'])
+    })
+
+    it('goes by declared references alone', async () => {
+      expect(await failure(all('products', 'sku', 'saw')))
+        .to.be.instanceOf(TypeError)
+        .with.property('message', 'products has no reference by sku')
+    })
   })
 })

@@ -15,7 +15,6 @@ import { serverCredentials } from '../../../shared/tls.js'
 import { loadProto } from '../../../shared/wire.js'
 import { exampleEntities } from '../plan/example-entities.js'
 import { MemoryStore } from './memory-store.js'
-import { MemoryWriteStore } from './memory-write-store.js'
 import { noAuthentication } from './no-authentication.js'
 
 export type Answered<Response> = (error: ServiceError | null, response?: Response) => void
@@ -28,6 +27,10 @@ export interface RunningService {
   readonly logs: Log[]
   stop(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
+}
+
+function unwritten(): Promise<never> {
+  return Promise.reject(new Error('These tests write nothing'))
 }
 
 export async function runService(
@@ -47,7 +50,7 @@ export async function runService(
     readDeps: { planning, store, exports },
     writeDeps: {
       planning,
-      store: new MemoryWriteStore(),
+      store: { transaction: unwritten, purgeKeys: unwritten },
       idempotency: { retention: 1000, required: false },
       now: Date.now,
       randomBytes,

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
-import { anonymous, type Authenticated, type CallContext, type Caller } from '../../../data-service/entity/caller.js'
+import { type Authenticated, type CallContext, type Caller } from '../../../data-service/entity/caller.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
 import type { WriteDeps } from '../../../data-service/rpc/write-steps.js'
-import { act, create, remove, update } from '../../../data-service/rpc/writes.js'
+import { act, create, update } from '../../../data-service/rpc/writes.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { CreateResponse } from '../../../shared/gen/entity/v1/CreateResponse.js'
 import { MemoryWriteStore } from './memory-write-store.js'
@@ -12,7 +12,6 @@ interface Requests {
   readonly create: Parameters<typeof create>[2]
   readonly update: Parameters<typeof update>[2]
   readonly act: Parameters<typeof act>[2]
-  readonly delete: Parameters<typeof remove>[2]
 }
 /** A request with JSON in place of bytes, and tags in place of a precondition. */
 type Short<Request> = Partial<Omit<Request, 'body' | 'precondition'>> & {
@@ -21,11 +20,6 @@ type Short<Request> = Partial<Omit<Request, 'body' | 'precondition'>> & {
   readonly tags?: readonly (Buffer | undefined)[]
   readonly precondition?: 'ANY' | 'MALFORMED'
 }
-
-export const manager = caller({ permissions: ['things:manage', 'products:manage', 'orders:manage'] })
-export const bypass = caller({ roles: ['ADMIN'] })
-export const owner = (id: bigint | null, permissions: readonly string[] = []): Authenticated =>
-  caller({ owner: id, permissions })
 
 export function caller(
   of: {
@@ -45,39 +39,32 @@ export class WriteHarness {
   now = Date.UTC(2026, 0, 31, 8)
   readonly #deps: WriteDeps
 
-  constructor(
-    entities: readonly Entity[],
-    options: { readonly keyRequired?: boolean; readonly bypassRole?: string | undefined } = {}
-  ) {
+  constructor(entities: readonly Entity[]) {
     this.#deps = {
       planning: {
         catalogue: makeCatalogue(entities),
-        ownership: { bypassRole: 'bypassRole' in options ? options.bypassRole : 'Admin', parameterName: 'id' },
+        ownership: { bypassRole: 'Admin', parameterName: 'id' },
         maxPageSize: 500,
         maxExportRows: 100
       },
       store: this.store,
-      idempotency: { retention: 1000, required: options.keyRequired ?? false },
+      idempotency: { retention: 1000, required: false },
       now: () => this.now,
       randomBytes: (size) => Buffer.alloc(size, 1),
       newGuid: () => '6f9619ff-8b86-d011-b42d-00c04fc964ff'
     }
   }
 
-  async create(request: Short<Requests['create']>, by: Caller = manager): Promise<Answer> {
+  async create(request: Short<Requests['create']>, by: Caller): Promise<Answer> {
     return answerOf(await create(this.#deps, contextOf(by), { ...defaults, ...wire(request) }))
   }
 
-  async update(request: Short<Requests['update']>, by: Caller = manager): Promise<Answer> {
+  async update(request: Short<Requests['update']>, by: Caller): Promise<Answer> {
     return answerOf(await update(this.#deps, contextOf(by), { ...defaults, id: '1', ...wire(request) }))
   }
 
-  async act(action: string, request: Short<Requests['act']>, by: Caller = manager): Promise<Answer> {
+  async act(action: string, request: Short<Requests['act']>, by: Caller): Promise<Answer> {
     return answerOf(await act(this.#deps, contextOf(by), { ...defaults, id: '1', action, ...wire(request) }))
-  }
-
-  async remove(request: Short<Requests['delete']>, by: Caller = manager): Promise<void> {
-    await remove(this.#deps, contextOf(by), { ...defaults, id: '1', ...wire(request) })
   }
 }
 
@@ -92,7 +79,7 @@ interface Answer {
 }
 
 /** The DomainError that a call fails with. */
-export async function rejectionOf(call: Promise<unknown>): Promise<DomainError> {
+async function rejectionOf(call: Promise<unknown>): Promise<DomainError> {
   try {
     await call
   } catch (error) {
@@ -107,8 +94,6 @@ export async function violationsIn(call: Promise<unknown>): Promise<string[]> {
   const { code, violations } = await rejectionOf(call)
   return violations.length === 0 ? [code] : violations.map((one) => `${one.code} ${one.place.name}`)
 }
-
-export { anonymous }
 
 const defaults = {
   resource: '',

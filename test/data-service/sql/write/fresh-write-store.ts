@@ -21,12 +21,16 @@ export interface FreshWriteStore {
   dispose(): Promise<void>
 }
 
-export async function freshWriteStore(kind: DatabaseKind): Promise<FreshWriteStore> {
+/** `written` are the entities that may be written: those of the store, or others over its tables. */
+export async function freshWriteStore(
+  kind: DatabaseKind,
+  written: readonly Entity[] = entities
+): Promise<FreshWriteStore> {
   const { url, dispose } = await freshDatabase(kind)
   const database = connect(url)
   await migrate(database, primaryMigrations, createLogger({ name: 'test', level: 'silent' }))
-  const first = writeStoreOver(database)
-  const second = writeStoreAt(url)
+  const first = writeStoreOver(database, written)
+  const second = writeStoreAt(url, written)
   const byHand = await openTestDatabase(url)
   return {
     url,
@@ -45,13 +49,16 @@ export async function freshWriteStore(kind: DatabaseKind): Promise<FreshWriteSto
 }
 
 /** A store with connections of its own. */
-export function writeStoreAt(url: string): {
+export function writeStoreAt(
+  url: string,
+  written: readonly Entity[] = entities
+): {
   readonly database: Database
   readonly store: SqlWriteStore
   close(): Promise<void>
 } {
   const database = connect(url)
-  const store = writeStoreOver(database)
+  const store = writeStoreOver(database, written)
   return {
     database,
     store,
@@ -62,8 +69,8 @@ export function writeStoreAt(url: string): {
   }
 }
 
-function writeStoreOver(database: Database): SqlWriteStore {
-  return createWriteStore(database, entities, {
+function writeStoreOver(database: Database, written: readonly Entity[]): SqlWriteStore {
+  return createWriteStore(database, written, {
     transactions: database.openTransactions(),
     random: Math.random,
     randomBytes

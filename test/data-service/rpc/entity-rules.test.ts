@@ -1,0 +1,149 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import type { Logger } from 'pino'
+import { everyone, permission } from '../../../data-service/entity/access.js'
+import { reject } from '../../../data-service/entity/action.js'
+import type { CallContext } from '../../../data-service/entity/caller.js'
+import { defineEntity } from '../../../data-service/entity/define-entity.js'
+import { int, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
+import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import type { WriteDeps } from '../../../data-service/rpc/write-steps.js'
+import { act, create, update } from '../../../data-service/rpc/writes.js'
+import { eachDatabase } from '../../harness/database.js'
+import { failure } from '../sql/write/failure.js'
+import { type FreshWriteStore, freshWriteStore, never } from '../sql/write/fresh-write-store.js'
+
+/** A table of the store under rules that answer what no rule of the store answers. */
+const categories = defineEntity({
+  name: 'categories',
+  description: 'Categories.',
+  fields: {
+    id: readOnly(int()),
+    name: text(200),
+    parentId: onCreate(optional(int())),
+    slug: readOnly(text(64))
+  },
+  label: 'name',
+  filterable: ['id'],
+  sortable: ['id'],
+  access: { read: everyone, write: permission('products:manage') },
+  writes: ['create', 'update'],
+  creates: {
+    prepare: ({ input }) =>
+      input.name === 'rejected'
+        ? reject.conflict('Taken', 'That name is taken.', { by: 7 })
+        : { values: { slug: `made of ${input.name}` } }
+  },
+  updates: ({ root, input }) =>
+    input.name === 'rejected' ? reject.state(`${root.name} stays what it is.`) : { set: { slug: `from ${root.name}` } },
+  actions: (action) => ({
+    'set-too-long': action({ description: 'Sets what it cannot.', change: () => ({ set: { slug: 'x'.repeat(65) } }) }),
+    'create-too-long': action({
+      description: 'Creates what it cannot.',
+      change: () => ({
+        set: { slug: 'changed' },
+        create: [{ resource: 'categories', values: { name: 'Other', slug: 'x'.repeat(65) } }]
+      })
+    })
+  })
+})
+
+const context: CallContext = {
+  caller: {
+    kind: 'authenticated',
+    issuer: 'issuer',
+    subject: 'somebody',
+    roles: [],
+    permissions: new Set(['products:manage']),
+    owner: null
+  },
+  requestId: 'r',
+  peerIsGateway: false,
+  clientAddress: '198.51.100.7',
+  signal: never,
+  // No handler of a write logs.
+  log: {} as Logger
+}
+
+eachDatabase((kind) => {
+  describe(`rules of an entity file on ${kind}`, () => {
+    let fresh: FreshWriteStore
+    let deps: WriteDeps
+    before(async () => {
+      fresh = await freshWriteStore(kind, [categories])
+      deps = {
+        planning: {
+          catalogue: makeCatalogue([categories]),
+          ownership: { bypassRole: 'Admin', parameterName: 'id' },
+          maxPageSize: 500,
+          maxExportRows: 100
+        },
+        store: fresh.store,
+        idempotency: { retention: 1000, required: false },
+        now: Date.now,
+        randomBytes,
+        newGuid: randomUUID
+      }
+    })
+    after(() => fresh.dispose())
+    afterEach(() => fresh.byHand.run('DELETE FROM categories'))
+
+    const request = (body: object) => ({
+      resource: 'categories',
+      body: Buffer.from(JSON.stringify(body)),
+      strict: false,
+      linkBase: '',
+      unplaced: null
+    })
+    const made = async (name: string) => {
+      const { id = '', record } = await create(deps, context, request({ name }))
+      const versions = record?.rowVersion instanceof Buffer ? [record.rowVersion] : []
+      return { id, precondition: { kind: 'PRECONDITION_KIND_TAGS', versions } } as const
+    }
+    const stored = () => fresh.byHand.run('SELECT name, parent_id, slug FROM categories ORDER BY id')
+
+    it('on create set further columns, or reject the row as a conflict in their own words', async () => {
+      await made('A')
+      const rejected = await failure(create(deps, context, request({ name: 'rejected' })))
+      expect(rejected).to.deep.include({
+        code: 'conflict',
+        guarded: false,
+        title: 'Taken',
+        message: 'That name is taken.',
+        members: { by: 7 }
+      })
+      expect(await stored()).to.deep.equal([{ name: 'A', parent_id: null, slug: 'made of A' }])
+    })
+
+    it('on update set further columns from the row as it was, or reject the PUT', async () => {
+      const row = await made('A')
+      const rejected = await failure(update(deps, context, { ...row, ...request({ name: 'rejected' }) }))
+      expect(rejected).to.include({ code: 'state.invalid', message: 'A stays what it is.' })
+      await update(deps, context, { ...row, ...request({ name: 'B' }) })
+      expect(await stored()).to.deep.equal([{ name: 'B', parent_id: null, slug: 'from A' }])
+    })
+
+    it('name columns that only a create sets, which a PUT leaves as they are', async () => {
+      const { id: parentId } = await made('A')
+      const row = await made('B')
+      const { ignoredMembers } = await update(deps, context, {
+        ...row,
+        ...request({ name: 'C', parentId: Number(parentId) })
+      })
+      expect(ignoredMembers).to.deep.equal(['parentId'])
+      expect((await stored())[1]).to.deep.equal({ name: 'C', parent_id: null, slug: 'from B' })
+    })
+
+    for (const action of ['set-too-long', 'create-too-long']) {
+      it(`change nothing where an action answers a value that its column does not take: ${action}`, async () => {
+        const row = await made('A')
+        const error = await failure(act(deps, context, { ...row, ...request({}), action }))
+        expect(error)
+          .to.be.instanceOf(TypeError)
+          .with.property('message')
+          .that.matches(/^slug does not take x+$/)
+        expect(await stored()).to.deep.equal([{ name: 'A', parent_id: null, slug: 'made of A' }])
+      })
+    }
+  })
+})
