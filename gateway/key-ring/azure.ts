@@ -11,6 +11,15 @@ const CALL_TIMEOUT = 4000
 /** The clients do not retry, because RingUpkeep does. The process signs with other keys in the meantime. */
 const BLOB_PIPELINE: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }
 
+/**
+ * The identity of this process in Azure: a managed or workload identity, or the environment variables of Azure's tools.
+ * The library is loaded only if it is used, because loading it takes some 0.3 seconds.
+ */
+async function azureCredential(): Promise<TokenCredential> {
+  const { DefaultAzureCredential } = await import('@azure/identity')
+  return new DefaultAzureCredential()
+}
+
 /** The ring as one blob. The version is its entity tag. */
 export class BlobStore implements RingStore {
   readonly place: string
@@ -25,8 +34,7 @@ export class BlobStore implements RingStore {
   /** A URL with a shared access signature needs no other credential. */
   static async at(url: URL): Promise<BlobStore> {
     if (url.searchParams.has('sig')) return new BlobStore(new BlockBlobClient(url.href, undefined, BLOB_PIPELINE))
-    const { azureCredential } = await import('./azure-credential.js')
-    return new BlobStore(new BlockBlobClient(url.href, azureCredential(), BLOB_PIPELINE))
+    return new BlobStore(new BlockBlobClient(url.href, await azureCredential(), BLOB_PIPELINE))
   }
 
   async read(): Promise<StoredRing | undefined> {
@@ -106,8 +114,7 @@ export class VaultEncryption implements KeyEncryption {
   }
 
   static async by(key: VaultKey): Promise<VaultEncryption> {
-    const { azureCredential } = await import('./azure-credential.js')
-    return new VaultEncryption({ key, credential: azureCredential() })
+    return new VaultEncryption({ key, credential: await azureCredential() })
   }
 
   async wrap(secret: Buffer): Promise<WrappedSecret> {

@@ -50,7 +50,7 @@ async function ordersToInvoice(sequelize: Sequelize, count: number): Promise<Inv
   const scaled = sequelize.getDialect() === 'sqlite'
   return rows.map((row) => ({
     ...row,
-    total: scaled ? amountOf(BigInt(String(row.total))) : String(row.total),
+    total: scaled ? amountOf(Number(row.total)) : String(row.total),
     placedAt: dateTimeOf(row.placedAt)
   }))
 }

@@ -195,7 +195,7 @@ function ticketMaker(eventIds: readonly number[], customerIds: readonly number[]
       customerId: ownerOf(id, customerIds, random),
       seat: random.chance(30) ? null : random.pick(SEATS),
       status: random.chance(70) ? 'valid' : 'checked-in',
-      price: PRICES[id] ?? amountOf(BigInt(random.int(10, 400) * 25))
+      price: PRICES[id] ?? amountOf(random.int(10, 400) * 25)
     },
     children: {}
   })

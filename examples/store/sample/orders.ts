@@ -1,8 +1,7 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import type { Value } from '../../../data-service/public/entity.js'
+import { sumOf, times, type Value } from '../../../data-service/public/entity.js'
 import {
   amountOf,
-  centsOf,
   dateTimeOf,
   moment,
   momentAfter,
@@ -69,7 +68,7 @@ export async function someSellables(sequelize: Sequelize): Promise<Sellable[]> {
   return rows.map(({ productId, variantId, price }) => ({
     productId,
     variantId,
-    price: scaled ? amountOf(BigInt(Number(price))) : String(price)
+    price: scaled ? amountOf(Number(price)) : String(price)
   }))
 }
 
@@ -83,7 +82,7 @@ const ACCOUNT_EVERY = 25
 export function orderMaker(customerIds: readonly number[], sellables: readonly Sellable[]): SampleMaker {
   return (id, random) => {
     const lines = Array.from({ length: random.int(1, 5) }, () => sampleLine(random, random.pick(sellables)))
-    const total = lines.reduce((sum, { quantity, unitPrice }) => sum + BigInt(quantity) * centsOf(unitPrice), 0n)
+    const amounts = lines.map(({ quantity, unitPrice }) => times(unitPrice, quantity))
     const status = random.pick(STATUSES)
     const customerId = customerIds[(id % ACCOUNT_EVERY) - 1]
     return {
@@ -92,7 +91,7 @@ export function orderMaker(customerIds: readonly number[], sellables: readonly S
         number: `O-${String(id).padStart(7, '0')}`,
         customerId: customerId !== undefined && customerId <= 2 ? customerId : random.pick(customerIds),
         status,
-        total: amountOf(total),
+        total: sumOf(amounts, 2),
         ...datesOf(status, random)
       },
       children: { lines }

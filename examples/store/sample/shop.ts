@@ -1,7 +1,6 @@
-import type { Value } from '../../../data-service/public/entity.js'
+import { sumOf, type Value } from '../../../data-service/public/entity.js'
 import {
   amountOf,
-  centsOf,
   dateTimeOf,
   guidOf,
   hardText,
@@ -185,7 +184,7 @@ function variantsOf(product: { sku: string; price: string }, count: number, rand
     name,
     sku: `${product.sku}-${index + 1}`,
     // Up to 2.00 more than the product, unless that would be beyond the column's precision.
-    price: product.price === PRICES[4] ? product.price : amountOf(centsOf(product.price) + BigInt(random.int(0, 200))),
+    price: product.price === PRICES[4] ? product.price : sumOf([product.price, amountOf(random.int(0, 200))], 2),
     stock: random.chance(20) ? 0 : random.int(1, 500)
   }))
 }
@@ -197,7 +196,7 @@ function someSku(thing: string, id: number): string {
 }
 
 function somePrice(random: SampleRandom): string {
-  return amountOf(BigInt(random.int(0, 249) * 100 + random.pick(PRICE_ENDINGS)))
+  return amountOf(random.int(0, 249) * 100 + random.pick(PRICE_ENDINGS))
 }
 
 /** Thirteen digits as on real goods, or nineteen, which a double cannot represent exactly. */

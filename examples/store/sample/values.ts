@@ -1,4 +1,4 @@
-import type { Value } from '../../../data-service/public/entity.js'
+import { times, type Value } from '../../../data-service/public/entity.js'
 
 /** Values by property, without row version and, for children, without the root's id. */
 export type SampleRow = Readonly<Record<string, Value>>
@@ -78,7 +78,7 @@ function fnv1a(text: string): number {
  * letter case, accents or trailing spaces, on purpose.
  */
 const HARD_TEXTS: readonly string[] = [
-  // Other scripts, right to left, characters beyond 16 bits.
+  // Other scripts, right-to-left text, characters beyond 16 bits.
   'Ёлка «Снежинка»',
   '日本の包丁',
   '대나무 찜기',
@@ -199,15 +199,9 @@ export function dateTimeOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-/** Cents as a decimal of scale 2. */
-export function amountOf(cents: bigint): string {
-  const digits = cents.toString().padStart(3, '0')
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
-}
-
-/** A decimal of scale 2 as cents. */
-export function centsOf(amount: string): bigint {
-  return BigInt(amount.replace('.', ''))
+/** A whole number of cents as a decimal of scale 2. */
+export function amountOf(cents: number): string {
+  return times('0.01', cents)
 }
 
 /** A version 4 guid. */

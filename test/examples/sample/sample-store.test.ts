@@ -2,13 +2,14 @@ import { expect } from 'chai'
 import type { Column } from '../../../data-service/entity/entity.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { sampleStore } from '../../../examples/store/sample/sample-store.js'
-import { centsOf, type SampleAggregate, type SampleRow } from '../../../examples/store/sample/values.js'
+import type { SampleAggregate, SampleRow } from '../../../examples/store/sample/values.js'
 
 const store = sampleStore()
 const aggregates = (resource: string): readonly SampleAggregate[] => store.get(resource) ?? []
 const childCounts = (resource: string, name: string): Set<number> =>
   new Set(aggregates(resource).map(({ children }) => children[name]?.length ?? 0))
 const upTo = (last: number): number[] => Array.from({ length: last + 1 }, (_, index) => index)
+const centsOf = (amount: string): bigint => BigInt(amount.replace('.', ''))
 const names = aggregates('products').map(({ root }) => String(root['name']))
 
 function faults(columns: readonly Column[], rows: readonly SampleRow[], where: string): string[] {

@@ -1,20 +1,20 @@
 import { API_BASE } from './api-base.js'
 import { ApiFailure } from './api-failure.js'
 
-/** What `POST /auth/session/token` answers. */
+/** The body of the response to `POST /auth/session/token`. */
 interface SessionToken {
   readonly accessToken: string
   /** RFC 3339. */
   readonly accessTokenExpiry: string
 }
 
-/** Milliseconds before its expiry from which a token is not used any more. */
+/** A token is not used any more within this number of milliseconds before its expiry. */
 const SKEW = 5000
 
-/** In this page's memory and nowhere else: what storage holds, every script of the site can read. */
+/** The token is only in the memory of this page, because every script of the site can read the browser's storage. */
 let held: Promise<SessionToken | undefined> | undefined
 
-/** The access token of whoever is signed in; undefined for nobody. Calls at the same moment share one request. */
+/** The access token of the signed-in user; undefined if nobody is signed in. Concurrent calls share one request. */
 export async function accessToken(): Promise<string | undefined> {
   const used = (held ??= fetchToken())
   try {
@@ -27,12 +27,12 @@ export async function accessToken(): Promise<string | undefined> {
   }
 }
 
-/** The API refused it: the next call asks anew. */
+/** Call this if the API rejected the token. The next call of `accessToken` then requests a new one. */
 export function forgetAccessToken(): void {
   held = undefined
 }
 
-/** Unless somebody asked anew meanwhile. */
+/** Forgets the token unless a new one has been requested meanwhile. */
 function forget(used: Promise<SessionToken | undefined>): void {
   if (held === used) held = undefined
 }

@@ -9,7 +9,7 @@ import type { Customer } from './store-rows.js'
 
 const out = element('button', { id: 'sign-out', type: 'button' }, 'Sign out')
 out.addEventListener('click', () => void signOut())
-// Outside what may fail to be filled: signing out needs nothing of the store.
+// The button is outside of the private place, which may fail to load. Signing out needs no data of the store.
 document.querySelector('#private')?.after(element('p', { class: 'below' }, out))
 
 void fillPrivatePlace(async () => {
@@ -32,7 +32,7 @@ function accountCard({ name, email, phone, createdAt, addresses }: Customer): HT
   return element('div', { class: 'card' }, element('dl', { class: 'facts' }, ...told))
 }
 
-/** Whatever the answer, the gateway has taken the cookies away; only without one somebody is still signed in. */
+/** With any response the gateway has deleted the cookies. Only if no response came is the user still signed in. */
 async function signOut(): Promise<void> {
   out.disabled = true
   try {

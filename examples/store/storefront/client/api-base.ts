@@ -1,2 +1,2 @@
-/** What prefixes the API's paths, as the server wrote it into the page. */
+/** The prefix of the paths of the API. The server wrote it into the page. */
 export const API_BASE = document.body.dataset['api'] ?? ''

@@ -1,18 +1,18 @@
-/** Members of problem details (RFC 9457) that a page makes use of. */
+/** The members of problem details (RFC 9457) that pages use. */
 interface Problem {
   readonly code?: string
   readonly title?: string
   readonly detail?: string
-  /** Of a cart that is checked out already. */
+  /** The order of a cart that has been checked out already. */
   readonly orderNumber?: string
 }
 
-/** What the API answered in place of success. */
+/** A response of the API that is not a success. */
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure'
   readonly status: number
   readonly problem: Problem
-  /** Seconds; undefined where the answer names none. */
+  /** Seconds; undefined if the response has no `Retry-After`. */
   readonly retryAfter: number | undefined
 
   private constructor(response: Response, problem: Problem) {
@@ -29,7 +29,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Nobody is signed in, or not any more. */
+/** Nobody is signed in, or the session has ended. */
 export class NotSignedIn extends Error {
   override readonly name = 'NotSignedIn'
 }

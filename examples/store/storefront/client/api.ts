@@ -5,15 +5,15 @@ import { ApiFailure, NotSignedIn } from './api-failure.js'
 interface ApiCall {
   readonly method?: 'GET' | 'POST' | 'PUT'
   readonly body?: object
-  /** Version of the row that a change was made from. */
+  /** The version of the row that the change is based on. */
   readonly rowVersion?: string
-  /** For a create: sent again with it, it makes nothing twice. */
+  /** For a create request: with the same key a repetition creates nothing a second time. */
   readonly idempotencyKey?: string
 }
 
 /**
- * Calls the API as whoever is signed in and answers the body. Throws NotSignedIn, or an ApiFailure for what is no
- * success. A token that is refused is fetched anew, once.
+ * Calls the API as the signed-in user and returns the body. Throws NotSignedIn, or an ApiFailure for a response that is
+ * not a success. If the API rejects the token, the call is repeated once with a new one.
  */
 export async function callApi<Body>(path: string, call: ApiCall = {}): Promise<Body> {
   let response = await send(path, call)
@@ -31,7 +31,7 @@ async function send(path: string, { method = 'GET', body, rowVersion, idempotenc
   if (token === undefined) throw new NotSignedIn('Nobody is signed in.')
   return fetch(API_BASE + path, {
     method,
-    // Cookies are no credential of the API.
+    // The API takes no cookies as credentials.
     credentials: 'omit',
     headers: {
       accept: 'application/json',
@@ -44,7 +44,7 @@ async function send(path: string, { method = 'GET', body, rowVersion, idempotenc
   })
 }
 
-/** A key that nobody else uses; `crypto.randomUUID` is there on secure origins alone. */
+/** A random key. `crypto.randomUUID` is not used because it exists on secure origins only. */
 export function newIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

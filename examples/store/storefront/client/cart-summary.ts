@@ -4,7 +4,7 @@ import { euros, sumOf, times } from './euros.js'
 import type { SoldThing } from './sold-things.js'
 import type { Cart, CartItem } from './store-rows.js'
 
-/** What it comes to, the coupon, and the button that makes an order of it. */
+/** The sum of the cart, its coupon, and the button that places the order. */
 export function cartSummary(
   cart: Cart,
   thingOf: (item: CartItem) => SoldThing,

@@ -32,7 +32,7 @@ function show(): Promise<boolean> {
   })
 }
 
-/** One change at a time, and then the cart as it is now, whatever became of it. */
+/** Makes one change at a time. Afterwards it shows the current cart, also if the change failed. */
 function act(change: () => Promise<unknown>, done: string): void {
   if (busy) return
   busy = true

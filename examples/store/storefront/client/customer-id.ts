@@ -2,8 +2,8 @@ import { accessToken } from './access-token.js'
 import { NotSignedIn } from './api-failure.js'
 
 /**
- * The customer that the signed-in account is; undefined for accounts that buy nothing, an administrator's say. It only
- * says what to ask for: whose rows are answered, the API decides.
+ * The customer id of the signed-in account; undefined for accounts without a customer, such as those of administrators.
+ * The page only uses it to ask for rows. The API decides which rows the user may see.
  */
 export async function customerId(): Promise<number | undefined> {
   const token = await accessToken()

@@ -1,6 +1,6 @@
 type Attributes = Readonly<Record<string, string | number | boolean>>
 
-/** An element with attributes, those that are false left out, and children; texts stay texts, whatever they hold. */
+/** A new element with attributes and children. Attributes that are false are left out. Strings become text, never HTML. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -14,7 +14,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** The element of a page that its server rendered. */
+/** An element of the page as the server rendered it. Throws an Error if there is none. */
 export function existing<Kind extends HTMLElement>(selector: string, kind: new () => Kind): Kind {
   const found = document.querySelector(selector)
   if (found instanceof kind) return found

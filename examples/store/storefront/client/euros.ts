@@ -1,11 +1,11 @@
 const EUROS = new Intl.NumberFormat('en-IE', { style: 'currency', currency: 'EUR' })
 
-/** An amount of exact digits, `19.90`, for people. */
+/** An amount such as `19.90` as text for people. */
 export function euros(amount: string): string {
   return EUROS.format(Number(amount))
 }
 
-/** `19.90` three times is `59.70`, to the cent. */
+/** `19.90` times 3 is `59.70`, exactly. */
 export function times(amount: string, quantity: number): string {
   return amountOf(centsOf(amount) * BigInt(quantity))
 }

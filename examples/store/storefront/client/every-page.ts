@@ -1,6 +1,6 @@
 import { sessionChannel } from './session-channel.js'
 
-// A page that comes back out of the browser's memory may show somebody who has signed out since.
+// A page that the browser restores from its cache may show a user who has signed out meanwhile.
 window.addEventListener('pageshow', (event) => {
   if (event.persisted) location.reload()
 })

@@ -1,6 +1,6 @@
 import { ApiFailure } from './api-failure.js'
 
-/** What went wrong, for people. */
+/** A text for people about what went wrong. */
 export function failureText(error: unknown): string {
   if (!(error instanceof ApiFailure)) return 'The store cannot be reached at the moment. Try again soon.'
   if (error.status === 412) return 'This was changed meanwhile. Here it is as it is now; please try again.'

@@ -5,14 +5,14 @@ import type { Cart } from './store-rows.js'
 
 const CURRENCY = 'EUR'
 
-/** What goes into a cart. */
+/** An item to add to a cart. */
 interface NewItem {
   readonly productId: number
   readonly variantId?: number
   readonly quantity: number
 }
 
-/** The customer's cart: the newest one, unless it has become an order. undefined where there is none. */
+/** The customer's newest cart, unless it has become an order. undefined if there is no such cart. */
 export async function openCart(customer: number): Promise<Cart | undefined> {
   const query = queryText([['currency', 'equals', CURRENCY]], {
     customerId: String(customer),
@@ -24,13 +24,13 @@ export async function openCart(customer: number): Promise<Cart | undefined> {
   })
   const [newest] = await callApi<Cart[]>(`/shopping-carts/paged?${query}`)
   if (newest === undefined || (await orderOf(newest, customer)) !== undefined) return undefined
-  // What is left of an emptied cart with a coupon is no better than a new one.
+  // An empty cart that still has a coupon is not used again.
   return newest.items.length === 0 && newest.couponCode !== null ? undefined : newest
 }
 
 /**
- * The order that a cart has become. A cart does not show that it is checked out, but its last change was then, in the
- * very moment that its order was placed.
+ * The order that a cart has become; undefined if it is still a cart. A cart does not show that it was checked out, but
+ * checkout was then its last change, so its time is also the time at which the order was placed.
  */
 async function orderOf(cart: Cart, customer: number): Promise<{ readonly id: number } | undefined> {
   const filters = [
@@ -60,7 +60,8 @@ async function newCart(item: NewItem): Promise<void> {
     body: { currency: CURRENCY, items: [item] },
     idempotencyKey: newIdempotencyKey()
   } as const
-  // Whether it arrived is not known when the connection broke: with its key it is made once all the same.
+  // If the connection broke, it is not known whether the request arrived. The key ensures that a repetition creates no
+  // second cart.
   await callApi('/shopping-carts', call).catch((error: unknown) => {
     if (error instanceof TypeError) return callApi('/shopping-carts', call)
     throw error
@@ -68,8 +69,8 @@ async function newCart(item: NewItem): Promise<void> {
 }
 
 /**
- * Changes a cart as it was read. Somebody changed it meanwhile, in another tab say: then it is read again and the change
- * made to what is there now, once.
+ * Changes a cart, based on the version that was read. If it has changed meanwhile, for example in another tab, it is read
+ * again and the change is tried once more.
  */
 export async function changeCart(
   cart: Cart,
@@ -87,7 +88,10 @@ export async function changeCart(
   }
 }
 
-/** Makes an order of the cart as it was read, never of a changed one, and answers its id. */
+/**
+ * Makes an order of the cart and returns the id of the order; undefined if it cannot be found. Fails if the cart has
+ * changed since it was read.
+ */
 export async function checkOut(cart: Cart, customer: number): Promise<number | undefined> {
   const path = `/shopping-carts/${cart.id}`
   try {

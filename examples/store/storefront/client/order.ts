@@ -79,7 +79,7 @@ function actionButton({ rowVersion }: Order, action: keyof typeof ACTIONS): HTML
   button.addEventListener('click', () => {
     if (busy) return
     busy = true
-    // Never tried again on a newer version by itself: whoever pays or cancels has seen what.
+    // This is not repeated with a newer version, because the user must have seen what they pay or cancel.
     callApi(`/orders/${id}/${action}`, { method: 'PUT', body: {}, rowVersion })
       .then(
         () => done,

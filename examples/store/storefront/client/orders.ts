@@ -34,7 +34,7 @@ async function showMore(customer: number): Promise<readonly Node[]> {
   const rows = orders.map(orderRow)
   list.append(...rows)
   more.hidden = orders.length < PAGE_SIZE
-  // The first of the new ones: who pressed the button goes on from there.
+  // The keyboard focus moves to the first of the new orders.
   if (page > 1) queueMicrotask(() => rows[0]?.querySelector('a')?.focus())
   return [list, more]
 }

@@ -4,7 +4,8 @@ import { failureText } from './failure-text.js'
 import { signInPath } from './sign-in-path.js'
 
 /**
- * Puts what `fill` makes into the place of a private page, and in its stead why that cannot be. Answers whether it could.
+ * Fills the private place of the page with the nodes that `fill` makes, or with a notice if `fill` fails. Resolves to
+ * whether it succeeded.
  */
 export async function fillPrivatePlace(fill: () => Promise<readonly Node[]>): Promise<boolean> {
   const place = existing('#private', HTMLElement)
@@ -35,7 +36,7 @@ function failureNotice(error: unknown): HTMLElement {
   return element('div', { class: 'empty' }, element('p', { role: 'alert' }, failureText(error)), again)
 }
 
-/** For accounts without a customer. */
+/** The notice for accounts without a customer. */
 export function noCustomer(): HTMLElement {
   return element(
     'p',

@@ -1,4 +1,4 @@
-/** A query string of the API: filters as `[property, operator, value]`, anything else by its name. */
+/** A query string of the API. Filters are `[property, operator, value]`, other parameters are given by name. */
 export function queryText(
   filters: readonly (readonly [property: string, operator: string, value: string])[],
   others: Readonly<Record<string, string>>

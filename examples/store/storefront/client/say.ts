@@ -3,7 +3,7 @@ import { existing } from './element.js'
 const SHOWN_FOR = 6000
 let timer: number | undefined
 
-/** Says something for a while, at the lower edge and to screen readers. */
+/** Shows a message at the lower edge of the page for six seconds. Screen readers read it out. */
 export function say(...parts: readonly (Node | string)[]): void {
   const place = existing('#said', HTMLElement)
   place.replaceChildren(...parts)

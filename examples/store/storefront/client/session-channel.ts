@@ -1,4 +1,4 @@
-/** Tells the other tabs that somebody signed in or out; nothing of who. */
+/** Tells the other tabs that a user signed in or out, but not which user. */
 export const sessionChannel = new BroadcastChannel('session')
 
 export function tellOtherTabs(): void {

@@ -25,7 +25,7 @@ async function signIn(): Promise<void> {
       body: JSON.stringify({ email: fields.get('email'), password: fields.get('password') })
     })
     if (!response.ok) throw await ApiFailure.of(response)
-    // The token in the answer is not for here: the page that comes fetches its own, and holds it in its memory.
+    // The token in the response is not used. The next page fetches its own and keeps it in memory.
     await response.body?.cancel()
     tellOtherTabs()
     location.replace(nextPage())
@@ -37,7 +37,7 @@ async function signIn(): Promise<void> {
   }
 }
 
-/** The server has seen to it that this is a path; still, nothing leads away from this site. */
+/** The server has checked that this is a path. It is checked again here, so that nothing leads to another site. */
 function nextPage(): string {
   const next = new URL(form.dataset['next'] ?? '/', location.origin)
   const here = next.origin === location.origin && !next.pathname.startsWith('//')

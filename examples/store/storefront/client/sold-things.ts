@@ -1,12 +1,12 @@
 import { callApi } from './api.js'
 import { queryText } from './query-text.js'
 
-/** What a cart's item or an order's line is of. */
+/** The product or variant of a cart item or an order line. */
 export interface SoldThing {
   readonly name: string
-  /** Empty for a product as it is. */
+  /** Empty for a product without a variant. */
   readonly variant: string
-  /** As it is now; undefined for what is not sold any more. */
+  /** The current price; undefined if it is not sold any more. */
   readonly price: string | undefined
 }
 
@@ -22,10 +22,10 @@ interface Wanted {
   readonly variantId: number | null
 }
 
-/** As many ids as a filter takes. */
+/** The maximum number of ids in a filter. */
 const BATCH = 200
 
-/** Names and prices of things, in one request for up to 200 products. */
+/** Reads names and prices of products and variants, with one request for up to 200 products. */
 export async function soldThings(of: readonly Wanted[]): Promise<(thing: Wanted) => SoldThing> {
   const ids = [...new Set(of.map(({ productId }) => productId))]
   const products = new Map<number, Product>()

@@ -1,4 +1,4 @@
-/** Rows of the API as pages use them. Amounts are exact digits, times RFC 3339. */
+/** Rows of the API with the members that pages use. Amounts are decimals as strings, times are RFC 3339. */
 export interface CartItem {
   readonly id: number
   readonly productId: number

@@ -5,12 +5,12 @@ import type { SoldThing } from './sold-things.js'
 interface ThingRow {
   readonly productId: number
   readonly quantity: number
-  /** Of one. */
+  /** The price of one item. */
   readonly price: string | undefined
   readonly thing: SoldThing
 }
 
-/** A line of a cart or an order: picture, name, amount. `more` goes below. */
+/** A line of a cart or an order: picture, name and amount, with `more` below. */
 export function thingRow({ productId, quantity, price, thing }: ThingRow, ...more: readonly Node[]): HTMLLIElement {
   const { name, variant } = thing
   const each = price === undefined ? 'not sold any more' : `${quantity} × ${euros(price)}`
