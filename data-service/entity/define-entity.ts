@@ -57,7 +57,14 @@ type JoinedProperties<R> = Readonly<Record<string, JoinedDefinition<R>>>
 type ChildCollections = Readonly<Record<string, ChildrenDefinition>>
 
 /** An entity file (docs/adding-an-entity.md). `F` are its fields, `R` references, `J` joined, `C` children. */
-interface EntityDefinition<
+type EntityDefinition<
+  F extends Fields,
+  R extends References<F>,
+  J extends JoinedProperties<R>,
+  C extends ChildCollections
+> = DefinitionOfAll<F, R, J, C> & (DefinitionWithVersion<NoInfer<F>, NoInfer<C>> | DefinitionWithoutVersion)
+
+interface DefinitionOfAll<
   F extends Fields,
   R extends References<F>,
   J extends JoinedProperties<R>,
@@ -85,16 +92,32 @@ interface EntityDefinition<
     readonly write?: WriteAccess<OpenNameOfType<F, 'int' | 'long'>>
     readonly ownerFilter?: OwnerFilterDefinition<OpenNameOfType<F, 'int' | 'long'>>
   }
-  /** Which of create, update and delete it has; none without it. */
-  readonly writes?: readonly WriteOperation[]
   readonly creates?: CreationDefinition<NoInfer<F>, NoInfer<C>>
-  /** What a PUT rejects, or sets besides the members of the body. */
-  readonly updates?: UpdateRule<NoInfer<F>, NoInfer<C>>
-  readonly actions?: (action: DefineAction<NoInfer<F>, NoInfer<C>>) => Readonly<Record<string, UntypedAction>>
   /** Custom reads, `GET /{resource}/{name}`. */
   readonly customReads?: Readonly<Record<string, CustomReadDefinition<NoInfer<F>>>>
   /** Functions in place of single reads and writes. */
   readonly overrides?: Overrides
+}
+
+/** The words of an entity whose rows have a version. */
+interface DefinitionWithVersion<F, C> {
+  readonly rowVersion?: never
+  /** Which of create, update and delete it has; none without it. */
+  readonly writes?: readonly WriteOperation[]
+  /** What a PUT rejects, or sets besides the members of the body. */
+  readonly updates?: UpdateRule<F, C>
+  readonly actions?: (action: DefineAction<F, C>) => Readonly<Record<string, UntypedAction>>
+}
+
+/**
+ * The words of an entity whose rows have no version: no `rowVersion` in the DTO and no `ETag`, and so no guarded write,
+ * which are the update and all actions (source.md, reads, rule 9).
+ */
+interface DefinitionWithoutVersion {
+  readonly rowVersion: 'none'
+  readonly writes?: readonly Exclude<WriteOperation, 'update'>[]
+  readonly updates?: never
+  readonly actions?: never
 }
 
 /** Makes an entity of its definition. It never throws: checkCatalogue reports the mistakes of all entities at once. */
@@ -125,6 +148,7 @@ export function defineEntity<
     name: definition.name,
     table: definition.table ?? snakeCase(definition.name),
     description: definition.description,
+    versioned: definition.rowVersion !== 'none',
     columns,
     computed: computedOf(definition.computed ?? {}, column),
     joined,

@@ -15,7 +15,9 @@ export interface Entity {
   readonly table: string
   /** One sentence for people. */
   readonly description: string
-  /** The columns of the table, the id first, hidden ones included. The row version of every row is not among them. */
+  /** Whether rows have a row version. Without one there is no `ETag` and no guarded write. */
+  readonly versioned: boolean
+  /** The columns of the table, the id first, hidden ones included. The row version is not among them. */
   readonly columns: readonly Column[]
   readonly computed: readonly Computed[]
   readonly joined: readonly Joined[]

@@ -263,7 +263,7 @@ export type RowVersion = Buffer & { readonly [rowVersion]: true }
 
 const BYTES = 8
 
-/** A version that a client sent; undefined for no bytes, which means no version. */
+/** A version that a client sent or that a row has; undefined for no bytes, which means no version. */
 export function asRowVersion(bytes: Uint8Array): RowVersion | undefined {
   return bytes.length === 0 ? undefined : brand(Buffer.from(bytes))
 }

@@ -12,7 +12,7 @@ export function writeMistakes(entity: Entity, permissions: readonly string[]): s
   return [...operationMistakes(entity), ...accessMistakes(entity, permissions), ...creationMistakes(entity)]
 }
 
-function operationMistakes({ writes, creation, updateRule }: Entity): string[] {
+function operationMistakes({ writes, creation, updateRule, actions, versioned }: Entity): string[] {
   const known: readonly string[] = WRITE_OPERATIONS
   const mistakes = [...writes].filter((one) => !known.includes(one)).map((one) => `\`${one}\` is no write.`)
   const needs = (operation: WriteOperation, used: boolean, what: string): void => {
@@ -20,6 +20,10 @@ function operationMistakes({ writes, creation, updateRule }: Entity): string[] {
   }
   needs('create', creation.prepare !== undefined || creation.children.length > 0, 'creates')
   needs('update', updateRule !== undefined, 'updates')
+  if (!versioned) {
+    const guarded = [...(writes.has('update') ? ['update'] : []), ...actions.keys()]
+    mistakes.push(...guarded.map((name) => `\`${name}\` is a guarded write, which needs rows with a row version.`))
+  }
   return mistakes
 }
 

@@ -69,12 +69,12 @@ export function makeCatalogue(entities: readonly Entity[]): Catalogue {
  * children.
  */
 function shapedProperties(entity: Entity, joinedColumn: (joined: Joined) => Column): ShapedProperty[] {
-  const { columns, computed, joined, references, children } = entity
+  const { versioned, columns, computed, joined, references, children } = entity
   return [
     ...columns.filter(({ field }) => !field.hidden).map((column) => ({ kind: 'column', column }) as const),
     ...computed.map((one) => ({ kind: 'computed', computed: one }) as const),
     ...joined.map((one) => ({ kind: 'joined', joined: one, column: joinedColumn(one) }) as const),
-    { kind: 'rowVersion' },
+    ...(versioned ? [{ kind: 'rowVersion' } as const] : []),
     ...references.map((reference) => ({ kind: 'reference', reference }) as const),
     ...children.map((one) => {
       const shown = one.columns.filter(({ field }) => !field.hidden)

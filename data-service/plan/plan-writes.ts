@@ -19,7 +19,7 @@ import {
   type RowScope,
   type UpdatePlan
 } from './plans.js'
-import type { LockedRow, StoredRow } from './stores.js'
+import type { StoredRow, Versioned } from './stores.js'
 
 /** Randomness for ids and versions, passed in so that tests can know it. */
 export interface RandomSource {
@@ -48,7 +48,7 @@ export function planInsert(
   return planned({
     entity,
     values: completeRow(entity.columns, row.values, random.newGuid),
-    version: firstRowVersion(random.randomBytes),
+    version: entity.versioned ? firstRowVersion(random.randomBytes) : null,
     children: row.children.map(({ children, rows }) => ({
       children,
       rows: rows.map((values) => newChild(children, values, random))
@@ -62,7 +62,7 @@ export function planUpdate(
   of: {
     readonly id: Operand
     readonly scope: RowScope
-    readonly locked: LockedRow
+    readonly locked: Versioned<StoredRow>
     readonly required: readonly Condition[]
     readonly values: Values
   }
@@ -93,13 +93,17 @@ export function planChildInsert({ children, rootId }: ChildOf, values: Values, r
   return planned({ kind: 'insert', children, rootId, row: newChild(children, values, random) } as const)
 }
 
-export function planChildUpdate({ children, rootId }: ChildOf, locked: StoredRow, values: Values): ChildPlan {
+export function planChildUpdate(
+  { children, rootId }: ChildOf,
+  locked: Versioned<StoredRow>,
+  values: Values
+): ChildPlan {
   const version = nextRowVersion(locked.version)
   const expected: readonly [RowVersion] = [locked.version]
   return planned({ kind: 'update', children, rootId, id: idOf(locked), expected, values, version } as const)
 }
 
-export function planChildDelete({ children, rootId }: ChildOf, locked: StoredRow): ChildPlan {
+export function planChildDelete({ children, rootId }: ChildOf, locked: Versioned<StoredRow>): ChildPlan {
   const expected: readonly [RowVersion] = [locked.version]
   return planned({ kind: 'delete', children, rootId, id: idOf(locked), expected } as const)
 }

@@ -147,11 +147,11 @@ export type LockPlan = Planned<{
   readonly children: readonly Children[]
 }>
 
-/** A new root, its first version, and the rows of its children. */
+/** A new root, its first version, and the rows of its children. A root of an entity without row versions gets none. */
 export type InsertPlan = Planned<{
   readonly entity: Entity
   readonly values: Assignments
-  readonly version: RowVersion
+  readonly version: RowVersion | null
   readonly children: readonly { readonly children: Children; readonly rows: readonly NewChild[] }[]
 }>
 

@@ -64,8 +64,12 @@ export interface ReadStore {
 /** A row by property name, hidden columns included, with its version. */
 export interface StoredRow {
   readonly values: ReadonlyMap<string, Value>
-  readonly version: RowVersion
+  /** undefined for a row of an entity without row versions, and for a row whose stored version is empty. */
+  readonly version: RowVersion | undefined
 }
+
+/** A row that has a version. */
+export type Versioned<Row extends StoredRow> = Row & { readonly version: RowVersion }
 
 export interface LockedRow extends StoredRow {
   /** By navigation name: the children that the plan asks for, in order of id. */

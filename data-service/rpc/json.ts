@@ -147,7 +147,7 @@ function childSerializer({
 export function recordEncoder(plan: {
   readonly projection: Projection
   readonly references: readonly PlannedReference[]
-}): (row: LoadedRow) => WireRecord {
+}): (row: LoadedRow) => WireRecord & { readonly json: Buffer; readonly rowVersion?: Buffer } {
   const { projection, references } = plan
   const serialize = rowSerializer(projection, references)
   const showsVersion = projection.shown.some(({ kind }) => kind === 'rowVersion')

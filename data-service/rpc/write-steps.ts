@@ -8,7 +8,7 @@ import { assignments } from '../plan/body.js'
 import type { Resource } from '../plan/catalogue.js'
 import type { Planning } from '../plan/planning.js'
 import type { ChildPlan, Condition, RowScope } from '../plan/plans.js'
-import type { LockedRow, StoredRow, UnitOfWork, WriteStore } from '../plan/stores.js'
+import type { LockedRow, StoredRow, UnitOfWork, Versioned, WriteStore } from '../plan/stores.js'
 import type { ParsedUpdate } from '../plan/write-requests.js'
 import {
   type RandomSource,
@@ -41,6 +41,7 @@ export interface WriteDeps extends RandomSource {
 /** The response to a write. With an idempotency key, a repeated request gets the same one. */
 export interface WriteResponse {
   readonly json: Buffer
+  /** Of no bytes for a row without a version. */
   readonly rowVersion: Buffer
   /** As in the path of the row. */
   readonly id: string
@@ -124,15 +125,14 @@ export class WriteSteps {
     const plan = planWritten(resource, id)
     const row = await this.unit.get(plan)
     if (row === undefined) throw new TypeError('a row that was just written is gone')
-    const { json, rowVersion } = recordEncoder(plan)(row)
-    if (!Buffer.isBuffer(json) || !Buffer.isBuffer(rowVersion)) throw new TypeError('a row has no version')
+    const { json, rowVersion = Buffer.alloc(0) } = recordEncoder(plan)(row)
     return { json, rowVersion, id: String(id), ignored, location: '' }
   }
 }
 
 /** A locked root whose version is one that the caller named. */
 export interface GuardedRow {
-  readonly locked: LockedRow
+  readonly locked: Versioned<LockedRow>
   readonly scope: RowScope
 }
 
@@ -146,8 +146,18 @@ export async function guardedRow(
   const scope = writableRows(resource, writer)
   const locked = await unit.lock(planLock({ entity, id, scope, children }))
   if (locked === undefined) throw notFound()
-  if (!expected.some((version) => version.equals(locked.version))) throw stale('stale: the row has another version')
-  return { locked, scope }
+  const versioned = withVersion(locked)
+  if (!expected.some((version) => version.equals(versioned.version))) {
+    throw stale('stale: the row has another version')
+  }
+  return { locked: versioned, scope }
+}
+
+/** Throws `conflict` for a row without a version: no tag matches it, so it takes no guarded write. */
+function withVersion<Row extends StoredRow>(row: Row): Versioned<Row> {
+  const { version } = row
+  if (version === undefined) throw stale('the row has no version')
+  return { ...row, version }
 }
 
 export function namedRow({ values }: StoredRow): NamedValues {
@@ -197,10 +207,10 @@ function childPlans(
 ): ChildPlan[] {
   const { changes, known } = of
   const columns = settable(of.children.columns)
-  const child = (id: Operand): StoredRow => {
+  const child = (id: Operand): Versioned<StoredRow> => {
     const found = known.find(({ values }) => values.get('id') === id)
     if (found === undefined) throw new TypeError(`${of.children.name} ${String(id)} is not among those loaded`)
-    return found
+    return withVersion(found)
   }
   return [
     ...(changes.remove ?? []).map((id) => planChildDelete(of, child(id))),

@@ -205,7 +205,9 @@ function guardedChildOf({ action, values, childVersion }: ParsedAct, { children 
   const child = children.get(collection.name)?.find((one) => one.values.get('id') === id)
   if (child === undefined)
     throw rejectionError(reject.input(`/${idMember}`, `${idMember} is none of ${collection.name}.`))
-  if (childVersion?.equals(child.version) !== true) throw stale('stale: the child has another version')
+  if (child.version === undefined || childVersion?.equals(child.version) !== true) {
+    throw stale('stale: the child has another version')
+  }
   return child
 }
 

@@ -10,6 +10,13 @@ import { type BoundValue, type BoundValues, type StatementText, statementText } 
 
 interface NewRow {
   readonly values: Assignments
+  /** null in a table without row versions, for all rows alike. */
+  readonly version: RowVersion | null
+}
+
+/** What an UPDATE sets. It always sets a new version. */
+interface ChangedRow {
+  readonly values: Assignments
   readonly version: RowVersion
 }
 
@@ -48,7 +55,7 @@ export class RowWriter {
   }
 
   /** Returns whether a row matched. Its version always changes, so a matched row is also a changed row. */
-  async update(session: WriteSession, matched: MatchedRow, { values, version }: NewRow): Promise<boolean> {
+  async update(session: WriteSession, matched: MatchedRow, { values, version }: ChangedRow): Promise<boolean> {
     const { match, bound } = this.#match(matched)
     const set = new Map([...values].map(([column, value]) => [column.column, this.#stored(column, value)]))
     set.set(ROW_VERSION, version)
@@ -71,9 +78,10 @@ export class RowWriter {
     rows.forEach(({ values, version }, index) => {
       for (const column of columns)
         bound[`r${index}_${column.column}`] = this.#stored(column, values.get(column) ?? null)
-      bound[`r${index}_${ROW_VERSION}`] = version
+      if (version !== null) bound[`r${index}_${ROW_VERSION}`] = version
     })
-    const names = [...columns.map(({ column }) => column), ROW_VERSION]
+    const versioned = rows.some(({ version }) => version !== null)
+    const names = [...columns.map(({ column }) => column), ...(versioned ? [ROW_VERSION] : [])]
     return session.change(this.#texts.insert(table, names, rows.length), bound)
   }
 

@@ -35,9 +35,10 @@ type RowModel = ModelStatic<Model>
 interface Table {
   readonly table: string
   readonly columns: readonly Column[]
+  readonly versioned: boolean
 }
 
-/** Attribute and column of the version that every root and child row has. */
+/** Attribute and column of a row's version. */
 const ROW_VERSION = { name: 'rowVersion', column: 'row_version' } as const
 
 /** The Sequelize models of one database: those of its entities and of the child tables that live in it. */
@@ -74,10 +75,11 @@ export class RowModels {
     return known(this.of(entity).associations[reference.name] as BelongsTo | undefined, reference.name)
   }
 
-  #define({ columns }: Table, table: string): RowModel {
+  #define({ columns, versioned }: Table, table: string): RowModel {
     const attributes: ModelAttributes = Object.fromEntries(columns.map((column) => [column.name, attribute(column)]))
     const rowVersion = { type: DataTypes.BLOB, field: ROW_VERSION.column, allowNull: false }
-    return this.#sequelize.define(table, { ...attributes, [ROW_VERSION.name]: rowVersion }, { tableName: table })
+    const all = versioned ? { ...attributes, [ROW_VERSION.name]: rowVersion } : attributes
+    return this.#sequelize.define(table, all, { tableName: table })
   }
 
   #defineChildren(children: Children, { columns: [id] }: Entity): RowModel {
@@ -85,7 +87,7 @@ export class RowModels {
     const columns = children.columns.some(({ column }) => column === children.foreignKey)
       ? children.columns
       : [...children.columns, foreignKey]
-    return this.#define({ table: children.table, columns }, children.table)
+    return this.#define({ table: children.table, columns, versioned: true }, children.table)
   }
 
   #refer(entity: Entity): void {

@@ -1,5 +1,5 @@
 import type { Children, Entity } from '../entity/entity.js'
-import type { Operand, RowVersion, Value } from '../entity/field.js'
+import { asRowVersion, type Operand, type Value } from '../entity/field.js'
 import type { FindPlan, FindReferencingPlan, FindByUniquePlan, GetPlan, LockPlan } from '../plan/plans.js'
 import type { LoadedRow, LockedRow, StoredRow } from '../plan/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
@@ -126,7 +126,7 @@ export class StoredRows {
     const { statements, dialect } = this.#source
     const statement = statements.rows({
       entity,
-      selected: [...entity.columns.map(own), 'rowVersion'],
+      selected: [...entity.columns.map(own), ...(entity.versioned ? (['rowVersion'] as const) : [])],
       selectedKey: 'stored',
       conditions,
       sort: [{ path: own(idColumn(entity)), descending: false }],
@@ -164,12 +164,11 @@ export function assertPrimary({ name, store }: Children): void {
   if (store !== 'primary') throw new TypeError(`${name} are kept in another database than the transaction's`)
 }
 
+/** The version comes after the values, if the entity has row versions. */
 function storedRow(names: readonly string[], row: readonly Value[]): StoredRow {
   const version = row[names.length]
-  if (!Buffer.isBuffer(version)) throw new TypeError('A row came without its version')
   const values = new Map(names.map((name, index): [string, Value] => [name, row[index] ?? null]))
-  // The column contains only versions that this service wrote.
-  return { values, version: version as RowVersion }
+  return { values, version: Buffer.isBuffer(version) ? asRowVersion(version) : undefined }
 }
 
 /** The property of a child's values that holds the id of its root: `productId` for the foreign key `product_id`. */

@@ -27,6 +27,11 @@ function idParameter({ properties }: Resource): object {
   return { name: 'id', in: 'path', required: true, schema: id === undefined ? { type: 'string' } : valueSchema(id) }
 }
 
+/** Whether rows have a row version, and so an `ETag`. */
+function isVersioned({ properties }: Resource): boolean {
+  return properties.some(({ name }) => name === 'rowVersion')
+}
+
 /** The reads of a resource that all resources may have. */
 export function readOperations(resource: Resource): DocumentedOperation[] {
   const { name } = resource
@@ -41,7 +46,12 @@ export function readOperations(resource: Resource): DocumentedOperation[] {
         summary,
         parameters: [...(isRow ? [idParameter(resource)] : []), ...operationParameters(resource, operation)],
         responses: {
-          ...success({ status: 200, description: answer, content: { [mediaType]: { schema: schema(name) } }, headers }),
+          ...success({
+            status: 200,
+            description: answer,
+            content: { [mediaType]: { schema: schema(name) } },
+            headers: isVersioned(resource) ? headers : headers.filter((header) => header !== 'ETag')
+          }),
           ...problemResponses(isRow ? [404] : [])
         }
       }
@@ -116,7 +126,7 @@ function create(resource: Resource): DocumentedOperation {
       ],
       requestBody: requestBody(`${name}.create`),
       responses: {
-        ...written(name, 201, 'The row as created.'),
+        ...written(resource, 201, 'The row as created.'),
         ...problemResponses([409, 413, 415, 422])
       }
     }
@@ -135,7 +145,7 @@ function update(resource: Resource): DocumentedOperation {
       parameters: guarded(resource, 'update'),
       requestBody: requestBody(`${name}.update`),
       responses: {
-        ...written(name, 200, 'The row as it is now.'),
+        ...written(resource, 200, 'The row as it is now.'),
         ...problemResponses([404, 409, 412, 413, 415, 422, 428])
       }
     }
@@ -179,7 +189,7 @@ function act(
       parameters: guarded(resource, 'act'),
       requestBody: { ...requestBody(inputSchemaName(name, action)), required: needsBody },
       responses: {
-        ...written(name, 200, 'The row as it is now.'),
+        ...written(resource, 200, 'The row as it is now.'),
         ...problemResponses([404, 409, 412, 413, 415, 422, 428])
       }
     }
@@ -201,12 +211,16 @@ function ownerParametersFor(resource: Resource, operation: 'create' | 'update' |
   return ownerParameters(ownerParameterOf(resource, operation))
 }
 
-function written(name: string, status: 200 | 201, description: string): object {
+function written(resource: Resource, status: 200 | 201, description: string): object {
   return success({
     status,
     description,
-    content: jsonContent({ $ref: `#/components/schemas/${name}` }),
-    headers: ['ETag', 'Idempotent-Replayed', ...(status === 201 ? (['Location'] as const) : [])]
+    content: jsonContent({ $ref: `#/components/schemas/${resource.name}` }),
+    headers: [
+      ...(isVersioned(resource) ? (['ETag'] as const) : []),
+      'Idempotent-Replayed',
+      ...(status === 201 ? (['Location'] as const) : [])
+    ]
   })
 }
 

@@ -57,12 +57,13 @@ describe(PAGE, function () {
   it('is all that the tests of every entity need to know of another entity, whatever it is made of', async () => {
     await addUnusualEntity(copy)
     await runModule(copy, ['typescript/bin/tsc', '-p', '.'])
-    const { passes, failures } = await runEveryEntity(copy, { database: 'sqlite', grep: 'loyalty-cards' })
+    const { passes, failures } = await runEveryEntity(copy, { database: 'sqlite', grep: 'loyalty-(cards|visits)' })
     expect(told(failures)).to.deep.equal([])
     const titles = passes.map(({ fullTitle }) => fullTitle).join('\n')
     for (const what of ['numbers answers', 'get answers', 'takes an owner', 'collect-points is refused']) {
       expect(titles, what).to.include(`loyalty-cards ${what}`)
     }
+    expect(titles).to.include('loyalty-visits delete goes without a tag and knows no tag that matches')
   })
 
   it('makes entities that the test of deleted rules leaves to their own words', async () => {

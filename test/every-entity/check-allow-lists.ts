@@ -10,6 +10,7 @@ import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
 import { hiddenNames } from './hidden-names.js'
 import { propertyRows } from './property-rows.js'
+import { ruleOf } from './rule-of.js'
 import type { StoredRow } from './table-rows.js'
 
 /** What filters, sorts and fields take, with the very rows; all else is a name that nobody knows. */
@@ -113,7 +114,7 @@ export function checkAllowLists(store: EveryStore, entity: Entity): void {
     }
     findings.same(
       'hidden columns',
-      hidden.filter((name) => name === 'rowVersion'),
+      hidden.filter((name) => name === 'rowVersion' && ruleOf(entity).versioned),
       []
     )
     findings.finish()

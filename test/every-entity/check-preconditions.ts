@@ -7,6 +7,7 @@ import { ADMIN } from './caller.js'
 import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
 import type { Values } from './made-values.js'
+import { ruleOf } from './rule-of.js'
 import { neededState, statesOf, suitableState, suits } from './states.js'
 import { fingerprint, storedVersion } from './table-rows.js'
 
@@ -57,14 +58,16 @@ export function checkPreconditions(store: EveryStore, entity: Entity): void {
   }
 
   if (entity.writes.has('delete')) {
-    it("delete goes without a tag and honours the row's", async () => {
+    const { versioned } = ruleOf(entity)
+    it(`delete goes without a tag and ${versioned ? "honours the row's" : 'knows no tag that matches'}`, async () => {
       const findings = new Findings()
       const row = await store.maker.row(entity)
       const call = { resource: entity.name, operation: 'delete', id: row.id } as const
       await checkTags(store, entity, { call, findings })
       for (const ifMatch of ['absent', 'blank', 'star', 'fresh'] as const) {
         const gone = await store.maker.row(entity)
-        const [first, again] = ['ok', 'not-found']
+        // No tag matches a row without a version: it stays.
+        const [first, again] = ifMatch === 'fresh' && !versioned ? ['conflict', 'conflict'] : ['ok', 'not-found']
         const made: Call = { ...call, id: gone.id, ifMatch: ifMatch === 'fresh' ? { version: gone.version } : ifMatch }
         for (const [at, code] of [first, again].entries()) {
           const transport = store.transports[at === 0 ? 0 : 1]

@@ -36,7 +36,7 @@ export function checkRowWrites(store: EveryStore, entity: Entity): void {
         for (const caller of callersOf(neededFor(rule, call))) {
           const texts: string[] = []
           for (const [at, row] of rows.entries()) {
-            const made = { ...call, id: row.id, ...withBody(bodies[at]), ifMatch: { version: row.version } }
+            const made = { ...call, id: row.id, ...withBody(bodies[at]), ifMatch: tagOf(rule, row) }
             const unguarded = { ...made, ifMatch: 'absent' as const }
             const code = rowCode(rule, { call: made, caller }, row)
             const [rejected] =
@@ -115,6 +115,11 @@ async function bodyOf(
     : actionBody(store.maker, entity, { action, row: of.row })
 }
 
+/** The tag of a row; `*` where rows have no version, and so no tag of their own. */
+function tagOf({ versioned }: Rule, { version }: MadeRow): NonNullable<Call['ifMatch']> {
+  return versioned ? { version } : 'star'
+}
+
 function withBody(body: Body | undefined): Pick<Call, 'body'> {
   return body === undefined ? {} : { body }
 }
@@ -127,7 +132,7 @@ async function checkDone(
   const { write, row, caller, transport, findings } = of
   const { id, version } = row
   const body = await bodyOf(store, entity, { write, row })
-  const call: Call = { ...write.call, id, ...withBody(body), ifMatch: { version } }
+  const call: Call = { ...write.call, id, ...withBody(body), ifMatch: tagOf(ruleOf(entity), row) }
   const outcome: Outcome = await answered(store, { call, caller, transport }, { code: 'ok', findings })
   const what = `${write.title} ${id} by ${caller.name}`
   const after = await storedVersion(store.sql, entity, id)

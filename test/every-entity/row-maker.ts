@@ -9,6 +9,7 @@ import { FIRST_VALUES, PARENT_VALUES, ROW_VALUES } from './domain-values.js'
 import { guidOf, madeValue, type Values } from './made-values.js'
 import { ruleOf } from './rule-of.js'
 import { ownerColumn } from './rule.js'
+import { columnNames } from './table-rows.js'
 
 /** A row as it was put into the database, past the service. */
 export interface MadeRow {
@@ -122,10 +123,11 @@ export class RowMaker {
     }
     const version = Buffer.alloc(8)
     version.writeBigUInt64BE(0x0700_0000_0000_0000n + BigInt(n))
-    const names = [...columns.map(({ column }) => column), 'row_version']
+    const versioned = (await columnNames(this.#database, name)).includes('row_version')
+    const names = [...columns.map(({ column }) => column), ...(versioned ? ['row_version'] : [])]
     await this.#database.run(`INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`, [
       ...columns.map(({ name: one, field }) => stored(this.#database.kind, field, row[one] ?? null)),
-      version
+      ...(versioned ? [version] : [])
     ])
     return { id: String(row['id']), version: version.toString('base64'), values: row, children: {} }
   }

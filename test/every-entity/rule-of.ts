@@ -17,6 +17,7 @@ function declared(entity: Entity): Rule {
   const visible = columns.filter(({ field }) => !field.hidden)
   return {
     kind: writes.size === 0 ? 'read' : writes.has('update') ? 'CRUD' : 'root',
+    versioned: entity.versioned,
     properties: [...visible, ...computed, ...joined].map(({ name }) => name),
     read: guard(access.list),
     get: guard(access.get),

@@ -37,6 +37,8 @@ export interface Rule {
   readonly kind: 'root' | 'CRUD' | 'read'
   /** All of the DTO but `rowVersion`, computed and joined ones included. */
   readonly properties: readonly string[]
+  /** Whether the DTO has a `rowVersion`. */
+  readonly versioned: boolean
   readonly read: Guard
   /** By-id reads where they differ. */
   readonly get: Guard

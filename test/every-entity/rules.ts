@@ -85,6 +85,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     actions: actions('pause resume change-plan')
   }),
   'audit-entries': rule('read', 'id at subject resource rowId action requestId', {
+    versioned: false,
     read: { permission: 'audit:read' },
     write: undefined,
     actions: {}
@@ -93,9 +94,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
 
 type Said = Pick<Rule, 'read' | 'write' | 'actions'> & Partial<Rule>
 
-function rule(kind: Rule['kind'], properties: string, said: Said): Rule {
+function rule(kind: Rule['kind'], names: string, said: Said): Rule {
   const ownerFilter: OwnerFilter | undefined = undefined
-  return { kind, properties: properties.split(' '), get: said.read, customReads: {}, ownerFilter, ...said }
+  const properties = names.split(' ')
+  return { kind, properties, versioned: true, get: said.read, customReads: {}, ownerFilter, ...said }
 }
 
 function publicRead(permission: string): Pick<Rule, 'read' | 'write'> {

@@ -27,10 +27,23 @@ export async function fingerprint(database: TestDatabase, entities: readonly Ent
   ])
   const parts: string[] = []
   for (const table of tables) {
-    const rows = await database.run(`SELECT id, HEX(row_version) AS version FROM ${table} ORDER BY id`)
+    const version = (await columnNames(database, table)).includes('row_version') ? 'HEX(row_version)' : "''"
+    const rows = await database.run(`SELECT id, ${version} AS version FROM ${table} ORDER BY id`)
     parts.push(`${table} ${rows.map(({ id, version }) => `${String(id)}:${String(version)}`).join(' ')}`)
   }
   return parts.join('\n')
+}
+
+/** The columns of a table, as the database itself tells. */
+export async function columnNames(database: TestDatabase, table: string): Promise<string[]> {
+  const rows =
+    database.kind === 'sqlite'
+      ? await database.run('SELECT name FROM pragma_table_info(?)', [table])
+      : await database.run(
+          'SELECT COLUMN_NAME AS name FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?',
+          [table]
+        )
+  return rows.map(({ name }) => String(name))
 }
 
 /** How often a write of a row was written down. */
@@ -45,12 +58,13 @@ export async function auditEntries(
   return Number(row?.['n'])
 }
 
-/** In base64; undefined for a row that is not there. */
+/** In base64, empty where rows have none; undefined for a row that is not there. */
 export async function storedVersion(
   database: TestDatabase,
-  { table }: Entity,
+  { table, versioned }: Entity,
   id: string
 ): Promise<string | undefined> {
-  const [row] = await database.run(`SELECT HEX(row_version) AS version FROM ${table} WHERE id = ?`, [id])
+  const version = versioned ? 'HEX(row_version)' : "''"
+  const [row] = await database.run(`SELECT ${version} AS version FROM ${table} WHERE id = ?`, [id])
   return row === undefined ? undefined : Buffer.from(String(row['version']), 'hex').toString('base64')
 }

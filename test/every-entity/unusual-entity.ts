@@ -2,7 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { follow, type Step } from './follow-page.js'
 
-/** What gift-cards of the page are not: guids, longs, an owner filter, a read with a condition, a new permission. */
+/**
+ * What gift-cards of the page are not: guids, longs, an owner filter, a read with a condition, a new permission, rows
+ * without a version.
+ */
 const STEPS: readonly Step[] = [
   {
     kind: 'create',
@@ -20,6 +23,11 @@ export const createLoyaltyCards: Migration = {
       },
       sorted: ['number', 'points'],
       references: { customerId: 'customers' }
+    }),
+    table('loyalty_visits', {
+      rowVersion: 'none',
+      columns: { id: int(), place: text(60), customerId: int(), seenAt: dateTime() },
+      sorted: ['place']
     })
   )
 }
@@ -88,10 +96,36 @@ export const loyaltyCards = defineEntity({
     path: 'examples/store/entities/index.ts',
     importLine: "import { loyaltyCards } from './loyalty-cards.js'",
     item: '  loyaltyCards'
+  },
+  {
+    kind: 'create',
+    path: 'examples/store/entities/loyalty-visits.ts',
+    content: `
+import { dateTime, defineEntity, int, onCreate, ownRows, readOnly, text } from '../../../data-service/public/entity.js'
+
+export const loyaltyVisits = defineEntity({
+  name: 'loyalty-visits',
+  description: 'When regular customers were where.',
+  rowVersion: 'none',
+  fields: { id: readOnly(int()), place: text(60), customerId: onCreate(int()), seenAt: readOnly(dateTime()) },
+  label: 'place',
+  filterable: ['id', 'place', 'customerId', 'seenAt'],
+  sortable: ['place'],
+  access: { read: ownRows('customerId'), write: ownRows('customerId') },
+  writes: ['create', 'delete'],
+  creates: { prepare: ({ now }) => ({ values: { seenAt: now } }) }
+})
+`
+  },
+  {
+    kind: 'add',
+    path: 'examples/store/entities/index.ts',
+    importLine: "import { loyaltyVisits } from './loyalty-visits.js'",
+    item: '  loyaltyVisits'
   }
 ]
 
-/** Adds `loyalty-cards` to a copy of the project, with a permission that the clerk and the bypass role have. */
+/** Adds `loyalty-cards` and `loyalty-visits` to a copy of the project, with a permission that the clerk and the bypass role have. */
 export async function addUnusualEntity(root: string): Promise<void> {
   for (const step of STEPS) await follow(step, root)
   const roles = join(root, 'examples/store/roles.ts')

@@ -11,6 +11,8 @@ export interface StackOptions {
   readonly database: { readonly url: string; readonly reviewsUrl: string }
   /** Settings of both processes, before those chosen here. */
   readonly env?: Readonly<Record<string, string>>
+  /** The compiled module of the data service; the reference store without it. */
+  readonly service?: string
   /** Addresses of further data services, which the gateway spreads its calls over too. */
   readonly also?: readonly string[]
 }
@@ -32,7 +34,8 @@ export interface Stack extends AsyncDisposable {
 }
 
 /** Starts both processes on free ports with a data folder of their own. Resolves when both listen. */
-export async function startStack({ database, env: chosen = {}, also = [] }: StackOptions): Promise<Stack> {
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { database, env: chosen = {}, service = 'examples/store/main.js', also = [] } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
   const env = {
     DATA_DIR: dataDir,
@@ -52,7 +55,7 @@ export async function startStack({ database, env: chosen = {}, also = [] }: Stac
     }
   }
   try {
-    const dataService = startProcess('examples/store/main.js', { ...env, DATA_SERVICE_ADDRESS: '127.0.0.1:0' })
+    const dataService = startProcess(service, { ...env, DATA_SERVICE_ADDRESS: '127.0.0.1:0' })
     processes.push(dataService)
     const dataAddress = await listening(dataService, 'address')
     const DATA_SERVICE_ADDRESS = [dataAddress, ...also].join(',')

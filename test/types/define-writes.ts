@@ -43,6 +43,18 @@ const things = {
 } as const
 const part = { size: 1, price: '1.00' }
 
+export const writesThatNeedAVersion = [
+  defineEntity({ ...things, rowVersion: 'none', writes: ['create', 'delete'] }),
+  // @ts-expect-error a PUT is guarded by the version
+  defineEntity({ ...things, rowVersion: 'none', writes: ['update'] }),
+  // @ts-expect-error and so is what it rejects or sets
+  defineEntity({ ...things, rowVersion: 'none', writes: ['create'], updates: () => ({}) }),
+  // @ts-expect-error and every action
+  defineEntity({ ...things, rowVersion: 'none', actions: () => ({}) }),
+  // @ts-expect-error there is no other word: rows have a version unless the file says that they have none
+  defineEntity({ ...things, rowVersion: 'some' })
+]
+
 /** What the mistakes below are variations of: all of this compiles. */
 export const sound = [
   defineEntity({ ...things, writes: ['create', 'update', 'delete'] }),

@@ -272,7 +272,7 @@ export interface Ddl {
   /** A table with its indexes. */
   createTable(table: Table): readonly string[]
   /** Adds the columns of `table`, with their indexes, to the table of that name. */
-  addColumns(table: Table): readonly string[]
+  addColumns(table: Pick<Table, 'name' | 'columns' | 'indexes'>): readonly string[]
   /** A SELECT of the `columnName` of every column of a table. */
   columnNames(table: string): string
   /** The statements of each migration of the service's own tables. They are never changed after their release. */
@@ -289,11 +289,13 @@ export interface Ddl {
 export type OwnTablesMigration =
   '005-idempotency-keys' | '007-accounts' | '008-sessions' | '033-look-up-guards' | '034-family-refs'
 
-/** The description of a table from which DDL is made. Every table also has a `row_version` of eight bytes. */
+/** The description of a table from which DDL is made. */
 export interface Table {
   readonly name: string
   /** Columns with their fields. The first of a new table is `id`, the primary key. The database numbers an int or long. */
   readonly columns: readonly TableColumn[]
+  /** Whether the table also has a `row_version` of eight bytes. */
+  readonly versioned: boolean
   readonly indexes: readonly TableIndex[]
   readonly foreignKeys: readonly ForeignKey[]
 }

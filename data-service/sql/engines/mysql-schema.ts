@@ -160,10 +160,10 @@ function rightsStatements(table: string, column: string): readonly (readonly [ri
 function mysqlDdl(server: MysqlServer): Ddl {
   const collation = collationOf(server)
   return {
-    createTable: ({ name, columns, indexes, foreignKeys }) => {
+    createTable: ({ name, columns, versioned, indexes, foreignKeys }) => {
       const lines = [
         ...columns.map(({ column, field }) => columnDefinition(column, field, collation)),
-        '`row_version` BINARY(8) NOT NULL',
+        ...(versioned ? ['`row_version` BINARY(8) NOT NULL'] : []),
         'PRIMARY KEY (`id`)',
         ...indexes.map(indexDefinition),
         ...foreignKeys.map((key) => foreignKeyDefinition(name, key))

@@ -70,10 +70,10 @@ function isBusy(error: unknown): boolean {
 
 /** All migrations share one transaction, so a table may take several statements. */
 const sqliteDdl: Ddl = {
-  createTable: ({ name, columns, indexes, foreignKeys }) => {
+  createTable: ({ name, columns, versioned, indexes, foreignKeys }) => {
     const lines = [
       ...columns.map(columnDefinition),
-      '`row_version` BLOB NOT NULL',
+      ...(versioned ? ['`row_version` BLOB NOT NULL'] : []),
       ...foreignKeys.map((key) => foreignKeyDefinition(name, key))
     ]
     return [

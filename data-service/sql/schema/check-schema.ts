@@ -65,16 +65,17 @@ interface Columned {
   readonly name: string
   readonly table: string
   readonly columns: readonly { readonly column: string }[]
+  readonly versioned: boolean
 }
 
 function missingColumns(
   schema: ActualSchema,
-  { name, table, columns }: Columned,
+  { name, table, columns, versioned }: Columned,
   more: readonly string[] = []
 ): string[] {
   const actual = schema.columns.get(table)
   if (actual === undefined) return [`${name}: there is no table ${table}; a new migration must create it`]
-  return [...columns.map(({ column }) => column), 'row_version', ...more]
+  return [...columns.map(({ column }) => column), ...(versioned ? ['row_version'] : []), ...more]
     .filter((column) => !actual.has(column))
     .map((column) => `${name}: the table ${table} has no column ${column}; a new migration must add it`)
 }
@@ -84,7 +85,7 @@ function missingInChildren(schema: ActualSchema, store: StoreName, entity: Entit
     .filter((children) => children.store === store)
     .flatMap(({ name, table, foreignKey, columns }) => {
       const full = `${entity.name}.${name}`
-      const missing = missingColumns(schema, { name: full, table, columns }, [foreignKey])
+      const missing = missingColumns(schema, { name: full, table, columns, versioned: true }, [foreignKey])
       if (missing.length > 0 || schema.sortOrders.has(`${table}.${foreignKey} ASC`)) return missing
       return [`${full}: no index leads with ${table}.${foreignKey}; name it under partOf or indexed in a new migration`]
     })

@@ -26,6 +26,10 @@ function ownTables(name: OwnTablesMigration): Migration {
 /** Idempotency keys of writes with their stored answers, purged by `expires_at`. Times are epoch milliseconds. */
 const createIdempotencyKeys = ownTables('005-idempotency-keys')
 
+/**
+ * The table has a row version although the resource shows none: earlier versions of the service read it, and may run
+ * beside this one on the same database. So each entry still gets one.
+ */
 const createAuditEntries: Migration = {
   name: '006-audit-entries',
   up: createTables(

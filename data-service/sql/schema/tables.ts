@@ -7,8 +7,10 @@ type Columns = Readonly<Record<string, Field>> & { readonly id: Field<'int' | 'l
 
 /** A new table of a migration, in the property names of the entity file. Columns are named in snake_case. */
 interface TableDefinition<C extends Columns> {
-  /** Without the row version, which every table has. The database numbers an `id` that is int or long. */
+  /** Without the row version, which is not listed. The database numbers an `id` that is int or long. */
   readonly columns: C
+  /** As in the entity file: rows have no version, and the table has no column for one. */
+  readonly rowVersion?: 'none'
   /** Columns that rows can be sorted by in both directions, with the id as the tie-break. */
   readonly sorted?: readonly (keyof C & string)[]
   /** From a column to the table of the aggregate's root: the rows are deleted with the root. */
@@ -32,6 +34,7 @@ export function table<const C extends Columns>(name: string, definition: TableDe
   return {
     name,
     columns,
+    versioned: definition.rowVersion !== 'none',
     indexes: [
       ...columnIndexes(name, columns, { sorted: (definition.sorted ?? []).map(snakeCase), indexed }),
       ...(definition.uniqueTogether ?? []).map((properties) => uniqueIndex(name, columns, properties.map(snakeCase)))
@@ -122,6 +125,6 @@ export function addColumns<const C extends Readonly<Record<string, Field>>>(
       sorted: (sorted ?? []).map(snakeCase),
       indexed: (indexed ?? []).map(snakeCase)
     })
-    for (const statement of ddl.addColumns({ name, columns: added, indexes, foreignKeys: [] })) await run(statement)
+    for (const statement of ddl.addColumns({ name, columns: added, indexes })) await run(statement)
   }
 }

@@ -11,6 +11,8 @@ import {
 export const auditEntries = defineEntity({
   name: 'audit-entries',
   description: 'Who wrote what and when; every write leaves one in its own transaction.',
+  // No write of the service changes an entry.
+  rowVersion: 'none',
 
   fields: {
     id: readOnly(long()),

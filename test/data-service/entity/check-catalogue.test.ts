@@ -180,6 +180,18 @@ describe('checkCatalogue', () => {
     ],
     'no word about access': [{ access: {} }, /access says nothing/],
     ...columnPermissionMistakes(),
+    'a PUT of rows without a version': [
+      { rowVersion: 'none', access: { read: everyone, write: permission('products:manage') }, writes: ['update'] },
+      /`update` is a guarded write, which needs rows with a row version/
+    ],
+    'an action on rows without a version': [
+      {
+        rowVersion: 'none',
+        access: { read: everyone, write: permission('products:manage') },
+        actions: () => ({ close: { description: '', change: () => ({}) } })
+      },
+      /`close` is a guarded write/
+    ],
     'a child without an id': [
       { children: { c: { table: 'c', foreignKey: 'otherId', fields: { name: text(1) } } } },
       /children `c`: `id` must be/

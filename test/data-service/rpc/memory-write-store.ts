@@ -71,6 +71,7 @@ export class MemoryWriteStore implements WriteStore {
         return withChildren(row, children)
       },
       insert: async ({ entity, values, version, children }) => {
+        if (version === null) throw new Error('Every row of this store has a version')
         const row = this.#rowOf(values, version)
         for (const one of children) {
           row.children.set(

@@ -65,7 +65,7 @@ eachDatabase((kind) => {
       const increment = (unit: UnitOfWork): Promise<boolean> => counted(unit)
       async function counted(unit: UnitOfWork): Promise<boolean> {
         const row = await unit.lock(lockPlan(categories, 1))
-        if (row === undefined) throw new Error('It is gone')
+        if (row?.version === undefined) throw new Error('It is gone')
         const { version: seen } = row
         const slug = `${String(row.values.get('slug'))}x`
         return await unit.update(

@@ -1,0 +1,4 @@
+import { startDataService } from '../../data-service/public/service.js'
+import { library } from './library.js'
+
+await startDataService(library)
