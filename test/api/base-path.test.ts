@@ -18,8 +18,9 @@ describeApi(
       expectProblem(bare, { status: 404, code: 'route.not-found', base: BASE })
     })
 
-    it('every link is absolute on the base', async () => {
-      const link = String((await call('/api/products/paged?pageSize=2')).headers['link'])
+    it('every link is absolute on the base, whatever a proxy reports', async () => {
+      const headers = { 'x-forwarded-host': 'other.example', 'x-forwarded-proto': 'http', host: 'evil.example' }
+      const link = String((await store.call('/api/products/paged?pageSize=2', { headers })).headers['link'])
       const targets = [...link.matchAll(/<([^>]+)>/g)].map(([, target = '']) => target)
       expect(targets).to.have.length(3)
       for (const target of targets) expect(target.startsWith(`${BASE}/products/paged?`), target).to.equal(true)
@@ -36,5 +37,5 @@ describeApi(
       expect(json(await call('/api/openapi.json'))).to.have.nested.property('servers[0].url', BASE)
     })
   },
-  { env: () => ({ PUBLIC_BASE_URL: BASE }) }
+  { env: () => ({ PUBLIC_BASE_URL: BASE, TRUSTED_PROXIES: '127.0.0.0/8' }) }
 )

@@ -117,15 +117,29 @@ describeApi('GET /{resource}/export', (store) => {
     ['fields=nope', 'fields.invalid', 'fields'],
     ['sortColumn=nope', 'sort.property.unknown', 'sortColumn'],
     ['sortDirection=up', 'sort.direction.invalid', 'sortDirection'],
-    [filter('id', 'eq', 'x'), 'filter.value.invalid', 'filters[id].value']
+    [filter('id', 'eq', 'x'), 'filter.value.invalid', 'filters[id].value'],
+    ['bom=no', 'request.malformed', 'bom'],
+    ['escapeFormulas=true&escapeFormulas=false', 'request.malformed', 'escapeFormulas']
   ]
   for (const [query, code, parameter] of REFUSED) {
     it(`answers a problem document to ${query}`, async () => {
       const answer = await store.call(`/products/export?${query}`)
       store.problem(answer, { status: 400, code, violations: [{ code, parameter }] })
-      expect(answer.headers).not.to.have.any.keys('content-disposition')
+      expect(answer.headers).not.to.have.any.keys('content-disposition', 'x-export-row-limit')
     })
   }
+
+  it('judges its options after who may, and together with what the data service finds', async () => {
+    store.problem(await store.call('/orders/export?bom=no'), { status: 401, code: 'auth.required' })
+    store.problem(await store.call('/products/export?bom=no&sortColumn=nope'), {
+      status: 400,
+      code: 'sort.property.unknown',
+      violations: [
+        { code: 'sort.property.unknown', parameter: 'sortColumn' },
+        { code: 'request.malformed', parameter: 'bom' }
+      ]
+    })
+  })
 })
 
 describeApi(

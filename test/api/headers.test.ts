@@ -136,6 +136,14 @@ describeApi('headers', (store) => {
     })
   }
 
+  it('forbids browsers to guess the type of any answer', async () => {
+    const targets = ['/products', '/products/1', '/products/export', '/products/x', '/nope', '/products/%', '/docs']
+    for (const target of targets) {
+      const { headers } = await store.call(target)
+      expect(headers, target).to.include({ 'x-content-type-options': 'nosniff' })
+    }
+  })
+
   it('sends no header of a framework', async () => {
     const { headers } = await store.call('/products/1')
     expect(headers).not.to.have.any.keys('x-powered-by', 'server')

@@ -27,6 +27,7 @@ describeApi('GET /{resource}/lookup', (store) => {
       ]
     })
     expect(answer.headers).to.include({ 'cache-control': 'no-store', 'api-supported-versions': '1.0' })
+    expect(answer.headers).not.to.have.property('x-truncated')
   })
 
   it('searches within names, plain characters, letter case aside', async () => {
@@ -44,7 +45,7 @@ describeApi('GET /{resource}/lookup', (store) => {
     store.problem(await store.as('nobody', '/orders/lookup'), { status: 403, code: 'ownership.denied' })
   })
 
-  it('stops at 1000', async () => {
+  it('stops at 1000 and says so', async () => {
     await withTestDatabase(store.databaseUrl, (database) =>
       insertRows(
         database,
@@ -54,5 +55,6 @@ describeApi('GET /{resource}/lookup', (store) => {
     )
     const answer = await store.call('/categories/lookup?search=m')
     expect(names(answer)).to.deep.equal(Array.from({ length: 1000 }, (_, n) => 100 + n))
+    expect(answer.headers).to.include({ 'x-truncated': 'true' })
   })
 })

@@ -47,7 +47,14 @@ describeApi('malformed HTTP', (store) => {
     expect(await instance('hello\r\n\r\n')).to.equal('/')
   })
 
-  for (const target of ['/products/%', '/products/%zz', '/products/%ff', '/products/1%00']) {
+  for (const target of [
+    '/products/%',
+    '/products/%zz',
+    '/products/%ff',
+    '/products/1%00',
+    '/products?x=%',
+    '/products/paged?%ff=1'
+  ]) {
     it(`answers the undecodable target ${target}`, async () => {
       const answer = await store.call(target)
       expect(answer.status).to.equal(400)

@@ -35,7 +35,10 @@ interface SeenCall {
   readonly request: unknown
 }
 
-/** A data service in memory: answers what it is told to and keeps every call. */
+/**
+ * A data service in memory: answers what it is told to and keeps every call. It is for faults that a real data service
+ * cannot be made to show, and for resources that the store does not have. What a real one shows belongs into test/api.
+ */
 export class FakeDataClient implements DataClient {
   readonly calls: SeenCall[] = []
   reachable = true
@@ -47,27 +50,11 @@ export class FakeDataClient implements DataClient {
     truncated: false,
     continuationPageSize: 500
   })
-  answerPage: () => PageResponse = () => ({
-    records: [record('{"id":11}')],
-    pageSize: 10,
-    currentPage: '2',
-    totalCount: '25',
-    hasNext: true
-  })
-  answerLookup: () => LookupResponse = () => ({ json: Buffer.from('{"items":[]}'), truncated: false })
   answerGet: () => Promise<GetResponse> | GetResponse = () => ({ record: record('{"id":1}', 'AQIDBAUGBwg=') })
   answerExport: (call: CallContext) => AsyncIterable<ExportPart> = () =>
     parts(exportHeader(), { end: { count: 0, truncated: false } })
-  answerRead: () => Promise<ReadResponse> | ReadResponse = () => ({
-    json: Buffer.from('[3,17]'),
-    rowLimit: 1000,
-    truncated: false
-  })
   answerCreate: (request: CreateRequest) => Promise<CreateResponse> | CreateResponse = ({ linkBase }) =>
     created({ location: `${linkBase}/products/7` })
-  answerUpdate: () => Promise<UpdateResponse> | UpdateResponse = () => written()
-  answerDelete: () => Promise<void> | void = () => {}
-  answerAct: () => Promise<ActResponse> | ActResponse = () => written()
 
   readonly #listeners: (() => void)[] = []
 
@@ -90,12 +77,12 @@ export class FakeDataClient implements DataClient {
 
   async page(call: CallContext, request: PageRequest): Promise<PageResponse> {
     this.calls.push({ rpc: 'page', call, request })
-    return this.answerPage()
+    return { records: [record('{"id":11}')], pageSize: 10, currentPage: '2', totalCount: '25', hasNext: true }
   }
 
   async lookup(call: CallContext, request: LookupRequest): Promise<LookupResponse> {
     this.calls.push({ rpc: 'lookup', call, request })
-    return this.answerLookup()
+    return { json: Buffer.from('{"items":[]}'), truncated: false }
   }
 
   async get(call: CallContext, request: GetRequest): Promise<GetResponse> {
@@ -105,7 +92,7 @@ export class FakeDataClient implements DataClient {
 
   async read(call: CallContext, request: ReadRequest): Promise<ReadResponse> {
     this.calls.push({ rpc: 'read', call, request })
-    return this.answerRead()
+    return { json: Buffer.from('[3,17]'), rowLimit: 1000, truncated: false }
   }
 
   export(call: CallContext, request: ExportRequest): AsyncIterable<ExportPart> {
@@ -120,17 +107,16 @@ export class FakeDataClient implements DataClient {
 
   async update(call: CallContext, request: UpdateRequest): Promise<UpdateResponse> {
     this.calls.push({ rpc: 'update', call, request })
-    return this.answerUpdate()
+    return written()
   }
 
   async delete(call: CallContext, request: DeleteRequest): Promise<void> {
     this.calls.push({ rpc: 'delete', call, request })
-    return this.answerDelete()
   }
 
   async act(call: CallContext, request: ActRequest): Promise<ActResponse> {
     this.calls.push({ rpc: 'act', call, request })
-    return this.answerAct()
+    return written()
   }
 
   isReachable(): boolean {
@@ -154,8 +140,8 @@ export function record(json: string, rowVersion = ''): EntityRecord {
 }
 
 /** What a write answers. */
-function written(more: Partial<UpdateResponse> = {}): UpdateResponse {
-  return { record: record('{"id":7}', 'AQIDBAUGBwg='), ignoredMembers: [], replayed: false, ...more }
+function written(): UpdateResponse {
+  return { record: record('{"id":7}', 'AQIDBAUGBwg='), ignoredMembers: [], replayed: false }
 }
 
 /** What a create answers. */

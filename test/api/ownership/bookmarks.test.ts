@@ -106,7 +106,14 @@ describeApi('ownership of bookmarks', (store) => {
     const posted = await send(store, `ada POST ${path}?userId=1`, { body: {} })
     store.problem(posted, { status: 405, code: 'method.not-allowed' })
     expect(posted.headers.allow).to.equal('GET, HEAD')
-    store.problem(await store.as('ada', '/bookmarks/session_ids?userId=1'), { status: 400, code: 'id.invalid' })
+    expect(json(await store.as('ada', '/bookmarks/session%2Dids?userId=1'))).to.deep.equal(json(read))
+    for (const id of [
+      '/bookmarks/session_ids',
+      '/bookmarks/Session-Ids',
+      '/bookmarks/session-ids%20',
+      '/products/session-ids'
+    ])
+      store.problem(await store.as('ada', `${id}?userId=1`), { status: 400, code: 'id.invalid' })
   })
 
   it('session ids stop at 1000 and say so, and are the same over gRPC', async () => {

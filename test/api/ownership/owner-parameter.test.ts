@@ -9,6 +9,7 @@ const headers = { 'content-type': 'application/json' }
 const PARAMETERS: readonly (readonly [query: string, verdict: 'own' | 'denied'])[] = [
   ['userId=1', 'own'],
   ['userId=01', 'own'],
+  ['USERid=1', 'own'],
   ['', 'denied'],
   ['userId=', 'denied'],
   ['userId=2', 'denied'],

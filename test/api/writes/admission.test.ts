@@ -120,6 +120,25 @@ describeApi('who may write', (store) => {
     store.problem(rejected, { status: 400, code: 'body.invalid' })
   })
 
+  it('rejects unknown parameters of every write where handling is strict', async () => {
+    for (const line of [
+      'clerk POST /products?x=1',
+      'clerk PUT /products/1?x=1',
+      'clerk PUT /products/1/unpublish?x=1',
+      'clerk DELETE /products/12?x=1'
+    ]) {
+      const body = line.includes('DELETE') ? {} : { body: line.includes('unpublish') ? {} : BODY }
+      const rejected = await send(store, line, { ...body, ifMatch: tag, headers: { prefer: 'handling=strict' } })
+      store.problem(rejected, {
+        status: 400,
+        code: 'parameter.unknown',
+        violations: [{ code: 'parameter.unknown', parameter: 'x', says: 'x' }]
+      })
+      expect(rejected.headers, line).to.include({ 'preference-applied': 'handling=strict' })
+      expect(rejected.headers, line).not.to.have.property('x-ignored-parameters')
+    }
+  })
+
   it('says which methods a path has', async () => {
     for (const [line, allow] of [
       ['clerk PUT /products', 'GET, HEAD, POST'],

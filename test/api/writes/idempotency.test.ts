@@ -198,8 +198,21 @@ describeApi(
     it('is not asked for where there is no create or guarded write', async () => {
       const created = await send(store, 'clerk POST /categories', { body: { name: 'Goes', slug: 'goes' }, key: 'd' })
       const path = `/categories/${String(rowIn(created)['id'])}`
-      expect((await send(store, `clerk DELETE ${path}`, { key: 'd' })).status).to.equal(204)
+      const deleted = await send(store, `clerk DELETE ${path}`, { key: 'd' })
+      expect([deleted.status, deleted.text]).to.deep.equal([204, ''])
+      expect(deleted.headers).not.to.have.any.keys('content-type', 'etag')
       store.problem(await send(store, `clerk DELETE ${path}`, { key: 'd' }), { status: 404, code: 'not-found' })
+    })
+
+    it('is not looked at on DELETE, and neither is a body', async () => {
+      const created = await send(store, 'clerk POST /categories', { body: { name: 'Goes too', slug: 'goes-too' } })
+      const deleted = await send(store, `clerk DELETE /categories/${String(rowIn(created)['id'])}?x=1`, {
+        body: 'not JSON',
+        key: 'a b',
+        headers: { 'content-type': 'text/plain' }
+      })
+      expect(deleted.status, deleted.text).to.equal(204)
+      expect(deleted.headers).to.include({ 'x-ignored-parameters': 'x' })
     })
 
     it('belongs to the owner claim of the first request: another one is rejected, and nothing runs', async () => {

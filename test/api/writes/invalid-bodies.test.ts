@@ -73,6 +73,10 @@ describeApi('invalid bodies', (store) => {
       status: 400,
       code: 'body.malformed'
     })
+    // It comes before the token, too, and needs no media type.
+    for (const line of ['- POST /products', '- PUT /products/1'])
+      for (const sent of [{ headers }, {}])
+        store.problem(await send(store, line, sent), { status: 400, code: 'body.malformed' })
   })
 
   it('names all faults at once', async () => {

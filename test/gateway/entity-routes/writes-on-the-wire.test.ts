@@ -18,37 +18,7 @@ describe('writes on the wire', () => {
   })
   afterEach(() => gateway.close())
 
-  const lastRequest = (): unknown => gateway.data.calls.at(-1)?.request
   const answerTo = async (bytes: string): Promise<string> => exchange(url, Buffer.from(bytes, 'latin1'))
-
-  it('lines of If-Match are one list', async () => {
-    const answer = await answerTo(
-      `PUT /products/1 HTTP/1.1\r\n${JSON_HEAD}If-Match: "AA=="\r\nX: y\r\nif-match:W/"AQ=="\r\n${EMPTY_OBJECT}`
-    )
-    expect(answer).to.match(/^HTTP\/1\.1 200 /)
-    expect(lastRequest()).to.have.deep.nested.property('precondition', {
-      kind: 'PRECONDITION_KIND_TAGS',
-      versions: [Buffer.from([0]), Buffer.from([1])]
-    })
-    await answerTo(`PUT /products/1 HTTP/1.1\r\n${JSON_HEAD}If-Match: "AA=="\r\nIf-Match: *\r\n${EMPTY_OBJECT}`)
-    expect(lastRequest()).to.have.nested.property('precondition.kind', 'PRECONDITION_KIND_MALFORMED')
-  })
-
-  for (const lines of [
-    'Idempotency-Key: a\r\nIdempotency-Key: b\r\n',
-    'Idempotency-Key: a\r\nidempotency-key: a\r\n',
-    'Idempotency-Key: a\tb\r\n',
-    'Idempotency-Key: \u00e9\r\n',
-    `Idempotency-Key: ${'x'.repeat(256)}\r\n`
-  ]) {
-    it(`${JSON.stringify(lines.slice(0, 60))} reaches no data service`, async () => {
-      const answer = await answerTo(`POST /products HTTP/1.1\r\n${JSON_HEAD}${lines}${EMPTY_OBJECT}`)
-      expect(answer)
-        .to.match(/^HTTP\/1\.1 400 /)
-        .and.include('"code":"idempotency.key.invalid"')
-      expect(gateway.data.calls).to.be.empty
-    })
-  }
 
   it('a chunked body is taken up to 1 MiB', async () => {
     const chunked = (length: number): string => {
