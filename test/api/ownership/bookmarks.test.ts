@@ -105,7 +105,7 @@ describeApi('ownership of bookmarks', (store) => {
     })
     const posted = await send(store, `ada POST ${path}?userId=1`, { body: {} })
     store.problem(posted, { status: 405, code: 'method.not-allowed' })
-    expect(posted.headers.allow).to.equal('GET, HEAD')
+    expect(posted.headers.allow).to.equal('GET, HEAD, OPTIONS')
     expect(json(await store.as('ada', '/bookmarks/session%2Dids?userId=1'))).to.deep.equal(json(read))
     for (const id of [
       '/bookmarks/session_ids',
