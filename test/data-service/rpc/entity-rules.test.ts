@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Logger } from 'pino'
 import { everyone, permission } from '../../../data-service/entity/access.js'
 import { reject } from '../../../data-service/entity/action.js'
-import type { CallContext } from '../../../data-service/entity/caller.js'
+import type { Authenticated, CallContext } from '../../../data-service/entity/caller.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
@@ -48,15 +48,17 @@ const categories = defineEntity({
   })
 })
 
+const caller: Authenticated = {
+  kind: 'authenticated',
+  issuer: 'issuer',
+  subject: 'somebody',
+  roles: [],
+  permissions: new Set(['products:manage']),
+  owner: null
+}
+
 const context: CallContext = {
-  caller: {
-    kind: 'authenticated',
-    issuer: 'issuer',
-    subject: 'somebody',
-    roles: [],
-    permissions: new Set(['products:manage']),
-    owner: null
-  },
+  caller,
   requestId: 'r',
   peerIsGateway: false,
   clientAddress: '198.51.100.7',
@@ -79,7 +81,7 @@ eachDatabase((kind) => {
           maxExportRows: 100
         },
         store: fresh.store,
-        idempotency: { retention: 1000, required: false },
+        idempotency: { retention: 60_000, required: false },
         now: Date.now,
         randomBytes,
         newGuid: randomUUID
@@ -132,6 +134,16 @@ eachDatabase((kind) => {
       })
       expect(ignoredMembers).to.deep.equal(['parentId'])
       expect((await stored())[1]).to.deep.equal({ name: 'C', parent_id: null, slug: 'from B' })
+    })
+
+    it('run again for the same subject of another issuer, whose Idempotency-Key is its own', async () => {
+      const keyed = { ...request({ name: 'A' }), idempotencyKey: 'k' }
+      const other = { ...context, caller: { ...caller, issuer: 'another' } }
+      expect(await create(deps, context, keyed)).to.include({ replayed: false })
+      expect(await create(deps, context, keyed)).to.include({ replayed: true })
+      await fresh.byHand.run('DELETE FROM categories')
+      expect(await create(deps, other, keyed)).to.include({ replayed: false })
+      expect(await stored()).to.have.length(1)
     })
 
     for (const action of ['set-too-long', 'create-too-long']) {
