@@ -1,5 +1,7 @@
 import type { ActRequest__Output } from '../../shared/gen/entity/v1/ActRequest.js'
 import type { ActResponse } from '../../shared/gen/entity/v1/ActResponse.js'
+import type { CreateBatchRequest__Output } from '../../shared/gen/entity/v1/CreateBatchRequest.js'
+import type { CreateBatchResponse } from '../../shared/gen/entity/v1/CreateBatchResponse.js'
 import type { CreateRequest__Output } from '../../shared/gen/entity/v1/CreateRequest.js'
 import type { CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
 import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteRequest.js'
@@ -108,6 +110,8 @@ export interface Overrides {
   /** All custom reads. */
   readonly read?: Override<ReadRequest__Output, Promise<ReadResponse>>
   readonly create?: Override<CreateRequest__Output, Promise<CreateResponse>>
+  /** Without it, a resource whose `create` is replaced takes no batches. */
+  readonly batch?: Override<CreateBatchRequest__Output, Promise<CreateBatchResponse>>
   readonly update?: Override<UpdateRequest__Output, Promise<UpdateResponse>>
   readonly delete?: Override<DeleteRequest__Output, Promise<DeleteResponse>>
   readonly act?: Override<ActRequest__Output, Promise<ActResponse>>

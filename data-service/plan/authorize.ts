@@ -2,7 +2,7 @@ import { DomainError } from '../../shared/errors.js'
 import type { OwnerFilter, OwnRows, ReadAccess, WriteAccess } from '../entity/access.js'
 import type { Authenticated } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
-import type { Column } from '../entity/entity.js'
+import type { Column, Entity } from '../entity/entity.js'
 import type { Operand, Value } from '../entity/field.js'
 import type { Permission } from '../entity/names.js'
 import { INT32, INT64, isWithin, parseInteger } from '../entity/numbers.js'
@@ -85,6 +85,21 @@ export function requireOperation({ entity }: Resource, operation: WriteOperation
   if (!entity.writes.has(operation)) {
     throw new DomainError('method.not-allowed', `${entity.name} cannot be written this way.`)
   }
+}
+
+/** Rejects a batch create where the entity has none. */
+export function requireBatch({ entity }: Resource): void {
+  if (!hasBatch(entity)) {
+    throw new DomainError('method.not-allowed', `${entity.name} cannot be written this way.`)
+  }
+}
+
+/**
+ * Whether rows can be created in batches: wherever the resource has `create`, unless the entity file has replaced that
+ * and not `batch` as well. A batch would go past what the replacement does.
+ */
+export function hasBatch({ writes, overrides }: Entity): boolean {
+  return writes.has('create') && (overrides.create === undefined || overrides.batch !== undefined)
 }
 
 /**

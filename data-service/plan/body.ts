@@ -101,14 +101,17 @@ export function withheldValues(columns: readonly Column[]): Map<Column, Value> {
   )
 }
 
-/** The rows of one child collection in the body of a create request. `shown` are the columns that the caller may name. */
+/**
+ * The rows of one child collection in a create request. `shown` are the columns that the caller may name, `root` is the
+ * JSON pointer of the new row in the body.
+ */
 export function readChildren(
   body: JsonValue,
   { children, min, shown }: CreatedChildren & { readonly shown: readonly Column[] },
-  findings: BodyFindings
+  { root, findings }: { readonly root: string; readonly findings: BodyFindings }
 ): ReadonlyMap<Column, Value>[] {
   const { name, columns } = children
-  const at = `/${name}`
+  const at = `${root}/${name}`
   const rows = isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
   if (rows === undefined) {
     if (min > 0 && isObject(body)) findings.violations.addAt(at, `${name} is missing; it needs at least ${min}.`)

@@ -4,10 +4,17 @@ import type { Action, GuardedChild } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
 import { asRowVersion, type Operand, type RowVersion, type Value } from '../entity/field.js'
 import type { WriteOperation } from '../entity/operations.js'
-import { authorizeWrite, claimedColumn, type OwnerParams, requireOperation, type Writer } from './authorize.js'
+import {
+  authorizeWrite,
+  claimedColumn,
+  type OwnerParams,
+  requireBatch,
+  requireOperation,
+  type Writer
+} from './authorize.js'
 import { parseMember, readChildren, readMembers, withheldValues } from './body.js'
 import type { Resource } from './catalogue.js'
-import { canonicalJson, isObject, type JsonValue, parseJson } from './json-values.js'
+import { canonicalJson, isArray, isObject, type JsonValue, parseJson } from './json-values.js'
 import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
 import type { ExpectedVersions } from './plans.js'
 import { parseId } from './query.js'
@@ -48,33 +55,66 @@ interface CreateParams extends BodyParams {
   readonly linkBase: string
 }
 
-export interface ParsedCreate extends ParsedWrite {
+/** A row that a create request asks for. */
+export interface ParsedRow {
+  readonly values: ReadonlyMap<Column, Value>
   readonly children: readonly { readonly children: Children; readonly rows: readonly ReadonlyMap<Column, Value>[] }[]
   /** The column that the caller's owner claim fills. */
   readonly claimed: Column | undefined
 }
 
+export type ParsedCreate = ParsedWrite & ParsedRow
+
 export function parseCreate(params: CreateParams, context: PlanningContext, keyRequired: boolean): ParsedCreate {
   const { resource, writer } = authorizeOperation('create', params, context)
-  const claimed = claimedColumn(resource, writer)
   const body = parseJson(params.body)
+  const readRow = rowReader(resource, writer)
+  return parseBody(params, { resource, writer, body, keyRequired }, (findings) => {
+    checkLinkBase(params.linkBase, findings.violations)
+    return readRow(body, '', findings)
+  })
+}
+
+/** Reads the rows of create requests. `at` is the JSON pointer of the row in the body. */
+function rowReader(
+  resource: Resource,
+  writer: Writer
+): (json: JsonValue, at: string, findings: BodyFindings) => ParsedRow {
+  const claimed = claimedColumn(resource, writer)
   const { columns, creation } = resource.entity
   const withheld = columns.filter(({ name }) => resource.withheld.has(name))
   const settable = resource.settable.create
   const others = creation.children.map(({ children }) => children.name)
+  return (json, at, findings) => ({
+    claimed,
+    values: new Map([
+      ...withheldValues(withheld),
+      ...readMembers(json, { columns: settable, at, defaults: true, others, optional: claimed }, findings)
+    ]),
+    children: creation.children.map((one) => {
+      const shown = shownColumns(resource, one.children)
+      return { children: one.children, rows: readChildren(json, { ...one, shown }, { root: at, findings }) }
+    })
+  })
+}
+
+/** The most rows of a batch create (contract.md section 5). */
+const MAX_BATCH = 500
+
+export type ParsedBatch = Omit<ParsedWrite, 'values'> & { readonly rows: readonly ParsedRow[] }
+
+/** A batch create. Every rule of `create` holds for it: the operation, the permission and the owner filter. */
+export function parseBatch(params: BodyParams, context: PlanningContext, keyRequired: boolean): ParsedBatch {
+  const { resource, writer } = authorizeOperation('create', params, context)
+  requireBatch(resource)
+  const body = parseJson(params.body)
+  const readRow = rowReader(resource, writer)
   return parseBody(params, { resource, writer, body, keyRequired }, (findings) => {
-    checkLinkBase(params.linkBase, findings.violations)
-    return {
-      claimed,
-      values: new Map([
-        ...withheldValues(withheld),
-        ...readMembers(body, { columns: settable, at: '', defaults: true, others, optional: claimed }, findings)
-      ]),
-      children: creation.children.map((one) => {
-        const shown = shownColumns(resource, one.children)
-        return { children: one.children, rows: readChildren(body, { ...one, shown }, findings) }
-      })
+    if (isArray(body) && body.length >= 1 && body.length <= MAX_BATCH) {
+      return { rows: body.map((row, index) => readRow(row, `/${index}`, findings)) }
     }
+    findings.violations.addAt('', `The body must be a JSON array of 1 to ${MAX_BATCH} rows.`)
+    return { rows: [] }
   })
 }
 
@@ -219,8 +259,8 @@ function parseBody<Read>(
     readonly body: JsonValue
     readonly keyRequired: boolean
   },
-  read: (findings: BodyFindings) => Read & { readonly values: ReadonlyMap<Column, Value> }
-): Read & ParsedWrite {
+  read: (findings: BodyFindings) => Read
+): Read & Omit<ParsedWrite, 'values'> {
   const { resource, writer, body, keyRequired } = of
   const findings = new BodyFindings(params.strict)
   const parts = read(findings)

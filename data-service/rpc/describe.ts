@@ -11,7 +11,7 @@ import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
 import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } from '../entity/operations.js'
 import { aliasesOf } from '../entity/operators.js'
-import { isRouteId, ownerParameter } from '../plan/authorize.js'
+import { hasBatch, isRouteId, ownerParameter } from '../plan/authorize.js'
 import { type Catalogue, isSettable, permissionsOf, type Resource } from '../plan/catalogue.js'
 import type { OwnershipPolicy } from '../plan/planning.js'
 import type { ShapedProperty } from '../plan/plans.js'
@@ -52,7 +52,7 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
     name: entity.name,
     description: entity.description,
     label: entity.label.name,
-    operations: [...READ_OPERATIONS, ...WRITE_OPERATIONS.filter((operation) => entity.writes.has(operation))],
+    operations: [...READ_OPERATIONS, ...writesOf(entity)],
     publicReads: READ_OPERATIONS.every((operation) => isPublic(entity, operation)),
     properties: shaped.flatMap((property) => describeProperty(property, resource) ?? []),
     navigations: shaped.flatMap((property): Navigation[] => {
@@ -81,6 +81,13 @@ function describeAction({ name, description, input, guardedChild }: Action): Wir
 
 function isPublic({ access, ownerFilter }: Entity, operation: ReadOperation): boolean {
   return access[operation].kind === 'everyone' && ownerFilter?.routes.has(operation) !== true
+}
+
+/** The writes of a resource besides its actions, `batch` after `create`. */
+function writesOf(entity: Entity): string[] {
+  return WRITE_OPERATIONS.filter((operation) => entity.writes.has(operation)).flatMap((operation) =>
+    operation === 'create' && hasBatch(entity) ? [operation, 'batch'] : [operation]
+  )
 }
 
 /** Where the owner parameter may stand in the query. */

@@ -16,7 +16,7 @@ interface IdempotentResponse extends WriteResponse {
  */
 export async function idempotentWrite(
   { deps, context }: { readonly deps: WriteDeps; readonly context: CallContext },
-  parsed: ParsedWrite,
+  parsed: Pick<ParsedWrite, 'writer' | 'key' | 'canonicalBody'>,
   write: {
     readonly method: 'POST' | 'PUT'
     readonly path: string
@@ -64,7 +64,7 @@ function keyReused(): DomainError {
 
 /** The claim on the key of a write: caller, method, concrete path and key. undefined for a write without a key. */
 function keyClaim(
-  { writer: { caller }, key, canonicalBody }: ParsedWrite,
+  { writer: { caller }, key, canonicalBody }: Pick<ParsedWrite, 'writer' | 'key' | 'canonicalBody'>,
   at: { readonly method: 'POST' | 'PUT'; readonly path: string },
   { now, idempotency }: WriteDeps
 ): KeyClaim | undefined {

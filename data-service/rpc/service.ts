@@ -20,7 +20,7 @@ import { streamCall, type StreamTimes, unaryCall } from './grpc.js'
 import { intercept, type Interceptors, interceptStream, type Target } from './interceptors.js'
 import { withOverrides, type ReadDeps, UNARY_READS } from './reads.js'
 import type { WriteDeps } from './write-steps.js'
-import { act, create, remove, update } from './writes.js'
+import { act, create, createBatch, remove, update } from './writes.js'
 
 interface DataServiceDeps {
   readonly readDeps: ReadDeps
@@ -135,6 +135,10 @@ function entityService(
     Create: write(
       'Create',
       withOverrides(writeDeps, create, (overrides) => overrides.create)
+    ),
+    CreateBatch: write(
+      'CreateBatch',
+      withOverrides(writeDeps, createBatch, (overrides) => overrides.batch)
     ),
     Update: write(
       'Update',

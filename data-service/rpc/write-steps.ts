@@ -128,6 +128,14 @@ export class WriteSteps {
     const { json, rowVersion = Buffer.alloc(0) } = recordEncoder(plan)(row)
     return { json, rowVersion, id: String(id), ignored, location: '' }
   }
+
+  /** The response with several rows in this order. Its `id` is a JSON array of their ids. */
+  async answerAll(resource: Resource, ids: readonly Operand[], ignored: readonly string[]): Promise<WriteResponse> {
+    const records: Buffer[] = []
+    for (const id of ids) records.push((await this.answer(resource, id, [])).json)
+    const json = Buffer.from(`[${records.map((one) => one.toString('utf8')).join()}]`)
+    return { json, rowVersion: Buffer.alloc(0), id: JSON.stringify(ids.map(String)), ignored, location: '' }
+  }
 }
 
 /** A locked root whose version is one that the caller named. */

@@ -1,5 +1,8 @@
 import type { ActRequest__Output } from '../../shared/gen/entity/v1/ActRequest.js'
 import type { ActResponse } from '../../shared/gen/entity/v1/ActResponse.js'
+import { DomainError } from '../../shared/errors.js'
+import type { CreateBatchRequest__Output } from '../../shared/gen/entity/v1/CreateBatchRequest.js'
+import type { CreateBatchResponse } from '../../shared/gen/entity/v1/CreateBatchResponse.js'
 import type { CreateRequest__Output } from '../../shared/gen/entity/v1/CreateRequest.js'
 import type { CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
 import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteRequest.js'
@@ -10,7 +13,7 @@ import { type Change, type NamedValues, reject } from '../entity/action.js'
 import type { CallContext } from '../entity/caller.js'
 import type { Preparation } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
-import type { Value } from '../entity/field.js'
+import type { Operand, Value } from '../entity/field.js'
 import { claimedOwner, writableRows } from '../plan/authorize.js'
 import { assignments, namedValues } from '../plan/body.js'
 import type { Resource } from '../plan/catalogue.js'
@@ -21,6 +24,8 @@ import {
   type ParsedAct,
   type ParsedCreate,
   type ParsedDelete,
+  type ParsedRow,
+  parseBatch,
   parseDelete,
   type ParsedUpdate,
   parseUpdate
@@ -61,7 +66,45 @@ export async function create(
   return { record: { json, rowVersion }, id, ignoredMembers: [...answer.ignored], replayed, location }
 }
 
-async function insert(parsed: ParsedCreate, steps: WriteSteps): Promise<string | number | boolean> {
+/** Creates the rows of a batch one after the other. The first that cannot be created undoes all of them. */
+export async function createBatch(
+  deps: WriteDeps,
+  context: CallContext,
+  request: CreateBatchRequest__Output
+): Promise<CreateBatchResponse> {
+  const { planning, idempotency } = deps
+  const parsed = parseBatch(request, { planning, caller: context.caller }, idempotency.required)
+  const { resource, writer, ignored } = parsed
+  const answer = await idempotentWrite({ deps, context }, parsed, {
+    method: 'POST',
+    path: `/${resource.entity.name}/batch`,
+    work: async (steps) => {
+      const ids: Operand[] = []
+      for (const [index, row] of parsed.rows.entries()) {
+        ids.push(await insert({ ...row, resource, writer }, steps).catch((error: unknown) => throwAt(index, error)))
+      }
+      return steps.answerAll(resource, ids, ignored)
+    }
+  })
+  // JSON is the one text in which ids of every type are kept with the response.
+  const ids = JSON.parse(answer.id) as string[]
+  return { json: answer.json, ids, ignoredMembers: [...answer.ignored], replayed: answer.replayed }
+}
+
+/** Throws the error of one row of a batch, with the row's place in the body. */
+function throwAt(index: number, error: unknown): never {
+  if (!(error instanceof DomainError) || error.code === 'conflict') throw error
+  const { code, message, cause, violations } = error
+  const moved = violations.map((one) =>
+    one.place.in === 'pointer' ? { ...one, place: { in: 'pointer', name: `/${index}${one.place.name}` } as const } : one
+  )
+  throw new DomainError(code, `Row ${index}, counted from 0: ${message}`, { violations: moved, cause })
+}
+
+async function insert(
+  parsed: ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'>,
+  steps: WriteSteps
+): Promise<Operand> {
   const { entity } = parsed.resource
   const values = ownedValues(parsed)
   const prepared = await prepare(parsed, values, steps)
@@ -77,13 +120,17 @@ async function insert(parsed: ParsedCreate, steps: WriteSteps): Promise<string |
 }
 
 /** The values together with the owner that the caller's claim gives the row. */
-function ownedValues({ values, claimed, writer }: ParsedCreate): ReadonlyMap<Column, Value> {
+function ownedValues({
+  values,
+  claimed,
+  writer
+}: Pick<ParsedCreate, 'values' | 'claimed' | 'writer'>): ReadonlyMap<Column, Value> {
   if (claimed === undefined) return values
   return new Map([...values, [claimed, claimedOwner(claimed, writer.caller, values.get(claimed))]])
 }
 
 async function prepare(
-  { resource, children }: ParsedCreate,
+  { resource, children }: Pick<ParsedCreate, 'resource' | 'children'>,
   values: ReadonlyMap<Column, Value>,
   steps: WriteSteps
 ): Promise<Preparation> {

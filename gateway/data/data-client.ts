@@ -1,5 +1,7 @@
 import type { ActRequest } from '../../shared/gen/entity/v1/ActRequest.js'
 import type { ActResponse__Output as ActResponse } from '../../shared/gen/entity/v1/ActResponse.js'
+import type { CreateBatchRequest } from '../../shared/gen/entity/v1/CreateBatchRequest.js'
+import type { CreateBatchResponse__Output as CreateBatchResponse } from '../../shared/gen/entity/v1/CreateBatchResponse.js'
 import type { CreateRequest } from '../../shared/gen/entity/v1/CreateRequest.js'
 import type { CreateResponse__Output as CreateResponse } from '../../shared/gen/entity/v1/CreateResponse.js'
 import type { DeleteRequest } from '../../shared/gen/entity/v1/DeleteRequest.js'
@@ -38,6 +40,8 @@ export type { Unplaced } from '../../shared/gen/entity/v1/Unplaced.js'
 export type {
   ActRequest,
   ActResponse,
+  CreateBatchRequest,
+  CreateBatchResponse,
   CreateRequest,
   CreateResponse,
   DeleteRequest,
@@ -59,7 +63,7 @@ export type {
 }
 
 /** The rpcs of the service that are no unary reads. */
-const OTHER_RPCS = ['Describe', 'Export', 'Create', 'Update', 'Delete', 'Act'] as const
+const OTHER_RPCS = ['Describe', 'Export', 'Create', 'CreateBatch', 'Update', 'Delete', 'Act'] as const
 
 /** A function for each rpc of the service that reads and answers with one message: `list` for `List`. */
 type UnaryReads = {
@@ -87,6 +91,7 @@ export interface DataClient extends UnaryReads {
   export(call: CallContext, request: ExportRequest): AsyncIterable<ExportPart>
   /** Writes are not retried once a data service may have begun them. */
   create(call: CallContext, request: CreateRequest): Promise<CreateResponse>
+  createBatch(call: CallContext, request: CreateBatchRequest): Promise<CreateBatchResponse>
   update(call: CallContext, request: UpdateRequest): Promise<UpdateResponse>
   delete(call: CallContext, request: DeleteRequest): Promise<void>
   act(call: CallContext, request: ActRequest): Promise<ActResponse>
@@ -114,6 +119,7 @@ export function grpcDataClient(pool: ReplicaPool): DataClient {
       return readStream(pool, { rpc: service.Export, call, request, idleTimeout })
     },
     create: (call, request) => writeUnary(pool, { rpc: service.Create, call, request }),
+    createBatch: (call, request) => writeUnary(pool, { rpc: service.CreateBatch, call, request }),
     update: (call, request) => writeUnary(pool, { rpc: service.Update, call, request }),
     async delete(call, request) {
       await writeUnary(pool, { rpc: service.Delete, call, request })

@@ -114,6 +114,8 @@ interface Route {
 /** The routes of writes. `act` stands for every action of a resource. */
 const WRITES = {
   create: { url: '/:resource', methods: ['POST'] },
+  /** Only where the id of the path is `batch`, which no POST to a row could mean. */
+  batch: { url: '/:resource/:id', methods: ['POST'] },
   update: { url: '/:resource/:id', methods: ['PUT'] },
   delete: { url: '/:resource/:id', methods: ['DELETE'] },
   act: { url: '/:resource/:id/:action', methods: ['PUT'] }
@@ -166,10 +168,10 @@ export function routedMethods({ operations }: EntityPath): string[] {
  */
 export function allowedMethods(path: EntityPath, resource: Resource, below: BelowResource): readonly string[] {
   if (path.url === READS.get.url && customReadNamed(resource, below.id) !== undefined) return READS.get.methods
-  const served = (operation: Operation): boolean =>
-    operation === 'act'
-      ? resource.actions.some(({ name }) => name === below.action)
-      : resource.operations.includes(operation)
+  const served = (operation: Operation): boolean => {
+    if (operation === 'act') return resource.actions.some(({ name }) => name === below.action)
+    return resource.operations.includes(operation) && (operation !== 'batch' || below.id === operation)
+  }
   return path.operations.filter(served).flatMap(methodsOf)
 }
 

@@ -90,7 +90,7 @@ function recordArray(records: readonly EntityRecord[]): Buffer {
   return body
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8'
+export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Sends one row, its bytes as the data service wrote them, with its version as `ETag`. */
 export function sendRecord(reply: FastifyReply, record: EntityRecord | null): FastifyReply {

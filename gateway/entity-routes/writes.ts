@@ -8,7 +8,7 @@ import { headerRoom } from '../http/links.js'
 import { idempotencyKey, type IfMatch, ifMatch } from '../http/preconditions.js'
 import { NO_PARAMETERS, queryOf, routeQuery } from '../http/query-string.js'
 import { entityPathOf, type Operation, type OwnerMember, ownerMember, ownerParameterOf } from './paths.js'
-import { sendRecord } from './reads.js'
+import { JSON_TYPE, sendRecord } from './reads.js'
 import {
   type EntityRouteDeps,
   handleUnknownParameters,
@@ -48,6 +48,26 @@ function absoluteLocation(location: string, linkBase: string): string {
     throw new DomainError('upstream.bad-gateway', 'The data service told a location that no header can hold.')
   }
   return location.startsWith('/') ? linkBase + location : location
+}
+
+/** `POST /{resource}/batch`: creates several rows, all or none. */
+export function batchRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): void {
+  const path = entityPathOf('batch')
+  const { onRequest, preValidation } = routeGuards(catalogue, path)
+  app.post<{ Params: RowParams }>(
+    path.url,
+    { onRequest, preParsing: requireJsonMediaType, preValidation: [requireJsonBody, ...preValidation] },
+    async (request, reply) => {
+      const { resource } = request.params
+      // The owner filter of `create` holds for batches too.
+      const { members, ignored } = writeOptions({ catalogue, operation: 'create' }, request, reply)
+      const batch = { resource, body: bodyOf(request), ...members }
+      const { json, ignoredMembers, replayed } = await data.createBatch(writeContext(request), batch)
+      setWriteHeaders(reply, { ignoredMembers, replayed }, ignored)
+      reply.code(201).type(JSON_TYPE)
+      return reply.send(json)
+    }
+  )
 }
 
 /** `PUT /{resource}/{id}`: replaces everything of a row that a client may set. */
@@ -154,13 +174,18 @@ interface WriteResponse {
   readonly replayed: boolean
 }
 
-/** Sends the row as written. `X-Ignored-Parameters` names what was ignored of the query and of the body. */
-function sendWritten(
+/** Sends the row as written. */
+function sendWritten(reply: FastifyReply, response: WriteResponse, ignored: readonly string[]): FastifyReply {
+  setWriteHeaders(reply, response, ignored)
+  return sendRecord(reply, response.record)
+}
+
+/** Sets `X-Ignored-Parameters`, which names what was ignored of the query and of the body, and `Idempotent-Replayed`. */
+function setWriteHeaders(
   reply: FastifyReply,
-  { record, ignoredMembers, replayed }: WriteResponse,
+  { ignoredMembers, replayed }: Pick<WriteResponse, 'ignoredMembers' | 'replayed'>,
   ignored: readonly string[]
-): FastifyReply {
+): void {
   setIgnoredParameters(reply, [...ignored, ...ignoredMembers.map((name) => `body.${name}`)])
   if (replayed) reply.header('idempotent-replayed', 'true')
-  return sendRecord(reply, record)
 }

@@ -104,6 +104,7 @@ export function writeOperations(resource: Resource): DocumentedOperation[] {
   const { operations, actions } = resource
   return [
     ...(operations.includes('create') ? [create(resource)] : []),
+    ...(operations.includes('batch') ? [batch(resource)] : []),
     ...(operations.includes('update') ? [update(resource)] : []),
     ...(operations.includes('delete') ? [remove(resource)] : []),
     ...actions.map((action) => act(resource, action))
@@ -127,6 +128,35 @@ function create(resource: Resource): DocumentedOperation {
       requestBody: requestBody(`${name}.create`),
       responses: {
         ...written(resource, 201, 'The row as created.'),
+        ...problemResponses([409, 413, 415, 422])
+      }
+    }
+  }
+}
+
+function batch(resource: Resource): DocumentedOperation {
+  const { name } = resource
+  const items = { $ref: `#/components/schemas/${name}.create` }
+  return {
+    path: `/${name}/batch`,
+    method: 'post',
+    document: {
+      id: `batch ${name}`,
+      summary: 'New rows, all or none',
+      description: 'One transaction. Violations name the place of their row in the array, as `/3/name`.',
+      parameters: [
+        ...ownerParametersFor(resource, 'create'),
+        WRITE_HEADER_PARAMETERS.idempotencyKey,
+        ...HEADER_PARAMETERS
+      ],
+      requestBody: { required: true, content: jsonContent({ type: 'array', minItems: 1, maxItems: 500, items }) },
+      responses: {
+        ...success({
+          status: 201,
+          description: 'The rows as created, in the order of the request.',
+          content: jsonContent({ type: 'array', items: { $ref: `#/components/schemas/${name}` } }),
+          headers: ['Idempotent-Replayed']
+        }),
         ...problemResponses([409, 413, 415, 422])
       }
     }

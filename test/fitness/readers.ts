@@ -320,7 +320,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
     const findings = new BodyFindings(true)
     const [children] = things.entity.children
     if (children === undefined) throw new TypeError('things have parts')
-    readChildren({ parts: [jsonOf(text)] }, { children, min: 1, shown: children.columns }, findings)
+    readChildren(
+      { parts: [jsonOf(text)] },
+      { children, min: 1, shown: children.columns },
+      { root: '', findings }
+    )
     findings.violations.finish()
   },
   readMembers: (text) => {

@@ -5,6 +5,8 @@ import type {
   ActRequest,
   DescribeResponse,
   CreateResponse,
+  CreateBatchRequest,
+  CreateBatchResponse,
   CreateRequest,
   CustomRead,
   DataClient,
@@ -103,6 +105,11 @@ export class FakeDataClient implements DataClient {
   async create(call: CallContext, request: CreateRequest): Promise<CreateResponse> {
     this.calls.push({ rpc: 'create', call, request })
     return this.answerCreate(request)
+  }
+
+  async createBatch(call: CallContext, request: CreateBatchRequest): Promise<CreateBatchResponse> {
+    this.calls.push({ rpc: 'createBatch', call, request })
+    return { json: Buffer.from('[{"id":7}]'), ids: ['7'], ignoredMembers: [], replayed: false }
   }
 
   async update(call: CallContext, request: UpdateRequest): Promise<UpdateResponse> {
