@@ -6,7 +6,7 @@ import type { EveryStore } from './every-store.js'
 import { ruleOf } from './rule-of.js'
 import { RULES } from './rules.js'
 
-const WRITES = { root: ['create', 'delete'], CRUD: ['create', 'update', 'delete'], read: [] } as const
+const WRITES = { root: ['create', 'batch', 'delete'], CRUD: ['create', 'batch', 'update', 'delete'], read: [] } as const
 
 /** What is served is what domain.md lists, property by property. */
 export function checkCatalogue(store: EveryStore): void {

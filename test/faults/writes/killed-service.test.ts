@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describeApi } from '../../api/api-store.js'
 import type { Answer } from '../../api/http-call.js'
 import { etagOf, rowIn, send } from '../../api/writes/send.js'
-import { count } from '../../api/writes/stored.js'
+import { count, select } from '../../api/writes/stored.js'
 import type { Crash } from './crash-on-statement.js'
 import { CrashingService, retried } from './crashing-service.js'
 
@@ -28,6 +28,12 @@ const CREATE: readonly Step[] = [
     statement: 'UPDATE idempotency_keys SET answer',
     stored: false
   },
+  ...COMMIT
+]
+
+const BATCH: readonly Step[] = [
+  { title: 'after some rows', when: 'after', statement: 'INSERT INTO `?products`?\\b', stored: false },
+  ...CREATE.filter(({ title }) => title === 'before the answer is kept'),
   ...COMMIT
 ]
 
@@ -85,6 +91,32 @@ describeApi('the data service killed', (store) => {
       expect(await count(store, 'order_lines WHERE order_id = ?', [Number(id)])).to.equal(2)
       expect(await count(store, "audit_entries WHERE resource = 'orders'")).to.equal(n + 1)
       expect(await count(store, 'idempotency_keys WHERE answer IS NULL')).to.equal(0)
+    })
+  }
+
+  for (const [n, step] of BATCH.entries()) {
+    it(`${step.title} of a batch: the retry makes all its rows once`, async () => {
+      const body = [1, 2, 3].map((row) => ({ name: 'x', sku: `BATCH-${n}-${row}`, categoryId: 1, price: '1.00' }))
+      const ofBatch = `products WHERE sku LIKE 'BATCH-${n}-%'`
+      const products = await count(store, 'products')
+      const { answer, again } = await killedAt(
+        step,
+        () => send(store, 'clerk POST /products/batch', { body, key: `batch-${n}` }),
+        async () => {
+          const made = await count(store, ofBatch)
+          expect(made).to.be.oneOf([0, 3])
+          return made === 3
+        }
+      )
+      expect(answer.status, answer.text).to.equal(201)
+      expect(again.headers['idempotent-replayed']).to.equal('true')
+      expect(again.bytes).to.deep.equal(answer.bytes)
+      const ids = (JSON.parse(answer.text) as { id: number }[]).map(({ id }) => id)
+      const stored = await select(store, `SELECT id FROM ${ofBatch} ORDER BY id`)
+      expect(stored.map(({ id }) => Number(id))).to.deep.equal(ids)
+      expect(await count(store, 'products')).to.equal(products + 3)
+      const entries = await count(store, `audit_entries WHERE resource = 'products' AND row_id IN (${ids.join()})`)
+      expect(entries).to.equal(3)
     })
   }
 
