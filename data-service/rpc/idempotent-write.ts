@@ -16,7 +16,7 @@ interface IdempotentResponse extends WriteResponse {
  */
 export async function idempotentWrite(
   { deps, context }: { readonly deps: WriteDeps; readonly context: CallContext },
-  parsed: Pick<ParsedWrite, 'writer' | 'key' | 'canonicalBody'>,
+  parsed: Omit<ParsedWrite, 'values'>,
   write: {
     readonly method: 'POST' | 'PUT'
     readonly path: string
@@ -45,7 +45,10 @@ export async function idempotentWrite(
  * entity may have got it, since the first request. All other bytes stay as they are. Members of the body that such a
  * caller cannot name are ignored ones, as the parsing of this request says.
  */
-function withoutWithheld(response: WriteResponse, { resource: { withheld }, ignored }: ParsedWrite): WriteResponse {
+function withoutWithheld(
+  response: WriteResponse,
+  { resource: { withheld }, ignored }: Omit<ParsedWrite, 'values'>
+): WriteResponse {
   if (withheld.size === 0) return response
   return { ...response, json: withoutMembers(response.json, withheld), ignored }
 }

@@ -162,17 +162,29 @@ export function recordEncoder(plan: {
 /** A string, a bracket or a comma of a JSON text, or what stands between them. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^"{}[\],]+/g
 
-/** A JSON object, as rowSerializer writes it, without some of its members. All other bytes stay as they are. */
+/**
+ * A JSON object as rowSerializer writes it, or an array of them, without some members of the object. All other bytes stay
+ * as they are.
+ */
 export function withoutMembers(json: Buffer, names: ReadonlySet<string>): Buffer {
-  const members: string[] = ['']
+  const text = json.toString('utf8')
+  const begins = Array.from(names, (name) => `${JSON.stringify(name)}:`)
+  const cut = (object: string): string =>
+    `{${partsOf(object)
+      .filter((member) => !begins.some((begin) => member.startsWith(begin)))
+      .join()}}`
+  return Buffer.from(text.startsWith('[') ? `[${partsOf(text).map(cut).join()}]` : cut(text))
+}
+
+/** The members of a JSON object, or the items of an array, each as its text. */
+function partsOf(json: string): string[] {
+  const parts: string[] = ['']
   let depth = 0
-  for (const [token] of json.toString('utf8').slice(1, -1).matchAll(TOKEN)) {
+  for (const [token] of json.slice(1, -1).matchAll(TOKEN)) {
     if (token === '{' || token === '[') depth++
     else if (token === '}' || token === ']') depth--
-    if (token === ',' && depth === 0) members.push('')
-    else members.push(`${members.pop() ?? ''}${token}`)
+    if (token === ',' && depth === 0) parts.push('')
+    else parts.push(`${parts.pop() ?? ''}${token}`)
   }
-  const begins = Array.from(names, (name) => `${JSON.stringify(name)}:`)
-  const kept = members.filter((member) => !begins.some((begin) => member.startsWith(begin)))
-  return Buffer.from(`{${kept.join()}}`)
+  return parts
 }
