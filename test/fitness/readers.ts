@@ -31,6 +31,7 @@ import { BodyFindings, Violations, quoted } from '../../data-service/plan/violat
 import {
   optionalVersions,
   parseAct,
+  parseBatch,
   parseCreate,
   parseDelete,
   parseIdempotencyKey,
@@ -295,6 +296,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
         violations
       )
     ),
+  parseBatch: (text) => parseBatch({ ...write(text), body: Buffer.from(`[${text}]`) }, call, false),
   parseCreate: (text) => parseCreate(write(text), call, false),
   parseDateTime: (text) => [parseDateTime(text), parseDateTime(`2026-01-31T08:00:00.${text}`)],
   parseDelete: (text) => parseDelete(write(text), call),
@@ -320,11 +322,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     const findings = new BodyFindings(true)
     const [children] = things.entity.children
     if (children === undefined) throw new TypeError('things have parts')
-    readChildren(
-      { parts: [jsonOf(text)] },
-      { children, min: 1, shown: children.columns },
-      { root: '', findings }
-    )
+    readChildren({ parts: [jsonOf(text)] }, { children, min: 1, shown: children.columns }, { root: '', findings })
     findings.violations.finish()
   },
   readMembers: (text) => {
@@ -385,6 +383,6 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'numbers and values that are parsed already':
     'isArray isObject isWithin formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
-    'authorizeWrite readableRows referenceableRows requireOperation writableRows claimedColumn ' +
-    'claimedOwner assignments namedValues completeRow permissionsIn permissionsOf login'
+    'authorizeWrite readableRows referenceableRows requireOperation requireBatch hasBatch writableRows claimedColumn ' +
+    'claimedOwner assignments namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }
