@@ -359,27 +359,26 @@ export const READERS: Readonly<Record<string, Reader>> = {
 export const NO_READERS: Readonly<Record<string, string>> = {
   'key ids of tokens, looked up as they are': 'SingleFlight KeyCache isKeysUnavailable keysUnavailable',
   'routes and hooks, which hand header, query and body to the readers':
-    'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute loginRoute ownSiteOnly exportRoute ' +
-    'rejectCrossSite sendAccessToken sendNoSession sessionCookieRoutes SessionRefresh authCall openExport ' +
-    'sessionTokenRoute sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession untrustedProxyWarning ' +
-    'rendererFailure sendFailurePage rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
+    'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute ownSiteOnly exportRoute ' +
+    'rejectCrossSite sendAccessToken sendNoSession authCall ' +
+    'sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession untrustedProxyWarning ' +
+    'sendFailurePage rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
     'bodyOf requireJsonBody requireJsonBodyIfAny requireJsonMediaType PublicAddress clientAddress announcesBody',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
-    'PublishedKeys timeClaim isGenuine provenSession',
+    'PublishedKeys timeClaim isGenuine',
   'answers, written from what was read':
-    'attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie encodeSignature ' +
-    'antiforgerySetCookie conflictMetadata conflictOf DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
-    'encodeDetails fromRpcStatus toRpcStatus TokenRejected expected ' +
-    'aliasesOf operatorsOf CsvBatch writeExport code escapeHtml htmlPage link table prose toProblem unintelligible',
+    'attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +
+    'DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
+    'fromRpcStatus toRpcStatus TokenRejected expected ' +
+    'aliasesOf operatorsOf code escapeHtml htmlPage link table prose toProblem unintelligible',
   'what stops a start, read from settings and files': 'StartError messageOf orStartError',
   'settings, keys and arguments of the operator':
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
     'readArguments SettingsError SettingsReader redactUrl loadProto createLogger logGrpc isRouteId ' +
     'ownerParameter TlsCertificates channelCredentials serverCredentials followFiles stateOf ' +
     'isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
-  'requests and bytes that are counted and handed on':
-    'peek checkBodyLength FairSemaphore startAdminServer healthPages',
+  'requests and bytes that are counted and handed on': 'checkBodyLength FairSemaphore startAdminServer healthPages',
   'numbers and values that are parsed already':
     'isArray isObject isWithin formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
