@@ -53,7 +53,21 @@ export const reject = {
 }
 
 /** A guarded action as the service works with it: `PUT /{resource}/{id}/{name}`. */
-export interface Action {
+export type Action = ActionOfRow | ActionOfInput
+
+/** An action that looks at the row: it is read under lock before the UPDATE. */
+export interface ActionOfRow extends ActionParts {
+  /** Decides what the action changes. It runs within the transaction, with the row locked. */
+  readonly change: (call: ActionCall) => Outcome | Promise<Outcome>
+}
+
+/** An action that does the same to every row in the required state: nothing is read before the UPDATE. */
+export interface ActionOfInput extends ActionParts {
+  readonly change: undefined
+  readonly effect: (call: EffectCall) => Change
+}
+
+interface ActionParts {
   readonly name: string
   /** One sentence for people. */
   readonly description: string
@@ -67,8 +81,6 @@ export interface Action {
   readonly guardedChild: GuardedChild | undefined
   /** Children to load under lock with the root. */
   readonly loads: readonly Children[]
-  /** Decides what the action changes. It runs within the transaction, with the row locked. */
-  readonly change: (call: ActionCall) => Outcome | Promise<Outcome>
 }
 
 export interface GuardedChild {
@@ -100,6 +112,9 @@ export interface ActionCall {
   /** 12 random letters and digits, for numbers that people read out. */
   readonly newCode: () => string
 }
+
+/** What `effect` of an action gets: nothing of the row. */
+export type EffectCall = Pick<ActionCall, 'input' | 'now' | 'newCode'>
 
 /** What `prepare` of a creation gets: the validated values and children of the body. */
 export interface CreationCall extends Omit<ActionCall, 'root' | 'children' | 'child'> {
@@ -174,7 +189,10 @@ export function intOf(row: NamedValues, property: string): number | null {
 type InputFields = Readonly<Record<string, Field>>
 
 /** An action in an entity file. `F` are the root's fields, `C` its children, `I` the body's members. */
-interface ActionDefinition<F, C, I extends InputFields, L extends ChildName<C>, G extends ChildName<C>> {
+type ActionDefinition<F, C, I extends InputFields, L extends ChildName<C>, G extends ChildName<C>> =
+  DefinitionOfRow<F, C, I, L, G> | DefinitionOfInput<F, C, I>
+
+interface DefinitionParts<F, I extends InputFields> {
   /** One sentence for people. */
   readonly description: string
   /** Needed besides the write access of the resource. */
@@ -185,6 +203,27 @@ interface ActionDefinition<F, C, I extends InputFields, L extends ChildName<C>, 
   }
   /** Members of the body, declared as fields are. */
   readonly input?: I
+}
+
+interface DefinitionOfInput<F, C, I extends InputFields> extends DefinitionParts<F, I> {
+  /**
+   * What the action changes, the same for every row in the required state: a change, or a function of the input and the
+   * time that answers one. Nothing is read before the UPDATE, so it can look at no row and reject nothing.
+   */
+  readonly effect: ChangeOf<F, C, never> | ((call: EffectCallOf<I>) => ChangeOf<F, C, never>)
+  readonly change?: never
+  readonly child?: never
+  readonly loads?: never
+}
+
+interface DefinitionOfRow<
+  F,
+  C,
+  I extends InputFields,
+  L extends ChildName<C>,
+  G extends ChildName<C>
+> extends DefinitionParts<F, I> {
+  readonly effect?: never
   /** A child that the action depends on: the body holds its id and its version. */
   readonly child?: {
     readonly children: G
@@ -195,6 +234,7 @@ interface ActionDefinition<F, C, I extends InputFields, L extends ChildName<C>, 
   }
   /** Children to load under lock, besides those of `child`. */
   readonly loads?: readonly L[]
+  /** What the action changes or why it does not, decided on the row, which is read under lock before the UPDATE. */
   readonly change: (call: ActionCallOf<F, C, I, L | G> & GuardedChildOf<C, G>) => OutcomeOf<F, C, L | G>
 }
 
@@ -204,6 +244,10 @@ interface ActionCallOf<F, C, I, Loaded extends ChildName<C>> extends Omit<
 > {
   readonly root: RowOf<F>
   readonly children: { readonly [K in Loaded]: readonly RowOf<ChildFields<C, K>>[] }
+  readonly input: RowOf<I>
+}
+
+interface EffectCallOf<I> extends Omit<EffectCall, 'input'> {
   readonly input: RowOf<I>
 }
 
@@ -256,7 +300,8 @@ export interface UntypedAction {
   readonly input?: InputFields
   readonly child?: { readonly children: string; readonly id: string; readonly version: string }
   readonly loads?: readonly string[]
-  readonly change: (call: ActionCall) => Change | Rejection | Promise<Change | Rejection>
+  readonly change?: (call: ActionCall) => Outcome | Promise<Outcome>
+  readonly effect?: Change | ((call: EffectCall) => Change)
 }
 
 /** The function that `actions` of an entity file is called with. */

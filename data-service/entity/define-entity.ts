@@ -322,23 +322,24 @@ function resolveWrites(
 }
 
 function resolveAction(name: string, definition: UntypedAction, names: NameResolver): Action {
-  const { description, permission, when = {}, input = {}, child, loads = [], change } = definition
+  const { description, permission, when = {}, input = {}, child, loads = [], change, effect = {} } = definition
   const members = Object.entries(input).map(([name, field]) => ({ name, column: snakeCase(name), field }))
   const guardedChild: GuardedChild | undefined = child && {
     children: names.children(child.children),
     idMember: child.id,
     versionMember: child.version
   }
-  return {
+  const parts = {
     name,
     description,
     permission,
     required: Object.entries(when).map(([name, anyOf = []]) => ({ column: names.column(name), anyOf })),
     input: members,
     guardedChild,
-    loads: loads.map(names.children),
-    change
+    loads: loads.map(names.children)
   }
+  if (change !== undefined) return { ...parts, change }
+  return { ...parts, change, effect: typeof effect === 'function' ? effect : () => effect }
 }
 
 /** Finds by name. For an unknown name it notes a mistake and answers a stand-in. */

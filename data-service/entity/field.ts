@@ -261,7 +261,7 @@ declare const rowVersion: unique symbol
  */
 export type RowVersion = Buffer & { readonly [rowVersion]: true }
 
-const BYTES = 8
+export const ROW_VERSION_BYTES = 8
 
 /** A version that a client sent or that a row has; undefined for no bytes, which means no version. */
 export function asRowVersion(bytes: Uint8Array): RowVersion | undefined {
@@ -270,12 +270,16 @@ export function asRowVersion(bytes: Uint8Array): RowVersion | undefined {
 
 /** The version of a new row. Its first half is random, so that two rows are unlikely to share a version. */
 export function firstRowVersion(randomBytes: (size: number) => Buffer): RowVersion {
-  return brand(Buffer.concat([randomBytes(BYTES / 2), Buffer.alloc(BYTES / 2)]))
+  return brand(Buffer.concat([randomBytes(ROW_VERSION_BYTES / 2), Buffer.alloc(ROW_VERSION_BYTES / 2)]))
 }
 
-/** Counts up, so that no version of a row repeats within 2^64 writes. */
-export function nextRowVersion(current: Buffer): RowVersion {
-  const next = Buffer.alloc(BYTES)
+/**
+ * The version after the stored one: it counts up, so that no version of a row repeats within 2^64 writes. A database that
+ * has no expression for it calls this within its UPDATE.
+ */
+export function nextRowVersion(stored: Buffer): RowVersion {
+  const next = Buffer.alloc(ROW_VERSION_BYTES)
+  const current = Buffer.concat([next, stored]).subarray(-ROW_VERSION_BYTES)
   next.writeBigUInt64BE(BigInt.asUintN(64, current.readBigUInt64BE() + 1n))
   return brand(next)
 }

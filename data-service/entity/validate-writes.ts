@@ -81,6 +81,7 @@ export function actionMistakes({ actions }: Entity, permissions: readonly string
       ...neededPermission(action.permission, permissions),
       ...stateMistakes(action),
       ...inputMistakes(action),
+      ...effectMistakes(action),
       ...action.loads.flatMap(storeMistakes),
       ...(action.guardedChild === undefined ? [] : childMistakes(action, action.guardedChild))
     ].map((mistake) => `action \`${action.name}\`: ${mistake}`)
@@ -111,6 +112,11 @@ function inputMistakes({ input }: Action): string[] {
     if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is an input, which takes no permission to read.`)
   }
   return mistakes
+}
+
+function effectMistakes({ change, loads, guardedChild }: Action): string[] {
+  if (change !== undefined || (loads.length === 0 && guardedChild === undefined)) return []
+  return ['`loads` and `child` are for a `change`; an `effect` looks at no row.']
 }
 
 function storeMistakes({ name, store }: Children): string[] {

@@ -1,6 +1,6 @@
 import type { Action } from '../entity/action.js'
 import type { Children, Column, Entity } from '../entity/entity.js'
-import { firstRowVersion, nextRowVersion, type Operand, type RowVersion, type Value } from '../entity/field.js'
+import { firstRowVersion, type Operand, type Value } from '../entity/field.js'
 import { completeRow } from './body.js'
 import type { Resource } from './catalogue.js'
 import { planned } from './planning.js'
@@ -9,17 +9,18 @@ import {
   type ChildPlan,
   type Condition,
   type DeletePlan,
+  type ExpectedVersions,
   type FindPlan,
   type FindReferencingPlan,
   type FindByUniquePlan,
   type GetPlan,
   type InsertPlan,
   type LockPlan,
+  type LookPlan,
   type NewChild,
   type RowScope,
   type UpdatePlan
 } from './plans.js'
-import type { StoredRow, Versioned } from './stores.js'
 
 /** Randomness for ids and versions, passed in so that tests can know it. */
 export interface RandomSource {
@@ -29,12 +30,15 @@ export interface RandomSource {
 
 type Values = ReadonlyMap<Column, Value>
 
-export const planLock = (of: {
+interface RowOf {
   readonly entity: Entity
   readonly id: Operand
   readonly scope: RowScope
-  readonly children: readonly Children[]
-}): LockPlan => planned(of)
+}
+
+export const planLock = (of: RowOf & { readonly children: readonly Children[] }): LockPlan => planned(of)
+
+export const planLook = (of: RowOf): LookPlan => planned(of)
 
 /** A new root with its children. Fills in defaults, nulls, ids and first versions. */
 export function planInsert(
@@ -56,57 +60,38 @@ export function planInsert(
   })
 }
 
-/** The caller has checked that the version of the locked row is expected; it is part of the match condition too. */
-export function planUpdate(
-  entity: Entity,
-  of: {
-    readonly id: Operand
-    readonly scope: RowScope
-    readonly locked: Versioned<StoredRow>
+/** `expected` are the versions that the caller sent, never one that was read meanwhile. */
+export const planUpdate = (
+  of: RowOf & {
+    readonly expected: ExpectedVersions
     readonly required: readonly Condition[]
     readonly values: Values
   }
-): UpdatePlan {
-  const { id, scope, locked, required, values } = of
-  return planned({
-    entity,
-    id,
-    scope,
-    expected: [locked.version],
-    required,
-    values,
-    version: nextRowVersion(locked.version)
-  })
-}
+): UpdatePlan => planned(of)
 
 export const planDelete = (
-  entity: Entity,
-  of: { readonly id: Operand; readonly scope: RowScope; readonly expected: DeletePlan['expected'] }
-): DeletePlan => planned({ entity, ...of })
+  of: RowOf & { readonly expected: DeletePlan['expected']; readonly required: readonly Condition[] }
+): DeletePlan => planned(of)
 
 interface ChildOf {
   readonly children: Children
   readonly rootId: Operand
 }
 
+/** A child that exists. `expected`: the version that the caller sent, or that of the child as loaded under lock. */
+interface StoredChild extends ChildOf {
+  readonly id: Operand
+  readonly expected: ExpectedVersions
+}
+
 export function planChildInsert({ children, rootId }: ChildOf, values: Values, random: RandomSource): ChildPlan {
   return planned({ kind: 'insert', children, rootId, row: newChild(children, values, random) } as const)
 }
 
-export function planChildUpdate(
-  { children, rootId }: ChildOf,
-  locked: Versioned<StoredRow>,
-  values: Values
-): ChildPlan {
-  const version = nextRowVersion(locked.version)
-  const expected: readonly [RowVersion] = [locked.version]
-  return planned({ kind: 'update', children, rootId, id: idOf(locked), expected, values, version } as const)
-}
+export const planChildUpdate = (child: StoredChild, values: Values): ChildPlan =>
+  planned({ kind: 'update', ...child, values } as const)
 
-export function planChildDelete({ children, rootId }: ChildOf, locked: Versioned<StoredRow>): ChildPlan {
-  const expected: readonly [RowVersion] = [locked.version]
-  return planned({ kind: 'delete', children, rootId, id: idOf(locked), expected } as const)
-}
+export const planChildDelete = (child: StoredChild): ChildPlan => planned({ kind: 'delete', ...child } as const)
 
 export const planFind = (entity: Entity, children: Children | null, ids: readonly Operand[]): FindPlan =>
   planned({ entity, children, ids })
@@ -142,14 +127,11 @@ function newChild({ columns }: Children, values: Values, random: RandomSource): 
   return { values: completeRow(columns, values, random.newGuid), version: firstRowVersion(random.randomBytes) }
 }
 
-function idOf({ values }: StoredRow): Operand {
-  const id = values.get('id')
-  if (id === undefined || id === null || Buffer.isBuffer(id)) throw new TypeError('a stored row has no id')
-  return id
-}
+/** The state that a write needs the row to be in, with the name of the write for people. */
+export type RequiredState = Pick<Action, 'name' | 'required'>
 
-/** The state that an action needs, as part of the match condition of its UPDATE. */
-export function requiredConditions({ required }: Action): Condition[] {
+/** The required state as part of the match condition of the UPDATE. */
+export function requiredConditions({ required }: RequiredState): Condition[] {
   return required.map(({ column, anyOf }) => {
     const path = { through: null, column }
     const [only, ...others] = anyOf
@@ -159,9 +141,9 @@ export function requiredConditions({ required }: Action): Condition[] {
   })
 }
 
-/** Why the state of a row does not allow the action, in words; undefined where it does. */
+/** Why the state of a row does not allow the write, in words; undefined where it does. */
 export function wrongState(
-  { name, required }: Action,
+  { name, required }: RequiredState,
   of: { readonly resource: string; readonly values: ReadonlyMap<string, Value> }
 ): string | undefined {
   const wrong = required.find(({ column, anyOf }) => !anyOf.some((one) => one === of.values.get(column.name)))

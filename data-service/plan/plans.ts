@@ -139,13 +139,17 @@ export type ExpectedVersions = readonly [RowVersion, ...RowVersion[]]
 /** Columns to write. */
 export type Assignments = ReadonlyMap<Column, Value>
 
-/** A row to lock for the rest of the transaction, with the children that the write looks at. */
-export type LockPlan = Planned<{
+interface RowShape {
   readonly entity: Entity
   readonly id: Operand
   readonly scope: RowScope
-  readonly children: readonly Children[]
-}>
+}
+
+/** A row to lock for the rest of the transaction, with the children that the write looks at. */
+export type LockPlan = Planned<RowShape & { readonly children: readonly Children[] }>
+
+/** A row to read without a lock, once a change has matched none: it tells why. */
+export type LookPlan = Planned<RowShape>
 
 /** A new root, its first version, and the rows of its children. A root of an entity without row versions gets none. */
 export type InsertPlan = Planned<{
@@ -161,26 +165,21 @@ export interface NewChild {
 }
 
 /**
- * A guarded write of a root. Id, scope, expected versions and required state are all in the match condition of the
- * UPDATE, which always sets the next version.
+ * A guarded write of a root. Id, scope, required state and the versions that the caller sent are all in the match
+ * condition of the UPDATE, which always advances the version, also without values.
  */
-export type UpdatePlan = Planned<{
-  readonly entity: Entity
-  readonly id: Operand
-  readonly scope: RowScope
-  readonly expected: ExpectedVersions
-  readonly required: readonly Condition[]
-  readonly values: Assignments
-  readonly version: RowVersion
-}>
+export type UpdatePlan = Planned<
+  RowShape & {
+    readonly expected: ExpectedVersions
+    readonly required: readonly Condition[]
+    readonly values: Assignments
+  }
+>
 
 /** A delete of a root with its children. `unconditional`: the caller sent no If-Match, or `*`. */
-export type DeletePlan = Planned<{
-  readonly entity: Entity
-  readonly id: Operand
-  readonly scope: RowScope
-  readonly expected: ExpectedVersions | 'unconditional'
-}>
+export type DeletePlan = Planned<
+  RowShape & { readonly expected: ExpectedVersions | 'unconditional'; readonly required: readonly Condition[] }
+>
 
 /** A write of one child of a root that is under lock. The root's id is part of every match condition. */
 export type ChildPlan = Planned<
@@ -193,7 +192,6 @@ export type ChildPlan = Planned<
       /** Part of the match condition. */
       readonly expected: ExpectedVersions
       readonly values: Assignments
-      readonly version: RowVersion
     }
   | {
       readonly kind: 'delete'

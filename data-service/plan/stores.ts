@@ -10,6 +10,7 @@ import type {
   InsertPlan,
   ListPlan,
   LockPlan,
+  LookPlan,
   LookupPlan,
   PagePlan,
   UpdatePlan
@@ -68,9 +69,6 @@ export interface StoredRow {
   readonly version: RowVersion | undefined
 }
 
-/** A row that has a version. */
-export type Versioned<Row extends StoredRow> = Row & { readonly version: RowVersion }
-
 export interface LockedRow extends StoredRow {
   /** By navigation name: the children that the plan asks for, in order of id. */
   readonly children: ReadonlyMap<string, readonly StoredRow[]>
@@ -116,9 +114,11 @@ export interface UnitOfWork {
   storeResponse(claim: KeyClaim, answer: Buffer): Promise<void>
   /** undefined for no such row within the scope. */
   lock(plan: LockPlan): Promise<LockedRow | undefined>
+  /** The row as it is now, without a lock. undefined for no such row within the scope. */
+  look(plan: LookPlan): Promise<StoredRow | undefined>
   /** The id of the new row. */
   insert(plan: InsertPlan): Promise<Operand>
-  /** Whether a row met the whole match condition. */
+  /** Whether a row met the whole match condition. The version of the row is then the one after the stored one. */
   update(plan: UpdatePlan): Promise<boolean>
   delete(plan: DeletePlan): Promise<boolean>
   /** Whether a row met the whole match condition; always true for an insert. */

@@ -2,7 +2,7 @@ import { DomainError } from '../../shared/errors.js'
 import { decodeBase64 } from '../../shared/wire.js'
 import type { Action, GuardedChild } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
-import { asRowVersion, type Operand, type RowVersion, type Value } from '../entity/field.js'
+import { asRowVersion, type Operand, ROW_VERSION_BYTES, type RowVersion, type Value } from '../entity/field.js'
 import type { WriteOperation } from '../entity/operations.js'
 import {
   authorizeWrite,
@@ -292,12 +292,28 @@ export function optionalVersions(found: PreconditionFound): ExpectedVersions | '
   if (kind === 'PRECONDITION_KIND_UNSPECIFIED' && versions.length === 0) return 'unconditional'
   const [first, ...others] = kind === 'PRECONDITION_KIND_TAGS' ? versions.map(asRowVersion) : []
   if (first === undefined || !others.every((version): version is RowVersion => version !== undefined)) {
-    const detail = 'If-Match must be entity tags as in ETag: W/"<base64>", in double quotes, with commas between them.'
-    throw new DomainError('precondition.malformed', detail, {
-      violations: [{ code: 'precondition.malformed', detail, place: IF_MATCH_HEADER }]
-    })
+    throw malformed(
+      'If-Match must be entity tags as in ETag: W/"<base64>", in double quotes, with commas between them.'
+    )
   }
-  return [first, ...others]
+  const [one = first, ...more] = possibleVersions([first, ...others])
+  if (more.length >= MAX_VERSIONS) throw malformed(`If-Match must be at most ${MAX_VERSIONS} different entity tags.`)
+  return [one, ...more]
+}
+
+/** Each is bound to the statement, and no database binds any number of values. The head of an HTTP request holds fewer. */
+const MAX_VERSIONS = 8192
+
+/** The versions that a row can have, each once. The others, of another length, match no row. */
+function possibleVersions(versions: readonly RowVersion[]): Iterable<RowVersion> {
+  const possible = versions.filter((version) => version.length === ROW_VERSION_BYTES)
+  return new Map(possible.map((version) => [version.toString('latin1'), version])).values()
+}
+
+function malformed(detail: string): DomainError {
+  return new DomainError('precondition.malformed', detail, {
+    violations: [{ code: 'precondition.malformed', detail, place: IF_MATCH_HEADER }]
+  })
 }
 
 const IF_MATCH_HEADER = { in: 'header', name: 'If-Match' } as const

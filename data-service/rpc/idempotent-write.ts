@@ -3,8 +3,9 @@ import { DomainError } from '../../shared/errors.js'
 import type { CallContext } from '../entity/caller.js'
 import type { KeyClaim, UnitOfWork } from '../plan/stores.js'
 import type { ParsedWrite } from '../plan/write-requests.js'
+import { guardConflicts } from './guarded-writes.js'
 import { withoutMembers } from './json.js'
-import { guardConflicts, type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js'
+import { type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js'
 
 interface IdempotentResponse extends WriteResponse {
   readonly replayed: boolean

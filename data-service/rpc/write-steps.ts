@@ -1,28 +1,16 @@
 import { DomainError } from '../../shared/errors.js'
 import { MAX_MEMBERS_BYTES } from '../../shared/rpc-status.js'
-import type { Change, ChildChanges, NamedValues, NewRoot, Rejection } from '../entity/action.js'
-import type { Children, Column, Entity } from '../entity/entity.js'
-import type { Operand, Value } from '../entity/field.js'
-import { writableRows, type Writer } from '../plan/authorize.js'
+import type { NewRoot, Rejection } from '../entity/action.js'
+import type { Entity } from '../entity/entity.js'
+import type { Operand } from '../entity/field.js'
+import type { Writer } from '../plan/authorize.js'
 import { assignments } from '../plan/body.js'
 import type { Resource } from '../plan/catalogue.js'
 import type { Planning } from '../plan/planning.js'
-import type { ChildPlan, Condition, RowScope } from '../plan/plans.js'
-import type { LockedRow, StoredRow, UnitOfWork, Versioned, WriteStore } from '../plan/stores.js'
-import type { ParsedUpdate } from '../plan/write-requests.js'
-import {
-  type RandomSource,
-  planChildDelete,
-  planChildInsert,
-  planChildUpdate,
-  planInsert,
-  planLock,
-  planUpdate,
-  planWritten
-} from '../plan/plan-writes.js'
+import type { UnitOfWork, WriteStore } from '../plan/stores.js'
+import { type RandomSource, planInsert, planWritten } from '../plan/plan-writes.js'
 import { findReferencingIn, findByUniqueIn, findByIdsIn, getAggregateIn } from './row-finders.js'
 import { recordEncoder } from './json.js'
-import { notFound } from './reads.js'
 
 /** What the write handlers need. Clock and randomness are passed in, so that tests can decide them. */
 export interface WriteDeps extends RandomSource {
@@ -135,118 +123,6 @@ export class WriteSteps {
     for (const id of ids) records.push((await this.answer(resource, id, [])).json)
     const json = Buffer.from(`[${records.map((one) => one.toString('utf8')).join()}]`)
     return { json, rowVersion: Buffer.alloc(0), id: JSON.stringify(ids.map(String)), ignored, location: '' }
-  }
-}
-
-/** A locked root whose version is one that the caller named. */
-export interface GuardedRow {
-  readonly locked: Versioned<LockedRow>
-  readonly scope: RowScope
-}
-
-/** Throws `ownership.denied`, `not-found` for an absent row or another's, then `conflict` for one that has changed. */
-export async function guardedRow(
-  { resource, writer, id, expected }: Pick<ParsedUpdate, 'resource' | 'writer' | 'id' | 'expected'>,
-  children: readonly Children[],
-  { unit }: WriteSteps
-): Promise<GuardedRow> {
-  const { entity } = resource
-  const scope = writableRows(resource, writer)
-  const locked = await unit.lock(planLock({ entity, id, scope, children }))
-  if (locked === undefined) throw notFound()
-  const versioned = withVersion(locked)
-  if (!expected.some((version) => version.equals(versioned.version))) {
-    throw stale('stale: the row has another version')
-  }
-  return { locked: versioned, scope }
-}
-
-/** Throws `conflict` for a row without a version: no tag matches it, so it takes no guarded write. */
-function withVersion<Row extends StoredRow>(row: Row): Versioned<Row> {
-  const { version } = row
-  if (version === undefined) throw stale('the row has no version')
-  return { ...row, version }
-}
-
-export function namedRow({ values }: StoredRow): NamedValues {
-  return Object.fromEntries(values)
-}
-
-/** What a write does to a root, and to other roots with it. */
-interface RootChange {
-  readonly change: Change
-  /** Columns that the request itself sets. Those that the change sets overwrite them. */
-  readonly values: ReadonlyMap<Column, Value>
-  readonly required: readonly Condition[]
-  readonly row: GuardedRow
-}
-
-/** Writes the root (its UPDATE always happens, because it advances the version), then its children, then other roots. */
-export async function applyChange(
-  { resource, id }: ParsedUpdate,
-  { change, values, required, row }: RootChange,
-  steps: WriteSteps
-): Promise<void> {
-  const { entity } = resource
-  const { locked, scope } = row
-  const all = new Map([...values, ...assignments(change.set ?? {}, settable(entity.columns))])
-  const updated = await steps.unit.update(planUpdate(entity, { id, scope, locked, required, values: all }))
-  if (!updated) throw stale('lost race: the UPDATE matched no row')
-  for (const [name, changes] of Object.entries(change.children ?? {})) {
-    const children = entity.children.find((one) => one.name === name)
-    if (children === undefined) throw new TypeError(`${entity.name} has no ${name}`)
-    const known = locked.children.get(name) ?? []
-    for (const plan of childPlans({ children, rootId: id, changes, known }, steps.deps)) {
-      if (!(await steps.unit.writeChild(plan))) throw stale(`lost race: a write of ${name} matched no row`)
-    }
-  }
-  await steps.insertNamed(change.create ?? [])
-}
-
-/** Removals come first, so that their unique values are free for the updates and inserts. */
-function childPlans(
-  of: {
-    readonly children: Children
-    readonly rootId: Operand
-    readonly changes: ChildChanges
-    readonly known: readonly StoredRow[]
-  },
-  random: RandomSource
-): ChildPlan[] {
-  const { changes, known } = of
-  const columns = settable(of.children.columns)
-  const child = (id: Operand): Versioned<StoredRow> => {
-    const found = known.find(({ values }) => values.get('id') === id)
-    if (found === undefined) throw new TypeError(`${of.children.name} ${String(id)} is not among those loaded`)
-    return withVersion(found)
-  }
-  return [
-    ...(changes.remove ?? []).map((id) => planChildDelete(of, child(id))),
-    ...(changes.update ?? []).map(({ id, set }) => planChildUpdate(of, child(id), assignments(set, columns))),
-    ...(changes.insert ?? []).map((row) => planChildInsert(of, assignments(row, columns), random))
-  ]
-}
-
-function settable(columns: readonly Column[]): Column[] {
-  return columns.filter(({ name }) => name !== 'id')
-}
-
-/** The same text for every conflict. The cause is only in the log (contract.md section 5). */
-const DETAIL = 'A data conflict occurred. Please retry or contact support.'
-
-/** For a guarded write whose row was changed by another write before. The cause is for the log. */
-export function stale(cause: string): DomainError {
-  return new DomainError('conflict', DETAIL, { guarded: true, cause: new Error(cause) })
-}
-
-/** Runs a write. Every conflict of a guarded write becomes the guarded kind, whatever its cause. */
-export async function guardConflicts<Result>(guarded: boolean, work: Promise<Result>): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof DomainError) || error.code !== 'conflict' || error.guarded === guarded) throw error
-    const { message, title, members, cause } = error
-    throw new DomainError('conflict', message, { guarded, members, cause, ...(title === undefined ? {} : { title }) })
   }
 }
 

@@ -9,41 +9,40 @@ import type { DeleteRequest__Output } from '../../shared/gen/entity/v1/DeleteReq
 import type { DeleteResponse } from '../../shared/gen/entity/v1/DeleteResponse.js'
 import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
 import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
-import { type Change, type NamedValues, reject } from '../entity/action.js'
+import { type ActionOfRow, type NamedValues, reject } from '../entity/action.js'
 import type { CallContext } from '../entity/caller.js'
 import type { Preparation } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
 import type { Operand, Value } from '../entity/field.js'
-import { claimedOwner, writableRows } from '../plan/authorize.js'
+import { claimedOwner } from '../plan/authorize.js'
 import { assignments, namedValues } from '../plan/body.js'
 import type { Resource } from '../plan/catalogue.js'
-import type { LockedRow, StoredRow } from '../plan/stores.js'
+import type { LockedRow } from '../plan/stores.js'
 import {
   parseAct,
   parseCreate,
   type ParsedAct,
   type ParsedCreate,
-  type ParsedDelete,
   type ParsedRow,
   parseBatch,
   parseDelete,
   type ParsedUpdate,
   parseUpdate
 } from '../plan/write-requests.js'
-import { planDelete, requiredConditions, wrongState } from '../plan/plan-writes.js'
-import { idempotentWrite } from './idempotent-write.js'
-import { notFound } from './reads.js'
+import { wrongState } from '../plan/plan-writes.js'
 import {
-  applyChange,
+  changeRoot,
+  deleteRoot,
   guardConflicts,
-  type GuardedRow,
-  guardedRow,
+  type GuardedChildRow,
+  lockRoot,
   namedRow,
-  rejectionError,
-  stale,
-  WriteSteps,
-  type WriteDeps
-} from './write-steps.js'
+  requireChildVersion,
+  type WrittenRoot,
+  writtenRoot
+} from './guarded-writes.js'
+import { idempotentWrite } from './idempotent-write.js'
+import { rejectionError, WriteSteps, type WriteDeps } from './write-steps.js'
 
 export async function create(
   deps: WriteDeps,
@@ -157,9 +156,7 @@ export async function update(
     method: 'PUT',
     path: `/${resource.entity.name}/${String(id)}`,
     work: async (steps) => {
-      const row = await guardedRow(parsed, [], steps)
-      const change = await applyUpdateRule(parsed, row, steps)
-      await applyChange(parsed, { change, values, required: [], row }, steps)
+      await updateRow(parsed, steps)
       await steps.audit(resource.entity, id, 'update')
       return steps.answer(resource, id, ignored)
     }
@@ -168,14 +165,13 @@ export async function update(
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
 }
 
-/** Applies the entity's rule for updates. Throws its rejection. */
-async function applyUpdateRule(
-  { resource, values }: ParsedUpdate,
-  { locked }: GuardedRow,
-  steps: WriteSteps
-): Promise<Change> {
+/** Only a rule of the entity needs the row before it is written. */
+async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<void> {
+  const { resource, values } = parsed
+  const root = writtenRoot(parsed, { name: 'update', required: [] })
   const { updateRule } = resource.entity
-  if (updateRule === undefined) return {}
+  if (updateRule === undefined) return changeRoot(root, { values, change: {} }, steps)
+  const locked = await lockRoot(root, [], steps)
   const outcome = await updateRule({
     ...steps.tools,
     root: namedRow(locked),
@@ -184,7 +180,7 @@ async function applyUpdateRule(
     input: { ...withheldMembers(resource, locked), ...namedValues(values) }
   })
   if ('rejection' in outcome) throw rejectionError(outcome)
-  return outcome
+  await changeRoot(root, { values, change: outcome }, steps)
 }
 
 /** The stored values of the members that the caller may not read: a PUT keeps them, and the rule sees them as its input. */
@@ -202,39 +198,21 @@ export async function remove(
   const { resource, writer, id, expected } = parsed
   const deleting = deps.store.transaction(signal, async (unit) => {
     const steps = new WriteSteps(unit, deps, { writer, requestId })
-    await deleteRow(parsed, steps)
+    await deleteRoot(writtenRoot(parsed, { name: 'delete', required: [] }), steps)
     await steps.audit(resource.entity, id, 'delete')
   })
   await guardConflicts(expected !== 'unconditional', deleting)
   return {}
 }
 
-async function deleteRow({ resource, writer, id, expected }: ParsedDelete, steps: WriteSteps): Promise<void> {
-  const { entity } = resource
-  if (expected === 'unconditional') {
-    const scope = writableRows(resource, writer)
-    if (!(await steps.unit.delete(planDelete(entity, { id, scope, expected })))) throw notFound()
-    return
-  }
-  const { locked, scope } = await guardedRow({ resource, writer, id, expected }, [], steps)
-  const deleted = await steps.unit.delete(planDelete(entity, { id, scope, expected: [locked.version] }))
-  if (!deleted) throw stale('lost race: the DELETE matched no row')
-}
-
 export async function act(deps: WriteDeps, context: CallContext, request: ActRequest__Output): Promise<ActResponse> {
   const parsed = parseAct(request, { planning: deps.planning, caller: context.caller })
   const { resource, id, action, ignored } = parsed
-  const { loads, guardedChild } = action
-  const children = new Set([...loads, ...(guardedChild === undefined ? [] : [guardedChild.children])])
   const answer = await idempotentWrite({ deps, context }, parsed, {
     method: 'PUT',
     path: `/${resource.entity.name}/${String(id)}/${action.name}`,
     work: async (steps) => {
-      const row = await guardedRow(parsed, [...children], steps)
-      const child = guardedChildOf(parsed, row.locked)
-      const change = await runAction(parsed, { locked: row.locked, child }, steps)
-      const required = requiredConditions(action)
-      await applyChange(parsed, { change, values: new Map(), required, row }, steps)
+      await runAction(parsed, steps)
       await steps.audit(resource.entity, id, action.name)
       return steps.answer(resource, id, ignored)
     }
@@ -243,36 +221,49 @@ export async function act(deps: WriteDeps, context: CallContext, request: ActReq
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
 }
 
-/** The child that the action depends on. Throws if it has another version than the body names. */
-function guardedChildOf({ action, values, childVersion }: ParsedAct, { children }: LockedRow): StoredRow | undefined {
-  const { guardedChild } = action
-  if (guardedChild === undefined) return undefined
-  const { idMember, children: collection } = guardedChild
-  const id = namedValues(values)[idMember]
-  const child = children.get(collection.name)?.find((one) => one.values.get('id') === id)
-  if (child === undefined)
-    throw rejectionError(reject.input(`/${idMember}`, `${idMember} is none of ${collection.name}.`))
-  if (child.version === undefined || childVersion?.equals(child.version) !== true) {
-    throw stale('stale: the child has another version')
-  }
-  return child
+async function runAction(parsed: ParsedAct, steps: WriteSteps): Promise<void> {
+  const { action, values } = parsed
+  const root = writtenRoot(parsed, action)
+  if (action.change !== undefined) return runOnRow(parsed, { root, change: action.change }, steps)
+  const { now, newCode } = steps.tools
+  const change = action.effect({ input: namedValues(values), now, newCode })
+  await changeRoot(root, { values: new Map(), change }, steps)
 }
 
-/** Runs the action on the locked row. Throws its rejection. */
-async function runAction(
-  { resource, action, values }: ParsedAct,
-  { locked, child }: { readonly locked: LockedRow; readonly child: StoredRow | undefined },
+/** An action that looks at the row, which is locked first. Throws the action's rejection. */
+async function runOnRow(
+  parsed: ParsedAct,
+  { root, change }: { readonly root: WrittenRoot; readonly change: ActionOfRow['change'] },
   steps: WriteSteps
-): Promise<Change> {
+): Promise<void> {
+  const { resource, action, values } = parsed
+  const { loads, guardedChild } = action
+  const needed = new Set([...loads, ...(guardedChild === undefined ? [] : [guardedChild.children])])
+  const locked = await lockRoot(root, [...needed], steps)
+  const child = guardedChildOf(parsed, locked)
+  if (child !== undefined) await requireChildVersion(child, root.id, steps)
   const wrong = wrongState(action, { resource: resource.entity.name, values: locked.values })
   if (wrong !== undefined) throw rejectionError(reject.state(wrong))
-  const outcome = await action.change({
+  const outcome = await change({
     ...steps.tools,
     root: namedRow(locked),
     children: Object.fromEntries(Array.from(locked.children, ([name, rows]) => [name, rows.map(namedRow)])),
-    child: child && namedRow(child),
+    child: child && namedRow(child.row),
     input: namedValues(values)
   })
   if ('rejection' in outcome) throw rejectionError(outcome)
-  return outcome
+  await changeRoot(root, { values: new Map(), change: outcome, loaded: locked.children, child }, steps)
+}
+
+/** The child that the action depends on. Throws `body.invalid` if the row has no such child. */
+function guardedChildOf({ action, values, childVersion }: ParsedAct, locked: LockedRow): GuardedChildRow | undefined {
+  const { guardedChild } = action
+  if (guardedChild === undefined || childVersion === undefined) return undefined
+  const { idMember, children } = guardedChild
+  const id = namedValues(values)[idMember]
+  const row = locked.children.get(children.name)?.find((one) => one.values.get('id') === id)
+  if (row === undefined || id === undefined || id === null || Buffer.isBuffer(id)) {
+    throw rejectionError(reject.input(`/${idMember}`, `${idMember} is none of ${children.name}.`))
+  }
+  return { children, id, version: childVersion, row }
 }

@@ -14,17 +14,14 @@ interface NewRow {
   readonly version: RowVersion | null
 }
 
-/** What an UPDATE sets. It always sets a new version. */
-interface ChangedRow {
-  readonly values: Assignments
-  readonly version: RowVersion
-}
-
-interface MatchedRow {
+/** The row to change: it meets all conditions, and its version is one of those expected. */
+interface GuardedMatch {
   readonly table: string
   readonly conditions: readonly RowCondition[]
-  readonly expected: ExpectedVersions | 'unconditional'
+  readonly expected: ExpectedVersions
 }
+
+type DeletedMatch = Omit<GuardedMatch, 'expected'> & { readonly expected: ExpectedVersions | 'unconditional' }
 
 /** Rows of one INSERT. A power of two, so that there are few different texts. */
 const ROWS_AT_ONCE = 64
@@ -54,17 +51,16 @@ export class RowWriter {
     }
   }
 
-  /** Returns whether a row matched. Its version always changes, so a matched row is also a changed row. */
-  async update(session: WriteSession, matched: MatchedRow, { values, version }: ChangedRow): Promise<boolean> {
+  /** Returns whether a row matched. Its version always advances, so a matched row is also a changed row. */
+  async update(session: WriteSession, matched: GuardedMatch, values: Assignments): Promise<boolean> {
     const { match, bound } = this.#match(matched)
-    const set = new Map([...values].map(([column, value]) => [column.column, this.#stored(column, value)]))
-    set.set(ROW_VERSION, version)
-    for (const [column, value] of set) bound[`s_${column}`] = value
-    const { rows } = await session.change(this.#texts.update(match, [...set.keys()]), bound)
+    for (const [column, value] of values) bound[`s_${column.column}`] = this.#stored(column, value)
+    const columns = Array.from(values.keys(), ({ column }) => column)
+    const { rows } = await session.change(this.#texts.update(match, columns), bound)
     return rows > 0
   }
 
-  async delete(session: WriteSession, matched: MatchedRow): Promise<boolean> {
+  async delete(session: WriteSession, matched: DeletedMatch): Promise<boolean> {
     const { match, bound } = this.#match(matched)
     const { rows } = await session.change(this.#texts.delete(match), bound)
     return rows > 0
@@ -85,7 +81,7 @@ export class RowWriter {
     return session.change(this.#texts.insert(table, names, rows.length), bound)
   }
 
-  #match({ table, conditions, expected }: MatchedRow) {
+  #match({ table, conditions, expected }: DeletedMatch) {
     const versions = expected === 'unconditional' ? [] : padToPowerOfTwo(expected)
     const bound: BoundValues = boundValues(conditions, this.#dialect)
     versions.forEach((version, index) => {
@@ -144,9 +140,11 @@ export class ChangeTexts {
     })
   }
 
+  /** Sets the columns and advances the version. */
   update(match: Match, columns: readonly string[]): StatementText {
     return this.#text(['update', ...keyOf(match), columns], () => {
       const values = Object.fromEntries(columns.map((one) => [one, literal(`$s_${one}`)]))
+      values[ROW_VERSION] = literal(this.#dialect.nextVersion(ROW_VERSION))
       return this.#generator.updateQuery(match.table, values, this.#where(match), {}).query
     })
   }
@@ -173,7 +171,7 @@ export class ChangeTexts {
     const all = whereAll(conditions, { dialect: this.#dialect, root: table })
     if (versions === 0) return all
     const names = Array.from({ length: versions }, (_, index) => `$e${index}`)
-    return { [Op.and]: [all, where(col(`${table}.row_version`), Op.in, literal(`(${names.join(', ')})`))] }
+    return { [Op.and]: [all, where(col(`${table}.${ROW_VERSION}`), Op.in, literal(`(${names.join(', ')})`))] }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Children, Entity } from '../entity/entity.js'
 import { asRowVersion, type Operand, type Value } from '../entity/field.js'
-import type { FindPlan, FindReferencingPlan, FindByUniquePlan, GetPlan, LockPlan } from '../plan/plans.js'
+import type { FindPlan, FindReferencingPlan, FindByUniquePlan, GetPlan, LockPlan, LookPlan } from '../plan/plans.js'
 import type { LoadedRow, LockedRow, StoredRow } from '../plan/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
 import type { ReadSession } from './engines/engine.js'
@@ -21,11 +21,9 @@ export class StoredRows {
     this.#ownerOf = ownerOf
   }
 
-  async lock(session: ReadSession, { entity, id, scope, children }: LockPlan): Promise<LockedRow | undefined> {
-    const [row] = await this.#roots(session, entity, {
-      conditions: [{ path: own(idColumn(entity)), comparison: 'equals', operands: [id] }, ...scopeConditions(scope)],
-      lock: 'UPDATE'
-    })
+  async lock(session: ReadSession, plan: LockPlan): Promise<LockedRow | undefined> {
+    const { entity, id, children } = plan
+    const [row] = await this.#roots(session, entity, { conditions: rowConditions(plan), lock: 'UPDATE' })
     if (row === undefined) return undefined
     const found = new Map<string, readonly StoredRow[]>()
     // Every write of children locks their root first, so the children need no lock of their own.
@@ -34,6 +32,11 @@ export class StoredRows {
       found.set(one.name, await this.#children(session, one, { conditions: [ofRoot] }))
     }
     return { ...row, children: found }
+  }
+
+  async look(session: ReadSession, plan: LookPlan): Promise<StoredRow | undefined> {
+    const [row] = await this.#roots(session, plan.entity, { conditions: rowConditions(plan) })
+    return row
   }
 
   async find(session: ReadSession, { entity, children, ids }: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
@@ -157,6 +160,10 @@ export class StoredRows {
 interface Wanted {
   readonly conditions: readonly RowCondition[]
   readonly lock?: Lock
+}
+
+function rowConditions({ entity, id, scope }: LookPlan | LockPlan): RowCondition[] {
+  return [{ path: own(idColumn(entity)), comparison: 'equals', operands: [id] }, ...scopeConditions(scope)]
 }
 
 /** Throws for children of the second database, which a transaction of the primary one cannot write. */

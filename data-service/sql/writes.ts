@@ -9,6 +9,7 @@ import type {
   GetPlan,
   InsertPlan,
   LockPlan,
+  LookPlan,
   UpdatePlan
 } from '../plan/plans.js'
 import type {
@@ -153,6 +154,10 @@ class SqlUnitOfWork implements UnitOfWork {
     return row ?? (isNamed(entity) ? await this.#again(read, undefined) : undefined)
   }
 
+  look(plan: LookPlan): Promise<StoredRow | undefined> {
+    return this.#parts.rows.look(this.#transaction, plan)
+  }
+
   async insert({ entity, values, version, children }: InsertPlan): Promise<Operand> {
     const { writer, dialect } = this.#parts
     const id = idColumn(entity)
@@ -169,17 +174,16 @@ class SqlUnitOfWork implements UnitOfWork {
     return newId
   }
 
-  update({ entity, id, scope, expected, required, values, version }: UpdatePlan): Promise<boolean> {
+  update({ entity, id, scope, expected, required, values }: UpdatePlan): Promise<boolean> {
     const conditions = [...idIs(entity, id), ...scopeConditions(scope), ...required]
-    const matched = { table: entity.table, conditions, expected }
     this.#guards.excludeRow(entity.table, id)
     this.#guards.shareWritten(entity, values)
-    return this.#parts.writer.update(this.#transaction, matched, { values, version })
+    return this.#parts.writer.update(this.#transaction, { table: entity.table, conditions, expected }, values)
   }
 
   /** The foreign keys of the migrations make the database delete the children with their root. */
-  delete({ entity, id, scope, expected }: DeletePlan): Promise<boolean> {
-    const conditions = [...idIs(entity, id), ...scopeConditions(scope)]
+  delete({ entity, id, scope, expected, required }: DeletePlan): Promise<boolean> {
+    const conditions = [...idIs(entity, id), ...scopeConditions(scope), ...required]
     this.#guards.excludeRow(entity.table, id)
     return this.#parts.writer.delete(this.#transaction, { table: entity.table, conditions, expected })
   }
@@ -198,7 +202,7 @@ class SqlUnitOfWork implements UnitOfWork {
     const ofRoot: RowCondition = { path: own(foreignKey), comparison: 'equals', operands: [rootId] }
     const matched = { table, conditions: [...idIs(children, plan.id), ofRoot], expected: plan.expected }
     return plan.kind === 'update'
-      ? await writer.update(this.#transaction, matched, plan)
+      ? await writer.update(this.#transaction, matched, plan.values)
       : await writer.delete(this.#transaction, matched)
   }
 

@@ -146,6 +146,11 @@ export interface SqlDialect {
   readonly insertOrKeep: (insert: string, key: string) => string
   /** An INSERT that makes the assignment `update` if a row with the same unique `key` exists. */
   readonly insertOrUpdate: (insert: string, key: string, update: string) => string
+  /**
+   * The version after the one in a column of 8 bytes: one more as a big-endian number, after the highest one 0. No version
+   * of a row repeats, and two writers of a row cannot make the same one.
+   */
+  readonly nextVersion: (column: string) => string
   /** The end of a SELECT that locks its rows until the transaction ends. Empty if the database has one writer at a time. */
   readonly forUpdate: string
 }

@@ -219,7 +219,14 @@ const mysqlDialect: SqlDialect = {
   decode: (type) => (raw) => (raw === null ? null : decoded(type, raw)),
   insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
   insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
+  nextVersion,
   forUpdate: ' FOR UPDATE'
+}
+
+/** An unsigned number beyond the highest would be an error. The texts of statements hold no quotes, so LPAD fills with 0. */
+function nextVersion(column: string): string {
+  const next = `CAST(CONV(HEX(${column}), 16, 10) AS UNSIGNED) + 1`
+  return `IF(${column} = 0x${'FF'.repeat(8)}, 0x${'00'.repeat(8)}, UNHEX(LPAD(HEX(${next}), 16, 0)))`
 }
 
 function castType({ type, precision, scale }: Field): string | undefined {

@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
 import { LRUCache } from 'lru-cache'
+import { nextRowVersion } from '../../entity/field.js'
 import { matchKey, sortKey } from './sqlite-text.js'
+import { bytes } from './statement.js'
 
 /** Names of the primary result codes that are distinguished (https://sqlite.org/rescode.html). */
 const NAMES: ReadonlyMap<number, string> = new Map([
@@ -138,7 +140,7 @@ const MAX_PREPARED_TEXT = 1_000_000
 /**
  * One connection to the embedded database, in WAL mode, with foreign keys on. It defines the SQL functions that compare
  * text: `sort_key(text)`, and `text_contains`, `text_starts_with` and `text_ends_with` of (text, match key of the
- * operand), which return 1 or 0. Its methods are synchronous and throw SqliteError. If another connection holds the lock,
+ * operand), which return 1 or 0; and `next_row_version(bytes)`. Its methods are synchronous and throw SqliteError. If another connection holds the lock,
  * that is SQLITE_BUSY at once: callers wait with `retryWhileBusy`.
  */
 export class SqliteConnection {
@@ -155,6 +157,9 @@ export class SqliteConnection {
     this.#define('text_contains', (text, key) => Number(matchKey(text).includes(key)))
     this.#define('text_starts_with', (text, key) => Number(matchKey(text).startsWith(key)))
     this.#define('text_ends_with', (text, key) => Number(matchKey(text).endsWith(key)))
+    this.#database.function('next_row_version', { deterministic: true }, (version: unknown) =>
+      nextRowVersion(bytes(version))
+    )
   }
 
   /** Opens a file for reading only. A file that does not exist is an error (SQLITE_CANTOPEN). */

@@ -65,6 +65,8 @@ export const sqliteDialect: SqlDialect = {
   decode: (type, scale) => (raw) => (raw === null ? null : decoded(type, scale, raw)),
   insertOrKeep: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
   insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
+  // sqlite-connection.ts defines the function: SQLite itself reads no number out of bytes.
+  nextVersion: (column) => `next_row_version(${column})`,
   forUpdate: ''
 }
 

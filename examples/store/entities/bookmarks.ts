@@ -47,7 +47,7 @@ export const bookmarks = defineEntity({
     annotate: action({
       description: 'Replaces the note; null takes it away.',
       input: { note: requiredNullable(freeText()) },
-      change: ({ input: { note } }) => ({ set: { note } })
+      effect: ({ input: { note } }) => ({ set: { note } })
     })
   })
 })

@@ -41,12 +41,12 @@ export const coupons = defineEntity({
     activate: action({
       description: 'Lets the coupon be used.',
       when: { isActive: [false] },
-      change: () => ({ set: { isActive: true } })
+      effect: { set: { isActive: true } }
     }),
     deactivate: action({
       description: 'Keeps the coupon from being used, whatever its dates.',
       when: { isActive: [true] },
-      change: () => ({ set: { isActive: false } })
+      effect: { set: { isActive: false } }
     }),
     extend: action({
       description: 'Moves the end of the coupon to a later moment.',

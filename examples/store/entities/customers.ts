@@ -67,12 +67,12 @@ export const customers = defineEntity({
     suspend: action({
       description: 'Bars the customer.',
       when: { isSuspended: [false] },
-      change: () => ({ set: { isSuspended: true } })
+      effect: { set: { isSuspended: true } }
     }),
     reinstate: action({
       description: 'Lifts a suspension.',
       when: { isSuspended: [true] },
-      change: () => ({ set: { isSuspended: false } })
+      effect: { set: { isSuspended: false } }
     })
   })
 })

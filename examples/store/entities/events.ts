@@ -56,7 +56,7 @@ export const events = defineEntity({
     cancel: action({
       description: 'Calls the event off.',
       when: { status: ['scheduled'] },
-      change: () => ({ set: { status: 'cancelled' } })
+      effect: { set: { status: 'cancelled' } }
     }),
     'change-venue': action({
       description: 'Moves the event to another venue, which must be open.',

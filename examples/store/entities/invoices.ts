@@ -69,7 +69,7 @@ export const invoices = defineEntity({
     void: action({
       description: 'Takes the invoice back for good.',
       when: { status: ['draft', 'issued'] },
-      change: () => ({ set: { status: 'void' } })
+      effect: { set: { status: 'void' } }
     })
   })
 })

@@ -71,27 +71,27 @@ export const orders = defineEntity({
     pay: action({
       description: 'Marks the order as paid.',
       when: { status: ['placed'] },
-      change: ({ now }) => ({ set: { status: 'paid', paidAt: now } })
+      effect: ({ now }) => ({ set: { status: 'paid', paidAt: now } })
     }),
     ship: action({
       description: 'Hands the order to a carrier.',
       permission: 'orders:manage',
       when: { status: ['paid'] },
       input: { trackingCode: text(64) },
-      change: ({ input }) => ({ set: { status: 'shipped', trackingCode: input.trackingCode } })
+      effect: ({ input }) => ({ set: { status: 'shipped', trackingCode: input.trackingCode } })
     }),
     'update-shipment': action({
       description: 'Corrects the tracking code of an order on its way.',
       permission: 'orders:manage',
       when: { status: ['shipped'] },
       input: { trackingCode: text(64) },
-      change: ({ input }) => ({ set: { trackingCode: input.trackingCode } })
+      effect: ({ input }) => ({ set: { trackingCode: input.trackingCode } })
     }),
     deliver: action({
       description: 'Marks the order as delivered.',
       permission: 'orders:manage',
       when: { status: ['shipped'] },
-      change: ({ now }) => ({ set: { status: 'delivered', deliveredAt: now } })
+      effect: ({ now }) => ({ set: { status: 'delivered', deliveredAt: now } })
     }),
     cancel: action({
       description: 'Calls the order off; it has not been shipped yet.',

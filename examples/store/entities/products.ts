@@ -95,22 +95,22 @@ export const products = defineEntity({
     publish: action({
       description: 'Puts the product on sale.',
       when: { isActive: [false] },
-      change: () => ({ set: { isActive: true } })
+      effect: { set: { isActive: true } }
     }),
     unpublish: action({
       description: 'Takes the product off sale.',
       when: { isActive: [true] },
-      change: () => ({ set: { isActive: false } })
+      effect: { set: { isActive: false } }
     }),
     'change-category': action({
       description: 'Sorts the product into another category.',
       input: { categoryId: int() },
-      change: ({ input }) => ({ set: { categoryId: input.categoryId } })
+      effect: ({ input }) => ({ set: { categoryId: input.categoryId } })
     }),
     'add-variant': action({
       description: 'Adds a variant.',
       input: variant,
-      change: ({ input }) => ({ children: { variants: { insert: [input] } } })
+      effect: ({ input }) => ({ children: { variants: { insert: [input] } } })
     }),
     'remove-variant': action({
       description: 'Removes a variant that was never ordered.',

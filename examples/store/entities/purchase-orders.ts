@@ -60,7 +60,7 @@ export const purchaseOrders = defineEntity({
     submit: action({
       description: 'Sends the order to the supplier.',
       when: { status: ['draft'] },
-      change: () => ({ set: { status: 'submitted' } })
+      effect: { set: { status: 'submitted' } }
     }),
     'receive-line': action({
       description: 'Books what has arrived of a line; with the last of the last line the order is received.',

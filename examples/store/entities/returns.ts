@@ -119,26 +119,26 @@ export const returns = defineEntity({
       description: 'Lets the customer send it back.',
       permission: 'returns:manage',
       when: { status: ['requested'] },
-      change: () => ({ set: { status: 'approved' } })
+      effect: { set: { status: 'approved' } }
     }),
     reject: action({
       description: 'Turns the return down.',
       permission: 'returns:manage',
       when: { status: ['requested'] },
       input: { reason: freeText() },
-      change: ({ input: { reason } }) => ({ set: { status: 'rejected', rejectReason: reason } })
+      effect: ({ input: { reason } }) => ({ set: { status: 'rejected', rejectReason: reason } })
     }),
     receive: action({
       description: 'Marks what was sent back as arrived.',
       permission: 'returns:manage',
       when: { status: ['approved'] },
-      change: () => ({ set: { status: 'received' } })
+      effect: { set: { status: 'received' } }
     }),
     refund: action({
       description: 'Marks the customer as paid back.',
       permission: 'returns:manage',
       when: { status: ['received'] },
-      change: () => ({ set: { status: 'refunded' } })
+      effect: { set: { status: 'refunded' } }
     })
   })
 })

@@ -33,18 +33,18 @@ export const subscriptions = defineEntity({
     pause: action({
       description: 'Stops renewals until it is resumed.',
       when: { status: ['active'] },
-      change: () => ({ set: { status: 'paused' } })
+      effect: { set: { status: 'paused' } }
     }),
     resume: action({
       description: 'Takes renewals up again.',
       when: { status: ['paused'] },
-      change: () => ({ set: { status: 'active' } })
+      effect: { set: { status: 'active' } }
     }),
     'change-plan': action({
       description: 'Goes on with another plan.',
       when: { status: ['active'] },
       input: { plan },
-      change: ({ input }) => ({ set: { plan: input.plan } })
+      effect: ({ input }) => ({ set: { plan: input.plan } })
     })
   })
 })

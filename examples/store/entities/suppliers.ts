@@ -23,12 +23,12 @@ export const suppliers = defineEntity({
     activate: action({
       description: 'Takes up business with the supplier.',
       when: { isActive: [false] },
-      change: () => ({ set: { isActive: true } })
+      effect: { set: { isActive: true } }
     }),
     deactivate: action({
       description: 'Ends business with the supplier; orders on their way still come.',
       when: { isActive: [true] },
-      change: () => ({ set: { isActive: false } })
+      effect: { set: { isActive: false } }
     })
   })
 })

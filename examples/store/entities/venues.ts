@@ -33,7 +33,7 @@ export const venues = defineEntity({
     close: action({
       description: 'Takes no more events.',
       when: { isOpen: [true] },
-      change: () => ({ set: { isOpen: false } })
+      effect: { set: { isOpen: false } }
     })
   })
 })

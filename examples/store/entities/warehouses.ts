@@ -23,12 +23,12 @@ export const warehouses = defineEntity({
     open: action({
       description: 'Opens the warehouse.',
       when: { isOpen: [false] },
-      change: () => ({ set: { isOpen: true } })
+      effect: { set: { isOpen: true } }
     }),
     close: action({
       description: 'Closes the warehouse; its stock stays where it is.',
       when: { isOpen: [true] },
-      change: () => ({ set: { isOpen: false } })
+      effect: { set: { isOpen: false } }
     })
   })
 })

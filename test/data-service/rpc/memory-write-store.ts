@@ -1,6 +1,12 @@
 import type { NamedValues } from '../../../data-service/entity/action.js'
 import type { Children, Entity } from '../../../data-service/entity/entity.js'
-import { firstRowVersion, type Operand, type RowVersion, type Value } from '../../../data-service/entity/field.js'
+import {
+  firstRowVersion,
+  nextRowVersion,
+  type Operand,
+  type RowVersion,
+  type Value
+} from '../../../data-service/entity/field.js'
 import type {
   Assignments,
   Condition,
@@ -70,6 +76,10 @@ export class MemoryWriteStore implements WriteStore {
         if (row === undefined || !inScope(row, scope)) return undefined
         return withChildren(row, children)
       },
+      look: async ({ entity, id, scope }) => {
+        const row = this.#find(entity.name, id)
+        return row !== undefined && inScope(row, scope) ? row : undefined
+      },
       insert: async ({ entity, values, version, children }) => {
         if (version === null) throw new Error('Every row of this store has a version')
         const row = this.#rowOf(values, version)
@@ -82,11 +92,11 @@ export class MemoryWriteStore implements WriteStore {
         this.#table(entity.name).push(row)
         return idOf(row)
       },
-      update: async ({ entity, id, scope, expected, required, values, version }) => {
+      update: async ({ entity, id, scope, expected, required, values }) => {
         const row = this.#matched(entity, { id, scope, expected })
         if (row === undefined || !meets(row, required)) return false
         for (const [{ name }, value] of values) row.values.set(name, value)
-        row.version = version
+        row.version = nextRowVersion(row.version)
         return true
       },
       delete: unused,

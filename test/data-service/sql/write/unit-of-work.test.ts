@@ -18,6 +18,7 @@ import {
   findByUniquePlan,
   insertPlan,
   lockPlan,
+  lookPlan,
   newChild,
   updatePlan,
   version
@@ -129,11 +130,76 @@ eachDatabase((kind) => {
       const hit = updatePlan(categories, 1, { name: 'New' }, { expected: [version(7), version(8), version(1)] })
       expect(await work((unit) => unit.update(hit))).to.equal(true)
       expect(await work((unit) => unit.update(hit))).to.equal(false)
-      const same = updatePlan(categories, 1, {}, { expected: [version(2)], version: version(3) })
+      const same = updatePlan(categories, 1, {}, { expected: [version(2)] })
       expect(await work((unit) => unit.update(same))).to.equal(true)
       const row = await work((unit) => unit.lock(lockPlan(categories, 1)))
       expect(row?.version).to.deep.equal(version(3))
       expect(row?.values.get('name')).to.equal('New')
+      const seen = await work((unit) => unit.look(lookPlan(categories, 1)))
+      expect([seen?.values, seen?.version]).to.deep.equal([row?.values, version(3)])
+      expect(await work((unit) => unit.look(lookPlan(categories, 2)))).to.equal(undefined)
+      const leaf = { kind: 'rows-where', conditions: [condition(root, 'equals', 'leaf')] } as const
+      expect(await work((unit) => unit.look(lookPlan(categories, 1, { scope: leaf })))).to.equal(undefined)
+    })
+
+    /** Puts a version there by hand, writes the row with it, and answers the version that the row has then. */
+    const versionAfter = async (stored: string): Promise<string | undefined> => {
+      await fresh.byHand.run(`UPDATE categories SET row_version = X'${stored}' WHERE id = 1`)
+      const expected = [anyVersion(Buffer.from(stored, 'hex'))] as const
+      const written = await work((unit) => unit.update(updatePlan(categories, 1, { name: 'New' }, { expected })))
+      const row = await work((unit) => unit.look(lookPlan(categories, 1)))
+      return written ? row?.version?.toString('hex') : undefined
+    }
+
+    it('derives the version after any stored one: one more, and 0 after the highest', async () => {
+      for (const [stored, next] of [
+        ['0000000000000000', '0000000000000001'],
+        ['00000000000000ff', '0000000000000100'],
+        ['00000000ffffffff', '0000000100000000'],
+        ['001fffffffffffff', '0020000000000000'],
+        ['123456789abcdeff', '123456789abcdf00'],
+        ['7fffffffffffffff', '8000000000000000'],
+        ['8000000000000000', '8000000000000001'],
+        ['fffffffffffffffe', 'ffffffffffffffff'],
+        ['ffffffffffffffff', '0000000000000000']
+      ] as const) {
+        expect(await versionAfter(stored), stored).to.equal(next)
+      }
+    })
+
+    it('matches no part of a stored version, no stored version of another length, and never an empty one', async () => {
+      if (kind === 'mysql') await fresh.byHand.run('ALTER TABLE categories MODIFY row_version VARBINARY(16) NOT NULL')
+      for (const [stored, sent] of [
+        ['', '00'],
+        ['', '0000000000000000'],
+        ['', '2020202020202020'],
+        ['00', '0000000000000000'],
+        ['0102030400000000', '01020304'],
+        ['0102030420202020', '01020304'],
+        ['01020304', '0102030400000000'],
+        ['01020304', '0102030420202020'],
+        ['0102030405060708', '010203040506070800'],
+        ['0102030405060708', '010203040506070820'],
+        ['6162636465666768', '4142434445464748'],
+        ['c3a9c3a9c3a9c3a9', 'c389c389c389c389'],
+        ['3132333435363738', '0000000000bc614e']
+      ] as const) {
+        await fresh.byHand.run(`UPDATE categories SET row_version = X'${stored}' WHERE id = 1`)
+        const expected = [anyVersion(Buffer.from(sent, 'hex'))] as const
+        const title = `${stored} by ${sent}`
+        expect(
+          await work((unit) => unit.update(updatePlan(categories, 1, { name: 'No' }, { expected }))),
+          title
+        ).to.equal(false)
+        expect(await work((unit) => unit.delete(deletePlan(categories, 1, { expected }))), title).to.equal(false)
+      }
+      expect(await names()).to.deep.equal(['Root'])
+    })
+
+    it('matches one of 8192 versions', async () => {
+      const expected = [version(1), ...Array.from({ length: 8191 }, (_, index) => version(index + 2))] as const
+      const written = await work((unit) => unit.update(updatePlan(categories, 1, { name: 'New' }, { expected })))
+      expect(written).to.equal(true)
     })
 
     it('writes children of their root alone', async () => {
@@ -145,8 +211,7 @@ eachDatabase((kind) => {
         ...of,
         id: 1,
         expected,
-        values: assign(variants, { stock: 5 }),
-        version: version(2)
+        values: assign(variants, { stock: 5 })
       }
       const write = (plan: Parameters<typeof childPlan>[0]) => work((unit) => unit.writeChild(childPlan(plan)))
       expect(await write({ ...change, kind: 'update', rootId: 2 } as const)).to.equal(false)
@@ -229,6 +294,10 @@ eachDatabase((kind) => {
       await work((unit) => unit.insert(insertPlan(products, TEA, { children: [{ children: variants, rows }] })))
       const stale = deletePlan(products, 1, { expected: [version(2)] })
       expect(await work((unit) => unit.delete(stale))).to.equal(false)
+      const unpublished = deletePlan(products, 1, {
+        required: [condition(path(products, 'isActive'), 'equals', false)]
+      })
+      expect(await work((unit) => unit.delete(unpublished))).to.equal(false)
       expect(await work((unit) => unit.delete(deletePlan(products, 1)))).to.equal(true)
       expect(await work((unit) => unit.delete(deletePlan(products, 1)))).to.equal(false)
       expect(await fresh.byHand.run('SELECT id FROM product_variants')).to.deep.equal([])

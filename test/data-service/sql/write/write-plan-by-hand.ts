@@ -10,6 +10,7 @@ import {
   type FindByUniquePlan,
   type InsertPlan,
   type LockPlan,
+  type LookPlan,
   type NewChild,
   type Planned,
   type UpdatePlan
@@ -68,6 +69,10 @@ export function lockPlan(entity: Entity, id: Operand, more: Partial<Shape<LockPl
   return planned<LockPlan>({ entity, id, scope: allRows, children: [], ...more })
 }
 
+export function lookPlan(entity: Entity, id: Operand, more: Partial<Shape<LookPlan>> = {}): LookPlan {
+  return planned<LookPlan>({ entity, id, scope: allRows, ...more })
+}
+
 export function updatePlan(
   entity: Entity,
   id: Operand,
@@ -81,13 +86,12 @@ export function updatePlan(
     expected: [version(1)],
     required: [],
     values: assign(entity, values),
-    version: version(2),
     ...more
   })
 }
 
 export function deletePlan(entity: Entity, id: Operand, more: Partial<Shape<DeletePlan>> = {}): DeletePlan {
-  return planned<DeletePlan>({ entity, id, scope: allRows, expected: 'unconditional', ...more })
+  return planned<DeletePlan>({ entity, id, scope: allRows, expected: 'unconditional', required: [], ...more })
 }
 
 export function childPlan(shape: Shape<ChildPlan>): ChildPlan {
