@@ -1,0 +1,173 @@
+import { expect } from 'chai'
+import { DATABASE_KINDS } from '../../harness/database.js'
+import { ApiStore } from '../api-store.js'
+import { orderItem, PRODUCTS, rowOf, VARIANTS, versionOf } from '../fixture.js'
+import type { Answer } from '../http-call.js'
+import { StatementLog } from '../statement-log.js'
+import { send, tagOf, type Write } from './send.js'
+import { changesNothing } from './stored.js'
+
+/** Eight ASCII bytes, which the log shows as they are. */
+const STALE = 'STALETAG'
+const stale = Buffer.from(STALE).toString('base64')
+
+interface Sent {
+  readonly line: string
+  readonly write: Write
+  readonly status: number
+  /** What the server is told between the beginning and the end of the transaction, each by its first words. */
+  readonly statements: readonly string[]
+}
+
+const product = { name: 'Hammer', sku: 'HM-001', categoryId: 2, price: '19.90', isActive: true }
+const ifMatch = tagOf(versionOf(rowOf(PRODUCTS, 1)))
+const variantRowVersion = versionOf(rowOf(VARIANTS, 1))
+
+const REFUSED: Readonly<Record<string, Sent>> = {
+  'a stale PUT': {
+    line: 'clerk PUT /products/1',
+    write: { body: product, ifMatch: tagOf(stale) },
+    status: 412,
+    statements: [`UPDATE products ${STALE}`, 'SELECT products']
+  },
+  'a stale PUT with a list of tags': {
+    line: 'clerk PUT /products/1',
+    write: { body: product, ifMatch: `"AAAAAAAAAAE=", ${tagOf(stale)}, "AAAAAAAAAAI="` },
+    status: 412,
+    statements: [`UPDATE products ${STALE}`, 'SELECT products']
+  },
+  'a PUT of a row that is not there': {
+    line: 'clerk PUT /products/999',
+    write: { body: product, ifMatch: tagOf(stale) },
+    status: 404,
+    statements: [`UPDATE products ${STALE}`, 'SELECT products']
+  },
+  'a stale PUT that a rule looks at': {
+    line: 'clerk PUT /categories/1',
+    write: { body: { name: 'n', slug: 'n' }, ifMatch: tagOf(stale) },
+    status: 412,
+    statements: ['SELECT categories FOR UPDATE', `UPDATE categories ${STALE}`]
+  },
+  'a stale action without a rule': {
+    line: 'clerk PUT /products/1/unpublish',
+    write: { ifMatch: tagOf(stale) },
+    status: 412,
+    statements: [`UPDATE products ${STALE}`, 'SELECT products']
+  },
+  'an action in the wrong state': {
+    line: 'clerk PUT /products/1/publish',
+    write: { ifMatch },
+    status: 422,
+    statements: ['UPDATE products', 'SELECT products']
+  },
+  'a stale action with a rule': {
+    line: 'clerk PUT /products/1/remove-variant',
+    write: { body: { variantId: 1 }, ifMatch: tagOf(stale) },
+    status: 412,
+    statements: ['SELECT products FOR UPDATE', 'SELECT product_variants', `UPDATE products ${STALE}`]
+  },
+  'an action on a stale child': {
+    line: 'clerk PUT /products/1/adjust-variant-stock',
+    write: { body: { variantId: 1, delta: 1, variantRowVersion: stale }, ifMatch },
+    status: 412,
+    statements: ['SELECT products FOR UPDATE', 'SELECT product_variants', `UPDATE product_variants ${STALE}`]
+  },
+  'a stale DELETE': {
+    line: 'clerk DELETE /products/1',
+    write: { ifMatch: tagOf(stale) },
+    status: 412,
+    statements: [`DELETE products ${STALE}`, 'SELECT products']
+  },
+  "an action on another's row": {
+    line: 'ada PUT /orders/2/pay',
+    write: { ifMatch: tagOf(orderItem(2)['rowVersion']) },
+    status: 404,
+    statements: ['UPDATE orders', 'SELECT orders']
+  }
+}
+
+const DONE: Readonly<Record<string, Sent>> = {
+  'an action on a child': {
+    line: 'clerk PUT /products/1/adjust-variant-stock',
+    write: { body: { variantId: 1, delta: 1, variantRowVersion }, ifMatch },
+    status: 200,
+    statements: [
+      'SELECT products FOR UPDATE',
+      'SELECT product_variants',
+      'UPDATE products',
+      'UPDATE product_variants',
+      'INSERT audit_entries',
+      'SELECT products'
+    ]
+  },
+  'a PUT': {
+    line: 'clerk PUT /products/2',
+    write: { body: { ...product, sku: 'PUT-2' }, ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 2))) },
+    status: 200,
+    statements: ['UPDATE products', 'INSERT audit_entries', 'SELECT products']
+  },
+  'an action without a rule': {
+    line: 'clerk PUT /products/3/change-category',
+    write: { body: { categoryId: 1 }, ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 3))) },
+    status: 200,
+    statements: ['UPDATE products', 'INSERT audit_entries', 'SELECT products']
+  },
+  'a DELETE': {
+    line: 'clerk DELETE /products/12',
+    write: { ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 12))) },
+    status: 204,
+    statements: ['DELETE products', 'INSERT audit_entries']
+  }
+}
+
+describe('statements of guarded writes in the log of MariaDB', function () {
+  this.timeout(60_000)
+  const kind = DATABASE_KINDS.find((one) => one !== 'sqlite')
+  if (kind === undefined) throw new Error('no database server among the kinds')
+  const store = new ApiStore(kind)
+  let log: StatementLog | undefined
+
+  before(async () => {
+    await store.start({})
+    log = await StatementLog.open(store.databaseUrl)
+  })
+  after(async () => {
+    await log?.close()
+    await store.stop()
+  })
+
+  /** Sends it and answers what the transaction told the server, from its beginning to its end. */
+  async function told({ line, write, status }: Sent): Promise<string[]> {
+    if (log === undefined) throw new Error('the log is open within tests alone')
+    let answer: Answer | undefined
+    const lines = await log.during(async () => {
+      answer = await send(store, line, write)
+    })
+    expect(answer?.status, answer?.text).to.equal(status)
+    return lines
+      .filter(({ command, text }) => command === 'Execute' || /^(START|COMMIT|ROLLBACK)/.test(text))
+      .map(({ text }) => shortened(text))
+  }
+
+  for (const [title, sent] of Object.entries(REFUSED)) {
+    it(`of ${title}`, async () => {
+      const statements = await changesNothing(store, () => told(sent))
+      expect(statements).to.deep.equal(['START TRANSACTION', ...sent.statements, 'ROLLBACK'])
+    })
+  }
+
+  for (const [title, sent] of Object.entries(DONE)) {
+    it(`of ${title}`, async () => {
+      expect(await told(sent)).to.deep.equal(['START TRANSACTION', ...sent.statements, 'COMMIT'])
+    })
+  }
+})
+
+/** The verb, the table, and whether rows are locked or the stale version is compared. */
+function shortened(text: string): string {
+  const [verb = ''] = text.split(' ')
+  if (!['SELECT', 'UPDATE', 'DELETE', 'INSERT'].includes(verb)) return text
+  const [, table] = /^(?:UPDATE|SELECT .*? FROM|DELETE FROM|INSERT INTO) `(\w+)`/s.exec(text) ?? []
+  const compared = text.slice(text.lastIndexOf(' WHERE ')).includes(STALE)
+  return `${verb} ${table}${compared ? ` ${STALE}` : ''}${text.endsWith(' FOR UPDATE') ? ' FOR UPDATE' : ''}`
+}
