@@ -151,7 +151,7 @@ export async function update(
   request: UpdateRequest__Output
 ): Promise<UpdateResponse> {
   const parsed = parseUpdate(request, { planning: deps.planning, caller: context.caller })
-  const { resource, id, values, ignored } = parsed
+  const { resource, id, ignored } = parsed
   const answer = await idempotentWrite({ deps, context }, parsed, {
     method: 'PUT',
     path: `/${resource.entity.name}/${String(id)}`,
