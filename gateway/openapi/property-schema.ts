@@ -125,6 +125,8 @@ function longPattern(property: Property): string {
 
 function decimalPattern(property: Property): string {
   const { precision, scale } = property
+  // A computed decimal has no column that would bound its digits.
+  if (precision === 0) return `^${signPattern(property)}[0-9]+(\\.[0-9]+)?$`
   const digits = `^${signPattern(property)}[0-9]{1,${Math.max(1, precision - scale)}}`
   return scale > 0 ? `${digits}\\.[0-9]{${scale}}$` : `${digits}$`
 }

@@ -191,6 +191,11 @@ export function productItem(id: number): NewRow {
   return { ...row, displayName: `${String(row['name'])} (${String(row['sku'])})`, rowVersion: versionOf(row) }
 }
 
+/** The same for a caller with `products:manage`. */
+export function clerkProductItem(id: number): NewRow {
+  return { ...productItem(id), costPrice: null, reorderLevel: null, margin: null }
+}
+
 /** A category as the wire shows it, the joined name included. */
 export function categoryItem(id: number): NewRow {
   const row = rowOf(CATEGORIES, id)

@@ -32,7 +32,9 @@ const product = fc.record({
   isActive: fc.boolean(),
   releasedAt: optional(dateTime),
   externalId: optional(guid),
-  description: optional(fc.oneof(fc.constant(''), text(LETTERS, 5), text(PRINTABLE, 20)))
+  description: optional(fc.oneof(fc.constant(''), text(LETTERS, 5), text(PRINTABLE, 20))),
+  costPrice: optional(money),
+  reorderLevel: optional(fc.integer({ min: 0, max: 9 }))
 })
 
 /** Rows with many equal values, nulls and awkward ASCII; letters beyond are the embedded database's own affair. */

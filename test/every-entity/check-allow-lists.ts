@@ -4,14 +4,16 @@ import { order } from '../oracle/read-oracle.js'
 import type { OracleProperty, OracleResource } from '../oracle/resource.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import type { Call } from './call.js'
-import { ADMIN } from './caller.js'
+import { ADMIN, callersOf } from './caller.js'
 import { type Described, describedResource } from './described.js'
 import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
 import { hiddenNames } from './hidden-names.js'
 import { propertyRows } from './property-rows.js'
 import { ruleOf } from './rule-of.js'
+import { mayRead } from './rule.js'
 import type { StoredRow } from './table-rows.js'
+import { neededFor, verdict } from './verdict.js'
 
 /** What filters, sorts and fields take, with the very rows; all else is a name that nobody knows. */
 export function checkAllowLists(store: EveryStore, entity: Entity): void {
@@ -89,9 +91,16 @@ export function checkAllowLists(store: EveryStore, entity: Entity): void {
     findings.finish()
   })
 
-  it('knows a hidden column no better than a name that nobody has', async () => {
+  it('knows a name that the caller may not know no better than one that nobody has', async () => {
     const findings = new Findings()
     const hidden = await hiddenNames(store.sql, entity)
+    const rule = ruleOf(entity)
+    const unseen = callersOf(neededFor(rule, page))
+      .filter((caller) => verdict(rule, page, caller).code === 'ok')
+      .map((caller) => {
+        const names = Object.keys(rule.byPermission).filter((name) => !name.includes('.'))
+        return { caller, names: names.filter((name) => !mayRead(rule, name, caller.permissions)) }
+      })
     const probes: readonly ((name: string) => Partial<Call>)[] = [
       (property) => ({ filters: [{ property, operator: 'equals', value: '1' }] }),
       (property) => ({ filters: [{ property, operator: 'is empty', value: '' }] }),
@@ -99,16 +108,19 @@ export function checkAllowLists(store: EveryStore, entity: Entity): void {
       (fields) => ({ fields }),
       (name) => ({ fields: `id,${name}` })
     ]
-    for (const transport of store.transports) {
-      for (const probe of probes) {
-        for (const name of hidden) {
-          const ask = async (one: string): Promise<string> => {
-            const { code, text } = await store.send(transport, { ...page, ...probe(one) }, ADMIN)
-            return `${code} ${text.replaceAll(one, 'NAME').replaceAll(SUGGESTION, '')}`
+    for (const { caller, names } of [{ caller: ADMIN, names: hidden }, ...unseen]) {
+      for (const transport of store.transports) {
+        for (const probe of probes) {
+          for (const name of names) {
+            const ask = async (one: string): Promise<string> => {
+              const { code, text } = await store.send(transport, { ...page, ...probe(one) }, caller)
+              return `${code} ${text.replaceAll(one, 'NAME').replaceAll(SUGGESTION, '')}`
+            }
+            const answer = await ask(name)
+            const what = `${transport.name} ${name} by ${caller.name}`
+            findings.same(what, answer, await ask(strangerTo(name)))
+            findings.same(`${what} is refused`, answer.startsWith('ok'), false)
           }
-          const answer = await ask(name)
-          findings.same(`${transport.name} ${name}`, answer, await ask(strangerTo(name)))
-          findings.same(`${transport.name} ${name} is refused`, answer.startsWith('ok'), false)
         }
       }
     }

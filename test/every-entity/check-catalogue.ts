@@ -1,39 +1,45 @@
 import { expect } from 'chai'
 import { entities } from '../../examples/store/entities/index.js'
 import type { Resource__Output } from '../../shared/gen/entity/v1/Resource.js'
+import { ADMIN, ANONYMOUS, type Caller, PERMISSIONS, permitted } from './caller.js'
 import { describedResources } from './described.js'
 import type { EveryStore } from './every-store.js'
 import { ruleOf } from './rule-of.js'
+import { propertiesFor } from './rule.js'
 import { RULES } from './rules.js'
 
 const WRITES = { root: ['create', 'batch', 'delete'], CRUD: ['create', 'batch', 'update', 'delete'], read: [] } as const
 
 /** What is served is what domain.md lists, property by property. */
 export function checkCatalogue(store: EveryStore): void {
-  let resources: readonly Resource__Output[] = []
+  const seen = new Map<Caller, readonly Resource__Output[]>()
+  const callers = [ADMIN, ANONYMOUS, ...PERMISSIONS.map((permission) => permitted([permission]))]
   before(async () => {
-    resources = await describedResources(store)
+    for (const caller of callers) seen.set(caller, await describedResources(store, caller))
   })
-  const described = (name: string): Resource__Output => {
-    const found = resources.find((one) => one.name === name)
+  const described = (name: string, caller = ADMIN): Resource__Output => {
+    const found = seen.get(caller)?.find((one) => one.name === name)
     if (found === undefined) throw new Error(`Describe lacks ${name}`)
     return found
   }
 
   it('serves every registered entity, and all of domain.md', () => {
     const registered = entities.map(({ name }) => name)
-    expect(resources.map(({ name }) => name)).to.have.members(registered)
+    for (const caller of callers) expect(seen.get(caller)?.map(({ name }) => name)).to.have.members(registered)
     expect(registered).to.include.members(Object.keys(RULES))
   })
 
   for (const entity of entities) {
     const rule = ruleOf(entity)
     it(`serves ${entity.name} as it is listed: its properties, writes, actions and reads`, () => {
-      const { properties, operations, actions, reads, publicReads } = described(entity.name)
-      expect(properties.map(({ name }) => name)).to.have.members([
-        ...rule.properties,
-        ...(rule.versioned ? ['rowVersion'] : [])
-      ])
+      const { operations, actions, reads, publicReads } = described(entity.name)
+      for (const caller of callers) {
+        const names = described(entity.name, caller).properties.map(({ name }) => name)
+        expect(names, caller.name).to.have.members([
+          ...propertiesFor(rule, caller.permissions),
+          ...(rule.versioned ? ['rowVersion'] : [])
+        ])
+      }
       const reading = ['list', 'paged', 'export', 'lookup', 'get']
       expect(operations).to.have.members([...reading, ...WRITES[rule.kind]])
       expect(actions.map(({ name }) => name)).to.have.members(Object.keys(rule.actions))

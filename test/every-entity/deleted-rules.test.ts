@@ -52,7 +52,13 @@ const DELETIONS: readonly Deletion[] = [
     to: '',
     grep: '[a-z-]+ is refused'
   },
-  { title: 'what hides its columns', from: /\bhidden\(/g, to: '(', grep: 'as it is listed' }
+  { title: 'what hides its columns', from: /\bhidden\(/g, to: '(', grep: 'as it is listed' },
+  {
+    title: 'the permissions of its columns',
+    from: /\breadableBy\('[a-z-]+:[a-z]+', /g,
+    to: '(',
+    grep: 'as it is listed|shows each caller'
+  }
 ]
 
 describe('an entity file without', function () {

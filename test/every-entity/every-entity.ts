@@ -2,6 +2,7 @@ import { entities } from '../../examples/store/entities/index.js'
 import type { DatabaseKind } from '../harness/database.js'
 import { checkAllowLists } from './check-allow-lists.js'
 import { checkCatalogue } from './check-catalogue.js'
+import { checkColumnPermissions } from './check-column-permissions.js'
 import { checkCreates } from './check-creates.js'
 import { checkForeignFilters } from './check-foreign-filters.js'
 import { checkIncludes } from './check-includes.js'
@@ -28,6 +29,7 @@ export function describeEveryEntity(kind: DatabaseKind): void {
         checkForeignFilters(store, entity)
         checkOwnerFilter(store, entity)
         checkAllowLists(store, entity)
+        checkColumnPermissions(store, entity)
         checkRowWrites(store, entity)
         checkPreconditions(store, entity)
       })

@@ -51,6 +51,11 @@ export class EveryStore {
     return transport.send(call, this.#mint.of(caller))
   }
 
+  /** undefined for a caller without one. */
+  tokenOf(caller: Caller): string | undefined {
+    return this.#mint.of(caller)
+  }
+
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
     const database = await freshDatabase(this.kind)
     const stack = await startStack({

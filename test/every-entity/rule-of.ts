@@ -1,6 +1,7 @@
 import type { ReadAccess, WriteAccess } from '../../data-service/entity/access.js'
 import type { CustomRead } from '../../data-service/entity/custom-read.js'
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { Column, Entity } from '../../data-service/entity/entity.js'
+import { entities } from '../../examples/store/entities/index.js'
 import type { CustomReadRule, Guard, OwnerFilter, Rule } from './rule.js'
 import { RULES } from './rules.js'
 
@@ -15,10 +16,14 @@ export function ruleOf(entity: Entity): Rule {
 function declared(entity: Entity): Rule {
   const { columns, computed, joined, access, writeAccess, writes, actions, customReads } = entity
   const visible = columns.filter(({ field }) => !field.hidden)
+  const byPermission = permissionsIn(entity)
   return {
     kind: writes.size === 0 ? 'read' : writes.has('update') ? 'CRUD' : 'root',
     versioned: entity.versioned,
-    properties: [...visible, ...computed, ...joined].map(({ name }) => name),
+    properties: [...visible, ...computed, ...joined]
+      .map(({ name }) => name)
+      .filter((name) => !Object.hasOwn(byPermission, name)),
+    byPermission,
     read: guard(access.list),
     get: guard(access.get),
     write: writeAccess && guard(writeAccess),
@@ -26,6 +31,23 @@ function declared(entity: Entity): Rule {
     customReads: Object.fromEntries(Array.from(customReads.values(), (read) => [read.name, customRead(read)])),
     ownerFilter: filter(entity)
   }
+}
+
+/** The properties that take a permission, by the columns that they come from. */
+function permissionsIn({ columns, computed, joined, children }: Entity): Rule['byPermission'] {
+  const taken = (...sources: readonly Column[]): string[] => sources.flatMap(({ field }) => field.readableBy ?? [])
+  const named: readonly (readonly [string, readonly string[]])[] = [
+    ...columns.map((column) => [column.name, taken(column)] as const),
+    ...computed.map(({ name, from }) => [name, taken(...from)] as const),
+    ...joined.map(({ name, through, property }) => {
+      const target = entities.find((one) => one.name === through.to)?.columns.find((one) => one.name === property)
+      return [name, taken(through.via, ...(target === undefined ? [] : [target]))] as const
+    }),
+    ...children.flatMap((child) =>
+      child.columns.map((column) => [`${child.name}.${column.name}`, taken(column)] as const)
+    )
+  ]
+  return Object.fromEntries(named.filter(([, permissions]) => permissions.length > 0))
 }
 
 function guard(access: ReadAccess | WriteAccess): Guard {

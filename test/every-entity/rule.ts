@@ -35,10 +35,12 @@ export interface CustomReadRule {
 /** What domain.md says of a resource, as a test uses it. */
 export interface Rule {
   readonly kind: 'root' | 'CRUD' | 'read'
-  /** All of the DTO but `rowVersion`, computed and joined ones included. */
+  /** What every reader sees of the DTO but `rowVersion`, computed and joined ones included. */
   readonly properties: readonly string[]
   /** Whether the DTO has a `rowVersion`. */
   readonly versioned: boolean
+  /** What takes permissions to be seen, `lines.unitCost` of children: name to the permissions, all of which it takes. */
+  readonly byPermission: Readonly<Record<string, readonly string[]>>
   readonly read: Guard
   /** By-id reads where they differ. */
   readonly get: Guard
@@ -48,6 +50,17 @@ export interface Rule {
   readonly actions: Readonly<Record<string, string | undefined>>
   readonly customReads: Readonly<Record<string, CustomReadRule>>
   readonly ownerFilter: OwnerFilter | undefined
+}
+
+/** Whether the permissions suffice to see the property. */
+export function mayRead({ byPermission }: Rule, name: string, permissions: ReadonlySet<string>): boolean {
+  return (byPermission[name] ?? []).every((one) => permissions.has(one))
+}
+
+/** The properties of the root that the permissions show, without `rowVersion`. */
+export function propertiesFor(rule: Rule, permissions: ReadonlySet<string>): string[] {
+  const more = Object.keys(rule.byPermission).filter((name) => !name.includes('.') && mayRead(rule, name, permissions))
+  return [...rule.properties, ...more]
 }
 
 /** The guard of an operation, of a custom read by its route. */

@@ -11,6 +11,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     'id name sku categoryId price weightGrams barcode isActive releasedAt externalId description displayName',
     {
       ...publicRead('products:manage'),
+      byPermission: byPermission('products:manage', 'costPrice reorderLevel margin'),
       actions: actions(
         'publish unpublish change-category add-variant remove-variant change-variant-price adjust-variant-stock'
       )
@@ -22,12 +23,14 @@ export const RULES: Readonly<Record<string, Rule>> = {
   }),
   customers: rule('CRUD', 'id name email phone isSuspended createdAt', {
     ...managed('customers:manage'),
+    byPermission: byPermission('invoices:manage', 'creditLimit'),
     get: own('id'),
     ownerFilter: { column: 'id', parameter: 'id', on: ['get'], mayBeAbsent: [] },
     actions: actions('change-address suspend reinstate')
   }),
   orders: rule('root', 'id number customerId status total placedAt paidAt deliveredAt trackingCode', {
     ...owned('customerId'),
+    byPermission: byPermission('orders:manage', 'lines.unitCost'),
     actions: { ...actions('pay cancel'), ...actions('ship update-shipment deliver', 'orders:manage') }
   }),
   'shopping-carts': rule('root', 'id customerId currency couponCode updatedAt', {
@@ -96,8 +99,20 @@ type Said = Pick<Rule, 'read' | 'write' | 'actions'> & Partial<Rule>
 
 function rule(kind: Rule['kind'], names: string, said: Said): Rule {
   const ownerFilter: OwnerFilter | undefined = undefined
-  const properties = names.split(' ')
-  return { kind, properties, versioned: true, get: said.read, customReads: {}, ownerFilter, ...said }
+  return {
+    kind,
+    properties: names.split(' '),
+    byPermission: {},
+    versioned: true,
+    get: said.read,
+    customReads: {},
+    ownerFilter,
+    ...said
+  }
+}
+
+function byPermission(permission: string, names: string): Rule['byPermission'] {
+  return Object.fromEntries(names.split(' ').map((name) => [name, [permission]]))
 }
 
 function publicRead(permission: string): Pick<Rule, 'read' | 'write'> {

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { follow, type Step } from './follow-page.js'
 
 /**
- * What gift-cards of the page are not: guids, longs, an owner filter, a read with a condition, a new permission, rows
- * without a version.
+ * What gift-cards of the page are not: guids, longs, an owner filter, a read with a condition, a new permission, a
+ * column by permission, rows without a version.
  */
 const STEPS: readonly Step[] = [
   {
     kind: 'create',
     path: 'examples/store/schema/998-loyalty-cards.ts',
     content: `
-import { bool, dateTime, guid, int, long, text, unique } from '../../../data-service/public/entity.js'
+import { bool, dateTime, guid, int, long, optional, text, unique } from '../../../data-service/public/entity.js'
 import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
 
 export const createLoyaltyCards: Migration = {
@@ -19,7 +19,8 @@ export const createLoyaltyCards: Migration = {
   up: createTables(
     table('loyalty_cards', {
       columns: {
-        id: guid(), number: unique(text(32)), customerId: int(), points: long(), isBlocked: bool(), issuedAt: dateTime()
+        id: guid(), number: unique(text(32)), customerId: int(), points: long(), isBlocked: bool(), issuedAt: dateTime(),
+        remark: optional(text(200))
       },
       sorted: ['number', 'points'],
       references: { customerId: 'customers' }
@@ -43,7 +44,7 @@ export const createLoyaltyCards: Migration = {
     kind: 'create',
     path: 'examples/store/entities/loyalty-cards.ts',
     content: `
-import { bool, dateTime, defineEntity, guid, int, long, onCreate, ownRows, readOnly, sumOf, text, unique } from '../../../data-service/public/entity.js'
+import { bool, dateTime, defineEntity, guid, int, long, onCreate, optional, ownRows, readableBy, readOnly, sumOf, text, unique } from '../../../data-service/public/entity.js'
 
 export const loyaltyCards = defineEntity({
   name: 'loyalty-cards',
@@ -55,10 +56,11 @@ export const loyaltyCards = defineEntity({
     customerId: onCreate(int()),
     points: readOnly(long()),
     isBlocked: readOnly(bool()),
-    issuedAt: readOnly(dateTime())
+    issuedAt: readOnly(dateTime()),
+    remark: readableBy('loyalty:manage', optional(text(200)))
   },
   label: 'number',
-  filterable: ['id', 'number', 'customerId', 'points', 'isBlocked'],
+  filterable: ['id', 'number', 'customerId', 'points', 'isBlocked', 'remark'],
   sortable: ['number', 'points'],
   references: { customer: { to: 'customers', via: 'customerId' } },
 

@@ -31,7 +31,9 @@ export const TABLES = {
       isActive: bool,
       releasedAt: dateTime,
       externalId: { type: 'guid' },
-      description: string
+      description: string,
+      costPrice: money,
+      reorderLevel: int
     }
   },
   variants: {
@@ -59,6 +61,7 @@ export const TABLES = {
       phone: string,
       isSuspended: bool,
       createdAt: dateTime,
+      creditLimit: money,
       riskNote: string
     }
   },
@@ -82,7 +85,7 @@ export const TABLES = {
   },
   lines: {
     name: 'order_lines',
-    columns: { id: int, orderId: int, productId: int, variantId: int, quantity: int, unitPrice: money }
+    columns: { id: int, orderId: int, productId: int, variantId: int, quantity: int, unitPrice: money, unitCost: money }
   }
 } as const satisfies Record<string, TestTable>
 

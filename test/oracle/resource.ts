@@ -50,6 +50,16 @@ export const products: OracleResource = {
   ]
 }
 
+/** As callers with `products:manage` see them. */
+export const productsOfClerk: OracleResource = {
+  ...products,
+  properties: [
+    ...products.properties,
+    property('costPrice', 'decimal', { sql: 't.cost_price', nullable: true, scale: 2 }),
+    property('reorderLevel', 'int', { sql: 't.reorder_level', nullable: true })
+  ]
+}
+
 export const categories: OracleResource = {
   name: 'categories',
   from: 'categories t LEFT JOIN categories p ON p.id = t.parent_id',

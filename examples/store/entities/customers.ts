@@ -5,9 +5,11 @@ import {
   freeText,
   hidden,
   int,
+  money,
   optional,
   ownRows,
   permission,
+  readableBy,
   readOnly,
   reject,
   text,
@@ -27,11 +29,13 @@ export const customers = defineEntity({
     phone: optional(text(40)),
     isSuspended: readOnly(bool()),
     createdAt: readOnly(dateTime()),
+    /** For those who write invoices: neither the customer nor a clerk knows of it, and a clerk's PUT keeps it. */
+    creditLimit: readableBy('invoices:manage', optional(money(12, 2))),
     riskNote: hidden(optional(freeText()))
   },
 
   label: 'name',
-  filterable: ['id', 'name', 'email', 'phone', 'isSuspended', 'createdAt'],
+  filterable: ['id', 'name', 'email', 'phone', 'isSuspended', 'createdAt', 'creditLimit'],
   sortable: ['id', 'name', 'email', 'phone', 'isSuspended', 'createdAt'],
 
   children: {

@@ -20,6 +20,8 @@ export interface WantedLine {
 
 interface PricedLine extends WantedLine {
   readonly unitPrice: string
+  /** null where the store has not noted a cost. */
+  readonly unitCost: string | null
   readonly amount: string
 }
 
@@ -49,7 +51,8 @@ export async function pricedLines(
       return reject.input(`${pointerTo(index)}/variantId`, 'The product has no such variant.')
     }
     const unitPrice = textOf(variant ?? product, 'price')
-    priced.push({ productId, variantId, quantity, unitPrice, amount: times(unitPrice, quantity) })
+    const unitCost = product['costPrice'] === null ? null : textOf(product, 'costPrice')
+    priced.push({ productId, variantId, quantity, unitPrice, unitCost, amount: times(unitPrice, quantity) })
   }
   return priced
 }

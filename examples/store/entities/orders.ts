@@ -8,6 +8,7 @@ import {
   onCreate,
   optional,
   ownRows,
+  readableBy,
   readOnly,
   reject,
   text,
@@ -48,7 +49,9 @@ export const orders = defineEntity({
         productId: int(),
         variantId: optional(int()),
         quantity: int({ min: 1, max: 10_000 }),
-        unitPrice: readOnly(money(10, 2))
+        unitPrice: readOnly(money(10, 2)),
+        /** The cost of the product when it was ordered: for the staff alone. */
+        unitCost: readableBy('orders:manage', readOnly(optional(money(10, 2))))
       }
     }
   },

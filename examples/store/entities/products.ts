@@ -11,9 +11,12 @@ import {
   money,
   optional,
   permission,
+  readableBy,
   readOnly,
   reject,
+  sumOf,
   text,
+  times,
   unique
 } from '../../../data-service/public/entity.js'
 
@@ -35,10 +38,20 @@ export const products = defineEntity({
     isActive: defaultTo(bool(), true),
     releasedAt: optional(dateTime()),
     externalId: optional(guid()),
-    description: optional(freeText())
+    description: optional(freeText()),
+    /** What the store pays for one, and the stock at which it buys more: for its clerks alone. */
+    costPrice: readableBy('products:manage', optional(money(10, 2))),
+    reorderLevel: readableBy('products:manage', optional(int({ min: 0 })))
   },
   computed: {
-    displayName: { type: 'string', from: ['name', 'sku'], value: (name, sku) => `${String(name)} (${String(sku)})` }
+    displayName: { type: 'string', from: ['name', 'sku'], value: (name, sku) => `${String(name)} (${String(sku)})` },
+    // Shown to whoever may read the cost.
+    margin: {
+      type: 'decimal',
+      nullable: true,
+      from: ['price', 'costPrice'],
+      value: (price, cost) => (cost === null ? null : sumOf([String(price), times(String(cost), -1)], 2))
+    }
   },
 
   label: 'name',
@@ -53,7 +66,9 @@ export const products = defineEntity({
     'isActive',
     'releasedAt',
     'externalId',
-    'description'
+    'description',
+    'costPrice',
+    'reorderLevel'
   ],
   sortable: [
     'id',
@@ -65,7 +80,9 @@ export const products = defineEntity({
     'barcode',
     'isActive',
     'releasedAt',
-    'externalId'
+    'externalId',
+    'costPrice',
+    'reorderLevel'
   ],
 
   references: {

@@ -1,5 +1,6 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { sumOf, times, type Value } from '../../../data-service/public/entity.js'
+import { costOf } from './shop.js'
 import {
   amountOf,
   dateTimeOf,
@@ -102,7 +103,7 @@ export function orderMaker(customerIds: readonly number[], sellables: readonly S
 type SampleLine = SampleRow & { readonly quantity: number; readonly unitPrice: string }
 
 function sampleLine(random: SampleRandom, { productId, variantId, price }: Sellable): SampleLine {
-  return { productId, variantId, quantity: random.int(1, 5), unitPrice: price }
+  return { productId, variantId, quantity: random.int(1, 5), unitPrice: price, unitCost: costOf(productId, price) }
 }
 
 /** The dates of an order in the order of its states. A cancelled order may have been paid before. */

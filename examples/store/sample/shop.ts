@@ -166,7 +166,9 @@ export function productMaker(categoryIds: readonly number[]): SampleMaker {
         isActive: random.chance(90),
         releasedAt: random.chance(15) ? null : dateTimeOf(moment(random)),
         externalId: random.chance(20) ? null : guidOf(random),
-        description: random.chance(25) ? null : random.pick(DESCRIPTIONS)
+        description: random.chance(25) ? null : random.pick(DESCRIPTIONS),
+        costPrice: costOf(id, price),
+        reorderLevel: id % 4 === 0 ? null : (id * 13) % 60
       },
       children: {
         variants: variantsOf({ sku, price }, VARIANT_COUNTS[id] ?? random.int(0, 6), random),
@@ -177,6 +179,12 @@ export function productMaker(categoryIds: readonly number[]): SampleMaker {
       }
     }
   }
+}
+
+/** What the store pays for a product of this price: 40 to 74 percent of it; null where it has noted no cost. */
+export function costOf(productId: number, price: string): string | null {
+  if (productId % 9 === 0) return null
+  return amountOf((centsOf(price) * BigInt(40 + ((productId * 7) % 35))) / 100n)
 }
 
 function variantsOf(product: { sku: string; price: string }, count: number, random: SampleRandom): SampleRow[] {
@@ -262,6 +270,7 @@ export const customerMaker: SampleMaker = (id, random) => {
       phone: random.chance(25) ? null : `+${random.int(1, 99)} ${random.int(1_000_000, 999_999_999)}`,
       isSuspended: ACCOUNTS[id] === undefined && random.chance(5),
       createdAt: dateTimeOf(moment(random)),
+      creditLimit: id % 3 === 0 ? null : `${500 * (id % 20)}.00`,
       riskNote: random.chance(10) ? random.pick(RISK_NOTES) : null
     },
     children: { addresses: Array.from({ length: random.int(0, 3) }, () => sampleAddress(random)) }

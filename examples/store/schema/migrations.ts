@@ -17,7 +17,15 @@ import {
   createTickets,
   createVenues
 } from './front-office.js'
-import { createCategories, createCustomers, createOrders, createProducts } from './shop.js'
+import {
+  addCreditLimits,
+  addProductCosts,
+  addUnitCosts,
+  createCategories,
+  createCustomers,
+  createOrders,
+  createProducts
+} from './shop.js'
 
 /** The migrations of the primary store, in order, after those of the engine. Add a new one at the end. */
 export const primaryMigrations: readonly Migration[] = [
@@ -38,5 +46,8 @@ export const primaryMigrations: readonly Migration[] = [
   createTickets,
   createBookmarks,
   createSubscriptions,
-  createShoppingCarts
+  createShoppingCarts,
+  addProductCosts,
+  addCreditLimits,
+  addUnitCosts
 ]

@@ -10,7 +10,7 @@ import {
   text,
   unique
 } from '../../../data-service/public/entity.js'
-import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
+import { addColumns, createTables, type Migration, table } from '../../../data-service/public/schema.js'
 
 export const createCategories: Migration = {
   name: '001-categories',
@@ -122,4 +122,22 @@ export const createOrders: Migration = {
       references: { productId: 'products', variantId: 'product_variants' }
     })
   )
+}
+
+export const addProductCosts: Migration = {
+  name: '040-product-costs',
+  up: addColumns('products', {
+    columns: { costPrice: optional(money(10, 2)), reorderLevel: optional(int()) },
+    sorted: ['costPrice', 'reorderLevel']
+  })
+}
+
+export const addCreditLimits: Migration = {
+  name: '041-credit-limits',
+  up: addColumns('customers', { columns: { creditLimit: optional(money(12, 2)) } })
+}
+
+export const addUnitCosts: Migration = {
+  name: '042-unit-costs',
+  up: addColumns('order_lines', { columns: { unitCost: optional(money(10, 2)) } })
 }

@@ -403,7 +403,7 @@ describeApi('gRPC writes', (store) => {
     const replayed = await unary('Create', request)
     expect(replayed).to.deep.equal({ ...created, replayed: true })
     const { id, record } = created as { id: string; record: { json: Buffer; rowVersion: Buffer } } // of the proto
-    const http = await store.call(`/products/${id}`)
+    const http = await store.as('clerk', `/products/${id}`)
     expect(record.json).to.deep.equal(http.bytes)
     expect(record.rowVersion).to.have.length(8)
     // One key over both ways: it belongs to the caller, the method and the path.

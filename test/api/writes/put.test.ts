@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describeApi } from '../api-store.js'
-import { CUSTOMERS, PRODUCTS, productItem, rowOf, VARIANTS, versionOf } from '../fixture.js'
+import { CUSTOMERS, PRODUCTS, clerkProductItem, productItem, rowOf, VARIANTS, versionOf } from '../fixture.js'
 import { changesNothing, count, select } from './stored.js'
 import { etagOf, rowIn, send, tagOf } from './send.js'
 
@@ -18,7 +18,9 @@ describeApi('PUT', (store) => {
       isActive: false,
       releasedAt: '2026-02-01T00:00:00+02:00',
       externalId: 'AAAAAAAA-0000-4000-8000-00000000FFFF',
-      description: 'Another.'
+      description: 'Another.',
+      costPrice: '8.50',
+      reorderLevel: 7
     }
     const { rowVersion: before } = productItem(1)
     const answer = await send(store, 'clerk PUT /products/1', { body, ifMatch: tag(1) })
@@ -31,6 +33,7 @@ describeApi('PUT', (store) => {
       releasedAt: '2026-01-31T22:00:00.000Z',
       externalId: 'aaaaaaaa-0000-4000-8000-00000000ffff',
       displayName: 'Renamed  (hm-001)',
+      margin: '11.50',
       rowVersion
     })
     expect(answer.headers).to.include({
@@ -39,7 +42,7 @@ describeApi('PUT', (store) => {
       'cache-control': 'no-store',
       'api-supported-versions': '1.0'
     })
-    const read = await store.call('/products/1')
+    const read = await store.as('clerk', '/products/1')
     expect(answer.bytes).to.deep.equal(read.bytes)
     expect(Object.keys(answer.headers)).to.have.members(Object.keys(read.headers))
     // Children and other rows are as they were.
@@ -54,14 +57,16 @@ describeApi('PUT', (store) => {
     const required = { name: '100% cotton', sku: 'CT-100', categoryId: 3, price: '5.50', isActive: true }
     const answer = await send(store, 'clerk PUT /products/3', { body: required, ifMatch: tag(3) })
     expect(answer.status, answer.text).to.equal(200)
-    const { id: _id, displayName: _name, rowVersion: _version, ...rest } = rowIn(answer)
+    const { id: _id, displayName: _name, margin: _margin, rowVersion: _version, ...rest } = rowIn(answer)
     expect(rest).to.deep.equal({
       ...required,
       weightGrams: null,
       barcode: null,
       releasedAt: null,
       externalId: null,
-      description: null
+      description: null,
+      costPrice: null,
+      reorderLevel: null
     })
     for (const left of Object.keys(required)) {
       const body = Object.fromEntries(Object.entries(required).filter(([name]) => name !== left))
@@ -79,7 +84,7 @@ describeApi('PUT', (store) => {
     expect([first.status, second.status]).to.deep.equal([200, 200])
     const versions = [item['rowVersion'], rowIn(first)['rowVersion'], rowIn(second)['rowVersion']]
     expect(new Set(versions)).to.have.property('size', 3)
-    expect({ ...rowIn(second), rowVersion: null }).to.deep.equal({ ...productItem(4), rowVersion: null })
+    expect({ ...rowIn(second), rowVersion: null }).to.deep.equal({ ...clerkProductItem(4), rowVersion: null })
     store.problem(await send(store, 'clerk PUT /products/4', { body: item, ifMatch: etagOf(first) }), {
       status: 412,
       code: 'conflict'
