@@ -1,4 +1,4 @@
-import { sumOf, type Value } from '../../../data-service/public/entity.js'
+import { lessPercent, sumOf, type Value } from '../../../data-service/public/entity.js'
 import {
   amountOf,
   dateTimeOf,
@@ -184,7 +184,7 @@ export function productMaker(categoryIds: readonly number[]): SampleMaker {
 /** What the store pays for a product of this price: 40 to 74 percent of it; null where it has noted no cost. */
 export function costOf(productId: number, price: string): string | null {
   if (productId % 9 === 0) return null
-  return amountOf((centsOf(price) * BigInt(40 + ((productId * 7) % 35))) / 100n)
+  return lessPercent(price, 60 - ((productId * 7) % 35))
 }
 
 function variantsOf(product: { sku: string; price: string }, count: number, random: SampleRandom): SampleRow[] {
