@@ -60,7 +60,7 @@ describe(PAGE, function () {
     const { passes, failures } = await runEveryEntity(copy, { database: 'sqlite', grep: 'loyalty-(cards|visits)' })
     expect(told(failures)).to.deep.equal([])
     const titles = passes.map(({ fullTitle }) => fullTitle).join('\n')
-    for (const what of ['numbers answers', 'get answers', 'takes an owner', 'collect-points is refused']) {
+    for (const what of ['numbers answers', 'get answers', 'takes an owner', 'collect-points is rejected']) {
       expect(titles, what).to.include(`loyalty-cards ${what}`)
     }
     expect(titles).to.include('loyalty-visits delete goes without a tag and knows no tag that matches')

@@ -43,14 +43,14 @@ const DELETIONS: readonly Deletion[] = [
     title: 'the guard of its writes',
     from: /\bwrite: (ownRows|permission)\([^)]*\)/,
     to: `write: ${SOMEBODY}`,
-    grep: 'delete is refused',
+    grep: 'delete is rejected',
     only: filtersNoCollection
   },
   {
     title: 'the permissions of its actions',
     from: /\bpermission: '[a-z-]+:[a-z]+',/g,
     to: '',
-    grep: '[a-z-]+ is refused'
+    grep: '[a-z-]+ is rejected'
   },
   { title: 'what hides its columns', from: /\bhidden\(/g, to: '(', grep: 'as it is listed' },
   {

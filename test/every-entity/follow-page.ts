@@ -30,7 +30,7 @@ export async function follow(step: Step, root: string): Promise<void> {
 
 /** Below the other imports. */
 function withImport(text: string, line: string): string {
-  const last = [...text.matchAll(/^import .*$/gm)].at(-1)
+  const last = [...text.matchAll(/^import [^']*'[^']*'$/gm)].at(-1)
   if (last === undefined) throw new Error('a file to add to has imports')
   const end = last.index + last[0].length
   return `${text.slice(0, end)}\n${line}${text.slice(end)}`
