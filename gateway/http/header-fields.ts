@@ -82,6 +82,3 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade'
 ])
-
-/** The same for requests, which have two more (RFC 9110 section 11.7.2, RFC 7540 section 3.2.1). */
-export const REQUEST_HOP_BY_HOP: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'proxy-authorization', 'http2-settings'])

@@ -22,8 +22,20 @@ export interface OwnPaths {
   readonly isRead: (resource: string, segment: string) => boolean
 }
 
-/** The first path segments that the gateway serves besides its resources (contract.md section 8, renderer). */
-const OWN_SEGMENTS: ReadonlySet<string> = new Set(['auth', 'problems', '.well-known', 'health', 'openapi.json', 'docs'])
+/**
+ * The first path segments that belong to the gateway besides its resources (contract.md section 8, renderer). Where it
+ * serves nothing at one of them, the answer is 404.
+ */
+const OWN_SEGMENTS: ReadonlySet<string> = new Set([
+  'auth',
+  'problems',
+  '.well-known',
+  'health',
+  'metrics',
+  'admin',
+  'openapi.json',
+  'docs'
+])
 
 /**
  * Who answers a request. The renderer answers all paths that the gateway does not serve, and browser navigations to the

@@ -3,7 +3,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../shared/errors.js'
 import type { TrustedProxies } from '../http/client-address.js'
-import { addVary, HOP_BY_HOP, listMembers, REQUEST_HOP_BY_HOP } from '../http/header-fields.js'
+import { addVary, HOP_BY_HOP, listMembers } from '../http/header-fields.js'
 import { escapeHtml, HTML_HEADERS, htmlPage } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { ignoreErrors } from '../server/connections.js'
@@ -139,41 +139,90 @@ interface TrustedValues {
   readonly forwardedFor: string
 }
 
-/** Headers by which proxies tell the origin of a request and its original form. A client could forge them. */
-const PROXY_HEADER =
-  /^(?:forwarded|via|(?:x-)?(?:true-|cluster-)?client-ip|x-cluster-client-ip|cf-connecting-ip|x-(?:forwarded|original|rewrite|real|envoy)(?:-.*)?|x-http-method(?:-override)?|x-method-override)$/
+/**
+ * The headers of clients that the renderer gets. All others are left out: proxies and identity providers tell in headers
+ * of their own who the user is, and no list of those would ever be complete (docs/decisions/015-the-renderer.md). `From`
+ * is absent because it names a person, `Expect` because Node has answered it already.
+ */
+const FORWARDED_HEADERS: ReadonlySet<string> = new Set([
+  // What is asked for, and what the client has of it (RFC 9110, RFC 9111, RFC 7240, RFC 9218).
+  'accept',
+  'cache-control',
+  'date',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
+  'last-event-id',
+  'pragma',
+  'prefer',
+  'priority',
+  'range',
+  'user-agent',
+  // The body (RFC 9110, RFC 9530, RFC 6266). The HTTP client sets `Transfer-Encoding` itself.
+  'content-digest',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-location',
+  'content-range',
+  'content-type',
+  'digest',
+  'idempotency-key',
+  'repr-digest',
+  'want-content-digest',
+  'want-repr-digest',
+  // Who asks, in a form that the renderer can verify.
+  'authorization',
+  'cookie',
+  // The page from which a browser asks, and how it wants to be answered (Fetch, HTML, client hints).
+  'access-control-request-headers',
+  'access-control-request-method',
+  'device-memory',
+  'dnt',
+  'downlink',
+  'dpr',
+  'ect',
+  'origin',
+  'ping-from',
+  'ping-to',
+  'purpose',
+  'referer',
+  'rtt',
+  'save-data',
+  'service-worker',
+  'service-worker-navigation-preload',
+  'upgrade-insecure-requests',
+  'viewport-width',
+  // Tracing (W3C Trace Context); the gateway sets `traceparent`.
+  'tracestate',
+  // Scripts of pages.
+  'rsc',
+  'x-csrf-token',
+  'x-requested-with',
+  'x-xsrf-token'
+])
 
 /**
- * Words in the names of headers by which proxies and identity providers tell who the user is, such as `X-Remote-User`,
- * `X-Auth-Request-Email` and `X-MS-CLIENT-PRINCIPAL-ID`. A list of whole names would never be complete, and browsers send no
- * headers with these words except those of ALLOWED_HEADERS.
+ * The beginnings of further names that the renderer gets: of browsers (`Accept-`, `Sec-`), of the scripts of htmx, Turbo,
+ * Inertia, Next.js and SvelteKit, and `Script-` for the scripts of any renderer.
  */
-const IDENTITY_WORD =
-  /^(?:account|anonymous|assertions?|auth|authelia|authentik|authenticated|cert|claims?|consumer|credentials?|customer|emails?|groups?|identity|impersonate|jwt|login|member|oauth2?|oidc|owner|permissions?|pomerium|principals?|roles?|saml|scopes?|sso|sub|subject|tailscale|tenant|token|uid|users?|userid|userinfo|username|webauth)$/
+const FORWARDED_PREFIX =
+  /^(?:accept|sec|hx|turbo|x-turbo|x-inertia|next|x-nextjs|x-sveltekit|script)-[a-z0-9-]+$|^x-inertia$/
 
-/** These headers contain such a word but do not tell who the user is. */
-const ALLOWED_HEADERS: ReadonlySet<string> = new Set(['user-agent', 'sec-fetch-user', 'x-csrf-token', 'x-xsrf-token'])
-
-function isProxyOrIdentityHeader(name: string): boolean {
-  const plain = name.replaceAll('_', '-')
-  if (ALLOWED_HEADERS.has(plain)) return false
-  return PROXY_HEADER.test(plain) || plain.split('-').some((word) => IDENTITY_WORD.test(word))
+function isForwarded(name: string): boolean {
+  return FORWARDED_HEADERS.has(name) || FORWARDED_PREFIX.test(name)
 }
 
-/**
- * The headers that `Connection` names are removed before. undici does not send `Expect`, and Node has answered it already.
- */
-const NOT_FORWARDED: ReadonlySet<string> = new Set([...REQUEST_HOP_BY_HOP, 'expect'])
-
-/** The client's headers for the renderer, without hop-by-hop headers and those that only the gateway may set. */
+/** The client's headers for the renderer, and those that the gateway sets. Headers that `Connection` names are removed before. */
 export function upstreamHeaders(
   headers: Readonly<IncomingHttpHeaders>,
   trusted: TrustedValues,
   hasBody: boolean
 ): IncomingHttpHeaders {
-  const kept = Object.entries(headers).filter(
-    ([name]) => !NOT_FORWARDED.has(name) && !isProxyOrIdentityHeader(name) && (hasBody || name !== 'content-length')
-  )
+  const kept = Object.entries(headers).filter(([name]) => isForwarded(name) && (hasBody || name !== 'content-length'))
   const { requestId, traceparent, cookie, host, proto, forwardedFor } = trusted
   const sent: IncomingHttpHeaders = {
     ...Object.fromEntries(kept),

@@ -38,6 +38,11 @@ describe('where a request goes', () => {
     ['GET', '/problems/conflict', HTML, 'gateway'],
     ['GET', '/.well-known/jwks.json', '*/*', 'gateway'],
     ['GET', '/health', HTML, 'gateway'],
+    ['GET', '/metrics', HTML, 'gateway'],
+    ['GET', '/metrics/x', '*/*', 'gateway'],
+    ['GET', '/admin', HTML, 'gateway'],
+    ['POST', '/admin/orders/1', '*/*', 'gateway'],
+    ['GET', '/administration', HTML, 'renderer'],
     ['GET', '/openapi.json', HTML, 'gateway'],
     ['GET', '/docs', HTML, 'gateway'],
     ['GET', '/%E0%A4%A', HTML, 'renderer']
