@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError } from '../../shared/errors.js'
+import { DomainError, shortened } from '../../shared/errors.js'
 
 /** Node emits CONNECT as an event of its own (malformed-http.ts). */
 const ROUTABLE_METHODS = METHODS.filter((method) => method !== 'CONNECT')
@@ -59,7 +59,17 @@ export function methodNotAllowed(
 ): DomainError {
   const allow = allowValue(allowed)
   reply.header('allow', allow)
-  return new DomainError('method.not-allowed', `${request.method} is not allowed here. Allowed: ${allow}.`)
+  const method = sentMethod(request)
+  return new DomainError('method.not-allowed', `${method} is not allowed here. Allowed: ${allow}.`)
+}
+
+/** Characters of a method that an answer or a line of the log repeats. */
+const MAX_SHOWN = 200
+
+/** The method as it was sent, shortened. Over HTTP/2 it may be one that the router does not know (http2.ts). */
+export function sentMethod({ method, raw }: FastifyRequest): string {
+  const sent = raw.headers[':method']
+  return typeof sent === 'string' ? shortened(sent, MAX_SHOWN) : method
 }
 
 /**

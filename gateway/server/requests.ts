@@ -13,6 +13,7 @@ import {
   continueTrace,
   type RequestHead
 } from '../http/request-head.js'
+import { sentMethod } from './methods.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -64,7 +65,7 @@ export function logWhenClosed(log: Logger, request: FastifyRequest, { raw }: Fas
   raw.once('close', () => {
     const line = {
       requestId: request.id,
-      method: request.method,
+      method: sentMethod(request),
       path: loggedPath(request.originalUrl),
       status: raw.statusCode,
       durationMs: Math.round((performance.now() - started) * 1000) / 1000

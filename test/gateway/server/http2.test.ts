@@ -52,6 +52,7 @@ describe('HTTP/2', function () {
     ['an unknown path', { path: '/openapi.json/nope' }, 404],
     ['a wrong method', { method: 'PATCH', path: '/products' }, 405],
     ['a method that nobody has', { method: 'PURGE', path: '/products' }, 405],
+    ['TRACE', { method: 'TRACE', path: '/products' }, 405],
     ['a path that is not percent-encoded', { path: '/products/%zz' }, 400],
     ['a version', { path: '/products', headers: { 'api-version': '7' } }, 400],
     ['a precondition missing', { method: 'PUT', path: '/products/1', headers: JSON_TYPE, body: '{}' }, 200],
@@ -98,6 +99,24 @@ describe('HTTP/2', function () {
       expect(JSON.parse(texts(now))).to.deep.equal(JSON.parse(texts(old)))
       expect(old.status).to.equal(status)
       expect(warnings).to.deep.equal([])
+    })
+  }
+
+  for (const method of ['FOO', 'BREW', 'get', 'X'.repeat(300)]) {
+    it(`answers the unknown method ${method.slice(0, 10)} at a known path with 405 and Allow, elsewhere with 404`, async () => {
+      const known = await overHttp2(session, { method, path: '/products/1' })
+      expect([known.status, known.headers['allow']]).to.deep.equal([405, 'GET, HEAD, PUT, DELETE, OPTIONS'])
+      expect(JSON.parse(known.body))
+        .to.include({ code: 'method.not-allowed' })
+        .and.to.have.property('detail')
+        .that.includes(method.slice(0, 200))
+      expect(known.body.length).to.be.below(800)
+      const before = renderer.seen.length
+      for (const path of ['/products/nope/nope', '/cart']) {
+        expect((await overHttp2(session, { method, path })).status, path).to.equal(404)
+      }
+      expect(renderer.seen.length).to.equal(before)
+      expect(gateway.logText()).to.include(`"method":"${method.slice(0, 200)}`)
     })
   }
 
