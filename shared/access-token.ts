@@ -87,7 +87,8 @@ export class TokenRejected extends Error {
 }
 
 /**
- * Checks signature, algorithm, `iss`, `aud`, `exp` (required), `nbf`, `kid` and `sub`. Throws TokenRejected, or
+ * Checks signature, algorithm, `iss`, `aud`, `exp` (required), `nbf`, `kid` and `sub`, which must be text that every
+ * database stores. Throws TokenRejected, or
  * `upstream.unavailable` if it cannot be determined whether the issuer has the token's key. `now` is in epoch milliseconds.
  * With `acceptExpired` an expired token is accepted too.
  */
@@ -118,6 +119,8 @@ export async function verifyToken(
   if (typeof claims === 'string' || typeof claims.exp !== 'number') throw new TokenRejected('no expiry')
   if (claims.exp > LAST_EXPIRY) throw new TokenRejected('an expiry beyond the year 9999')
   if (typeof claims.sub !== 'string' || claims.sub === '') throw new TokenRejected('no subject')
+  // The subject is stored with every write. SQLite does not take U+0000, and half a surrogate pair has no form in UTF-8.
+  if (/[\0\p{Surrogate}]/u.test(claims.sub)) throw new TokenRejected('a subject with U+0000 or half a surrogate pair')
   return { ...claims, iss: issuer.issuer, sub: claims.sub, exp: claims.exp }
 }
 

@@ -8,11 +8,14 @@ import type { ReplicaPool } from './replica-pool.js'
 
 export type { IssuerKeys, Session }
 
-/** These calls carry no `Authorization`, and only a login is cancelled. */
+/** These calls carry no `Authorization`. Only a login and a refresh can be cancelled. */
 export type AuthCall = Pick<CallContext, 'requestId' | 'traceparent' | 'clientAddress'>
 
 /** A login is cancelled when its client disconnects, since hashing a password is expensive. */
 export type LoginCall = AuthCall & Pick<CallContext, 'signal'>
+
+/** A refresh is cancelled when nobody waits for it any more: a token that nobody gets would be lost to its browser. */
+export type RefreshCall = AuthCall & Partial<Pick<CallContext, 'signal'>>
 
 export interface Credentials {
   readonly email: string
@@ -31,7 +34,7 @@ export interface AuthClient {
   /** Throws `auth.invalid-credentials`, or `quota-exceeded` with the seconds to wait. */
   login(call: LoginCall, credentials: Credentials): Promise<Session>
   /** Throws `auth.invalid-token` if the session has ended for good. */
-  refresh(call: AuthCall, refreshToken: string): Promise<Session>
+  refresh(call: RefreshCall, refreshToken: string): Promise<Session>
   /** Ends all sessions of the token's family. An unknown token is no error. */
   revoke(call: AuthCall, refreshToken: string): Promise<void>
   /**
@@ -58,24 +61,25 @@ export class GrpcAuthClient implements AuthClient {
     return sessionOf(await writeUnary(this.#pool, { rpc: service.Login, call: context, request }))
   }
 
-  async refresh(call: AuthCall, refreshToken: string): Promise<Session> {
+  async refresh(call: RefreshCall, refreshToken: string): Promise<Session> {
     const request = { refreshToken }
-    return sessionOf(await writeUnary(this.#pool, { rpc: service.Refresh, call: uncancelled(call), request }))
+    return sessionOf(await writeUnary(this.#pool, { rpc: service.Refresh, call: contextOf(call), request }))
   }
 
   async revoke(call: AuthCall, refreshToken: string): Promise<void> {
-    await writeUnary(this.#pool, { rpc: service.Revoke, call: uncancelled(call), request: { refreshToken } })
+    await writeUnary(this.#pool, { rpc: service.Revoke, call: contextOf(call), request: { refreshToken } })
   }
 
   async keys(call: AuthCall, missingKeyId = ''): Promise<readonly IssuerKeys[]> {
     const request = { missingKeyId }
-    const { issuers } = await readUnary(this.#pool, { rpc: service.Keys, call: uncancelled(call), request })
+    const { issuers } = await readUnary(this.#pool, { rpc: service.Keys, call: contextOf(call), request })
     return issuers
   }
 }
 
-function uncancelled(call: AuthCall): CallContext {
-  return { ...call, authorization: undefined, signal: new AbortController().signal }
+/** A call without a signal is never cancelled. */
+function contextOf(call: RefreshCall): CallContext {
+  return { signal: new AbortController().signal, ...call, authorization: undefined }
 }
 
 function sessionOf({ session }: { readonly session: Session | null }): Session {

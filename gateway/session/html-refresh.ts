@@ -9,6 +9,9 @@ import { authCall, type SessionTools } from './session-tools.js'
 /** The maximum number of milliseconds before its expiry at which a token is refreshed. */
 const MAX_SKEW = 30_000
 
+/** Milliseconds that a page waits for a refresh. After them it is rendered anonymously, and the cookies are kept. */
+export const PAGE_REFRESH_TIMEOUT = 2000
+
 /**
  * Refreshes an expired access token before a page is rendered, so that the page is rendered for its user (source.md,
  * Browser session cookies, rule 4). If the refresh fails, the page is rendered anonymously.
@@ -31,7 +34,7 @@ export class HtmlRefresh {
     if (sent.ambiguous) this.#changed.set(request, withSession(header, undefined))
     if (sent.refresh === undefined || !isNavigation(request) || !this.#isDue(sent.access)) return
     try {
-      const session = await this.#tools.refresh.refresh(authCall(request), sent.refresh)
+      const session = await this.#tools.refresh.refresh(authCall(request), sent.refresh, PAGE_REFRESH_TIMEOUT)
       this.#changed.set(request, withSession(header, session))
       if (session !== undefined) this.#tools.cookies.set(reply, session)
     } catch (error) {

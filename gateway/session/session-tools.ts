@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, type Violation, rejection, shortened } from '../../shared/errors.js'
-import { SingleFlight } from '../../shared/single-flight.js'
-import type { AuthCall, AuthClient, Session } from '../data/auth-client.js'
+import type { AuthCall, AuthClient, RefreshCall, Session } from '../data/auth-client.js'
 import { clientAddress } from '../http/client-address.js'
 import { rejectCrossSite } from '../http/cross-site.js'
 import { announcesBody, bodyOf, checkJsonBody, checkJsonMediaType, requireJsonBodyIfAny } from '../http/json-body.js'
@@ -44,27 +43,80 @@ export function authCall(request: FastifyRequest): AuthCall {
   return { requestId: request.id, traceparent: request.traceparent, clientAddress: clientAddress(request) }
 }
 
+/** A refresh under way, and the number of requests that wait for it. */
+interface SharedRefresh {
+  readonly session: Promise<Session | undefined>
+  readonly cancellation: AbortController
+  waiting: number
+}
+
 /** Refreshes sessions. Concurrent requests with one refresh token share one call. */
 class SessionRefresh {
   readonly #auth: AuthClient
-  readonly #flights = new SingleFlight<string, Session | undefined>()
+  /** By refresh token. */
+  readonly #running = new Map<string, SharedRefresh>()
 
   constructor(auth: AuthClient) {
     this.#auth = auth
   }
 
-  /** undefined if the session has ended. Throws if that cannot be determined, for example if the data service is down. */
-  refresh(call: AuthCall, refreshToken: string): Promise<Session | undefined> {
-    return this.#flights.run(refreshToken, () => this.#refresh(call, refreshToken))
+  /**
+   * undefined if the session has ended. Throws if that cannot be determined, for example if the data service is down, and
+   * `upstream.timeout` after `timeout` milliseconds. The call itself ends with its deadline, or when nobody waits for it.
+   */
+  async refresh(call: AuthCall, refreshToken: string, timeout?: number): Promise<Session | undefined> {
+    const shared = this.#running.get(refreshToken) ?? this.#start(call, refreshToken)
+    shared.waiting += 1
+    try {
+      return await (timeout === undefined ? shared.session : within(timeout, shared.session))
+    } finally {
+      shared.waiting -= 1
+      // The data service rolls a cancelled refresh back, so that the browser's token stays the newest of its family.
+      if (shared.waiting === 0) {
+        this.#end(refreshToken, shared)
+        shared.cancellation.abort()
+      }
+    }
   }
 
-  async #refresh(call: AuthCall, refreshToken: string): Promise<Session | undefined> {
+  #start(call: AuthCall, refreshToken: string): SharedRefresh {
+    const cancellation = new AbortController()
+    const session = this.#refresh({ ...call, signal: cancellation.signal }, refreshToken)
+    const shared = { session, cancellation, waiting: 0 }
+    this.#running.set(refreshToken, shared)
+    const end = (): void => this.#end(refreshToken, shared)
+    // Whoever waits gets the failure. This one is for a call that was cancelled.
+    session.then(end, end)
+    return shared
+  }
+
+  #end(refreshToken: string, shared: SharedRefresh): void {
+    if (this.#running.get(refreshToken) === shared) this.#running.delete(refreshToken)
+  }
+
+  async #refresh(call: RefreshCall, refreshToken: string): Promise<Session | undefined> {
     try {
       return await this.#auth.refresh(call, refreshToken)
     } catch (error) {
       if (error instanceof DomainError && error.code === 'auth.invalid-token') return undefined
       throw error
     }
+  }
+}
+
+/** Rejects with `upstream.timeout` if the work takes longer than `timeout` milliseconds. The work goes on. */
+async function within<Result>(timeout: number, work: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new DomainError('upstream.timeout', 'The session was not refreshed in time.')),
+      timeout
+    )
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -7,15 +7,15 @@ export const REFRESH_COOKIE = 'app_auth_refresh'
  * The distinct values of a cookie in a `Cookie` header, as sent; blank ones are left out. More than one means that
  * somebody else set a cookie of this name too (a neighbour on the domain can): nobody can tell which is whose.
  */
-export function cookieValues(header: string | undefined, name: string): string[] {
+export function cookieValues(header: string | null | undefined, name: string): string[] {
   const values = new Set<string>()
   for (const pair of cookiePairs(header)) if (pair.name === name && pair.value !== '') values.add(pair.value)
   return [...values]
 }
 
 /** Name and value of each cookie, in order. Names are case-sensitive; what has no `=` is a value without a name. */
-export function cookiePairs(header: string | undefined): { readonly name: string; readonly value: string }[] {
-  if (header === undefined) return []
+export function cookiePairs(header: string | null | undefined): { readonly name: string; readonly value: string }[] {
+  if (header === undefined || header === null) return []
   return header.split(';').flatMap((part) => {
     const text = part.trim()
     const at = text.indexOf('=')
@@ -81,11 +81,11 @@ export type SessionCookieResult =
  *
  * No cookie, a blank one, and several with different values are `none`; a JWT without `exp` is expired.
  *
- * @param cookieHeader the request's `Cookie` header
+ * @param cookieHeader the request's `Cookie` header; undefined (Node) or null (Fetch's `headers.get`) for none
  * @param clock milliseconds since 1970
  */
 export function readSessionCookie(
-  cookieHeader: string | undefined,
+  cookieHeader: string | null | undefined,
   clock: () => number = Date.now
 ): SessionCookieResult {
   const [token, ...others] = cookieValues(cookieHeader, ACCESS_COOKIE)

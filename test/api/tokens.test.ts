@@ -96,6 +96,8 @@ describeApi(
       ['another issuer', () => signed({ iss: 'https://evil.example' })],
       ['no audience', () => without('aud')],
       ['no issuer', () => without('iss')],
+      ['a subject with U+0000', () => signed({ sub: 'ada\0@example.com' })],
+      ['a subject with half a surrogate pair', () => signed({ sub: 'ada\ud83d' })],
       ['no end', () => without('exp')],
       ['an end in the past', () => signed({ exp: now() - 3600 })],
       ['an end that is no number', () => signed({ exp: 'tomorrow' })],

@@ -4,6 +4,7 @@ import type {
   Credentials,
   IssuerKeys,
   LoginCall,
+  RefreshCall,
   Session
 } from '../../../gateway/data/auth-client.js'
 import { DomainError } from '../../../shared/errors.js'
@@ -47,9 +48,10 @@ export class FakeAuthClient implements AuthClient {
     return this.open()
   }
 
-  async refresh(call: AuthCall, request: string): Promise<Session> {
+  async refresh(call: RefreshCall, request: string): Promise<Session> {
     this.#seen({ rpc: 'refresh', call, request })
     await this.gate
+    call.signal?.throwIfAborted()
     if (!this.live.delete(request)) throw new DomainError('auth.invalid-token', 'The session is over.')
     return this.open()
   }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import { privateCookies } from '../../../gateway/server/requests.js'
 import { HtmlRefresh } from '../../../gateway/session/html-refresh.js'
-import { sessionTools } from '../../../gateway/session/session-tools.js'
+import { type SessionTools, sessionTools } from '../../../gateway/session/session-tools.js'
 import { DomainError } from '../../../shared/errors.js'
 import { FakeAuthClient } from './fake-auth-client.js'
 import { cookieHeader, expectPrivate, type SendOptions, setCookies } from './session-fixture.js'
@@ -15,13 +15,14 @@ describe('the refresh before a page', () => {
   let logged: MemoryLog
   let auth: FakeAuthClient
   let app: FastifyInstance
+  let tools: SessionTools
 
   // A renderer that answers with the cookies that it sees.
   beforeEach(async () => {
     now = Date.parse('2031-02-03T04:05:06.000Z')
     logged = memoryLog()
     auth = new FakeAuthClient(() => new Date(now))
-    const tools = sessionTools(auth, { cookieSecure: false, refreshTokenTtl: 1000 }, () => new Date(now))
+    tools = sessionTools(auth, { cookieSecure: false, refreshTokenTtl: 1000 }, () => new Date(now))
     const pages = new HtmlRefresh(tools, logged.log)
     app = Fastify()
     await app.register(privateCookies)
@@ -161,6 +162,38 @@ describe('the refresh before a page', () => {
       expect(logged.text()).to.include('without a refresh').and.not.include(refreshToken).and.not.include(accessToken)
     })
   }
+
+  it('waits 2 s for a data service that hangs, keeps the cookies, and cancels a call that nobody waits for', async () => {
+    const { accessToken, refreshToken } = auth.open()
+    now += 900_000
+    let answer = (): void => {}
+    auth.gate = new Promise((resolve) => (answer = resolve))
+    const cookie = `app_auth_access=${accessToken}; app_auth_refresh=${refreshToken}`
+    const started = performance.now()
+    const first = page(cookie)
+    const [tab] = await Promise.all([first, page(cookie)])
+    expect(performance.now() - started).to.be.within(1900, 5000)
+    expectUntouched(tab, cookie)
+    expect(logged.text()).to.include('upstream.timeout').and.include('without a refresh')
+    const [call] = auth.calls
+    expect(call?.call).to.have.nested.property('signal.aborted', true)
+    answer()
+    await new Promise((done) => setImmediate(done))
+    expect([...auth.live], 'the token was not used').to.include(refreshToken)
+    expect(setCookies(await page(cookie)), 'the next page').to.have.length(2)
+    expect(refreshes()).to.equal(2)
+  })
+
+  it('a page that gives up leaves the call to a request that still waits for it', async () => {
+    const { refreshToken } = auth.open()
+    let answer = (): void => {}
+    auth.gate = new Promise((resolve) => (answer = resolve))
+    const whole = tools.refresh.refresh({ requestId: 'x', traceparent: undefined }, refreshToken)
+    expectUntouched(await page({ refresh: refreshToken }), `app_auth_refresh=${refreshToken}`)
+    answer()
+    expect(await whole).to.include.keys('accessToken', 'refreshToken')
+    expect(refreshes()).to.equal(1)
+  })
 
   it('does not show a session that is over to the renderer, and keeps the cookies', async () => {
     const answer = await page({ access: auth.token({ exp: 1 }), refresh: 'dead' })

@@ -20,6 +20,7 @@ describe('the SessionCookie scheme', () => {
   it('has no result without the cookie', () => {
     for (const header of [
       undefined,
+      new Headers().get('cookie'),
       '',
       'a=b',
       'app_auth_access',
@@ -30,7 +31,7 @@ describe('the SessionCookie scheme', () => {
     ]) {
       expect(
         readSessionCookie(header, () => NOW),
-        header
+        String(header)
       ).to.deep.equal(NONE)
     }
   })
