@@ -396,6 +396,14 @@ describeApi('gRPC writes', (store) => {
     ])
   })
 
+  it('a blank key is none', async () => {
+    const request = { resource: 'orders', body: bytes({ lines: [line] }), idempotencyKey: ' ' }
+    for (const attempt of ['first', 'second']) {
+      const made = await unary('Create', request, 'ada')
+      expect(made, `${attempt}: ${JSON.stringify(made)}`).to.include({ replayed: false })
+    }
+  })
+
   it('create, replay, update and delete as over HTTP', async () => {
     const request = { resource: 'products', body: bytes({ ...PRODUCT, extra: 1 }), idempotencyKey: 'rpc' }
     const created = await unary('Create', request)
