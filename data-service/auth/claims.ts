@@ -74,7 +74,8 @@ export function callerOfClaims(claims: Claims, mapping: ClaimMapping, permission
     subject: claims.sub,
     roles,
     permissions: new Set([...permissionsOf(roles), ...mapping.permissions(claims)]),
-    owner: parseOwner(mapping.owner(claims))
+    owner: parseOwner(mapping.owner(claims)),
+    claims
   }
 }
 

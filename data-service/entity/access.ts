@@ -1,12 +1,14 @@
 import type { Column } from './field.js'
 import type { Permission } from './names.js'
 import type { ReadOperation, WriteOperation } from './operations.js'
+import type { Rows } from './row-predicate.js'
 
 /**
  * Who may read a resource, and which of its rows. There is no default: an entity file without read access does not
  * compile.
  */
-export type ReadAccess<Name extends string = string> = Everyone | Permitted | OwnRows<Name>
+export type ReadAccess<Name extends string = string, F = never> =
+  Everyone | Permitted | OwnRows<Name> | Rows<F> | AnyOf<Name, F> | AllOf<Name, F>
 
 /** Any caller, no token needed; every row. */
 interface Everyone {
@@ -28,19 +30,56 @@ export interface OwnRows<Name extends string = string> {
   readonly property: Name
 }
 
+/** The rows that any part lets the caller see; rejected only if every part rejects the caller. */
+export interface AnyOf<Name extends string = string, F = never> {
+  readonly kind: 'anyOf'
+  readonly parts: readonly ReadAccess<Name, F>[]
+}
+
+/** The rows that every part lets the caller see; rejected if any part rejects the caller. */
+export interface AllOf<Name extends string = string, F = never> {
+  readonly kind: 'allOf'
+  readonly parts: readonly ReadAccess<Name, F>[]
+}
+
 export const everyone: Everyone = { kind: 'everyone' }
 export const permission = (name: Permission): Permitted => ({ kind: 'permission', permission: name })
 export const ownRows = <Name extends string>(property: Name): OwnRows<Name> => ({ kind: 'ownRows', property })
+export const anyOf = <Name extends string, F = never>(...parts: readonly ReadAccess<Name, F>[]): AnyOf<Name, F> => ({
+  kind: 'anyOf',
+  parts
+})
+export const allOf = <Name extends string, F = never>(...parts: readonly ReadAccess<Name, F>[]): AllOf<Name, F> => ({
+  kind: 'allOf',
+  parts
+})
 
-type Reads<Name extends string> = Readonly<Partial<Record<ReadOperation, ReadAccess<Name>>>>
+/** Whether callers without a token can read. */
+export function needsNoToken(access: ReadAccess): boolean {
+  switch (access.kind) {
+    case 'everyone':
+      return true
+    case 'permission':
+    case 'ownRows':
+      return false
+    case 'rows':
+      return access.anonymous
+    case 'anyOf':
+      return access.parts.some(needsNoToken)
+    case 'allOf':
+      return access.parts.every(needsNoToken)
+  }
+}
+
+type Reads<Name extends string, F> = Readonly<Partial<Record<ReadOperation, ReadAccess<Name, F>>>>
 
 /**
  * The read access in an entity file: `read` is that of all reads, `reads` that of single reads which differ. Without
  * `read`, the access of the export is that of every read which `reads` does not name (source.md, read-scope hook).
  */
-export type ReadsDefinition<Name extends string> =
-  | { readonly read: ReadAccess<Name>; readonly reads?: Reads<Name> }
-  | { readonly read?: never; readonly reads: Reads<Name> & { readonly export: ReadAccess<Name> } }
+export type ReadsDefinition<Name extends string, F> =
+  | { readonly read: ReadAccess<Name, F>; readonly reads?: Reads<Name, F> }
+  | { readonly read?: never; readonly reads: Reads<Name, F> & { readonly export: ReadAccess<Name, F> } }
 
 /**
  * Who may write a resource. `permission`: callers who have it may write every row. `ownRows`: the bypass role may write

@@ -16,6 +16,8 @@ export interface Authenticated {
   readonly permissions: ReadonlySet<string>
   /** The owner claim, 64 bits signed; null if it is missing or no integer. */
   readonly owner: bigint | null
+  /** All claims of the token as JSON values. */
+  readonly claims: Readonly<Record<string, unknown>>
 }
 
 export const anonymous: Anonymous = { kind: 'anonymous' }

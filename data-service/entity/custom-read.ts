@@ -5,7 +5,7 @@ interface ReadOf<F> {
   /** One sentence for people. */
   readonly description: string
   /** Default: the access of `list`. */
-  readonly access?: ReadAccess<OpenNameOfType<F, 'int' | 'long'>> | undefined
+  readonly access?: ReadAccess<OpenNameOfType<F, 'int' | 'long'>, F> | undefined
   /** The id is the last sort key unless it is named here. */
   readonly sort?: readonly VisibleName<F>[]
   /** Only rows with these values are shown. */

@@ -32,6 +32,7 @@ import {
 import { snakeCase, suggestion } from './names.js'
 import { type Overrides, READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
 import { type OperatorOf, operatorsOf } from './operators.js'
+import { type RowsWords, rowsWords } from './row-predicate.js'
 
 interface ReferenceDefinition<F> {
   readonly to: string
@@ -87,16 +88,19 @@ interface DefinitionOfAll<
   readonly label: LabelName<F>
   readonly references?: R
   readonly children?: C
-  readonly access: ReadsDefinition<OpenNameOfType<F, 'int' | 'long'>> & {
-    /** Needed with `writes` or `actions`. */
-    readonly write?: WriteAccess<OpenNameOfType<F, 'int' | 'long'>>
-    readonly ownerFilter?: OwnerFilterDefinition<OpenNameOfType<F, 'int' | 'long'>>
-  }
+  /** A function, `({ rows }) => ({ read: rows(…) })`, for row scopes by a predicate. */
+  readonly access: AccessDefinition<F> | ((words: RowsWords<NoInfer<F>>) => AccessDefinition<NoInfer<F>>)
   readonly creates?: CreationDefinition<NoInfer<F>, NoInfer<C>>
   /** Custom reads, `GET /{resource}/{name}`. */
   readonly customReads?: Readonly<Record<string, CustomReadDefinition<NoInfer<F>>>>
   /** Functions in place of single reads and writes. */
   readonly overrides?: Overrides
+}
+
+type AccessDefinition<F> = ReadsDefinition<OpenNameOfType<F, 'int' | 'long'>, F> & {
+  /** Needed with `writes` or `actions`. */
+  readonly write?: WriteAccess<OpenNameOfType<F, 'int' | 'long'>>
+  readonly ownerFilter?: OwnerFilterDefinition<OpenNameOfType<F, 'int' | 'long'>>
 }
 
 /** The words of an entity whose rows have a version. */
@@ -138,8 +142,10 @@ export function defineEntity<
   }))
   const joined = joinedOf(definition.joined ?? {}, references, mistakes)
   // The types of the names hold: functions of the entity file get the rows that its names stand for.
-  const reads = definition as unknown as UntypedReads
-  const writing = resolveWrites(definition as unknown as UntypedWrites, {
+  const access = typeof definition.access === 'function' ? definition.access(rowsWords()) : definition.access
+  const resolved = { ...definition, access }
+  const reads = resolved as unknown as UntypedReads
+  const writing = resolveWrites(resolved as unknown as UntypedWrites, {
     column,
     children: findOrReport(children, { what: 'a child collection', standIn: standInChildren, mistakes })
   })

@@ -20,7 +20,7 @@ export type FieldType = 'string' | 'bool' | 'int' | 'long' | 'decimal' | 'dateTi
 type Writability = 'always' | 'onCreate' | 'never'
 
 /** The type of a value of the column type. */
-type ValueOfType<T extends FieldType> = T extends 'bool' ? boolean : T extends 'int' ? number : string
+export type ValueOfType<T extends FieldType> = T extends 'bool' ? boolean : T extends 'int' ? number : string
 
 export interface Field<
   T extends FieldType = FieldType,

@@ -176,6 +176,13 @@ export type OperatorOf<T extends FieldType> = T extends FieldType
     }[Comparison]
   : never
 
+/** How many operands the operator with this word takes. */
+export type OperandCountOf<T extends FieldType, W> = {
+  [C in Comparison]: Table[C]['words'] extends Readonly<Record<T, readonly [W, ...unknown[]]>>
+    ? Table[C]['operands']
+    : never
+}[Comparison]
+
 /** An operator as a type has it. */
 export type Operator = {
   readonly word: OperatorOf<FieldType>

@@ -21,20 +21,27 @@ export function accessMistakes(entity: Entity, permissions: readonly string[]): 
 function readMistakes(entity: Entity, access: ReadAccess | undefined, permissions: readonly string[]): string[] {
   switch (access?.kind) {
     case undefined:
-      return ['access says nothing of its reads: everyone, permission(…) or ownRows(…).']
+      return ['access says nothing of its reads: everyone, permission(…), ownRows(…) or rows(…).']
     case 'everyone':
       return []
     case 'permission':
       return permissionMistakes(access.permission, permissions)
     case 'ownRows':
       return ownerMistakes(entity, access.property)
+    case 'rows':
+      return []
+    case 'anyOf':
+    case 'allOf':
+      if (access.parts.length === 0) return [`access says ${access.kind}() of nothing.`]
+      return access.parts.flatMap((part) => readMistakes(entity, part, permissions))
   }
 }
 
 /** The list and the pages must have the access of the export (source.md, read-scope hook). */
 function exportMistakes(entity: Entity): string[] {
   return READ_OPERATIONS.filter((operation) => READS[operation].protectedAsExport).flatMap((operation) => {
-    const [here, there] = [protection(entity, 'export'), protection(entity, operation)]
+    const predicates: object[] = []
+    const [here, there] = [protection(entity, 'export', predicates), protection(entity, operation, predicates)]
     return here === there
       ? []
       : [`\`export\` is for ${here}, but \`${operation}\` for ${there}: they must be the same.`]
@@ -42,16 +49,46 @@ function exportMistakes(entity: Entity): string[] {
 }
 
 /**
- * The protection of a read in words, to compare and to report. An owner filter adds nothing to a row scope, which is
- * narrower, and does not count where the request may leave the owner parameter out.
+ * The protection of a read in words, to compare and to report. An owner filter adds nothing to a row scope by the owner,
+ * which is narrower, and does not count where the request may leave the owner parameter out. `predicates` numbers the
+ * predicates, which have no words: the same function is the same protection.
  */
-function protection({ access, ownerFilter }: Entity, operation: ReadOperation): string {
+function protection({ access, ownerFilter }: Entity, operation: ReadOperation, predicates: object[]): string {
   const word: ReadAccess | undefined = access[operation]
   if (word === undefined) return 'nobody'
-  if (word.kind === 'ownRows') return `the owners by ${word.property}`
-  const who = word.kind === 'everyone' ? 'everyone' : `callers with ${word.permission}`
+  const who = protectionWords(word, predicates)
   const filtered = ownerFilter?.routes.has(operation) === true && ownerFilter.routes.get(operation) === undefined
-  return filtered ? `${who} behind the owner filter` : who
+  return filtered && !isOwnerScope(word) ? `${who} behind the owner filter` : who
+}
+
+function protectionWords(access: ReadAccess, predicates: object[]): string {
+  switch (access.kind) {
+    case 'everyone':
+      return 'everyone'
+    case 'permission':
+      return `callers with ${access.permission}`
+    case 'ownRows':
+      return `the owners by ${access.property}`
+    case 'rows': {
+      if (!predicates.includes(access.predicate)) predicates.push(access.predicate)
+      const number = predicates.indexOf(access.predicate) + 1
+      return `${access.anonymous ? 'everyone' : 'callers with a token'} by predicate ${number}`
+    }
+    case 'anyOf':
+    case 'allOf':
+      return `${access.kind}(${access.parts.map((part) => protectionWords(part, predicates)).join(', ')})`
+  }
+}
+
+/** Whether the access lets callers without the bypass role see rows of their own only. */
+function isOwnerScope(access: ReadAccess): boolean {
+  return isEach(access, ({ kind }) => kind === 'ownRows')
+}
+
+/** Whether an access always includes a part of some kind: one part of allOf, and each part of anyOf. */
+function isEach(access: ReadAccess, isKind: (part: ReadAccess) => boolean): boolean {
+  if (access.kind === 'allOf') return access.parts.some((part) => isEach(part, isKind))
+  return access.kind === 'anyOf' ? access.parts.every((part) => isEach(part, isKind)) : isKind(access)
 }
 
 /** A permission that no role has. */
@@ -93,7 +130,7 @@ export function ownerFilterMistakes(entity: Entity): string[] {
 }
 
 const GUARD_WORDS: Readonly<Partial<Record<string, string>>> = {
-  rowScope: 'row scope (ownRows)',
+  rowScope: 'row scope (ownRows or rows)',
   permission: 'permission'
 } satisfies Record<Guard, string>
 
@@ -114,9 +151,11 @@ function isGuardedBy(guard: Guard, route: string, entity: Entity): boolean {
   const read = READ_OPERATIONS.find((one) => one === route)
   const access: ReadAccess | WriteAccess | undefined =
     read === undefined ? (customReads.get(route)?.access ?? writeAccess) : entity.access[read]
-  if (guard === 'rowScope') return access?.kind === 'ownRows'
+  const includes = (...kinds: readonly ReadAccess['kind'][]): boolean =>
+    access !== undefined && isEach(access, ({ kind }) => kinds.includes(kind))
+  if (guard === 'rowScope') return includes('ownRows', 'rows')
   // An entity file that bypasses its types may name another guard.
-  return guard === 'permission' && (access?.kind === 'permission' || actions.get(route)?.permission !== undefined)
+  return guard === 'permission' && (includes('permission') || actions.get(route)?.permission !== undefined)
 }
 
 /** What `where` may compare, by the type of its value. */
@@ -204,11 +243,16 @@ function withPermission(columns: readonly Column[], permissions: readonly string
 function ownerColumns({ columns, access, customReads, writeAccess, ownerFilter }: Entity): Column[] {
   const every = [...Object.values(access), ...Array.from(customReads.values(), (read) => read.access), writeAccess]
   // An entity file that bypasses its types may lack an access.
-  const names = every.flatMap((one) => (one?.kind === 'ownRows' ? [one.property] : []))
+  const names = every.flatMap((one) => (one === undefined ? [] : ownersIn(one)))
   return [
     ...columns.filter(({ name }) => names.includes(name)),
     ...(ownerFilter === undefined ? [] : [ownerFilter.owner])
   ]
+}
+
+function ownersIn(access: ReadAccess): string[] {
+  if (access.kind === 'anyOf' || access.kind === 'allOf') return access.parts.flatMap(ownersIn)
+  return access.kind === 'ownRows' ? [access.property] : []
 }
 
 /** Columns that a create leaves out for callers without the permission, and that then would have no value. */

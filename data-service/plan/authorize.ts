@@ -1,15 +1,26 @@
 import { DomainError } from '../../shared/errors.js'
-import type { OwnerFilter, OwnRows, ReadAccess, WriteAccess } from '../entity/access.js'
-import type { Authenticated } from '../entity/caller.js'
+import type { OwnerFilter, WriteAccess } from '../entity/access.js'
+import type { Authenticated, Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
-import type { Operand, Value } from '../entity/field.js'
+import type { Value } from '../entity/field.js'
 import type { Permission } from '../entity/names.js'
 import { INT32, INT64, isWithin, parseInteger } from '../entity/numbers.js'
 import type { ReadOperation, WriteOperation } from '../entity/operations.js'
 import type { Resource } from './catalogue.js'
 import type { OwnershipPolicy, PlanningContext } from './planning.js'
 import { allRows, intersectScopes, type RowScope } from './plans.js'
+import {
+  anotherOwner,
+  bypassesOwnership,
+  decideRows,
+  lacks,
+  noOwnerClaim,
+  ownedRows,
+  ownerColumn,
+  ownerOperand,
+  tokenRequired
+} from './row-scopes.js'
 import type { Violations } from './violations.js'
 
 /** Where a request may name an owner. A member of its body does not count. */
@@ -35,13 +46,15 @@ export function readableRows(
   const filter = resource.entity.ownerFilter
   const filtered = filter?.routes.has(route) === true
   if (access.kind === 'everyone' && !filtered) return allRows
-  if (caller.kind === 'anonymous') throw tokenRequired()
-  if (access.kind === 'permission' && !caller.permissions.has(access.permission)) throw lacks(access.permission)
+  const scope = decideRows(access, { entity: resource.entity, caller, ownership })
+  // The owner filter comes after tokens and permissions, and before the resolvable-owner gate.
+  if (scope instanceof DomainError && scope.code !== 'ownership.denied') throw scope
   // The path of a collection holds no id.
   const { id: named, ownerParameter: sent } = params
-  const owner = checkOwnerFilter({ resource, route, id: read === 'get' ? named : undefined, sent }, caller, ownership)
-  const scope = rowsOf(access, { resource, caller, ownership })
-  if (scope === null) throw noOwnerClaim()
+  const owner = filtered
+    ? checkOwnerFilter({ resource, route, id: read === 'get' ? named : undefined, sent }, withToken(caller), ownership)
+    : undefined
+  if (scope instanceof DomainError) throw scope
   if (filter === undefined || owner === undefined || read === 'get') return scope
   if (owner !== 'malformed') return intersectScopes(scope, ownedRows(filter.owner, owner))
   const parameter = ownerParameter(filter, ownership)
@@ -57,21 +70,12 @@ export function referenceableRows(
   const { access, ownerFilter } = target.entity
   const filtered = ownerFilter?.routes.has('get') === true && ownerFilter.routes.get('get') === undefined
   if (access.get.kind === 'everyone' && !filtered) return allRows
+  const scope = decideRows(access.get, { entity: target.entity, caller, ownership })
+  if (scope instanceof DomainError) return null
+  if (!filtered) return scope
   if (caller.kind === 'anonymous') return null
-  if (access.get.kind === 'permission' && !caller.permissions.has(access.get.permission)) return null
-  const scope = rowsOf(access.get, { resource: target, caller, ownership })
-  if (scope === null || !filtered || bypassesOwnership(caller, ownership)) return scope
+  if (bypassesOwnership(caller, ownership)) return scope
   return caller.owner === null ? null : intersectScopes(scope, ownedRows(ownerFilter.owner, caller.owner))
-}
-
-/** null: the rows are an owner's, and the caller has no owner claim (source.md, resolvable-owner gate). */
-function rowsOf(
-  access: ReadAccess,
-  of: { readonly resource: Resource; readonly caller: Authenticated; readonly ownership: OwnershipPolicy }
-): RowScope | null {
-  const { resource, caller, ownership } = of
-  if (access.kind !== 'ownRows' || bypassesOwnership(caller, ownership)) return allRows
-  return caller.owner === null ? null : ownedRows(ownerColumn(resource, access), caller.owner)
 }
 
 /** A caller who may write, and the policy that says which rows are theirs. */
@@ -132,7 +136,7 @@ export function writableRows(resource: Resource, { caller, ownership }: Writer):
   const access = writeAccess(resource)
   if (access.kind === 'permission' || bypassesOwnership(caller, ownership)) return allRows
   if (caller.owner === null) throw noOwnerClaim()
-  return ownedRows(ownerColumn(resource, access), caller.owner)
+  return ownedRows(ownerColumn(resource.entity, access), caller.owner)
 }
 
 /**
@@ -142,7 +146,7 @@ export function writableRows(resource: Resource, { caller, ownership }: Writer):
 export function claimedColumn(resource: Resource, { caller, ownership }: Writer): Column | undefined {
   const access = writeAccess(resource)
   if (access.kind === 'permission' || bypassesOwnership(caller, ownership)) return undefined
-  return ownerColumn(resource, access)
+  return ownerColumn(resource.entity, access)
 }
 
 /** The owner of a new row: the caller's claim, which a body may repeat but not contradict (`ownership.denied`). */
@@ -211,58 +215,13 @@ function parseOwner(text: string): bigint | 'malformed' {
   return (OWNER.test(text) ? parseInteger(text, INT64) : undefined) ?? 'malformed'
 }
 
-/** Whether the caller sees and writes every owner's rows (source.md, bypass predicate). */
-function bypassesOwnership(caller: Authenticated, { bypassRole }: OwnershipPolicy): boolean {
-  if (bypassRole === undefined) {
-    throw new DomainError('configuration', 'The service is not configured for this request.', {
-      cause: new Error('OWNER_BYPASS_ROLE is not set, and an ownership rule was used.')
-    })
-  }
-  const wanted = bypassRole.toLowerCase()
-  return caller.roles.some((role) => role.toLowerCase() === wanted)
-}
-
-/** The rows of one owner. */
-function ownedRows(column: Column, owner: bigint): RowScope {
-  const path = { through: null, column }
-  return {
-    kind: 'rows-where',
-    conditions: [{ path, comparison: 'equals', operands: [ownerOperand(column, owner)] }]
-  }
-}
-
-/**
- * The owner claim, which has 64 bits, as an operand of the owner column. An owner that a column of 32 bits cannot hold
- * becomes the number just above them all, which equals no value of the column.
- */
-function ownerOperand({ field }: Column, owner: bigint): Operand {
-  if (field.type !== 'int') return owner.toString()
-  return Number(isWithin(owner, INT32) ? owner : INT32.max + 1n)
-}
-
-function ownerColumn({ entity }: Resource, { property }: OwnRows): Column {
-  const column = entity.columns.find((one) => one.name === property)
-  if (column === undefined) throw new TypeError(`${entity.name} has no ${property}`)
-  return column
-}
-
 function writeAccess({ entity }: Resource): WriteAccess {
   if (entity.writeAccess === undefined) throw new TypeError(`${entity.name} does not say who may write`)
   return entity.writeAccess
 }
 
-function tokenRequired(): DomainError {
-  return new DomainError('auth.required', 'This needs an access token.')
-}
-
-function lacks(permission: Permission): DomainError {
-  return new DomainError('capability.denied', `This needs the permission ${permission}.`)
-}
-
-function noOwnerClaim(): DomainError {
-  return new DomainError('ownership.denied', 'The access token names no owner.')
-}
-
-function anotherOwner(): DomainError {
-  return new DomainError('ownership.denied', 'This belongs to another owner.')
+/** Throws `auth.required` for a caller without a token. */
+function withToken(caller: Caller): Authenticated {
+  if (caller.kind === 'anonymous') throw tokenRequired()
+  return caller
 }

@@ -1,5 +1,5 @@
 /** What an application writes its entity files in. */
-export { everyone, ownRows, permission } from '../entity/access.js'
+export { allOf, anyOf, everyone, ownRows, permission } from '../entity/access.js'
 export {
   type FindByIds,
   type FindByUnique,

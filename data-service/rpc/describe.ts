@@ -5,6 +5,7 @@ import type { DescribeResponse } from '../../shared/gen/entity/v1/DescribeRespon
 import type { Navigation } from '../../shared/gen/entity/v1/Navigation.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { Resource as WireResource } from '../../shared/gen/entity/v1/Resource.js'
+import { needsNoToken } from '../entity/access.js'
 import type { Action } from '../entity/action.js'
 import type { Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
@@ -80,7 +81,7 @@ function describeAction({ name, description, input, guardedChild }: Action): Wir
 }
 
 function isPublic({ access, ownerFilter }: Entity, operation: ReadOperation): boolean {
-  return access[operation].kind === 'everyone' && ownerFilter?.routes.has(operation) !== true
+  return needsNoToken(access[operation]) && ownerFilter?.routes.has(operation) !== true
 }
 
 /** The writes of a resource besides its actions, `batch` after `create`. */

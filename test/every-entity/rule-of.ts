@@ -58,6 +58,10 @@ function guard(access: ReadAccess | WriteAccess): Guard {
       return { permission: access.permission }
     case 'ownRows':
       return { column: access.property }
+    case 'rows':
+    case 'anyOf':
+    case 'allOf':
+      throw new Error('Rows by a predicate need a rule of their own in rules.ts')
   }
 }
 

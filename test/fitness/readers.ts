@@ -102,6 +102,7 @@ import { boards, carts } from '../data-service/plan/owned-entities.js'
 
 const admin: Authenticated = {
   kind: 'authenticated',
+  claims: {},
   issuer: 'test',
   subject: 'admin',
   roles: ['Admin'],

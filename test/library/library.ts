@@ -10,6 +10,7 @@ import {
 } from '../../data-service/public/entity.js'
 import { createTables, type Migration, table } from '../../data-service/public/schema.js'
 import type { Application } from '../../data-service/public/service.js'
+import { createDocuments, documents, loans, notices } from './documents.js'
 
 // A small application for the words of entity files that the reference store has no use for.
 
@@ -51,10 +52,10 @@ const visits = defineEntity({
 })
 
 export const library: Application = {
-  entities: [visits],
-  roles: { Admin: ['library:manage'], Librarian: ['library:manage'] },
+  entities: [visits, documents, loans, notices],
+  roles: { Admin: ['library:manage', 'loans:read'], Librarian: ['library:manage'] },
   databases: {
-    primary: { file: 'library.sqlite', migrations: [createVisits] },
+    primary: { file: 'library.sqlite', migrations: [createVisits, createDocuments] },
     second: { setting: 'REVIEWS_DATABASE_URL', file: 'second.sqlite', migrations: [createNothing] }
   },
   ownerClaimType: 'member_id'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { permissionsIn } from '../../../data-service/auth/claims.js'
 import { roles } from '../../../examples/store/roles.js'
-import { everyone, permission } from '../../../data-service/entity/access.js'
+import { allOf, anyOf, everyone, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import {
@@ -17,6 +17,7 @@ import {
   text,
   unique
 } from '../../../data-service/entity/field.js'
+import type { RowsWords } from '../../../data-service/entity/row-predicate.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validate.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { exampleEntities } from '../plan/example-entities.js'
@@ -177,6 +178,19 @@ describe('checkCatalogue', () => {
     'an owner that is no field': [
       { access: { read: { kind: 'ownRows', property: 'nam' } } },
       /owner `nam` is not a field. Did you mean "name"/
+    ],
+    'access of nothing': [{ access: { read: { kind: 'anyOf', parts: [] } } }, /anyOf\(\) of nothing/],
+    'a mistake inside of combined access': [
+      { access: { read: allOf(permission('products:manage'), anyOf(permission('product:manage'))) } },
+      /Did you mean "products:manage"/
+    ],
+    'a list and an export of different predicates': [
+      {
+        access: ({ rows }: RowsWords<object>) => ({
+          reads: { export: rows(() => 'all'), list: rows(() => 'none') }
+        })
+      },
+      /`export` is for callers with a token by predicate 1, but `list` for callers with a token by predicate 2/
     ],
     'no word about access': [{ access: {} }, /access says nothing/],
     ...columnPermissionMistakes(),

@@ -69,7 +69,7 @@ describe('checkCatalogue on owner filters', () => {
   const cases: Record<string, [checked: Entity, mistake: string | RegExp]> = {
     'a read opted out by a row scope that it has not': [
       filtered({ on: ['list'], allowMissingOwner: 'rowScope' }, managed),
-      'carts: ownerFilter: `list` may go without the owner, but its row scope (ownRows) does not stand there.'
+      'carts: ownerFilter: `list` may go without the owner, but its row scope (ownRows or rows) does not stand there.'
     ],
     'a read opted out by a permission that it does not need': [
       filtered({ on: ['get'], allowMissingOwner: { get: 'permission' } }),

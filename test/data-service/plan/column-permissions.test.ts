@@ -49,6 +49,7 @@ const things = defineEntity({
 const catalogue = makeCatalogue([makers, things])
 const holding = (...permissions: string[]): Caller => ({
   kind: 'authenticated',
+  claims: {},
   issuer: 'i',
   subject: 's',
   roles: [],

@@ -16,6 +16,7 @@ import { ownedCatalogue } from './owned-entities.js'
 
 const caller = (owner: bigint | null, roles: string[] = [], permissions: string[] = []): Caller => ({
   kind: 'authenticated',
+  claims: {},
   issuer: 'i',
   subject: 's',
   roles,

@@ -28,7 +28,7 @@ const planning = {
 const by = (caller: Caller): PlanningContext => ({ planning, caller })
 const anyone = by(anonymous)
 const owning = (owner: bigint | null, ...roles: string[]): PlanningContext =>
-  by({ kind: 'authenticated', issuer: 'i', subject: 's', roles, permissions: new Set(), owner })
+  by({ kind: 'authenticated', claims: {}, issuer: 'i', subject: 's', roles, permissions: new Set(), owner })
 const nothing = { shape: null, unplaced: null, selection: null }
 const shown = ({ shown: properties }: Projection): string[] => properties.map(propertyName)
 
@@ -238,6 +238,7 @@ describe('row scope', () => {
       ).references.map(({ scope: ofDrawer }) => ofDrawer)
     const permitted = (...permissions: string[]): Caller => ({
       kind: 'authenticated',
+      claims: {},
       issuer: 'i',
       subject: 's',
       roles: ['Admin'],

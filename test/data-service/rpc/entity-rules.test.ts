@@ -50,6 +50,7 @@ const categories = defineEntity({
 
 const caller: Authenticated = {
   kind: 'authenticated',
+  claims: {},
   issuer: 'issuer',
   subject: 'somebody',
   roles: [],

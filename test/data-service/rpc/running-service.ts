@@ -86,6 +86,7 @@ function identify([token]: readonly string[]): Promise<Authenticated | typeof an
   const roles: string[] = []
   return Promise.resolve({
     kind: 'authenticated',
+    claims: {},
     issuer: 'i',
     subject: digits,
     roles,

@@ -30,7 +30,15 @@ export function caller(
   } = {}
 ): Authenticated {
   const { subject = 'somebody', roles = [], permissions = [], owner = null } = of
-  return { kind: 'authenticated', issuer: 'issuer', subject, roles, permissions: new Set(permissions), owner }
+  return {
+    kind: 'authenticated',
+    claims: {},
+    issuer: 'issuer',
+    subject,
+    roles,
+    permissions: new Set(permissions),
+    owner
+  }
 }
 
 /** The write handlers over rows in memory. */

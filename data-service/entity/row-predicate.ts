@@ -1,0 +1,104 @@
+import type { Caller } from './caller.js'
+import type { Field, FieldType, ValueOfType } from './field.js'
+import type { OperandCountOf, OperatorOf } from './operators.js'
+
+/**
+ * A row scope in an entity file's own words: `rows(({ caller, where }) => where('branchId', 'in', …))`. The function runs
+ * once for each request. What it answers becomes part of the query, with its values bound.
+ */
+export interface Rows<F = never> {
+  readonly kind: 'rows'
+  /** Whether callers without a token get an answer too; otherwise they are rejected with 401. */
+  readonly anonymous: boolean
+  readonly predicate: (call: RowsCall<F, never>) => RowsWanted
+}
+
+/**
+ * The words that `access: ({ rows }) => …` of an entity file gets. They are arguments and no imports because the compiler
+ * knows the fields of the entity only there.
+ */
+export interface RowsWords<F> {
+  /** For callers with a token; others are rejected with 401 `auth.required`. */
+  readonly rows: (predicate: (call: RowsCall<F, TokenCaller>) => RowsWanted) => Rows<F>
+  /** The same for callers without a token too: `caller.kind` tells them apart. */
+  readonly publicRows: (predicate: (call: RowsCall<F, TokenCaller | AnonymousCaller>) => RowsWanted) => Rows<F>
+}
+
+export function rowsWords<F>(): RowsWords<F> {
+  return {
+    rows: (predicate) => ({ kind: 'rows', anonymous: false, predicate }),
+    publicRows: (predicate) => ({ kind: 'rows', anonymous: true, predicate })
+  }
+}
+
+/** Rows of a resource: all of them, none, or those that meet a test. */
+export type RowsWanted = 'all' | 'none' | RowTest
+
+/** A test of a row: a comparison of one of its columns, or several tests joined by OR or by AND. */
+export type RowTest = RowComparison | { readonly anyOf: readonly RowTest[] } | { readonly allOf: readonly RowTest[] }
+
+interface RowComparison {
+  readonly property: string
+  readonly operator: string
+  readonly operands: readonly unknown[]
+}
+
+/** What a predicate gets. */
+export interface RowsCall<F, Who> {
+  readonly caller: Who
+  /** A comparison of a column of the row, with an operator of its type: `where('status', 'equals', 'open')`. */
+  readonly where: <K extends ScopeName<F>, W extends OperatorOf<FieldTypeOf<F, K>>>(
+    property: K,
+    operator: W,
+    ...operands: OperandsOf<FieldTypeOf<F, K>, W>
+  ) => RowTest
+  /** Rows that any of these lets through; without parts none. */
+  readonly anyOf: (...parts: readonly RowsWanted[]) => RowsWanted
+  /** Rows that all of these let through; without parts all. */
+  readonly allOf: (...parts: readonly RowsWanted[]) => RowsWanted
+}
+
+/** Who calls, as a predicate sees it. */
+export interface TokenCaller {
+  readonly kind: 'authenticated'
+  readonly issuer: string
+  readonly subject: string
+  readonly roles: readonly string[]
+  readonly permissions: ReadonlySet<string>
+  /** The owner claim; null if it is missing or no integer. */
+  readonly owner: bigint | null
+  /** All claims of the token as JSON values, frozen. A client's issuer wrote them: check their types. */
+  readonly claims: Readonly<Record<string, unknown>>
+  /** Whether the caller has the bypass role. Throws `configuration` where OWNER_BYPASS_ROLE is not set. */
+  readonly hasBypassRole: boolean
+}
+
+export type AnonymousCaller = Extract<Caller, { kind: 'anonymous' }>
+
+/** Columns that all readers of a row see, or nobody does: whether a row is there must not tell of any other. */
+type ScopeName<F> = { [K in keyof F]: F[K] extends { readableBy: undefined } ? K : never }[keyof F] & string
+type FieldTypeOf<F, K extends keyof F> = F[K] extends Field<infer T> ? T : never
+
+type OperandsOf<T extends FieldType, W> = {
+  none: readonly []
+  one: readonly [ScopeOperand<T>]
+  two: readonly [from: ScopeOperand<T>, to: ScopeOperand<T>]
+  list: readonly [readonly ScopeOperand<T>[]]
+}[OperandCountOf<T, W>]
+
+/** Integers may also be bigints, as the owner claim is one. */
+type ScopeOperand<T extends FieldType> = ValueOfType<T> | (T extends 'int' | 'long' ? bigint : never)
+
+/** `anyOf` and `allOf` of a predicate. */
+export const ROWS_WORDS = {
+  anyOf: (...parts: readonly RowsWanted[]): RowsWanted => {
+    if (parts.includes('all')) return 'all'
+    const tests = parts.filter((one) => typeof one !== 'string')
+    return tests.length === 0 ? 'none' : { anyOf: tests }
+  },
+  allOf: (...parts: readonly RowsWanted[]): RowsWanted => {
+    if (parts.includes('none')) return 'none'
+    const tests = parts.filter((one) => typeof one !== 'string')
+    return tests.length === 0 ? 'all' : { allOf: tests }
+  }
+} as const

@@ -1,0 +1,256 @@
+import { DomainError } from '../../shared/errors.js'
+import type { OwnRows, ReadAccess } from '../entity/access.js'
+import type { Authenticated, Caller } from '../entity/caller.js'
+import type { Column, Entity } from '../entity/entity.js'
+import type { Field, Operand } from '../entity/field.js'
+import type { Permission } from '../entity/names.js'
+import { fitDecimal, INT32, INT64, isWithin, parseDecimal } from '../entity/numbers.js'
+import { type Compared, operatorNamed, type Rounding } from '../entity/operators.js'
+import {
+  type AnonymousCaller,
+  ROWS_WORDS,
+  type Rows,
+  type RowsCall,
+  type RowsWanted,
+  type RowTest,
+  type TokenCaller
+} from '../entity/row-predicate.js'
+import type { OwnershipPolicy } from './planning.js'
+import { allRows, type Condition, intersectScopes, type RowScope } from './plans.js'
+import { parseValue } from './values.js'
+
+// What the words of read access in an entity file let one caller see.
+
+interface Deciding {
+  readonly entity: Entity
+  readonly caller: Caller
+  readonly ownership: OwnershipPolicy
+}
+
+/**
+ * The rows that an access lets a caller see, or why the caller is rejected: `auth.required`, `capability.denied` or
+ * `ownership.denied`. Throws `configuration`, and whatever the predicate of an entity file throws.
+ */
+export function decideRows(access: ReadAccess, of: Deciding): RowScope | DomainError {
+  const { entity, caller, ownership } = of
+  switch (access.kind) {
+    case 'everyone':
+      return allRows
+    case 'permission':
+      if (caller.kind === 'anonymous') return tokenRequired()
+      return caller.permissions.has(access.permission) ? allRows : lacks(access.permission)
+    case 'ownRows':
+      if (caller.kind === 'anonymous') return tokenRequired()
+      if (bypassesOwnership(caller, ownership)) return allRows
+      return caller.owner === null ? noOwnerClaim() : ownedRows(ownerColumn(entity, access), caller.owner)
+    case 'rows':
+      if (caller.kind === 'anonymous' && !access.anonymous) return tokenRequired()
+      return scopeOf(runPredicate(access, of), entity)
+    case 'allOf':
+      return intersect(access.parts.map((part) => decideRows(part, of)))
+    case 'anyOf':
+      return unite(access.parts, of)
+  }
+}
+
+/** The order in which rejections are told (contract.md section 2). */
+const REJECTIONS: readonly string[] = ['auth.required', 'capability.denied', 'ownership.denied']
+
+function firstRejection(decisions: readonly (RowScope | DomainError)[]): DomainError | undefined {
+  return decisions
+    .filter((one) => one instanceof DomainError)
+    .toSorted((a, b) => REJECTIONS.indexOf(a.code) - REJECTIONS.indexOf(b.code))[0]
+}
+
+function intersect(decisions: readonly (RowScope | DomainError)[]): RowScope | DomainError {
+  const scopes = decisions.flatMap((one) => (one instanceof DomainError ? [] : [one]))
+  return firstRejection(decisions) ?? scopes.reduce(intersectScopes, allRows)
+}
+
+function unite(parts: readonly ReadAccess[], of: Deciding): RowScope | DomainError {
+  const decisions: (RowScope | DomainError)[] = []
+  for (const part of parts) {
+    const decision = decideRows(part, of)
+    if (!(decision instanceof DomainError) && decision.kind === 'all-rows') return allRows
+    decisions.push(decision)
+  }
+  const [first, ...others] = decisions.flatMap((one): Condition[] =>
+    one instanceof DomainError || one.kind === 'all-rows' ? [] : [{ allOf: one.conditions }]
+  )
+  if (first !== undefined) return { kind: 'rows-where', conditions: [{ anyOf: [first, ...others] }] }
+  return firstRejection(decisions) ?? tokenRequired()
+}
+
+function runPredicate({ predicate }: Rows, { caller, ownership }: Deciding): RowsWanted {
+  // The types of an entity file tie `where` to its fields; scopeOf checks the names and operands again.
+  const call: RowsCall<never, TokenCaller | AnonymousCaller> = {
+    caller: caller.kind === 'anonymous' ? caller : tokenCaller(caller, ownership),
+    where: (property: string, operator: string, ...operands: readonly unknown[]) => ({ property, operator, operands }),
+    ...ROWS_WORDS
+  }
+  return predicate(call as Parameters<typeof predicate>[0])
+}
+
+function tokenCaller(
+  { issuer, subject, roles, permissions, owner, claims }: Authenticated,
+  ownership: OwnershipPolicy
+) {
+  const seen: TokenCaller = {
+    kind: 'authenticated',
+    issuer,
+    subject,
+    roles,
+    permissions,
+    owner,
+    claims: freeze(claims),
+    get hasBypassRole() {
+      return bypassesOwnership({ roles }, ownership)
+    }
+  }
+  return Object.freeze(seen)
+}
+
+/** Claims come out of JSON, so they are trees. Those of a token that was seen before are frozen already. */
+function freeze<Json>(value: Json): Json {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.values(value).forEach(freeze)
+  return Object.freeze(value)
+}
+
+function scopeOf(wanted: RowsWanted, entity: Entity): RowScope {
+  if (wanted === 'all') return allRows
+  if (wanted === 'none') return noRows(entity)
+  return { kind: 'rows-where', conditions: [conditionOf(wanted, entity)] }
+}
+
+/** A list without members, which no id is in. */
+function noRows(entity: Entity): RowScope {
+  const [id] = entity.columns
+  if (id === undefined) throw new TypeError(`${entity.name} has no id`)
+  return { kind: 'rows-where', conditions: [{ path: own(id), comparison: 'in', operands: [] }] }
+}
+
+function conditionOf(test: RowTest, entity: Entity): Condition {
+  if ('property' in test) return comparisonOf(test, entity)
+  const parts = 'anyOf' in test ? test.anyOf : test.allOf
+  const [first, ...others] = parts.map((part) => conditionOf(part, entity))
+  if (first === undefined) throw new TypeError(`The row scope of ${entity.name} joins no tests`)
+  return 'anyOf' in test ? { anyOf: [first, ...others] } : { allOf: [first, ...others] }
+}
+
+type RowComparison = Extract<RowTest, { readonly property: string }>
+
+function comparisonOf({ property, operator: word, operands }: RowComparison, entity: Entity): Condition {
+  const column = entity.columns.find(({ name }) => name === property)
+  if (column === undefined) throw new TypeError(`${entity.name} has no ${property}`)
+  const { field } = column
+  if (field.readableBy !== undefined) throw new TypeError(`${entity.name}.${property} takes a permission to read`)
+  const operator = operatorNamed(word, field.type)
+  if (operator === undefined) throw new TypeError(`${word} is no operator of ${entity.name}.${property}`)
+  const operand = (value: unknown, rounding: Rounding): Operand => {
+    const parsed = operandOf(value, field, rounding)
+    if (parsed === undefined) throw new TypeError(`${entity.name}.${property} is compared with no ${field.type}`)
+    return parsed
+  }
+  const [first, second] = operands
+  const compared = (): Compared => {
+    switch (operator.arity) {
+      case 'none':
+        return { comparison: operator.comparison, operands: [] }
+      case 'one':
+        return { comparison: operator.comparison, operands: [operand(first, operator.rounding)] }
+      case 'two': {
+        const [from, to] = operator.rounding
+        return { comparison: operator.comparison, operands: [operand(first, from), operand(second, to)] }
+      }
+      case 'list': {
+        const list: readonly unknown[] | undefined = Array.isArray(first) ? first : undefined
+        if (list === undefined) throw new TypeError(`${word} of ${entity.name}.${property} takes a list`)
+        return { comparison: operator.comparison, operands: list.map((one) => operand(one, operator.rounding)) }
+      }
+    }
+  }
+  return { path: own(column), ...compared() }
+}
+
+/** A value of an entity file as an operand; undefined for one that is not of the column's type. */
+function operandOf(value: unknown, field: Field, rounding: Rounding): Operand | undefined {
+  switch (field.type) {
+    case 'bool':
+      return typeof value === 'boolean' ? value : undefined
+    case 'int':
+    case 'long': {
+      const digits = typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : value
+      if (typeof digits !== 'string' || !/^-?\d{1,40}$/.test(digits)) return undefined
+      return integerOperand(BigInt(digits), field.type)
+    }
+    case 'decimal': {
+      const decimal = typeof value === 'string' ? parseDecimal(value) : undefined
+      return decimal && fitDecimal(decimal, field, rounding)
+    }
+    case 'string':
+    case 'dateTime':
+    case 'guid':
+      return typeof value === 'string' ? parseValue(value, field) : undefined
+  }
+}
+
+/** An integer beyond an int column becomes the number just beyond it, which orders like it and equals nothing. */
+function integerOperand(value: bigint, type: 'int' | 'long'): Operand | undefined {
+  if (type === 'long') return isWithin(value, INT64) ? value.toString() : undefined
+  const { min, max } = INT32
+  return Number(value < min ? min - 1n : value > max ? max + 1n : value)
+}
+
+function own(column: Column) {
+  return { through: null, column }
+}
+
+/** Whether the caller sees and writes every owner's rows (source.md, bypass predicate). */
+export function bypassesOwnership({ roles }: Pick<Authenticated, 'roles'>, { bypassRole }: OwnershipPolicy): boolean {
+  if (bypassRole === undefined) {
+    throw new DomainError('configuration', 'The service is not configured for this request.', {
+      cause: new Error('OWNER_BYPASS_ROLE is not set, and an ownership rule was used.')
+    })
+  }
+  const wanted = bypassRole.toLowerCase()
+  return roles.some((role) => role.toLowerCase() === wanted)
+}
+
+/** The rows of one owner. */
+export function ownedRows(column: Column, owner: bigint): RowScope {
+  return {
+    kind: 'rows-where',
+    conditions: [{ path: own(column), comparison: 'equals', operands: [ownerOperand(column, owner)] }]
+  }
+}
+
+/**
+ * The owner claim, which has 64 bits, as an operand of the owner column. An owner that a column of 32 bits cannot hold
+ * becomes the number just beyond it, which equals no value of the column.
+ */
+export function ownerOperand({ field }: Column, owner: bigint): Operand {
+  return integerOperand(owner, field.type === 'int' ? 'int' : 'long') ?? owner.toString()
+}
+
+export function ownerColumn(entity: Entity, { property }: OwnRows): Column {
+  const column = entity.columns.find((one) => one.name === property)
+  if (column === undefined) throw new TypeError(`${entity.name} has no ${property}`)
+  return column
+}
+
+export function tokenRequired(): DomainError {
+  return new DomainError('auth.required', 'This needs an access token.')
+}
+
+export function lacks(permission: Permission): DomainError {
+  return new DomainError('capability.denied', `This needs the permission ${permission}.`)
+}
+
+export function noOwnerClaim(): DomainError {
+  return new DomainError('ownership.denied', 'The access token names no owner.')
+}
+
+export function anotherOwner(): DomainError {
+  return new DomainError('ownership.denied', 'This belongs to another owner.')
+}
