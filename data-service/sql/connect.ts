@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
 import { redactUrl } from '../../shared/settings.js'
 import { messageOf, StartError } from '../../shared/start-error.js'
-import type { Database, Probe } from './engines/engine.js'
+import { type Database, type Probe, type Reader, upstreamUnavailable } from './engines/engine.js'
 import { engineOf, locateDatabase } from './engines/engines.js'
 
 /** A database as the settings name it. */
@@ -59,6 +59,44 @@ export function sameUrl(one: string, other: string): boolean {
 export async function sameDatabase(one: Database, other: Database): Promise<boolean> {
   const [first, second] = [await one.identity(), await other.identity()]
   return first.some((name) => second.includes(name))
+}
+
+/**
+ * The same database, except that each read ends after `timeout` milliseconds with `upstream.unavailable`: callers of a
+ * database that hangs get the same answer as of one that is down. Snapshots take as long as their readers do.
+ */
+export function withReadTimeout(database: Database, timeout: number): Database {
+  const { sequelize, dialect, schema } = database
+  return {
+    sequelize,
+    dialect,
+    schema,
+    openReader: (what) => timedReader(database.openReader(what), { what, timeout }),
+    openTransactions: () => database.openTransactions(),
+    withOwnPool: (connections) => database.withOwnPool(connections),
+    classifyError: (error) => database.classifyError(error),
+    openProbe: () => database.openProbe(),
+    identity: () => database.identity()
+  }
+}
+
+function timedReader(reader: Reader, { what, timeout }: { readonly what: string; readonly timeout: number }): Reader {
+  return {
+    read: async (signal, work) => {
+      const late = new AbortController()
+      const timer = setTimeout(() => {
+        const cause = new Error(`No answer within ${timeout} ms`)
+        late.abort(upstreamUnavailable(`${what} does not answer. Try again.`, cause))
+      }, timeout)
+      try {
+        return await reader.read(AbortSignal.any([signal, late.signal]), work)
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    snapshot: (signal) => reader.snapshot(signal),
+    close: () => reader.close()
+  }
 }
 
 /** Milliseconds between two probes and for one probe. Together they are below a second, in which a failure is noticed. */

@@ -1,63 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { rename } from 'node:fs/promises'
-import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { connect, type DatabaseHealth, watchDatabase } from '../../../data-service/sql/connect.js'
 import { parseSqliteUrl } from '../../../data-service/sql/engines/sqlite.js'
 import { eachDatabase } from '../../harness/database.js'
 import { type FreshReadStore, freshReadStore } from './fresh-read-store.js'
-import { listenLocally } from '../../harness/local-server.js'
-
-/** A way to a server that can be blocked, as a frozen one is, and cut. */
-interface Way extends AsyncDisposable {
-  readonly url: string
-  block(): void
-  open(): void
-  cut(): void
-}
-
-async function wayTo(url: string): Promise<Way> {
-  const target = { host: new URL(url).hostname, port: Number(new URL(url).port) }
-  const sockets = new Set<Socket>()
-  let isBlocked = false
-  const server: Server = createServer((client) => {
-    const upstream = connectTo(target)
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client]
-    ] as const) {
-      sockets.add(from)
-      from.on('error', () => undefined)
-      from.on('close', () => to.destroy())
-      from.on('data', (data) => void to.write(data))
-      if (isBlocked) from.pause()
-    }
-  })
-  const through = new URL(url)
-  through.port = String(await listenLocally(server))
-  const cut = (): void => {
-    for (const one of sockets) one.destroy()
-    sockets.clear()
-  }
-  return {
-    url: through.href,
-    block: () => {
-      isBlocked = true
-      for (const one of sockets) one.pause()
-    },
-    open: () => {
-      isBlocked = false
-      for (const one of sockets) one.resume()
-    },
-    cut,
-    [Symbol.asyncDispose]: async () => {
-      cut()
-      server.close()
-      await once(server, 'close')
-    }
-  }
-}
+import { wayTo } from '../../harness/way-to-server.js'
 
 async function changed(health: DatabaseHealth): Promise<boolean> {
   return await new Promise((resolve) => health.onChange(resolve))

@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
+import { listenLocally } from './local-server.js'
+
+/** A TCP connection to a server that can be blocked, as if the server hung, and cut. */
+export interface WayToServer extends AsyncDisposable {
+  readonly url: string
+  block(): void
+  open(): void
+  cut(): void
+}
+
+/** `url` is that of the server; the one of the result leads to it. */
+export async function wayTo(url: string): Promise<WayToServer> {
+  const target = { host: new URL(url).hostname, port: Number(new URL(url).port) }
+  const sockets = new Set<Socket>()
+  let isBlocked = false
+  const server: Server = createServer((client) => {
+    const upstream = connectTo(target)
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client]
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => undefined)
+      from.on('close', () => to.destroy())
+      from.on('data', (data) => void to.write(data))
+      if (isBlocked) from.pause()
+    }
+  })
+  const through = new URL(url)
+  through.port = String(await listenLocally(server))
+  const cut = (): void => {
+    for (const one of sockets) one.destroy()
+    sockets.clear()
+  }
+  return {
+    url: through.href,
+    block: () => {
+      isBlocked = true
+      for (const one of sockets) one.pause()
+    },
+    open: () => {
+      isBlocked = false
+      for (const one of sockets) one.resume()
+    },
+    cut,
+    [Symbol.asyncDispose]: async () => {
+      cut()
+      server.close()
+      await once(server, 'close')
+    }
+  }
+}
