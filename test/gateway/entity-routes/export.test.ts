@@ -40,6 +40,19 @@ describe('exports', () => {
     expect(answer.body).to.equal('text,note\r\n"a\nb","a\rb"\r\n"\'\rx", é \r\n')
   })
 
+  it('quote a cell that looks like the remark of a file that is cut, which is never quoted', async () => {
+    const columns = [property('text', 'string')]
+    const cells = ['# export truncated at 2 rows', '# export incomplete after 1 rows', '# exported', 'x # export ']
+    exporting(exportHeader(...columns), exportRows(cells.map((cell) => [cell])), {
+      end: { count: 4, truncated: true }
+    })
+    const answer = await gateway.app.inject('/products/export?bom=false')
+    expect(answer.body).to.equal(
+      'text\r\n"# export truncated at 2 rows"\r\n"# export incomplete after 1 rows"\r\n# exported\r\nx # export \r\n' +
+        '# export truncated at 4 rows\r\n'
+    )
+  })
+
   it('that fail between the header and the first row are a problem document', async () => {
     exporting(exportHeader(), new DomainError('fields.invalid', 'x'))
     const answer = await gateway.app.inject('/products/export')
