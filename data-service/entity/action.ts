@@ -107,6 +107,7 @@ export interface ActionCall {
   readonly findByUnique: FindByUnique
   readonly getAggregate: GetAggregate
   readonly findReferencing: FindReferencing
+  readonly countReferencing: CountReferencing
   /** `2026-01-31T08:00:00.000Z`. */
   readonly now: string
   /** 12 random letters and digits, for numbers that people read out. */
@@ -148,6 +149,18 @@ export type FindByUnique = (resource: string, property: string, value: Operand) 
  * added, changed or deleted until the transaction ends. More than 1000 rows are an error, 422 `state.invalid`.
  */
 export type FindReferencing = (resource: string, property: string, id: Operand) => Promise<readonly Aggregate[]>
+
+/**
+ * How many rows of a resource refer to the row `id` by `property`, which is the column of a reference, and have one of
+ * the values of `where` in each of its columns: `{ status: ['valid', 'checked-in'] }`. The row that they refer to is
+ * locked, so no such row is added until the transaction ends; those counted may be changed or deleted meanwhile.
+ */
+export type CountReferencing = (
+  resource: string,
+  property: string,
+  id: Operand,
+  where?: Readonly<Record<string, readonly Operand[]>>
+) => Promise<number>
 
 export type Outcome = Change | Rejection
 

@@ -7,7 +7,9 @@ import { planned } from './planning.js'
 import {
   allRows,
   type ChildPlan,
+  type ColumnCondition,
   type Condition,
+  type CountReferencingPlan,
   type DeletePlan,
   type ExpectedVersions,
   type FindPlan,
@@ -110,6 +112,22 @@ export const planFindReferencing = (of: {
   readonly maxRows: number
 }): FindReferencingPlan => planned(of)
 
+/** Throws TypeError for a column that the resource does not have, which is a mistake of the entity file. */
+export function planCountReferencing(of: {
+  readonly entity: Entity
+  readonly column: Column
+  readonly id: Operand
+  readonly where: Readonly<Record<string, readonly Operand[]>>
+}): CountReferencingPlan {
+  const { entity, where } = of
+  const conditions = Object.entries(where).map(([name, anyOf]) => {
+    const column = entity.columns.find((one) => one.name === name)
+    if (column === undefined) throw new TypeError(`${entity.name} has no ${name}`)
+    return hasOneOf(column, anyOf)
+  })
+  return planned({ ...of, where: conditions })
+}
+
 /** The full DTO of a row that was just written, whether or not the caller may read the resource. */
 export function planWritten({ entity, projections }: Resource, id: Operand): GetPlan {
   return planned({
@@ -130,15 +148,17 @@ function newChild({ columns }: Children, values: Values, random: RandomSource): 
 /** The state that a write needs the row to be in, with the name of the write for people. */
 export type RequiredState = Pick<Action, 'name' | 'required'>
 
-/** The required state as part of the match condition of the UPDATE. */
+/** The required state as part of the match condition of the UPDATE or DELETE. */
 export function requiredConditions({ required }: RequiredState): Condition[] {
-  return required.map(({ column, anyOf }) => {
-    const path = { through: null, column }
-    const [only, ...others] = anyOf
-    return only !== undefined && others.length === 0
-      ? { path, comparison: 'equals', operands: [only] }
-      : { path, comparison: 'in', operands: anyOf }
-  })
+  return required.map(({ column, anyOf }) => hasOneOf(column, anyOf))
+}
+
+function hasOneOf(column: Column, anyOf: readonly Operand[]): ColumnCondition {
+  const path = { through: null, column }
+  const [only, ...others] = anyOf
+  return only !== undefined && others.length === 0
+    ? { path, comparison: 'equals', operands: [only] }
+    : { path, comparison: 'in', operands: anyOf }
 }
 
 /** Why the state of a row does not allow the write, in words; undefined where it does. */

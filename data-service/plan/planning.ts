@@ -43,8 +43,8 @@ export function rejectUnknownParameters(unknown: UnknownParameters | null, viola
 /**
  * Marks a plan as made by this folder. Only the planning functions call it. The type of each plan says whether it has
  * to carry a scope: reads, locks, updates and deletes do. Inserts have none. Three kinds reach every row: the finds of
- * actions (FindPlan and its relatives; what an action shows of them is up to the action), the locks of getAggregate and
- * findReferencing, and the read of a row that the same request has just written (planWritten).
+ * actions (FindPlan and its relatives; what an action shows of them is up to the action), the locks of getAggregate,
+ * findReferencing and countReferencing, and the read of a row that the same request has just written (planWritten).
  */
 export function planned<Shape>(shape: Shape): Planned<Shape> {
   // The brand exists in the types only.

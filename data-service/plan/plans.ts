@@ -235,3 +235,14 @@ export type FindReferencingPlan = Planned<{
   /** How many rows there may be, at most 1000. With more the answer is undefined. */
   readonly maxRows: number
 }>
+
+/**
+ * A count of the rows of a resource that refer to one row by a column and meet further conditions. A lock on the row that
+ * they refer to keeps others from adding to them.
+ */
+export type CountReferencingPlan = Planned<{
+  readonly entity: Entity
+  readonly column: Column
+  readonly id: Operand
+  readonly where: readonly ColumnCondition[]
+}>

@@ -1,6 +1,7 @@
 import type { Operand, RowVersion, Value } from '../entity/field.js'
 import type {
   ChildPlan,
+  CountReferencingPlan,
   DeletePlan,
   ExportPlan,
   FindPlan,
@@ -128,6 +129,7 @@ export interface UnitOfWork {
   findByUnique(plan: FindByUniquePlan): Promise<StoredRow | undefined>
   /** In order of id; undefined where more rows than the plan allows refer to the row. */
   findReferencing(plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined>
+  countReferencing(plan: CountReferencingPlan): Promise<number>
   get(plan: GetPlan): Promise<LoadedRow | undefined>
   audit(entry: AuditEntry): Promise<void>
 }

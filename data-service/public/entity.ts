@@ -1,6 +1,7 @@
 /** What an application writes its entity files in. */
 export { allOf, anyOf, everyone, ownRows, permission } from '../entity/access.js'
 export {
+  type CountReferencing,
   type FindByIds,
   type FindByUnique,
   type FindReferencing,

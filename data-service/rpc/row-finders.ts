@@ -1,5 +1,6 @@
 import { DomainError } from '../../shared/errors.js'
 import type {
+  CountReferencing,
   FindByIds,
   FindReferencing,
   FindByUnique,
@@ -8,11 +9,11 @@ import type {
   Aggregate
 } from '../entity/action.js'
 import type { Children, Entity } from '../entity/entity.js'
-import type { Operand } from '../entity/field.js'
+import type { Column, Operand } from '../entity/field.js'
 import type { Catalogue } from '../plan/catalogue.js'
 import { allRows } from '../plan/plans.js'
 import type { LockedRow, StoredRow, UnitOfWork } from '../plan/stores.js'
-import { planFind, planFindReferencing, planFindByUnique, planLock } from '../plan/plan-writes.js'
+import { planCountReferencing, planFind, planFindReferencing, planFindByUnique, planLock } from '../plan/plan-writes.js'
 
 const MAX_IDS = 1000
 
@@ -46,23 +47,38 @@ export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue): GetAggre
 /** Finds the rows that refer to one row, and locks that row so that no further one can be added. */
 export function findReferencingIn(unit: UnitOfWork, catalogue: Catalogue): FindReferencing {
   return async (resource, property, id) => {
-    const entity = catalogue.entity(resource)
-    const reference = entity.references.find(({ via }) => via.name === property)
-    if (reference === undefined) throw new TypeError(`${resource} has no reference by ${property}`)
-    // Writers of the foreign key wait for this lock. What was committed before it is found below.
-    const target = catalogue.entity(reference.to)
-    await unit.lock(planLock({ entity: target, id, scope: allRows, children: [] }))
-    const plan = planFindReferencing({
-      entity,
-      children: primaryChildren(entity),
-      column: reference.via,
-      id,
-      maxRows: MAX_IDS
-    })
+    const { entity, column } = await lockReferred({ resource, property, id }, unit, catalogue)
+    const plan = planFindReferencing({ entity, children: primaryChildren(entity), column, id, maxRows: MAX_IDS })
     const rows = await unit.findReferencing(plan)
     if (rows !== undefined) return rows.map(aggregateOf)
     throw new DomainError('state.invalid', `There are more than ${MAX_IDS} ${resource} with the same ${property}.`)
   }
+}
+
+/** Counts the rows that refer to one row, and locks that row so that no further one can be added. */
+export function countReferencingIn(unit: UnitOfWork, catalogue: Catalogue): CountReferencing {
+  return async (resource, property, id, where = {}) => {
+    const { entity, column } = await lockReferred({ resource, property, id }, unit, catalogue)
+    return unit.countReferencing(planCountReferencing({ entity, column, id, where }))
+  }
+}
+
+/**
+ * Locks the row that rows of a resource refer to by a property. Writers of the foreign key wait for this lock; what was
+ * committed before it is seen by the statements that follow.
+ */
+async function lockReferred(
+  of: { readonly resource: string; readonly property: string; readonly id: Operand },
+  unit: UnitOfWork,
+  catalogue: Catalogue
+): Promise<{ readonly entity: Entity; readonly column: Column }> {
+  const { resource, property, id } = of
+  const entity = catalogue.entity(resource)
+  const reference = entity.references.find(({ via }) => via.name === property)
+  if (reference === undefined) throw new TypeError(`${resource} has no reference by ${property}`)
+  const target = catalogue.entity(reference.to)
+  await unit.lock(planLock({ entity: target, id, scope: allRows, children: [] }))
+  return { entity, column: reference.via }
 }
 
 /** Finds a row by one of its unique columns. */

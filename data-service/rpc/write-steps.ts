@@ -9,7 +9,7 @@ import type { Resource } from '../plan/catalogue.js'
 import type { Planning } from '../plan/planning.js'
 import type { UnitOfWork, WriteStore } from '../plan/stores.js'
 import { type RandomSource, planInsert, planWritten } from '../plan/plan-writes.js'
-import { findReferencingIn, findByUniqueIn, findByIdsIn, getAggregateIn } from './row-finders.js'
+import { countReferencingIn, findReferencingIn, findByUniqueIn, findByIdsIn, getAggregateIn } from './row-finders.js'
 import { recordEncoder } from './json.js'
 
 /** What the write handlers need. Clock and randomness are passed in, so that tests can decide them. */
@@ -64,6 +64,7 @@ export class WriteSteps {
     readonly findByUnique: ReturnType<typeof findByUniqueIn>
     readonly getAggregate: ReturnType<typeof getAggregateIn>
     readonly findReferencing: ReturnType<typeof findReferencingIn>
+    readonly countReferencing: ReturnType<typeof countReferencingIn>
     readonly now: string
     readonly newCode: () => string
   } {
@@ -73,6 +74,7 @@ export class WriteSteps {
       findByUnique: findByUniqueIn(this.unit, planning.catalogue),
       getAggregate: getAggregateIn(this.unit, planning.catalogue),
       findReferencing: findReferencingIn(this.unit, planning.catalogue),
+      countReferencing: countReferencingIn(this.unit, planning.catalogue),
       now: this.now,
       newCode: () => newCode(randomBytes)
     }

@@ -1,6 +1,14 @@
 import type { Children, Entity } from '../entity/entity.js'
 import { asRowVersion, type Operand, type Value } from '../entity/field.js'
-import type { FindPlan, FindReferencingPlan, FindByUniquePlan, GetPlan, LockPlan, LookPlan } from '../plan/plans.js'
+import type {
+  CountReferencingPlan,
+  FindPlan,
+  FindReferencingPlan,
+  FindByUniquePlan,
+  GetPlan,
+  LockPlan,
+  LookPlan
+} from '../plan/plans.js'
 import type { LoadedRow, LockedRow, StoredRow } from '../plan/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
 import type { ReadSession } from './engines/engine.js'
@@ -82,6 +90,14 @@ export class StoredRows {
       }
     }
     return rows
+  }
+
+  /** Counts without locks: the lock on the row that they refer to is the caller's. */
+  async countReferencing(session: ReadSession, { entity, column, id, where }: CountReferencingPlan): Promise<number> {
+    const { statements, dialect } = this.#source
+    const conditions: RowCondition[] = [{ path: own(column), comparison: 'equals', operands: [id] }, ...where]
+    const [row] = await session.run(statements.count(entity, conditions), boundValues(conditions, dialect))
+    return Number(row?.[0])
   }
 
   /** A read by id that sees what this transaction has written. */

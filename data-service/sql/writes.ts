@@ -2,6 +2,7 @@ import type { Children, Entity } from '../entity/entity.js'
 import { firstRowVersion, type Operand, type Value } from '../entity/field.js'
 import type {
   ChildPlan,
+  CountReferencingPlan,
   DeletePlan,
   FindPlan,
   FindReferencingPlan,
@@ -234,15 +235,16 @@ class SqlUnitOfWork implements UnitOfWork {
   }
 
   async findReferencing(plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined> {
-    const { entity, column, id } = plan
-    const { tableOf, rows } = this.#parts
-    const reference = entity.references.find(({ via }) => via.column === column.column)
-    if (reference !== undefined) this.#guards.excludeRow(tableOf(reference.to), id)
-    // After this no other transaction can commit a further row that refers to this one.
-    await this.#guards.writeGuards()
-    const found = await rows.findReferencing(this.#transaction, plan)
+    const { entity } = plan
+    await this.#excludeReferring(plan)
+    const found = await this.#parts.rows.findReferencing(this.#transaction, plan)
     for (const { values } of found ?? []) this.#share(entity, values.get(idColumn(entity).name))
     return found
+  }
+
+  async countReferencing(plan: CountReferencingPlan): Promise<number> {
+    await this.#excludeReferring(plan)
+    return await this.#parts.rows.countReferencing(this.#transaction, plan)
   }
 
   get(plan: GetPlan): Promise<LoadedRow | undefined> {
@@ -257,6 +259,13 @@ class SqlUnitOfWork implements UnitOfWork {
   /** In a cluster it reads again after the guard of a missing row was written: the row may have been made before that. */
   async #again<Found>(read: () => Promise<Found>, seen: Found): Promise<Found> {
     return (await this.#guards.writeGuards()) ? await read() : seen
+  }
+
+  /** After this no other transaction of a cluster can commit a further row that refers to this one. */
+  async #excludeReferring({ entity, column, id }: CountReferencingPlan | FindReferencingPlan): Promise<void> {
+    const reference = entity.references.find(({ via }) => via.column === column.column)
+    if (reference !== undefined) this.#guards.excludeRow(this.#parts.tableOf(reference.to), id)
+    await this.#guards.writeGuards()
   }
 
   #share({ table }: Entity, id: Value | undefined): void {

@@ -39,7 +39,7 @@ export const PRODUCTS: readonly NewRow[] = [
     externalId: guid('a', 1),
     description: 'A hammer.'
   }),
-  product(2, 'hammer ', 'hm-002', { categoryId: 2, price: '0.00', isActive: false }),
+  product(2, 'hammer ', 'hm-002', { categoryId: 2, price: '0.00' }),
   product(3, '100% cotton', 'CT-100', {
     categoryId: 3,
     price: '5.50',
@@ -63,23 +63,22 @@ export const PRODUCTS: readonly NewRow[] = [
     price: '99999999.99',
     weightGrams: 2147483647,
     barcode: '0',
-    isActive: false,
     releasedAt: '1999-12-31T23:59:59.999Z',
     externalId: guid('0', 4),
     description: 'Résumé'
   }),
   product(6, '=SUM(A1)', 'FX-1', { description: '+1', releasedAt: '2026-02-01T00:00:00.000Z' }),
   product(7, 'Ünïcode 漢字 🎈', 'UN-1', { description: 'Resume', barcode: '9007199254740992' }),
-  product(8, 'two\r\nlines, "quoted"', 'NL-1', { description: '@home', weightGrams: 100 }),
+  product(8, 'two\r\nlines, "quoted"', 'NL-1', { description: '@home', weightGrams: 100, isActive: false }),
   product(9, '-dash', 'DA-1', { price: '0.01', description: '\tindented' }),
-  product(10, 'HAMMER drill', 'HD-1', { price: '20.00', description: 'hammer' }),
+  product(10, 'HAMMER drill', 'HD-1', { price: '20.00', description: 'hammer', isActive: false }),
   product(11, "O'Brien", 'OB-1', { price: '19.99', barcode: '-1' }),
   product(12, 'a,b', 'AB-1', { price: '10.00', description: 'a "b" c' })
 ]
 
 export const VARIANTS: readonly NewRow[] = [
   { id: 1, productId: 1, name: 'Small', sku: 'HM-001-S', price: '18.00', stock: 3 },
-  { id: 2, productId: 1, name: 'Large', sku: 'HM-001-L', price: '25.50', stock: 0 },
+  { id: 2, productId: 1, name: 'Large', sku: 'HM-001-L', price: '25.50', stock: 40 },
   { id: 3, productId: 3, name: 'Only', sku: 'CT-100-O', price: '5.50', stock: 10000 }
 ]
 
@@ -95,8 +94,8 @@ function review(id: number, productId: number, more: NewRow): NewRow {
 
 export const CUSTOMERS: readonly NewRow[] = [
   customer(1, 'Ada Lovelace', { phone: '+44 1', riskNote: 'secret-alpha' }),
-  customer(2, 'Ben Franklin', { isSuspended: true }),
-  customer(3, 'Cy Young', { phone: '', riskNote: 'secret-gamma' })
+  customer(2, 'Ben Franklin', {}),
+  customer(3, 'Cy Young', { phone: '', isSuspended: true, riskNote: 'secret-gamma' })
 ]
 
 function customer(id: number, name: string, more: NewRow): NewRow {

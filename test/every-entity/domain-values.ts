@@ -11,8 +11,11 @@ export const ROW_VALUES: Readonly<Record<string, Values>> = {
 
 const COUPON = 'EVERY-DAY'
 
-/** What the first row of a resource has besides, which is the one that others refer to. */
-export const FIRST_VALUES: Readonly<Record<string, Values>> = { coupons: { code: COUPON, isActive: true } }
+/** What the first rows of a resource have besides, which are those that others refer to and that the callers are. */
+export const FIRST_VALUES: Readonly<Record<string, readonly Values[]>> = {
+  coupons: [{ code: COUPON, isActive: true }],
+  customers: [{ isSuspended: false }, { isSuspended: false }]
+}
 
 /** A foreign key, `returns.orderId`, that needs a row of its own with these values. */
 export const PARENT_VALUES: Readonly<Record<string, Values>> = {

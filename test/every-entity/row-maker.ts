@@ -57,8 +57,7 @@ export class RowMaker {
       for (const target of await this.#targets(entity)) await visit(target)
       const all = states(entity)
       for (const [at, owner] of FIRST_OWNERS.entries()) {
-        const first = at === 0 ? FIRST_VALUES[entity.name] : undefined
-        await this.row(entity, { owner, values: { ...all[at % Math.max(1, all.length)], ...first } })
+        await this.row(entity, { owner, values: { ...all[at % Math.max(1, all.length)], ...FIRST_VALUES[entity.name]?.[at] } })
       }
     }
     for (const entity of this.#entities) await visit(entity)

@@ -5,12 +5,16 @@ import {
   type FindByIds,
   type InputRejection,
   int,
+  intOf,
+  type NamedValues,
   permission,
   readOnly,
   reject,
   type Rejection,
+  type StateRejection,
   text
 } from '../../../data-service/public/entity.js'
+import { ticketsOf } from './tickets.js'
 
 const period = { startsAt: dateTime(), endsAt: dateTime() }
 
@@ -38,20 +42,29 @@ export const events = defineEntity({
   writes: ['create', 'update', 'delete'],
   creates: {
     prepare: async ({ input, findByIds }) =>
-      backwards(input) ?? (await notOpen(input.venueId, findByIds)) ?? { values: { status: 'draft' } }
+      backwards(input) ?? (await notFit(input.venueId, { findByIds, tickets: 0 })) ?? { values: { status: 'draft' } }
   },
   // An event may stay at a venue that has closed since.
-  updates: async ({ root, input, findByIds }) =>
-    backwards(input) ?? (input.venueId === root.venueId ? undefined : await notOpen(input.venueId, findByIds)) ?? {},
+  updates: async ({ root, input, findByIds, countReferencing }) =>
+    backwards(input) ??
+    (input.venueId === root.venueId
+      ? undefined
+      : await notFit(input.venueId, { findByIds, tickets: await ticketsOf(root.id, countReferencing) })) ??
+    {},
 
-  // draft → scheduled → cancelled; it ends after it starts, and comes to open venues only, until it is cancelled.
+  // draft → scheduled → cancelled; it ends after it starts, and comes only to open venues that hold the tickets to it,
+  // until it is cancelled.
   actions: (action) => ({
     schedule: action({
       description: 'Settles when it takes place; from now on there are tickets to it.',
       when: { status: ['draft'] },
       input: period,
-      change: ({ input: { startsAt, endsAt } }) =>
-        backwards({ startsAt, endsAt }) ?? { set: { status: 'scheduled', startsAt, endsAt } }
+      change: async ({ root, input: { startsAt, endsAt }, findByIds, countReferencing }) =>
+        backwards({ startsAt, endsAt }) ??
+        tooSmall(root.venueId, {
+          venue: (await findByIds('venues', [root.venueId])).get(root.venueId) ?? {},
+          tickets: await ticketsOf(root.id, countReferencing)
+        }) ?? { set: { status: 'scheduled', startsAt, endsAt } }
     }),
     cancel: action({
       description: 'Calls the event off.',
@@ -59,10 +72,11 @@ export const events = defineEntity({
       effect: { set: { status: 'cancelled' } }
     }),
     'change-venue': action({
-      description: 'Moves the event to another venue, which must be open.',
+      description: 'Moves the event to another venue, which must be open and hold the tickets there are.',
       when: { status: ['draft', 'scheduled'] },
       input: { venueId: int() },
-      change: async ({ input: { venueId }, findByIds }) => (await notOpen(venueId, findByIds)) ?? { set: { venueId } }
+      change: async ({ root: { id }, input: { venueId }, findByIds, countReferencing }) =>
+        (await notFit(venueId, { findByIds, tickets: await ticketsOf(id, countReferencing) })) ?? { set: { venueId } }
     })
   })
 })
@@ -72,8 +86,22 @@ function backwards({ startsAt, endsAt }: { startsAt: string; endsAt: string }): 
   return startsAt < endsAt ? undefined : reject.input('/endsAt', 'endsAt must be later than startsAt.')
 }
 
-async function notOpen(venueId: number, findByIds: FindByIds): Promise<Rejection | undefined> {
+/** Rejects a venue for an event that has so many tickets. */
+async function notFit(
+  venueId: number,
+  { findByIds, tickets }: { readonly findByIds: FindByIds; readonly tickets: number }
+): Promise<Rejection | undefined> {
   const venue = (await findByIds('venues', [venueId])).get(venueId)
   if (venue === undefined) return reject.input('/venueId', 'There is no such venue.')
-  return venue['isOpen'] === true ? undefined : reject.state(`Venue ${venueId} is closed and takes no more events.`)
+  if (venue['isOpen'] !== true) return reject.state(`Venue ${venueId} is closed and takes no more events.`)
+  return tooSmall(venueId, { venue, tickets })
+}
+
+function tooSmall(
+  venueId: number,
+  { venue, tickets }: { readonly venue: NamedValues; readonly tickets: number }
+): StateRejection | undefined {
+  const capacity = intOf(venue, 'capacity') ?? 0
+  if (tickets <= capacity) return undefined
+  return reject.state(`Venue ${venueId} holds ${capacity}; there are ${tickets} tickets to the event.`)
 }

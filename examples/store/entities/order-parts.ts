@@ -6,6 +6,7 @@ import {
   lessPercent,
   type NamedValues,
   reject,
+  type Rejection,
   sumOf,
   textOf,
   times
@@ -26,14 +27,14 @@ interface PricedLine extends WantedLine {
 }
 
 /**
- * Prices out of the products and their variants as they are now; never those of a body. `pointerTo` says where the body
- * has a line.
+ * Prices out of the products and their variants as they are now; never those of a body. A product that is not active is
+ * not sold. `pointerTo` says where the body has a line.
  */
 export async function pricedLines(
   lines: readonly WantedLine[],
   findByIds: FindByIds,
   pointerTo = (index: number): string => `/lines/${index}`
-): Promise<PricedLine[] | InputRejection> {
+): Promise<PricedLine[] | Rejection> {
   const products = await findByIds(
     'products',
     lines.map(({ productId }) => productId)
@@ -50,6 +51,7 @@ export async function pricedLines(
     if (variantId !== null && (variant === undefined || intOf(variant, 'productId') !== productId)) {
       return reject.input(`${pointerTo(index)}/variantId`, 'The product has no such variant.')
     }
+    if (product['isActive'] !== true) return reject.state(`Product ${productId} is not active and cannot be bought.`)
     const unitPrice = textOf(variant ?? product, 'price')
     const unitCost = product['costPrice'] === null ? null : textOf(product, 'costPrice')
     priced.push({ productId, variantId, quantity, unitPrice, unitCost, amount: times(unitPrice, quantity) })

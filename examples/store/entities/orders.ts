@@ -15,6 +15,7 @@ import {
   textOf,
   unique
 } from '../../../data-service/public/entity.js'
+import { suspendedCustomer } from './customers.js'
 import { placedOrder, pricedLines } from './order-parts.js'
 
 export const orders = defineEntity({
@@ -60,7 +61,9 @@ export const orders = defineEntity({
   writes: ['create', 'delete'],
   creates: {
     children: { lines: { min: 1 } },
-    async prepare({ children, findByIds, now, newCode }) {
+    async prepare({ input: { customerId }, children, findByIds, now, newCode }) {
+      const suspended = await suspendedCustomer(customerId, findByIds, 'an order')
+      if (suspended !== undefined) return suspended
       const lines = await pricedLines(children.lines, findByIds)
       if ('rejection' in lines) return lines
       const order = placedOrder(lines, { percentOff: 0, now, newCode })

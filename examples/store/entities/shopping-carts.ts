@@ -18,6 +18,7 @@ import {
   text,
   textOf
 } from '../../../data-service/public/entity.js'
+import { suspendedCustomer } from './customers.js'
 import { placedOrder, pricedLines, type WantedLine } from './order-parts.js'
 
 interface ValidCoupon {
@@ -82,12 +83,12 @@ function unknownItem(items: readonly CartItem[], itemId: number): InputRejection
   return items.some(({ id }) => id === itemId) ? undefined : reject.input('/itemId', 'The cart has no such item.')
 }
 
-/** Rejects products and variants that there are none of; `pointerTo` says where the body names them. */
-async function unknownProduct(
+/** Rejects products that are unknown or not sold, and unknown variants; `pointerTo` says where the body names them. */
+async function notSold(
   items: readonly WantedLine[],
   findByIds: FindByIds,
   pointerTo: (index: number) => string
-): Promise<InputRejection | undefined> {
+): Promise<Rejection | undefined> {
   const lines = await pricedLines(items, findByIds, pointerTo)
   return 'rejection' in lines ? lines : undefined
 }
@@ -135,8 +136,8 @@ export const shoppingCarts = defineEntity({
     async prepare({ input, children, findByIds, findByUnique, now }) {
       const items = mergedItems(children.items)
       if ('rejection' in items) return items
-      const unknown = await unknownProduct(children.items, findByIds, (index) => `/items/${index}`)
-      if (unknown !== undefined) return unknown
+      const rejection = await notSold(children.items, findByIds, (index) => `/items/${index}`)
+      if (rejection !== undefined) return rejection
       if (input.couponCode === null) return { values: { updatedAt: now }, children: { items } }
       const absent = reject.input('/couponCode', 'There is no such coupon.')
       const coupon = await validCoupon(input.couponCode, { findByUnique, now }, absent)
@@ -152,7 +153,7 @@ export const shoppingCarts = defineEntity({
       input: item,
       loads: ['items'],
       async change({ root, children: { items }, input, findByIds, now }) {
-        const rejection = checkedOut(root) ?? (await unknownProduct([input], findByIds, () => ''))
+        const rejection = checkedOut(root) ?? (await notSold([input], findByIds, () => ''))
         if (rejection !== undefined) return rejection
         const added = addedItem(items, input)
         return 'rejection' in added ? added : { set: { updatedAt: now }, children: { items: added } }
@@ -204,6 +205,8 @@ export const shoppingCarts = defineEntity({
           return reject.conflict('Cart checked out', `The cart is order ${orderNumber} already.`, { orderNumber })
         }
         if (items.length === 0) return reject.state('The shopping cart is empty; checkout needs an item in it.')
+        const suspended = await suspendedCustomer(customerId, findByIds, 'checkout')
+        if (suspended !== undefined) return suspended
         const lines = await pricedLines(items, findByIds)
         if ('rejection' in lines) return lines
         // A customer who was promised a discount does not pay the full price unasked: `clear` gets rid of the coupon.

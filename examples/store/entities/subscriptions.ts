@@ -1,4 +1,5 @@
 import { dateTime, defineEntity, int, onCreate, ownRows, readOnly, text } from '../../../data-service/public/entity.js'
+import { suspendedCustomer } from './customers.js'
 
 const plan = text(64)
 
@@ -25,10 +26,11 @@ export const subscriptions = defineEntity({
   access: { read: ownRows('customerId'), write: ownRows('customerId') },
   writes: ['create', 'delete'],
   creates: {
-    prepare: () => ({ values: { status: 'active' } })
+    prepare: async ({ input: { customerId }, findByIds }) =>
+      (await suspendedCustomer(customerId, findByIds, 'a subscription')) ?? { values: { status: 'active' } }
   },
 
-  // active ⇄ paused. The plan of a paused one stays as it is.
+  // active ⇄ paused. The plan of a paused one stays as it is, and a suspended customer resumes none.
   actions: (action) => ({
     pause: action({
       description: 'Stops renewals until it is resumed.',
@@ -38,7 +40,8 @@ export const subscriptions = defineEntity({
     resume: action({
       description: 'Takes renewals up again.',
       when: { status: ['paused'] },
-      effect: { set: { status: 'active' } }
+      change: async ({ root: { customerId }, findByIds }) =>
+        (await suspendedCustomer(customerId, findByIds, 'resume')) ?? { set: { status: 'active' } }
     }),
     'change-plan': action({
       description: 'Goes on with another plan.',

@@ -1,7 +1,9 @@
 import {
+  type CountReferencing,
   defineEntity,
   type FindByIds,
   int,
+  intOf,
   money,
   onCreate,
   optional,
@@ -12,6 +14,15 @@ import {
   text,
   textOf
 } from '../../../data-service/public/entity.js'
+import { suspendedCustomer } from './customers.js'
+
+/** The states of a ticket that takes a place. */
+const TAKES_A_PLACE = ['valid', 'checked-in']
+
+/** How many places of an event are taken. The event is locked, so no further ticket to it is made meanwhile. */
+export function ticketsOf(eventId: number, countReferencing: CountReferencing): Promise<number> {
+  return countReferencing('tickets', 'eventId', eventId, { status: TAKES_A_PLACE })
+}
 
 export const tickets = defineEntity({
   name: 'tickets',
@@ -38,12 +49,22 @@ export const tickets = defineEntity({
   access: { read: ownRows('customerId'), write: ownRows('customerId') },
   writes: ['create', 'delete'],
   creates: {
-    async prepare({ input: { eventId }, findByIds }) {
-      const event = (await findByIds('events', [eventId])).get(eventId)
+    // As many as the venue of the event holds, and one for each seat. The event is locked first and for changing, so
+    // that the buyers of the last ticket wait for each other and are not sent into a deadlock.
+    async prepare({ input: { eventId, customerId, seat }, findByIds, getAggregate, countReferencing }) {
+      const event = (await getAggregate('events', eventId))?.root
       if (event === undefined) return reject.input('/eventId', 'There is no such event.')
+      const suspended = await suspendedCustomer(customerId, findByIds, 'a ticket')
+      if (suspended !== undefined) return suspended
       const status = textOf(event, 'status')
       if (status !== 'scheduled') return reject.state(`The event is ${status}; there are tickets to scheduled ones.`)
-      return { values: { status: 'valid' } }
+      const venueId = intOf(event, 'venueId') ?? 0
+      const capacity = intOf((await findByIds('venues', [venueId])).get(venueId) ?? {}, 'capacity') ?? 0
+      if ((await ticketsOf(eventId, countReferencing)) >= capacity) {
+        return reject.state(`The event is sold out: its venue holds ${capacity}.`)
+      }
+      const taken = seat === null ? 0 : await countReferencing('tickets', 'eventId', eventId, { seat: [seat] })
+      return taken > 0 ? reject.state(`Seat ${seat} of the event is taken.`) : { values: { status: 'valid' } }
     }
   },
 
@@ -54,7 +75,8 @@ export const tickets = defineEntity({
       when: { status: ['valid'] },
       input: { customerId: int() },
       change: async ({ root: { eventId }, input: { customerId }, findByIds }) =>
-        (await cancelled('transfer', eventId, findByIds)) ?? { set: { customerId } }
+        (await cancelled('transfer', eventId, findByIds)) ??
+        (await noTaker(customerId, findByIds)) ?? { set: { customerId } }
     }),
     'check-in': action({
       description: 'Lets the holder in.',
@@ -64,6 +86,17 @@ export const tickets = defineEntity({
     })
   })
 })
+
+/**
+ * Rejects a customer that there is not in the same words as one who is suspended: who gives a ticket away must not learn
+ * from the answer which of the two it is.
+ */
+async function noTaker(customerId: number, findByIds: FindByIds): Promise<StateRejection | undefined> {
+  const taker = (await findByIds('customers', [customerId])).get(customerId)
+  return taker?.['isSuspended'] === false
+    ? undefined
+    : reject.state(`Customer ${customerId} can take no tickets; transfer needs a customer who can.`)
+}
 
 async function cancelled(action: string, eventId: number, findByIds: FindByIds): Promise<StateRejection | undefined> {
   const event = (await findByIds('events', [eventId])).get(eventId)

@@ -4,10 +4,14 @@ import {
   defineEntity,
   everyone,
   int,
+  intOf,
   permission,
   readOnly,
-  text
+  reject,
+  text,
+  textOf
 } from '../../../data-service/public/entity.js'
+import { ticketsOf } from './tickets.js'
 
 export const venues = defineEntity({
   name: 'venues',
@@ -27,6 +31,22 @@ export const venues = defineEntity({
 
   access: { read: everyone, write: permission('events:manage') },
   writes: ['create', 'update', 'delete'],
+  // A venue keeps room for the tickets to its events: what is scheduled there and has not ended. Those that have ended
+  // or are cancelled need no room any more.
+  async updates({ root, input: { capacity }, findReferencing, countReferencing, now }) {
+    if (capacity >= root.capacity) return {}
+    for (const { root: event } of await findReferencing('events', 'venueId', root.id)) {
+      if (event['status'] !== 'scheduled' || textOf(event, 'endsAt') <= now) continue
+      const eventId = intOf(event, 'id') ?? 0
+      const tickets = await ticketsOf(eventId, countReferencing)
+      if (tickets > capacity) {
+        return reject.state(
+          `There are ${tickets} tickets to event ${eventId} at the venue; a capacity needs room for them.`
+        )
+      }
+    }
+    return {}
+  },
 
   // open → closed; a PUT opens it again. The events that a closed one has stay there, and it gets no new ones.
   actions: (action) => ({

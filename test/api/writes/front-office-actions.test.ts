@@ -96,7 +96,7 @@ const RESOURCES: readonly Resource[] = [
     made: { status: 'valid' },
     states: { valid: [], 'checked-in': ['check-in'] },
     actions: {
-      transfer: { body: { customerId: 3 }, does: { valid: { customerId: 3 } } },
+      transfer: { body: { customerId: 2 }, does: { valid: { customerId: 2 } } },
       'check-in': { does: { valid: { status: 'checked-in' } } }
     }
   },
@@ -280,7 +280,11 @@ describeApi('actions of the front office', (store) => {
   it('a ticket that is given away is gone for the giver and there for the taker', async () => {
     const ticket = await made(store, 'ada POST /tickets', { eventId: (await scheduled(store))['id'], price: '1' })
     const path = `/tickets/${String(ticket['id'])}`
-    conflict(await changesNothing(store, () => put(`ada PUT ${path}/transfer`, ticket, { customerId: 999_999 })), 412)
+    for (const customerId of [3, 999_999]) {
+      const rejected = await changesNothing(store, () => put(`ada PUT ${path}/transfer`, ticket, { customerId }))
+      // One who is suspended and one that there is not, in the same words.
+      wrongState(rejected, `Customer ${customerId} can take no tickets; transfer needs a customer who can.`)
+    }
     const given = rowIn(await put(`ada PUT ${path}/transfer`, ticket, { customerId: 2 }))
     for (const line of [`ada GET ${path}`, `ada PUT ${path}/transfer`, `ada DELETE ${path}`]) {
       store.problem(await put(line, given, { customerId: 1 }), { status: 404, code: 'not-found' })

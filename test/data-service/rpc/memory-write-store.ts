@@ -104,6 +104,7 @@ export class MemoryWriteStore implements WriteStore {
       find: unused,
       findByUnique: unused,
       findReferencing: unused,
+      countReferencing: unused,
       get: async ({ entity, id, projection }) => {
         const row = this.#find(entity.name, id)
         if (row === undefined) return undefined
