@@ -158,8 +158,7 @@ export type FindReferencing = (resource: string, property: string, id: Operand) 
 export type CountReferencing = (
   resource: string,
   property: string,
-  id: Operand,
-  where?: Readonly<Record<string, readonly Operand[]>>
+  rows: { readonly id: Operand; readonly where?: Readonly<Record<string, readonly Operand[]>> }
 ) => Promise<number>
 
 export type Outcome = Change | Rejection

@@ -57,7 +57,7 @@ export function findReferencingIn(unit: UnitOfWork, catalogue: Catalogue): FindR
 
 /** Counts the rows that refer to one row, and locks that row so that no further one can be added. */
 export function countReferencingIn(unit: UnitOfWork, catalogue: Catalogue): CountReferencing {
-  return async (resource, property, id, where = {}) => {
+  return async (resource, property, { id, where = {} }) => {
     const { entity, column } = await lockReferred({ resource, property, id }, unit, catalogue)
     return unit.countReferencing(planCountReferencing({ entity, column, id, where }))
   }

@@ -57,7 +57,10 @@ export class RowMaker {
       for (const target of await this.#targets(entity)) await visit(target)
       const all = states(entity)
       for (const [at, owner] of FIRST_OWNERS.entries()) {
-        await this.row(entity, { owner, values: { ...all[at % Math.max(1, all.length)], ...FIRST_VALUES[entity.name]?.[at] } })
+        await this.row(entity, {
+          owner,
+          values: { ...all[at % Math.max(1, all.length)], ...FIRST_VALUES[entity.name]?.[at] }
+        })
       }
     }
     for (const entity of this.#entities) await visit(entity)

@@ -21,7 +21,7 @@ const TAKES_A_PLACE = ['valid', 'checked-in']
 
 /** How many places of an event are taken. The event is locked, so no further ticket to it is made meanwhile. */
 export function ticketsOf(eventId: number, countReferencing: CountReferencing): Promise<number> {
-  return countReferencing('tickets', 'eventId', eventId, { status: TAKES_A_PLACE })
+  return countReferencing('tickets', 'eventId', { id: eventId, where: { status: TAKES_A_PLACE } })
 }
 
 export const tickets = defineEntity({
@@ -63,8 +63,11 @@ export const tickets = defineEntity({
       if ((await ticketsOf(eventId, countReferencing)) >= capacity) {
         return reject.state(`The event is sold out: its venue holds ${capacity}.`)
       }
-      const taken = seat === null ? 0 : await countReferencing('tickets', 'eventId', eventId, { seat: [seat] })
-      return taken > 0 ? reject.state(`Seat ${seat} of the event is taken.`) : { values: { status: 'valid' } }
+      const onSeat = seat === null ? undefined : { id: eventId, where: { seat: [seat] } }
+      if (onSeat !== undefined && (await countReferencing('tickets', 'eventId', onSeat)) > 0) {
+        return reject.state(`Seat ${seat} of the event is taken.`)
+      }
+      return { values: { status: 'valid' } }
     }
   },
 

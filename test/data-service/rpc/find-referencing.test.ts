@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Aggregate } from '../../../data-service/entity/action.js'
 import type { Operand } from '../../../data-service/entity/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import type { UnitOfWork } from '../../../data-service/plan/stores.js'
 import { countReferencingIn, findReferencingIn } from '../../../data-service/rpc/row-finders.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { eachDatabase } from '../../harness/database.js'
@@ -65,14 +66,17 @@ eachDatabase((kind) => {
       })
     })
 
-    const looks = [findReferencingIn, countReferencingIn] as const
-    looks.forEach((look, n) =>
-      it(`keeps further rows from referring to the row until the transaction of ${look.name} ends`, async () => {
+    const looks: Readonly<Record<string, (unit: UnitOfWork) => Promise<unknown>>> = {
+      findReferencing: (unit) => findReferencingIn(unit, catalogue)('products', 'categoryId', 3),
+      countReferencing: (unit) => countReferencingIn(unit, catalogue)('products', 'categoryId', { id: 3 })
+    }
+    for (const [name, look] of Object.entries(looks)) {
+      it(`keeps further rows from referring to the row until the transaction of ${name} ends`, async () => {
         const ended: string[] = []
         let inserting: Promise<unknown> = Promise.resolve()
         await fresh.store.transaction(never, async (unit) => {
-          await look(unit, catalogue)('products', 'categoryId', 3)
-          const insert = fresh.other.transaction(never, (other) => other.insert(product(`late-${n}`, 3)))
+          await look(unit)
+          const insert = fresh.other.transaction(never, (other) => other.insert(product(`late-${name}`, 3)))
           inserting = insert.then(() => ended.push('insert'))
           await Promise.race([inserting, sleep(500)])
           ended.push('find')
@@ -80,20 +84,20 @@ eachDatabase((kind) => {
         await inserting
         expect(ended).to.deep.equal(['find', 'insert'])
       })
-    )
+    }
 
     it('counts as well, without a limit, what has one of the values of each further column', async () => {
       const counted = (...of: Parameters<ReturnType<typeof countReferencingIn>>): Promise<number> =>
         fresh.store.transaction(never, (unit) => countReferencingIn(unit, catalogue)(...of))
-      expect(await counted('products', 'categoryId', 1)).to.equal(2)
-      expect(await counted('products', 'categoryId', 2)).to.equal(1001)
-      expect(await counted('products', 'categoryId', 999)).to.equal(0)
-      expect(await counted('products', 'categoryId', 1, { sku: ['saw'] })).to.equal(1)
-      expect(await counted('products', 'categoryId', 1, { sku: ['saw', 'shirt', 'hammer'], price: ['1.00'] })).to.equal(
-        2
-      )
-      expect(await counted('products', 'categoryId', 1, { isActive: [false] })).to.equal(0)
-      expect(await failure(counted('products', 'categoryId', 1, { colour: ['red'] })))
+      expect(await counted('products', 'categoryId', { id: 1 })).to.equal(2)
+      expect(await counted('products', 'categoryId', { id: 2 })).to.equal(1001)
+      expect(await counted('products', 'categoryId', { id: 999 })).to.equal(0)
+      expect(await counted('products', 'categoryId', { id: 1, where: { sku: ['saw'] } })).to.equal(1)
+      expect(
+        await counted('products', 'categoryId', { id: 1, where: { sku: ['saw', 'shirt', 'hammer'], price: ['1.00'] } })
+      ).to.equal(2)
+      expect(await counted('products', 'categoryId', { id: 1, where: { isActive: [false] } })).to.equal(0)
+      expect(await failure(counted('products', 'categoryId', { id: 1, where: { colour: ['red'] } })))
         .to.be.instanceOf(TypeError)
         .with.property('message', 'products has no colour')
     })
