@@ -2,7 +2,6 @@ import {
   bool,
   dateTime,
   defineEntity,
-  type FindByIds,
   freeText,
   hidden,
   int,
@@ -13,28 +12,11 @@ import {
   readableBy,
   readOnly,
   reject,
-  type StateRejection,
   text,
   unique
 } from '../../../data-service/public/entity.js'
 
 const address = { line1: text(200), city: text(200), postalCode: text(40), country: text(64) }
-
-/**
- * Rejects what a suspended customer may not do, `place an order`. The customer row is locked as every row is that a rule
- * looks up, so a suspension that commits first counts. Call it for the customer who makes the request only: it tells that
- * the customer is suspended.
- */
-export async function suspendedCustomer(
-  customerId: number,
-  findByIds: FindByIds,
-  what: string
-): Promise<StateRejection | undefined> {
-  const customer = (await findByIds('customers', [customerId])).get(customerId)
-  return customer?.['isSuspended'] === true
-    ? reject.state(`The customer is suspended; ${what} needs one who is not.`)
-    : undefined
-}
 
 export const customers = defineEntity({
   name: 'customers',

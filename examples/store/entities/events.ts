@@ -14,7 +14,7 @@ import {
   type StateRejection,
   text
 } from '../../../data-service/public/entity.js'
-import { ticketsOf } from './tickets.js'
+import { ticketsOf } from './shop-rules.js'
 
 const period = { startsAt: dateTime(), endsAt: dateTime() }
 

@@ -15,8 +15,8 @@ import {
   textOf,
   unique
 } from '../../../data-service/public/entity.js'
-import { suspendedCustomer } from './customers.js'
 import { placedOrder, pricedLines } from './order-parts.js'
+import { suspendedCustomer } from './shop-rules.js'
 
 export const orders = defineEntity({
   name: 'orders',

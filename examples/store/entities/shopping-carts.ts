@@ -18,8 +18,8 @@ import {
   text,
   textOf
 } from '../../../data-service/public/entity.js'
-import { suspendedCustomer } from './customers.js'
 import { placedOrder, pricedLines, type WantedLine } from './order-parts.js'
+import { suspendedCustomer } from './shop-rules.js'
 
 interface ValidCoupon {
   /** As the coupon itself writes it: a code is found in any letter case. */

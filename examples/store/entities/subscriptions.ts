@@ -1,5 +1,5 @@
 import { dateTime, defineEntity, int, onCreate, ownRows, readOnly, text } from '../../../data-service/public/entity.js'
-import { suspendedCustomer } from './customers.js'
+import { suspendedCustomer } from './shop-rules.js'
 
 const plan = text(64)
 

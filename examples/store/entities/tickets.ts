@@ -1,5 +1,4 @@
 import {
-  type CountReferencing,
   defineEntity,
   type FindByIds,
   int,
@@ -14,15 +13,7 @@ import {
   text,
   textOf
 } from '../../../data-service/public/entity.js'
-import { suspendedCustomer } from './customers.js'
-
-/** The states of a ticket that takes a place. */
-const TAKES_A_PLACE = ['valid', 'checked-in']
-
-/** How many places of an event are taken. The event is locked, so no further ticket to it is made meanwhile. */
-export function ticketsOf(eventId: number, countReferencing: CountReferencing): Promise<number> {
-  return countReferencing('tickets', 'eventId', { id: eventId, where: { status: TAKES_A_PLACE } })
-}
+import { suspendedCustomer, ticketsOf } from './shop-rules.js'
 
 export const tickets = defineEntity({
   name: 'tickets',

@@ -11,7 +11,7 @@ import {
   text,
   textOf
 } from '../../../data-service/public/entity.js'
-import { ticketsOf } from './tickets.js'
+import { ticketsOf } from './shop-rules.js'
 
 export const venues = defineEntity({
   name: 'venues',
