@@ -8,8 +8,8 @@ import {
 // Rules that several entities share (docs/store-rules.md). Those about the lines of orders are in order-parts.ts.
 
 /**
- * Rejects what a suspended customer may not do, `place an order`. The customer row is locked as every row is that a rule
- * looks up, so a suspension that commits first counts. Call it for the customer who makes the request only: it tells that
+ * Rejects what a suspended customer may not have, `an order`. The customer row is locked as every row is that a rule
+ * looks up, so a suspension that commits first counts. Call it for the owner of the new row only: it tells that
  * the customer is suspended.
  */
 export async function suspendedCustomer(
