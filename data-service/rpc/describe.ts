@@ -69,9 +69,7 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
     }),
     actions: Array.from(entity.actions.values(), describeAction),
     createdChildren: entity.creation.children.map(({ children }) => children.name),
-    reads: Array.from(entity.customReads.values())
-      .filter(({ items }) => !items.some((item) => resource.withheld.has(item.name)))
-      .map((read) => describeRead(read, entity)),
+    reads: Array.from(entity.customReads.values(), (read) => describeRead(read, resource)),
     ...describeFilter(entity, ownership)
   }
 }
@@ -105,14 +103,15 @@ function describeFilter(
   return { ownerParameter: parameter, ownerFiltered, ownerProperty: ownerFilter.owner.name }
 }
 
-function describeRead({ name, description, items, bare }: CustomRead, { ownerFilter }: Entity): WireCustomRead {
+/** A caller who may not see an item may not call the read either, but a gateway that asks as one still routes it. */
+function describeRead({ name, description, items, bare }: CustomRead, resource: Resource): WireCustomRead {
   return {
     name,
     description,
     // The field of the wire for custom reads with parameters, which there are none of.
     parameters: [],
-    ownerFiltered: ownerFilter?.routes.has(name) === true,
-    items: items.map(describeColumn),
+    ownerFiltered: resource.entity.ownerFilter?.routes.has(name) === true,
+    items: items.filter((item) => !resource.withheld.has(item.name)).map(describeColumn),
     bareItems: bare
   }
 }

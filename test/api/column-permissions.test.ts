@@ -293,3 +293,19 @@ describeApi(
   },
   { env }
 )
+
+describeApi(
+  'a gateway that the data service does not know for one',
+  (store) => {
+    it('routes every resource, shows each caller what that caller may see, and nobody more', async () => {
+      for (const path of ['/products', '/orders', '/customers', '/audit-entries', '/bookmarks/session-ids']) {
+        const answer = await store.as('admin', `${path}?userId=1`)
+        expect(answer.status, `${path} ${answer.text}`).to.equal(200)
+      }
+      expect(rowIn(await store.as('clerk', '/products/1'))).to.include.keys('costPrice', 'margin')
+      expect((await store.call('/openapi.json')).text).not.to.contain('costPrice')
+      expect((await store.as('clerk', '/openapi.json')).text).to.contain('costPrice')
+    })
+  },
+  { env: () => ({ GATEWAY_SECRET: '' }) }
+)

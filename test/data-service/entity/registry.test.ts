@@ -80,10 +80,11 @@ describe('registry', () => {
 
   it('lets create and PUT set every other property', () => {
     const product = ['name', 'sku', 'categoryId', 'price', 'weightGrams', 'barcode', 'isActive', 'releasedAt']
-    expect(settable('products', 'setOnCreate')).to.deep.equal([...product, 'externalId', 'description'])
+    const internal = ['costPrice', 'reorderLevel']
+    expect(settable('products', 'setOnCreate')).to.deep.equal([...product, 'externalId', 'description', ...internal])
     expect(settable('products', 'setOnUpdate')).to.deep.equal(settable('products', 'setOnCreate'))
     expect(settable('categories', 'setOnUpdate')).to.deep.equal(['name', 'parentId', 'slug'])
-    expect(settable('customers', 'setOnUpdate')).to.deep.equal(['name', 'email', 'phone'])
+    expect(settable('customers', 'setOnUpdate')).to.deep.equal(['name', 'email', 'phone', 'creditLimit'])
     expect(settable('orders', 'setOnCreate')).to.deep.equal(['customerId', 'trackingCode'])
     expect(settable('orders', 'setOnUpdate')).to.deep.equal([])
   })
@@ -111,8 +112,8 @@ describe('registry', () => {
 
   it('tells operations, actions and created children', () => {
     const writes = (name: string) => resource(name).operations?.slice(5)
-    expect(writes('products')).to.deep.equal(['create', 'update', 'delete'])
-    expect(writes('orders')).to.deep.equal(['create', 'delete'])
+    expect(writes('products')).to.deep.equal(['create', 'batch', 'update', 'delete'])
+    expect(writes('orders')).to.deep.equal(['create', 'batch', 'delete'])
     expect(writes('audit-entries')).to.deep.equal([])
     expect(resource('orders').createdChildren).to.deep.equal(['lines'])
     expect(resource('customers').createdChildren).to.deep.equal(['addresses'])

@@ -36,6 +36,9 @@ const boxes = defineEntity({
   filterable: [],
   sortable: [],
   access: { read: everyone, write: permission('boxes:manage') },
+  customReads: {
+    costs: { description: 'What they cost.', item: 'cost', access: permission('boxes:cost') }
+  },
   writes: ['create', 'update'],
   creates: {
     children: { parts: { min: 0 } },
@@ -191,7 +194,12 @@ describe('Describe of a column by permission', () => {
     expect(describeBy(buyer)).to.equal(whole)
     expect(describeBy(caller())).to.equal(open)
     expect(open.digest).not.to.equal(whole.digest)
-    expect(JSON.stringify(open.resources)).not.to.match(/cost|level|price/)
+    expect(JSON.stringify(open.resources?.map(({ reads: _named, ...rest }) => rest))).not.to.match(/cost|level|price/)
+    const reads = [open, whole].map(({ resources }) => resources?.[0]?.reads)
+    expect(reads.map((all) => all?.map(({ name, items }) => [name, items?.length]))).to.deep.equal([
+      [['costs', 0]],
+      [['costs', 1]]
+    ])
     const [box] = whole.resources ?? []
     expect(box?.properties?.find(({ name }) => name === 'level')).to.include({ setOnCreate: true, setOnUpdate: true })
   })
