@@ -15,7 +15,7 @@ import {
   openFailure,
   sameDatabase,
   watchDatabase,
-  withReadTimeout
+  withoutHungReads
 } from './sql/connect.js'
 import { type Database, toDomainError } from './sql/engines/engine.js'
 import { SqlReadStore } from './sql/reads.js'
@@ -26,12 +26,6 @@ import { createWriteStore } from './sql/writes.js'
 
 /** Milliseconds between attempts to reach a second store that is down. */
 const RETRY_SECOND_STORE = 5000
-
-/**
- * Milliseconds that a read of the second store may take. They are well below the deadline of a call (10 s), so that the
- * answer is the 503 of a store that is down and not the 504 of a call that took too long.
- */
-const SECOND_STORE_TIMEOUT = 5000
 
 export interface OpenStores {
   readonly read: ReadStore
@@ -81,9 +75,14 @@ export async function openStores(
     log.error(reasonOf(failure), 'second store not reached: what includes its children is answered 503 until it is')
     void retry(prepareSecond, { log, stopping, database: other })
   }
-  const read = new SqlReadStore({ primary, second: withReadTimeout(second, SECOND_STORE_TIMEOUT) }, entities)
-  const { random } = Math
   const health = await watchDatabase(primary)
+  // Nobody watches the health of the second store. A read of it takes the children of one page and never as long as this.
+  const readable = {
+    primary: withoutHungReads(primary, () => !health.isServing),
+    second: withoutHungReads(second, () => true)
+  }
+  const read = new SqlReadStore(readable, entities)
+  const { random } = Math
   const transactions = primary.openTransactions()
   const write = createWriteStore(primary, entities, { transactions, random, randomBytes })
   const auth = openAuthStore(primary, { transactions, random })
