@@ -289,7 +289,10 @@ interface ChildChangesOf<F> {
 
 type IdOf<F> = F extends { id: infer One } ? ValueOf<One> : never
 
-/** The rule of a PUT: it may reject the body, or set more than the members of the body. */
+/**
+ * The rule of a PUT and a PATCH: it may reject the body, or set more than the members of the body. `input` is the row as it
+ * will be: members that the body leaves as they are have their stored values.
+ */
 export type UpdateRule<F, C> = (call: ActionCallOf<F, C, Pick<F, SettableOnUpdate<F>>, never>) => OutcomeOf<F, C, never>
 
 /** Ties the types of input, children and change of one action together. */

@@ -108,7 +108,7 @@ interface DefinitionWithVersion<F, C> {
   readonly rowVersion?: never
   /** Which of create, update and delete it has; none without it. */
   readonly writes?: readonly WriteOperation[]
-  /** What a PUT rejects, or sets besides the members of the body. */
+  /** What a PUT or PATCH rejects, or sets besides the members of the body. */
   readonly updates?: UpdateRule<F, C>
   readonly actions?: (action: DefineAction<F, C>) => Readonly<Record<string, UntypedAction>>
 }

@@ -36,7 +36,7 @@ export interface Entity {
   /** undefined for a resource without writes and actions. */
   readonly writeAccess: WriteAccess | undefined
   readonly creation: Creation
-  /** What a PUT rejects, or sets besides the members of the body. */
+  /** What a PUT or PATCH rejects, or sets besides the members of the body. */
   readonly updateRule: ((call: ActionCall) => Outcome | Promise<Outcome>) | undefined
   /** In the order of the entity file. */
   readonly actions: ReadonlyMap<string, Action>

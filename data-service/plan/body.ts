@@ -32,8 +32,8 @@ interface Members {
   readonly columns: readonly Column[]
   /** JSON pointer of the object. */
   readonly at: string
-  /** Whether a member that is left out takes the default of its column. Otherwise it becomes null. */
-  readonly defaults: boolean
+  /** What a member that is left out means: the default of its column, null, or (as of a patch) no value at all. */
+  readonly absent: 'default' | 'null' | 'kept'
   /** Members that another reader takes. */
   readonly others?: readonly string[]
   /** A column that may be left out although it may not be null. It then gets no value here. */
@@ -43,7 +43,7 @@ interface Members {
 /** The values of a JSON object's members by column. Violations and unknown members go to the findings. */
 export function readMembers(
   json: JsonValue,
-  { columns, at, defaults, others = [], optional }: Members,
+  { columns, at, absent, others = [], optional }: Members,
   findings: BodyFindings
 ): Map<Column, Value> {
   const values = new Map<Column, Value>()
@@ -55,7 +55,8 @@ export function readMembers(
     return values
   }
   for (const column of columns) {
-    const value = readMember(json, column, defaults)
+    if (absent === 'kept' && !Object.hasOwn(json, column.name)) continue
+    const value = readMember(json, column, absent === 'default')
     if (value instanceof Error) {
       const { name } = column
       if (column !== optional || Object.hasOwn(json, name)) {
@@ -125,7 +126,10 @@ export function readChildren(
   const withheld = withheldValues(columns.filter((column) => !column.field.hidden && !shown.includes(column)))
   return rows.map(
     (row, index) =>
-      new Map([...withheld, ...readMembers(row, { columns: settable, at: `${at}/${index}`, defaults: true }, findings)])
+      new Map([
+        ...withheld,
+        ...readMembers(row, { columns: settable, at: `${at}/${index}`, absent: 'default' }, findings)
+      ])
   )
 }
 

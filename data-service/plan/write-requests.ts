@@ -89,7 +89,7 @@ function rowReader(
     claimed,
     values: new Map([
       ...withheldValues(withheld),
-      ...readMembers(json, { columns: settable, at, defaults: true, others, optional: claimed }, findings)
+      ...readMembers(json, { columns: settable, at, absent: 'default', others, optional: claimed }, findings)
     ]),
     children: creation.children.map((one) => {
       const shown = shownColumns(resource, one.children)
@@ -137,9 +137,14 @@ function checkLinkBase(linkBase: string, violations: Violations): void {
   }
 }
 
-interface UpdateParams extends BodyParams {
+interface GuardedParams extends BodyParams {
   readonly id: string
   readonly precondition: PreconditionFound
+}
+
+interface UpdateParams extends GuardedParams {
+  /** Whether the body is a merge patch (RFC 7396). */
+  readonly mergePatch: boolean
 }
 
 export interface ParsedUpdate extends ParsedWrite {
@@ -148,18 +153,20 @@ export interface ParsedUpdate extends ParsedWrite {
 }
 
 /**
- * A PUT: every column that the caller may set gets a value, null where the body leaves the member out. A column that the
- * caller may not read gets none and so keeps its own.
+ * A PUT gives every column that the caller may set a value, null where the body leaves the member out. A PATCH gives one to
+ * those that the body names: no column holds an object that a patch could go into, so merging (RFC 7396) goes no deeper.
+ * A column that the caller may not read gets no value and so keeps its own.
  */
 export function parseUpdate(params: UpdateParams, context: PlanningContext): ParsedUpdate {
   const { resource, writer } = authorizeOperation('update', params, context)
   const expected = requiredVersions(params.precondition)
   const body = parseJson(params.body)
-  const settable = resource.settable.update
+  const columns = resource.settable.update
+  const absent = params.mergePatch ? 'kept' : 'null'
   return parseBody(params, { resource, writer, body, keyRequired: false }, (findings) => {
     const id = parseId(params.id, resource.id.field, findings.violations)
     checkBodyId(body, { resource, id }, findings)
-    const values = readMembers(body, { columns: settable, at: '', defaults: false, others: ['id'] }, findings)
+    const values = readMembers(body, { columns, at: '', absent, others: ['id'] }, findings)
     return { expected, id, values }
   })
 }
@@ -176,7 +183,7 @@ function checkBodyId(
   if (named !== of.id) findings.violations.addAt('/id', 'id differs from the id of the path.', 'id.mismatch')
 }
 
-interface ActParams extends UpdateParams {
+interface ActParams extends GuardedParams {
   readonly action: string
 }
 
@@ -197,7 +204,7 @@ export function parseAct(params: ActParams, context: PlanningContext): ParsedAct
   const others = guardedChild === undefined ? [] : [guardedChild.versionMember]
   return parseBody(params, { resource, writer, body, keyRequired: false }, (findings) => {
     const id = parseId(params.id, resource.id.field, findings.violations)
-    const values = readMembers(body, { columns: input, at: '', defaults: true, others }, findings)
+    const values = readMembers(body, { columns: input, at: '', absent: 'default', others }, findings)
     const childVersion = guardedChild && readChildVersion(body, guardedChild, findings)
     return { action, expected, id, values, childVersion }
   })

@@ -7,6 +7,9 @@ import { guardConflicts } from './guarded-writes.js'
 import { withoutMembers } from './json.js'
 import { type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js'
 
+/** Of the request that has the idempotency key. Writes by POST are unguarded, all others are guarded. */
+type WriteMethod = 'POST' | 'PUT' | 'PATCH'
+
 interface IdempotentResponse extends WriteResponse {
   readonly replayed: boolean
 }
@@ -19,7 +22,7 @@ export async function idempotentWrite(
   { deps, context }: { readonly deps: WriteDeps; readonly context: CallContext },
   parsed: Omit<ParsedWrite, 'values'>,
   write: {
-    readonly method: 'POST' | 'PUT'
+    readonly method: WriteMethod
     readonly path: string
     readonly work: (steps: WriteSteps) => Promise<WriteResponse>
   }
@@ -38,7 +41,7 @@ export async function idempotentWrite(
     if (claim !== undefined) await unit.storeResponse(claim, encodeResponse(answer, owner))
     return { ...answer, replayed: false }
   }
-  return guardConflicts(write.method === 'PUT', deps.store.transaction(context.signal, inTransaction))
+  return guardConflicts(write.method !== 'POST', deps.store.transaction(context.signal, inTransaction))
 }
 
 /**
@@ -69,7 +72,7 @@ function keyReused(): DomainError {
 /** The claim on the key of a write: caller, method, concrete path and key. undefined for a write without a key. */
 function keyClaim(
   { writer: { caller }, key, canonicalBody }: Pick<ParsedWrite, 'writer' | 'key' | 'canonicalBody'>,
-  at: { readonly method: 'POST' | 'PUT'; readonly path: string },
+  at: { readonly method: WriteMethod; readonly path: string },
   { now, idempotency }: WriteDeps
 ): KeyClaim | undefined {
   if (key === undefined) return undefined

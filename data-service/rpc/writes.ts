@@ -153,7 +153,7 @@ export async function update(
   const parsed = parseUpdate(request, { planning: deps.planning, caller: context.caller })
   const { resource, id, ignored } = parsed
   const answer = await idempotentWrite({ deps, context }, parsed, {
-    method: 'PUT',
+    method: request.mergePatch ? 'PATCH' : 'PUT',
     path: `/${resource.entity.name}/${String(id)}`,
     work: async (steps) => {
       await updateRow(parsed, steps)
@@ -177,16 +177,19 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<void>
     root: namedRow(locked),
     children: {},
     child: undefined,
-    input: { ...withheldMembers(resource, locked), ...namedValues(values) }
+    input: { ...settableMembers(resource, locked), ...namedValues(values) }
   })
   if ('rejection' in outcome) throw rejectionError(outcome)
   await changeRoot(root, { values, change: outcome }, steps)
 }
 
-/** The stored values of the members that the caller may not read: a PUT keeps them, and the rule sees them as its input. */
-function withheldMembers({ entity, withheld }: Resource, { values }: LockedRow): NamedValues {
-  const kept = entity.columns.filter(({ name, field }) => withheld.has(name) && field.writability === 'always')
-  return Object.fromEntries(kept.map(({ name }) => [name, values.get(name) ?? null]))
+/**
+ * The stored values of the members that updates set: those that a PATCH leaves out, and those that the caller may not read,
+ * keep them, and the rule judges the row as it will be.
+ */
+function settableMembers({ entity }: Resource, { values }: LockedRow): NamedValues {
+  const columns = entity.columns.filter(({ name, field }) => name !== 'id' && field.writability === 'always')
+  return Object.fromEntries(columns.map(({ name }) => [name, values.get(name) ?? null]))
 }
 
 export async function remove(

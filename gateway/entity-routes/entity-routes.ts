@@ -5,7 +5,7 @@ import { exportRoute } from './exports.js'
 import { ENTITY_PATHS, routedMethods } from './paths.js'
 import { readRoutes } from './reads.js'
 import { allowedAt, type EntityRouteDeps } from './requests.js'
-import { actRoute, batchRoute, createRoute, deleteRoute, updateRoute } from './writes.js'
+import { actRoute, batchRoute, createRoute, deleteRoute, updateRoutes } from './writes.js'
 
 /** The read routes of all resources. Their paths are parametric: the catalogue is looked up on each request. */
 export const entityReads = fp<EntityRouteDeps>(
@@ -22,7 +22,7 @@ export const entityWrites = fp<EntityRouteDeps>(
     keepBodiesAsBuffers(app)
     createRoute(app, deps)
     batchRoute(app, deps)
-    updateRoute(app, deps)
+    updateRoutes(app, deps)
     deleteRoute(app, deps)
     actRoute(app, deps)
   },

@@ -116,7 +116,7 @@ const WRITES = {
   create: { url: '/:resource', methods: ['POST'] },
   /** Only where the id of the path is `batch`, which no POST to a row could mean. */
   batch: { url: '/:resource/:id', methods: ['POST'] },
-  update: { url: '/:resource/:id', methods: ['PUT'] },
+  update: { url: '/:resource/:id', methods: ['PUT', 'PATCH'] },
   delete: { url: '/:resource/:id', methods: ['DELETE'] },
   act: { url: '/:resource/:id/:action', methods: ['PUT'] }
 } as const satisfies Readonly<Record<string, Route>>

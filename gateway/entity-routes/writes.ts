@@ -3,7 +3,13 @@ import { DomainError } from '../../shared/errors.js'
 import type { Catalogue } from '../data/catalogue.js'
 import type { EntityRecord, Precondition, Unplaced } from '../data/data-client.js'
 import { headerLines } from '../http/header-fields.js'
-import { bodyOf, requireJsonBody, requireJsonBodyIfAny, requireJsonMediaType } from '../http/json-body.js'
+import {
+  bodyOf,
+  requireJsonBody,
+  requireJsonBodyIfAny,
+  requireJsonMediaType,
+  requireMergePatchType
+} from '../http/json-body.js'
 import { headerRoom } from '../http/links.js'
 import { idempotencyKey, type IfMatch, ifMatch } from '../http/preconditions.js'
 import { NO_PARAMETERS, queryOf, routeQuery } from '../http/query-string.js'
@@ -70,21 +76,32 @@ export function batchRoute(app: FastifyInstance, { data, catalogue }: EntityRout
   )
 }
 
-/** `PUT /{resource}/{id}`: replaces everything of a row that a client may set. */
-export function updateRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): void {
+/**
+ * `PUT /{resource}/{id}` replaces everything of a row that a client may set, `PATCH` what the members of its body name. A
+ * resource has both or none.
+ */
+export function updateRoutes(app: FastifyInstance, { data, catalogue }: EntityRouteDeps): void {
   const path = entityPathOf('update')
   const { onRequest, preValidation } = routeGuards(catalogue, path)
-  app.put<{ Params: RowParams }>(
-    path.url,
-    { onRequest, preParsing: requireJsonMediaType, preValidation: [requireJsonBody, ...preValidation] },
-    async (request, reply) => {
-      const { resource, id } = request.params
-      const { members, ignored } = writeOptions({ catalogue, operation: 'update' }, request, reply)
-      const [body, precondition] = [bodyOf(request), preconditionOf(request)]
-      const response = await data.update(writeContext(request), { resource, id, body, precondition, ...members })
-      return sendWritten(reply, response, ignored)
-    }
-  )
+  for (const [method, preParsing] of [
+    ['PUT', requireJsonMediaType],
+    ['PATCH', requireMergePatchType]
+  ] as const) {
+    app.route<{ Params: RowParams }>({
+      method,
+      url: path.url,
+      onRequest,
+      preParsing,
+      preValidation: [requireJsonBody, ...preValidation],
+      handler: async (request, reply) => {
+        const { resource, id } = request.params
+        const { members, ignored } = writeOptions({ catalogue, operation: 'update' }, request, reply)
+        const [body, precondition] = [bodyOf(request), preconditionOf(request)]
+        const update = { resource, id, body, precondition, mergePatch: method === 'PATCH', ...members }
+        return sendWritten(reply, await data.update(writeContext(request), update), ignored)
+      }
+    })
+  }
 }
 
 /** `PUT /{resource}/{id}/{action}`: performs an action of the resource. */

@@ -4,21 +4,31 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, rejection } from '../../shared/errors.js'
 import { BODY_TOO_DEEP, MAX_BODY_DEPTH } from '../../shared/wire.js'
 
-const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i
+const JSON_TYPE = 'application/json'
+/** The format of patches (RFC 7396). It is JSON as well. */
+export const MERGE_PATCH_TYPE = 'application/merge-patch+json'
+
+/** Splits the media type from its parameters. */
+const MEDIA_TYPE = /^([^;\t ]*)[\t ]*(?:;|$)/
 /** JSON is always UTF-8 (RFC 8259 section 8.1), so a charset may only repeat that. */
 const OTHER_CHARSET = /;[\t ]*charset=(?!"?utf-8"?[\t ]*(?:;|$))/i
 
-/** Throws `media-type.unsupported` unless the body is announced as plain JSON. A request without a body needs no type. */
-export function checkJsonMediaType(headers: IncomingHttpHeaders): void {
+/**
+ * Throws `media-type.unsupported` unless the body is announced as the media type, plain JSON by default. A request without
+ * a body needs no type.
+ */
+export function checkJsonMediaType(
+  headers: IncomingHttpHeaders,
+  mediaType: typeof JSON_TYPE | typeof MERGE_PATCH_TYPE = JSON_TYPE
+): void {
   const { 'content-type': type, 'content-encoding': coding } = headers
   if (coding !== undefined && coding !== '' && coding.toLowerCase() !== 'identity') {
     throw new DomainError('media-type.unsupported', 'The body must be sent without a Content-Encoding.')
   }
-  if (type === undefined ? announcesBody(headers) : !JSON_MEDIA_TYPE.test(type) || OTHER_CHARSET.test(type)) {
-    throw new DomainError(
-      'media-type.unsupported',
-      'The body must be sent with Content-Type: application/json, in UTF-8.'
-    )
+  const isRight = (sent: string): boolean =>
+    MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase() === mediaType && !OTHER_CHARSET.test(sent)
+  if (type === undefined ? announcesBody(headers) : !isRight(type)) {
+    throw new DomainError('media-type.unsupported', `The body must be sent with Content-Type: ${mediaType}, in UTF-8.`)
   }
 }
 
@@ -92,6 +102,21 @@ export function requireJsonMediaType(
   ...rest: [payload: unknown, done: () => void]
 ): void {
   checkJsonMediaType(request.headers)
+  rest[1]()
+}
+
+/** The same for patches. The error names the format that is taken in `Accept-Patch` (RFC 5789 section 2.2). */
+export function requireMergePatchType(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ...rest: [payload: unknown, done: () => void]
+): void {
+  try {
+    checkJsonMediaType(request.headers, MERGE_PATCH_TYPE)
+  } catch (error) {
+    reply.header('accept-patch', MERGE_PATCH_TYPE)
+    throw error
+  }
   rest[1]()
 }
 

@@ -1,4 +1,5 @@
 import { ERROR_CODES } from '../../shared/errors.js'
+import { MERGE_PATCH_TYPE } from '../http/json-body.js'
 
 const TEXT = { type: 'string' } as const
 
@@ -64,7 +65,7 @@ const FURTHER = {
   409: problem('A unique value is taken, the row is referenced, or the key is in use.', 'Retry-After'),
   412: problem('The row was changed since it was read, or the write collides with another one.'),
   413: problem('The body is over 1 MiB.'),
-  415: problem('The body is not application/json.'),
+  415: problem('The body is not of the media type that is taken.'),
   422: problem("The row's state does not allow it, or the key was used for another request."),
   428: problem('If-Match is missing.')
 } as const
@@ -100,6 +101,10 @@ export function success(answer: {
 
 export function jsonContent(schema: object): object {
   return { 'application/json': { schema } }
+}
+
+export function mergePatchContent(schema: object): object {
+  return { [MERGE_PATCH_TYPE]: { schema } }
 }
 
 function problem(description: string, ...headers: readonly HeaderName[]): object {

@@ -1,6 +1,6 @@
 import type { CustomRead, Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, ownerParameterOfRead, READ_OPERATIONS, READS } from '../entity-routes/paths.js'
-import { jsonContent, problemResponses, success } from './components.js'
+import { jsonContent, mergePatchContent, problemResponses, success } from './components.js'
 import { HEADER_PARAMETERS, operationParameters, ownerParameters, WRITE_HEADER_PARAMETERS } from './parameters.js'
 import { propertySchema, valueSchema } from './property-schema.js'
 import { inputSchemaName } from './schemas.js'
@@ -8,7 +8,7 @@ import { inputSchemaName } from './schemas.js'
 /** One operation of the document with its path and method. */
 export interface DocumentedOperation {
   readonly path: string
-  readonly method: 'get' | 'post' | 'put' | 'delete'
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** The operation object without what all operations have: tags, id and security. */
   readonly document: {
     /** The words of the operation's id. */
@@ -105,7 +105,7 @@ export function writeOperations(resource: Resource): DocumentedOperation[] {
   return [
     ...(operations.includes('create') ? [create(resource)] : []),
     ...(operations.includes('batch') ? [batch(resource)] : []),
-    ...(operations.includes('update') ? [update(resource)] : []),
+    ...(operations.includes('update') ? [update(resource), patch(resource)] : []),
     ...(operations.includes('delete') ? [remove(resource)] : []),
     ...actions.map((action) => act(resource, action))
   ]
@@ -174,6 +174,26 @@ function update(resource: Resource): DocumentedOperation {
       description: 'An optional member that is left out becomes null. The row must exist.',
       parameters: guarded(resource, 'update'),
       requestBody: requestBody(`${name}.update`),
+      responses: {
+        ...written(resource, 200, 'The row as it is now.'),
+        ...problemResponses([404, 409, 412, 413, 415, 422, 428])
+      }
+    }
+  }
+}
+
+function patch(resource: Resource): DocumentedOperation {
+  const { name } = resource
+  return {
+    path: `/${name}/{id}`,
+    method: 'patch',
+    document: {
+      id: `patch ${name}`,
+      summary: 'Some of what a client may set of a row, replaced',
+      description:
+        'A JSON merge patch (RFC 7396): a member that is left out keeps its value, and null empties one that may be null.',
+      parameters: guarded(resource, 'update'),
+      requestBody: { required: true, content: mergePatchContent({ $ref: `#/components/schemas/${name}.patch` }) },
       responses: {
         ...written(resource, 200, 'The row as it is now.'),
         ...problemResponses([404, 409, 412, 413, 415, 422, 428])

@@ -74,7 +74,9 @@ function writeSchemas(resource: Resource): Readonly<Record<string, object>> {
   const { name, operations, actions } = resource
   return {
     ...(operations.includes('create') ? { [`${name}.create`]: createSchema(resource) } : {}),
-    ...(operations.includes('update') ? { [`${name}.update`]: updateSchema(resource) } : {}),
+    ...(operations.includes('update')
+      ? { [`${name}.update`]: updateSchema(resource), [`${name}.patch`]: patchSchema(resource) }
+      : {}),
     ...Object.fromEntries(actions.map((action) => [inputSchemaName(name, action.name), actionSchema(action)]))
   }
 }
@@ -111,8 +113,12 @@ function newObject(properties: readonly Property[]): ObjectSchema {
   }
 }
 
-function updateSchema({ properties }: Resource): object {
+function updateSchema({ properties }: Resource): ObjectSchema {
   return objectOf(properties.filter(({ setOnUpdate }) => setOnUpdate))
+}
+
+function patchSchema(resource: Resource): ObjectSchema {
+  return { ...updateSchema(resource), required: [] }
 }
 
 function actionSchema({ input, childPrecondition }: Action): object {

@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError, shortened } from '../../shared/errors.js'
+import { MERGE_PATCH_TYPE } from '../http/json-body.js'
 
 /** Node emits CONNECT as an event of its own (malformed-http.ts). */
 const ROUTABLE_METHODS = METHODS.filter((method) => method !== 'CONNECT')
@@ -39,13 +40,11 @@ export function answerOtherMethods(
   app.options(url, (request, reply) => {
     const methods = allowed(request, reply)
     reply.header('allow', allowValue(methods))
-    if (methods.includes('PATCH')) reply.header('accept-patch', MERGE_PATCH)
+    // RFC 5789 section 3.1.
+    if (methods.includes('PATCH')) reply.header('accept-patch', MERGE_PATCH_TYPE)
     return reply.code(204).send()
   })
 }
-
-/** The one patch format of the gateway (RFC 7396), for `Accept-Patch` (RFC 5789 section 3.1). */
-const MERGE_PATCH = 'application/merge-patch+json'
 
 function allowValue(methods: readonly string[]): string {
   return [...methods, 'OPTIONS'].join(', ')

@@ -15,6 +15,8 @@ export interface Call {
   readonly includeChildren?: string
   readonly pageSize?: string
   readonly body?: object
+  /** Whether the body of an update is a merge patch. */
+  readonly patch?: boolean
   readonly ifMatch?: IfMatch
 }
 
@@ -50,7 +52,8 @@ export interface Transport {
 
 /** `PUT orders/7/pay`, for messages. */
 export function describeCall(call: Call): string {
-  const { resource, operation, name, id, owner, body } = call
+  const { resource, name, id, owner, body } = call
+  const operation = call.patch === true ? 'patch' : call.operation
   const path = [resource, id, name].filter((one) => one !== undefined).join('/')
   const query = owner === undefined ? '' : `?${owner.values.map((one) => `${owner.parameter}=${one}`).join('&')}`
   return `${operation} ${path}${query}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`

@@ -2,7 +2,7 @@ import type { Action } from '../../data-service/entity/action.js'
 import type { Entity } from '../../data-service/entity/entity.js'
 import { entities } from '../../examples/store/entities/index.js'
 import { actionBody, type Body, updateBody } from './bodies.js'
-import type { Call, IfMatch } from './call.js'
+import type { Call, IfMatch, Row, Transport } from './call.js'
 import { ADMIN } from './caller.js'
 import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
@@ -24,7 +24,7 @@ const REFUSED: readonly (readonly [IfMatch, code: string])[] = [
   [SHORT, 'conflict']
 ]
 
-/** Each action in each state with each kind of tag, and PUT and DELETE with each kind of tag. */
+/** Each action in each state with each kind of tag, and PUT, PATCH and DELETE with each kind of tag. */
 export function checkPreconditions(store: EveryStore, entity: Entity): void {
   for (const action of entity.actions.values()) {
     it(`${action.name} needs the row's tag, then its state`, async () => {
@@ -45,14 +45,52 @@ export function checkPreconditions(store: EveryStore, entity: Entity): void {
     })
   }
 
-  if (entity.writes.has('update')) {
-    it("update needs the row's tag", async () => {
+  for (const patch of entity.writes.has('update') ? [false, true] : []) {
+    it(`${patch ? 'patch' : 'update'} needs the row's tag`, async () => {
       const findings = new Findings()
       const row = await store.maker.row(entity)
       const body = await updateBody(store.maker, entity)
-      const call = { resource: entity.name, operation: 'update', id: row.id, body } as const
+      const call = { resource: entity.name, operation: 'update', id: row.id, body, patch } as const
       await checkTags(store, entity, { call, findings })
       await checkFresh(store, entity, { call, state: {}, findings })
+      findings.finish()
+    })
+  }
+
+  if (entity.writes.has('update')) {
+    it('patch sets the members sent and keeps all others', async () => {
+      const findings = new Findings()
+      const first = await updateBody(store.maker, entity)
+      const second = await updateBody(store.maker, entity)
+      const row = await store.maker.row(entity)
+      let version = row.version
+      const write = async (transport: Transport, body: Body, patch: boolean): Promise<Row> => {
+        const call = {
+          resource: entity.name,
+          operation: 'update',
+          id: row.id,
+          body,
+          patch,
+          ifMatch: { version }
+        } as const
+        const { code, detail, rows } = await store.send(transport, call, ADMIN)
+        findings.same(`${transport.name} ${JSON.stringify(body)}`, `${code} ${detail}`, 'ok ')
+        version = String(rows[0]?.['rowVersion'])
+        return rows[0] ?? {}
+      }
+      const names = Object.keys(first)
+      for (const transport of store.transports) {
+        const changed = await write(transport, second, false)
+        const before = await write(transport, first, false)
+        for (const name of [undefined, ...names]) {
+          const after = await write(transport, name === undefined ? {} : { [name]: second[name] }, true)
+          const wanted = names.map((one) => (one === name ? changed : before)[one])
+          const what = `${transport.name} patch of ${name ?? 'nothing'}`
+          findings.same(what, JSON.stringify(names.map((one) => after[one])), JSON.stringify(wanted))
+          findings.same(`${what}, version`, version, await storedVersion(store.sql, entity, row.id))
+          await write(transport, first, false)
+        }
+      }
       findings.finish()
     })
   }

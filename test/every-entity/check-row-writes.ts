@@ -73,9 +73,15 @@ export function checkRowWrites(store: EveryStore, entity: Entity): void {
 
 function writesOf(entity: Entity): Write[] {
   const resource = entity.name
-  const plain = (['update', 'delete'] as const)
-    .filter((operation) => entity.writes.has(operation))
-    .map((operation) => ({ call: { resource, operation }, title: operation, state: {} }))
+  const plain = (
+    [
+      { operation: 'update', title: 'update' },
+      { operation: 'update', title: 'patch', patch: true },
+      { operation: 'delete', title: 'delete' }
+    ] as const
+  )
+    .filter(({ operation }) => entity.writes.has(operation))
+    .map(({ title, ...write }) => ({ call: { resource, ...write }, title, state: {} }))
   const actions = Array.from(entity.actions.values(), (action) => ({
     call: { resource, operation: 'act' as const, name: action.name },
     title: action.name,

@@ -43,7 +43,7 @@ const DELETIONS: readonly Deletion[] = [
     title: 'the guard of its writes',
     from: /\bwrite: (ownRows|permission)\([^)]*\)/,
     to: `write: ${SOMEBODY}`,
-    grep: 'delete is rejected',
+    grep: '(delete|patch) is rejected',
     only: filtersNoCollection
   },
   {

@@ -35,7 +35,7 @@ const METHODS: Readonly<Record<Exclude<Call['operation'], 'export'>, Method>> = 
 }
 
 function requestOf(call: Call): object {
-  const { resource, operation, id, name, owner, body, ifMatch } = call
+  const { resource, operation, id, name, owner, body, patch, ifMatch } = call
   const { filters = [], sortColumn, sortDirection, fields, includeFKs, includeChildren, pageSize } = call
   return defined({
     resource,
@@ -48,6 +48,7 @@ function requestOf(call: Call): object {
     shape: defined({ fields, includeFks: includeFKs, includeChildren }),
     pageSize,
     body: body && Buffer.from(JSON.stringify(body)),
+    ...(operation === 'update' ? { mergePatch: patch === true } : {}),
     precondition: ifMatch && preconditionOf(ifMatch)
   })
 }

@@ -30,14 +30,15 @@ function targetOf(call: Call): string {
 
 const METHODS: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT', act: 'PUT', delete: 'DELETE' }
 
-function optionsOf({ operation, body, ifMatch }: Call): CallOptions {
+function optionsOf({ operation, body, patch, ifMatch }: Call): CallOptions {
+  const type = patch === true ? 'application/merge-patch+json' : 'application/json'
   const text = body === undefined ? undefined : JSON.stringify(body)
   const condition = ifMatch === undefined ? undefined : headerOf(ifMatch)
   return {
-    method: METHODS[operation] ?? 'GET',
+    method: patch === true ? 'PATCH' : (METHODS[operation] ?? 'GET'),
     headers: {
       'x-request-id': 'same',
-      ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+      ...(text === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(text) }),
       ...(condition === undefined ? {} : { 'if-match': condition })
     },
     ...(text === undefined ? {} : { body: text })

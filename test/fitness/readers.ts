@@ -140,7 +140,16 @@ function jsonOf(text: string): JsonValue {
 function write(text: string): Parameters<typeof parseUpdate>[0] & { linkBase: string; action: string } {
   const body = Buffer.from(text)
   const params = { ownerParameter: text, idempotencyKey: text, strict: true, unplaced: { parameters: text.split(',') } }
-  return { resource: 'carts', id: text, action: 'clear', body, linkBase: text, precondition: VERSION, ...params }
+  return {
+    resource: 'carts',
+    id: text,
+    action: 'clear',
+    body,
+    linkBase: text,
+    precondition: VERSION,
+    mergePatch: false,
+    ...params
+  }
 }
 
 type Reader = (text: string) => unknown
@@ -328,7 +337,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   },
   readMembers: (text) => {
     const findings = new BodyFindings(false)
-    readMembers(jsonOf(text), { columns: things.entity.columns, at: '', defaults: true }, findings)
+    readMembers(jsonOf(text), { columns: things.entity.columns, at: '', absent: 'default' }, findings)
     return findings.ignored
   },
   splitItems,
@@ -364,7 +373,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'rejectCrossSite sendAccessToken sendNoSession authCall ' +
     'sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession untrustedProxyWarning ' +
     'sendFailurePage rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
-    'bodyOf requireJsonBody requireJsonBodyIfAny requireJsonMediaType PublicAddress clientAddress announcesBody',
+    'bodyOf requireJsonBody requireJsonBodyIfAny requireJsonMediaType requireMergePatchType PublicAddress clientAddress announcesBody',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
     'PublishedKeys timeClaim isGenuine',

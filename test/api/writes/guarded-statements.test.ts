@@ -11,6 +11,8 @@ import { changesNothing } from './stored.js'
 const STALE = 'STALETAG'
 const stale = Buffer.from(STALE).toString('base64')
 
+const MERGE_PATCH = { 'content-type': 'application/merge-patch+json' }
+
 interface Sent {
   readonly line: string
   readonly write: Write
@@ -72,6 +74,18 @@ const REFUSED: Readonly<Record<string, Sent>> = {
     status: 412,
     statements: ['SELECT products FOR UPDATE', 'SELECT product_variants', `UPDATE product_variants ${STALE}`]
   },
+  'a stale PATCH': {
+    line: 'clerk PATCH /products/1',
+    write: { body: { price: '1.00' }, ifMatch: tagOf(stale), headers: MERGE_PATCH },
+    status: 412,
+    statements: [`UPDATE products ${STALE}`, 'SELECT products']
+  },
+  'a stale PATCH that a rule looks at': {
+    line: 'clerk PATCH /categories/1',
+    write: { body: {}, ifMatch: tagOf(stale), headers: MERGE_PATCH },
+    status: 412,
+    statements: ['SELECT categories FOR UPDATE', `UPDATE categories ${STALE}`]
+  },
   'a stale DELETE': {
     line: 'clerk DELETE /products/1',
     write: { ifMatch: tagOf(stale) },
@@ -106,6 +120,12 @@ const DONE: Readonly<Record<string, Sent>> = {
     status: 200,
     statements: ['UPDATE products', 'INSERT audit_entries', 'SELECT products']
   },
+  'a PATCH': {
+    line: 'clerk PATCH /products/4',
+    write: { body: { price: '1.00' }, ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 4))), headers: MERGE_PATCH },
+    status: 200,
+    statements: ['UPDATE products', 'INSERT audit_entries', 'SELECT products']
+  },
   'an action without a rule': {
     line: 'clerk PUT /products/3/change-category',
     write: { body: { categoryId: 1 }, ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 3))) },
@@ -136,8 +156,19 @@ describe('statements of guarded writes in the log of MariaDB', function () {
     await store.stop()
   })
 
+  it('set the members of a PATCH and the version, and nothing else', async () => {
+    const ifMatch = tagOf(versionOf(rowOf(PRODUCTS, 5)))
+    const write = { body: { weightGrams: 5, description: null }, ifMatch, headers: MERGE_PATCH }
+    const statements = await executed({ line: 'clerk PATCH /products/5', write, status: 200 })
+    const [set] = statements.flatMap((text) => /^UPDATE `products` SET (.*?) WHERE /.exec(text)?.[1] ?? [])
+    const columns = Array.from(set?.matchAll(/`(\w+)`=/g) ?? [], ([, column]) => column)
+    expect(columns).to.deep.equal(['weight_grams', 'description', 'row_version'])
+  })
+
+  const told = async (sent: Sent): Promise<string[]> => (await executed(sent)).map(shortened)
+
   /** Sends it and answers what the transaction told the server, from its beginning to its end. */
-  async function told({ line, write, status }: Sent): Promise<string[]> {
+  async function executed({ line, write, status }: Omit<Sent, 'statements'>): Promise<string[]> {
     if (log === undefined) throw new Error('the log is open within tests alone')
     let answer: Answer | undefined
     const lines = await log.during(async () => {
@@ -146,7 +177,7 @@ describe('statements of guarded writes in the log of MariaDB', function () {
     expect(answer?.status, answer?.text).to.equal(status)
     return lines
       .filter(({ command, text }) => command === 'Execute' || /^(START|COMMIT|ROLLBACK)/.test(text))
-      .map(({ text }) => shortened(text))
+      .map(({ text }) => text)
   }
 
   for (const [title, sent] of Object.entries(REFUSED)) {

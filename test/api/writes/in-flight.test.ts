@@ -1,5 +1,7 @@
+import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { describeApi } from '../api-store.js'
+import { GrpcCaller, isFailure } from '../grpc-caller.js'
 import { PRODUCTS, rowOf, versionOf } from '../fixture.js'
 import { EVERY_KEY, gathered, hold } from './hold.js'
 import { changesNothing, count } from './stored.js'
@@ -42,23 +44,56 @@ describeApi('a key whose first request is still running', (store) => {
 })
 
 describeApi('a row that another transaction will not let go', (store) => {
-  it('is 503 with Retry-After, and no conflict, once the tries are over', async () => {
-    const ifMatch = tagOf(versionOf(rowOf(PRODUCTS, 1)))
+  const version = versionOf(rowOf(PRODUCTS, 1))
+  const ifMatch = tagOf(version)
+  const body = { name: 'n', sku: 'HELD', categoryId: 1, price: '1.00', isActive: true }
+
+  it('is 503 with Retry-After, and no conflict, once the tries are over, guarded or not', async () => {
     const held = await hold(store, PRODUCT)
     try {
       await changesNothing(store, async () => {
         const answers = await Promise.all([
           send(store, 'clerk PUT /products/1/unpublish', { ifMatch }),
+          send(store, 'clerk PUT /products/1/remove-variant', { body: { variantId: 1 }, ifMatch }),
+          // On SQLite whoever holds the one lock may be the first request of the key, which is 409.
+          send(store, 'clerk PUT /products/1', { body, ifMatch, ...(store.kind === 'sqlite' ? {} : { key: 'held' }) }),
+          send(store, 'clerk PATCH /products/1', {
+            body: { price: '2.00' },
+            ifMatch,
+            headers: { 'content-type': 'application/merge-patch+json' }
+          }),
+          send(store, 'clerk DELETE /products/1', { ifMatch }),
           send(store, 'clerk DELETE /products/1')
         ])
         for (const answer of answers) {
           store.problem(answer, { status: 503, code: 'upstream.unavailable' })
           expect(answer.headers['retry-after'], answer.path).to.match(/^[1-9]\d*$/)
+          // The gateway sent the write once.
+          const id = answer.headers['x-request-id']
+          const calls = store.stack.dataService.logs().filter((entry) => entry['requestId'] === id && 'code' in entry)
+          expect(calls, answer.path).to.have.length(1)
         }
       })
     } finally {
       await held.release()
     }
     expect((await send(store, 'clerk PUT /products/1/unpublish', { ifMatch })).status).to.equal(200)
+  })
+
+  it('is UNAVAILABLE with RetryInfo over gRPC', async () => {
+    const caller = new GrpcCaller(store.stack.dataAddress)
+    const precondition = { kind: 'PRECONDITION_KIND_TAGS', versions: [Buffer.from(version, 'base64')] }
+    const request = { resource: 'products', id: '1', body: Buffer.from(JSON.stringify(body)), precondition }
+    const held = await hold(store, PRODUCT)
+    try {
+      const token = await store.stack.token('clerk@example.com')
+      const failed = await changesNothing(store, () => caller.unary('Update', request, { token }))
+      if (!isFailure(failed)) throw new Error('it was written')
+      expect(failed.status).to.equal(status.UNAVAILABLE)
+      expect(failed.details).to.deep.include({ reason: 'upstream.unavailable', retryAfter: 1 })
+    } finally {
+      await held.release()
+      caller.close()
+    }
   })
 })

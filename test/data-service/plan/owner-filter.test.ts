@@ -69,7 +69,7 @@ const COLLECTIONS: Readonly<Record<string, Route>> = {
 const SINGLE: Readonly<Record<string, Route>> = {
   get: (asked, call) => planGet(texts(asked), call),
   create: (asked, call) => (parseCreate(texts(asked), call, false), {}),
-  update: (asked, call) => (parseUpdate(texts(asked), call), {}),
+  update: (asked, call) => (parseUpdate({ ...texts(asked), mergePatch: false }, call), {}),
   delete: (asked, call) => (parseDelete(texts(asked), call), {}),
   act: (asked, call) => (parseAct(texts(asked), call), {})
 }
@@ -166,7 +166,7 @@ describe('owner filter', () => {
     const managing = by(caller(null, ['Admin'], ['folders:manage']))
     expect(errorOf(deleting(managing)).code).to.equal('precondition.malformed')
     const updating = { ...texts({ resource: 'carts', id: 'x', owner: '7' }), precondition: null }
-    expect(errorOf(() => parseUpdate(updating, ada)).code).to.equal('ownership.denied')
+    expect(errorOf(() => parseUpdate({ ...updating, mergePatch: false }, ada)).code).to.equal('ownership.denied')
     expect(errorOf(() => parseAct({ ...updating, action: 'clear' }, ada)).code).to.equal('ownership.denied')
     expect(errorOf(() => planPage({ ...updating, pageSize: '0' }, ada)).code).to.equal('ownership.denied')
   })

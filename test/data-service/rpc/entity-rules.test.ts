@@ -96,6 +96,7 @@ eachDatabase((kind) => {
       body: Buffer.from(JSON.stringify(body)),
       strict: false,
       linkBase: '',
+      mergePatch: false,
       unplaced: null
     })
     const made = async (name: string) => {

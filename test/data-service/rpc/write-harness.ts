@@ -108,6 +108,7 @@ const defaults = {
   body: Buffer.alloc(0),
   strict: false,
   linkBase: '',
+  mergePatch: false,
   unplaced: null,
   precondition: null
 }

@@ -104,11 +104,11 @@ describe('the OpenAPI document', () => {
       Object.keys(inside(documentOf(products({ operations, actions: [] })), 'paths', path) ?? {})
     expect(methods('/products', 'list', 'create')).to.deep.equal(['get', 'post'])
     expect(methods('/products', 'create')).to.deep.equal(['post'])
-    expect(methods('/products/{id}', 'get', 'update', 'delete')).to.deep.equal(['get', 'put', 'delete'])
+    expect(methods('/products/{id}', 'get', 'update', 'delete')).to.deep.equal(['get', 'put', 'patch', 'delete'])
     expect(methods('/products/{id}', 'delete')).to.deep.equal(['delete'])
   })
 
-  it('requires If-Match of every PUT and a token of every write', () => {
+  it('requires If-Match of every PUT and PATCH, and a token of every write', () => {
     const paths = documentOf(products())['paths'] as Record<string, Record<string, Record<string, unknown>>>
     for (const [path, item] of Object.entries(paths)) {
       for (const [method, operation] of Object.entries(item)) {
@@ -120,11 +120,12 @@ describe('the OpenAPI document', () => {
             required === true
           ])
         )
-        expect(headers.get('If-Match'), `${method} ${path}`).to.equal(method === 'post' ? undefined : method === 'put')
+        const guarded = ['put', 'patch'].includes(method)
+        expect(headers.get('If-Match'), `${method} ${path}`).to.equal(method === 'post' ? undefined : guarded)
         expect(headers.has('Idempotency-Key'), `${method} ${path}`).to.equal(method !== 'delete')
         const statuses = Object.keys(operation['responses'] as object)
         expect(statuses, path).to.include.members(['400', '401', '403', 'default'])
-        if (method === 'put') {
+        if (guarded) {
           expect(statuses, path).to.include.members(['200', '404', '409', '412', '413', '415', '422', '428'])
         }
       }
@@ -139,7 +140,9 @@ describe('the OpenAPI document', () => {
     expect(inside(schemas, 'products.create', 'properties', 'variants', 'items', 'properties')).to.have.all.keys(
       'stock'
     )
-    expect(inside(schemas, 'products.update')).to.deep.equal({
+    const updated = inside(schemas, 'products.update')
+    expect(inside(schemas, 'products.patch')).to.deep.equal({ ...(updated as object), required: [] })
+    expect(updated).to.deep.equal({
       type: 'object',
       required: ['name', 'price'],
       properties: {
