@@ -29,7 +29,7 @@ describeApi('methods and routes', (store) => {
 
   const WRONG: readonly (readonly [method: string, path: string])[] = [
     ['PATCH', '/products'],
-    ['PATCH', '/products/1'],
+    ['PATCH', '/orders/1'],
     ['POST', '/products/1'],
     ['PUT', '/products'],
     ['POST', '/products/paged'],
@@ -51,7 +51,7 @@ describeApi('methods and routes', (store) => {
     ['/products/paged', 'GET, HEAD, OPTIONS'],
     ['/products/export?fields=zz', 'GET, OPTIONS'],
     ['/products/lookup', 'GET, HEAD, OPTIONS'],
-    ['/products/x', 'GET, HEAD, PUT, DELETE, OPTIONS'],
+    ['/products/x', 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
     ['/products/1/publish', 'PUT, OPTIONS'],
     ['/orders/1', 'GET, HEAD, DELETE, OPTIONS'],
     ['/audit-entries', 'GET, HEAD, OPTIONS'],

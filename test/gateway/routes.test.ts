@@ -21,7 +21,7 @@ describe('routes', () => {
     ['/products/paged', 'GET, HEAD'],
     ['/products/export', 'GET'],
     ['/products/lookup', 'GET, HEAD'],
-    ['/products/1', 'GET, HEAD, PUT, DELETE'],
+    ['/products/1', 'GET, HEAD, PUT, PATCH, DELETE'],
     ['/products/1/publish', 'PUT'],
     ['/readings', 'GET, HEAD'],
     ['/readings/1', 'GET, HEAD'],

@@ -143,7 +143,7 @@ describeApi('who may write', (store) => {
     for (const [line, allow] of [
       ['clerk PUT /products', 'GET, HEAD, POST'],
       ['clerk DELETE /products', 'GET, HEAD, POST'],
-      ['clerk POST /products/1', 'GET, HEAD, PUT, DELETE'],
+      ['clerk POST /products/1', 'GET, HEAD, PUT, PATCH, DELETE'],
       ['ada PUT /orders/1', 'GET, HEAD, DELETE'],
       ['clerk POST /products/1/publish', 'PUT'],
       ['clerk GET /products/1/publish', 'PUT'],

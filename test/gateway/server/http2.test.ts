@@ -105,7 +105,7 @@ describe('HTTP/2', function () {
   for (const method of ['FOO', 'BREW', 'get', 'X'.repeat(300)]) {
     it(`answers the unknown method ${method.slice(0, 10)} at a known path with 405 and Allow, elsewhere with 404`, async () => {
       const known = await overHttp2(session, { method, path: '/products/1' })
-      expect([known.status, known.headers['allow']]).to.deep.equal([405, 'GET, HEAD, PUT, DELETE, OPTIONS'])
+      expect([known.status, known.headers['allow']]).to.deep.equal([405, 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'])
       expect(JSON.parse(known.body))
         .to.include({ code: 'method.not-allowed' })
         .and.to.have.property('detail')
