@@ -47,6 +47,8 @@ const PROBES: readonly (readonly [what: string, query: (name: string) => string]
   ['filter among others', (name) => `${filter('id', 'gt', '1')}&${filter(name, 'is empty', '')}`],
   ['half of a filter', (name) => `filters[${name}].operator=contains`],
   ['sort', (name) => `sortColumn=${name}`],
+  ['sort among others', (name) => `sortColumn=id,${name}`],
+  ['sort behind a cursor', (name) => `sortColumn=${name}&after=AAAA`],
   ['sort with a bad direction', (name) => `sortColumn=${name}&sortDirection=up`],
   ['fields', (name) => `fields=${name}`],
   ['fields among others', (name) => `fields=id,${name},name`],
