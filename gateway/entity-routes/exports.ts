@@ -176,7 +176,7 @@ async function writeExport(
         await write(response, csv.rows(part.rows.json))
         rows += part.rows.count
       } else if (part.end) {
-        if (part.end.truncated) await write(response, csv.remark(`${REMARK}truncated at ${part.end.count} rows`))
+        if (part.end.truncated) await write(response, csv.remark(`# export truncated at ${part.end.count} rows`))
         complete = true
       }
     }
@@ -186,7 +186,7 @@ async function writeExport(
     }
     throw new DomainError('upstream.bad-gateway', 'The export stopped without saying that it was complete.')
   } catch (error) {
-    await breakOff(response, csv.remark(`${REMARK}incomplete after ${rows} rows`))
+    await breakOff(response, csv.remark(`# export incomplete after ${rows} rows`))
     return error
   }
 }
@@ -231,9 +231,6 @@ function disconnected(): Error {
   return new Error('The client went away.')
 }
 
-/** The beginning of a row that is a remark of the gateway. */
-const REMARK = '# export '
-
 /**
  * The empty string is written as `""` and null as an empty cell; of the library's options only a pattern distinguishes
  * them. The pattern includes bare line ends, because with its own record delimiter the library quotes only for that one,
@@ -241,7 +238,7 @@ const REMARK = '# export '
  */
 const FORMAT = {
   record_delimiter: '\r\n',
-  quoted_match: new RegExp(`^$|[\\r\\n]|^${REMARK}`),
+  quoted_match: /^$|[\r\n]|^# export /,
   cast: { boolean: String, number: String }
 } as const
 

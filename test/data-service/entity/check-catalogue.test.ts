@@ -101,6 +101,8 @@ describe('checkCatalogue', () => {
   const cases: Record<string, [definition: object, mistake: RegExp]> = {
     'two resources of a name': [{ name: 'things', table: 'x' }, /two resources of this name/],
     'a path of the gateway': [{ name: 'auth' }, /gateway keeps/],
+    'the path of metrics': [{ name: 'metrics' }, /gateway keeps/],
+    'the path of the administration': [{ name: 'admin' }, /gateway keeps/],
     'a table used twice': [{ table: 'things' }, /table `things` is that of others/],
     'key types that differ': [
       { references: { thing: { to: 'things', via: 'code' } } },
