@@ -4,8 +4,15 @@ export interface Answering {
   readonly origin: string
 }
 
-/** Headers that no two answers share, or that are the transport's own business. */
-const NOT_COMPARED: ReadonlySet<string> = new Set(['date', 'x-request-id', 'connection', 'keep-alive'])
+/** Headers that no two answers share, that are the transport's own business, or that only this system has: cursors. */
+const NOT_COMPARED: ReadonlySet<string> = new Set([
+  'date',
+  'x-request-id',
+  'connection',
+  'keep-alive',
+  'x-next-cursor',
+  'x-previous-cursor'
+])
 
 /** As compared. */
 export interface Answer {

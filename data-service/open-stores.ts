@@ -81,7 +81,7 @@ export async function openStores(
     primary: withoutHungReads(primary, () => !health.isServing),
     second: withoutHungReads(second, () => true)
   }
-  const read = new SqlReadStore(readable, entities)
+  const read = new SqlReadStore(readable, entities, await primary.schema.sortOrders())
   const { random } = Math
   const transactions = primary.openTransactions()
   const write = createWriteStore(primary, entities, { transactions, random, randomBytes })

@@ -161,9 +161,17 @@ const ERRORS = {
     grpc: status.INVALID_ARGUMENT,
     http: 400,
     title: 'The paging is invalid',
-    meaning: 'The page number or size is no positive integer.',
+    meaning: 'The page number or size is no positive integer, or the request says twice where the page begins.',
     remedy:
-      '`pageNumber` (alias `page`) and `pageSize` take decimal digits from 1, once each, and only one of the two names. A `pageSize` over the maximum is no fault: it is clamped.'
+      '`pageNumber` (alias `page`) and `pageSize` take decimal digits from 1, once each, and only one of the two names. A request takes one of `pageNumber`, `after` and `before`. A `pageSize` over the maximum is no fault: it is clamped.'
+  },
+  'paging.cursor.invalid': {
+    grpc: status.INVALID_ARGUMENT,
+    http: 400,
+    title: 'The cursor is invalid',
+    meaning: 'A cursor is no such text, was changed, or belongs to another query.',
+    remedy:
+      '`after` and `before` take a cursor exactly as `X-Next-Cursor` or `X-Previous-Cursor` of an earlier answer had it, with the same filters, search, `sortColumn` and `sortDirection`. Without a cursor the walk begins anew.'
   },
   'filter.property.unknown': {
     grpc: status.INVALID_ARGUMENT,
@@ -193,7 +201,7 @@ const ERRORS = {
     http: 400,
     title: 'The filter is too large',
     meaning: 'The filter is larger than allowed.',
-    remedy: 'At most 50 conditions, 200 items of `in` and 4096 characters a value.'
+    remedy: 'At most 50 conditions, 200 items of `in`, 4096 characters a value and eight words of `search`.'
   },
   'fields.invalid': {
     grpc: status.INVALID_ARGUMENT,
@@ -208,14 +216,16 @@ const ERRORS = {
     http: 400,
     title: 'The sort column is unknown',
     meaning: '`sortColumn` names what cannot be sorted by.',
-    remedy: 'The OpenAPI document lists the sortable properties of the resource.'
+    remedy:
+      'Up to four different properties with commas between. The OpenAPI document lists the sortable properties of the resource.'
   },
   'sort.direction.invalid': {
     grpc: status.INVALID_ARGUMENT,
     http: 400,
     title: 'The sort direction is invalid',
     meaning: '`sortDirection` is none.',
-    remedy: '`asc`, `desc`, `ascending` or `descending`, in any letter case.'
+    remedy:
+      '`asc`, `desc`, `ascending` or `descending`, in any letter case: one for all sort columns, or as many as there are, with commas between.'
   },
   'include.invalid': {
     grpc: status.INVALID_ARGUMENT,

@@ -84,6 +84,8 @@ interface DefinitionOfAll<
   readonly operators?: { readonly [K in VisibleName<F>]?: readonly OperatorOf<TypeOf<F, K>>[] }
   /** Properties that `sortColumn` takes: each needs an index, which start-up checks. */
   readonly sortable: readonly (VisibleName<F> | (keyof NoInfer<J> & string))[]
+  /** Text properties that `search` looks into. Without it the resource has no such parameter. */
+  readonly searchable?: readonly NameOfType<F, 'string'>[]
   /** What lookup shows beside the id, as text: a string, int, long or guid that is never null. */
   readonly label: LabelName<F>
   readonly references?: R
@@ -167,6 +169,7 @@ export function defineEntity<
       })
     ),
     sortable: new Set(definition.sortable),
+    searchable: definition.searchable ?? [],
     label: column(definition.label),
     references,
     children,

@@ -23,6 +23,8 @@ export interface Entity {
   readonly joined: readonly Joined[]
   readonly filterable: ReadonlyMap<string, readonly OperatorOf<FieldType>[]>
   readonly sortable: ReadonlySet<string>
+  /** Names of the properties that `search` looks into. */
+  readonly searchable: readonly string[]
   /** The column that lookup shows. */
   readonly label: Column
   readonly references: readonly Reference[]

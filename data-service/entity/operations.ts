@@ -31,17 +31,20 @@ import type { CallContext } from './caller.js'
 export const READS = {
   list: {
     path: 'collection',
-    parameters: ['fields', 'includeFKs', 'includeChildren'],
+    parameters: ['search', 'fields', 'includeFKs', 'includeChildren'],
     protectedAsExport: true
   },
   paged: {
     path: 'segment',
     parameters: [
+      'search',
       'sortColumn',
       'sortDirection',
       'pageSize',
       'pageNumber',
       'page',
+      'after',
+      'before',
       'includeTotal',
       'fields',
       'includeFKs',
@@ -51,7 +54,7 @@ export const READS = {
   },
   export: {
     path: 'segment',
-    parameters: ['sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
+    parameters: ['search', 'sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
     protectedAsExport: true
   },
   lookup: { path: 'segment', parameters: ['search'], protectedAsExport: false },

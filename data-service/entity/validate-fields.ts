@@ -148,9 +148,23 @@ function shape(field: Field): string {
 
 const LABEL_TYPES: readonly FieldType[] = ['string', 'int', 'long', 'guid']
 
-/** Mistakes in `filterable`, `sortable`, `operators` and `label`. */
+/** Searchable properties that are no text, and a search that some readers of the rows would not have. */
+function searchMistakes(
+  searchable: readonly string[],
+  visible: readonly { readonly name: string; readonly field: Field }[]
+): string[] {
+  const found = searchable.flatMap((name) => visible.find((one) => one.name === name) ?? [])
+  const mistakes = found
+    .filter(({ field }) => field.type !== 'string')
+    .map(({ name, field }) => `searchable names \`${name}\`, which is ${field.type} and no string.`)
+  if (new Set(searchable).size < searchable.length) mistakes.push('searchable names a property twice.')
+  const isOpen = found.length === 0 || found.some(({ field }) => field.readableBy === undefined)
+  return isOpen ? mistakes : [...mistakes, 'searchable needs a property that every reader of the rows may see.']
+}
+
+/** Mistakes in `filterable`, `sortable`, `searchable`, `operators` and `label`. */
 export function queryMistakes(entity: Entity): string[] {
-  const { columns, joined, computed, filterable, sortable, label } = entity
+  const { columns, joined, computed, filterable, sortable, searchable, label } = entity
   const visible = [...columns.filter((one) => !one.field.hidden), ...joined]
   const unfit = (name: string, list: string): string[] => {
     if (visible.some((one) => one.name === name)) return []
@@ -165,7 +179,9 @@ export function queryMistakes(entity: Entity): string[] {
   }
   const mistakes = [
     ...[...filterable.keys()].flatMap((name) => unfit(name, 'filterable')),
-    ...[...sortable].flatMap((name) => unfit(name, 'sortable'))
+    ...[...sortable].flatMap((name) => unfit(name, 'sortable')),
+    ...searchable.flatMap((name) => unfit(name, 'searchable')),
+    ...searchMistakes(searchable, visible)
   ]
   for (const [name, operators] of filterable) {
     const type = visible.find((one) => one.name === name)?.field.type

@@ -27,6 +27,8 @@ export interface Resource {
   readonly properties: ReadonlyMap<string, ShapedProperty>
   readonly filterable: ReadonlyMap<string, Filterable>
   readonly sortable: ReadonlyMap<string, Path>
+  /** Where `search` looks, in the order of the entity file; empty for a resource that cannot be searched. */
+  readonly searchable: readonly Path[]
   readonly projections: Projections
   /** DTO names of the properties that other callers see and this one does not. */
   readonly withheld: ReadonlySet<string>
@@ -158,7 +160,10 @@ export function isSettable({ name, field }: Column): boolean {
   return name !== 'id' && field.writability !== 'never'
 }
 
-function queryable(entity: Entity, shaped: readonly ShapedProperty[]): Pick<Resource, 'filterable' | 'sortable'> {
+function queryable(
+  entity: Entity,
+  shaped: readonly ShapedProperty[]
+): Pick<Resource, 'filterable' | 'sortable' | 'searchable'> {
   const named = shaped.flatMap((property): Omit<Filterable, 'operators'>[] => {
     if (property.kind === 'column') {
       const { column } = property
@@ -177,6 +182,7 @@ function queryable(entity: Entity, shaped: readonly ShapedProperty[]): Pick<Reso
     ),
     sortable: new Map(
       named.filter(({ name }) => entity.sortable.has(name)).map(({ name, path }) => [name.toLowerCase(), path])
-    )
+    ),
+    searchable: entity.searchable.flatMap((name) => named.find((one) => one.name === name)?.path ?? [])
   }
 }

@@ -3,7 +3,7 @@ import { suggestion } from '../entity/names.js'
 import { fitDecimal, parseDecimal } from '../entity/numbers.js'
 import { aliasesOf, type Compared, type Operator, operatorNamed, type Rounding } from '../entity/operators.js'
 import type { Resource } from './catalogue.js'
-import type { ColumnCondition } from './plans.js'
+import type { ColumnCondition, Condition, Path } from './plans.js'
 import { expected, parseValue } from './values.js'
 import { type Violations, quoted } from './violations.js'
 
@@ -29,6 +29,45 @@ export function parseConditions(
     return []
   }
   return filters.flatMap((filter) => parseCondition(filter, resource, violations) ?? [])
+}
+
+const MAX_WORDS = 8
+
+/**
+ * Parses the `search` of a request: each of its words must be contained in at least one searchable property. Words are
+ * separated by white space; a blank search has none.
+ */
+export function parseSearch(
+  search: string | undefined,
+  { searchable }: Resource,
+  violations: Violations
+): readonly Condition[] {
+  if (search === undefined) return []
+  const [first, ...others] = searchable
+  if (first === undefined) {
+    // The gateway reports it as ignored. A caller over gRPC, who would take the rows for found ones, gets an error.
+    violations.add('parameter.unknown', 'search', 'This resource has no searchable properties.')
+    return []
+  }
+  if (isTooLong(search)) {
+    violations.add('filter.too-many', 'search', `search has at most ${MAX_VALUE_CHARACTERS} characters.`)
+    return []
+  }
+  const words = search.split(/\s+/).filter((word) => word !== '')
+  if (words.length > MAX_WORDS) {
+    violations.add('filter.too-many', 'search', `search takes at most ${MAX_WORDS} words, not ${words.length}.`)
+    return []
+  }
+  return words.flatMap((word): Condition[] => {
+    const contained = (path: Path): Condition[] => {
+      const value = parseValue(word, path.column.field)
+      return value === undefined ? [] : [{ path, comparison: 'contains', operands: [value] }]
+    }
+    const [condition, ...more] = [first, ...others].flatMap(contained)
+    if (condition !== undefined) return [{ anyOf: [condition, ...more] }]
+    violations.add('filter.value.invalid', 'search', `${quoted(word)} is not text without U+0000.`)
+    return []
+  })
 }
 
 function parseCondition(filter: FilterParams, resource: Resource, violations: Violations): ColumnCondition | undefined {

@@ -4,7 +4,8 @@ import type { Column } from '../entity/entity.js'
 import type { ReadOperation } from '../entity/operations.js'
 import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
 import type { Resource } from './catalogue.js'
-import { type FilterParams, isTooLong, MAX_VALUE_CHARACTERS, parseConditions } from './filters.js'
+import { CursorCodec } from './cursors.js'
+import { type FilterParams, isTooLong, MAX_VALUE_CHARACTERS, parseConditions, parseSearch } from './filters.js'
 import {
   planned,
   type PlanningContext,
@@ -14,6 +15,7 @@ import {
 } from './planning.js'
 import type {
   ColumnCondition,
+  Condition,
   ExportPlan,
   GetPlan,
   ListPlan,
@@ -24,7 +26,8 @@ import type {
   PlannedReference,
   Projection,
   RowScope,
-  ShapedProperty
+  ShapedProperty,
+  SortKey
 } from './plans.js'
 import { propertyName } from './projection.js'
 import {
@@ -76,11 +79,13 @@ function checkRead<Parsed extends object>(
 
 interface ListParams extends ReadParams {
   readonly shape: ShapeParams | null
+  readonly search?: string
 }
 
 export function planList(params: ListParams, context: PlanningContext): ListPlan {
   const resource = context.planning.catalogue.resource(params.resource, context.caller)
-  const { scope, shape } = checkRead({ resource, read: 'list', params }, context, (violations) => ({
+  const { scope, conditions, shape } = checkRead({ resource, read: 'list', params }, context, (violations) => ({
+    conditions: parseSearch(params.search, resource, violations),
     shape: parseShape(params.shape, resource, violations)
   }))
   return planned({
@@ -88,6 +93,7 @@ export function planList(params: ListParams, context: PlanningContext): ListPlan
     entity: resource.entity,
     scope,
     ...planShape(shape, resource, context),
+    conditions,
     limit: UNPAGED_LIMIT
   })
 }
@@ -101,6 +107,18 @@ export function continuationPageSize(maxPageSize: number): number {
 
 interface SelectionParams extends SortParams {
   readonly filters: readonly FilterParams[]
+  readonly search?: string
+}
+
+/** The conditions of filters and search, and the order. */
+function parseSelection(
+  params: SelectionParams | null,
+  resource: Resource,
+  violations: Violations
+): { readonly conditions: readonly Condition[]; readonly sort: readonly SortKey[] } {
+  const filters = parseConditions(params?.filters ?? [], resource, violations)
+  const conditions = [...filters, ...parseSearch(params?.search, resource, violations)]
+  return { conditions, sort: parseSort(params, resource, violations) }
 }
 
 interface PageParams extends PagingParams, ReadParams {
@@ -108,19 +126,28 @@ interface PageParams extends PagingParams, ReadParams {
   readonly shape: ShapeParams | null
 }
 
-export function planPage(
-  params: PageParams,
-  context: PlanningContext
-): { readonly plan: PagePlan; readonly paging: Paging } {
+/** A page, its paging, and the cursors of its query. */
+export interface PlannedPage {
+  readonly plan: PagePlan
+  readonly paging: Paging
+  readonly cursors: CursorCodec
+}
+
+export function planPage(params: PageParams, context: PlanningContext): PlannedPage {
   const { catalogue, maxPageSize } = context.planning
   const resource = catalogue.resource(params.resource, context.caller)
-  const checked = checkRead({ resource, read: 'paged', params }, context, (violations) => ({
-    conditions: parseConditions(params.selection?.filters ?? [], resource, violations),
-    sort: parseSort(params.selection, resource, violations),
-    paging: parsePaging(params, maxPageSize, violations),
-    shape: parseShape(params.shape, resource, violations)
-  }))
-  const { paging } = checked
+  const checked = checkRead({ resource, read: 'paged', params }, context, (violations) => {
+    const selection = parseSelection(params.selection, resource, violations)
+    const cursors = new CursorCodec({ resource: resource.entity.name, ...selection })
+    const limits = { maxPageSize, cursors: violations.isEmpty ? cursors : undefined }
+    return {
+      ...selection,
+      cursors,
+      paging: parsePaging(params, limits, violations),
+      shape: parseShape(params.shape, resource, violations)
+    }
+  })
+  const { paging, cursors } = checked
   const plan: PagePlan = planned({
     operation: 'paged',
     entity: resource.entity,
@@ -129,10 +156,10 @@ export function planPage(
     conditions: checked.conditions,
     sort: checked.sort,
     limit: paging.pageSize,
-    offset: paging.offset,
+    start: paging.start,
     withTotal: paging.withTotal
   })
-  return { plan, paging }
+  return { plan, paging, cursors }
 }
 
 interface GetParams extends ReadParams {
@@ -187,8 +214,7 @@ export function planExport(params: ExportParams, context: PlanningContext): Expo
   const { catalogue, maxExportRows } = context.planning
   const resource = catalogue.resource(params.resource, context.caller)
   const { scope, conditions, sort, named } = checkRead({ resource, read: 'export', params }, context, (violations) => ({
-    conditions: parseConditions(params.selection?.filters ?? [], resource, violations),
-    sort: parseSort(params.selection, resource, violations),
+    ...parseSelection(params.selection, resource, violations),
     named: parseFields(params.fields, resource, { violations, reject: notExported })
   }))
   const { projections } = resource
@@ -227,12 +253,12 @@ interface LookupParams extends ReadParams {
 export function planLookup(params: LookupParams, context: PlanningContext): LookupPlan {
   const resource = context.planning.catalogue.resource(params.resource, context.caller)
   const { scope, conditions } = checkRead({ resource, read: 'lookup', params }, context, (violations) => ({
-    conditions: parseSearch(params.search, resource, violations)
+    conditions: parseLabelSearch(params.search, resource, violations)
   }))
   return planned({ operation: 'lookup', entity: resource.entity, scope, conditions, limit: UNPAGED_LIMIT })
 }
 
-function parseSearch(
+function parseLabelSearch(
   search: string | undefined,
   { entity }: Resource,
   violations: Violations
@@ -285,7 +311,7 @@ export function planCustomRead(
     })),
     sort: sort.map((column) => ({ path: pathOf(column), descending: false })),
     limit: UNPAGED_LIMIT,
-    offset: 0,
+    start: { kind: 'offset', offset: 0 },
     withTotal: false
   })
   return { plan, read }

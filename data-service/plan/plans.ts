@@ -22,6 +22,21 @@ export interface SortKey {
   readonly descending: boolean
 }
 
+/** A place in an order of rows: the sort keys of a row, the last of which is its id. */
+export interface Position {
+  readonly keys: readonly Exclude<Value, Buffer>[]
+  /** Whether a read from here shows the row itself, if it is still there. */
+  readonly includesRow: boolean
+}
+
+/**
+ * Where a page begins. `offset`: rows before it, at most 2^53-1: no table has so many. With a position the page has the
+ * rows that follow or precede it, in the order of the plan.
+ */
+export type PageStart =
+  | { readonly kind: 'offset'; readonly offset: number }
+  | { readonly kind: 'after' | 'before'; readonly position: Position }
+
 /**
  * The rows that a caller may see or write: all of them, which has to be spelled out, or those that meet every condition.
  * An empty scope, which could be taken for either, does not exist.
@@ -98,7 +113,9 @@ interface ReadShape {
 }
 
 /** The first `limit` rows by id. One more is read, which tells whether rows were left out. */
-export type ListPlan = Planned<ReadShape & { readonly operation: 'list'; readonly limit: number }>
+export type ListPlan = Planned<
+  ReadShape & { readonly operation: 'list'; readonly conditions: readonly Condition[]; readonly limit: number }
+>
 
 export type PagePlan = Planned<
   ReadShape & {
@@ -107,8 +124,7 @@ export type PagePlan = Planned<
     /** A total order: the last key is the id. */
     readonly sort: readonly SortKey[]
     readonly limit: number
-    /** Rows before the page, at most 2^53-1: no table has so many. */
-    readonly offset: number
+    readonly start: PageStart
     readonly withTotal: boolean
   }
 >

@@ -2,7 +2,8 @@ import type { ErrorCode } from '../../shared/errors.js'
 import type { Field, Operand } from '../entity/field.js'
 import { suggestion } from '../entity/names.js'
 import type { Resource } from './catalogue.js'
-import type { ShapedProperty, SortKey } from './plans.js'
+import { type CursorCodec, isCursor } from './cursors.js'
+import type { PageStart, Path, ShapedProperty, SortKey } from './plans.js'
 import { propertyName } from './projection.js'
 import { expected, parseValue } from './values.js'
 import { type Violations, quoted } from './violations.js'
@@ -14,15 +15,19 @@ export interface PagingParams {
   readonly pageNumber?: string
   readonly pageSize?: string
   readonly includeTotal?: string
+  readonly after?: string
+  readonly before?: string
 }
 
 export interface Paging {
-  /** As the request says; a number of more than 5000 digits becomes the largest number of 5000 digits. */
-  readonly pageNumber: bigint
+  /**
+   * As the request says; a number of more than 5000 digits becomes the largest number of 5000 digits. undefined for a
+   * page that begins at a cursor.
+   */
+  readonly pageNumber: bigint | undefined
   /** At most the maximum of the service. */
   readonly pageSize: number
-  /** Rows before the page, at most 2^53-1: no table has so many. */
-  readonly offset: number
+  readonly start: PageStart
   readonly withTotal: boolean
 }
 
@@ -31,20 +36,56 @@ const DEFAULT_PAGE_SIZE = 10n
 const MAX_DIGITS = 5000
 const FURTHEST = BigInt(Number.MAX_SAFE_INTEGER)
 
-export function parsePaging(params: PagingParams, maxPageSize: number, violations: Violations): Paging {
+interface PagingLimits {
+  readonly maxPageSize: number
+  /** The cursors of the query. undefined if the query itself is invalid, which no cursor belongs to. */
+  readonly cursors: CursorCodec | undefined
+}
+
+export function parsePaging(
+  params: PagingParams,
+  { maxPageSize, cursors }: PagingLimits,
+  violations: Violations
+): Paging {
   const pageNumber = parsePositive(params.pageNumber, { parameter: 'pageNumber', fallback: 1n }, violations)
   const asked = parsePositive(params.pageSize, { parameter: 'pageSize', fallback: DEFAULT_PAGE_SIZE }, violations)
   const pageSize = smaller(asked, BigInt(maxPageSize))
+  const start = parseCursor(params, cursors, violations)
   return {
-    pageNumber,
+    pageNumber: start === undefined ? pageNumber : undefined,
     pageSize: Number(pageSize),
-    offset: Number(smaller((pageNumber - 1n) * pageSize, FURTHEST)),
+    start: start ?? { kind: 'offset', offset: Number(smaller((pageNumber - 1n) * pageSize, FURTHEST)) },
     withTotal: parseFlag(
       params.includeTotal,
       { parameter: 'includeTotal', code: 'paging.invalid', fallback: true },
       violations
     )
   }
+}
+
+/** undefined if the request has no cursor, or a wrong one. */
+function parseCursor(
+  params: PagingParams,
+  cursors: CursorCodec | undefined,
+  violations: Violations
+): PageStart | undefined {
+  const names = (['after', 'before'] as const).filter((name) => params[name] !== undefined)
+  const [kind] = names
+  if (kind === undefined) return undefined
+  if (names.length > 1 || params.pageNumber !== undefined) {
+    violations.add('paging.invalid', kind, 'A request takes one of after, before and pageNumber.')
+  }
+  const [position] = names.map((name) => {
+    const text = params[name] ?? ''
+    const found = cursors?.decode(text)
+    // The cursor of an invalid query can only be checked for its form.
+    if (cursors === undefined ? !isCursor(text) : found === undefined) {
+      const detail = `${name} takes a cursor of an earlier answer to the same filters, search and order.`
+      violations.add('paging.cursor.invalid', name, detail)
+    }
+    return found
+  })
+  return position === undefined ? undefined : { kind, position }
 }
 
 function parsePositive(
@@ -73,6 +114,8 @@ export interface SortParams {
   readonly sortDirection?: string
 }
 
+const MAX_SORT_COLUMNS = 4
+
 const DESCENDING: ReadonlyMap<string, boolean> = new Map([
   ['asc', false],
   ['ascending', false],
@@ -80,23 +123,64 @@ const DESCENDING: ReadonlyMap<string, boolean> = new Map([
   ['descending', true]
 ])
 
-/** A total order: the id, ascending, is the last key unless it is the sort column itself. */
+/** A total order: the id, ascending, is the last key unless the request names it. Keys behind the id decide nothing. */
 export function parseSort(params: SortParams | null, resource: Resource, violations: Violations): readonly SortKey[] {
   const id = { through: null, column: resource.id }
-  const path = params?.sortColumn === undefined ? id : resource.sortable.get(params.sortColumn.toLowerCase())
-  const descending = DESCENDING.get((params?.sortDirection ?? 'asc').toLowerCase())
-  if (path === undefined) {
-    const near = suggestion(params?.sortColumn ?? '', sortableNames(resource))
-    const detail = `${quoted(params?.sortColumn ?? '')} is not a property that can be sorted by.${near}`
-    violations.add('sort.property.unknown', 'sortColumn', detail)
+  const paths = parseSortColumns(params?.sortColumn, resource, violations)
+  const directions = parseSortDirections(params?.sortDirection, paths.length, violations)
+  const keys = paths.map((path, index) => ({
+    path: path ?? id,
+    descending: (directions.length === 1 ? directions[0] : directions[index]) ?? false
+  }))
+  const idAt = keys.findIndex(({ path }) => path.through === null && path.column === resource.id)
+  return idAt < 0 ? [...keys, { path: id, descending: false }] : keys.slice(0, idAt + 1)
+}
+
+/** The paths of the sort columns, undefined for a name that is no sort column. */
+function parseSortColumns(
+  text: string | undefined,
+  resource: Resource,
+  violations: Violations
+): readonly (Path | undefined)[] {
+  if (text === undefined) return [{ through: null, column: resource.id }]
+  const names = text.split(',', MAX_SORT_COLUMNS + 1)
+  if (names.length > MAX_SORT_COLUMNS) {
+    violations.add('sort.property.unknown', 'sortColumn', `sortColumn takes at most ${MAX_SORT_COLUMNS} properties.`)
+    return []
   }
-  if (descending === undefined) {
-    const detail = `sortDirection takes asc, desc, ascending or descending, not ${quoted(params?.sortDirection ?? '')}.`
+  const seen = new Set<string>()
+  return names.map((written) => {
+    const name = written.trim()
+    const path = resource.sortable.get(name.toLowerCase())
+    if (path === undefined) {
+      const near = suggestion(name, sortableNames(resource))
+      const detail = `${quoted(name)} is not a property that can be sorted by.${near}`
+      violations.add('sort.property.unknown', 'sortColumn', detail)
+    } else if (seen.has(name.toLowerCase())) {
+      violations.add('sort.property.unknown', 'sortColumn', `sortColumn names ${quoted(name)} twice.`)
+    }
+    seen.add(name.toLowerCase())
+    return path
+  })
+}
+
+/** One direction for all columns, or one for each. `columns` is 0 if the sort columns are invalid. */
+function parseSortDirections(text: string | undefined, columns: number, violations: Violations): readonly boolean[] {
+  const words = (text ?? 'asc').split(',', MAX_SORT_COLUMNS + 1)
+  if (words.length > 1 && columns > 0 && words.length !== columns) {
+    const detail = 'sortDirection takes one direction, or as many as sortColumn has properties.'
     violations.add('sort.direction.invalid', 'sortDirection', detail)
+    return []
   }
-  const first: SortKey = { path: path ?? id, descending: descending ?? false }
-  const isId = first.path.through === null && first.path.column === resource.id
-  return isId ? [first] : [first, { path: id, descending: false }]
+  return words.map((written) => {
+    const word = written.trim()
+    const descending = DESCENDING.get(word.toLowerCase())
+    if (descending === undefined) {
+      const detail = `sortDirection takes asc, desc, ascending or descending, not ${quoted(word)}.`
+      violations.add('sort.direction.invalid', 'sortDirection', detail)
+    }
+    return descending ?? false
+  })
 }
 
 function sortableNames(resource: Resource): string[] {

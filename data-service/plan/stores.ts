@@ -14,6 +14,7 @@ import type {
   LookPlan,
   LookupPlan,
   PagePlan,
+  Position,
   UpdatePlan
 } from './plans.js'
 
@@ -34,7 +35,10 @@ export interface PageResult {
   readonly rows: readonly LoadedRow[]
   /** undefined where the plan skips the count. */
   readonly total: number | undefined
-  readonly hasNext: boolean
+  /** Where the rows after the page begin; undefined if there are none. */
+  readonly next: Position | undefined
+  /** Where the rows before the page end; undefined if there are none. */
+  readonly previous: Position | undefined
 }
 
 export interface LookupResult {

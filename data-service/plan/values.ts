@@ -37,6 +37,25 @@ export function parseValue(text: string, field: Field): Operand | undefined {
   }
 }
 
+/** Whether this is a value that a row may have in the column, in exactly the form in which rows have it on the wire. */
+export function isWritten(value: Operand, field: Field): boolean {
+  switch (field.type) {
+    case 'bool':
+      return typeof value === 'boolean'
+    case 'int':
+      return typeof value === 'number' && parseValue(String(value), field) === value
+    case 'decimal':
+      return typeof value === 'string' && parseDecimal(value)?.scale === field.scale
+    case 'string':
+      return typeof value === 'string'
+    case 'guid':
+      return typeof value === 'string' && GUID.test(value.toLowerCase())
+    case 'long':
+    case 'dateTime':
+      return typeof value === 'string' && parseValue(value, field) === value
+  }
+}
+
 /** What a value of the type looks like, to complete "… is not …". */
 export function expected(field: Field): string {
   switch (field.type) {

@@ -6,6 +6,10 @@ const MAX_ECHO = 100
 export class Violations {
   readonly #violations: Violation[] = []
 
+  get isEmpty(): boolean {
+    return this.#violations.length === 0
+  }
+
   /** A violation of a query or path parameter. */
   add(code: ErrorCode, parameter: string, detail: string): void {
     this.#violations.push({ code, detail, place: { in: 'parameter', name: echoed(parameter) } })

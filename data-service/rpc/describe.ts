@@ -192,13 +192,18 @@ function mustBeGiven({ field }: Column): boolean {
 function queryable(
   name: string,
   resource: Resource
-): Pick<Property, 'filterable' | 'sortable' | 'operators' | 'operatorAliases'> {
+): Pick<Property, 'filterable' | 'sortable' | 'searchable' | 'operators' | 'operatorAliases'> {
   const filterable = resource.filterable.get(name.toLowerCase())
   const operators = filterable?.operators ?? []
   return {
     filterable: filterable !== undefined,
     sortable: resource.sortable.has(name.toLowerCase()),
+    searchable: isSearchable(name, resource),
     operators: [...operators],
     operatorAliases: filterable === undefined ? [] : [...aliasesOf(filterable.field.type, operators)]
   }
+}
+
+function isSearchable(name: string, { entity, properties }: Resource): boolean {
+  return entity.searchable.includes(name) && properties.has(name.toLowerCase())
 }

@@ -87,14 +87,19 @@ async function page(
   { caller, signal }: CallContext,
   request: PageRequest__Output
 ): Promise<PageResponse> {
-  const { plan, paging } = planPage(request, { planning, caller })
-  const { rows, total, hasNext } = await store.page(plan, signal)
+  const { plan, paging, cursors } = planPage(request, { planning, caller })
+  const { rows, total, next, previous } = await store.page(plan, signal)
+  const nextCursor = next && cursors.encode(next)
+  const previousCursor = previous && cursors.encode(previous)
   return {
     records: rows.map(recordEncoder(plan)),
     pageSize: paging.pageSize,
-    currentPage: paging.pageNumber.toString(),
-    hasNext,
-    ...(total === undefined ? {} : { totalCount: total })
+    currentPage: paging.pageNumber?.toString() ?? '',
+    hasNext: next !== undefined,
+    hasPrevious: previous !== undefined,
+    ...(total === undefined ? {} : { totalCount: total }),
+    ...(nextCursor === undefined ? {} : { nextCursor }),
+    ...(previousCursor === undefined ? {} : { previousCursor })
   }
 }
 
@@ -128,11 +133,11 @@ async function read(
   request: ReadRequest__Output
 ): Promise<ReadResponse> {
   const { plan, read: custom } = planCustomRead(request, { planning, caller })
-  const { rows, hasNext } = await store.page(plan, signal)
+  const { rows, next } = await store.page(plan, signal)
   return {
     json: Buffer.from(`[${rows.map(itemText(custom, plan)).join()}]`),
     rowLimit: plan.limit,
-    truncated: hasNext
+    truncated: next !== undefined
   }
 }
 

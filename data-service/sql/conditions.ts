@@ -13,13 +13,12 @@ export type RowCondition =
   ColumnComparison | { readonly anyOf: readonly RowCondition[] } | { readonly allOf: readonly RowCondition[] }
 
 /**
- * A comparison: that of a plan, or that of an export's position among rows with the same value. `inRun` means equal and
- * `inRunOfNulls` means NULL, both for a read that continues at an id. Unlike `isEmpty`, `inRunOfNulls` and `isNotNull`
- * treat an empty string as a value.
+ * A comparison: that of a plan, or one of keyset.ts. Unlike `isEmpty`, `isNull` and `isNotNull` treat an empty string as
+ * a value. `lessThanNull` and `never` are true for no row.
  */
 export interface ColumnComparison {
   readonly path: Path
-  readonly comparison: Comparison | 'inRun' | 'inRunOfNulls' | 'isNotNull'
+  readonly comparison: Comparison | 'isNull' | 'isNotNull' | 'lessThanNull' | 'never'
   readonly operands: readonly Operand[]
 }
 
@@ -45,9 +44,12 @@ function partsOf(combined: Exclude<RowCondition, ColumnComparison>): readonly Ro
   return 'anyOf' in combined ? combined.anyOf : combined.allOf
 }
 
-/** The conditions joined with AND. Only their shape is in the text; `boundValues` makes the operands. */
-export function whereAll(conditions: readonly RowCondition[], context: TextContext): WhereOptions {
-  let next = 0
+/**
+ * The conditions joined with AND. Only their shape is in the text; `boundValues` makes the operands. `first` is the
+ * number of the first comparison.
+ */
+export function whereAll(conditions: readonly RowCondition[], context: TextContext, first = 0): WhereOptions {
+  let next = first
   // Numbered in the order of comparisonsOf.
   const whereOf = (condition: RowCondition): WhereOptions => {
     if (isComparison(condition)) return whereOne(condition, `f${next++}`, context)
@@ -105,12 +107,14 @@ function whereOne(condition: ColumnComparison, name: string, context: TextContex
     context.dialect.operand(`${name}_${position}`, path.column.field)
   )
   switch (comparison) {
-    case 'inRun':
-      return inRun(key, literal(operands.join()), context)
-    case 'inRunOfNulls':
-      return inRunOfNulls(key, context)
+    case 'isNull':
+      return isNull(key)
     case 'isNotNull':
       return isNotNull(key)
+    case 'lessThanNull':
+      return where(key, Op.lt, literal('NULL'))
+    case 'never':
+      return where(fn('LENGTH', columnOf(path, context)), Op.lt, literal('0'))
     default: {
       const compared = whereCompared(comparison, { path, key, operands }, context)
       return isNegated(comparison) ? orNull(compared, path, key) : compared
@@ -171,18 +175,6 @@ function orNull(negative: WhereOptions, path: Path, key: Expression): WhereOptio
 
 function isNull(key: Expression): WhereOptions {
   return where(key, Op.is, literal('NULL'))
-}
-
-/** Equality as a range: for `=` MySQL and MariaDB read all rows of the value, for a range they start at the id. */
-function inRun(key: Expression, operand: ReturnType<typeof literal>, { dialect }: TextContext): WhereOptions {
-  return dialect.runsAsRanges
-    ? { [Op.and]: [where(key, Op.gte, operand), where(key, Op.lte, operand)] }
-    : where(key, Op.eq, operand)
-}
-
-/** The same for IS NULL: inside a function it makes the optimizer use the primary key, which also starts at the id. */
-function inRunOfNulls(key: Expression, { dialect }: TextContext): WhereOptions {
-  return dialect.runsAsRanges ? where(fn('ISNULL', key), Op.eq, literal('1')) : isNull(key)
 }
 
 function isNotNull(key: Expression): WhereOptions {

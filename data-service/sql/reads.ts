@@ -1,30 +1,11 @@
 import type { Entity, StoreName } from '../entity/entity.js'
-import type { Value } from '../entity/field.js'
-import type {
-  ExportPlan,
-  GetPlan,
-  ListPlan,
-  LookupPlan,
-  PagePlan,
-  PlannedChildren,
-  PlannedReference,
-  Projection,
-  SortKey
-} from '../plan/plans.js'
+import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan } from '../plan/plans.js'
 import type { ExportBatch, ListResult, LoadedRow, LookupResult, PageResult, ReadStore } from '../plan/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
 import type { Database, Reader, ReadSession } from './engines/engine.js'
 import { exportRows } from './exports.js'
-import {
-  loadChildren,
-  loadReferenced,
-  own,
-  scopeConditions,
-  type Selection,
-  selectionOf,
-  type Source,
-  valueAt
-} from './navigations.js'
+import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
+import { own, scopeConditions, type Source } from './navigations.js'
 import { idColumn, RowModels, Statements } from './statements.js'
 
 interface Databases {
@@ -49,11 +30,12 @@ export class SqlReadStore implements ReadStore {
   readonly #primary: Store
   readonly #second: Store
 
-  constructor(databases: Databases, entities: readonly Entity[]) {
+  /** `sortOrders`: those of the primary database (`SchemaTools.sortOrders`). Without them orders of several columns take longer. */
+  constructor(databases: Databases, entities: readonly Entity[], sortOrders?: ReadonlySet<string>) {
     const storeOf = (name: StoreName): Store => {
       const database = databases[name]
       const { sequelize, dialect } = database
-      const statements = new Statements(new RowModels(sequelize, entities, name), dialect)
+      const statements = new Statements(new RowModels(sequelize, entities, name), dialect, sortOrders)
       return { statements, dialect, reader: database.openReader(NAMES[name]) }
     }
     this.#databases = databases
@@ -63,27 +45,33 @@ export class SqlReadStore implements ReadStore {
 
   async list(plan: ListPlan, signal: AbortSignal): Promise<ListResult> {
     const sort = [{ path: own(idColumn(plan.entity)), descending: false }]
-    const cut = { conditions: scopeConditions(plan.scope), sort, limit: plan.limit }
-    const { page, more } = await this.#load({ plan, cut }, signal)
-    return { rows: page.rows(), truncated: more }
+    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
+    const { page, truncated } = await this.#load(plan, signal, async (session) => {
+      const found = await LoadedPage.load(session, this.#primary, {
+        plan,
+        cut: { conditions, sort, limit: plan.limit + 1 }
+      })
+      return { page: found.slice(0, plan.limit), truncated: found.length > plan.limit }
+    })
+    return { rows: page.rows(), truncated }
   }
 
   async page(plan: PagePlan, signal: AbortSignal): Promise<PageResult> {
-    const { sort, limit, offset, withTotal } = plan
     const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
-    const total: Total = async (session, found) => {
-      if (!withTotal) return undefined
-      const ended = found.length <= limit && (found.length > 0 || offset === 0)
-      return ended ? offset + found.length : await this.#count(session, plan, conditions)
-    }
-    const loaded = await this.#load({ plan, cut: { conditions, sort, limit, offset }, total }, signal)
-    return { rows: loaded.page.rows(), total: loaded.total, hasNext: loaded.more }
+    const { page, ...found } = await this.#load(plan, signal, async (session) => {
+      const read = await readPage(session, this.#primary, { plan, conditions })
+      if (!plan.withTotal) return { ...read, total: undefined }
+      return { ...read, total: read.total ?? (await this.#count(session, plan, conditions)) }
+    })
+    return { rows: page.rows(), ...found }
   }
 
   async get(plan: GetPlan, signal: AbortSignal): Promise<LoadedRow | undefined> {
     const byId = { path: own(idColumn(plan.entity)), comparison: 'equals', operands: [plan.id] } as const
     const cut = { conditions: [byId, ...scopeConditions(plan.scope)], sort: [] }
-    const { page } = await this.#load({ plan, cut }, signal)
+    const { page } = await this.#load(plan, signal, async (session) => ({
+      page: await LoadedPage.load(session, this.#primary, { plan, cut })
+    }))
     return page.rows()[0]
   }
 
@@ -119,22 +107,23 @@ export class SqlReadStore implements ReadStore {
     await Promise.all([this.#databases.primary.sequelize.close(), this.#databases.second.sequelize.close()])
   }
 
-  async #load(of: { plan: RowsPlan; cut: Cut; total?: Total }, signal: AbortSignal): Promise<Page> {
-    const { plan, cut, total } = of
-    const { limit } = cut
+  /** Finds the rows of a page, and then loads their navigations, on one connection. */
+  async #load<Found extends { readonly page: LoadedPage }>(
+    plan: RowsPlan,
+    signal: AbortSignal,
+    find: (session: ReadSession) => Promise<Found>
+  ): Promise<Found> {
     const [here, elsewhere] = ['primary', 'second'].map((store) =>
       plan.children.filter(({ children }) => children.store === store)
     )
-    const loaded = await this.#primary.reader.read(signal, async (session): Promise<Page> => {
-      const asked = limit === undefined ? cut : { ...cut, limit: limit + 1 }
-      const found = await LoadedPage.load(session, this.#primary, { plan, cut: asked })
-      const page = limit === undefined ? found : found.first(limit)
-      await page.loadReferences(session, this.#primary)
-      await page.loadChildren(session, this.#primary, here ?? [])
-      return { page, more: page.length < found.length, total: await total?.(session, found) }
+    const found = await this.#primary.reader.read(signal, async (session) => {
+      const read = await find(session)
+      await read.page.loadReferences(session, this.#primary)
+      await read.page.loadChildren(session, this.#primary, here ?? [])
+      return read
     })
-    await this.#loadElsewhere(loaded.page, elsewhere ?? [], signal)
-    return loaded
+    await this.#loadElsewhere(found.page, elsewhere ?? [], signal)
+    return found
   }
 
   /** Loads children from the second database after the connection to the primary one was released. */
@@ -148,112 +137,4 @@ export class SqlReadStore implements ReadStore {
     const [row] = await session.run(statements.count(entity, conditions), boundValues(conditions, dialect))
     return Number(row?.[0])
   }
-}
-
-interface Page {
-  readonly page: LoadedPage
-  /** Whether there are rows beyond the page's limit. */
-  readonly more: boolean
-  readonly total: number | undefined
-}
-
-type Total = (session: ReadSession, page: LoadedPage) => Promise<number | undefined>
-
-/** The common part of the plans of list, page and get. */
-interface RowsPlan {
-  readonly entity: Entity
-  readonly projection: Projection
-  readonly references: readonly PlannedReference[]
-  readonly children: readonly PlannedChildren[]
-}
-
-interface Cut {
-  readonly conditions: readonly RowCondition[]
-  readonly sort: readonly SortKey[]
-  readonly limit?: number
-  readonly offset?: number
-}
-
-type Row = readonly Value[]
-/** Finds the navigation's rows of a row. */
-type Finder<Found> = (row: Row) => Found
-
-/** The rows of a page. Their navigations are loaded one after another. */
-export class LoadedPage {
-  readonly #plan: RowsPlan
-  readonly #selection: Selection
-  readonly #rows: readonly Row[]
-  readonly #references = new Map<string, Finder<LoadedRow | null>>()
-  readonly #children = new Map<string, Finder<readonly Row[]>>()
-
-  private constructor(plan: RowsPlan, selection: Selection, rows: readonly Row[]) {
-    this.#plan = plan
-    this.#selection = selection
-    this.#rows = rows
-  }
-
-  static async load(session: ReadSession, source: Source, of: { plan: RowsPlan; cut: Cut }): Promise<LoadedPage> {
-    const { plan, cut } = of
-    const { conditions, sort, limit, offset } = cut
-    const needed = plan.references.map(({ reference }) => own(reference.via))
-    const selection = selectionOf(plan.entity, plan.projection, needed)
-    const statement = source.statements.rows({
-      entity: plan.entity,
-      ...selection,
-      conditions,
-      sort,
-      cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
-    })
-    const rows = await session.run(statement, {
-      ...boundValues(conditions, source.dialect),
-      ...(limit === undefined ? {} : { limit: BigInt(limit) }),
-      ...(offset === undefined ? {} : { offset: BigInt(offset) })
-    })
-    return new LoadedPage(plan, selection, rows)
-  }
-
-  get length(): number {
-    return this.#rows.length
-  }
-
-  /** A page of the first rows, without loaded navigations. */
-  first(count: number): LoadedPage {
-    return new LoadedPage(this.#plan, this.#selection, this.#rows.slice(0, count))
-  }
-
-  async loadReferences(session: ReadSession, source: Source): Promise<void> {
-    for (const planned of this.#plan.references) {
-      const keyOf = valueAt(this.#selection, own(planned.reference.via))
-      const found = await loadReferenced(session, source, { planned, keys: this.#rows.map(keyOf) })
-      this.#references.set(planned.reference.name, (row) => {
-        const values = found.get(String(keyOf(row)))
-        return values === undefined ? null : { values, references: NONE, children: NONE }
-      })
-    }
-  }
-
-  async loadChildren(session: ReadSession, source: Source, which: readonly PlannedChildren[]): Promise<void> {
-    const { entity } = this.#plan
-    const keyOf = valueAt(this.#selection, own(idColumn(entity)))
-    const keys = this.#rows.map(keyOf)
-    for (const planned of which) {
-      const found = await loadChildren(session, source, { owner: entity, planned, keys })
-      this.#children.set(planned.children.name, (row) => found.get(String(keyOf(row))) ?? [])
-    }
-  }
-
-  rows(): LoadedRow[] {
-    return this.#rows.map((row) => ({
-      values: row.slice(0, this.#selection.shown),
-      references: foundFor(row, this.#references),
-      children: foundFor(row, this.#children)
-    }))
-  }
-}
-
-const NONE: ReadonlyMap<string, never> = new Map<string, never>()
-
-function foundFor<Found>(row: Row, finders: ReadonlyMap<string, Finder<Found>>): ReadonlyMap<string, Found> {
-  if (finders.size === 0) return NONE
-  return new Map([...finders].map(([name, find]) => [name, find(row)]))
 }

@@ -10,6 +10,7 @@ import {
   type Model,
   type ModelAttributes,
   type ModelStatic,
+  Op,
   type Sequelize,
   type WhereOptions
 } from 'sequelize'
@@ -29,6 +30,7 @@ import {
 } from './conditions.js'
 import type { SqlDialect } from './engines/engine.js'
 import { type SelectedField, selectStatement, type Statement } from './engines/statement.js'
+import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
 
 type RowModel = ModelStatic<Model>
 
@@ -202,6 +204,8 @@ interface RowsShape {
   readonly selectedKey: string
   readonly conditions: readonly RowCondition[]
   readonly sort: readonly SortKey[]
+  /** Reads only the rows in these ranges, which follow one another in the order of `sort`. Only with the cut `limit`. */
+  readonly ranges?: Ranges
   readonly cut: 'whole' | 'limit' | 'limit and offset'
   readonly lock?: Lock
 }
@@ -220,18 +224,31 @@ const MAX_TEXT = 16_000_000
 export class Statements {
   readonly #models: RowModels
   readonly #dialect: SqlDialect
+  readonly #sortOrders: ReadonlySet<string>
   readonly #compiled = new LRUCache<string, Statement>({
     maxSize: MAX_TEXT,
     sizeCalculation: ({ sql }, key) => key.length + sql.length
   })
 
-  constructor(models: RowModels, dialect: SqlDialect) {
+  /** `sortOrders`: those of `SchemaTools.sortOrders`. */
+  constructor(models: RowModels, dialect: SqlDialect, sortOrders: ReadonlySet<string> = new Set()) {
     this.#models = models
     this.#dialect = dialect
+    this.#sortOrders = sortOrders
+  }
+
+  /** Whether an index serves the order, read forwards or backwards. The check at start holds that of a single key does. */
+  isIndexed({ table }: Entity, sort: readonly SortKey[]): boolean {
+    if (sort.length <= 2) return true
+    return [sort, reversed(sort)].some((order) => {
+      const keys = order.map(({ path, descending }) => `${path.column.column} ${descending ? 'DESC' : 'ASC'}`)
+      return order.every(({ path }) => path.through === null) && this.#sortOrders.has(`${table}: ${keys.join()}`)
+    })
   }
 
   rows(shape: RowsShape): Statement {
-    const { entity, selectedKey, conditions, sort, cut, lock } = shape
+    const { entity, selectedKey, sort, ranges = [], cut, lock } = shape
+    const conditions = [...shape.conditions, ...anyOfRanges(ranges)]
     const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending}`).join()
     const key = ['rows', entity.name, selectedKey, shapeOf(conditions), order, cut, lock].join('|')
     return this.#cached(key, () => this.#compileRows(shape))
@@ -256,22 +273,58 @@ export class Statements {
     return compiled
   }
 
-  #compileRows({ entity, selected, conditions, sort, cut, lock }: RowsShape): Statement {
+  #compileRows(shape: RowsShape): Statement {
+    const { conditions, ranges = [], selected } = shape
+    const text =
+      this.#dialect.readsRangesOfOr || ranges.length < 2
+        ? this.#rowsText({ ...shape, conditions: [...conditions, ...this.#oneCondition(shape)] })
+        : this.#unionText(shape, ranges)
+    return selectStatement(text, selected.map(fieldOf), this.#dialect.decode)
+  }
+
+  #oneCondition({ entity, sort, ranges = [] }: RowsShape): readonly RowCondition[] {
+    if (this.isIndexed(entity, sort)) return anyOfRanges(ranges)
+    return anyOfRangesUnindexed(ranges, { through: null, column: idColumn(entity) })
+  }
+
+  /**
+   * The ranges one after another. SQLite runs the parts of UNION ALL in the order of the text and stops at the limit, so
+   * that a range is read only as far as the ranges before it have not filled the page.
+   */
+  #unionText(shape: RowsShape, ranges: Ranges): string {
+    let next = comparisonsOf(shape.conditions).length
+    const parts = ranges.map((range) => {
+      const part = `SELECT * FROM (${this.#rowsText(shape, { range, first: next }).replace(/;$/, '')})`
+      next += range.length
+      return part
+    })
+    return `${parts.join(' UNION ALL ')} LIMIT $limit`
+  }
+
+  /** `within`: a range, and the number of its first comparison. */
+  #rowsText(
+    { entity, selected, conditions, sort, cut, lock }: RowsShape,
+    within: { readonly range: readonly RowCondition[]; readonly first: number } = { range: [], first: 0 }
+  ): string {
     const model = this.#models.of(entity)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
-    const paths = [...selected, ...comparisonsOf(conditions).map(({ path }) => path), ...sort.map(({ path }) => path)]
-    const text = selectText({
+    const compared = comparisonsOf([...conditions, ...within.range])
+    const paths = [...selected, ...compared.map(({ path }) => path), ...sort.map(({ path }) => path)]
+    const ranged = within.range.length === 0 ? [] : [whereAll(within.range, context, within.first)]
+    return selectText({
       sequelize: this.#models.sequelize,
       model,
       columns: selected.map((column, index) => [selectedColumn(column, context), `c${index}`]),
       joins: joinedBy(paths).map((reference) => this.#models.association(entity, reference)),
-      where: whereAll(conditions, context),
+      where:
+        conditions.length === 0 && ranged[0] !== undefined
+          ? ranged[0]
+          : { [Op.and]: [whereAll(conditions, context), ...ranged] },
       order: sort.map(({ path, descending }) => [keyOf(path, context), descending ? 'DESC' : 'ASC']),
       ...(lock === undefined ? {} : { lock }),
       ...(cut === 'whole' ? {} : { limit: 'limit' }),
       ...(cut === 'limit and offset' ? { offset: 'offset' } : {})
     })
-    return selectStatement(text, selected.map(fieldOf), this.#dialect.decode)
   }
 
   #compileCount(entity: Entity, conditions: readonly RowCondition[]): Statement {

@@ -13,7 +13,7 @@ import type { LoadedRow, LockedRow, StoredRow } from '../plan/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
 import type { ReadSession } from './engines/engine.js'
 import { own, scopeConditions, type Source } from './navigations.js'
-import { LoadedPage } from './reads.js'
+import { LoadedPage } from './loaded-page.js'
 import { idColumn, type Lock, ownerColumn } from './statements.js'
 
 /** Ids of one statement at most. */

@@ -10,7 +10,7 @@ export const READS = {
   list: {
     url: '/:resource',
     methods: ['GET', 'HEAD'],
-    names: ['fields', 'includeFKs', 'includeChildren'],
+    names: ['search', 'fields', 'includeFKs', 'includeChildren'],
     filters: false,
     rejected: [],
     summary: 'The first rows by id',
@@ -23,10 +23,13 @@ export const READS = {
     url: '/:resource/paged',
     methods: ['GET', 'HEAD'],
     names: [
+      'search',
       'sortColumn',
       'sortDirection',
       'pageSize',
       'pageNumber',
+      'after',
+      'before',
       'includeTotal',
       'fields',
       'includeFKs',
@@ -38,12 +41,12 @@ export const READS = {
     answer: 'The rows of the page.',
     mediaType: 'application/json',
     schema: rows,
-    headers: ['X-Pagination', 'X-Total-Count', 'Link']
+    headers: ['X-Pagination', 'X-Total-Count', 'X-Next-Cursor', 'X-Previous-Cursor', 'Link']
   },
   export: {
     url: '/:resource/export',
     methods: ['GET'],
-    names: ['sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
+    names: ['search', 'sortColumn', 'sortDirection', 'fields', 'bom', 'escapeFormulas'],
     filters: true,
     rejected: ['includeChildren'],
     summary: 'Every row that matches, as CSV',
@@ -87,6 +90,16 @@ interface ReadRoute extends Route, RouteParameters<ParameterName> {
   readonly schema: (resource: string) => object
   /** Response headers that the OpenAPI document names. */
   readonly headers: readonly string[]
+}
+
+/** The parameters that a read takes of this resource. A resource without searchable properties has no `search`. */
+export function readParameters(
+  operation: ReadOperation,
+  resource: Resource | undefined
+): RouteParameters<ParameterName> {
+  const route: ReadRoute = READS[operation]
+  if (operation === 'lookup' || resource?.properties.some(({ searchable }) => searchable) === true) return route
+  return { ...route, names: route.names.filter((name) => name !== 'search') }
 }
 
 function row(schema: string): object {

@@ -3,6 +3,7 @@ import type {
   CustomRead,
   EntityRecord,
   ListResponse,
+  PageResponse,
   Resource,
   Selection,
   Shape,
@@ -19,8 +20,8 @@ import {
   ownerParameterOf,
   ownerParameterOfRead,
   entityPathOf,
-  type ReadOperation,
-  READS
+  readParameters,
+  type ReadOperation
 } from './paths.js'
 import {
   routeGuards,
@@ -51,7 +52,7 @@ interface ReadOf {
  */
 export function readQuery({ resource, operation }: ReadOf, request: FastifyRequest, reply: FastifyReply): ReadQuery {
   const owner = ownerParameterOf(resource, operation)
-  const query = routeQuery<ParameterName>(queryOf(request.url), READS[operation], owner)
+  const query = routeQuery<ParameterName>(queryOf(request.url), readParameters(operation, resource), owner)
   const { unplaced } = handleUnknownParameters(query, request, reply)
   return { values: query.values, filters: query.filters, owner: ownerMember(query), unplaced }
 }
@@ -67,6 +68,7 @@ function shapeOf({ values }: ReadQuery): Shape {
 export function selectionOf({ values, filters }: ReadQuery): Selection {
   return {
     filters: [...filters],
+    ...(values.search === undefined ? {} : { search: values.search }),
     ...(values.sortColumn === undefined ? {} : { sortColumn: values.sortColumn }),
     ...(values.sortDirection === undefined ? {} : { sortDirection: values.sortDirection })
   }
@@ -115,6 +117,7 @@ function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityRou
     const response = await data.list(readContext(request, reply), {
       resource,
       shape: shapeOf(query),
+      ...(query.values.search === undefined ? {} : { search: query.values.search }),
       ...query.owner,
       unplaced: query.unplaced
     })
@@ -136,7 +139,7 @@ function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityRou
  * has one, an equivalent filter takes its place.
  */
 function continuationQuery(query: string, resource: Resource | undefined): string {
-  const shapeParameters = pickParameters(query, READS.list.names)
+  const shapeParameters = pickParameters(query, readParameters('list', resource).names)
   const owner = ownerParameterOf(resource, 'list')
   const ownerParameter = owner === undefined ? '' : pickParameters(query, [owner])
   const isKnown = ownerParameterOf(resource, 'paged') === owner
@@ -161,7 +164,7 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
   app.get<{ Params: ResourceParams }>(path.url, routeGuards(catalogue, path), async (request, reply) => {
     const { resource } = request.params
     const query = readQuery({ resource: catalogue.find(resource), operation: 'paged' }, request, reply)
-    const { pageNumber, pageSize, includeTotal } = query.values
+    const { pageNumber, pageSize, includeTotal, after, before } = query.values
     const response = await data.page(readContext(request, reply), {
       resource,
       selection: selectionOf(query),
@@ -169,25 +172,36 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
       ...(pageNumber === undefined ? {} : { pageNumber }),
       ...(pageSize === undefined ? {} : { pageSize }),
       ...(includeTotal === undefined ? {} : { includeTotal }),
+      ...(after === undefined ? {} : { after }),
+      ...(before === undefined ? {} : { before }),
       ...query.owner,
       unplaced: query.unplaced
     })
     const pagination = paginationOf({ ...response, totalCount: response.totalCount })
     reply.header('x-pagination', pagination.json)
     if (pagination.totalCount !== undefined) reply.header('x-total-count', pagination.totalCount)
+    const { nextCursor, previousCursor } = response
+    if (nextCursor !== undefined) reply.header('x-next-cursor', nextCursor)
+    if (previousCursor !== undefined) reply.header('x-previous-cursor', previousCursor)
     const url = `${address.baseFor(request)}/${resource}/paged`
     const here = { url, query: queryOf(request.url) }
-    const links = pageLinks(here, linksOf(pagination), headerRoom(reply.getHeaders()))
+    const links = pageLinks(here, linksOf(pagination, response), headerRoom(reply.getHeaders()))
     if (links !== undefined) reply.header('link', links)
     return reply.type(JSON_TYPE).send(recordArray(response.records))
   })
 }
 
-function linksOf({ previous, next, last }: Pagination): PageLink[] {
+/** The neighbours of a page with a number are numbers, those of an answer to a cursor are cursors. */
+function linksOf({ previous, next, last }: Pagination, { currentPage, ...cursors }: PageResponse): PageLink[] {
+  const isNumbered = currentPage !== ''
+  const before = isNumbered ? undefined : cursors.previousCursor
+  const after = isNumbered ? undefined : cursors.nextCursor
   return [
     { rel: 'first', pageNumber: '1' },
     ...(previous === undefined ? [] : [{ rel: 'prev', pageNumber: previous } as const]),
+    ...(before === undefined ? [] : [{ rel: 'prev', before } as const]),
     ...(next === undefined ? [] : [{ rel: 'next', pageNumber: next } as const]),
+    ...(after === undefined ? [] : [{ rel: 'next', after } as const]),
     ...(last === undefined ? [] : [{ rel: 'last', pageNumber: last } as const])
   ]
 }

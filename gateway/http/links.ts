@@ -4,14 +4,19 @@ import { nameOf } from './query-string.js'
 interface PageFacts {
   /** The effective page size, at least 1. */
   readonly pageSize: number
-  /** Decimal digits of any length. */
+  /** Decimal digits of any length. Empty for a page that begins at a cursor and has no number. */
   readonly currentPage: string
   /** Decimal digits; undefined if the rows were not counted. */
   readonly totalCount: string | undefined
   readonly hasNext: boolean
+  /** Whether rows precede the page. Of a page with a number its number tells. */
+  readonly hasPrevious: boolean
 }
 
-/** The value of `X-Pagination` and the numbers of the neighbouring pages as decimal digits. */
+/**
+ * The value of `X-Pagination` and the numbers of the neighbouring pages as decimal digits. Neighbours of a page without a
+ * number have none either.
+ */
 export interface Pagination {
   /** The value of `X-Pagination`. */
   readonly json: string
@@ -30,24 +35,25 @@ const MAX_PAGE_DIGITS = 1000
  * written by hand, since JSON.stringify cannot write a number that a double cannot hold.
  */
 export function paginationOf(page: PageFacts): Pagination {
-  const current = BigInt(page.currentPage)
+  const current = page.currentPage === '' ? undefined : BigInt(page.currentPage)
   const total = page.totalCount === undefined ? undefined : BigInt(page.totalCount)
   const size = BigInt(page.pageSize)
   const pages = total === undefined ? undefined : (total + size - 1n) / size
-  const previous = previousOf(current, pages)
+  const previous = current === undefined ? undefined : previousOf(current, pages)
+  const hasPrevious = current === undefined ? page.hasPrevious : previous !== undefined
   const members = [
     ...(total === undefined ? [] : [`"totalCount":${total}`]),
     `"pageSize":${size}`,
-    ...(page.currentPage.length > MAX_PAGE_DIGITS ? [] : [`"currentPage":${current}`]),
+    ...(page.currentPage.length > MAX_PAGE_DIGITS ? [] : [`"currentPage":${current ?? null}`]),
     ...(pages === undefined ? [] : [`"totalPages":${pages}`]),
-    `"hasPrevious":${previous !== undefined}`,
+    `"hasPrevious":${hasPrevious}`,
     `"hasNext":${page.hasNext}`
   ]
   return {
     json: `{${members.join(',')}}`,
     totalCount: total?.toString(),
     previous: previous?.toString(),
-    next: page.hasNext ? (current + 1n).toString() : undefined,
+    next: page.hasNext && current !== undefined ? (current + 1n).toString() : undefined,
     last: pages === undefined || pages === 0n ? undefined : pages.toString()
   }
 }
@@ -59,13 +65,14 @@ function previousOf(current: bigint, pages: bigint | undefined): bigint | undefi
 }
 
 /** A link of the `Link` header (RFC 8288) to another page. */
-export interface PageLink {
+export type PageLink = {
   readonly rel: 'first' | 'prev' | 'next' | 'last'
-  /** Decimal digits. */
-  readonly pageNumber: string
   /** undefined: the page size of the request. */
   readonly pageSize?: string
-}
+} & PagePlace
+
+/** The parameter that says where a page begins or ends: a number in decimal digits, or a cursor. */
+type PagePlace = { readonly pageNumber: string } | { readonly after: string } | { readonly before: string }
 
 /** The links in the order in which they get room. A client can derive the later ones from the earlier ones. */
 const LINK_PRIORITY: readonly PageLink['rel'][] = ['next', 'prev', 'first', 'last']
@@ -89,17 +96,23 @@ export function pageLinks(
   return written.size === 0 ? undefined : [...written.values()].join(', ')
 }
 
-const PAGE_NUMBER = /^page(?:number)?$/i
+/** The names of parameters that say where a page begins or ends. */
+const PAGE_PLACE = /^(?:page|pagenumber|after|before)$/i
 const PAGE_SIZE = /^pagesize$/i
 
 function linkTo(url: string, query: string, link: PageLink): string {
   const kept = query.split('&').filter((piece) => {
     const name = nameOf(piece)
-    return piece !== '' && !PAGE_NUMBER.test(name) && !(link.pageSize !== undefined && PAGE_SIZE.test(name))
+    return piece !== '' && !PAGE_PLACE.test(name) && !(link.pageSize !== undefined && PAGE_SIZE.test(name))
   })
   if (link.pageSize !== undefined) kept.push(`pageSize=${link.pageSize}`)
-  kept.push(`pageNumber=${link.pageNumber}`)
+  kept.push(placeOf(link))
   return `${url}?${kept.map(escapeQuery).join('&')}`
+}
+
+function placeOf(link: PagePlace): string {
+  if ('pageNumber' in link) return `pageNumber=${link.pageNumber}`
+  return 'after' in link ? `after=${link.after}` : `before=${link.before}`
 }
 
 /** Percent-encodes what clients send unencoded although RFC 3986 section 3.4 forbids it in a query, mostly brackets. */

@@ -159,6 +159,8 @@ export type ParameterName =
   | 'pageSize'
   | 'pageNumber'
   | 'includeTotal'
+  | 'after'
+  | 'before'
   | 'search'
   | 'bom'
   | 'escapeFormulas'

@@ -25,7 +25,10 @@ export const COMPONENT_HEADERS = {
       properties: {
         totalCount: { type: 'integer', description: 'Absent with includeTotal=false.' },
         pageSize: { type: 'integer', description: 'As clamped.' },
-        currentPage: { type: 'integer', description: 'As asked, in exact digits.' },
+        currentPage: {
+          type: ['integer', 'null'],
+          description: 'As asked, in exact digits. null in an answer to a cursor; absent where it has over 1000 digits.'
+        },
         totalPages: { type: 'integer', description: 'Absent with includeTotal=false.' },
         hasPrevious: { type: 'boolean' },
         hasNext: { type: 'boolean' }
@@ -33,6 +36,10 @@ export const COMPONENT_HEADERS = {
     }
   }),
   'X-Total-Count': header('Rows that match in all; absent with includeTotal=false.', { type: 'integer' }),
+  'X-Next-Cursor': header(
+    'The value of `after` for the rows that follow. Absent where there are none, and where it would be over 1 KiB.'
+  ),
+  'X-Previous-Cursor': header('The value of `before` for the rows that precede, likewise.'),
   Link: header('Links to other pages (RFC 8288) that keep every other parameter. Left out where it would be too long.'),
   ETag: header('The row version as a weak entity tag; absent where the answer holds no rowVersion.'),
   Location: header('The absolute URL of the new row.', { type: 'string', format: 'uri' }),

@@ -1,5 +1,5 @@
 import type { Resource } from '../data/data-client.js'
-import { ownerParameterOf, type ReadOperation, READS } from '../entity-routes/paths.js'
+import { ownerParameterOf, type ReadOperation, readParameters } from '../entity-routes/paths.js'
 import type { ParameterName } from '../http/query-string.js'
 
 const FLAG = { type: 'boolean', default: false } as const
@@ -8,9 +8,9 @@ const FROM_ONE = { type: 'integer', minimum: 1 } as const
 
 /** All parameters of an operation: those of its route, filters, the owner parameter, and the common headers. */
 export function operationParameters(resource: Resource, operation: ReadOperation): object[] {
-  const { names, filters } = READS[operation]
+  const { names, filters } = readParameters(operation, resource)
   return [
-    ...names.map((name) => queryParameter(resource, name)),
+    ...names.map((name) => queryParameter(resource, operation, name)),
     ...(filters ? filterParameters(resource) : []),
     ...ownerParameters(ownerParameterOf(resource, operation)),
     ...HEADER_PARAMETERS
@@ -80,13 +80,25 @@ export const WRITE_HEADER_PARAMETERS = {
   }
 } as const
 
-function queryParameter(resource: Resource, name: ParameterName): object {
-  return { name, in: 'query', ...descriptions(resource)[name] }
+function queryParameter(resource: Resource, operation: ReadOperation, name: ParameterName): object {
+  return { name, in: 'query', ...(name === 'search' ? search(resource, operation) : descriptions(resource)[name]) }
+}
+
+function search(resource: Resource, operation: ReadOperation): object {
+  const schema = { type: 'string' }
+  if (operation === 'lookup') return { description: 'Keeps names that contain it.', schema }
+  const searched = resource.properties.filter(({ searchable }) => searchable).map(({ name }) => name)
+  return {
+    description:
+      'Up to eight words with white space between. Keeps rows where each word is contained in at least one of: ' +
+      `${searched.join(', ')}.`,
+    schema
+  }
 }
 
 function descriptions(
   resource: Resource
-): Readonly<Record<ParameterName, { readonly description: string; readonly schema: object }>> {
+): Readonly<Record<Exclude<ParameterName, 'search'>, { readonly description: string; readonly schema: object }>> {
   const selectable = resource.properties.filter((property) => property.selectable).map(({ name }) => name)
   const sortable = resource.properties.filter((property) => property.sortable).map(({ name }) => name)
   return {
@@ -98,26 +110,39 @@ function descriptions(
     includeChildren: { description: 'Loads the children of each row.', schema: FLAG },
     sortColumn: {
       description:
-        'The property to order by; the id is always the last key. Nulls come first ascending, last descending.',
-      schema: sortable.length === 0 ? { type: 'string' } : { type: 'string', enum: sortable }
+        'Up to four properties to order by, with commas between; the id is always the last key. Nulls come first ' +
+        `ascending, last descending. Of: ${sortable.join(', ')}.`,
+      ...listed(sortable.length === 0 ? { type: 'string' } : { type: 'string', enum: sortable })
     },
     sortDirection: {
-      description: 'In any letter case.',
-      schema: { type: 'string', enum: ['asc', 'desc', 'ascending', 'descending'], default: 'ascending' }
+      description: 'One direction for all sort columns, or one for each, in any letter case. Ascending by default.',
+      ...listed({ type: 'string', enum: ['asc', 'desc', 'ascending', 'descending'] })
     },
     pageSize: { description: 'Rows a page, clamped to the maximum.', schema: { ...FROM_ONE, default: 10 } },
     pageNumber: {
       description: 'The page, from 1. `page` is an alias; send one of the two.',
       schema: { ...FROM_ONE, default: 1 }
     },
+    after: {
+      description: 'The `X-Next-Cursor` of an answer to the same filters, search and order, instead of a page number.',
+      schema: { type: 'string', maxLength: 1024 }
+    },
+    before: {
+      description: 'The `X-Previous-Cursor` of such an answer, instead of a page number.',
+      schema: { type: 'string', maxLength: 1024 }
+    },
     includeTotal: { description: 'Whether to count all rows that match.', schema: ON_FLAG },
-    search: { description: 'Keeps names that contain it.', schema: { type: 'string' } },
     bom: { description: 'Whether the file begins with a UTF-8 byte order mark.', schema: ON_FLAG },
     escapeFormulas: {
       description: "Whether text cells that would read as formulas get a leading '.",
       schema: ON_FLAG
     }
   }
+}
+
+/** Items with commas between. */
+function listed(items: object): { readonly schema: object; readonly style: 'form'; readonly explode: false } {
+  return { schema: { type: 'array', maxItems: 4, items }, style: 'form', explode: false }
 }
 
 /** Two for each property, both repeatable: the n-th operator belongs to the n-th value, and an incomplete pair is ignored. */

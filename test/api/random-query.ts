@@ -73,17 +73,34 @@ export function anyQuery(resource: OracleResource, rows: readonly NewRow[]): fc.
       filters: fc.array(often(condition, fc.constant({ property: 'nope', operator: 'eq', value: '1' }), 30), {
         maxLength: 4
       }),
+      search: often(searched(rows, resource), fc.constantFrom('', ' ', 'a b c d e f g h i'), 8),
       sortColumn: often(
-        property.map(({ name }) => name),
-        fc.constant('nope'),
+        fc.array(property, { minLength: 1, maxLength: 3 }).map((some) => some.map(({ name }) => name).join()),
+        fc.constantFrom('nope', 'id,nope', 'id,price,price', 'id,price,name,sku,barcode'),
         20
       ),
-      sortDirection: fc.constantFrom('asc', 'desc', 'ASCENDING', 'Descending'),
+      sortDirection: often(
+        fc.constantFrom('asc', 'desc', 'ASCENDING', 'Descending'),
+        fc.constantFrom('desc,asc', 'ASC,Desc,asc', 'up')
+      ),
       pageNumber: fc.integer({ min: 1, max: 6 }),
       pageSize: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.constantFrom(500, 501, 100_000))
     },
     { requiredKeys: ['filters'] }
   )
+}
+
+/** Fragments of texts of one row or of several. */
+function searched(rows: readonly NewRow[], resource: OracleResource): fc.Arbitrary<string> {
+  const present = rows.flatMap((row) => resource.searchable.map((name) => row[name]))
+  const fragment = fc
+    .tuple(
+      fc.constantFrom(...present.filter((value) => typeof value === 'string')),
+      fc.nat(5),
+      fc.integer({ min: 1, max: 3 })
+    )
+    .map(([whole, at, n]) => whole.slice(at, at + n))
+  return fc.array(fragment, { minLength: 1, maxLength: 3 }).map((fragments) => fragments.join(' '))
 }
 
 function operand(property: OracleProperty, rows: readonly NewRow[]): fc.Arbitrary<string> {

@@ -116,6 +116,58 @@ describe('statement texts in the log of MariaDB', function () {
     })
   }
 
+  /** The cursors of consecutive rows, one a row. */
+  const cursorsOf = async (query: string, count: number): Promise<string[]> => {
+    const found: string[] = []
+    let target = `/products/paged?${query}&pageSize=1`
+    while (found.length < count) {
+      const next = (await store.call(target)).headers['x-next-cursor']
+      if (typeof next !== 'string') return found
+      found.push(next)
+      target = `/products/paged?${query}&pageSize=1&after=${next}`
+    }
+    return found
+  }
+
+  for (const [sort, patterns] of [
+    ['sortColumn=sku', 1],
+    ['sortColumn=weightGrams', 2],
+    ['sortColumn=weightGrams,barcode&sortDirection=desc,asc', 4]
+  ] as const) {
+    it(`are one for each direction and pattern of null keys, for 1,000 cursors by ${sort}`, async () => {
+      const query = `includeTotal=false&fields=id,name&${sort}`
+      const cursors = await cursorsOf(query, 100)
+      expect(cursors).to.have.length(11)
+      for (const parameter of ['after', 'before']) {
+        const targets = numbers(VALUES).map(
+          (n) => `/products/paged?${query}&${parameter}=${cursors[n % cursors.length] ?? ''}`
+        )
+        const texts = [...prepared(await run(targets))].filter((text) => text.includes('FROM `products`'))
+        expect(texts).to.have.length.within(1, patterns)
+      }
+    })
+  }
+
+  it('are one for sort lists of one shape, and one for searches of one number of words', async () => {
+    const sorted = (n: number): string =>
+      `sortColumn=price,${n % 2 === 0 ? 'NAME' : 'name'}&sortDirection=${n % 3 === 0 ? 'desc' : 'DESC,desc'}`
+    const lists = await run(
+      numbers(40, 1).map((n) => `/products/paged?includeTotal=false&fields=sku&${sorted(n)}&page=${n}`)
+    )
+    expect([...prepared(lists)]).to.have.length(1)
+    for (const words of [1, 2, 8]) {
+      const search = (n: number): string =>
+        numbers(words)
+          .map((word) => `word${n}x${word}`)
+          .join('+')
+      const lines = await run(
+        numbers(40).map((n) => `/products/paged?includeTotal=false&fields=sku&search=${search(n)}`)
+      )
+      expect([...prepared(lines)]).to.have.length(1)
+      expect(queried(lines).filter((text) => /word\d+x/.test(text))).to.deep.equal([])
+    }
+  })
+
   it('hold no value in exports either', async () => {
     const lines = await run(numbers(20).map((n) => `/products/export?${filter('name', 'ne', `value${n}x`)}`))
     expect(queried(lines).filter((text) => /value\d+x/.test(text))).to.deep.equal([])

@@ -14,6 +14,10 @@ export interface Call {
   readonly includeFKs?: string
   readonly includeChildren?: string
   readonly pageSize?: string
+  readonly search?: string
+  /** Cursors of an earlier answer. */
+  readonly after?: string
+  readonly before?: string
   readonly body?: object
   /** Whether the body of an update is a merge patch. */
   readonly patch?: boolean
@@ -38,6 +42,8 @@ export interface Outcome {
   readonly rows: readonly Row[]
   /** Number of rows on all pages; undefined where the answer has none. */
   readonly total: string | undefined
+  /** Cursors of a page; undefined where the answer has none. */
+  readonly cursors?: { readonly next: string | undefined; readonly previous: string | undefined }
   /** All that was sent. */
   readonly text: string
 }

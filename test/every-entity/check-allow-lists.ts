@@ -3,7 +3,7 @@ import { parseCondition } from '../oracle/condition.js'
 import { order } from '../oracle/read-oracle.js'
 import type { OracleProperty, OracleResource } from '../oracle/resource.js'
 import type { WireValue } from '../oracle/wire-value.js'
-import type { Call } from './call.js'
+import type { Call, Outcome, Transport } from './call.js'
 import { ADMIN, callersOf } from './caller.js'
 import { type Described, describedResource } from './described.js'
 import type { EveryStore } from './every-store.js'
@@ -46,17 +46,59 @@ export function checkAllowLists(store: EveryStore, entity: Entity): void {
     const findings = new Findings()
     const rows = await propertyRows(store.sql, entity)
     const properties = await describedResource(store, entity)
-    const resource: OracleResource = { name: entity.name, from: '', properties: properties.map(oracleProperty) }
+    const resource: OracleResource = {
+      name: entity.name,
+      from: '',
+      properties: properties.map(oracleProperty),
+      searchable: []
+    }
     for (const property of properties.filter(({ sortable }) => sortable)) {
       for (const sortDirection of ['asc', 'desc']) {
         const call: Call = { ...page, sortColumn: property.name, sortDirection }
         const outcomes = await answeredByAll(store, { call, caller: ADMIN }, { code: 'ok', findings })
-        const sorted = order(resource, rows, {
-          sort: oracleProperty(property),
-          descending: sortDirection === 'desc'
-        })
+        const sorted = order(resource, rows, [
+          { sort: oracleProperty(property), descending: sortDirection === 'desc' }
+        ]).map(idOf)
         for (const outcome of outcomes) {
-          findings.same(`${property.name} ${sortDirection}`, outcome.rows.map(idOf), sorted.map(idOf))
+          findings.same(`${property.name} ${sortDirection}`, outcome.rows.map(idOf), sorted)
+        }
+        for (const transport of store.transports) {
+          const walk = await walkedByCursors(store, { call, transport, rows: rows.length })
+          const [what, back] = [`${transport.name} cursors of ${property.name} ${sortDirection}`, walk.back]
+          findings.same(what, walk.forward, sorted)
+          findings.same(`${what}, back`, back, sorted.slice(0, back.length))
+          findings.same(`${what}, back to the first row`, back.length > 0, sorted.length > 1)
+        }
+      }
+    }
+    findings.finish()
+  })
+
+  it('searches its searchable properties alone', async () => {
+    const findings = new Findings()
+    const { searchable } = ruleOf(entity)
+    const rows = await propertyRows(store.sql, entity)
+    const described = await describedResource(store, entity)
+    const told = described.filter((property) => property.searchable).map(({ name }) => name)
+    findings.same('searchable properties', told.toSorted(), searchable.toSorted())
+    const texts = described.filter(({ type, filterable }) => type === 'string' && filterable)
+    for (const { name } of texts) {
+      const [word = 'x'] = valueFor({ name }, '', rows).split(/\s+/)
+      const matches = described
+        .filter((property) => searchable.includes(property.name))
+        .map((property) => {
+          const test = parseCondition(oracleProperty(property), 'contains', word)
+          return (row: StoredRow): boolean => !('code' in test) && test(row[property.name] ?? null)
+        })
+      const found = rows.filter((row) => matches.some((match) => match(row))).map(idOf)
+      for (const operation of ['paged', 'list', 'export'] as const) {
+        for (const transport of store.transports) {
+          const call: Call = { ...page, operation, search: word }
+          const what = `${transport.name} ${operation} search=${word}`
+          const { code, rows: shown } = await store.send(transport, call, ADMIN)
+          const isIgnored = searchable.length === 0 && transport.name === 'HTTP'
+          const expected = isIgnored ? rows.map(idOf) : searchable.length === 0 ? 'parameter.unknown' : found
+          findings.same(what, code === 'ok' ? shown.map(idOf) : code, expected)
         }
       }
     }
@@ -133,6 +175,29 @@ export function checkAllowLists(store: EveryStore, entity: Entity): void {
   })
 }
 
+/** The ids of all rows by following `after` from the first page, and those before the last page by following `before`. */
+async function walkedByCursors(
+  store: EveryStore,
+  { call, transport, rows }: { readonly call: Call; readonly transport: Transport; readonly rows: number }
+): Promise<{ readonly forward: string[]; readonly back: string[] }> {
+  const pageSize = String(Math.max(1, Math.ceil(rows / 4)))
+  const read = async (where: Pick<Call, 'after' | 'before'>): Promise<Outcome> =>
+    await store.send(transport, { ...call, ...where, pageSize }, ADMIN)
+  let last = await read({})
+  const forward = last.rows.map(idOf)
+  for (let after = last.cursors?.next; after !== undefined && forward.length <= rows; after = last.cursors?.next) {
+    last = await read({ after })
+    forward.push(...last.rows.map(idOf))
+  }
+  const back: string[] = []
+  for (let before = last.cursors?.previous; before !== undefined && back.length <= rows;) {
+    const { rows: found, cursors } = await read({ before })
+    back.unshift(...found.map(idOf))
+    before = cursors?.previous
+  }
+  return { forward, back }
+}
+
 /** Of two names as far from any that is known, one may be nearer to another. */
 const SUGGESTION = / Did you mean \\?"\w+\\?"\?/g
 
@@ -149,7 +214,7 @@ function oracleProperty({ name, type, nullable, scale }: Described): OraclePrope
 }
 
 /** One that the middle row has, so that some rows meet the condition and others do not. */
-function valueFor({ name }: Described, operator: string, rows: readonly StoredRow[]): string {
+function valueFor({ name }: Pick<Described, 'name'>, operator: string, rows: readonly StoredRow[]): string {
   if (/empty/.test(operator)) return ''
   const values = rows.flatMap((row): NonNullable<WireValue>[] => {
     const value = row[name] ?? null

@@ -58,7 +58,8 @@ const DELETIONS: readonly Deletion[] = [
     from: /\breadableBy\('[a-z-]+:[a-z]+', /g,
     to: '(',
     grep: 'as it is listed|shows each caller'
-  }
+  },
+  { title: 'what search looks into', from: /\bsearchable: \[[^\]]*\],/, to: '', grep: 'searches' }
 ]
 
 describe('an entity file without', function () {

@@ -36,14 +36,28 @@ const METHODS: Readonly<Record<Exclude<Call['operation'], 'export'>, Method>> = 
 
 function requestOf(call: Call): object {
   const { resource, operation, id, name, owner, body, patch, ifMatch } = call
-  const { filters = [], sortColumn, sortDirection, fields, includeFKs, includeChildren, pageSize } = call
+  const {
+    filters = [],
+    sortColumn,
+    sortDirection,
+    fields,
+    includeFKs,
+    includeChildren,
+    pageSize,
+    search,
+    after,
+    before
+  } = call
   return defined({
     resource,
     id,
     ...(operation === 'act' ? { action: name } : { name }),
     // Several values of a parameter are joined by commas (entity_service.proto).
     ownerParameter: owner?.values.join(','),
-    selection: defined({ filters, sortColumn, sortDirection }),
+    selection: defined({ filters, sortColumn, sortDirection, search }),
+    ...(operation === 'list' ? { search } : {}),
+    after,
+    before,
     ...(operation === 'export' ? { fields, idleTimeoutMs: 10_000 } : {}),
     shape: defined({ fields, includeFks: includeFKs, includeChildren }),
     pageSize,
@@ -77,6 +91,8 @@ function outcomeOf({ operation }: Call, answer: object): Outcome {
     readonly records?: readonly { readonly json: Buffer }[]
     readonly json?: Buffer
     readonly totalCount?: string
+    readonly nextCursor?: string
+    readonly previousCursor?: string
   }
   const texts = Array.isArray(answer)
     ? exportTexts(answer as readonly Part[])
@@ -87,7 +103,16 @@ function outcomeOf({ operation }: Call, answer: object): Outcome {
     body === undefined
       ? texts.flatMap((one) => asRows(JSON.parse(one)))
       : asRows(operation === 'lookup' ? (body as { items: unknown }).items : body)
-  return { code: 'ok', status: 0, detail: '', rows, total: message.totalCount, text: whole ?? texts.join('\n') }
+  const cursors = { next: message.nextCursor, previous: message.previousCursor }
+  return {
+    code: 'ok',
+    status: 0,
+    detail: '',
+    rows,
+    total: message.totalCount,
+    cursors,
+    text: whole ?? texts.join('\n')
+  }
 }
 
 /** Each row of an export as a JSON object. */

@@ -17,13 +17,21 @@ function targetOf(call: Call): string {
   const { resource, operation, id, name, owner, filters = [] } = call
   const segment = ['paged', 'export', 'lookup'].includes(operation) ? operation : name
   const path = [resource, id && encodeURIComponent(id), segment].filter((one) => one !== undefined && one !== '')
-  const { sortColumn, sortDirection, fields, includeFKs, includeChildren, pageSize } = call
+  const { sortColumn, sortDirection, fields, includeFKs, includeChildren, pageSize, search, after, before } = call
   const query = [
     ...(owner?.values.map((value) => `${owner.parameter}=${encodeURIComponent(value)}`) ?? []),
     ...filters.map(({ property, operator, value }) => filter(property, operator, value)),
-    ...Object.entries({ sortColumn, sortDirection, fields, includeFKs, includeChildren, pageSize }).flatMap(
-      ([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`])
-    )
+    ...Object.entries({
+      sortColumn,
+      sortDirection,
+      fields,
+      includeFKs,
+      includeChildren,
+      pageSize,
+      search,
+      after,
+      before
+    }).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`]))
   ]
   return `/${path.join('/')}${query.length === 0 ? '' : `?${query.join('&')}`}`
 }
@@ -62,9 +70,15 @@ function outcomeOf(call: Call, answer: Answer): Outcome {
     status,
     detail: '',
     rows: rowsOf(call, text),
+    cursors: { next: singleHeader(answer, 'x-next-cursor'), previous: singleHeader(answer, 'x-previous-cursor') },
     total: typeof total === 'string' ? total : undefined,
     text
   }
+}
+
+function singleHeader({ headers }: Answer, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' ? value : undefined
 }
 
 function rowsOf({ operation }: Call, text: string): readonly Row[] {

@@ -24,6 +24,7 @@ function declared(entity: Entity): Rule {
       .map(({ name }) => name)
       .filter((name) => !Object.hasOwn(byPermission, name)),
     byPermission,
+    searchable: entity.searchable,
     read: guard(access.list),
     get: guard(access.get),
     write: writeAccess && guard(writeAccess),

@@ -41,6 +41,8 @@ export interface Rule {
   readonly versioned: boolean
   /** What takes permissions to be seen, `lines.unitCost` of children: name to the permissions, all of which it takes. */
   readonly byPermission: Readonly<Record<string, readonly string[]>>
+  /** What `search` looks into. */
+  readonly searchable: readonly string[]
   readonly read: Guard
   /** By-id reads where they differ. */
   readonly get: Guard

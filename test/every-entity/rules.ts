@@ -10,6 +10,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     'CRUD',
     'id name sku categoryId price weightGrams barcode isActive releasedAt externalId description displayName',
     {
+      searchable: 'name sku description'.split(' '),
       ...publicRead('products:manage'),
       byPermission: byPermission('products:manage', 'costPrice reorderLevel margin'),
       actions: actions(
@@ -18,10 +19,12 @@ export const RULES: Readonly<Record<string, Rule>> = {
     }
   ),
   categories: rule('CRUD', 'id name parentId slug parentName', {
+    searchable: 'name slug'.split(' '),
     ...publicRead('products:manage'),
     actions: actions('move')
   }),
   customers: rule('CRUD', 'id name email phone isSuspended createdAt', {
+    searchable: 'name email phone'.split(' '),
     ...managed('customers:manage'),
     byPermission: byPermission('invoices:manage', 'creditLimit'),
     get: own('id'),
@@ -29,6 +32,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     actions: actions('change-address suspend reinstate')
   }),
   orders: rule('root', 'id number customerId status total placedAt paidAt deliveredAt trackingCode', {
+    searchable: 'number trackingCode'.split(' '),
     ...owned('customerId'),
     byPermission: byPermission('orders:manage', 'lines.unitCost'),
     actions: { ...actions('pay cancel'), ...actions('ship update-shipment deliver', 'orders:manage') }
@@ -39,19 +43,23 @@ export const RULES: Readonly<Record<string, Rule>> = {
     actions: actions('add-item change-item-quantity remove-item clear apply-coupon checkout')
   }),
   coupons: rule('CRUD', 'id code percent startsAt endsAt isActive', {
+    searchable: 'code'.split(' '),
     ...managed('coupons:manage'),
     actions: actions('activate deactivate extend')
   }),
   returns: rule('root', 'id orderId customerId reason status requestedAt', {
+    searchable: 'reason'.split(' '),
     ...owned('customerId'),
     actions: actions('approve reject receive refund', 'returns:manage')
   }),
   invoices: rule('root', 'id orderId customerId number total status issuedAt', {
+    searchable: 'number'.split(' '),
     ...owned('customerId'),
     write: { permission: 'invoices:manage' },
     actions: actions('issue void')
   }),
   suppliers: rule('CRUD', 'id name country isActive', {
+    searchable: 'name country'.split(' '),
     ...managed('suppliers:manage'),
     actions: actions('activate deactivate')
   }),
@@ -60,6 +68,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     actions: actions('submit receive-line cancel')
   }),
   warehouses: rule('CRUD', 'id name city isOpen', {
+    searchable: 'name city'.split(' '),
     ...managed('warehouses:manage'),
     actions: actions('open close')
   }),
@@ -68,16 +77,26 @@ export const RULES: Readonly<Record<string, Rule>> = {
     actions: actions('adjust reserve release')
   }),
   events: rule('CRUD', 'id title startsAt endsAt venueId status', {
+    searchable: 'title'.split(' '),
     ...publicRead('events:manage'),
     actions: actions('schedule cancel change-venue')
   }),
-  venues: rule('CRUD', 'id name city capacity isOpen', { ...publicRead('events:manage'), actions: actions('close') }),
-  speakers: rule('CRUD', 'id name bio eventId', { ...publicRead('events:manage'), actions: actions('confirm') }),
+  venues: rule('CRUD', 'id name city capacity isOpen', {
+    searchable: 'name city'.split(' '),
+    ...publicRead('events:manage'),
+    actions: actions('close')
+  }),
+  speakers: rule('CRUD', 'id name bio eventId', {
+    searchable: 'name bio'.split(' '),
+    ...publicRead('events:manage'),
+    actions: actions('confirm')
+  }),
   tickets: rule('root', 'id eventId customerId seat status price', {
     ...owned('customerId'),
     actions: actions('transfer check-in')
   }),
   bookmarks: rule('root', 'id userId sessionId note createdAt', {
+    searchable: 'note'.split(' '),
     ...owned('userId'),
     ownerFilter: { column: 'userId', parameter: 'userId', on: ['list', 'session-ids'], mayBeAbsent: [] },
     customReads: { 'session-ids': { property: 'sessionId', bare: true, where: {} } },
@@ -89,6 +108,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   }),
   'audit-entries': rule('read', 'id at subject resource rowId action requestId', {
     versioned: false,
+    searchable: 'subject resource rowId action'.split(' '),
     read: { permission: 'audit:read' },
     write: undefined,
     actions: {}
@@ -104,6 +124,7 @@ function rule(kind: Rule['kind'], names: string, said: Said): Rule {
     properties: names.split(' '),
     byPermission: {},
     versioned: true,
+    searchable: [],
     get: said.read,
     customReads: {},
     ownerFilter,

@@ -12,7 +12,7 @@ const ROOMS = [
   /^gateway\/(?:http|session|renderer)\//,
   /^gateway\/entity-routes\/exports\.js$/,
   /^shared\/(?!gen\/)/,
-  /^data-service\/plan\/(?:authorize|body|filters|json-values|query|values|violations|write-requests)\.js$/,
+  /^data-service\/plan\/(?:authorize|body|cursors|filters|json-values|query|values|violations|write-requests)\.js$/,
   /^data-service\/entity\/(?:numbers|operators)\.js$/,
   /^data-service\/auth\/(?:claims|login|refresh-token)\.js$/
 ]

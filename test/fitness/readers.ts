@@ -14,7 +14,8 @@ import { fitDecimal, parseDecimal, parseInteger } from '../../data-service/entit
 import { checkOwnerFilter } from '../../data-service/plan/authorize.js'
 import { parseMember, readChildren, readMembers } from '../../data-service/plan/body.js'
 import { makeCatalogue } from '../../data-service/plan/catalogue.js'
-import { isTooLong, parseConditions, splitItems } from '../../data-service/plan/filters.js'
+import { CursorCodec, isCursor } from '../../data-service/plan/cursors.js'
+import { isTooLong, parseConditions, parseSearch, splitItems } from '../../data-service/plan/filters.js'
 import {
   canonicalJson,
   canonicalNumber,
@@ -26,7 +27,7 @@ import {
 } from '../../data-service/plan/json-values.js'
 import type { PlanningContext } from '../../data-service/plan/planning.js'
 import { parseFields, parseFlag, parseId, parsePaging, parseShape, parseSort } from '../../data-service/plan/query.js'
-import { outOfBounds, parseDateTime, parseValue } from '../../data-service/plan/values.js'
+import { isWritten, outOfBounds, parseDateTime, parseValue } from '../../data-service/plan/values.js'
 import { BodyFindings, Violations, quoted } from '../../data-service/plan/violations.js'
 import {
   optionalVersions,
@@ -296,6 +297,18 @@ export const READERS: Readonly<Record<string, Reader>> = {
     ),
   parseAct: (text) => parseAct({ ...write(text), id: '1' }, call),
   isTooLong,
+  isCursor,
+  CursorCodec: (text) => new CursorCodec({ resource: text, conditions: [], sort: [] }).decode(text),
+  // A cursor has at most 1 KiB.
+  isWritten: (text) => FIELDS.map((field) => isWritten(text.slice(0, 1024), field)),
+  parseSearch: (text) =>
+    judged((violations) => {
+      const searchable = FIELDS.filter(({ type }) => type === 'string').map((field) => ({
+        through: null,
+        column: { name: 'a', column: 'a', field }
+      }))
+      return parseSearch(text, { ...things, searchable }, violations)
+    }),
   parseConditions: (text) =>
     judged((violations) =>
       parseConditions(
@@ -318,7 +331,13 @@ export const READERS: Readonly<Record<string, Reader>> = {
     FIELDS.flatMap((field) => [text, new JsonNumber(text), jsonOf(text)].map((json) => parseMember(json, field))),
   operatorNamed: (text) => operatorNamed(text, 'string'),
   parsePaging: (text) =>
-    judged((violations) => parsePaging({ pageNumber: text, pageSize: text, includeTotal: text }, 500, violations)),
+    judged((violations) =>
+      parsePaging(
+        { pageNumber: text, pageSize: text, includeTotal: text, after: text, before: text },
+        { maxPageSize: 500, cursors: undefined },
+        violations
+      )
+    ),
   optionalVersions: (text) => optionalVersions({ kind: text, versions: [Buffer.from(text)] }),
   requiredVersions: (text) =>
     requiredVersions({ ...VERSION, versions: text.split(',').map((version) => Buffer.from(version)) }),

@@ -79,7 +79,14 @@ export class FakeDataClient implements DataClient {
 
   async page(call: CallContext, request: PageRequest): Promise<PageResponse> {
     this.calls.push({ rpc: 'page', call, request })
-    return { records: [record('{"id":11}')], pageSize: 10, currentPage: '2', totalCount: '25', hasNext: true }
+    return {
+      records: [record('{"id":11}')],
+      pageSize: 10,
+      currentPage: '2',
+      totalCount: '25',
+      hasNext: true,
+      hasPrevious: true
+    }
   }
 
   async lookup(call: CallContext, request: LookupRequest): Promise<LookupResponse> {
@@ -163,6 +170,7 @@ export function property(name: string, type: string, more: Partial<Property> = {
     nullable: false,
     filterable: true,
     sortable: true,
+    searchable: false,
     selectable: true,
     operators: ['equals'],
     minLength: 0,

@@ -6,6 +6,7 @@ import type { OracleProperty, OracleResource } from './resource.js'
 /** A paged read as a client spells it. */
 export interface OracleQuery {
   readonly filters: readonly { readonly property: string; readonly operator: string; readonly value: string }[]
+  readonly search?: string | undefined
   readonly sortColumn?: string | undefined
   readonly sortDirection?: string | undefined
   readonly pageNumber?: number | undefined
@@ -32,25 +33,60 @@ export function answer(resource: OracleResource, rows: readonly OracleRow[], que
     else if ('code' in test) violations.push(test.code)
     else tests.push({ property, test })
   }
-  const sort = query.sortColumn === undefined ? find('id') : find(query.sortColumn)
-  if (sort === undefined || sort.name === 'description') violations.push('sort.property.unknown')
-  const direction = (query.sortDirection ?? 'asc').toLowerCase()
-  if (!/^(asc|desc)(ending)?$/.test(direction)) violations.push('sort.direction.invalid')
-  if (violations.length > 0 || sort === undefined) return { rejected: violations }
+  const words = (query.search ?? '').split(/\s+/).filter((word) => word !== '')
+  if (words.length > 8) violations.push('filter.too-many')
+  const { by, wrong } = sortKeys(query, find)
+  violations.push(...wrong)
+  if (violations.length > 0) return { rejected: violations }
 
-  const kept = rows.filter((row) => tests.every(({ property, test }) => test(row[property.name] ?? null)))
-  const sorted = order(resource, kept, { sort, descending: direction.startsWith('desc') })
+  const kept = rows.filter(
+    (row) =>
+      tests.every(({ property, test }) => test(row[property.name] ?? null)) &&
+      words.every((word) => contains(resource, row, word))
+  )
+  const sorted = order(resource, kept, by)
   const size = Math.min(query.pageSize ?? 10, MAX_PAGE_SIZE)
   const start = ((query.pageNumber ?? 1) - 1) * size
   return { rejected: null, items: sorted.slice(start, start + size), total: kept.length }
 }
 
+function contains(resource: OracleResource, row: OracleRow, word: string): boolean {
+  return resource.searchable.some((name) => {
+    const property = resource.properties.find((one) => one.name === name)
+    const test = property && parseCondition(property, 'contains', word)
+    if (test === undefined || 'code' in test) throw new Error(`${name} cannot be searched`)
+    return test(row[name] ?? null)
+  })
+}
+
+interface OracleSortKey {
+  readonly sort: OracleProperty
+  readonly descending: boolean
+}
+
+/** Up to four columns; one direction, or one for each. */
+function sortKeys(
+  query: OracleQuery,
+  find: (name: string) => OracleProperty | undefined
+): { readonly by: readonly OracleSortKey[]; readonly wrong: readonly string[] } {
+  const wrong: string[] = []
+  const names = (query.sortColumn ?? 'id').toLowerCase().split(',')
+  const sorts = names.map(find)
+  if (names.length > 4 || new Set(names).size < names.length) wrong.push('sort.property.unknown')
+  if (sorts.some((one) => one === undefined || one.name === 'description')) wrong.push('sort.property.unknown')
+  const directions = (query.sortDirection ?? 'asc').toLowerCase().split(',')
+  // Where the columns are too many, nobody knows how many directions they would take.
+  const countIsWrong = directions.length > 1 && names.length <= 4 && directions.length !== names.length
+  if (countIsWrong || directions.some((one) => !/^(asc|desc)(ending)?$/.test(one))) wrong.push('sort.direction.invalid')
+  const by = sorts.flatMap((sort, index) => {
+    const direction = directions[directions.length === 1 ? 0 : index] ?? ''
+    return sort === undefined ? [] : [{ sort, descending: direction.startsWith('desc') }]
+  })
+  return { by, wrong }
+}
+
 /** Nulls first ascending and last descending; the id, ascending, breaks every tie. */
-export function order(
-  resource: OracleResource,
-  rows: readonly OracleRow[],
-  by: { sort: OracleProperty; descending: boolean }
-): OracleRow[] {
+export function order(resource: OracleResource, rows: readonly OracleRow[], by: readonly OracleSortKey[]): OracleRow[] {
   const id = resource.properties[0]
   if (id === undefined) throw new Error(`${resource.name} has no properties`)
   const compare = (property: OracleProperty, a: OracleRow, b: OracleRow): number => {
@@ -60,5 +96,11 @@ export function order(
     const [x, y] = [comparable(property, left), comparable(property, right)]
     return x === y ? 0 : x < y ? -1 : 1
   }
-  return rows.toSorted((a, b) => compare(by.sort, a, b) * (by.descending ? -1 : 1) || compare(id, a, b))
+  return rows.toSorted((a, b) => {
+    for (const { sort, descending } of by) {
+      const compared = compare(sort, a, b) * (descending ? -1 : 1)
+      if (compared !== 0) return compared
+    }
+    return compare(id, a, b)
+  })
 }

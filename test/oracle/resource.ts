@@ -20,6 +20,8 @@ export interface OracleResource {
   /** FROM clause of the hand-written SELECT. */
   readonly from: string
   readonly properties: readonly OracleProperty[]
+  /** Names of the properties that `search` looks into. */
+  readonly searchable: readonly string[]
 }
 
 interface More {
@@ -35,6 +37,7 @@ function property(name: string, type: WireType, more: More & { sql: string }): O
 export const products: OracleResource = {
   name: 'products',
   from: 'products t',
+  searchable: ['name', 'sku', 'description'],
   properties: [
     property('id', 'int', { sql: 't.id' }),
     property('name', 'string', { sql: 't.name' }),
@@ -63,6 +66,7 @@ export const productsOfClerk: OracleResource = {
 export const categories: OracleResource = {
   name: 'categories',
   from: 'categories t LEFT JOIN categories p ON p.id = t.parent_id',
+  searchable: ['name', 'slug'],
   properties: [
     property('id', 'int', { sql: 't.id' }),
     property('name', 'string', { sql: 't.name' }),
@@ -75,6 +79,7 @@ export const categories: OracleResource = {
 export const customers: OracleResource = {
   name: 'customers',
   from: 'customers t',
+  searchable: ['name', 'email', 'phone'],
   properties: [
     property('id', 'int', { sql: 't.id' }),
     property('name', 'string', { sql: 't.name' }),
@@ -88,6 +93,7 @@ export const customers: OracleResource = {
 export const orders: OracleResource = {
   name: 'orders',
   from: 'orders t',
+  searchable: ['number', 'trackingCode'],
   properties: [
     property('id', 'int', { sql: 't.id' }),
     property('number', 'string', { sql: 't.number' }),

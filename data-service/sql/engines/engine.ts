@@ -138,8 +138,11 @@ export interface SqlDialect {
   /** A function of (column, operand) that returns 1 or 0. undefined: LIKE is used. */
   readonly matchFunction: (match: TextMatch) => string | undefined
   readonly bindMatch: (operand: string, match: TextMatch) => BoundValue
-  /** Whether the optimizer starts inside rows of equal value only if equality is written as a range. */
-  readonly runsAsRanges: boolean
+  /**
+   * Whether the optimizer reads an OR of ranges of one index as these ranges, in the order of the index. If not, each
+   * range is a SELECT of its own, and UNION ALL joins them.
+   */
+  readonly readsRangesOfOr: boolean
   /** Decodes a value of the driver. */
   readonly decode: (type: FieldType, scale: number) => (raw: unknown) => Value
   /** An INSERT that only locks the row if one with the same unique `key` exists. */
@@ -257,6 +260,11 @@ export interface SchemaTools {
    */
   readonly catalogue: { readonly columns: string; readonly indexes: string }
   /**
+   * The orders of rows that an index serves, as `products: category_id ASC,price DESC,id ASC`. It matters only where the
+   * optimizer reads an OR of ranges (`SqlDialect.readsRangesOfOr`), and is empty otherwise.
+   */
+  sortOrders(): Promise<ReadonlySet<string>>
+  /**
    * Names of the migrations that have run in the database, read without a lock. Empty if it has no record of them. An
    * engine may always return an empty set: the migrations' own transaction checks again.
    */
@@ -278,8 +286,12 @@ export interface Ddl {
   createTable(table: Table): readonly string[]
   /** Adds the columns of `table`, with their indexes, to the table of that name. */
   addColumns(table: Pick<Table, 'name' | 'columns' | 'indexes'>): readonly string[]
+  /** Adds the indexes of `table` to the table of that name. */
+  addIndexes(table: Pick<Table, 'name' | 'indexes'>): readonly string[]
   /** A SELECT of the `columnName` of every column of a table. */
   columnNames(table: string): string
+  /** A SELECT of the `indexName` of every index of a table. */
+  indexNames(table: string): string
   /** The statements of each migration of the service's own tables. They are never changed after their release. */
   readonly ownTables: Readonly<Record<OwnTablesMigration, readonly string[]>>
   /** Whether a DDL statement failed because the column that it adds exists. */

@@ -32,6 +32,12 @@ const INDEXES = `
   FROM information_schema.STATISTICS
   WHERE TABLE_SCHEMA = DATABASE() AND SEQ_IN_INDEX = 1 AND NON_UNIQUE = 1`
 
+/** All keys of each index that is not unique. */
+const INDEX_KEYS = `
+  SELECT TABLE_NAME AS tableName,
+    GROUP_CONCAT(COLUMN_NAME, IF(COLLATION = 'D', ' DESC', ' ASC') ORDER BY SEQ_IN_INDEX) AS \`keys\`
+  FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 1 GROUP BY TABLE_NAME, INDEX_NAME`
+
 /** One column of each table. A server hides tables to which an account has no right at all. */
 const TABLES =
   'SELECT TABLE_NAME AS name, MIN(COLUMN_NAME) AS `column` FROM information_schema.COLUMNS ' +
@@ -48,6 +54,12 @@ export class MysqlSchema implements SchemaTools {
   async ddl(): Promise<Ddl> {
     const [row] = await this.#select<{ version: string }>('SELECT VERSION() AS version')
     return mysqlDdl(serverOf(row?.version ?? ''))
+  }
+
+  async sortOrders(): Promise<ReadonlySet<string>> {
+    const rows = await this.#select<{ tableName: string; keys: string }>(INDEX_KEYS)
+    // Every index ends in the primary key, declared or not.
+    return new Set(rows.map(({ tableName, keys }) => `${tableName}: ${keys.replace(/,id ASC$/, '')},id ASC`))
   }
 
   /** Needs only the right to SELECT. */
@@ -177,8 +189,14 @@ function mysqlDdl(server: MysqlServer): Ddl {
       ]
       return [`ALTER TABLE \`${name}\` ${additions.join(', ')}`]
     },
+    addIndexes: ({ name, indexes }) => [
+      `ALTER TABLE \`${name}\` ${indexes.map((index) => `ADD ${indexDefinition(index)}`).join(', ')}`
+    ],
     columnNames: (table) =>
       'SELECT COLUMN_NAME AS columnName FROM information_schema.COLUMNS ' +
+      `WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'`,
+    indexNames: (table) =>
+      'SELECT DISTINCT INDEX_NAME AS indexName FROM information_schema.STATISTICS ' +
       `WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'`,
     ownTables: ownTables(collation),
     isColumnThere: (error) => errnoOf(error) === DUPLICATE_COLUMN,

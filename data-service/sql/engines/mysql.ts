@@ -215,7 +215,7 @@ const mysqlDialect: SqlDialect = {
   bind: boundOperand,
   matchFunction: () => undefined,
   bindMatch: likePattern,
-  runsAsRanges: true,
+  readsRangesOfOr: true,
   decode: (type) => (raw) => (raw === null ? null : decoded(type, raw)),
   insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
   insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,

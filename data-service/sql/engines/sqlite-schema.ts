@@ -32,6 +32,10 @@ export class SqliteSchema implements SchemaTools {
     return Promise.resolve(sqliteDdl)
   }
 
+  sortOrders(): Promise<ReadonlySet<string>> {
+    return Promise.resolve(new Set())
+  }
+
   /** Always empty: SQLite has no rights that could be missing, and its lock is cheap. */
   appliedMigrations(): Promise<ReadonlySet<string>> {
     return Promise.resolve(new Set())
@@ -85,7 +89,9 @@ const sqliteDdl: Ddl = {
     ...columns.map((column) => `ALTER TABLE \`${name}\` ADD COLUMN ${columnDefinition(column)}`),
     ...indexes.map((index) => createIndex(name, index))
   ],
+  addIndexes: ({ name, indexes }) => indexes.map((index) => createIndex(name, index)),
   columnNames: (table) => `SELECT name AS columnName FROM pragma_table_info('${table}')`,
+  indexNames: (table) => `SELECT name AS indexName FROM pragma_index_list('${table}')`,
   ownTables: ownTables(),
   isColumnThere: (error) => {
     const parent = error instanceof Error && 'parent' in error ? error.parent : error

@@ -61,7 +61,7 @@ export const sqliteDialect: SqlDialect = {
   bind: boundOperand,
   matchFunction: (match) => MATCH_FUNCTIONS[match],
   bindMatch: (operand) => matchKey(operand),
-  runsAsRanges: false,
+  readsRangesOfOr: false,
   decode: (type, scale) => (raw) => (raw === null ? null : decoded(type, scale, raw)),
   insertOrKeep: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
   insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,

@@ -128,3 +128,35 @@ export function addColumns<const C extends Readonly<Record<string, Field>>>(
     for (const statement of ddl.addColumns({ name, columns: added, indexes })) await run(statement)
   }
 }
+
+/** An order of rows by several columns, in the property names of the entity file: `['categoryId asc', 'price desc']`. */
+type SortOrder<Name extends string> = readonly [`${Name} ${Direction}`, ...`${Name} ${Direction}`[]]
+type Direction = 'asc' | 'desc'
+
+/**
+ * The `up` of a migration that adds an index for each of several orders of rows, with the id as the tie-break. `columns`
+ * are those that the orders name. An order and its opposite need an index each, since the id is ascending in both. It is
+ * repeatable: existing indexes are left unchanged.
+ */
+export function addSortOrders<const C extends Readonly<Record<string, Field>>>(
+  name: string,
+  { columns, orders }: { readonly columns: C; readonly orders: readonly SortOrder<keyof C & string>[] }
+): Migration['up'] {
+  const described = new Map(Object.entries(columns).map((entry) => [entry[0], columnOf(entry)]))
+  const wanted = orders.map((order): TableIndex => {
+    const keys = order.map((key) => {
+      const [property = '', direction] = key.split(' ')
+      const column = described.get(property)
+      if (column === undefined) throw new TypeError(`${name} has no column ${property}`)
+      return { ...column, descending: direction === 'desc' }
+    })
+    const parts = keys.map(({ column, descending }) => (descending ? `${column}_desc` : column))
+    return { name: [name, ...parts, 'order'].join('_'), unique: false, keys: [...keys, ID] }
+  })
+  return async ({ ddl, run, select }) => {
+    const present = new Set((await select(ddl.indexNames(name))).map(({ indexName }) => String(indexName)))
+    const indexes = wanted.filter((index) => !present.has(index.name))
+    if (indexes.length === 0) return
+    for (const statement of ddl.addIndexes({ name, indexes })) await run(statement)
+  }
+}

@@ -29,6 +29,7 @@ export const auditEntries = defineEntity({
   label: 'action',
   filterable: ['id', 'at', 'subject', 'resource', 'rowId', 'action', 'requestId'],
   sortable: ['id', 'at', 'subject', 'resource', 'rowId', 'action'],
+  searchable: ['subject', 'resource', 'rowId', 'action'],
 
   access: { read: permission('audit:read') },
 

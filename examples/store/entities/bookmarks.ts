@@ -25,6 +25,7 @@ export const bookmarks = defineEntity({
   label: 'sessionId',
   filterable: ['id', 'userId', 'sessionId', 'note', 'createdAt'],
   sortable: ['id', 'userId', 'sessionId', 'createdAt'],
+  searchable: ['note'],
 
   access: {
     read: ownRows('userId'),

@@ -31,6 +31,7 @@ export const categories = defineEntity({
   label: 'name',
   filterable: ['id', 'name', 'parentId', 'slug', 'parentName'],
   sortable: ['id', 'name', 'parentId', 'slug', 'parentName'],
+  searchable: ['name', 'slug'],
 
   references: {
     parent: { to: 'categories', via: 'parentId' }

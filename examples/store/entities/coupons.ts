@@ -30,6 +30,7 @@ export const coupons = defineEntity({
   label: 'code',
   filterable: ['id', 'code', 'percent', 'startsAt', 'endsAt', 'isActive'],
   sortable: ['id', 'code', 'percent', 'startsAt', 'endsAt', 'isActive'],
+  searchable: ['code'],
 
   access: { read: permission('coupons:manage'), write: permission('coupons:manage') },
   writes: ['create', 'update', 'delete'],

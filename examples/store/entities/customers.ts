@@ -37,6 +37,7 @@ export const customers = defineEntity({
   label: 'name',
   filterable: ['id', 'name', 'email', 'phone', 'isSuspended', 'createdAt', 'creditLimit'],
   sortable: ['id', 'name', 'email', 'phone', 'isSuspended', 'createdAt'],
+  searchable: ['name', 'email', 'phone'],
 
   children: {
     addresses: { table: 'customer_addresses', foreignKey: 'customerId', fields: { id: readOnly(int()), ...address } }

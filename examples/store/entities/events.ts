@@ -33,6 +33,7 @@ export const events = defineEntity({
   label: 'title',
   filterable: ['id', 'title', 'startsAt', 'endsAt', 'venueId', 'status'],
   sortable: ['id', 'title', 'startsAt', 'endsAt', 'venueId', 'status'],
+  searchable: ['title'],
 
   references: {
     venue: { to: 'venues', via: 'venueId' }

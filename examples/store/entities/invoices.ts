@@ -33,6 +33,7 @@ export const invoices = defineEntity({
   label: 'number',
   filterable: ['id', 'orderId', 'customerId', 'number', 'total', 'status', 'issuedAt'],
   sortable: ['id', 'orderId', 'customerId', 'number', 'total', 'status', 'issuedAt'],
+  searchable: ['number'],
 
   references: {
     order: { to: 'orders', via: 'orderId' },

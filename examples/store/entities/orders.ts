@@ -37,6 +37,7 @@ export const orders = defineEntity({
   label: 'number',
   filterable: ['id', 'number', 'customerId', 'status', 'total', 'placedAt', 'paidAt', 'deliveredAt', 'trackingCode'],
   sortable: ['id', 'number', 'customerId', 'status', 'total', 'placedAt', 'paidAt', 'deliveredAt', 'trackingCode'],
+  searchable: ['number', 'trackingCode'],
 
   references: {
     customer: { to: 'customers', via: 'customerId' }

@@ -84,6 +84,7 @@ export const products = defineEntity({
     'costPrice',
     'reorderLevel'
   ],
+  searchable: ['name', 'sku', 'description'],
 
   references: {
     category: { to: 'categories', via: 'categoryId' }

@@ -73,6 +73,7 @@ export const returns = defineEntity({
   label: 'status',
   filterable: ['id', 'orderId', 'customerId', 'reason', 'status', 'requestedAt'],
   sortable: ['id', 'orderId', 'customerId', 'status', 'requestedAt'],
+  searchable: ['reason'],
 
   references: {
     order: { to: 'orders', via: 'orderId' },

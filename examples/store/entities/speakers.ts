@@ -28,6 +28,7 @@ export const speakers = defineEntity({
   label: 'name',
   filterable: ['id', 'name', 'bio', 'eventId'],
   sortable: ['id', 'name', 'eventId'],
+  searchable: ['name', 'bio'],
 
   references: {
     event: { to: 'events', via: 'eventId' }

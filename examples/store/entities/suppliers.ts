@@ -14,6 +14,7 @@ export const suppliers = defineEntity({
   label: 'name',
   filterable: ['id', 'name', 'country', 'isActive'],
   sortable: ['id', 'name', 'country', 'isActive'],
+  searchable: ['name', 'country'],
 
   access: { read: permission('suppliers:manage'), write: permission('suppliers:manage') },
   writes: ['create', 'update', 'delete'],

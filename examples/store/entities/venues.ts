@@ -28,6 +28,7 @@ export const venues = defineEntity({
   label: 'name',
   filterable: ['id', 'name', 'city', 'capacity', 'isOpen'],
   sortable: ['id', 'name', 'city', 'capacity', 'isOpen'],
+  searchable: ['name', 'city'],
 
   access: { read: everyone, write: permission('events:manage') },
   writes: ['create', 'update', 'delete'],

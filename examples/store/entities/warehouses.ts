@@ -14,6 +14,7 @@ export const warehouses = defineEntity({
   label: 'name',
   filterable: ['id', 'name', 'city', 'isOpen'],
   sortable: ['id', 'name', 'city', 'isOpen'],
+  searchable: ['name', 'city'],
 
   access: { read: permission('warehouses:manage'), write: permission('warehouses:manage') },
   writes: ['create', 'update', 'delete'],

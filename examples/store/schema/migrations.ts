@@ -24,7 +24,8 @@ import {
   createCategories,
   createCustomers,
   createOrders,
-  createProducts
+  createProducts,
+  orderProductsByPrice
 } from './shop.js'
 
 /** The migrations of the primary store, in order, after those of the engine. Add a new one at the end. */
@@ -49,5 +50,6 @@ export const primaryMigrations: readonly Migration[] = [
   createShoppingCarts,
   addProductCosts,
   addCreditLimits,
-  addUnitCosts
+  addUnitCosts,
+  orderProductsByPrice
 ]

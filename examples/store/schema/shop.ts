@@ -10,7 +10,7 @@ import {
   text,
   unique
 } from '../../../data-service/public/entity.js'
-import { addColumns, createTables, type Migration, table } from '../../../data-service/public/schema.js'
+import { addColumns, addSortOrders, createTables, type Migration, table } from '../../../data-service/public/schema.js'
 
 export const createCategories: Migration = {
   name: '001-categories',
@@ -140,4 +140,16 @@ export const addCreditLimits: Migration = {
 export const addUnitCosts: Migration = {
   name: '042-unit-costs',
   up: addColumns('order_lines', { columns: { unitCost: optional(money(10, 2)) } })
+}
+
+/** The products of each category by price, both ways. */
+export const orderProductsByPrice: Migration = {
+  name: '045-product-orders',
+  up: addSortOrders('products', {
+    columns: { categoryId: int(), price: money(10, 2) },
+    orders: [
+      ['categoryId asc', 'price asc'],
+      ['categoryId asc', 'price desc']
+    ]
+  })
 }

@@ -35,7 +35,8 @@ const shown = ({ shown: properties }: Projection): string[] => properties.map(pr
 describe('planPage', () => {
   const paging = (texts: object): readonly unknown[] => {
     const { plan, paging: parsed } = planPage({ resource: 'things', ...nothing, ...texts }, anyone)
-    return [parsed.pageNumber, plan.limit, plan.offset, plan.withTotal]
+    const { start } = plan
+    return [parsed.pageNumber, plan.limit, start.kind === 'offset' ? start.offset : start.kind, plan.withTotal]
   }
 
   it('takes pages of any number, clamps their size and caps the offset', () => {

@@ -44,14 +44,14 @@ describe('a custom read over gRPC', () => {
 
   it('asks the store for what the entity file says: rows, order, ceiling, scope', async () => {
     await answer(read('session-ids', own))
-    const { sort, limit, offset, withTotal, scope, children, references } = service.store.paged ?? {}
+    const { sort, limit, start, withTotal, scope, children, references } = service.store.paged ?? {}
     expect(sort?.map(({ path, descending }) => [path.column.name, descending])).to.deep.equal([
       ['sessionId', false],
       ['id', false]
     ])
-    expect({ limit, offset, withTotal, children, references }).to.deep.equal({
+    expect({ limit, start, withTotal, children, references }).to.deep.equal({
       limit: 1000,
-      offset: 0,
+      start: { kind: 'offset', offset: 0 },
       withTotal: false,
       children: [],
       references: []

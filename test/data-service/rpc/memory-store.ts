@@ -30,7 +30,8 @@ export class MemoryStore implements ReadStore {
     await this.before(signal)
     this.paged = plan
     const rows = this.rows.map((row) => this.#load(row, plan.projection))
-    return { rows, total: plan.withTotal ? rows.length : undefined, hasNext: this.hasNext }
+    const next = this.hasNext ? { keys: [0], includesRow: false } : undefined
+    return { rows, total: plan.withTotal ? rows.length : undefined, next, previous: undefined }
   }
 
   async get({ projection, id }: Parameters<ReadStore['get']>[0], signal: AbortSignal) {

@@ -83,7 +83,7 @@ const base = (entity: Entity) => ({
 type Over<Plan> = Partial<Omit<Shape<Plan>, 'operation' | 'entity'>>
 
 export function listPlan(entity: Entity, over: Over<ListPlan> = {}): ListPlan {
-  return planned<ListPlan>({ ...base(entity), operation: 'list', limit: 1000, ...over })
+  return planned<ListPlan>({ ...base(entity), operation: 'list', conditions: [], limit: 1000, ...over })
 }
 
 export function pagePlan(entity: Entity, over: Over<PagePlan> = {}): PagePlan {
@@ -93,7 +93,7 @@ export function pagePlan(entity: Entity, over: Over<PagePlan> = {}): PagePlan {
     conditions: [],
     sort: sortedBy(entity, path(entity, 'id'), false),
     limit: 1000,
-    offset: 0,
+    start: { kind: 'offset', offset: 0 },
     withTotal: true,
     ...over
   })

@@ -103,11 +103,13 @@ eachDatabase((kind) => {
 
     it('counts a page, past the end too, and not where nobody asks', async () => {
       const page = (offset: number, withTotal = true) =>
-        fresh.store.page(pagePlan(products, { limit: 2, offset, withTotal }), never)
-      expect(await page(0)).to.include({ total: 3, hasNext: true })
-      expect(await page(2)).to.include({ total: 3, hasNext: false })
-      expect(await page(2 ** 53 - 1)).to.deep.equal({ rows: [], total: 3, hasNext: false })
-      expect(await page(0, false)).to.include({ total: undefined, hasNext: true })
+        fresh.store.page(pagePlan(products, { limit: 2, start: { kind: 'offset', offset }, withTotal }), never)
+      const at = (id: number) => ({ keys: [id], includesRow: false })
+      expect(await page(0)).to.deep.include({ total: 3, next: at(2), previous: undefined })
+      expect(await page(2)).to.deep.include({ total: 3, next: undefined, previous: at(3) })
+      const past = { rows: [], total: 3, next: undefined, previous: undefined }
+      expect(await page(2 ** 53 - 1)).to.deep.equal(past)
+      expect(await page(0, false)).to.deep.include({ total: undefined, next: at(2) })
     })
 
     it('sorts and filters by a column of a referenced row, and selects it', async () => {

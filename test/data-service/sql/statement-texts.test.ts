@@ -62,7 +62,12 @@ describe('statements, as the server logs them', function () {
           condition(path(products, 'releasedAt'), 'notEquals', new Date(index).toISOString())
         ]
         await fresh.store.page(
-          pagePlan(products, { conditions, offset: index, limit: index + 1, withTotal: false }),
+          pagePlan(products, {
+            conditions,
+            start: { kind: 'offset', offset: index },
+            limit: index + 1,
+            withTotal: false
+          }),
           never
         )
       }
@@ -115,7 +120,7 @@ describe('statements, as the server logs them', function () {
         await fresh.store.list(listPlan(products, { projection: everything(products), scope }), never)
         await fresh.store.get(getPlan(products, 3, { scope }), never)
         await fresh.store.lookup(lookupPlan(products, { scope }), never)
-        await fresh.store.page(pagePlan(products, { scope, offset: 1, limit: 5 }), never)
+        await fresh.store.page(pagePlan(products, { scope, start: { kind: 'offset', offset: 1 }, limit: 5 }), never)
       })
     )
     expect(lines.filter(({ command }) => command === 'Query')).to.deep.equal([])

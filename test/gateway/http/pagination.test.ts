@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { headerRoom, type PageLink, pageLinks, paginationOf } from '../../../gateway/http/links.js'
 
 const page = (currentPage: string, totalCount: string | undefined, hasNext: boolean): ReturnType<typeof paginationOf> =>
-  paginationOf({ pageSize: 10, currentPage, totalCount, hasNext })
+  paginationOf({ pageSize: 10, currentPage, totalCount, hasNext, hasPrevious: false })
 
 describe('X-Pagination', () => {
   it('of a page in the middle names the page before and the page after', () => {

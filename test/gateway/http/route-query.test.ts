@@ -1,9 +1,10 @@
 import { expect } from 'chai'
-import { type ReadOperation, READS } from '../../../gateway/entity-routes/paths.js'
+import { type ReadOperation, readParameters, READS } from '../../../gateway/entity-routes/paths.js'
 import { routeQuery } from '../../../gateway/http/query-string.js'
+import { products, property } from '../fake-data-client.js'
 
 const read = (operation: ReadOperation, query: string): ReturnType<typeof routeQuery> =>
-  routeQuery(query, READS[operation])
+  routeQuery(query, readParameters(operation, undefined))
 
 describe('the query of a route', () => {
   const KNOWN: readonly (readonly [ReadOperation, query: string, values: object])[] = [
@@ -25,6 +26,7 @@ describe('the query of a route', () => {
       { bom: 'false', escapeFormulas: 'true', sortColumn: 'a', sortDirection: 'DESC' }
     ],
     ['lookup', 'search=a+b', { search: 'a b' }],
+    ['paged', 'AFTER=x&before=y', { after: 'x', before: 'y' }],
     ['get', 'fields=%20id%20', { fields: ' id ' }]
   ]
   for (const [operation, query, values] of KNOWN) {
@@ -66,6 +68,16 @@ describe('the query of a route', () => {
 
   it('of an export rejects includeChildren, as it was written', () => {
     expect(read('export', 'INCLUDECHILDREN=false')).to.deep.include({ ignored: [], rejected: ['INCLUDECHILDREN'] })
+  })
+})
+
+describe('search', () => {
+  it('is a parameter of collections that have searchable properties', () => {
+    const searched = products({ properties: [property('sku', 'string', { searchable: true })] })
+    for (const operation of ['list', 'paged', 'export'] as const) {
+      const { values, ignored } = routeQuery('search=a+b', readParameters(operation, searched))
+      expect({ values, ignored }).to.deep.equal({ values: { search: 'a b' }, ignored: [] })
+    }
   })
 })
 

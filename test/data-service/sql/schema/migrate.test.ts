@@ -108,6 +108,8 @@ eachDatabase((kind) => {
         await run(`DELETE FROM schema_migrations WHERE name = '${name}'`)
         await run(`DROP TABLE ${last}`)
       }
+      // A later migration adds a column to one of these tables.
+      await run("DELETE FROM schema_migrations WHERE name = '042-unit-costs'")
       await stores.migrate()
       expect(await catalogue()).to.have.deep.members(first)
     })
@@ -180,7 +182,7 @@ eachDatabase((kind) => {
   })
 
   describe(`a database of version 0.1.0 on ${kind}`, () => {
-    it('is taken over as it is, without running anything', async () => {
+    it('is taken over as it is: what has run is not run again', async () => {
       const stores = await freshStores(kind)
       try {
         const byName = new Map(primaryMigrations.map((migration) => [migration.name, migration]))
@@ -192,7 +194,8 @@ eachDatabase((kind) => {
         expect(lines.filter((line) => line.includes('Migrated'))).to.have.length(OF_0_1_0.length)
         lines.length = 0
         await migrate(stores.databases.primary, primaryMigrations, log)
-        expect(lines).to.deep.equal([])
+        const later = primaryMigrations.map(({ name }) => name).filter((name) => !OF_0_1_0.includes(name))
+        expect(lines.map((line) => /"migration":"([^"]+)"/.exec(line)?.[1])).to.deep.equal(later)
       } finally {
         await stores.dispose()
       }
