@@ -129,22 +129,22 @@ export function addColumns<const C extends Readonly<Record<string, Field>>>(
   }
 }
 
-/** An order of rows by several columns, in the property names of the entity file: `['categoryId asc', 'price desc']`. */
+/** A sort order by several columns, in the property names of the entity file: `['categoryId asc', 'price desc']`. */
 type SortOrder<Name extends string> = readonly [`${Name} ${Direction}`, ...`${Name} ${Direction}`[]]
 type Direction = 'asc' | 'desc'
 
 /**
- * The `up` of a migration that adds an index for each of several orders of rows, with the id as the tie-break. `columns`
- * are those that the orders name. An order and its opposite need an index each, since the id is ascending in both. It is
+ * The `up` of a migration that adds an index for each of several sort orders, with the id as the tie-break. `columns`
+ * are those that the sort orders name. A sort order and its opposite need an index each, since the id is ascending in both. It is
  * repeatable: existing indexes are left unchanged.
  */
 export function addSortOrders<const C extends Readonly<Record<string, Field>>>(
   name: string,
-  { columns, orders }: { readonly columns: C; readonly orders: readonly SortOrder<keyof C & string>[] }
+  { columns, sortOrders }: { readonly columns: C; readonly sortOrders: readonly SortOrder<keyof C & string>[] }
 ): Migration['up'] {
   const described = new Map(Object.entries(columns).map((entry) => [entry[0], columnOf(entry)]))
-  const wanted = orders.map((order): TableIndex => {
-    const keys = order.map((key) => {
+  const wanted = sortOrders.map((sortOrder): TableIndex => {
+    const keys = sortOrder.map((key) => {
       const [property = '', direction] = key.split(' ')
       const column = described.get(property)
       if (column === undefined) throw new TypeError(`${name} has no column ${property}`)

@@ -147,7 +147,7 @@ export const orderProductsByPrice: Migration = {
   name: '045-product-orders',
   up: addSortOrders('products', {
     columns: { categoryId: int(), price: money(10, 2) },
-    orders: [
+    sortOrders: [
       ['categoryId asc', 'price asc'],
       ['categoryId asc', 'price desc']
     ]
