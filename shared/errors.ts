@@ -380,7 +380,9 @@ const ERRORS = {
     http: 415,
     title: 'The media type is not supported',
     meaning: 'The body is of another media type.',
-    remedy: 'Send `Content-Type: application/json` and no `Content-Encoding`.'
+    remedy:
+      'Send `Content-Type: application/json` and no `Content-Encoding`. A PATCH is `application/merge-patch+json`, as the ' +
+      'header `Accept-Patch` says.'
   },
   'idempotency.key.reused': {
     grpc: status.FAILED_PRECONDITION,
