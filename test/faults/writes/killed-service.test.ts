@@ -133,7 +133,7 @@ describeApi('the data service killed', (store) => {
       )
       expect(answer.status, answer.text).to.equal(200)
       expect(again.bytes).to.deep.equal(answer.bytes)
-      const now = await store.call('/products/1')
+      const now = await store.as('clerk', '/products/1')
       expect(now.bytes).to.deep.equal(answer.bytes)
       expect(etagOf(now)).to.equal(etagOf(answer)).and.not.equal(etagOf(before))
       expect(await count(store, "audit_entries WHERE action = 'update'")).to.equal(entries + 1)
