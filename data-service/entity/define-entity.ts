@@ -40,7 +40,8 @@ interface ReferenceDefinition<F> {
 }
 
 interface JoinedDefinition<R> {
-  readonly through: keyof R & string
+  /** A reference, or a path: a reference, then references of the resources that it leads to. */
+  readonly through: (keyof R & string) | readonly [keyof R & string, ...string[]]
   readonly property: string
   readonly field: Field
 }
@@ -183,16 +184,20 @@ export function defineEntity<
 
 /** Takes the place of a column that does not exist; checkCatalogue reports the mistake. */
 function standInColumn(name: string): Column {
-  return { name, column: snakeCase(name), field: text(1) }
+  return columnOf(name, text(1))
 }
 
 function standInChildren(name: string): Children {
-  return { name, table: '', foreignKey: '', columns: [], store: 'primary' }
+  return { name, table: '', foreignKey: '', rootProperty: '', columns: [], store: 'primary' }
+}
+
+function columnOf(name: string, field: Field): Column {
+  return { name, column: field.column ?? snakeCase(name), field }
 }
 
 /** The columns with the id first, whatever the order in the entity file. */
 function columnsOf(fields: Readonly<Record<string, Field>>): Column[] {
-  const columns = Object.entries(fields).map(([name, field]) => ({ name, column: snakeCase(name), field }))
+  const columns = Object.entries(fields).map(([name, field]) => columnOf(name, field))
   return [...columns.filter(({ name }) => name === 'id'), ...columns.filter(({ name }) => name !== 'id')]
 }
 
@@ -201,13 +206,20 @@ function joinedOf<R>(
   references: readonly Reference[],
   mistakes: string[]
 ): Joined[] {
-  return Object.entries(definitions).map(([name, { through, property, field }]) => {
+  return Object.entries(definitions).map(([name, { through: path, property, field }]) => {
+    const [through = '', ...further] = typeof path === 'string' ? [path] : path
     const reference = references.find((one) => one.name === through)
     if (reference === undefined) {
       const names = references.map((one) => one.name)
       mistakes.push(`joined \`${name}\` goes through \`${through}\`, no reference.${suggestion(through, names)}`)
     }
-    return { name, through: reference ?? { name: through, to: '', via: standInColumn(through) }, property, field }
+    return {
+      name,
+      through: reference ?? { name: through, to: '', via: standInColumn(through) },
+      further,
+      property,
+      field
+    }
   })
 }
 
@@ -225,13 +237,16 @@ function computedOf<F>(
 }
 
 function childrenOf(definitions: Readonly<Record<string, ChildrenDefinition>>): Children[] {
-  return Object.entries(definitions).map(([name, { table, foreignKey, fields, store = 'primary' }]) => ({
-    name,
-    table,
-    foreignKey: snakeCase(foreignKey),
-    columns: columnsOf(fields),
-    store
-  }))
+  return Object.entries(definitions).map(
+    ([name, { table, foreignKey, foreignKeyColumn, fields, store = 'primary' }]) => ({
+      name,
+      table,
+      foreignKey: foreignKeyColumn ?? snakeCase(foreignKey),
+      rootProperty: foreignKey,
+      columns: columnsOf(fields),
+      store
+    })
+  )
 }
 
 /** The reads of an entity file without the types of its names. */
@@ -332,7 +347,7 @@ function resolveWrites(
 
 function resolveAction(name: string, definition: UntypedAction, names: NameResolver): Action {
   const { description, permission, when = {}, input = {}, child, loads = [], change, effect = {} } = definition
-  const members = Object.entries(input).map(([name, field]) => ({ name, column: snakeCase(name), field }))
+  const members = Object.entries(input).map(([name, field]) => columnOf(name, field))
   const guardedChild: GuardedChild | undefined = child && {
     children: names.children(child.children),
     idMember: child.id,

@@ -37,6 +37,8 @@ export interface Field<
   /** For a caller without this permission the column is an unknown name. undefined: for whoever may read the row. */
   readonly readableBy: Reader
   readonly unique: boolean
+  /** The column in the database; undefined for the property's name in snake_case. */
+  readonly column: string | undefined
   /** The value may be null, but a request must not leave the member out. */
   readonly requiredNullable: boolean
   /** The smallest and largest number of characters in a string. */
@@ -62,6 +64,7 @@ function field<T extends FieldType>(type: T, more: Partial<PlainField<T>> = {}):
     hidden: false,
     readableBy: undefined,
     unique: false,
+    column: undefined,
     requiredNullable: false,
     minLength: 0,
     maxLength: 0,
@@ -143,6 +146,9 @@ export const readableBy = <T extends FieldType, N extends boolean, W extends Wri
   of: Field<T, false, N, W>
 ): Field<T, false, N, W, Permission> => ({ ...of, readableBy: permission })
 
+/** A property in a column of another name: `sku: column('stock_keeping_unit', text(64))`. */
+export const column = <F extends Field>(name: string, of: F): F => ({ ...of, column: name })
+
 /** A column of a table and the DTO property it is served as. */
 export interface Column {
   /** DTO property, `categoryId`. */
@@ -165,8 +171,11 @@ export interface Computed {
 /** A read-only property that is a column of a referenced row: a DTO name mapped to a nested path. */
 export interface Joined {
   readonly name: string
+  /** The first reference of the path. */
   readonly through: Reference
-  /** Property of the referenced entity. */
+  /** Names of further references, each of the resource that the one before it leads to. */
+  readonly further: readonly string[]
+  /** Property of the entity that the path leads to. */
   readonly property: string
   readonly field: Field
 }
@@ -185,6 +194,8 @@ export interface Children {
   readonly table: string
   /** Column of the child table that holds the root's id. */
   readonly foreignKey: string
+  /** The name of that column as a property, `productId`. */
+  readonly rootProperty: string
   /** Own columns, the id first. Every child has a row version besides. */
   readonly columns: readonly Column[]
   /** `second`: another database that cannot be joined. */
@@ -244,7 +255,10 @@ export type NewRowOf<F, Names extends keyof F = Exclude<keyof F, 'id'>> = {
 
 export interface ChildrenDefinition {
   readonly table: string
+  /** As a property, `productId`, for the column `product_id`. */
   readonly foreignKey: string
+  /** Where the column has another name. */
+  readonly foreignKeyColumn?: string
   readonly fields: Fields
   readonly store?: StoreName
 }

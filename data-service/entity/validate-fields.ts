@@ -72,6 +72,10 @@ function idMistakes([id]: readonly Column[]): string[] {
   return sound ? [] : [`\`id\` must be a visible int, long or guid that is never null.`]
 }
 
+/** Names of columns become names of bound values too. */
+const COLUMN_NAME = /^[A-Za-z_]\w{0,63}$/
+const NO_COLUMN_NAME = 'whose name must be at most 64 letters, digits and underscores'
+
 /** Mistakes in the types of columns and in their names in the database. */
 export function columnMistakes(columns: readonly Column[]): string[] {
   const mistakes: string[] = []
@@ -82,6 +86,7 @@ export function columnMistakes(columns: readonly Column[]): string[] {
       mistakes.push(`\`${name}\` and \`${other}\` share the column \`${column}\`.`)
     }
     named.set(column, name)
+    if (!COLUMN_NAME.test(column)) mistakes.push(`\`${name}\` is in the column \`${column}\`, ${NO_COLUMN_NAME}.`)
     if (field.type === 'string' && field.maxLength < 1) mistakes.push(`\`${name}\` needs a maximum length.`)
     if (field.type === 'string' && field.minLength > field.maxLength) {
       mistakes.push(`\`${name}\` has a minimum length above its maximum.`)
@@ -112,14 +117,32 @@ export function navigationMistakes(entity: Entity, entities: readonly Entity[]):
       )
     }
   }
-  for (const joined of entity.joined) {
-    const target = targetOf(joined.through.to)
-    if (target !== undefined) mistakes.push(...joinedMistakes(joined, target))
-  }
+  for (const joined of entity.joined) mistakes.push(...pathMistakes(joined, targetOf))
   return mistakes
 }
 
-function joinedMistakes({ name, property, field, through }: Joined, target: Entity): string[] {
+/** Follows the references of a joined property to the entity that it shows a column of. */
+function pathMistakes(joined: Joined, targetOf: (name: string) => Entity | undefined): string[] {
+  let target = targetOf(joined.through.to)
+  let isNullable = joined.through.via.field.nullable
+  for (const step of joined.further) {
+    // An unknown target is a mistake of the reference.
+    if (target === undefined) return []
+    const reference = target.references.find(({ name }) => name === step)
+    if (reference === undefined) {
+      const near = suggestion(
+        step,
+        target.references.map(({ name }) => name)
+      )
+      return [`joined \`${joined.name}\`: \`${step}\` is not a reference of \`${target.name}\`.${near}`]
+    }
+    isNullable ||= reference.via.field.nullable
+    target = targetOf(reference.to)
+  }
+  return target === undefined ? [] : joinedMistakes(joined, target, isNullable)
+}
+
+function joinedMistakes({ name, property, field }: Joined, target: Entity, isNullable: boolean): string[] {
   const visible = target.columns.filter((one) => !one.field.hidden)
   const column = visible.find((one) => one.name === property)
   if (column === undefined) {
@@ -135,7 +158,7 @@ function joinedMistakes({ name, property, field, through }: Joined, target: Enti
       `joined \`${name}\` is ${shape(field)}, but \`${target.name}.${property}\` is ${shape(column.field)}.`
     )
   }
-  if (!field.nullable && (through.via.field.nullable || column.field.nullable)) {
+  if (!field.nullable && (isNullable || column.field.nullable)) {
     mistakes.push(`joined \`${name}\` must be optional: what it comes from may be null.`)
   }
   return mistakes

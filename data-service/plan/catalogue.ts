@@ -4,7 +4,7 @@ import type { Column, Entity, Joined } from '../entity/entity.js'
 import type { Field, FieldType } from '../entity/field.js'
 import type { Permission } from '../entity/names.js'
 import type { OperatorOf } from '../entity/operators.js'
-import type { Path, ShapedProperty } from './plans.js'
+import { type Join, type Path, type ShapedProperty, stepsOf } from './plans.js'
 import { makeProjections, type Projections, propertyName } from './projection.js'
 
 interface Filterable {
@@ -46,14 +46,18 @@ export interface Catalogue {
 /** Expects entities that passed checkCatalogue (entity/validate.ts). */
 export function makeCatalogue(entities: readonly Entity[]): Catalogue {
   const byName = new Map(entities.map((entity) => [entity.name, entity]))
-  const joinedColumn = ({ through, property }: Joined): Column => {
-    const column = byName.get(through.to)?.columns.find((one) => one.name === property)
-    if (column === undefined) throw new TypeError(`${through.to} has no ${property}`)
-    return column
+  const joinedPath = ({ through, further, property }: Joined): { through: Join; column: Column } => {
+    let join: Join = through
+    for (const step of further) {
+      const next = byName.get(join.to)?.references.find(({ name }) => name === step)
+      if (next === undefined) throw new TypeError(`${join.to} has no ${step}`)
+      join = { ...next, after: join }
+    }
+    const column = byName.get(join.to)?.columns.find((one) => one.name === property)
+    if (column === undefined) throw new TypeError(`${join.to} has no ${property}`)
+    return { through: join, column }
   }
-  const views = new Map(
-    entities.map((entity) => [entity.name, viewsOf(entity, shapedProperties(entity, joinedColumn))])
-  )
+  const views = new Map(entities.map((entity) => [entity.name, viewsOf(entity, shapedProperties(entity, joinedPath))]))
   const find = <One>(all: ReadonlyMap<string, One>, name: string): One => {
     const found = all.get(name)
     if (found === undefined) throw new DomainError('route.not-found', 'There is no such resource.')
@@ -70,12 +74,15 @@ export function makeCatalogue(entities: readonly Entity[]): Catalogue {
  * The properties of a row in the order in which it is served: columns, computed, joined, row version, references,
  * children.
  */
-function shapedProperties(entity: Entity, joinedColumn: (joined: Joined) => Column): ShapedProperty[] {
+function shapedProperties(
+  entity: Entity,
+  joinedPath: (joined: Joined) => { readonly through: Join; readonly column: Column }
+): ShapedProperty[] {
   const { versioned, columns, computed, joined, references, children } = entity
   return [
     ...columns.filter(({ field }) => !field.hidden).map((column) => ({ kind: 'column', column }) as const),
     ...computed.map((one) => ({ kind: 'computed', computed: one }) as const),
-    ...joined.map((one) => ({ kind: 'joined', joined: one, column: joinedColumn(one) }) as const),
+    ...joined.map((one) => ({ kind: 'joined', joined: one, ...joinedPath(one) }) as const),
     ...(versioned ? [{ kind: 'rowVersion' } as const] : []),
     ...references.map((reference) => ({ kind: 'reference', reference }) as const),
     ...children.map((one) => {
@@ -94,7 +101,7 @@ export function permissionsOf(property: ShapedProperty): readonly Permission[] {
       case 'computed':
         return property.computed.from.map(({ field }) => field)
       case 'joined':
-        return [property.joined.through.via.field, property.joined.field, property.column.field]
+        return [...stepsOf(property.through).map(({ via }) => via.field), property.joined.field, property.column.field]
       case 'reference':
         return [property.reference.via.field]
       // The collection itself takes none; its columns are left out one by one.
@@ -170,8 +177,8 @@ function queryable(
       return [{ name: column.name, path: { through: null, column }, field: column.field }]
     }
     if (property.kind !== 'joined') return []
-    const { joined, column } = property
-    return [{ name: joined.name, path: { through: joined.through, column }, field: joined.field }]
+    const { joined, through, column } = property
+    return [{ name: joined.name, path: { through, column }, field: joined.field }]
   })
   return {
     filterable: new Map(

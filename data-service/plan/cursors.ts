@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Value } from '../entity/field.js'
-import type { Condition, Path, Position, SortKey } from './plans.js'
+import { type Condition, type Path, type Position, type SortKey, stepsOf } from './plans.js'
 import { isWritten } from './values.js'
 
 // Cursors: places in the order of a query's rows, as texts that clients send back (contract.md section 4). A cursor
@@ -92,7 +92,8 @@ function conditionText(condition: Condition): string {
 }
 
 function pathName({ through, column }: Path): string {
-  return `${through?.name ?? ''}.${column.name}`
+  const steps = through === null ? [''] : stepsOf(through).map(({ name }) => name)
+  return [...steps, column.name].join('.')
 }
 
 function checksum(payload: Buffer): Buffer {

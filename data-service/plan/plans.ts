@@ -2,10 +2,20 @@ import type { Children, Column, Computed, Entity, Joined, Reference } from '../e
 import type { Operand, RowVersion, Value } from '../entity/field.js'
 import type { Compared } from '../entity/operators.js'
 
-/** A column of the row itself, or of the row that a reference leads to. */
+/** A column of the row itself, or of a row that references lead to. */
 export interface Path {
-  readonly through: Reference | null
+  readonly through: Join | null
   readonly column: Column
+}
+
+/** A reference that is followed from the row itself, or from the row that `after` leads to. */
+export interface Join extends Reference {
+  readonly after?: Join
+}
+
+/** The references of a join, the first one from the row itself. */
+export function stepsOf(join: Join): readonly Reference[] {
+  return join.after === undefined ? [join] : [...stepsOf(join.after), join]
 }
 
 /** A comparison of one column. Client filters, ids and the scope of an owner are of this type. */
@@ -70,7 +80,7 @@ export type Planned<Shape> = Shape & { readonly [planned]: true }
 export type ShapedProperty =
   | { readonly kind: 'column'; readonly column: Column }
   | { readonly kind: 'computed'; readonly computed: Computed }
-  | { readonly kind: 'joined'; readonly joined: Joined; readonly column: Column }
+  | { readonly kind: 'joined'; readonly joined: Joined; readonly through: Join; readonly column: Column }
   | { readonly kind: 'rowVersion' }
   | { readonly kind: 'reference'; readonly reference: Reference }
   /** `shown` are the columns of a child that the caller may see; it has a row version besides. */
@@ -79,7 +89,7 @@ export type ShapedProperty =
 /** A value that the statement selects. A projection always selects `id`, which navigations and cursors need. */
 export type Selected =
   | { readonly kind: 'column'; readonly column: Column }
-  | { readonly kind: 'joined'; readonly joined: Joined; readonly column: Column }
+  | { readonly kind: 'joined'; readonly joined: Joined; readonly through: Join; readonly column: Column }
   | { readonly kind: 'rowVersion' }
 
 /** What of a row is selected and shown. The projection cache (projection.ts) makes one object for each field set. */

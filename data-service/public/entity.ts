@@ -18,6 +18,7 @@ export { defineEntity } from '../entity/define-entity.js'
 export type { Children, Column, Entity, StoreName } from '../entity/entity.js'
 export {
   bool,
+  column,
   dateTime,
   decimal,
   defaultTo,

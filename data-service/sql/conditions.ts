@@ -1,7 +1,7 @@
 import { col, fn, literal, Op, where, type WhereOptions } from 'sequelize'
 import type { Operand } from '../entity/field.js'
 import { type Comparison, OPERATORS } from '../entity/operators.js'
-import type { Path } from '../plan/plans.js'
+import { type Join, type Path, stepsOf } from '../plan/plans.js'
 import type { SqlDialect, TextMatch } from './engines/engine.js'
 import type { BoundValue, BoundValues } from './engines/statement.js'
 
@@ -25,7 +25,7 @@ export interface ColumnComparison {
 /** The SELECT that a text is made for. */
 export interface TextContext {
   readonly dialect: SqlDialect
-  /** Alias of the root's table. A joined row has the name of its reference as its alias. */
+  /** Alias of the root's table. */
   readonly root: string
 }
 
@@ -83,12 +83,19 @@ function shapeOfOne(condition: RowCondition): string {
 }
 
 export function pathKey({ through, column }: Path): string {
-  return `${through?.name ?? ''}.${column.column}`
+  return `${through === null ? '' : joinAlias(through)}.${column.column}`
+}
+
+/** The alias of a joined row, as Sequelize names it: `event->venue` for the venue of the row's event. */
+function joinAlias(join: Join): string {
+  return stepsOf(join)
+    .map(({ name }) => name)
+    .join('->')
 }
 
 /** The expression of a column in the select list. */
 export function columnOf({ through, column }: Path, { root }: TextContext): ReturnType<typeof col> {
-  return col(`${through?.name ?? root}.${column.column}`)
+  return col(`${through === null ? root : joinAlias(through)}.${column.column}`)
 }
 
 /** The expression of a column in comparisons and sort orders. */

@@ -17,7 +17,7 @@ export interface Selection {
 export function selectionOf(entity: Entity, projection: Projection, more: readonly Path[]): Selection {
   const shown = projection.selected.map((one): SelectedColumn => {
     if (one.kind === 'rowVersion') return 'rowVersion'
-    return { through: one.kind === 'joined' ? one.joined.through : null, column: one.column }
+    return { through: one.kind === 'joined' ? one.through : null, column: one.column }
   })
   const present = new Set(shown.map(keyOf))
   const added: Path[] = []

@@ -14,9 +14,9 @@ import {
   type Sequelize,
   type WhereOptions
 } from 'sequelize'
-import type { Children, Column, Entity, Reference, StoreName } from '../entity/entity.js'
+import type { Children, Column, Entity, StoreName } from '../entity/entity.js'
 import { type Field, int } from '../entity/field.js'
-import type { Path, SortKey } from '../plan/plans.js'
+import { type Path, type SortKey, stepsOf } from '../plan/plans.js'
 import {
   columnOf,
   comparisonsOf,
@@ -72,9 +72,20 @@ export class RowModels {
     return known(this.#children.get(children.table), children.table)
   }
 
-  association(entity: Entity, reference: Reference): BelongsTo {
-    // #refer makes belongsTo associations and no others.
-    return known(this.of(entity).associations[reference.name] as BelongsTo | undefined, reference.name)
+  /** The joins that these paths need, each once. */
+  joins(entity: Entity, paths: readonly Path[]): readonly JoinShape[] {
+    const joins: MutableJoin[] = []
+    for (const { through } of paths) {
+      let [model, siblings] = [this.of(entity), joins]
+      for (const { name } of through === null ? [] : stepsOf(through)) {
+        // #refer makes belongsTo associations and no others.
+        const association = known(model.associations[name] as BelongsTo | undefined, name)
+        let join = siblings.find((one) => one.association === association)
+        if (join === undefined) siblings.push((join = { association, joins: [] }))
+        ;[model, siblings] = [association.target, join.joins]
+      }
+    }
+    return joins
   }
 
   #define({ columns, versioned }: Table, table: string): RowModel {
@@ -135,13 +146,23 @@ const BY_ID = [{ type: IndexHints.FORCE, values: ['PRIMARY'] }]
 /** UPDATE locks rows to change them, SHARE to keep them unchanged. Rows to lock are selected by id. */
 export type Lock = 'UPDATE' | 'SHARE'
 
+/** A reference to join, which leads to at most one row, and further ones from that row. */
+interface JoinShape {
+  readonly association: BelongsTo
+  readonly joins: readonly JoinShape[]
+}
+
+interface MutableJoin {
+  readonly association: BelongsTo
+  readonly joins: MutableJoin[]
+}
+
 interface SelectShape {
   readonly sequelize: Sequelize
   readonly model: RowModel
   /** Expression and alias of every column, in order. */
   readonly columns: readonly (readonly [Expression, string])[]
-  /** References to join. Each leads to at most one row. */
-  readonly joins: readonly BelongsTo[]
+  readonly joins: readonly JoinShape[]
   readonly where: WhereOptions
   readonly order: readonly (readonly [Expression, 'ASC' | 'DESC'])[]
   /** Locks the rows until the transaction ends. Sequelize writes no lock for SQLite, which has one writer at a time. */
@@ -173,14 +194,25 @@ function selectText(shape: SelectShape): string {
     ...(limit === undefined ? {} : { limit: literal(`$${limit}`) }),
     ...(offset === undefined ? {} : { offset: literal(`$${offset}`) })
   }
-  const include = joins.map((association) => ({
-    association,
-    model: association.target,
-    as: association.as,
-    parent: { model },
-    required: false
-  }))
+  const include = joins.map((join) => includeOf(join, { model }))
   return generator.selectQuery(tableOf(model), { ...options, include }, model)
+}
+
+/** A join in the form that Sequelize's generator takes: each knows its parent. */
+interface Include {
+  readonly association: BelongsTo
+  readonly model: RowModel
+  readonly as: string
+  readonly parent: object
+  readonly required: false
+  include: readonly Include[]
+}
+
+function includeOf({ association, joins }: JoinShape, parent: object): Include {
+  const { target: model, as } = association
+  const include: Include = { association, model, as, parent, required: false, include: [] }
+  include.include = joins.map((join) => includeOf(join, include))
+  return include
 }
 
 /** Alias of the model's own rows in the text. */
@@ -315,7 +347,7 @@ export class Statements {
       sequelize: this.#models.sequelize,
       model,
       columns: selected.map((column, index) => [selectedColumn(column, context), `c${index}`]),
-      joins: joinedBy(paths).map((reference) => this.#models.association(entity, reference)),
+      joins: this.#models.joins(entity, pathsIn(paths)),
       where:
         conditions.length === 0 && ranged[0] !== undefined
           ? ranged[0]
@@ -333,8 +365,9 @@ export class Statements {
       sequelize: this.#models.sequelize,
       model,
       columns: [[fn('COUNT', literal('*')), 'c0']],
-      joins: joinedBy(comparisonsOf(conditions).map(({ path }) => path)).map((one) =>
-        this.#models.association(entity, one)
+      joins: this.#models.joins(
+        entity,
+        comparisonsOf(conditions).map(({ path }) => path)
       ),
       where: whereAll(conditions, { dialect: this.#dialect, root: aliasOf(model) }),
       order: []
@@ -379,9 +412,6 @@ function fieldOf(column: SelectedColumn): SelectedField {
   return column === 'rowVersion' ? column : column.column.field
 }
 
-function joinedBy(columns: readonly SelectedColumn[]): Reference[] {
-  const references = columns.flatMap((column) =>
-    column === 'rowVersion' || column.through === null ? [] : [column.through]
-  )
-  return [...new Map(references.map((reference) => [reference.name, reference])).values()]
+function pathsIn(columns: readonly SelectedColumn[]): Path[] {
+  return columns.filter((column) => column !== 'rowVersion')
 }

@@ -83,10 +83,7 @@ export class StoredRows {
     for (const one of rows.length === 0 ? [] : children) {
       const ofRows = { path: own(ownerColumn(entity, one)), comparison: 'in', operands: ids } as const
       for (const child of await this.#children(session, one, { conditions: [ofRows] })) {
-        byId
-          .get(child.values.get(ownerProperty(one)))
-          ?.children.get(one.name)
-          ?.push(child)
+        byId.get(child.values.get(one.rootProperty))?.children.get(one.name)?.push(child)
       }
     }
     return rows
@@ -168,7 +165,7 @@ export class StoredRows {
       ...(lock === undefined ? {} : { lock })
     })
     const rows = await session.run(statement, boundValues(conditions, dialect))
-    const names = [ownerProperty(children), ...children.columns.map(({ name }) => name)]
+    const names = [children.rootProperty, ...children.columns.map(({ name }) => name)]
     return rows.map((row) => storedRow(names, row))
   }
 }
@@ -192,9 +189,4 @@ function storedRow(names: readonly string[], row: readonly Value[]): StoredRow {
   const version = row[names.length]
   const values = new Map(names.map((name, index): [string, Value] => [name, row[index] ?? null]))
   return { values, version: Buffer.isBuffer(version) ? asRowVersion(version) : undefined }
-}
-
-/** The property of a child's values that holds the id of its root: `productId` for the foreign key `product_id`. */
-export function ownerProperty({ foreignKey }: Children): string {
-  return foreignKey.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -30,7 +30,7 @@ import { IdempotencyKeys } from './idempotency-keys.js'
 import { own, scopeConditions } from './navigations.js'
 import { AUDIT_TABLE, auditValues, ChangeTexts, RowWriter } from './row-writer.js'
 import { idColumn, ownerColumn, RowModels, Statements } from './statements.js'
-import { assertPrimary, ownerProperty, StoredRows } from './stored-rows.js'
+import { assertPrimary, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from './transactions.js'
 
 export interface SqlWriteStore extends WriteStore {
@@ -216,7 +216,7 @@ class SqlUnitOfWork implements UnitOfWork {
     if (missing.length > 0) rows = await this.#again(read, rows)
     for (const [id, { values }] of rows) {
       // A write of a child also writes its root, so the guard of the root covers the child.
-      const root = children === null ? id : values.get(ownerProperty(children))
+      const root = children === null ? id : values.get(children.rootProperty)
       this.#share(entity, root)
     }
     return rows

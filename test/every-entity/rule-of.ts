@@ -40,9 +40,15 @@ function permissionsIn({ columns, computed, joined, children }: Entity): Rule['b
   const named: readonly (readonly [string, readonly string[]])[] = [
     ...columns.map((column) => [column.name, taken(column)] as const),
     ...computed.map(({ name, from }) => [name, taken(...from)] as const),
-    ...joined.map(({ name, through, property }) => {
-      const target = entities.find((one) => one.name === through.to)?.columns.find((one) => one.name === property)
-      return [name, taken(through.via, ...(target === undefined ? [] : [target]))] as const
+    ...joined.map(({ name, through, further, property }) => {
+      const sources = [through.via]
+      let target = entities.find((one) => one.name === through.to)
+      for (const step of further) {
+        const reference = target?.references.find((one) => one.name === step)
+        sources.push(...(reference === undefined ? [] : [reference.via]))
+        target = entities.find((one) => one.name === reference?.to)
+      }
+      return [name, taken(...sources, ...(target?.columns.filter((one) => one.name === property) ?? []))] as const
     }),
     ...children.flatMap((child) =>
       child.columns.map((column) => [`${child.name}.${column.name}`, taken(column)] as const)

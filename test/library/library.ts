@@ -11,6 +11,7 @@ import {
 import { createTables, type Migration, table } from '../../data-service/public/schema.js'
 import type { Application } from '../../data-service/public/service.js'
 import { createDocuments, documents, loans, notices } from './documents.js'
+import { addColour, branches, cities, createRooms, regions, rooms } from './rooms.js'
 
 // A small application for the words of entity files that the reference store has no use for.
 
@@ -52,10 +53,10 @@ const visits = defineEntity({
 })
 
 export const library: Application = {
-  entities: [visits, documents, loans, notices],
+  entities: [visits, documents, loans, notices, regions, cities, branches, rooms],
   roles: { Admin: ['library:manage', 'loans:read'], Librarian: ['library:manage'] },
   databases: {
-    primary: { file: 'library.sqlite', migrations: [createVisits, createDocuments] },
+    primary: { file: 'library.sqlite', migrations: [createVisits, createDocuments, createRooms, addColour] },
     second: { setting: 'REVIEWS_DATABASE_URL', file: 'second.sqlite', migrations: [createNothing] }
   },
   ownerClaimType: 'member_id'

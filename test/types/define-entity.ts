@@ -11,7 +11,8 @@ import {
   optional,
   readableBy,
   text,
-  unique
+  unique,
+  column
 } from '../../data-service/entity/field.js'
 
 // Mistakes in an entity file that do not compile. Each `@ts-expect-error` is a test: the compiler reports the line when
@@ -32,6 +33,40 @@ const references = { owner: { to: 'customers', via: 'count' } } as const
 const joined = { ownerName: { through: 'owner', property: 'name', field: text(200) } } as const
 const base = { name: 'things', description: 'Things.', fields, label: 'name' } as const
 const things = { ...base, filterable: ['id', 'name'], sortable: ['id', 'name'], access: { read: everyone } } as const
+
+export const pathsAndColumns = [
+  defineEntity({
+    ...things,
+    fields: { ...fields, name: column('legacy_name', text(200)), note: optional(column('n', text(9))) },
+    label: 'name',
+    filterable: ['note']
+  }),
+  defineEntity({
+    ...things,
+    references,
+    joined: { city: { through: ['owner', 'address', 'city'], property: 'name', field: text(9) } },
+    filterable: ['city'],
+    sortable: ['city']
+  }),
+  defineEntity({
+    ...things,
+    references,
+    // @ts-expect-error a path begins with a reference of the entity
+    joined: { city: { through: ['nobody', 'address'], property: 'name', field: text(9) } }
+  }),
+  defineEntity({
+    ...things,
+    references,
+    // @ts-expect-error and has a step at least
+    joined: { city: { through: [], property: 'name', field: text(9) } }
+  }),
+  defineEntity({
+    ...things,
+    fields: { ...fields, name: column('legacy_name', text(200)) },
+    // @ts-expect-error requests know the property and not its column
+    filterable: ['legacy_name']
+  })
+]
 
 /** What the mistakes below are variations of: all of this compiles. */
 export const sound = [

@@ -309,7 +309,7 @@ export type OwnTablesMigration =
 /** The description of a table from which DDL is made. */
 export interface Table {
   readonly name: string
-  /** Columns with their fields. The first of a new table is `id`, the primary key. The database numbers an int or long. */
+  /** Columns with their fields. The database numbers a key that is an int or long. */
   readonly columns: readonly TableColumn[]
   /** Whether the table also has a `row_version` of eight bytes. */
   readonly versioned: boolean
@@ -320,6 +320,8 @@ export interface Table {
 export interface TableColumn {
   readonly column: string
   readonly field: Field
+  /** Whether it is the primary key. */
+  readonly isKey: boolean
 }
 
 export interface TableIndex {
@@ -328,9 +330,10 @@ export interface TableIndex {
   readonly keys: readonly (TableColumn & { readonly descending: boolean })[]
 }
 
-/** From a column to the `id` of a table. */
+/** From a column to the primary key of a table. */
 export interface ForeignKey {
   readonly column: string
   readonly to: string
+  readonly toColumn: string
   readonly onDelete: 'CASCADE' | 'RESTRICT'
 }

@@ -1,7 +1,7 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
 import type { Field } from '../../entity/field.js'
-import type { Ddl, ForeignKey, OwnTablesMigration, SchemaTools, TableIndex } from './engine.js'
+import type { Ddl, ForeignKey, OwnTablesMigration, SchemaTools, TableColumn, TableIndex } from './engine.js'
 import { collationOf, type MysqlServer, serverOf } from './mysql-connection.js'
 import { errnoOf } from './mysql-sessions.js'
 
@@ -174,9 +174,9 @@ function mysqlDdl(server: MysqlServer): Ddl {
   return {
     createTable: ({ name, columns, versioned, indexes, foreignKeys }) => {
       const lines = [
-        ...columns.map(({ column, field }) => columnDefinition(column, field, collation)),
+        ...columns.map((column) => columnDefinition(column, collation)),
         ...(versioned ? ['`row_version` BINARY(8) NOT NULL'] : []),
-        'PRIMARY KEY (`id`)',
+        ...columns.filter(({ isKey }) => isKey).map(({ column }) => `PRIMARY KEY (\`${column}\`)`),
         ...indexes.map(indexDefinition),
         ...foreignKeys.map((key) => foreignKeyDefinition(name, key))
       ]
@@ -184,7 +184,7 @@ function mysqlDdl(server: MysqlServer): Ddl {
     },
     addColumns: ({ name, columns, indexes }) => {
       const additions = [
-        ...columns.map(({ column, field }) => `ADD COLUMN ${columnDefinition(column, field, collation)}`),
+        ...columns.map((column) => `ADD COLUMN ${columnDefinition(column, collation)}`),
         ...indexes.map((index) => `ADD ${indexDefinition(index)}`)
       ]
       return [`ALTER TABLE \`${name}\` ${additions.join(', ')}`]
@@ -210,9 +210,9 @@ function mysqlDdl(server: MysqlServer): Ddl {
 
 const TABLE_OPTIONS = 'ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4'
 
-function columnDefinition(column: string, field: Field, collation: string): string {
+function columnDefinition({ column, field, isKey }: TableColumn, collation: string): string {
   const definition = `\`${column}\` ${columnType(field, collation)}${field.nullable ? '' : ' NOT NULL'}`
-  const isNumbered = column === 'id' && (field.type === 'int' || field.type === 'long')
+  const isNumbered = isKey && (field.type === 'int' || field.type === 'long')
   return isNumbered ? `${definition} AUTO_INCREMENT` : definition
 }
 
@@ -240,10 +240,10 @@ function indexDefinition({ name, unique, keys }: TableIndex): string {
   return `${unique ? 'UNIQUE ' : ''}INDEX \`${name}\` (${parts.join(', ')})`
 }
 
-function foreignKeyDefinition(table: string, { column, to, onDelete }: ForeignKey): string {
+function foreignKeyDefinition(table: string, { column, to, toColumn, onDelete }: ForeignKey): string {
   return (
     `CONSTRAINT \`${table}_${column}_fk\` FOREIGN KEY (\`${column}\`) ` +
-    `REFERENCES \`${to}\` (\`id\`) ON DELETE ${onDelete}`
+    `REFERENCES \`${to}\` (\`${toColumn}\`) ON DELETE ${onDelete}`
   )
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Sequelize, Transaction } from 'sequelize'
-import type { Field, FieldType } from '../../entity/field.js'
+import type { FieldType } from '../../entity/field.js'
 import type { Ddl, ForeignKey, OwnTablesMigration, SchemaTools, TableColumn, TableIndex } from './engine.js'
 
 const COLUMNS = `
@@ -112,27 +112,27 @@ const TYPES: Record<FieldType, string> = {
   guid: 'TEXT'
 }
 
-function columnDefinition({ column, field }: TableColumn): string {
+function columnDefinition({ column, field, isKey }: TableColumn): string {
   const definition = `\`${column}\` ${TYPES[field.type]}${field.nullable ? '' : ' NOT NULL'}`
-  if (column !== 'id') return definition
+  if (!isKey) return definition
   return `${definition} PRIMARY KEY${field.type === 'int' || field.type === 'long' ? ' AUTOINCREMENT' : ''}`
 }
 
 function createIndex(table: string, { name, unique, keys }: TableIndex): string {
-  const parts = keys.map(({ column, field, descending }) => `${indexKey(column, field)}${descending ? ' DESC' : ''}`)
+  const parts = keys.map((key) => `${indexKey(key)}${key.descending ? ' DESC' : ''}`)
   return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS \`${name}\` ON \`${table}\` (${parts.join(', ')})`
 }
 
 /** SQLite has no collation like that of the servers, so strings are indexed by a key that has the same order. */
-function indexKey(column: string, field: Field): string {
-  return column !== 'id' && field.type === 'string' ? `sort_key(\`${column}\`)` : `\`${column}\``
+function indexKey({ column, field, isKey }: TableColumn): string {
+  return !isKey && field.type === 'string' ? `sort_key(\`${column}\`)` : `\`${column}\``
 }
 
 /** SQLite reports a violated RESTRICT as a failed trigger. NO ACTION forbids the same and is reported as a foreign key. */
-function foreignKeyDefinition(table: string, { column, to, onDelete }: ForeignKey): string {
+function foreignKeyDefinition(table: string, { column, to, toColumn, onDelete }: ForeignKey): string {
   return (
     `CONSTRAINT \`${table}_${column}_fk\` FOREIGN KEY (\`${column}\`) ` +
-    `REFERENCES \`${to}\` (\`id\`) ON DELETE ${onDelete === 'RESTRICT' ? 'NO ACTION' : onDelete}`
+    `REFERENCES \`${to}\` (\`${toColumn}\`) ON DELETE ${onDelete === 'RESTRICT' ? 'NO ACTION' : onDelete}`
   )
 }
 

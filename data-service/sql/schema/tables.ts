@@ -5,7 +5,10 @@ import type { Migration } from './migrate.js'
 
 type Columns = Readonly<Record<string, Field>> & { readonly id: Field<'int' | 'long' | 'guid'> }
 
-/** A new table of a migration, in the property names of the entity file. Columns are named in snake_case. */
+/**
+ * A new table of a migration, in the property names and words of the entity file. Columns are named in snake_case, or as
+ * `column('legacy_name', …)` says.
+ */
 interface TableDefinition<C extends Columns> {
   /** Without the row version, which is not listed. The database numbers an `id` that is int or long. */
   readonly columns: C
@@ -13,9 +16,12 @@ interface TableDefinition<C extends Columns> {
   readonly rowVersion?: 'none'
   /** Columns that rows can be sorted by in both directions, with the id as the tie-break. */
   readonly sorted?: readonly (keyof C & string)[]
-  /** From a column to the table of the aggregate's root: the rows are deleted with the root. */
+  /**
+   * From a column to the table of the aggregate's root: the rows are deleted with the root. `table.column` for a table
+   * whose id has another column.
+   */
   readonly partOf?: { readonly [K in keyof C]?: string }
-  /** From a column to the table that it refers to: a row that is referred to cannot be deleted. */
+  /** The same to the table that it refers to: a row that is referred to cannot be deleted. */
   readonly references?: { readonly [K in keyof C]?: string }
   /** Further columns that rows are found by, such as an id from another database. */
   readonly indexed?: readonly (keyof C & string)[]
@@ -25,35 +31,45 @@ interface TableDefinition<C extends Columns> {
 
 /** Describes a table. Every foreign key gets an index, whether rows are sorted by it or not. */
 export function table<const C extends Columns>(name: string, definition: TableDefinition<C>): Table {
+  const columnName = columnNamesOf(definition.columns)
   const foreignKeys = [
-    ...foreignKeysOf(definition.partOf ?? {}, 'CASCADE'),
-    ...foreignKeysOf(definition.references ?? {}, 'RESTRICT')
+    ...foreignKeysOf(definition.partOf ?? {}, 'CASCADE', columnName),
+    ...foreignKeysOf(definition.references ?? {}, 'RESTRICT', columnName)
   ]
   const columns = Object.entries(definition.columns).map(columnOf)
-  const indexed = [...(definition.indexed ?? []).map(snakeCase), ...foreignKeys.map(({ column }) => column)]
+  const indexed = [...(definition.indexed ?? []).map(columnName), ...foreignKeys.map(({ column }) => column)]
+  const sorted = (definition.sorted ?? []).map(columnName)
   return {
     name,
     columns,
     versioned: definition.rowVersion !== 'none',
     indexes: [
-      ...columnIndexes(name, columns, { sorted: (definition.sorted ?? []).map(snakeCase), indexed }),
-      ...(definition.uniqueTogether ?? []).map((properties) => uniqueIndex(name, columns, properties.map(snakeCase)))
+      ...columnIndexes(name, columns, { sorted, indexed, id: columnName('id') }),
+      ...(definition.uniqueTogether ?? []).map((properties) => uniqueIndex(name, columns, properties.map(columnName)))
     ],
     foreignKeys
   }
 }
 
-function foreignKeysOf(targets: Readonly<Record<string, string | undefined>>, onDelete: ForeignKey['onDelete']) {
-  return Object.entries(targets).flatMap(([from, to]): ForeignKey[] =>
-    to === undefined ? [] : [{ column: snakeCase(from), to, onDelete }]
-  )
+/** The column of a property. */
+function columnNamesOf(columns: Readonly<Record<string, Field>>): (property: string) => string {
+  return (property) => columns[property]?.column ?? snakeCase(property)
+}
+
+function foreignKeysOf(
+  targets: Readonly<Record<string, string | undefined>>,
+  onDelete: ForeignKey['onDelete'],
+  columnName: (property: string) => string
+) {
+  return Object.entries(targets).flatMap(([from, target]): ForeignKey[] => {
+    const [to = '', toColumn = 'id'] = target?.split('.') ?? []
+    return target === undefined ? [] : [{ column: columnName(from), to, toColumn, onDelete }]
+  })
 }
 
 function columnOf([property, field]: readonly [property: string, field: Field]): TableColumn {
-  return { column: snakeCase(property), field }
+  return { column: field.column ?? snakeCase(property), field, isKey: property === 'id' }
 }
-
-const ID = { ...columnOf(['id', long()]), descending: false }
 
 /**
  * Sorting by a column needs the indexes (column, id) and (column DESC, id), since the tie-break is always the id in
@@ -62,19 +78,29 @@ const ID = { ...columnOf(['id', long()]), descending: false }
 function columnIndexes(
   table: string,
   columns: readonly TableColumn[],
-  { sorted, indexed }: { readonly sorted: readonly string[]; readonly indexed: readonly string[] }
+  {
+    sorted,
+    indexed,
+    id
+  }: { readonly sorted: readonly string[]; readonly indexed: readonly string[]; readonly id: string }
 ): TableIndex[] {
-  return columns.flatMap(({ column, field }): TableIndex[] => {
-    if (column === 'id') return []
-    const key = { column, field, descending: false }
+  const tieBreak = tieBreakOf(id)
+  return columns.flatMap(({ column, field, isKey }): TableIndex[] => {
+    if (isKey) return []
+    const key = { column, field, isKey, descending: false }
     const name = `${table}_${column}`
     const isSorted = sorted.includes(column)
     return [
       ...(field.unique ? [{ name: `${name}_unique`, unique: true, keys: [key] }] : []),
-      ...(isSorted || indexed.includes(column) ? [{ name, unique: false, keys: [key, ID] }] : []),
-      ...(isSorted ? [{ name: `${name}_desc`, unique: false, keys: [{ ...key, descending: true }, ID] }] : [])
+      ...(isSorted || indexed.includes(column) ? [{ name, unique: false, keys: [key, tieBreak] }] : []),
+      ...(isSorted ? [{ name: `${name}_desc`, unique: false, keys: [{ ...key, descending: true }, tieBreak] }] : [])
     ]
   })
+}
+
+/** The id, by which rows of equal values are ordered. */
+function tieBreakOf(id: string): TableIndex['keys'][number] {
+  return { column: id, field: long(), isKey: true, descending: false }
 }
 
 function uniqueIndex(table: string, columns: readonly TableColumn[], names: readonly string[]): TableIndex {
@@ -102,6 +128,8 @@ interface AddedColumns<C extends Readonly<Record<string, Field>>> {
   /** As in a new table. */
   readonly sorted?: readonly (keyof C & string)[]
   readonly indexed?: readonly (keyof C & string)[]
+  /** The column of the id, where it is not `id`. */
+  readonly idColumn?: string
 }
 
 /**
@@ -110,7 +138,7 @@ interface AddedColumns<C extends Readonly<Record<string, Field>>> {
  */
 export function addColumns<const C extends Readonly<Record<string, Field>>>(
   name: string,
-  { columns, sorted, indexed }: AddedColumns<C>
+  { columns, sorted = [], indexed = [], idColumn = 'id' }: AddedColumns<C>
 ): Migration['up'] {
   for (const [property, field] of Object.entries(columns)) {
     if (!field.nullable) throw new TypeError(`${name}.${property} must be optional: rows that are there lack it`)
@@ -121,9 +149,11 @@ export function addColumns<const C extends Readonly<Record<string, Field>>>(
       .map(columnOf)
       .filter(({ column }) => !present.has(column))
     if (added.length === 0) return
+    const columnName = columnNamesOf(columns)
     const indexes = columnIndexes(name, added, {
-      sorted: (sorted ?? []).map(snakeCase),
-      indexed: (indexed ?? []).map(snakeCase)
+      sorted: sorted.map(columnName),
+      indexed: indexed.map(columnName),
+      id: idColumn
     })
     for (const statement of ddl.addColumns({ name, columns: added, indexes })) await run(statement)
   }
@@ -140,7 +170,16 @@ type Direction = 'asc' | 'desc'
  */
 export function addSortOrders<const C extends Readonly<Record<string, Field>>>(
   name: string,
-  { columns, sortOrders }: { readonly columns: C; readonly sortOrders: readonly SortOrder<keyof C & string>[] }
+  {
+    columns,
+    sortOrders,
+    idColumn = 'id'
+  }: {
+    readonly columns: C
+    readonly sortOrders: readonly SortOrder<keyof C & string>[]
+    /** The column of the id, where it is not `id`. */
+    readonly idColumn?: string
+  }
 ): Migration['up'] {
   const described = new Map(Object.entries(columns).map((entry) => [entry[0], columnOf(entry)]))
   const wanted = sortOrders.map((sortOrder): TableIndex => {
@@ -151,7 +190,7 @@ export function addSortOrders<const C extends Readonly<Record<string, Field>>>(
       return { ...column, descending: direction === 'desc' }
     })
     const parts = keys.map(({ column, descending }) => (descending ? `${column}_desc` : column))
-    return { name: [name, ...parts, 'order'].join('_'), unique: false, keys: [...keys, ID] }
+    return { name: [name, ...parts, 'order'].join('_'), unique: false, keys: [...keys, tieBreakOf(idColumn)] }
   })
   return async ({ ddl, run, select }) => {
     const present = new Set((await select(ddl.indexNames(name))).map(({ indexName }) => String(indexName)))

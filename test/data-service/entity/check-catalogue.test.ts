@@ -5,6 +5,7 @@ import { allOf, anyOf, everyone, permission } from '../../../data-service/entity
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import {
+  column,
   decimal,
   type Field,
   guid,
@@ -138,6 +139,28 @@ describe('checkCatalogue', () => {
         references: { thing: { to: 'things', via: 'id' } }
       },
       /`secret` is not a field of `things`/
+    ],
+    'a path with an unknown step': [
+      {
+        joined: { x: { through: ['thing', 'othr'], property: 'name', field: optional(text(10)) } },
+        references: { thing: { to: 'things', via: 'id' } }
+      },
+      /joined `x`: `othr` is not a reference of `things`. Did you mean "other"/
+    ],
+    'a path with a step that may be null': [
+      {
+        joined: { x: { through: ['thing', 'other'], property: 'name', field: text(10) } },
+        references: { thing: { to: 'things', via: 'id' } }
+      },
+      /joined `x` must be optional/
+    ],
+    'two names for one column that a word names': [
+      { fields: { id: int(), name: text(1), other: column('name', text(1)) } },
+      /share the column `name`/
+    ],
+    'a column whose name no bound value can have': [
+      { fields: { id: int(), name: column('the name', text(1)) } },
+      /is in the column `the name`, whose name must be/
     ],
     'a joined property of another type': [
       {

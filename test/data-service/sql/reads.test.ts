@@ -115,11 +115,17 @@ eachDatabase((kind) => {
     it('sorts and filters by a column of a referenced row, and selects it', async () => {
       const parentName = throughPath(categories, 'parent', categories, 'name')
       const field = parentName.column.field
-      const joined = { name: 'parentName', through: reference(categories, 'parent'), property: 'name', field }
+      const joined = {
+        name: 'parentName',
+        through: reference(categories, 'parent'),
+        further: [],
+        property: 'name',
+        field
+      }
       const shown = {
         key: 'id,parentName',
         selected: [
-          { kind: 'joined', joined, column: parentName.column },
+          { kind: 'joined', joined, through: joined.through, column: parentName.column },
           { kind: 'column', column: path(categories, 'id').column }
         ],
         shown: []

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { everyone } from '../../../../data-service/entity/access.js'
 import { defineEntity } from '../../../../data-service/entity/define-entity.js'
-import { int, readOnly, text } from '../../../../data-service/entity/field.js'
+import { column, int, optional, readOnly, text } from '../../../../data-service/entity/field.js'
 import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
 import { entities } from '../../../../examples/store/entities/index.js'
 import { eachDatabase } from '../../../harness/database.js'
@@ -37,6 +37,31 @@ eachDatabase((kind) => {
       }
       return 'no mistakes'
     }
+
+    it('names columns as the database does, and the tables at the ends of paths', async () => {
+      const renamed = defineEntity({
+        name: 'nicknames',
+        table: 'products',
+        description: 'Columns of other names.',
+        fields: { id: readOnly(int()), nick: column('nick_name', text(20)), categoryId: int() },
+        label: 'nick',
+        filterable: [],
+        sortable: ['nick', 'slug'],
+        references: { category: { to: 'categories', via: 'categoryId' } },
+        joined: { slug: { through: ['category', 'parent'], property: 'slug', field: optional(text(64)) } },
+        access: { read: everyone }
+      })
+      const database = stores.databases.primary
+      const found = await checkSchema(database, { store: 'primary', setting: 'DATABASE_URL' }, [
+        ...entities,
+        renamed
+      ]).catch((error: unknown) => String(error))
+      expect(String(found).split('\n')).to.include.members([
+        '- nicknames: the table products has no column nick_name; a new migration must add it',
+        '- nicknames: the sortable nick has no index (products.nick_name ASC, id); name it under sorted in a new migration'
+      ])
+      expect(String(found), 'categories.slug has its indexes').to.not.include('sortable slug')
+    })
 
     it('names every mistake at once', async () => {
       await drop('products_name', 'products')
