@@ -114,14 +114,15 @@ function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
 }
 
 function fieldRow(property: Property): string[] {
-  const { name, filterable, sortable, setOnCreate, requiredOnCreate, setOnUpdate } = property
+  const { name, filterable, sortable, setOnCreate, requiredOnCreate, setOnUpdate, readableBy } = property
   const uses = [
     ...(filterable ? ['filter'] : []),
     ...(sortable ? ['sort'] : []),
     ...(setOnCreate ? [requiredOnCreate ? 'create (required)' : 'create'] : []),
     ...(setOnUpdate ? ['update'] : [])
   ]
-  return [code(name), escapeHtml(typeText(property)), uses.length === 0 ? 'answers' : uses.join(', ')]
+  const readers = readableBy.length === 0 ? '' : `, for callers with ${readableBy.map(code).join(' and ')}`
+  return [code(name), escapeHtml(typeText(property)), `${uses.length === 0 ? 'answers' : uses.join(', ')}${readers}`]
 }
 
 /** `int from 1 to 1000`, `decimal(10,2) at least 0`, `string of 1 to 200`, each with `or null` if the field is nullable. */

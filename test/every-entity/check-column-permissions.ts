@@ -46,7 +46,7 @@ export function checkColumnPermissions(store: EveryStore, entity: Entity): void 
   const writer = writerWithout(rule, names)
   if (writer === undefined || !entity.writes.has('create') || !entity.writes.has('update')) return
 
-  it('ignores in bodies what the caller may not read: a create leaves it empty, a PUT keeps it', async () => {
+  it('ignores in bodies what the caller may not read: a create leaves it empty, PUT and PATCH keep it', async () => {
     const findings = new Findings()
     const owner = OWNERS[0]
     const kept = names.filter((name) => !mayRead(rule, name, writer.permissions))
@@ -60,20 +60,17 @@ export function checkColumnPermissions(store: EveryStore, entity: Entity): void 
       const before = await stored(id)
       findings.same('the row has values to lose', before.includes(null), false)
       const base = { resource: entity.name, ...ownerOf(rule, owner) }
-      const put: Call = {
-        ...base,
-        operation: 'update',
-        id,
-        body: await updateBody(store.maker, entity),
-        ifMatch: { version }
+      let ifMatch = { version }
+      for (const patch of [false, true]) {
+        const body = await updateBody(store.maker, entity)
+        const call: Call = { ...base, operation: 'update', id, body, ifMatch, patch }
+        const updated = await answered(store, { call, caller: writer, transport }, { code: 'ok', findings })
+        const what = `${transport.name} ${patch ? 'PATCH' : 'PUT'}`
+        findings.same(`what ${what} kept`, await stored(id), before)
+        const members = updated.rows.flatMap(Object.keys).filter((name) => kept.includes(name))
+        findings.same(`members of the answer to ${what}`, members, [])
+        ifMatch = { version: String(updated.rows[0]?.['rowVersion']) }
       }
-      const updated = await answered(store, { call: put, caller: writer, transport }, { code: 'ok', findings })
-      findings.same(`what ${transport.name} PUT kept`, await stored(id), before)
-      findings.same(
-        'members of its answer',
-        updated.rows.flatMap(Object.keys).filter((name) => kept.includes(name)),
-        []
-      )
       const body = await createBody(store.maker, entity, { owner, named: false })
       const create: Call = { ...base, operation: 'create', body }
       const created = await answered(store, { call: create, caller: writer, transport }, { code: 'ok', findings })

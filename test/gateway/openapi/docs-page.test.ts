@@ -71,6 +71,13 @@ describe('GET /docs', () => {
     expect(html).to.contain('Sells it.').and.contain('<code>amount</code> int')
   })
 
+  it('says which permissions a field takes', async () => {
+    const margin = property('margin', 'decimal', { readableBy: ['products:manage', 'prices:manage'] })
+    const html = await page('/docs', products({ properties: [...products().properties, margin] }))
+    expect(html).to.contain(', for callers with <code>products:manage</code> and <code>prices:manage</code>')
+    expect(html.match(/for callers with/g)).to.have.length(1)
+  })
+
   it('shows the bounds of fields and of what actions take', async () => {
     const fields = [
       property('quantity', 'int', { minimum: '1', maximum: '1000' }),
