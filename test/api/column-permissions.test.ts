@@ -206,6 +206,32 @@ describeApi(
       })
     })
 
+    it('are unknown behind a cursor that somebody else got for them', async () => {
+      const cursorOf = async (query: string): Promise<string> => {
+        const page = await store.as('clerk', `/products/paged?pageSize=2&${query}`)
+        expect(page.status, page.text).to.equal(200)
+        return String(page.headers['x-next-cursor'])
+      }
+      const sorted = await cursorOf('sortColumn=name,costPrice')
+      const filtered = await cursorOf(filter('costPrice', 'gt', '1'))
+      const used = async (cursor: string, query: string): Promise<unknown> => {
+        const headers = { 'x-request-id': 'same' }
+        const answer = await store.as('ada', `/products/paged?pageSize=2&after=${cursor}&${query}`, { headers })
+        return [answer.status, answer.text.replaceAll('qost', 'cost')]
+      }
+      for (const [cursor, query] of [
+        [sorted, (name: string) => `sortColumn=name,${name}`],
+        [filtered, (name: string) => filter(name, 'gt', '1')]
+      ] as const) {
+        expect((await store.as('clerk', `/products/paged?after=${cursor}&${query('costPrice')}`)).status).to.equal(200)
+        const answer = await used(cursor, query('costPrice'))
+        expect(answer).to.deep.equal(await used(cursor, query('qostPrice')))
+        expect(answer).to.have.property('0', 400)
+        const without = await store.as('ada', `/products/paged?after=${cursor}`)
+        store.problem(without, { status: 400, code: 'paging.cursor.invalid' })
+      }
+    })
+
     describe('in the documents of the API', () => {
       const mentions = async (by: string | undefined, path: string, name: string): Promise<boolean> => {
         const answer = by === undefined ? await store.call(path) : await store.as(by, path)
