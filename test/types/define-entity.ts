@@ -107,6 +107,10 @@ export const namesThatAreNone = [
   defineEntity({ ...things, filterable: ['riskNote'] }),
   // @ts-expect-error no such property
   defineEntity({ ...things, sortable: ['nmae'] }),
+  // @ts-expect-error a hidden property is not searchable
+  defineEntity({ ...things, searchable: ['riskNote'] }),
+  // @ts-expect-error only texts are searchable
+  defineEntity({ ...things, searchable: ['id'] }),
   // @ts-expect-error a hidden property is not sortable
   defineEntity({ ...things, sortable: ['riskNote'] }),
   // @ts-expect-error a joined property that is not defined

@@ -64,6 +64,23 @@ describe('checkCatalogue', () => {
     expect(mistakes(sound)).to.deep.equal([])
   })
 
+  it('finds what search cannot look into, or not for every reader', () => {
+    expect(mistakes(careless({ searchable: ['secret', 'nmae', 'code'] }))).to.deep.equal([
+      'others: searchable names the hidden `secret`.',
+      'others: searchable names `nmae`, which is not a field. Did you mean "name"?',
+      'others: searchable names `code`, which is guid and no string.'
+    ])
+    expect(mistakes(careless({ searchable: ['name', 'name'] }))).to.deep.equal([
+      'others: searchable names a property twice.'
+    ])
+    const note = readableBy('products:manage', optional(text(5)))
+    const fields = { id: int(), name: text(5), note }
+    expect(mistakes(careless({ fields, searchable: ['name', 'note'] }))).to.deep.equal([])
+    expect(mistakes(careless({ fields, searchable: ['note'] }))).to.deep.equal([
+      'others: searchable needs a property that every reader of the rows may see.'
+    ])
+  })
+
   it('passes columns by permission that tell of nothing', () => {
     const cost = readableBy('products:manage', int())
     const fields = { id: readOnly(int()), name: text(5), cost, note: readableBy('coupons:manage', optional(text(5))) }

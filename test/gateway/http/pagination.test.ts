@@ -47,6 +47,16 @@ describe('X-Pagination', () => {
       last: undefined
     })
   })
+  it('of an answer to a cursor has no number, and tells what the data service found', () => {
+    const facts = { pageSize: 10, currentPage: '', totalCount: '25', hasNext: false, hasPrevious: true }
+    expect(paginationOf(facts)).to.deep.equal({
+      json: '{"totalCount":25,"pageSize":10,"currentPage":null,"totalPages":3,"hasPrevious":true,"hasNext":false}',
+      totalCount: '25',
+      previous: undefined,
+      next: undefined,
+      last: '3'
+    })
+  })
   it('keeps counts beyond a double', () => {
     expect(page('1', '9007199254740993', true).json).to.include('"totalCount":9007199254740993,')
   })
@@ -55,6 +65,15 @@ describe('X-Pagination', () => {
 describe('Link', () => {
   const url = 'https://x.example/products/paged'
   const links = (query: string, to: readonly PageLink[]): string | undefined => pageLinks({ url, query }, to, 4096)
+  it('has a cursor in place of what said where the page began', () => {
+    const to: readonly PageLink[] = [
+      { rel: 'next', after: 'abc' },
+      { rel: 'prev', before: 'def' }
+    ]
+    expect(links('after=x&BEFORE=y&page=3&pageSize=7&afterwards=1', to)).to.equal(
+      `<${url}?pageSize=7&afterwards=1&after=abc>; rel="next", <${url}?pageSize=7&afterwards=1&before=def>; rel="prev"`
+    )
+  })
   it('keeps every other parameter as it was sent', () => {
     expect(
       links('a=%20&page=3&PageNumber=4&b&pagenumber=5&%70age=6&pageSize=7', [{ rel: 'next', pageNumber: '9' }])
