@@ -67,14 +67,17 @@ export interface ActionOfInput extends ActionParts {
   readonly effect: (call: EffectCall) => Change
 }
 
+/** The state that a row must be in for a write, part of the match condition of its statement. */
+export type RequiredColumns = readonly { readonly column: Column; readonly anyOf: readonly Operand[] }[]
+
 interface ActionParts {
   readonly name: string
   /** One sentence for people. */
   readonly description: string
   /** Needed besides the write access of the resource. */
   readonly permission: Permission | undefined
-  /** State the row must be in, part of the UPDATE's match condition; any other is 422 `state.invalid`. */
-  readonly required: readonly { readonly column: Column; readonly anyOf: readonly Operand[] }[]
+  /** Part of the UPDATE's match condition; any other state is 422 `state.invalid`. */
+  readonly required: RequiredColumns
   /** Members of the body. */
   readonly input: readonly Column[]
   /** The child whose version the body must carry (contract.md section 5, child precondition). */
@@ -170,6 +173,17 @@ export interface Change {
   readonly children?: Readonly<Record<string, ChildChanges>>
   /** Other roots to create in the same transaction. */
   readonly create?: readonly NewRoot[]
+  /** Other roots to change in the same transaction, each of which `getAggregate` has put under lock before. */
+  readonly update?: readonly RootUpdate[]
+}
+
+/** A change of another root. Its version advances, and it gets an audit entry of its own. */
+export interface RootUpdate {
+  readonly resource: string
+  readonly id: Operand
+  readonly set?: NamedValues
+  /** By navigation name. */
+  readonly children?: Readonly<Record<string, ChildChanges>>
 }
 
 export interface ChildChanges {
@@ -204,15 +218,18 @@ type InputFields = Readonly<Record<string, Field>>
 type ActionDefinition<F, C, I extends InputFields, L extends ChildName<C>, G extends ChildName<C>> =
   DefinitionOfRow<F, C, I, L, G> | DefinitionOfInput<F, C, I>
 
+/** The states of a row by column, `{ status: ['placed', 'paid'] }`. */
+export type RowState<F> = {
+  readonly [K in OpenNameOfType<F, 'string' | 'bool' | 'int'>]?: readonly NonNullable<ValueOf<F[K]>>[]
+}
+
 interface DefinitionParts<F, I extends InputFields> {
   /** One sentence for people. */
   readonly description: string
   /** Needed besides the write access of the resource. */
   readonly permission?: Permission
   /** State the row must be in, `{ status: ['placed'] }`; any other is 422 `state.invalid`. */
-  readonly when?: {
-    readonly [K in OpenNameOfType<F, 'string' | 'bool' | 'int'>]?: readonly NonNullable<ValueOf<F[K]>>[]
-  }
+  readonly when?: RowState<F>
   /** Members of the body, declared as fields are. */
   readonly input?: I
 }
@@ -222,7 +239,7 @@ interface DefinitionOfInput<F, C, I extends InputFields> extends DefinitionParts
    * What the action changes, the same for every row in the required state: a change, or a function of the input and the
    * time that answers one. Nothing is read before the UPDATE, so it can look at no row and reject nothing.
    */
-  readonly effect: ChangeOf<F, C, never> | ((call: EffectCallOf<I>) => ChangeOf<F, C, never>)
+  readonly effect: EffectOf<F, C> | ((call: EffectCallOf<I>) => EffectOf<F, C>)
   readonly change?: never
   readonly child?: never
   readonly loads?: never
@@ -277,6 +294,9 @@ interface ChangeOf<F, C, Loaded> extends Omit<Change, 'set' | 'children'> {
       : ChildInsertsOf<ChildFields<C, K>>
   }
 }
+
+/** Without other roots to update, which would have to be under lock. */
+type EffectOf<F, C> = Omit<ChangeOf<F, C, never>, 'update'> & { readonly update?: never }
 
 interface ChildInsertsOf<F> {
   readonly insert?: readonly NewRowOf<F>[]

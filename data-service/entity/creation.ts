@@ -1,4 +1,4 @@
-import type { CreationCall, NamedValues, NewRoot, Rejection } from './action.js'
+import type { CreationCall, NamedValues, NewRoot, Rejection, RootUpdate } from './action.js'
 import type { ChildFields, ChildName, Children, NewRowOf, RowOf, ReadOnlyName, SettableOnCreate } from './field.js'
 
 /** The most rows of one child collection in the body of a create request. */
@@ -26,6 +26,8 @@ export interface Preparation {
   readonly children?: Readonly<Record<string, readonly NamedValues[]>>
   /** Other roots to create in the same transaction. */
   readonly create?: readonly NewRoot[]
+  /** Other roots to change in the same transaction, each of which `getAggregate` has put under lock before. */
+  readonly update?: readonly RootUpdate[]
 }
 
 /** The creation of rows in an entity file. */

@@ -11,10 +11,12 @@ import {
   defineAction,
   type UntypedAction,
   type GuardedChild,
+  type RequiredColumns,
   type UpdateRule
 } from './action.js'
 import type { Creation, CreationDefinition } from './creation.js'
 import { type CustomReadDefinition, type UntypedCustomRead, resolveCustomRead } from './custom-read.js'
+import type { Deletion, DeletionDefinition } from './deletion.js'
 import type { Children, Column, Computed, Entity, Joined, Reference } from './entity.js'
 import {
   type ChildrenDefinition,
@@ -94,6 +96,8 @@ interface DefinitionOfAll<
   /** A function, `({ rows }) => ({ read: rows(…) })`, for row scopes by a predicate. */
   readonly access: AccessDefinition<F> | ((words: RowsWords<NoInfer<F>>) => AccessDefinition<NoInfer<F>>)
   readonly creates?: CreationDefinition<NoInfer<F>, NoInfer<C>>
+  /** When rows may be deleted; in any state without it. */
+  readonly deletes?: DeletionDefinition<NoInfer<F>, NoInfer<C>>
   /** Custom reads, `GET /{resource}/{name}`. */
   readonly customReads?: Readonly<Record<string, CustomReadDefinition<NoInfer<F>>>>
   /** Functions in place of single reads and writes. */
@@ -313,6 +317,7 @@ interface UntypedWrites {
     readonly children?: Readonly<Record<string, { readonly min: number } | undefined>>
     readonly prepare?: Creation['prepare']
   }
+  readonly deletes?: { readonly when?: UntypedAction['when']; readonly rule?: Deletion['rule'] }
   readonly updates?: Entity['updateRule']
   readonly actions?: (
     action: ReturnType<typeof defineAction<object, object>>
@@ -326,9 +331,9 @@ interface NameResolver {
 }
 
 function resolveWrites(
-  { access, writes = [], creates = {}, updates, actions }: UntypedWrites,
+  { access, writes = [], creates = {}, deletes = {}, updates, actions }: UntypedWrites,
   names: NameResolver
-): Pick<Entity, 'writes' | 'writeAccess' | 'creation' | 'updateRule' | 'actions'> {
+): Pick<Entity, 'writes' | 'writeAccess' | 'creation' | 'deletion' | 'updateRule' | 'actions'> {
   const definitions = Object.entries(actions?.(defineAction()) ?? {})
   return {
     writes: new Set(writes),
@@ -340,13 +345,18 @@ function resolveWrites(
       })),
       prepare: creates.prepare
     },
+    deletion: { required: requiredColumns(deletes.when, names), rule: deletes.rule },
     updateRule: updates,
     actions: new Map(definitions.map(([name, definition]) => [name, resolveAction(name, definition, names)]))
   }
 }
 
+function requiredColumns(when: UntypedAction['when'] = {}, names: NameResolver): RequiredColumns {
+  return Object.entries(when).map(([name, anyOf = []]) => ({ column: names.column(name), anyOf }))
+}
+
 function resolveAction(name: string, definition: UntypedAction, names: NameResolver): Action {
-  const { description, permission, when = {}, input = {}, child, loads = [], change, effect = {} } = definition
+  const { description, permission, when, input = {}, child, loads = [], change, effect = {} } = definition
   const members = Object.entries(input).map(([name, field]) => columnOf(name, field))
   const guardedChild: GuardedChild | undefined = child && {
     children: names.children(child.children),
@@ -357,7 +367,7 @@ function resolveAction(name: string, definition: UntypedAction, names: NameResol
     name,
     description,
     permission,
-    required: Object.entries(when).map(([name, anyOf = []]) => ({ column: names.column(name), anyOf })),
+    required: requiredColumns(when, names),
     input: members,
     guardedChild,
     loads: loads.map(names.children)

@@ -2,6 +2,7 @@ import type { OwnerFilter, ReadAccess, WriteAccess } from './access.js'
 import type { Action, ActionCall, Outcome } from './action.js'
 import type { Creation } from './creation.js'
 import type { CustomRead } from './custom-read.js'
+import type { Deletion } from './deletion.js'
 import type { Children, Column, Computed, FieldType, Joined, Reference } from './field.js'
 import type { Overrides, ReadOperation, WriteOperation } from './operations.js'
 import type { OperatorOf } from './operators.js'
@@ -40,6 +41,7 @@ export interface Entity {
   readonly creation: Creation
   /** What a PUT or PATCH rejects, or sets besides the members of the body. */
   readonly updateRule: ((call: ActionCall) => Outcome | Promise<Outcome>) | undefined
+  readonly deletion: Deletion
   /** In the order of the entity file. */
   readonly actions: ReadonlyMap<string, Action>
   /** Functions in place of single reads and writes. */

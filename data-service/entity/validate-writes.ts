@@ -7,18 +7,24 @@ import { READ_SEGMENTS, WRITE_OPERATIONS, type WriteOperation } from './operatio
 import { ownerMistakes, permissionMistakes } from './validate-access.js'
 import { columnMistakes, nameMistakes } from './validate-fields.js'
 
-/** Mistakes in writes: operations, write access, creation. */
+/** Mistakes in writes: operations, write access, creation, states of deletes. */
 export function writeMistakes(entity: Entity, permissions: readonly string[]): string[] {
-  return [...operationMistakes(entity), ...accessMistakes(entity, permissions), ...creationMistakes(entity)]
+  return [
+    ...operationMistakes(entity),
+    ...accessMistakes(entity, permissions),
+    ...creationMistakes(entity),
+    ...stateMistakes(entity.deletion).map((mistake) => `deletes: ${mistake}`)
+  ]
 }
 
-function operationMistakes({ writes, creation, updateRule, actions, versioned }: Entity): string[] {
+function operationMistakes({ writes, creation, deletion, updateRule, actions, versioned }: Entity): string[] {
   const known: readonly string[] = WRITE_OPERATIONS
   const mistakes = [...writes].filter((one) => !known.includes(one)).map((one) => `\`${one}\` is no write.`)
   const needs = (operation: WriteOperation, used: boolean, what: string): void => {
     if (used && !writes.has(operation)) mistakes.push(`${what} without \`${operation}\` among writes.`)
   }
   needs('create', creation.prepare !== undefined || creation.children.length > 0, 'creates')
+  needs('delete', deletion.rule !== undefined || deletion.required.length > 0, 'deletes')
   needs('update', updateRule !== undefined, 'updates')
   if (!versioned) {
     const guarded = [...(writes.has('update') ? ['update'] : []), ...actions.keys()]
@@ -93,7 +99,7 @@ function ownNameMistakes({ name }: Action): string[] {
   return KEBAB_CASE.test(name) ? [] : ['the name must be kebab-case such as `change-price`.']
 }
 
-function stateMistakes({ required }: Action): string[] {
+function stateMistakes({ required }: Pick<Action, 'required'>): string[] {
   return required.flatMap(({ column, anyOf }) => {
     const { name, field } = column
     if (anyOf.length === 0) return [`\`${name}\` is required to be none of anything.`]

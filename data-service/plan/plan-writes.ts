@@ -1,4 +1,4 @@
-import type { Action } from '../entity/action.js'
+import type { Action, RequiredColumns } from '../entity/action.js'
 import type { Children, Column, Entity } from '../entity/entity.js'
 import { firstRowVersion, type Operand, type Value } from '../entity/field.js'
 import { completeRow } from './body.js'
@@ -168,14 +168,24 @@ export function wrongState(
 ): string | undefined {
   const wrong = required.find(({ column, anyOf }) => !anyOf.some((one) => one === of.values.get(column.name)))
   if (wrong === undefined) return undefined
-  const { column, anyOf } = wrong
-  const is = phrase(column, of.values.get(column.name) ?? null)
-  return `The ${singular(of.resource)} is ${is}; ${name} needs it to be ${anyOf.map((one) => phrase(column, one)).join(' or ')}.`
+  const is = phrase(wrong.column, of.values.get(wrong.column.name) ?? null)
+  return `The ${singular(of.resource)} is ${is}; ${name} needs it to be ${phrases(wrong)}.`
 }
 
-/** `shipped` of a status; `active` and `not active` of `isActive`. */
+/** The state that a write needs, as a sentence. */
+export function neededState({ name, required }: RequiredState, resource: string): string {
+  return `A ${name} needs the ${singular(resource)} to be ${required.map(phrases).join(' and ')}.`
+}
+
+function phrases({ column, anyOf }: RequiredColumns[number]): string {
+  return anyOf.map((one) => phrase(column, one)).join(' or ')
+}
+
+/** `shipped` of a status; `active` and `not active` of `isActive`; `with reserved 5` of a number. */
 function phrase({ name }: Column, value: Operand | Value): string {
-  if (typeof value !== 'boolean') return value === null ? `without ${name}` : String(value)
+  if (value === null) return `without ${name}`
+  if (typeof value === 'number') return `with ${name} ${value}`
+  if (typeof value !== 'boolean') return String(value)
   const words = name.replace(/^is(?=[A-Z])/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return `${value ? '' : 'not '}${words.trim()}`
 }

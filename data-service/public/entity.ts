@@ -11,6 +11,7 @@ export {
   type NamedValues,
   reject,
   type Rejection,
+  type RootUpdate,
   type StateRejection,
   textOf
 } from '../entity/action.js'
@@ -33,6 +34,7 @@ export {
   optional,
   readableBy,
   readOnly,
+  type Operand,
   requiredNullable,
   text,
   unique,

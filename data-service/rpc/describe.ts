@@ -12,6 +12,7 @@ import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
 import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } from '../entity/operations.js'
 import { aliasesOf } from '../entity/operators.js'
+import { neededState } from '../plan/plan-writes.js'
 import { hasBatch, isRouteId, ownerParameter } from '../plan/authorize.js'
 import { type Catalogue, isSettable, permissionsOf, type Resource } from '../plan/catalogue.js'
 import type { OwnershipPolicy } from '../plan/planning.js'
@@ -68,6 +69,7 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
       return [{ name, kind: 'NAVIGATION_KIND_CHILDREN', properties }]
     }),
     actions: Array.from(entity.actions.values(), describeAction),
+    deleteCondition: deleteCondition(entity),
     createdChildren: entity.creation.children.map(({ children }) => children.name),
     reads: Array.from(entity.customReads.values(), (read) => describeRead(read, resource)),
     ...describeFilter(entity, ownership)
@@ -76,6 +78,12 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
 
 function describeAction({ name, description, input, guardedChild }: Action): WireAction {
   return { name, description, input: input.map(describeColumn), childPrecondition: guardedChild?.versionMember ?? '' }
+}
+
+function deleteCondition({ name, writes, deletion: { required, rule } }: Entity): string {
+  if (!writes.has('delete') || (required.length === 0 && rule === undefined)) return ''
+  if (required.length === 0) return 'The resource has a rule of its own for deletes.'
+  return neededState({ name: 'delete', required }, name)
 }
 
 function isPublic({ access, ownerFilter }: Entity, operation: ReadOperation): boolean {

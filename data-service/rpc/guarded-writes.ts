@@ -1,12 +1,12 @@
 import { DomainError } from '../../shared/errors.js'
-import type { Change, ChildChanges, NamedValues } from '../entity/action.js'
+import type { Change, ChildChanges, NamedValues, RootUpdate } from '../entity/action.js'
 import { reject } from '../entity/action.js'
-import type { Children, Column } from '../entity/entity.js'
+import type { Children, Column, Entity } from '../entity/entity.js'
 import type { Operand, RowVersion, Value } from '../entity/field.js'
 import { writableRows } from '../plan/authorize.js'
 import { assignments } from '../plan/body.js'
 import type { Resource } from '../plan/catalogue.js'
-import type { ChildPlan, DeletePlan, ExpectedVersions, RowScope } from '../plan/plans.js'
+import { allRows, type ChildPlan, type DeletePlan, type ExpectedVersions, type RowScope } from '../plan/plans.js'
 import type { LockedRow, StoredRow } from '../plan/stores.js'
 import type { ParsedUpdate } from '../plan/write-requests.js'
 import {
@@ -83,6 +83,25 @@ async function updateRoot(root: WrittenRoot, values: ReadonlyMap<Column, Value>,
   if (!(await steps.unit.update(plan))) throw await whyUnmatched(root, steps)
 }
 
+/**
+ * The row under lock, with children, for the rule of its delete. Where the DELETE would match no row it is run all the
+ * same, and throws what it does then: it is the statement that compares the versions that the caller sent.
+ */
+export async function lockToDelete(
+  root: WrittenRoot<DeletePlan['expected']>,
+  children: readonly Children[],
+  steps: WriteSteps
+): Promise<LockedRow> {
+  const { resource, id, scope, expected, state } = root
+  const { entity } = resource
+  const locked = await steps.unit.lock(planLock({ entity, id, scope, children }))
+  if (locked === undefined) throw notFound()
+  const unchanged = expected === 'unconditional' || isExpected(locked, expected)
+  if (unchanged && wrongState(state, { resource: entity.name, values: locked.values }) === undefined) return locked
+  await deleteRoot(root, steps)
+  throw new TypeError(`${entity.name} ${String(id)} changed its version or state under lock`)
+}
+
 /** Deletes the row with its children. Throws as the UPDATE does. */
 export async function deleteRoot(root: WrittenRoot<DeletePlan['expected']>, steps: WriteSteps): Promise<void> {
   const { resource, id, scope, expected, state } = root
@@ -153,15 +172,48 @@ export async function changeRoot(
   await updateRoot(root, new Map([...values, ...assignments(change.set ?? {}, settable(entity.columns))]), steps)
   const changes = Object.entries(change.children ?? {})
   const written = child === undefined ? changes : withChild(changes, child)
-  for (const [name, one] of written) {
-    const children = entity.children.find((of) => of.name === name)
+  await writeChildren(entity, { rootId: root.id, changes: written, loaded, child }, steps)
+  await writeOthers(change, steps)
+}
+
+async function writeChildren(
+  entity: Entity,
+  of: {
+    readonly rootId: Operand
+    readonly changes: NamedChanges
+    readonly loaded: LockedRow['children']
+    readonly child: GuardedChildRow | undefined
+  },
+  steps: WriteSteps
+): Promise<void> {
+  for (const [name, changes] of of.changes) {
+    const children = entity.children.find((one) => one.name === name)
     if (children === undefined) throw new TypeError(`${entity.name} has no ${name}`)
-    const of = { children, rootId: root.id, changes: one, loaded: loaded.get(name) ?? [], child }
-    for (const plan of childPlans(of, steps.deps)) {
+    for (const plan of childPlans({ ...of, children, changes, loaded: of.loaded.get(name) ?? [] }, steps.deps)) {
       if (!(await steps.unit.writeChild(plan))) throw stale(`stale: a write of ${name} matched no row`)
     }
   }
-  await steps.insertNamed(change.create ?? [])
+}
+
+/** Creates and changes the roots that a write touches besides its own. Each has its own audit entry. */
+export async function writeOthers(
+  { create = [], update = [] }: Pick<Change, 'create' | 'update'>,
+  steps: WriteSteps
+): Promise<void> {
+  for (const one of update) await updateOther(one, steps)
+  await steps.insertNamed(create)
+}
+
+/** Changes a root that getAggregate has put under lock. The statement compares the version that it was read with. */
+async function updateOther({ resource, id, set = {}, children = {} }: RootUpdate, steps: WriteSteps): Promise<void> {
+  const entity = steps.deps.planning.catalogue.entity(resource)
+  const { version, children: loaded } = steps.lockedRoots.take(resource, id)
+  if (version === undefined) throw new TypeError(`${resource} have no row version and are not changed with others`)
+  const values = assignments(set, settable(entity.columns))
+  const plan = planUpdate({ entity, id, scope: allRows, expected: [version], required: [], values })
+  if (!(await steps.unit.update(plan))) throw stale(`stale: a write of ${resource} matched no row`)
+  await writeChildren(entity, { rootId: id, changes: Object.entries(children), loaded, child: undefined }, steps)
+  await steps.audit(entity, id, 'update')
 }
 
 type NamedChanges = readonly (readonly [name: string, changes: ChildChanges])[]

@@ -35,12 +35,35 @@ export function findByIdsIn(unit: UnitOfWork, catalogue: Catalogue): FindByIds {
   }
 }
 
+/** The roots that a transaction has put under lock by getAggregate: those that it may change besides its own. */
+export class LockedRoots {
+  readonly #rows = new Map<string, LockedRow>()
+
+  add(resource: string, id: Operand, row: LockedRow): void {
+    this.#rows.set(keyOf(resource, id), row)
+  }
+
+  /** The row as it was read, for one change: its version is another one afterwards. Throws TypeError for any other row. */
+  take(resource: string, id: Operand): LockedRow {
+    const row = this.#rows.get(keyOf(resource, id))
+    if (row === undefined) throw new TypeError(`${resource} ${String(id)} is not under lock by getAggregate`)
+    this.#rows.delete(keyOf(resource, id))
+    return row
+  }
+}
+
+function keyOf(resource: string, id: Operand): string {
+  return `${resource} ${String(id)}`
+}
+
 /** Finds a root with its children for an action. It finds rows of every owner: the action has to check access. */
-export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue): GetAggregate {
+export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue, roots: LockedRoots): GetAggregate {
   return async (resource, id) => {
     const entity = catalogue.entity(resource)
     const locked = await unit.lock(planLock({ entity, id, scope: allRows, children: primaryChildren(entity) }))
-    return locked && aggregateOf(locked)
+    if (locked === undefined) return undefined
+    roots.add(resource, id, locked)
+    return aggregateOf(locked)
   }
 }
 
@@ -102,7 +125,7 @@ function parseTarget(rows: string, catalogue: Catalogue): { entity: Entity; chil
 }
 
 /** The children that live in the primary database, which a transaction reaches. */
-function primaryChildren({ children }: Entity): Children[] {
+export function primaryChildren({ children }: Entity): Children[] {
   return children.filter(({ store }) => store === 'primary')
 }
 

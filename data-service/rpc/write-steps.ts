@@ -9,7 +9,14 @@ import type { Resource } from '../plan/catalogue.js'
 import type { Planning } from '../plan/planning.js'
 import type { UnitOfWork, WriteStore } from '../plan/stores.js'
 import { type RandomSource, planInsert, planWritten } from '../plan/plan-writes.js'
-import { countReferencingIn, findReferencingIn, findByUniqueIn, findByIdsIn, getAggregateIn } from './row-finders.js'
+import {
+  countReferencingIn,
+  findReferencingIn,
+  findByUniqueIn,
+  findByIdsIn,
+  getAggregateIn,
+  LockedRoots
+} from './row-finders.js'
 import { recordEncoder } from './json.js'
 
 /** What the write handlers need. Clock and randomness are passed in, so that tests can decide them. */
@@ -47,6 +54,8 @@ export class WriteSteps {
   /** `2026-01-31T08:00:00.000Z`. */
   readonly now: string
   readonly deps: WriteDeps
+  /** The roots under lock that the write may change besides its own. */
+  readonly lockedRoots = new LockedRoots()
   readonly #writer: Writer
   readonly #requestId: string
 
@@ -72,7 +81,7 @@ export class WriteSteps {
     return {
       findByIds: findByIdsIn(this.unit, planning.catalogue),
       findByUnique: findByUniqueIn(this.unit, planning.catalogue),
-      getAggregate: getAggregateIn(this.unit, planning.catalogue),
+      getAggregate: getAggregateIn(this.unit, planning.catalogue, this.lockedRoots),
       findReferencing: findReferencingIn(this.unit, planning.catalogue),
       countReferencing: countReferencingIn(this.unit, planning.catalogue),
       now: this.now,

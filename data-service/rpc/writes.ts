@@ -23,6 +23,7 @@ import {
   parseCreate,
   type ParsedAct,
   type ParsedCreate,
+  type ParsedDelete,
   type ParsedRow,
   parseBatch,
   parseDelete,
@@ -36,12 +37,15 @@ import {
   guardConflicts,
   type GuardedChildRow,
   lockRoot,
+  lockToDelete,
   namedRow,
   requireChildVersion,
+  writeOthers,
   type WrittenRoot,
   writtenRoot
 } from './guarded-writes.js'
 import { idempotentWrite } from './idempotent-write.js'
+import { primaryChildren } from './row-finders.js'
 import { rejectionError, WriteSteps, type WriteDeps } from './write-steps.js'
 
 export async function create(
@@ -114,7 +118,7 @@ async function insert(
   })
   const all = new Map([...values, ...assignments(prepared.values ?? {}, entity.columns)])
   const id = await steps.insert(entity, { values: all, children })
-  await steps.insertNamed(prepared.create ?? [])
+  await writeOthers(prepared, steps)
   return id
 }
 
@@ -201,11 +205,24 @@ export async function remove(
   const { resource, writer, id, expected } = parsed
   const deleting = deps.store.transaction(signal, async (unit) => {
     const steps = new WriteSteps(unit, deps, { writer, requestId })
-    await deleteRoot(writtenRoot(parsed, { name: 'delete', required: [] }), steps)
+    await deleteRow(parsed, steps)
     await steps.audit(resource.entity, id, 'delete')
   })
   await guardConflicts(expected !== 'unconditional', deleting)
   return {}
+}
+
+/** Only a rule of the entity needs the row before it is deleted. */
+async function deleteRow(parsed: ParsedDelete, steps: WriteSteps): Promise<void> {
+  const { entity } = parsed.resource
+  const { required, rule } = entity.deletion
+  const root = writtenRoot(parsed, { name: 'delete', required })
+  if (rule === undefined) return deleteRoot(root, steps)
+  const locked = await lockToDelete(root, primaryChildren(entity), steps)
+  const outcome = await rule({ ...steps.tools, root: namedRow(locked), children: namedChildren(locked) })
+  if ('rejection' in outcome) throw rejectionError(outcome)
+  await deleteRoot(root, steps)
+  await writeOthers(outcome, steps)
 }
 
 export async function act(deps: WriteDeps, context: CallContext, request: ActRequest__Output): Promise<ActResponse> {
@@ -250,12 +267,16 @@ async function runOnRow(
   const outcome = await change({
     ...steps.tools,
     root: namedRow(locked),
-    children: Object.fromEntries(Array.from(locked.children, ([name, rows]) => [name, rows.map(namedRow)])),
+    children: namedChildren(locked),
     child: child && namedRow(child.row),
     input: namedValues(values)
   })
   if ('rejection' in outcome) throw rejectionError(outcome)
   await changeRoot(root, { values: new Map(), change: outcome, loaded: locked.children, child }, steps)
+}
+
+function namedChildren({ children }: LockedRow): Readonly<Record<string, readonly NamedValues[]>> {
+  return Object.fromEntries(Array.from(children, ([name, rows]) => [name, rows.map(namedRow)]))
 }
 
 /** The child that the action depends on. Throws `body.invalid` if the row has no such child. */

@@ -203,13 +203,14 @@ function patch(resource: Resource): DocumentedOperation {
 }
 
 function remove(resource: Resource): DocumentedOperation {
-  const { name } = resource
+  const { name, deleteCondition } = resource
   return {
     path: `/${name}/{id}`,
     method: 'delete',
     document: {
       id: `delete ${name}`,
       summary: 'A row and its children, removed',
+      ...(deleteCondition === '' ? {} : { description: deleteCondition }),
       parameters: [
         idParameter(resource),
         ...ownerParametersFor(resource, 'delete'),
@@ -218,7 +219,7 @@ function remove(resource: Resource): DocumentedOperation {
       ],
       responses: {
         ...success({ status: 204, description: 'It is gone.', headers: [] }),
-        ...problemResponses([404, 409, 412])
+        ...problemResponses([404, 409, 412, ...(deleteCondition === '' ? [] : [422 as const])])
       }
     }
   }

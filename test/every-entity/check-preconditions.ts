@@ -8,8 +8,9 @@ import type { EveryStore } from './every-store.js'
 import { answeredByAll, Findings } from './findings.js'
 import type { Values } from './made-values.js'
 import { ruleOf } from './rule-of.js'
-import { neededState, statesOf, suitableState, suits } from './states.js'
+import { deletableState, neededState, statesOf, suitableState, suits, undeletableStates } from './states.js'
 import { fingerprint, storedVersion } from './table-rows.js'
+import { absentId } from './tries.js'
 
 const STALE: IfMatch = { version: 'AAAAAAAAAAA=' }
 const SHORT: IfMatch = { version: 'AA==' }
@@ -103,7 +104,7 @@ export function checkPreconditions(store: EveryStore, entity: Entity): void {
       const call = { resource: entity.name, operation: 'delete', id: row.id } as const
       await checkTags(store, entity, { call, findings })
       for (const ifMatch of ['absent', 'blank', 'star', 'fresh'] as const) {
-        const gone = await store.maker.row(entity)
+        const gone = await store.maker.row(entity, { values: deletableState(entity) })
         // No tag matches a row without a version: it stays.
         const [first, again] = ifMatch === 'fresh' && !versioned ? ['conflict', 'conflict'] : ['ok', 'not-found']
         const made: Call = { ...call, id: gone.id, ifMatch: ifMatch === 'fresh' ? { version: gone.version } : ifMatch }
@@ -114,7 +115,33 @@ export function checkPreconditions(store: EveryStore, entity: Entity): void {
       }
       findings.finish()
     })
+
+    if (undeletableStates(entity).length > 0) {
+      it('delete needs the row in a state that allows it', () => checkUndeletable(store, entity))
+    }
   }
+}
+
+/** What comes first of two things that are wrong with a delete: no row, then its tag, then its state. */
+async function checkUndeletable(store: EveryStore, entity: Entity): Promise<void> {
+  const findings = new Findings()
+  for (const values of undeletableStates(entity)) {
+    const row = await store.maker.row(entity, { values })
+    const before = await fingerprint(store.sql, entities)
+    const call = { resource: entity.name, operation: 'delete', id: row.id } as const
+    for (const [ifMatch, code] of [
+      ['absent', 'state.invalid'],
+      ['star', 'state.invalid'],
+      [{ version: row.version }, 'state.invalid'],
+      [STALE, 'conflict']
+    ] as const) {
+      await answeredByAll(store, { call: { ...call, ifMatch }, caller: ADMIN }, { code, findings })
+    }
+    const absent = { call: { ...call, id: absentId(entity) }, caller: ADMIN }
+    await answeredByAll(store, absent, { code: 'not-found', findings })
+    findings.same(`what is stored of ${entity.name}`, (await fingerprint(store.sql, entities)) === before, true)
+  }
+  findings.finish()
 }
 
 /** Every tag that must be rejected, before anything that the body has wrong, and nothing comes of it. */

@@ -9,7 +9,7 @@ import type { Values } from './made-values.js'
 import type { MadeRow } from './row-maker.js'
 import { ruleOf } from './rule-of.js'
 import { ownerColumn, type Rule } from './rule.js'
-import { suitableState } from './states.js'
+import { deletableState, suitableState } from './states.js'
 import { auditEntries, fingerprint, type StoredRow, storedVersion } from './table-rows.js'
 import { absentId, withoutInstance, withOwners } from './tries.js'
 import { admission, neededFor, verdict } from './verdict.js'
@@ -81,7 +81,11 @@ function writesOf(entity: Entity): Write[] {
     ] as const
   )
     .filter(({ operation }) => entity.writes.has(operation))
-    .map(({ title, ...write }) => ({ call: { resource, ...write }, title, state: {} }))
+    .map(({ title, ...write }) => ({
+      call: { resource, ...write },
+      title,
+      state: write.operation === 'delete' ? deletableState(entity) : {}
+    }))
   const actions = Array.from(entity.actions.values(), (action) => ({
     call: { resource, operation: 'act' as const, name: action.name },
     title: action.name,

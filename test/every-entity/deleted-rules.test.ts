@@ -52,6 +52,12 @@ const DELETIONS: readonly Deletion[] = [
     to: '',
     grep: '[a-z-]+ is rejected'
   },
+  {
+    title: 'the states of its deletes',
+    from: /\b(deletes: \{\s*)when: \{[^}]*\},?/,
+    to: '$1',
+    grep: 'delete needs the row'
+  },
   { title: 'what hides its columns', from: /\bhidden\(/g, to: '(', grep: 'as it is listed' },
   {
     title: 'the permissions of its columns',

@@ -14,7 +14,7 @@ export function ruleOf(entity: Entity): Rule {
 }
 
 function declared(entity: Entity): Rule {
-  const { columns, computed, joined, access, writeAccess, writes, actions, customReads } = entity
+  const { columns, computed, joined, access, writeAccess, writes, deletion, actions, customReads } = entity
   const visible = columns.filter(({ field }) => !field.hidden)
   const byPermission = permissionsIn(entity)
   return {
@@ -28,6 +28,7 @@ function declared(entity: Entity): Rule {
     read: guard(access.list),
     get: guard(access.get),
     write: writeAccess && guard(writeAccess),
+    deletable: Object.fromEntries(deletion.required.map(({ column, anyOf }) => [column.name, anyOf])),
     actions: Object.fromEntries(Array.from(actions.values(), ({ name, permission }) => [name, permission])),
     customReads: Object.fromEntries(Array.from(customReads.values(), (read) => [read.name, customRead(read)])),
     ownerFilter: filter(entity)

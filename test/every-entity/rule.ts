@@ -1,3 +1,4 @@
+import type { WireValue } from '../oracle/wire-value.js'
 import type { Call, Row } from './call.js'
 
 /** Who may use an operation, and which rows it reaches. */
@@ -48,6 +49,8 @@ export interface Rule {
   readonly get: Guard
   /** undefined for a resource without writes. */
   readonly write: Guard | undefined
+  /** States in which a row may be deleted, by property; of no property where it may be in any. */
+  readonly deletable: Readonly<Record<string, readonly WireValue[]>>
   /** Name to the permission it needs besides. */
   readonly actions: Readonly<Record<string, string | undefined>>
   readonly customReads: Readonly<Record<string, CustomReadRule>>

@@ -1,8 +1,9 @@
 import type { Guard, OwnerFilter, Rule } from './rule.js'
 
 /**
- * Who may do what with the resources of domain.md, written down a second time and by hand: nothing here comes from the
- * entity files, so that a scope or a permission that goes missing there shows. A resource that is not here is judged by
+ * Who may do what with the resources of domain.md, and in which states their rows may be deleted (docs/store-rules.md),
+ * written down a second time and by hand: nothing here comes from the entity files, so that a scope, a permission or a
+ * state that goes missing there shows. A resource that is not here is judged by
  * what its entity file declares (rule-of.ts).
  */
 export const RULES: Readonly<Record<string, Rule>> = {
@@ -35,6 +36,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     searchable: 'number trackingCode'.split(' '),
     ...owned('customerId'),
     byPermission: byPermission('orders:manage', 'lines.unitCost'),
+    deletable: { status: ['placed', 'cancelled'] },
     actions: { ...actions('pay cancel'), ...actions('ship update-shipment deliver', 'orders:manage') }
   }),
   'shopping-carts': rule('root', 'id customerId currency couponCode updatedAt', {
@@ -50,12 +52,14 @@ export const RULES: Readonly<Record<string, Rule>> = {
   returns: rule('root', 'id orderId customerId reason status requestedAt', {
     searchable: 'reason'.split(' '),
     ...owned('customerId'),
+    deletable: { status: ['requested', 'rejected'] },
     actions: actions('approve reject receive refund', 'returns:manage')
   }),
   invoices: rule('root', 'id orderId customerId number total status issuedAt', {
     searchable: 'number'.split(' '),
     ...owned('customerId'),
     write: { permission: 'invoices:manage' },
+    deletable: { status: ['draft'] },
     actions: actions('issue void')
   }),
   suppliers: rule('CRUD', 'id name country isActive', {
@@ -65,6 +69,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   }),
   'purchase-orders': rule('root', 'id supplierId status expectedAt', {
     ...managed('suppliers:manage'),
+    deletable: { status: ['draft', 'cancelled'] },
     actions: actions('submit receive-line cancel')
   }),
   warehouses: rule('CRUD', 'id name city isOpen', {
@@ -74,11 +79,13 @@ export const RULES: Readonly<Record<string, Rule>> = {
   }),
   'stock-items': rule('root', 'id warehouseId productId onHand reserved', {
     ...managed('warehouses:manage'),
+    deletable: { reserved: [0] },
     actions: actions('adjust reserve release')
   }),
   events: rule('CRUD', 'id title startsAt endsAt venueId status', {
     searchable: 'title'.split(' '),
     ...publicRead('events:manage'),
+    deletable: { status: ['draft', 'cancelled'] },
     actions: actions('schedule cancel change-venue')
   }),
   venues: rule('CRUD', 'id name city capacity isOpen', {
@@ -93,6 +100,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   }),
   tickets: rule('root', 'id eventId customerId seat status price', {
     ...owned('customerId'),
+    deletable: { status: ['valid'] },
     actions: actions('transfer check-in')
   }),
   bookmarks: rule('root', 'id userId sessionId note createdAt', {
@@ -123,6 +131,7 @@ function rule(kind: Rule['kind'], names: string, said: Said): Rule {
     kind,
     properties: names.split(' '),
     byPermission: {},
+    deletable: {},
     versioned: true,
     searchable: [],
     get: said.read,

@@ -3,6 +3,7 @@ import type { Entity } from '../../data-service/entity/entity.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import { STATES } from './domain-values.js'
 import type { Values } from './made-values.js'
+import { ruleOf } from './rule-of.js'
 
 /** Property to the values that an action needs it to have. */
 type Needed = Readonly<Record<string, readonly WireValue[]>>
@@ -32,6 +33,23 @@ export function statesOf(entity: Entity): Values[] {
     states = states.flatMap((state) => all.map((value) => ({ ...state, [name]: value })))
   }
   return states
+}
+
+/** A state in which a row can be deleted. */
+export function deletableState(entity: Entity): Values {
+  const { deletable } = ruleOf(entity)
+  return Object.fromEntries(Object.entries(deletable).map(([name, [first = null]]) => [name, first]))
+}
+
+/** Every state of one property in which a row cannot be deleted, whatever else it has; none without such a rule. */
+export function undeletableStates(entity: Entity): Values[] {
+  return Object.entries(ruleOf(entity).deletable).flatMap(([name, allowed]) => {
+    const [first] = allowed
+    const known = statesOf(entity).flatMap((state) => state[name] ?? [])
+    const all: readonly WireValue[] = typeof first === 'number' ? [first + 1, first + 100] : [...known, ELSEWHERE]
+    const others = [...new Set(all)].filter((value) => !allowed.includes(value))
+    return others.map((value) => ({ ...deletableState(entity), [name]: value }))
+  })
 }
 
 /** Whether an action can be done in a state. */

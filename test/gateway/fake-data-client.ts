@@ -233,6 +233,7 @@ export function products(more: Partial<Resource> = {}): Resource {
     ownerParameter: '',
     ownerFiltered: [],
     ownerProperty: '',
+    deleteCondition: '',
     reads: [],
     ...more
   }

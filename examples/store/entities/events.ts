@@ -53,6 +53,9 @@ export const events = defineEntity({
       : await notFit(input.venueId, { findByIds, tickets: await ticketsOf(root.id, countReferencing) })) ??
     {},
 
+  // What was announced is called off before it goes.
+  deletes: { when: { status: ['draft', 'cancelled'] } },
+
   // draft → scheduled → cancelled; it ends after it starts, and comes only to open venues that hold the tickets to it,
   // until it is cancelled.
   actions: (action) => ({

@@ -56,6 +56,9 @@ export const invoices = defineEntity({
     }
   },
 
+  // An invoice that was sent out is taken back by `void`, and stays in the books.
+  deletes: { when: { status: ['draft'] } },
+
   // draft → issued → void; a draft may be voided as well. What is issued is of an order that stands.
   actions: (action) => ({
     issue: action({

@@ -15,7 +15,7 @@ import {
   textOf,
   unique
 } from '../../../data-service/public/entity.js'
-import { placedOrder, pricedLines } from './order-parts.js'
+import { placedOrder, putBack, sale } from './order-parts.js'
 import { suspendedCustomer } from './shop-rules.js'
 
 export const orders = defineEntity({
@@ -62,18 +62,25 @@ export const orders = defineEntity({
   writes: ['create', 'delete'],
   creates: {
     children: { lines: { min: 1 } },
-    async prepare({ input: { customerId }, children, findByIds, now, newCode }) {
-      const suspended = await suspendedCustomer(customerId, findByIds, 'an order')
+    async prepare({ input: { customerId }, children, now, newCode, ...tools }) {
+      const suspended = await suspendedCustomer(customerId, tools.findByIds, 'an order')
       if (suspended !== undefined) return suspended
-      const lines = await pricedLines(children.lines, findByIds)
-      if ('rejection' in lines) return lines
-      const order = placedOrder(lines, { percentOff: 0, now, newCode })
-      if (fitsDigits(order.values.total, 12)) return order
+      const sold = await sale(children.lines, tools)
+      if ('rejection' in sold) return sold
+      const order = placedOrder(sold.lines, { percentOff: 0, now, newCode })
+      if (fitsDigits(order.values.total, 12)) return { ...order, update: sold.update }
       return reject.input('/lines', `The lines add up to ${order.values.total}, more than an order holds.`)
     }
   },
 
-  // placed → paid → shipped → delivered; cancelled from placed or paid, without an invoice that is issued.
+  // What a customer has paid for stays on record. A cancelled order has put its stock back before.
+  deletes: {
+    when: { status: ['placed', 'cancelled'] },
+    rule: ({ root: { status }, children: { lines }, ...tools }) => (status === 'placed' ? putBack(lines, tools) : {})
+  },
+
+  // placed → paid → shipped → delivered; cancelled from placed or paid, without an invoice that is issued. An order takes
+  // the stock of its variants when it is placed, and puts it back when it is cancelled.
   actions: (action) => ({
     pay: action({
       description: 'Marks the order as paid.',
@@ -104,12 +111,15 @@ export const orders = defineEntity({
       description: 'Calls the order off; it has not been shipped yet.',
       when: { status: ['placed', 'paid'] },
       input: { reason: optional(freeText()) },
-      async change({ root: { id }, findByUnique }) {
+      loads: ['lines'],
+      async change({ root: { id }, children: { lines }, findByUnique, ...tools }) {
         const invoice = await findByUnique('invoices', 'orderId', id)
-        if (invoice?.['status'] !== 'issued') return { set: { status: 'cancelled' } }
-        return reject.state(
-          `The invoice ${textOf(invoice, 'number')} of the order is issued; cancel needs it to be void.`
-        )
+        if (invoice?.['status'] === 'issued') {
+          const number = textOf(invoice, 'number')
+          return reject.state(`The invoice ${number} of the order is issued; cancel needs it to be void.`)
+        }
+        const back = await putBack(lines, tools)
+        return 'rejection' in back ? back : { set: { status: 'cancelled' }, ...back }
       }
     })
   })

@@ -19,8 +19,8 @@ import {
   times,
   unique
 } from '../../../data-service/public/entity.js'
+import { MAX_STOCK } from './order-parts.js'
 
-const MAX_STOCK = 2_147_483_647
 const variant = { name: text(200), sku: unique(text(64)), price: money(10, 2), stock: int({ min: 0 }) }
 
 export const products = defineEntity({

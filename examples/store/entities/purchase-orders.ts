@@ -54,6 +54,9 @@ export const purchaseOrders = defineEntity({
     })
   },
 
+  // What a supplier was sent stays, unless it was called off.
+  deletes: { when: { status: ['draft', 'cancelled'] } },
+
   // draft → submitted → received, which it is once every line is; cancelled from draft, and from submitted while
   // nothing has been received.
   actions: (action) => ({

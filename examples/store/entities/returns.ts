@@ -14,7 +14,7 @@ import {
   reject,
   text
 } from '../../../data-service/public/entity.js'
-import { customerOrder } from './order-parts.js'
+import { customerOrder, putBack } from './order-parts.js'
 
 /** What goes back: a product as it was ordered, or one of its variants. */
 interface ReturnLine {
@@ -114,6 +114,9 @@ export const returns = defineEntity({
     }
   },
 
+  // Once the store has agreed to take goods back, the return says where they are.
+  deletes: { when: { status: ['requested', 'rejected'] } },
+
   // requested → approved → received → refunded; rejected from requested.
   actions: (action) => ({
     approve: action({
@@ -130,10 +133,14 @@ export const returns = defineEntity({
       effect: ({ input: { reason } }) => ({ set: { status: 'rejected', rejectReason: reason } })
     }),
     receive: action({
-      description: 'Marks what was sent back as arrived.',
+      description: 'Marks what was sent back as arrived, and puts it back into stock.',
       permission: 'returns:manage',
       when: { status: ['approved'] },
-      effect: { set: { status: 'received' } }
+      loads: ['lines'],
+      async change({ children: { lines }, ...tools }) {
+        const back = await putBack(lines, tools)
+        return 'rejection' in back ? back : { set: { status: 'received' }, ...back }
+      }
     }),
     refund: action({
       description: 'Marks the customer as paid back.',

@@ -18,7 +18,7 @@ import {
   text,
   textOf
 } from '../../../data-service/public/entity.js'
-import { placedOrder, pricedLines, type WantedLine } from './order-parts.js'
+import { findGoods, placedOrder, pricedLines, sale, type WantedLine } from './order-parts.js'
 import { suspendedCustomer } from './shop-rules.js'
 
 interface ValidCoupon {
@@ -89,7 +89,7 @@ async function notSold(
   findByIds: FindByIds,
   pointerTo: (index: number) => string
 ): Promise<Rejection | undefined> {
-  const lines = await pricedLines(items, findByIds, pointerTo)
+  const lines = pricedLines(items, await findGoods(items, findByIds), pointerTo)
   return 'rejection' in lines ? lines : undefined
 }
 
@@ -200,26 +200,27 @@ export const shoppingCarts = defineEntity({
     checkout: action({
       description: 'Makes an order of it, at the prices of the moment and less what the coupon takes off the total.',
       loads: ['items'],
-      async change({ root: { customerId, couponCode, orderNumber }, children: { items }, findByIds, ...tools }) {
+      async change({ root: { customerId, couponCode, orderNumber }, children: { items }, ...tools }) {
         if (orderNumber !== null) {
           return reject.conflict('Cart checked out', `The cart is order ${orderNumber} already.`, { orderNumber })
         }
         if (items.length === 0) return reject.state('The shopping cart is empty; checkout needs an item in it.')
-        const suspended = await suspendedCustomer(customerId, findByIds, 'checkout')
+        const suspended = await suspendedCustomer(customerId, tools.findByIds, 'checkout')
         if (suspended !== undefined) return suspended
-        const lines = await pricedLines(items, findByIds)
-        if ('rejection' in lines) return lines
+        const sold = await sale(items, tools)
+        if ('rejection' in sold) return sold
         // A customer who was promised a discount does not pay the full price unasked: `clear` gets rid of the coupon.
         const gone = reject.state(`There is no coupon ${couponCode} any more.`)
         const coupon = couponCode === null ? { percent: 0 } : await validCoupon(couponCode, tools, gone)
         if ('rejection' in coupon) return coupon
-        const { values, children } = placedOrder(lines, { percentOff: coupon.percent, ...tools })
+        const { values, children } = placedOrder(sold.lines, { percentOff: coupon.percent, ...tools })
         if (!fitsDigits(values.total, 12)) {
           return reject.state(`The items add up to ${values.total}, more than an order holds.`)
         }
         return {
           set: { orderNumber: values.number, updatedAt: tools.now },
-          create: [{ resource: 'orders', values: { ...values, customerId }, children }]
+          create: [{ resource: 'orders', values: { ...values, customerId }, children }],
+          update: sold.update
         }
       }
     })

@@ -37,6 +37,9 @@ export const stockItems = defineEntity({
   writes: ['create', 'delete'],
   creates: { prepare: () => ({ values: { reserved: 0 } }) },
 
+  // What is promised to somebody stays.
+  deletes: { when: { reserved: [0] } },
+
   // 0 ≤ reserved ≤ onHand, always: what would break it is rejected.
   actions: (action) => ({
     adjust: action({

@@ -62,6 +62,9 @@ export const tickets = defineEntity({
     }
   },
 
+  // A ticket that was used stays.
+  deletes: { when: { status: ['valid'] } },
+
   // valid → checked-in. Only a valid one changes hands. Neither once the event is cancelled.
   actions: (action) => ({
     transfer: action({

@@ -4,7 +4,7 @@ import { ApiStore } from '../api-store.js'
 import { orderItem, PRODUCTS, rowOf, VARIANTS, versionOf } from '../fixture.js'
 import type { Answer } from '../http-call.js'
 import { StatementLog } from '../statement-log.js'
-import { send, tagOf, type Write } from './send.js'
+import { rowIn, send, tagOf, type Write } from './send.js'
 import { changesNothing } from './stored.js'
 
 /** Eight ASCII bytes, which the log shows as they are. */
@@ -186,6 +186,16 @@ describe('statements of guarded writes in the log of MariaDB', function () {
       expect(statements).to.deep.equal(['START TRANSACTION', ...sent.statements, 'ROLLBACK'])
     })
   }
+
+  it('of a DELETE in a state that does not allow it: the row is read after the DELETE alone', async () => {
+    const supplier = rowIn(await send(store, 'clerk POST /suppliers', { body: { name: 'S', country: 'DE' } }))
+    const order = { supplierId: supplier['id'], lines: [{ productId: 1, quantity: 1 }] }
+    const { id, rowVersion } = rowIn(await send(store, 'clerk POST /purchase-orders', { body: order }))
+    await send(store, `clerk PUT /purchase-orders/${String(id)}/submit`, { ifMatch: tagOf(rowVersion) })
+    const statements = ['START TRANSACTION', 'DELETE purchase_orders', 'SELECT purchase_orders', 'ROLLBACK']
+    const sent = { line: `clerk DELETE /purchase-orders/${String(id)}`, write: {}, status: 422, statements }
+    expect(await changesNothing(store, () => told(sent))).to.deep.equal(statements)
+  })
 
   for (const [title, sent] of Object.entries(DONE)) {
     it(`of ${title}`, async () => {

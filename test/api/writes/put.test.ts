@@ -233,11 +233,11 @@ describeApi('DELETE', (store) => {
   })
 
   it('takes an order with its lines, and leaves another one', async () => {
-    expect((await send(store, 'ada DELETE /orders/1')).status).to.equal(204)
-    expect(await count(store, 'order_lines WHERE order_id = 1')).to.equal(0)
+    expect((await send(store, 'ben DELETE /orders/2')).status).to.equal(204)
+    expect(await count(store, 'order_lines WHERE order_id = 2')).to.equal(0)
     expect(await count(store, 'orders')).to.equal(4)
     // A bypass caller deletes anyone's.
-    expect((await send(store, 'admin DELETE /orders/2', { ifMatch: '*' })).status).to.equal(204)
+    expect((await send(store, 'admin DELETE /orders/5', { ifMatch: '*' })).status).to.equal(204)
   })
 
   it('of what others refer to is 409 where it is unguarded and 412 where it is guarded', async () => {

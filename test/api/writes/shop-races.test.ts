@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describeWriters } from '../../soak/writers.js'
 import type { Answer } from '../http-call.js'
 import { rowIn, tagOf } from './send.js'
-import { count } from './stored.js'
+import { count, select } from './stored.js'
 
 const CALLERS = 20
 const STARTS = '2037-05-01T10:00:00.000Z'
@@ -43,6 +43,39 @@ describeWriters('what is left of something, asked for over two gateways at once'
     const { eventId } = await event(CALLERS)
     once(await all((n) => writers.send(n, 'ada POST /tickets', { body: { eventId, seat: 'A1', price: '1' } })), 'taken')
     expect(await count(writers, "tickets WHERE event_id = ? AND seat = 'A1'", [Number(eventId)])).to.equal(1)
+  })
+
+  const product = async (name: string, stock: number): Promise<{ productId: unknown; variantId: number }> => {
+    const body = { name, sku: name, categoryId: 1, price: '1.00', isActive: true }
+    const { id, rowVersion } = await made('clerk POST /products', body)
+    const variant = { body: { name, sku: `${name}-V`, price: '1', stock }, ifMatch: tagOf(rowVersion) }
+    expect((await writers.send(0, `clerk PUT /products/${String(id)}/add-variant`, variant)).status).to.equal(200)
+    const [row] = await select(writers, 'SELECT id FROM product_variants WHERE product_id = ?', [Number(id)])
+    return { productId: id, variantId: Number(row?.['id']) }
+  }
+  const stockOf = async (variantId: number): Promise<number> => {
+    const [row] = await select(writers, 'SELECT stock FROM product_variants WHERE id = ?', [variantId])
+    return Number(row?.['stock'])
+  }
+
+  it('sells the last piece once', async () => {
+    const line = await product('LAST', 1)
+    const body = { lines: [{ ...line, quantity: 1 }] }
+    once(await all((n) => writers.send(n, `${n % 3 === 0 ? 'ben' : 'ada'} POST /orders`, { body })), 'There are 0 left')
+    expect(await stockOf(line.variantId)).to.equal(0)
+    expect(await count(writers, 'order_lines WHERE variant_id = ?', [line.variantId])).to.equal(1)
+  })
+
+  it('sells all of several products that are ordered together in any order', async () => {
+    const [one, other] = [await product('ONE', CALLERS), await product('OTHER', CALLERS)]
+    const [first, second] = [one, other].map((line) => ({ ...line, quantity: 1 }))
+    const answers = await all((n) => {
+      const plain = { productId: n % 2 === 0 ? other.productId : one.productId, quantity: 1 }
+      const lines = n % 4 < 2 ? [first, second, plain] : [second, first, plain]
+      return writers.send(n, 'ada POST /orders', { body: { lines } })
+    })
+    expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 201))
+    expect([await stockOf(one.variantId), await stockOf(other.variantId)]).to.deep.equal([0, 0])
   })
 
   it('never sells more than a venue holds that shrinks meanwhile', async () => {

@@ -52,6 +52,19 @@ describe('checkCatalogue of writes', () => {
 
   const cases: Record<string, [definition: object, mistake: RegExp]> = {
     'a write that is none': [{ writes: ['upsert'] }, /`upsert` is no write/],
+    'deletes without a delete': [
+      { writes: ['create'], deletes: { when: { status: ['a'] } } },
+      /deletes without `delete` among writes/
+    ],
+    'a rule of deletes without a delete': [
+      { writes: ['create'], deletes: { rule: () => ({}) } },
+      /deletes without `delete` among writes/
+    ],
+    'deletes in no state': [{ deletes: { when: { status: [] } } }, /deletes: `status` is required to be none/],
+    'deletes in a state of another type': [
+      { deletes: { when: { status: [1] } } },
+      /deletes: `status` is string and never 1/
+    ],
     'writes that nobody may do': [{ access: { read: everyone } }, /says nothing of its writes/],
     'actions that nobody may do': [
       { writes: [], access: { read: everyone }, ...acting('x', {}) },

@@ -256,6 +256,17 @@ describe('the OpenAPI document', () => {
     expect(inside(document, 'paths', '/products/{id}/stop', 'put', 'requestBody', 'required')).to.equal(false)
   })
 
+  it('says when a row can be deleted, and that a delete is 422 otherwise', () => {
+    const deleteCondition = 'A delete needs the product to be inactive.'
+    const remove = (document: object) => inside(document, 'paths', '/products/{id}', 'delete')
+    const some = remove(documentOf(products({ deleteCondition })))
+    expect(some).to.have.property('description', deleteCondition)
+    expect(some).to.have.nested.property('responses.422')
+    const any = remove(documentOf(products()))
+    expect(any).to.not.have.property('description')
+    expect(any).to.not.have.nested.property('responses.422')
+  })
+
   it('names each operation differently', () => {
     const text = JSON.stringify(documentOf(products(), products({ name: 'stock-items' })))
     const ids = Array.from(text.matchAll(/"operationId":"([^"]+)"/g), ([, id]) => id)
