@@ -55,6 +55,32 @@ export const writesThatNeedAVersion = [
   defineEntity({ ...things, rowVersion: 'some' })
 ]
 
+export const deletes = [
+  defineEntity({ ...things, writes: ['delete'], deletes: { when: { status: ['new'], isOpen: [false] } } }),
+  defineEntity({
+    ...things,
+    writes: ['delete'],
+    deletes: { rule: ({ root, children }) => (root.isOpen && children.parts[0]?.size === 1 ? reject.state('No.') : {}) }
+  }),
+  // @ts-expect-error a state is one of a column that people see
+  defineEntity({ ...things, writes: ['delete'], deletes: { when: { riskNote: ['x'] } } }),
+  // @ts-expect-error and of its type
+  defineEntity({ ...things, writes: ['delete'], deletes: { when: { status: [1] } } }),
+  // @ts-expect-error there is no body that could be rejected
+  defineEntity({ ...things, writes: ['delete'], deletes: { rule: () => reject.input('/name', 'No.') } }),
+  // @ts-expect-error nothing of a row that goes is set
+  defineEntity({ ...things, writes: ['delete'], deletes: { rule: () => ({ set: { name: 'x' } }) } }),
+  // @ts-expect-error children of the other database are not under lock
+  defineEntity({ ...things, writes: ['delete'], deletes: { rule: ({ children }) => (children.views ? {} : {}) } }),
+  defineEntity({
+    ...things,
+    actions: (action) => ({
+      // @ts-expect-error an effect has put nothing under lock that it could update
+      move: action({ description: 'Moves.', effect: { update: [{ resource: 'others', id: 1 }] } })
+    })
+  })
+]
+
 /** What the mistakes below are variations of: all of this compiles. */
 export const sound = [
   defineEntity({ ...things, writes: ['create', 'update', 'delete'] }),

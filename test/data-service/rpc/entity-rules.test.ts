@@ -8,7 +8,7 @@ import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
 import type { WriteDeps } from '../../../data-service/rpc/write-steps.js'
-import { act, create, update } from '../../../data-service/rpc/writes.js'
+import { act, create, remove, update } from '../../../data-service/rpc/writes.js'
 import { eachDatabase } from '../../harness/database.js'
 import { failure } from '../sql/write/failure.js'
 import { type FreshWriteStore, freshWriteStore, never } from '../sql/write/fresh-write-store.js'
@@ -27,12 +27,22 @@ const categories = defineEntity({
   filterable: ['id'],
   sortable: ['id'],
   access: { read: everyone, write: permission('products:manage') },
-  writes: ['create', 'update'],
+  writes: ['create', 'update', 'delete'],
   creates: {
     prepare: ({ input }) =>
       input.name === 'rejected'
         ? reject.conflict('Taken', 'That name is taken.', { by: 7 })
         : { values: { slug: `made of ${input.name}` } }
+  },
+  // The parent notes that a child is gone; one that nobody has locked cannot be written.
+  deletes: {
+    async rule({ root: { name, parentId }, getAggregate }) {
+      if (name === 'kept') return reject.state('It is kept.')
+      if (parentId === null)
+        return { create: [{ resource: 'categories', values: { name: `after ${name}`, slug: name } }] }
+      if (name !== 'unlocked') await getAggregate('categories', parentId)
+      return { update: [{ resource: 'categories', id: parentId, set: { slug: `lost ${name}` } }] }
+    }
   },
   updates: ({ root, input }) =>
     input.name === 'rejected' ? reject.state(`${root.name} stays what it is.`) : { set: { slug: `from ${root.name}` } },
@@ -125,6 +135,30 @@ eachDatabase((kind) => {
       expect(rejected).to.include({ code: 'state.invalid', message: 'A stays what it is.' })
       await update(deps, context, { ...row, ...request({ name: 'B' }) })
       expect(await stored()).to.deep.equal([{ name: 'B', parent_id: null, slug: 'from A' }])
+    })
+
+    it('on delete reject it, or create and change other rows with it, which have to be under lock', async () => {
+      const gone = ({ id }: { readonly id: string }) =>
+        remove(deps, context, { resource: 'categories', id, precondition: null, unplaced: null })
+      const kept = await made('kept')
+      expect(await failure(gone(kept))).to.include({ code: 'state.invalid', message: 'It is kept.' })
+      const child = async (name: string) =>
+        await create(deps, context, request({ name, parentId: Number(kept.id) })).then(({ id = '' }) => ({ id }))
+      expect(await failure(gone(await child('unlocked'))))
+        .to.be.instanceOf(TypeError)
+        .with.property('message', `categories ${kept.id} is not under lock by getAggregate`)
+      const before = await fresh.byHand.run(`SELECT HEX(row_version) AS version FROM categories WHERE id = ${kept.id}`)
+      await gone(await child('B'))
+      const after = await fresh.byHand.run(`SELECT HEX(row_version) AS version FROM categories WHERE id = ${kept.id}`)
+      expect(after).to.not.deep.equal(before)
+      expect((await stored()).map(({ name, slug }) => [name, slug])).to.deep.equal([
+        ['kept', 'lost B'],
+        ['unlocked', 'made of unlocked']
+      ])
+      const [entry] = await fresh.byHand.run("SELECT COUNT(*) AS n FROM audit_entries WHERE action = 'update'")
+      expect(Number(entry?.['n'])).to.be.greaterThan(0)
+      await gone(await made('A'))
+      expect((await stored()).map(({ name }) => name)).to.include('after A')
     })
 
     it('name columns that only a create sets, which a PUT leaves as they are', async () => {
