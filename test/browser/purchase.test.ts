@@ -178,8 +178,8 @@ describe('a purchase', function () {
       visit = await Visit.start(browser, { viewport: PHONE, colorScheme, reducedMotion: 'reduce' })
       const page = await visit.signIn(shop.url(), 'ada', '/products/7')
       await add(page)
-      const paths = ['/', '/products?sort=name', '/products?page=3', '/products/1', '/products/4', '/cart', '/orders']
-      for (const path of [...paths, '/orders/1', '/account', '/sign-in?next=/cart', '/no/such/page']) {
+      const paths = ['/', '/products?sort=name', '/products?search=a', '/products/1', '/products/4', '/cart', '/orders']
+      for (const path of [...paths, '/orders/1', '/account', '/stock', '/sign-in?next=/cart', '/no/such/page']) {
         await page.goto(shop.url() + path)
         await page.locator('[aria-busy]').waitFor({ state: 'detached' })
         const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])

@@ -46,7 +46,8 @@ const PRIVATE_PAGES = {
   '/cart': { title: 'Your cart', script: 'cart' },
   '/orders': { title: 'Your orders', script: 'orders' },
   '/orders/:id': { title: 'Your order', script: 'order' },
-  '/account': { title: 'Your account', script: 'account' }
+  '/account': { title: 'Your account', script: 'account' },
+  '/stock': { title: 'Stock list', script: 'stock' }
 } as const
 
 type Query = Readonly<Record<string, string | string[] | undefined>>

@@ -103,31 +103,28 @@ function Tile({ product }: { readonly product: Product }): JSX.Element {
 }
 
 function Pages({ page, query }: { readonly page: ProductPage; readonly query: ProductQuery }): JSX.Element | null {
-  const { currentPage, totalPages } = page
-  if (totalPages <= 1) return null
-  const href = (number: number): string => {
+  const { previous, next } = page
+  if (previous === undefined && next === undefined) return null
+  const href = (place: { readonly after: string } | { readonly before: string }): string => {
     const { search, category, sort } = query
-    const told = Object.entries({ search, category, sort, page: String(number) }).filter(([, value]) => value !== '')
+    const told = Object.entries({ search, category, sort, ...place }).filter(([, value]) => value !== '')
     return `/products?${new URLSearchParams(told).toString()}`
   }
   return (
     <nav class="pages" aria-label="Pages">
-      {currentPage > 1 ? (
-        <a rel="prev" href={href(currentPage - 1)}>
+      {previous === undefined ? (
+        <span />
+      ) : (
+        <a rel="prev" href={href({ before: previous })}>
           ← Previous
         </a>
-      ) : (
-        <span />
       )}
-      <span class="quiet">
-        Page {currentPage} of {totalPages}
-      </span>
-      {currentPage < totalPages ? (
-        <a rel="next" href={href(currentPage + 1)}>
+      {next === undefined ? (
+        <span />
+      ) : (
+        <a rel="next" href={href({ after: next })}>
           Next →
         </a>
-      ) : (
-        <span />
       )}
     </nav>
   )

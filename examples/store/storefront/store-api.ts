@@ -38,8 +38,9 @@ export interface Category {
 export interface ProductPage {
   readonly products: readonly Product[]
   readonly totalCount: number
-  readonly currentPage: number
-  readonly totalPages: number
+  /** Cursors of the pages before and after this one; undefined where there is none. */
+  readonly previous: string | undefined
+  readonly next: string | undefined
 }
 
 /** A column, a `-` before it for descending. */
@@ -51,7 +52,8 @@ export interface ProductQuery {
   /** Id of a category; empty for all. */
   readonly category: string
   readonly sort: ProductSort
-  readonly page: number
+  /** A cursor of the API, and the side of it that the page is on; undefined for the first page. */
+  readonly from: { readonly side: 'after' | 'before'; readonly cursor: string } | undefined
 }
 
 const SORTS: readonly ProductSort[] = ['-releasedAt', 'name', 'price', '-price']
@@ -62,12 +64,12 @@ export function productQuery(query: Readonly<Record<string, string | string[] | 
     const value = query[name]
     return typeof value === 'string' ? value.trim().slice(0, 200) : ''
   }
-  const page = /^[1-9]\d{0,5}$/.test(one('page')) ? Number(one('page')) : 1
+  const [side] = (['after', 'before'] as const).filter((name) => /^[A-Za-z0-9_-]{1,1024}$/.test(String(query[name])))
   return {
     search: one('search'),
     category: /^\d{1,9}$/.test(one('category')) ? one('category') : '',
     sort: SORTS.find((sort) => sort === one('sort')) ?? '-releasedAt',
-    page
+    from: side && { side, cursor: String(query[side]) }
   }
 }
 
@@ -77,6 +79,8 @@ export class StoreUnavailable extends Error {
 }
 
 const PAGE_SIZE = 24
+/** The most words that the API searches for. */
+const MAX_WORDS = 8
 const TIME_OUT = 8000
 
 /**
@@ -90,23 +94,28 @@ export class StoreApi {
     this.#base = base
   }
 
-  async products({ search, category, sort, page }: ProductQuery): Promise<ProductPage> {
-    const query = new URLSearchParams({ pageSize: String(PAGE_SIZE), pageNumber: String(page), includeFKs: 'true' })
+  /** A cursor leads to its page as fast from the millionth row as from the first. */
+  async products({ search, category, sort, from }: ProductQuery): Promise<ProductPage> {
+    const query = new URLSearchParams({ pageSize: String(PAGE_SIZE), includeFKs: 'true' })
     query.append('filters[isActive].operator', 'is')
     query.append('filters[isActive].value', 'true')
-    if (search !== '') {
-      query.append('filters[name].operator', 'contains')
-      query.append('filters[name].value', search)
-    }
+    if (search !== '') query.append('search', search.split(/\s+/).slice(0, MAX_WORDS).join(' '))
     if (category !== '') {
       query.append('filters[categoryId].operator', 'equals')
       query.append('filters[categoryId].value', category)
     }
     query.append('sortColumn', sort.replace('-', ''))
     query.append('sortDirection', sort.startsWith('-') ? 'desc' : 'asc')
-    const response = await this.#get(`/products/paged?${query.toString()}`)
-    const pagination = JSON.parse(response.headers.get('x-pagination') ?? '{}') as Omit<ProductPage, 'products'>
-    return { ...pagination, products: (await response.json()) as Product[] }
+    const first = `/products/paged?${query.toString()}`
+    const answered = await this.#get(from === undefined ? first : `${first}&${from.side}=${from.cursor}`, [400])
+    // A cursor of another search, or of before an upgrade, leads to the first page.
+    const response = answered.ok ? answered : await this.#get(first)
+    return {
+      totalCount: Number(response.headers.get('x-total-count')),
+      previous: response.headers.get('x-previous-cursor') ?? undefined,
+      next: response.headers.get('x-next-cursor') ?? undefined,
+      products: (await response.json()) as Product[]
+    }
   }
 
   /** undefined for no such product. With its variants, and with its reviews as long as their store is up. */

@@ -10,7 +10,8 @@ import type { Customer } from './store-rows.js'
 const out = element('button', { id: 'sign-out', type: 'button' }, 'Sign out')
 out.addEventListener('click', () => void signOut())
 // The button is outside of the private place, which may fail to load. Signing out needs no data of the store.
-document.querySelector('#private')?.after(element('p', { class: 'below' }, out))
+const stock = element('a', { href: '/stock' }, 'Stock list')
+document.querySelector('#private')?.after(element('p', { class: 'below' }, out, ' ', stock))
 
 void fillPrivatePlace(async () => {
   const customer = await customerId()

@@ -16,6 +16,22 @@ interface ApiCall {
  * not a success. If the API rejects the token, the call is repeated once with a new one.
  */
 export async function callApi<Body>(path: string, call: ApiCall = {}): Promise<Body> {
+  const response = await authorized(path, call)
+  return (await response.json()) as Body
+}
+
+/** The rows of a page, and the cursor of the page after it; undefined for the last page. Throws as callApi does. */
+export async function callPage<Row>(
+  path: string
+): Promise<{ readonly rows: readonly Row[]; readonly next: string | undefined }> {
+  const response = await authorized(path, {})
+  return {
+    rows: (await response.json()) as Row[],
+    next: response.headers.get('x-next-cursor') ?? undefined
+  }
+}
+
+async function authorized(path: string, call: ApiCall): Promise<Response> {
   let response = await send(path, call)
   if (response.status === 401) {
     forgetAccessToken()
@@ -23,7 +39,7 @@ export async function callApi<Body>(path: string, call: ApiCall = {}): Promise<B
   }
   if (response.status === 401) throw new NotSignedIn('The session is over.')
   if (!response.ok) throw await ApiFailure.of(response)
-  return (await response.json()) as Body
+  return response
 }
 
 async function send(path: string, { method = 'GET', body, rowVersion, idempotencyKey }: ApiCall): Promise<Response> {

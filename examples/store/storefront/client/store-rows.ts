@@ -48,3 +48,14 @@ export interface Customer {
     readonly country: string
   }[]
 }
+
+/** A product of the stock list. Members that the account may not read are absent. */
+export interface StockProduct {
+  readonly id: number
+  readonly name: string
+  readonly sku: string
+  readonly price: string
+  readonly costPrice?: string | null
+  readonly margin?: string | null
+  readonly reorderLevel?: number | null
+}

@@ -1,0 +1,75 @@
+import { callPage } from './api.js'
+import { element } from './element.js'
+import { euros } from './euros.js'
+import { fillPrivatePlace } from './private-place.js'
+import type { StockProduct } from './store-rows.js'
+
+// The same request for everybody: the API leaves out what an account may not read, and so does the table.
+
+const PAGE_SIZE = 50
+
+const box = element('input', { type: 'search', 'aria-label': 'Search the stock list', placeholder: 'Name or article' })
+const form = element('form', { class: 'filters' }, box, element('button', { type: 'submit' }, 'Search'))
+const head = element('thead')
+const body = element('tbody')
+const more = element('button', { type: 'button', hidden: true }, 'More')
+const list = [form, element('div', { class: 'scrolled' }, element('table', { class: 'stock' }, head, body)), more]
+let next: string | undefined
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  next = undefined
+  body.replaceChildren()
+  void fillPrivatePlace(showMore)
+})
+more.addEventListener('click', () => void fillPrivatePlace(showMore))
+void fillPrivatePlace(showMore)
+
+/** Appends the page after the last one that is shown: by its cursor, so that the last page costs no more than the first. */
+async function showMore(): Promise<readonly Node[]> {
+  const query = new URLSearchParams({
+    sortColumn: 'name',
+    pageSize: String(PAGE_SIZE),
+    includeTotal: 'false',
+    ...(box.value.trim() === '' ? {} : { search: box.value }),
+    ...(next === undefined ? {} : { after: next })
+  })
+  const page = await callPage<StockProduct>(`/products/paged?${query.toString()}`)
+  next = page.next
+  more.hidden = next === undefined
+  const [first] = page.rows
+  if (first !== undefined) head.replaceChildren(element('tr', {}, ...columnsOf(first).map(headCell)))
+  body.append(...page.rows.map((row) => element('tr', {}, ...columnsOf(row).map(({ text }) => cell(text(row))))))
+  return list
+}
+
+interface StockColumn {
+  readonly title: string
+  readonly text: (row: StockProduct) => string
+}
+
+/** The columns that the API has answered. */
+function columnsOf(row: StockProduct): readonly StockColumn[] {
+  return [
+    { title: 'Article', text: ({ sku }) => sku },
+    { title: 'Name', text: ({ name }) => name },
+    { title: 'Price', text: ({ price }) => euros(price) },
+    ...('costPrice' in row ? [{ title: 'Cost', text: ({ costPrice }: StockProduct) => amount(costPrice) }] : []),
+    ...('margin' in row ? [{ title: 'Margin', text: ({ margin }: StockProduct) => amount(margin) }] : []),
+    ...('reorderLevel' in row
+      ? [{ title: 'Reorder at', text: ({ reorderLevel }: StockProduct) => String(reorderLevel ?? '–') }]
+      : [])
+  ]
+}
+
+function amount(value: string | null | undefined): string {
+  return value === null || value === undefined ? '–' : euros(value)
+}
+
+function headCell({ title }: StockColumn): HTMLElement {
+  return element('th', { scope: 'col' }, title)
+}
+
+function cell(text: string): HTMLElement {
+  return element('td', { dir: 'auto' }, text)
+}
