@@ -64,12 +64,15 @@ export function productQuery(query: Readonly<Record<string, string | string[] | 
     const value = query[name]
     return typeof value === 'string' ? value.trim().slice(0, 200) : ''
   }
-  const [side] = (['after', 'before'] as const).filter((name) => /^[A-Za-z0-9_-]{1,1024}$/.test(String(query[name])))
+  const cursors = (['after', 'before'] as const).flatMap((side) => {
+    const cursor = query[side]
+    return typeof cursor === 'string' && /^[A-Za-z0-9_-]{1,1024}$/.test(cursor) ? [{ side, cursor }] : []
+  })
   return {
     search: one('search'),
     category: /^\d{1,9}$/.test(one('category')) ? one('category') : '',
     sort: SORTS.find((sort) => sort === one('sort')) ?? '-releasedAt',
-    from: side && { side, cursor: String(query[side]) }
+    from: cursors[0]
   }
 }
 
