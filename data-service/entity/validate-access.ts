@@ -200,14 +200,11 @@ function shownMistakes({ items, sort, where }: CustomRead): string[] {
  * apart, owned and rejected by columns that all its readers see.
  */
 export function columnPermissionMistakes(entity: Entity, permissions: readonly string[]): string[] {
-  const { columns, joined, children, label, customReads, actions } = entity
+  const { columns, joined, children, label, customReads } = entity
   const owners = ownerColumns(entity)
   const told = new Map<Column, string>([
     [label, 'the label'],
-    ...owners.map((owner): [Column, string] => [owner, 'the owner']),
-    ...[...actions.values()].flatMap(({ name, required }) =>
-      required.map(({ column }): [Column, string] => [column, `in \`when\` of \`${name}\``])
-    )
+    ...owners.map((owner): [Column, string] => [owner, 'the owner'])
   ])
   const reads = [...customReads.values()].flatMap(({ name, access, items, sort, where }) =>
     [...items, ...sort, ...where.map(({ column }) => column)]

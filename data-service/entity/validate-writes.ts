@@ -102,6 +102,8 @@ function ownNameMistakes({ name }: Action): string[] {
 function stateMistakes({ required }: Pick<Action, 'required'>): string[] {
   return required.flatMap(({ column, anyOf }) => {
     const { name, field } = column
+    if (field.readableBy !== undefined)
+      return [`\`${name}\` takes a permission to read, and a rejection would tell of it.`]
     if (anyOf.length === 0) return [`\`${name}\` is required to be none of anything.`]
     const type = field.type === 'bool' ? 'boolean' : field.type === 'int' ? 'number' : 'string'
     const odd = anyOf.find((one) => typeof one !== type)

@@ -300,7 +300,7 @@ function columnPermissionMistakes(): Record<string, [definition: object, mistake
         access: { read: everyone, write },
         actions: () => ({ close: { description: '', when: { state: ['open'] }, change: () => ({}) } })
       },
-      /`state` is in `when` of `close`/
+      /action `close`: `state` takes a permission to read/
     ],
     'an input by permission': [
       {
