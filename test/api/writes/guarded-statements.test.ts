@@ -25,7 +25,7 @@ const product = { name: 'Hammer', sku: 'HM-001', categoryId: 2, price: '19.90', 
 const ifMatch = tagOf(versionOf(rowOf(PRODUCTS, 1)))
 const variantRowVersion = versionOf(rowOf(VARIANTS, 1))
 
-const REFUSED: Readonly<Record<string, Sent>> = {
+const REJECTED: Readonly<Record<string, Sent>> = {
   'a stale PUT': {
     line: 'clerk PUT /products/1',
     write: { body: product, ifMatch: tagOf(stale) },
@@ -180,7 +180,7 @@ describe('statements of guarded writes in the log of MariaDB', function () {
       .map(({ text }) => text)
   }
 
-  for (const [title, sent] of Object.entries(REFUSED)) {
+  for (const [title, sent] of Object.entries(REJECTED)) {
     it(`of ${title}`, async () => {
       const statements = await changesNothing(store, () => told(sent))
       expect(statements).to.deep.equal(['START TRANSACTION', ...sent.statements, 'ROLLBACK'])

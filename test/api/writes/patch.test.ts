@@ -118,7 +118,7 @@ describeApi('PATCH', (store) => {
     })
   })
 
-  it('is refused to whoever may not PUT, and creates nothing', async () => {
+  it('is rejected for whoever may not PUT, and creates nothing', async () => {
     await changesNothing(store, async () => {
       const write = { ifMatch: tag(4) }
       store.problem(await patch(store, '- /products/4', {}, write), { status: 401, code: 'auth.required' })
@@ -143,7 +143,7 @@ describeApi('PATCH', (store) => {
     expect(options.headers['accept-patch']).to.equal(MERGE_PATCH)
   })
 
-  it('ignores members that a client may not set and names them; strict refuses them', async () => {
+  it('ignores members that a client may not set and names them; strict rejects them', async () => {
     const body = { rowVersion: 'x', displayName: 'y', nope: { deep: null }, name: 'Patched' }
     const headers = { prefer: 'handling=strict' }
     const strict = await changesNothing(store, () =>
