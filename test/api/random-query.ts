@@ -73,7 +73,9 @@ export function anyQuery(resource: OracleResource, rows: readonly NewRow[]): fc.
       filters: fc.array(often(condition, fc.constant({ property: 'nope', operator: 'eq', value: '1' }), 30), {
         maxLength: 4
       }),
-      search: often(searched(rows, resource), fc.constantFrom('', ' ', 'a b c d e f g h i'), 8),
+      ...(resource.searchable.length === 0
+        ? {}
+        : { search: often(searched(rows, resource), fc.constantFrom('', ' ', 'a b c d e f g h i'), 8) }),
       sortColumn: often(
         fc.array(property, { minLength: 1, maxLength: 3 }).map((some) => some.map(({ name }) => name).join()),
         fc.constantFrom('nope', 'id,nope', 'id,price,price', 'id,price,name,sku,barcode'),

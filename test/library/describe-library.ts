@@ -1,5 +1,5 @@
 import { call, type Answer, type CallOptions } from '../api/http-call.js'
-import { ADMIN } from '../every-entity/caller.js'
+import { ADMIN, type Caller } from '../every-entity/caller.js'
 import { TokenMint } from '../every-entity/token-mint.js'
 import { type DatabaseKind, eachDatabase, type FreshDatabase, freshDatabase } from '../harness/database.js'
 import { type Stack, startStack } from '../harness/stack.js'
@@ -10,6 +10,7 @@ type Claims = Readonly<Record<string, unknown>>
 /** A gateway and a data service that serves the library, over a database of their own. */
 export class LibraryStore {
   readonly #mint = new TokenMint()
+  readonly #callers = new Map<Claims, Caller>()
   #running: { readonly database: FreshDatabase; readonly stack: Stack; readonly sql: TestDatabase } | undefined
 
   /** Past the service. */
@@ -44,8 +45,14 @@ export class LibraryStore {
 
   /** With a token of these claims, or without any. */
   as(claims: Claims | undefined, target: string, options: CallOptions = {}): Promise<Answer> {
-    const token = claims && this.#mint.of({ ...ADMIN, claims })
-    return call(this.stack.url, target, { ...options, token })
+    return call(this.stack.url, target, { ...options, token: claims && this.#mint.of(this.#callerOf(claims)) })
+  }
+
+  /** Claims that come again are the same caller, whose token is signed once. */
+  #callerOf(claims: Claims): Caller {
+    const caller = this.#callers.get(claims) ?? { ...ADMIN, claims }
+    this.#callers.set(claims, caller)
+    return caller
   }
 
   #get() {

@@ -28,11 +28,11 @@ export const createDocuments: Migration = {
         author: optional(text(60)),
         addedAt: dateTime()
       },
-      sorted: ['title', 'grade', 'author']
+      sorted: ['title', 'branchId', 'isOpen', 'grade', 'author', 'addedAt']
     }),
     table('loans', {
       columns: { id: int(), memberId: int(), documentId: int(), branchId: int() },
-      sorted: ['memberId'],
+      sorted: ['memberId', 'documentId', 'branchId'],
       references: { documentId: 'documents' }
     }),
     table('notices', { columns: { id: int(), text: text(100), status: text(20), place: optional(text(20)) } })
@@ -59,7 +59,8 @@ export const documents = defineEntity({
   },
   label: 'title',
   filterable: ['id', 'title', 'branchId', 'isOpen', 'grade', 'author', 'addedAt'],
-  sortable: ['id', 'title', 'grade', 'author'],
+  sortable: ['id', 'title', 'branchId', 'isOpen', 'grade', 'author', 'addedAt'],
+  searchable: ['title', 'author'],
   access: ({ rows }) => ({
     read: rows(({ caller, where, anyOf: or, allOf: and }) => {
       const { grade, clearance } = caller.claims
@@ -88,7 +89,7 @@ export const loans = defineEntity({
   fields: { id: readOnly(int()), memberId: int(), documentId: int(), branchId: int() },
   label: 'id',
   filterable: ['id', 'memberId', 'documentId', 'branchId'],
-  sortable: ['id', 'memberId'],
+  sortable: ['id', 'memberId', 'documentId', 'branchId'],
   references: { document: { to: 'documents', via: 'documentId' } },
   access: ({ rows }) => ({
     read: anyOf(
