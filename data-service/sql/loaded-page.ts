@@ -48,18 +48,27 @@ export class LoadedPage {
     const { sort, ranges = [], limit, offset } = cut
     const needed = [...plan.references.map(({ reference }) => own(reference.via)), ...sort.map(({ path }) => path)]
     const selection = selectionOf(plan.entity, plan.projection, needed)
-    const statement = source.statements.rows({
+    const { statements, dialect } = source
+    const shape = {
       entity: plan.entity,
       ...selection,
       conditions: cut.conditions,
       sort,
       ranges,
       cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
-    })
-    const rows = await session.run(statement, {
-      ...boundValues([...cut.conditions, ...anyOfRanges(ranges)], source.dialect),
+    } as const
+    const values = {
+      ...boundValues([...cut.conditions, ...anyOfRanges(ranges)], dialect),
       ...(limit === undefined ? {} : { limit: BigInt(limit) }),
       ...(offset === undefined ? {} : { offset: BigInt(offset) })
+    }
+    const isAlone = ranges.length > 0 && cut.conditions.length === 0
+    const index = isAlone ? statements.indexFor(plan.entity, sort) : undefined
+    const rows = await session.run(statements.rows({ ...shape, index }), values).catch((error: unknown) => {
+      // An index that is dropped while the service runs costs time, and no request.
+      if (index === undefined || !dialect.isIndexMissing(error)) throw error
+      statements.forgetIndexes()
+      return session.run(statements.rows(shape), values)
     })
     return new LoadedPage(plan, selection, rows)
   }

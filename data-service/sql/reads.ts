@@ -31,7 +31,7 @@ export class SqlReadStore implements ReadStore {
   readonly #second: Store
 
   /** `sortOrders`: those of the primary database (`SchemaTools.sortOrders`). Without them orders of several columns take longer. */
-  constructor(databases: Databases, entities: readonly Entity[], sortOrders?: ReadonlySet<string>) {
+  constructor(databases: Databases, entities: readonly Entity[], sortOrders?: ReadonlyMap<string, string>) {
     const storeOf = (name: StoreName): Store => {
       const database = databases[name]
       const { sequelize, dialect } = database

@@ -167,6 +167,8 @@ interface SelectShape {
   readonly order: readonly (readonly [Expression, 'ASC' | 'DESC'])[]
   /** Locks the rows until the transaction ends. Sequelize writes no lock for SQLite, which has one writer at a time. */
   readonly lock?: Lock
+  /** The one index that the optimizer may use. Not together with `lock`. */
+  readonly index?: string
   /** Names of the bound limit and offset. */
   readonly limit?: 'limit'
   readonly offset?: 'offset'
@@ -179,7 +181,7 @@ interface SelectGenerator {
 
 /** The text of a SELECT, with `$name` for each value. */
 function selectText(shape: SelectShape): string {
-  const { sequelize, model, joins, lock, limit, offset } = shape
+  const { sequelize, model, joins, lock, index, limit, offset } = shape
   // The class behind getQueryInterface() has this method in all versions of Sequelize 6. A test compiles every shape.
   const generator = sequelize.getQueryInterface().queryGenerator as SelectGenerator
   const options = {
@@ -191,6 +193,7 @@ function selectText(shape: SelectShape): string {
     // `attributes` already contains the columns of joined rows.
     includeIgnoreAttributes: false,
     ...(lock === undefined ? {} : { lock, indexHints: BY_ID }),
+    ...(index === undefined ? {} : { indexHints: [{ type: IndexHints.FORCE, values: [index] }] }),
     ...(limit === undefined ? {} : { limit: literal(`$${limit}`) }),
     ...(offset === undefined ? {} : { offset: literal(`$${offset}`) })
   }
@@ -238,6 +241,8 @@ interface RowsShape {
   readonly sort: readonly SortKey[]
   /** Reads only the rows in these ranges, which follow one another in the order of `sort`. Only with the cut `limit`. */
   readonly ranges?: Ranges
+  /** The index to read them by (`Statements.indexFor`). */
+  readonly index?: string | undefined
   readonly cut: 'whole' | 'limit' | 'limit and offset'
   readonly lock?: Lock
 }
@@ -256,14 +261,14 @@ const MAX_TEXT = 16_000_000
 export class Statements {
   readonly #models: RowModels
   readonly #dialect: SqlDialect
-  readonly #sortOrders: ReadonlySet<string>
+  #sortOrders: ReadonlyMap<string, string>
   readonly #compiled = new LRUCache<string, Statement>({
     maxSize: MAX_TEXT,
     sizeCalculation: ({ sql }, key) => key.length + sql.length
   })
 
   /** `sortOrders`: those of `SchemaTools.sortOrders`. */
-  constructor(models: RowModels, dialect: SqlDialect, sortOrders: ReadonlySet<string> = new Set()) {
+  constructor(models: RowModels, dialect: SqlDialect, sortOrders: ReadonlyMap<string, string> = new Map()) {
     this.#models = models
     this.#dialect = dialect
     this.#sortOrders = sortOrders
@@ -271,18 +276,38 @@ export class Statements {
 
   /** Whether an index serves the order, read forwards or backwards. The check at start holds that of a single key does. */
   isIndexed({ table }: Entity, sort: readonly SortKey[]): boolean {
-    if (sort.length <= 2) return true
-    return [sort, reversed(sort)].some((order) => {
+    return sort.length <= 2 || this.#indexOf(table, sort) !== undefined
+  }
+
+  /**
+   * The index that serves an order of several columns, to be named in the statement of a read that has no other
+   * conditions. Left to itself the optimizer estimates every range in every index that begins with one of the columns,
+   * which takes longer than the read.
+   */
+  indexFor({ table }: Entity, sort: readonly SortKey[]): string | undefined {
+    return sort.length <= 2 ? undefined : this.#indexOf(table, sort)
+  }
+
+  /** From now on no statement names an index: one that was there at start has been dropped. */
+  forgetIndexes(): void {
+    this.#sortOrders = new Map()
+    this.#compiled.clear()
+  }
+
+  #indexOf(table: string, sort: readonly SortKey[]): string | undefined {
+    if (sort.some(({ path }) => path.through !== null)) return undefined
+    const orders = [sort, reversed(sort)].map((order) => {
       const keys = order.map(({ path, descending }) => `${path.column.column} ${descending ? 'DESC' : 'ASC'}`)
-      return order.every(({ path }) => path.through === null) && this.#sortOrders.has(`${table}: ${keys.join()}`)
+      return this.#sortOrders.get(`${table}: ${keys.join()}`)
     })
+    return orders.find((index) => index !== undefined)
   }
 
   rows(shape: RowsShape): Statement {
-    const { entity, selectedKey, sort, ranges = [], cut, lock } = shape
+    const { entity, selectedKey, sort, ranges = [], index, cut, lock } = shape
     const conditions = [...shape.conditions, ...anyOfRanges(ranges)]
     const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending}`).join()
-    const key = ['rows', entity.name, selectedKey, shapeOf(conditions), order, cut, lock].join('|')
+    const key = ['rows', entity.name, selectedKey, shapeOf(conditions), order, cut, lock, index].join('|')
     return this.#cached(key, () => this.#compileRows(shape))
   }
 
@@ -335,7 +360,7 @@ export class Statements {
 
   /** `within`: a range, and the number of its first comparison. */
   #rowsText(
-    { entity, selected, conditions, sort, cut, lock }: RowsShape,
+    { entity, selected, conditions, sort, index, cut, lock }: RowsShape,
     within: { readonly range: readonly RowCondition[]; readonly first: number } = { range: [], first: 0 }
   ): string {
     const model = this.#models.of(entity)
@@ -354,6 +379,7 @@ export class Statements {
           : { [Op.and]: [whereAll(conditions, context), ...ranged] },
       order: sort.map(({ path, descending }) => [keyOf(path, context), descending ? 'DESC' : 'ASC']),
       ...(lock === undefined ? {} : { lock }),
+      ...(index === undefined ? {} : { index }),
       ...(cut === 'whole' ? {} : { limit: 'limit' }),
       ...(cut === 'limit and offset' ? { offset: 'offset' } : {})
     })

@@ -300,3 +300,21 @@ describeApi('cursors behind another gateway', (store) => {
     expect(next(first)).to.equal(next(again))
   })
 })
+
+describeApi('cursors whose index is dropped under a running service', (store) => {
+  it('lead to the same rows', async () => {
+    const query = '/products/paged?fields=id&pageSize=3&sortColumn=categoryId,price&sortDirection=asc,desc'
+    const all = ids(await store.call(query.replace('pageSize=3', 'pageSize=12')))
+    const pagesNow = async (): Promise<unknown[]> => {
+      const first = await store.call(query)
+      const onward = await walk((after) => store.call(`${query}&after=${after}`), first, next)
+      return [...ids(first), ...onward.flat()]
+    }
+    expect(await pagesNow()).to.deep.equal(all)
+    await withTestDatabase(store.databaseUrl, (database) => {
+      const on = database.kind === 'sqlite' ? '' : ' ON products'
+      return database.run(`DROP INDEX products_category_id_price_desc_order${on}`)
+    })
+    for (let round = 0; round < 2; round++) expect(await pagesNow()).to.deep.equal(all)
+  })
+})

@@ -143,6 +143,8 @@ export interface SqlDialect {
    * range is a SELECT of its own, and UNION ALL joins them.
    */
   readonly readsRangesOfOr: boolean
+  /** Whether a statement failed because an index that it names does not exist. */
+  isIndexMissing(error: unknown): boolean
   /** Decodes a value of the driver. */
   readonly decode: (type: FieldType, scale: number) => (raw: unknown) => Value
   /** An INSERT that only locks the row if one with the same unique `key` exists. */
@@ -260,10 +262,11 @@ export interface SchemaTools {
    */
   readonly catalogue: { readonly columns: string; readonly indexes: string }
   /**
-   * The orders of rows that an index serves, as `products: category_id ASC,price DESC,id ASC`. It matters only where the
-   * optimizer reads an OR of ranges (`SqlDialect.readsRangesOfOr`), and is empty otherwise.
+   * The orders of rows that an index serves, as `products: category_id ASC,price DESC,id ASC`, each with the name of the
+   * index. It matters only where the optimizer reads an OR of ranges (`SqlDialect.readsRangesOfOr`), and is empty
+   * otherwise.
    */
-  sortOrders(): Promise<ReadonlySet<string>>
+  sortOrders(): Promise<ReadonlyMap<string, string>>
   /**
    * Names of the migrations that have run in the database, read without a lock. Empty if it has no record of them. An
    * engine may always return an empty set: the migrations' own transaction checks again.

@@ -34,7 +34,7 @@ const INDEXES = `
 
 /** All keys of each index that is not unique. */
 const INDEX_KEYS = `
-  SELECT TABLE_NAME AS tableName,
+  SELECT TABLE_NAME AS tableName, INDEX_NAME AS indexName,
     GROUP_CONCAT(COLUMN_NAME, IF(COLLATION = 'D', ' DESC', ' ASC') ORDER BY SEQ_IN_INDEX) AS \`keys\`
   FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 1 GROUP BY TABLE_NAME, INDEX_NAME`
 
@@ -56,10 +56,11 @@ export class MysqlSchema implements SchemaTools {
     return mysqlDdl(serverOf(row?.version ?? ''))
   }
 
-  async sortOrders(): Promise<ReadonlySet<string>> {
-    const rows = await this.#select<{ tableName: string; keys: string }>(INDEX_KEYS)
+  async sortOrders(): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#select<{ tableName: string; indexName: string; keys: string }>(INDEX_KEYS)
     // Every index ends in the primary key, declared or not.
-    return new Set(rows.map(({ tableName, keys }) => `${tableName}: ${keys.replace(/,id ASC$/, '')},id ASC`))
+    const order = (tableName: string, keys: string): string => `${tableName}: ${keys.replace(/,id ASC$/, '')},id ASC`
+    return new Map(rows.map(({ tableName, indexName, keys }) => [order(tableName, keys), indexName]))
   }
 
   /** Needs only the right to SELECT. */

@@ -107,6 +107,9 @@ function sslSetting(parameters: URLSearchParams): { readonly ssl?: boolean } {
   return { ssl: value === 'true' }
 }
 
+/** ER_KEY_DOES_NOT_EXITS */
+const NO_SUCH_INDEX = 1176
+
 const THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
 
 class MysqlLocation implements DatabaseLocation {
@@ -216,6 +219,7 @@ const mysqlDialect: SqlDialect = {
   matchFunction: () => undefined,
   bindMatch: likePattern,
   readsRangesOfOr: true,
+  isIndexMissing: (error) => errnoOf(error) === NO_SUCH_INDEX,
   decode: (type) => (raw) => (raw === null ? null : decoded(type, raw)),
   insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
   insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,

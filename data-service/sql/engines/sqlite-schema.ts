@@ -32,8 +32,8 @@ export class SqliteSchema implements SchemaTools {
     return Promise.resolve(sqliteDdl)
   }
 
-  sortOrders(): Promise<ReadonlySet<string>> {
-    return Promise.resolve(new Set())
+  sortOrders(): Promise<ReadonlyMap<string, string>> {
+    return Promise.resolve(new Map())
   }
 
   /** Always empty: SQLite has no rights that could be missing, and its lock is cheap. */

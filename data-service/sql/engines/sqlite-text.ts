@@ -62,6 +62,7 @@ export const sqliteDialect: SqlDialect = {
   matchFunction: (match) => MATCH_FUNCTIONS[match],
   bindMatch: (operand) => matchKey(operand),
   readsRangesOfOr: false,
+  isIndexMissing: () => false,
   decode: (type, scale) => (raw) => (raw === null ? null : decoded(type, scale, raw)),
   insertOrKeep: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
   insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
