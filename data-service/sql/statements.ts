@@ -296,11 +296,11 @@ export class Statements {
 
   #indexOf(table: string, sort: readonly SortKey[]): string | undefined {
     if (sort.some(({ path }) => path.through !== null)) return undefined
-    const orders = [sort, reversed(sort)].map((order) => {
+    const indexes = [sort, reversed(sort)].map((order) => {
       const keys = order.map(({ path, descending }) => `${path.column.column} ${descending ? 'DESC' : 'ASC'}`)
       return this.#sortOrders.get(`${table}: ${keys.join()}`)
     })
-    return orders.find((index) => index !== undefined)
+    return indexes.find((index) => index !== undefined)
   }
 
   rows(shape: RowsShape): Statement {

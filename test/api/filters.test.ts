@@ -107,9 +107,9 @@ const NUMBERS: readonly Case[] = [
 ]
 
 const OTHERS: readonly Case[] = [
-  ['isActive', 'is', 'false', [2, 5]],
+  ['isActive', 'is', 'false', [8, 10]],
   ['isActive', 'equals', 'true', all(2, 5)],
-  ['isActive', 'eq', 'false', [2, 5]],
+  ['isActive', 'eq', 'false', [8, 10]],
   ['isActive', 'is empty', '', []],
   ['isActive', 'is not empty', '', all()],
   ['releasedAt', 'is', '2026-01-31T08:00:00Z', [1]],

@@ -129,7 +129,7 @@ describeApi('GET /{resource}/paged', (store) => {
     ['sortColumn=barcode&sortDirection=Desc', [4, 1, 7, 5, 11, 3, 2, 6, 8, 9, 10, 12]],
     ['sortColumn=weightGrams&sortDirection=ascending', [2, 6, 7, 9, 10, 11, 12, 3, 4, 8, 1, 5]],
     ['sortColumn=releasedAt', [2, 7, 8, 9, 10, 11, 12, 5, 4, 1, 3, 6]],
-    ['sortColumn=isActive', [2, 5, 1, 3, 4, 6, 7, 8, 9, 10, 11, 12]],
+    ['sortColumn=isActive', [8, 10, 1, 2, 3, 4, 5, 6, 7, 9, 11, 12]],
     ['sortColumn=externalId&sortDirection=desc', [4, 3, 1, 5, 2, 6, 7, 8, 9, 10, 11, 12]],
     ['sortColumn=id&sortDirection=desc', [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]],
     ['sortDirection=desc', [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]]

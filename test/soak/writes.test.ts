@@ -49,7 +49,7 @@ describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
       const client = answers.indexOf(won)
       expect(rowIn(won)['description'], `round ${round}`).to.equal(`round ${round}, client ${client}`)
       for (const reader of [0, 1]) {
-        const read = await writers.read(reader, path)
+        const read = await writers.send(reader, `clerk GET ${path}`)
         expect(read.bytes, `round ${round}, reader ${reader}`).to.deep.equal(won.bytes)
         expect(etagOf(read), `round ${round}, reader ${reader}`).to.equal(etagOf(won))
       }

@@ -30,7 +30,7 @@ describeApi('batch create', (store) => {
     expect(rows.map(({ sku }) => sku)).to.deep.equal(Array.from({ length: 500 }, (_, index) => `B-${index}`))
     expect(new Set(rows.map(({ rowVersion }) => rowVersion))).to.have.property('size', 500)
     for (const index of [0, 3, 499]) {
-      const read = await store.call(`/products/${String(rows[index]?.['id'])}`)
+      const read = await store.as('clerk', `/products/${String(rows[index]?.['id'])}`)
       expect(JSON.parse(read.text), String(index)).to.deep.equal(rows[index])
     }
     const stored = await select(store, "SELECT id, sku FROM products WHERE sku LIKE 'B-%' ORDER BY id")

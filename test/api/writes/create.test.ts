@@ -39,7 +39,10 @@ describeApi('create', (store) => {
       releasedAt: null,
       externalId: null,
       description: null,
+      costPrice: null,
+      reorderLevel: null,
       displayName: 'Anvil (NEW-1)',
+      margin: null,
       rowVersion
     })
     expect(id).to.be.an('number')
@@ -51,7 +54,7 @@ describeApi('create', (store) => {
       'cache-control': 'no-store',
       'api-supported-versions': '1.0'
     })
-    const read = await store.call(`/products/${String(id)}`)
+    const read = await store.as('clerk', `/products/${String(id)}`)
     expect(created.bytes).to.deep.equal(read.bytes)
     expect(Object.keys(created.headers)).to.have.members([...Object.keys(read.headers), 'location'])
     expect(await select(store, 'SELECT name, category_id FROM products WHERE sku = ?', ['NEW-1'])).to.have.length(1)
@@ -61,9 +64,10 @@ describeApi('create', (store) => {
     const created = await send(store, 'clerk POST /products', { body: WHOLE.sent })
     expect(created.status, created.text).to.equal(201)
     const { id, rowVersion, displayName, ...rest } = rowIn(created)
-    expect(rest).to.deep.equal({ ...WHOLE.sent, ...WHOLE.shown })
+    const unset = { costPrice: null, reorderLevel: null, margin: null }
+    expect(rest).to.deep.equal({ ...WHOLE.sent, ...WHOLE.shown, ...unset })
     expect(displayName).to.equal(`${WHOLE.sent.name} (NEW-2)`)
-    expect((await store.call(`/products/${String(id)}`)).bytes).to.deep.equal(created.bytes)
+    expect((await store.as('clerk', `/products/${String(id)}`)).bytes).to.deep.equal(created.bytes)
     const [row] = await select(store, 'SELECT name, barcode FROM products WHERE id = ?', [Number(id)])
     expect(row).to.deep.include({ name: WHOLE.sent.name })
     expect(String(row?.['barcode'])).to.equal(WHOLE.sent.barcode)

@@ -30,7 +30,7 @@ describeApi('actions of products', (store) => {
   /** Holds a 200 against a read: the root's DTO, the new tag. */
   async function done(answer: Answer): Promise<Readonly<Record<string, unknown>>> {
     expect(answer.status, answer.text).to.equal(200)
-    const read = await store.call(`/products/${id}`)
+    const read = await store.as('clerk', `/products/${id}`)
     expect(answer.bytes).to.deep.equal(read.bytes)
     expect(etagOf(answer)).to.equal(etagOf(read)).and.not.equal(etag)
     expect(Object.keys(answer.headers)).to.have.members(Object.keys(read.headers))

@@ -75,7 +75,9 @@ eachDatabase((kind) => {
         true,
         '2026-01-31T08:00:00.000Z',
         GUID,
-        ''
+        '',
+        null,
+        null
       ])
       expect(row?.values.at(-1)).to.deep.equal(Buffer.from('0100000000000001', 'hex'))
     })
