@@ -108,7 +108,7 @@ const NUMBERS: readonly Case[] = [
 
 const OTHERS: readonly Case[] = [
   ['isActive', 'is', 'false', [8, 10]],
-  ['isActive', 'equals', 'true', all(2, 5)],
+  ['isActive', 'equals', 'true', all(8, 10)],
   ['isActive', 'eq', 'false', [8, 10]],
   ['isActive', 'is empty', '', []],
   ['isActive', 'is not empty', '', all()],
