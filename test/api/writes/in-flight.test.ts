@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { describeApi } from '../api-store.js'
+import type { LogEntry } from '../../harness/service-process.js'
 import { GrpcCaller, isFailure } from '../grpc-caller.js'
 import { PRODUCTS, rowOf, versionOf } from '../fixture.js'
 import { EVERY_KEY, gathered, hold } from './hold.js'
@@ -70,8 +71,9 @@ describeApi('a row that another transaction will not let go', (store) => {
           expect(answer.headers['retry-after'], answer.path).to.match(/^[1-9]\d*$/)
           // The gateway sent the write once.
           const id = answer.headers['x-request-id']
-          const calls = store.stack.dataService.logs().filter((entry) => entry['requestId'] === id && 'code' in entry)
-          expect(calls, answer.path).to.have.length(1)
+          const isOfCall = (entry: LogEntry): boolean => entry['requestId'] === id && 'code' in entry
+          await store.stack.dataService.logged(isOfCall)
+          expect(store.stack.dataService.logs().filter(isOfCall), answer.path).to.have.length(1)
         }
       })
     } finally {
