@@ -7,6 +7,7 @@ import type { EveryStore } from './every-store.js'
 import { ruleOf } from './rule-of.js'
 import { propertiesFor } from './rule.js'
 import { RULES } from './rules.js'
+import { admission } from './verdict.js'
 
 const WRITES = { root: ['create', 'batch', 'delete'], CRUD: ['create', 'batch', 'update', 'delete'], read: [] } as const
 
@@ -44,7 +45,9 @@ export function checkCatalogue(store: EveryStore): void {
       expect(operations).to.have.members([...reading, ...WRITES[rule.kind]])
       expect(actions.map(({ name }) => name)).to.have.members(Object.keys(rule.actions))
       expect(reads.map(({ name }) => name)).to.have.members(Object.keys(rule.customReads))
-      expect(publicReads).to.equal(rule.read === 'everyone' && rule.get === 'everyone')
+      const isPublic = (operation: 'list' | 'get'): boolean =>
+        admission({ ...rule, ownerFilter: undefined }, { resource: entity.name, operation }, ANONYMOUS).code === 'ok'
+      expect(publicReads).to.equal(isPublic('list') && isPublic('get'))
     })
   }
 }

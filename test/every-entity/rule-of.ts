@@ -2,6 +2,7 @@ import type { ReadAccess, WriteAccess } from '../../data-service/entity/access.j
 import type { CustomRead } from '../../data-service/entity/custom-read.js'
 import type { Column, Entity } from '../../data-service/entity/entity.js'
 import { entities } from '../../examples/store/entities/index.js'
+import { declaredRows } from './declared-rows.js'
 import type { CustomReadRule, Guard, OwnerFilter, Rule } from './rule.js'
 import { RULES } from './rules.js'
 
@@ -25,9 +26,9 @@ function declared(entity: Entity): Rule {
       .filter((name) => !Object.hasOwn(byPermission, name)),
     byPermission,
     searchable: entity.searchable,
-    read: guard(access.list),
-    get: guard(access.get),
-    write: writeAccess && guard(writeAccess),
+    read: guard(entity, access.list),
+    get: guard(entity, access.get),
+    write: writeAccess && guard(entity, writeAccess),
     deletable: Object.fromEntries(deletion.required.map(({ column, anyOf }) => [column.name, anyOf])),
     actions: Object.fromEntries(Array.from(actions.values(), ({ name, permission }) => [name, permission])),
     customReads: Object.fromEntries(Array.from(customReads.values(), (read) => [read.name, customRead(read)])),
@@ -58,7 +59,7 @@ function permissionsIn({ columns, computed, joined, children }: Entity): Rule['b
   return Object.fromEntries(named.filter(([, permissions]) => permissions.length > 0))
 }
 
-function guard(access: ReadAccess | WriteAccess): Guard {
+function guard(entity: Entity, access: ReadAccess | WriteAccess): Guard {
   switch (access.kind) {
     case 'everyone':
       return 'everyone'
@@ -69,7 +70,7 @@ function guard(access: ReadAccess | WriteAccess): Guard {
     case 'rows':
     case 'anyOf':
     case 'allOf':
-      throw new Error('Rows by a predicate need a rule of their own in rules.ts')
+      return declaredRows(entity, access)
   }
 }
 

@@ -1,8 +1,9 @@
 import type { WireValue } from '../oracle/wire-value.js'
 import type { Call, Row } from './call.js'
+import type { Caller } from './caller.js'
 
 /** Who may use an operation, and which rows it reaches. */
-export type Guard = 'everyone' | Permitted | Owned
+export type Guard = 'everyone' | Permitted | Owned | Predicated
 
 interface Permitted {
   readonly permission: string
@@ -11,6 +12,16 @@ interface Permitted {
 /** The bypass role reaches every row, an owner those whose `column` is the claim. */
 interface Owned {
   readonly column: string
+}
+
+/** Rows by a predicate, of reads alone. */
+export interface Predicated {
+  /** Whether the caller sees the row: the predicate a second time and by hand. Bypass roles have no more than it says. */
+  readonly rows: (row: Row, caller: Caller) => boolean
+  /** The code that a caller is rejected with, undefined for nobody's. Without it whoever has a token is answered. */
+  readonly rejects?: (caller: Caller) => string | undefined
+  /** Whether the answer to the caller depends on the bypass role, which then must be set; never without it. */
+  readonly asksForBypass?: (caller: Caller) => boolean
 }
 
 /** source.md's owner filter: a parameter that must equal the claim. */

@@ -4,14 +4,15 @@ import { follow, type Step } from './follow-page.js'
 
 /**
  * What gift-cards of the page are not: guids, longs, an owner filter, a read with a condition, a new permission, a
- * column by permission, rows without a version.
+ * column by permission, rows without a version, row scopes by a predicate, a name apart from its column, a property
+ * through two references.
  */
 const STEPS: readonly Step[] = [
   {
     kind: 'create',
     path: 'examples/store/schema/998-loyalty-cards.ts',
     content: `
-import { bool, dateTime, guid, int, long, optional, text, unique } from '../../../data-service/public/entity.js'
+import { bool, column, dateTime, guid, int, long, optional, text, unique } from '../../../data-service/public/entity.js'
 import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
 
 export const createLoyaltyCards: Migration = {
@@ -29,6 +30,16 @@ export const createLoyaltyCards: Migration = {
       rowVersion: 'none',
       columns: { id: int(), place: text(60), customerId: int(), seenAt: dateTime() },
       sorted: ['place']
+    }),
+    table('loyalty_talks', {
+      columns: { id: int(), name: column('talk_name', text(60)), customerId: int(), speakerId: int(), isOpen: bool() },
+      sorted: ['name', 'speakerId'],
+      references: { customerId: 'customers', speakerId: 'speakers' }
+    }),
+    table('loyalty_notes', {
+      columns: { id: int(), remark: text(60), customerId: int() },
+      sorted: ['remark'],
+      references: { customerId: 'customers' }
     })
   )
 }
@@ -124,13 +135,107 @@ export const loyaltyVisits = defineEntity({
     path: 'examples/store/entities/index.ts',
     importLine: "import { loyaltyVisits } from './loyalty-visits.js'",
     item: '  loyaltyVisits'
+  },
+  {
+    kind: 'create',
+    path: 'examples/store/entities/loyalty-talks.ts',
+    content: `
+import { allOf as both, anyOf as either, bool, column, defineEntity, int, onCreate, ownRows, permission, readOnly, text } from '../../../data-service/public/entity.js'
+
+export const loyaltyTalks = defineEntity({
+  name: 'loyalty-talks',
+  description: 'Talks for regular customers.',
+  fields: {
+    id: readOnly(int()),
+    name: column('talk_name', text(60)),
+    customerId: onCreate(int()),
+    speakerId: int(),
+    isOpen: readOnly(bool())
+  },
+  label: 'name',
+  filterable: ['id', 'name', 'customerId', 'speakerId', 'isOpen', 'eventTitle'],
+  sortable: ['name', 'speakerId', 'eventTitle'],
+  searchable: ['name'],
+  references: { customer: { to: 'customers', via: 'customerId' }, speaker: { to: 'speakers', via: 'speakerId' } },
+  joined: { eventTitle: { through: ['speaker', 'event'], property: 'title', field: text(200) } },
+  access: ({ rows }) => ({
+    read: rows(({ caller, where, anyOf, allOf }) =>
+      caller.permissions.has('loyalty:manage')
+        ? 'all'
+        : anyOf(
+            where('customerId', 'equals', caller.owner ?? 0n),
+            allOf(where('isOpen', 'is', true), where('customerId', 'in', [1, 3]))
+          )
+    ),
+    write: ownRows('customerId')
+  }),
+  writes: ['create', 'update', 'delete'],
+  creates: { prepare: () => ({ values: { isOpen: true } }) },
+  actions: (action) => ({
+    close: action({
+      description: 'Closes the talk.',
+      when: { isOpen: [true] },
+      change: () => ({ set: { isOpen: false } })
+    })
+  })
+})
+
+export const loyaltyNotes = defineEntity({
+  name: 'loyalty-notes',
+  description: 'What was noted of regular customers.',
+  fields: { id: readOnly(int()), remark: text(60), customerId: onCreate(int()) },
+  label: 'remark',
+  filterable: ['id', 'remark', 'customerId'],
+  sortable: ['remark'],
+  access: ({ rows }) => ({
+    read: either(
+      ownRows('customerId'),
+      both(
+        permission('loyalty:manage'),
+        rows(({ caller, where }) => (caller.hasBypassRole ? 'all' : where('customerId', 'in', [2, 3])))
+      )
+    ),
+    write: ownRows('customerId')
+  }),
+  writes: ['create', 'delete']
+})
+`
+  },
+  {
+    kind: 'add',
+    path: 'examples/store/entities/index.ts',
+    importLine: "import { loyaltyNotes, loyaltyTalks } from './loyalty-talks.js'",
+    item: '  loyaltyNotes,\n  loyaltyTalks'
   }
 ]
 
-/** Adds `loyalty-cards` and `loyalty-visits` to a copy of the project, with a permission that the clerk and the bypass role have. */
+/** The line in rules.ts of `loyalty-talks`: its predicate by hand. `loyalty-notes` is judged by its own file. */
+const RULE = `
+  'loyalty-talks': rule('CRUD', 'id name customerId speakerId isOpen eventTitle', {
+    searchable: ['name'],
+    read: {
+      rows: (row, { permissions, owner }) =>
+        permissions.has('loyalty:manage') ||
+        row['customerId'] === owner ||
+        (row['isOpen'] === true && (row['customerId'] === 1 || row['customerId'] === 3))
+    },
+    write: own('customerId'),
+    actions: actions('close')
+  }),`
+
+/**
+ * Adds `loyalty-cards` and what comes with it to a copy of the project, with a permission that the clerk and the bypass
+ * role have, and the rule of `loyalty-talks` to its every-entity tests.
+ */
 export async function addUnusualEntity(root: string): Promise<void> {
   for (const step of STEPS) await follow(step, root)
   const roles = join(root, 'examples/store/roles.ts')
   const text = await readFile(roles, 'utf8')
   await writeFile(roles, text.replace(/(?<=PERMISSIONS = \[|clerk: \[)/g, "'loyalty:manage', "))
+  const rules = join(root, 'test/every-entity/rules.ts')
+  const known = await readFile(rules, 'utf8')
+  await writeFile(
+    rules,
+    known.replace(/(?<=RULES\b.* = \{)/, () => RULE)
+  )
 }

@@ -1,6 +1,6 @@
 import type { Call, Row } from './call.js'
 import type { Caller } from './caller.js'
-import { guardOf, isWrite, type Guard, type OwnerFilter, type Rule } from './rule.js'
+import { guardOf, isWrite, type Guard, type OwnerFilter, type Predicated, type Rule } from './rule.js'
 
 /** What must become of a call as far as who calls decides it. */
 interface Verdict {
@@ -13,7 +13,7 @@ interface Verdict {
 /** Contract sections 2 and 6, in the order of rejections. A write's row is judged by `reaches`. */
 export function verdict(rule: Rule, call: Call, caller: Caller): Verdict {
   const admitted = admission(rule, call, caller)
-  if (admitted.code !== 'ok' || caller.token === 'none') return admitted
+  if (admitted.code !== 'ok') return admitted
   const rows = ownRows(guardOf(rule, call.operation), caller)
   if (rows === undefined) return rejected('ownership.denied')
   return { code: 'ok', reaches: (row) => admitted.reaches(row) && rows(row) }
@@ -23,11 +23,25 @@ export function verdict(rule: Rule, call: Call, caller: Caller): Verdict {
 export function admission(rule: Rule, call: Call, caller: Caller): Verdict {
   const filter = filterOf(rule, call)
   if (caller.token === 'invalid') return rejected('auth.invalid-token')
-  if (guardOf(rule, call.operation) === 'everyone' && filter === undefined) return { code: 'ok', reaches: everyRow }
-  if (caller.token === 'none') return rejected('auth.required')
+  const guard = guardOf(rule, call.operation)
+  if (guard === 'everyone' && filter === undefined) return { code: 'ok', reaches: everyRow }
+  const rejection = typeof guard === 'object' && 'rows' in guard ? rejectionOf(guard, caller) : undefined
+  if (rejection !== undefined) return rejected(rejection)
+  if (caller.token === 'none') {
+    const isPublic = typeof guard === 'object' && 'rows' in guard && filter === undefined
+    return isPublic ? { code: 'ok', reaches: everyRow } : rejected('auth.required')
+  }
   if (neededFor(rule, call).some((one) => !caller.permissions.has(one))) return rejected('capability.denied')
   const narrowed = filter === undefined ? everyRow : judgeFilter(filter, call, caller)
   return typeof narrowed === 'string' ? rejected(narrowed) : { code: 'ok', reaches: narrowed }
+}
+
+function rejectionOf({ rejects = withoutToken }: Predicated, caller: Caller): string | undefined {
+  return rejects(caller)
+}
+
+function withoutToken({ token }: Caller): string | undefined {
+  return token === 'none' ? 'auth.required' : undefined
 }
 
 /** The permissions that a call needs. */
@@ -76,6 +90,7 @@ export function integer(text: string): bigint | undefined {
 
 /** undefined for a caller whose owner cannot be told. */
 function ownRows(guard: Guard, caller: Caller): ((row: Row) => boolean) | undefined {
+  if (typeof guard === 'object' && 'rows' in guard) return (row) => guard.rows(row, caller)
   if (guard === 'everyone' || 'permission' in guard || caller.bypass) return everyRow
   const { owner } = caller
   return owner === null ? undefined : (row) => String(row[guard.column]) === String(owner)
