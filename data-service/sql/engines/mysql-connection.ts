@@ -89,12 +89,19 @@ export function collationOf(server: MysqlServer): string {
   return COLLATIONS[server]
 }
 
+/** Bytes: the keys of some 2000 characters. */
+const MAX_SORT_LENGTH = 65_536
+
 /** The first statements of a new connection. */
 function sessionStatements(server: MysqlServer): readonly string[] {
   const collation = collationOf(server)
   const all = [
     `SET NAMES utf8mb4 COLLATE ${collation}`,
     `SET SESSION sql_mode = '${SQL_MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = ${LOCK_WAIT_SECONDS}`,
+    // A sort without an index compares only so many bytes. Of the collation's keys the accents come last: with the
+    // default of 1024 bytes "Café" and "Cafe" would be equal in such a sort and different in comparisons and indexes, and
+    // pages would repeat rows and leave others out.
+    `SET SESSION max_sort_length = ${MAX_SORT_LENGTH}`,
     // After waiting for a lock a write sees the row that the other transaction committed, and no gaps are locked.
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'
   ]
