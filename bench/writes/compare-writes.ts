@@ -61,7 +61,13 @@ function forged(write: ComparedWrite, token: string): ComparedWrite {
   return { ...write, headers: { ...write.headers, authorization } }
 }
 
-/** The answer with its id and version made nameless wherever they stand; of a rejection no more than its status. */
+/** Members that only callers who may write products read, and that no other target has. */
+const STAFF_MEMBERS = /"(?:costPrice|reorderLevel|margin)":null,/g
+
+/**
+ * The answer with its id and version made nameless wherever they stand, and without the members of the staff; of a
+ * rejection no more than its status.
+ */
 async function send(origin: string, token: string, { path, method, headers, body }: ComparedWrite): Promise<Answer> {
   const { status, ...answer } = await ask(origin, path, {
     method,
@@ -79,7 +85,9 @@ async function send(origin: string, token: string, { path, method, headers, body
       .replace(`content-length: ${answer.body.length}`, 'content-length: <length>')
       .replace(new RegExp(`/products/${id}$`, 'm'), '/products/<id>')
       .replace(rowVersion, '<version>'),
-    body: Buffer.from(text.replace(`"id":${id},`, '"id":<id>,').replace(rowVersion, '<version>'))
+    body: Buffer.from(
+      text.replace(`"id":${id},`, '"id":<id>,').replace(rowVersion, '<version>').replace(STAFF_MEMBERS, '')
+    )
   }
 }
 
