@@ -36,6 +36,7 @@ ${table([
   ])
 ])}
 ${filters(resources)}
+${PAGES}
 ${resources.map((resource) => resourceSection(resource, base)).join('\n')}`
   )
 }
@@ -52,6 +53,15 @@ ${code('starts with')}. ${code('in')} and ${code('between')} take items with com
 ${table([['Type', 'Operators', 'In short'], ...operatorRows(resources)])}
 </section>`
 }
+
+const PAGES = `<section id="pages">
+<h2>Pages and words</h2>
+<p>${code('X-Next-Cursor')} and ${code('X-Previous-Cursor')} of a page lead on as ${code('after=…')} and ${code('before=…')}, with the
+same sort order and filters. A page by its cursor takes the same time however many rows are before it, and rows that come or
+go meanwhile make no other row appear twice or not at all. ${code('sortColumn')} takes up to four names with commas between.</p>
+<p>${code('search=…')} on the list, the paged route and the export keeps rows that contain every word, in at least one of the
+fields that say so below.</p>
+</section>`
 
 /** One row for each type, with all operators that fields of the type have. */
 function operatorRows(resources: readonly Resource[]): string[][] {
@@ -114,10 +124,11 @@ function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
 }
 
 function fieldRow(property: Property): string[] {
-  const { name, filterable, sortable, setOnCreate, requiredOnCreate, setOnUpdate, readableBy } = property
+  const { name, filterable, sortable, searchable, setOnCreate, requiredOnCreate, setOnUpdate, readableBy } = property
   const uses = [
     ...(filterable ? ['filter'] : []),
     ...(sortable ? ['sort'] : []),
+    ...(searchable ? ['search'] : []),
     ...(setOnCreate ? [requiredOnCreate ? 'create (required)' : 'create'] : []),
     ...(setOnUpdate ? ['update'] : [])
   ]

@@ -55,6 +55,16 @@ describe('GET /docs', () => {
     expect(await page('/docs', products())).to.not.contain('browsers')
   })
 
+  it('says which fields are searched, and how pages lead on', async () => {
+    const searched = property('name', 'string', { searchable: true, filterable: true, sortable: false })
+    const html = await page(
+      '/docs',
+      products({ properties: [property('id', 'int'), searched, property('other', 'string')] })
+    )
+    expect(html.match(/filter, search/g)).to.have.length(1)
+    expect(html).to.contain('X-Next-Cursor').and.contain('after=')
+  })
+
   it('shows the routes that are served and no others', async () => {
     const html = await page('/docs', products({ operations: ['list', 'get'] }))
     expect(html).to.contain('GET /products/{id}').and.not.contain('POST /products').and.not.contain('/paged?')
