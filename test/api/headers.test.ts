@@ -76,7 +76,7 @@ describeApi('headers', (store) => {
     for (const [path, parameter] of [
       ['/products/1?search=a', 'search'],
       ['/products/lookup?pageSize=1', 'pageSize'],
-      ['/products/paged?search=a', 'search'],
+      ['/products/lookup?sortColumn=name', 'sortColumn'],
       ['/products/paged?bom=false', 'bom'],
       ['/products/export?pageSize=3&bom=false', 'pageSize'],
       ['/products?api-version=2', 'api-version']
