@@ -72,7 +72,12 @@ eachDatabase((kind) => {
         }
       })
       expect(id).to.equal(1)
-      expect(Object.fromEntries(locked?.values ?? [])).to.deep.equal({ id: 1, ...TEA })
+      expect(Object.fromEntries(locked?.values ?? [])).to.deep.equal({
+        id: 1,
+        ...TEA,
+        costPrice: null,
+        reorderLevel: null
+      })
       expect(locked?.version).to.deep.equal(version(1))
       const found = locked?.children.get('variants') ?? []
       expect(found.map(({ values }) => values.get('stock'))).to.deep.equal(rows.map((_, index) => index))
