@@ -1,4 +1,6 @@
 import { createConnection, type Connection } from 'mysql2/promise'
+import { DATABASE_KINDS } from '../harness/database.js'
+import { ApiStore } from './api-store.js'
 
 export interface LoggedStatement {
   readonly thread: number
@@ -79,5 +81,37 @@ export function statements(lines: readonly LoggedStatement[]): LoggedStatement[]
   return lines.filter(({ command, text }) => {
     if (!['Query', 'Prepare', 'Execute'].includes(command)) return false
     return !/^(SET |SELECT (VERSION\(\)|1)\b)/i.test(text)
+  })
+}
+
+/**
+ * A suite over a store on a database server that logs every statement, with a function that answers what the server was
+ * told while the work ran.
+ */
+export function describeLogged(
+  title: string,
+  body: (store: ApiStore, during: (work: () => Promise<unknown>) => Promise<LoggedStatement[]>) => void,
+  settings: Parameters<ApiStore['start']>[0] = {}
+): void {
+  describe(title, function () {
+    this.timeout(180_000)
+    const kind = DATABASE_KINDS.find((one) => one !== 'sqlite')
+    if (kind === undefined) throw new Error('no database server among the kinds')
+    const store = new ApiStore(kind)
+    let log: StatementLog | undefined
+
+    before(async () => {
+      await store.start(settings)
+      log = await StatementLog.open(store.databaseUrl)
+    })
+    after(async () => {
+      await log?.close()
+      await store.stop()
+    })
+
+    body(store, (work) => {
+      if (log === undefined) throw new Error('the log is open within tests alone')
+      return log.during(work)
+    })
   })
 }

@@ -1,32 +1,14 @@
 import { expect } from 'chai'
-import { DATABASE_KINDS } from '../harness/database.js'
-import { ApiStore } from './api-store.js'
 import { filter } from './http-call.js'
-import { StatementLog, type LoggedStatement } from './statement-log.js'
+import { describeLogged, type LoggedStatement } from './statement-log.js'
 
 const VALUES = 1000
 /** So many at a time, so that several connections of the pool prepare for themselves. */
 const AT_ONCE = 8
 
-describe('statement texts in the log of MariaDB', function () {
-  this.timeout(180_000)
-  const kind = DATABASE_KINDS.find((one) => one !== 'sqlite')
-  if (kind === undefined) throw new Error('no database server among the kinds')
-  const store = new ApiStore(kind)
-  let log: StatementLog | undefined
-
-  before(async () => {
-    await store.start({})
-    log = await StatementLog.open(store.databaseUrl)
-  })
-  after(async () => {
-    await log?.close()
-    await store.stop()
-  })
-
+describeLogged('statement texts in the log of MariaDB', (store, during) => {
   const run = async (targets: readonly string[]): Promise<LoggedStatement[]> => {
-    if (log === undefined) throw new Error('the log is open within tests alone')
-    return log.during(async () => {
+    return during(async () => {
       const waiting = [...targets]
       const work = async (): Promise<void> => {
         for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {

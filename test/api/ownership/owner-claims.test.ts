@@ -1,9 +1,8 @@
 import { expect } from 'chai'
-import { ApiStore, describeApi } from '../api-store.js'
-import { DATABASE_KINDS } from '../../harness/database.js'
+import { describeApi } from '../api-store.js'
 import { GrpcCaller, isFailure } from '../grpc-caller.js'
 import { ids } from '../http-call.js'
-import { statements, StatementLog } from '../statement-log.js'
+import { describeLogged, statements } from '../statement-log.js'
 import { sendTo } from '../writes/send.js'
 import { changesNothing } from '../writes/stored.js'
 import { oddTokens } from './claims.js'
@@ -88,45 +87,33 @@ describeApi(
   { env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) }
 )
 
-describe('rejections of owners in the log of MariaDB', function () {
-  this.timeout(60_000)
-  const kind = DATABASE_KINDS.find((one) => one !== 'sqlite')
-  if (kind === undefined) throw new Error('no database server among the kinds')
-  const store = new ApiStore(kind)
-  let log: StatementLog | undefined
+describeLogged(
+  'rejections of owners in the log of MariaDB',
+  (store, during) => {
+    const texts = async (work: () => Promise<unknown>): Promise<string[]> => {
+      return statements(await during(work))
+        .map(({ text }) => text)
+        .filter((text) => OWNED_TABLES.test(text))
+    }
 
-  before(async () => {
-    await store.start({ env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) })
-    log = await StatementLog.open(store.databaseUrl)
-  })
-  after(async () => {
-    await log?.close()
-    await store.stop()
-  })
-
-  const texts = async (work: () => Promise<unknown>): Promise<string[]> => {
-    if (log === undefined) throw new Error('the log is open within tests alone')
-    return statements(await log.during(work))
-      .map(({ text }) => text)
-      .filter((text) => OWNED_TABLES.test(text))
-  }
-
-  it('are made before any statement', async () => {
-    const good = await store.stack.token('ada@example.com')
-    const sent = await texts(async () => {
-      for (const claim of NONE) {
-        const token = tokens.change(good, { customer_id: claim })
-        for (const target of OWNED) expect((await store.call(target, { token })).status, target).to.equal(403)
-      }
-      for (const target of ['/customers/2', '/customers/abc?id=1', '/bookmarks', '/shopping-carts?customerId=2']) {
-        expect((await store.call(target, { token: good })).status, target).to.equal(403)
-      }
+    it('are made before any statement', async () => {
+      const good = await store.stack.token('ada@example.com')
+      const sent = await texts(async () => {
+        for (const claim of NONE) {
+          const token = tokens.change(good, { customer_id: claim })
+          for (const target of OWNED) expect((await store.call(target, { token })).status, target).to.equal(403)
+        }
+        for (const target of ['/customers/2', '/customers/abc?id=1', '/bookmarks', '/shopping-carts?customerId=2']) {
+          expect((await store.call(target, { token: good })).status, target).to.equal(403)
+        }
+      })
+      expect(sent).to.deep.equal([])
     })
-    expect(sent).to.deep.equal([])
-  })
 
-  it('are told from reads that go through', async () => {
-    const token = await store.stack.token('ada@example.com')
-    expect(await texts(() => store.call('/customers/1', { token }))).not.to.deep.equal([])
-  })
-})
+    it('are told from reads that go through', async () => {
+      const token = await store.stack.token('ada@example.com')
+      expect(await texts(() => store.call('/customers/1', { token }))).not.to.deep.equal([])
+    })
+  },
+  { env: () => ({ JWT_PRIVATE_KEY_FILE: tokens.keyFile }) }
+)

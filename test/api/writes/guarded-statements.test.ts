@@ -1,9 +1,7 @@
 import { expect } from 'chai'
-import { DATABASE_KINDS } from '../../harness/database.js'
-import { ApiStore } from '../api-store.js'
 import { orderItem, PRODUCTS, rowOf, VARIANTS, versionOf } from '../fixture.js'
 import type { Answer } from '../http-call.js'
-import { StatementLog } from '../statement-log.js'
+import { describeLogged } from '../statement-log.js'
 import { rowIn, send, tagOf, type Write } from './send.js'
 import { changesNothing } from './stored.js'
 
@@ -140,22 +138,7 @@ const DONE: Readonly<Record<string, Sent>> = {
   }
 }
 
-describe('statements of guarded writes in the log of MariaDB', function () {
-  this.timeout(60_000)
-  const kind = DATABASE_KINDS.find((one) => one !== 'sqlite')
-  if (kind === undefined) throw new Error('no database server among the kinds')
-  const store = new ApiStore(kind)
-  let log: StatementLog | undefined
-
-  before(async () => {
-    await store.start({})
-    log = await StatementLog.open(store.databaseUrl)
-  })
-  after(async () => {
-    await log?.close()
-    await store.stop()
-  })
-
+describeLogged('statements of guarded writes in the log of MariaDB', (store, during) => {
   it('set the members of a PATCH and the version, and nothing else', async () => {
     const ifMatch = tagOf(versionOf(rowOf(PRODUCTS, 5)))
     const write = { body: { weightGrams: 5, description: null }, ifMatch, headers: MERGE_PATCH }
@@ -169,9 +152,8 @@ describe('statements of guarded writes in the log of MariaDB', function () {
 
   /** Sends it and answers what the transaction told the server, from its beginning to its end. */
   async function executed({ line, write, status }: Omit<Sent, 'statements'>): Promise<string[]> {
-    if (log === undefined) throw new Error('the log is open within tests alone')
     let answer: Answer | undefined
-    const lines = await log.during(async () => {
+    const lines = await during(async () => {
       answer = await send(store, line, write)
     })
     expect(answer?.status, answer?.text).to.equal(status)
