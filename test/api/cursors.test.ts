@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { insertRows, TABLES, type NewRow } from '../oracle/insert-rows.js'
+import { insertRows, TABLES, type NewRow } from '../harness/insert-rows.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { describeApi, type ApiStore } from './api-store.js'
 import { call, ids, type Answer } from './http-call.js'

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { insertRows, TABLES, type NewRow } from '../oracle/insert-rows.js'
+import { insertRows, TABLES, type NewRow } from '../harness/insert-rows.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { describeApi } from './api-store.js'
-import { parseCsv, values } from './csv.js'
+import { parseCsv, values } from '../stack/csv.js'
 import { filter } from './http-call.js'
 
 /** The largest number of rows that one statement of an export reads (MySQL 1000, SQLite 250). */

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { once } from 'node:events'
 import { expect } from 'chai'
 import { open } from '../harness/http.js'
-import { insertRows, TABLES, type NewRow } from '../oracle/insert-rows.js'
+import { insertRows, TABLES, type NewRow } from '../harness/insert-rows.js'
 import { openTestDatabase, withTestDatabase } from '../oracle/test-database.js'
 import { watchSnapshot } from '../soak/export-snapshot.js'
 import { openDescriptors } from '../soak/memory-of.js'
 import { describeApi } from './api-store.js'
-import { parseCsv, values } from './csv.js'
+import { parseCsv, values } from '../stack/csv.js'
 
 const ROWS = 20_000
 const FIRST = 1_000_000

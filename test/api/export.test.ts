@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describeApi } from './api-store.js'
-import { parseCsv, values } from './csv.js'
+import { parseCsv, values } from '../stack/csv.js'
 import { PRODUCTS } from './fixture.js'
 import { filter } from './http-call.js'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { loadRows } from '../oracle/load-rows.js'
 import { answer as oracle } from '../oracle/read-oracle.js'
-import { categories, products } from '../oracle/resource.js'
+import { categories, products } from '../harness/store-resources.js'
 import { describeApi } from './api-store.js'
 import { filter, ids } from './http-call.js'
 

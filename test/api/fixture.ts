@@ -1,4 +1,4 @@
-import { insertRows, rowVersionOf, TABLES, type NewRow } from '../oracle/insert-rows.js'
+import { insertRows, rowVersionOf, TABLES, type NewRow } from '../harness/insert-rows.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 
 const guid = (digit: string, n: number): string => `${digit.repeat(8)}-0000-4000-8000-${String(n).padStart(12, '0')}`

@@ -3,9 +3,9 @@ import { expect } from 'chai'
 import { freshDatabase, type FreshDatabase } from '../harness/database.js'
 import { Authority } from '../harness/certificates.js'
 import { request } from '../harness/http.js'
-import type { LogEntry, ServiceProcess } from '../harness/service-process.js'
+import type { LogEntry, ServiceProcess } from '../stack/service-process.js'
 import { startStack, type Stack } from '../harness/stack.js'
-import { GrpcCaller } from './grpc-caller.js'
+import { GrpcCaller } from '../stack/grpc-caller.js'
 
 describe('TLS between the processes', function () {
   this.timeout(60_000)

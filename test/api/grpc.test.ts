@@ -2,8 +2,8 @@ import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { describeApi } from './api-store.js'
 import { productItem, PRODUCTS, rowOf } from './fixture.js'
-import { GrpcCaller, isFailure, type Method, type RpcFailure, type RpcOptions } from './grpc-caller.js'
-import { rowVersionOf } from '../oracle/insert-rows.js'
+import { GrpcCaller, isFailure, type Method, type RpcFailure, type RpcOptions } from '../stack/grpc-caller.js'
+import { rowVersionOf } from '../harness/insert-rows.js'
 
 describeApi('gRPC for internal services', (store) => {
   let rpc: GrpcCaller

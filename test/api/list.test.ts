@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { insertRows, TABLES } from '../oracle/insert-rows.js'
+import { insertRows, TABLES } from '../harness/insert-rows.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { describeApi } from './api-store.js'
 import { CATEGORIES, PRODUCTS, categoryItem, productItem } from './fixture.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { operatorWords } from '../oracle/condition.js'
-import type { NewRow } from '../oracle/insert-rows.js'
+import type { NewRow } from '../harness/insert-rows.js'
 import type { OracleQuery } from '../oracle/read-oracle.js'
 import type { OracleProperty, OracleResource } from '../oracle/resource.js'
 

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { DATABASE_KINDS } from '../harness/database.js'
 import { loadRows } from '../oracle/load-rows.js'
 import { answer as oracle } from '../oracle/read-oracle.js'
-import { categories, customers, orders, products } from '../oracle/resource.js'
+import { categories, customers, orders, products } from '../harness/store-resources.js'
 import { ApiStore } from './api-store.js'
-import { parseCsv } from './csv.js'
+import { parseCsv } from '../stack/csv.js'
 import { ids } from './http-call.js'
 
 const COUNTS = { products: 2000, categories: 40, customers: 200, orders: 1500 }

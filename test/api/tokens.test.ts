@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { LogEntry } from '../harness/service-process.js'
+import type { LogEntry } from '../stack/service-process.js'
 import { describeApi } from './api-store.js'
 import { ids } from './http-call.js'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { startProcess, type ServiceProcess } from '../harness/service-process.js'
+import { startProcess, type ServiceProcess } from '../stack/service-process.js'
 import { listenLocally } from '../harness/local-server.js'
 
 const ownFile = fileURLToPath(import.meta.url)

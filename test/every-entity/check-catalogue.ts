@@ -6,7 +6,7 @@ import { describedResources } from './described.js'
 import type { EveryStore } from './every-store.js'
 import { ruleOf } from './rule-of.js'
 import { propertiesFor } from './rule.js'
-import { RULES } from './rules.js'
+import { RULES } from '../examples/every-entity/rules.js'
 import { admission } from './verdict.js'
 
 const WRITES = { root: ['create', 'batch', 'delete'], CRUD: ['create', 'batch', 'update', 'delete'], read: [] } as const

@@ -1,5 +1,5 @@
 import { entities } from '../../examples/store/entities/index.js'
-import { GrpcCaller } from '../api/grpc-caller.js'
+import { GrpcCaller } from '../stack/grpc-caller.js'
 import { type DatabaseKind, type FreshDatabase, freshDatabase } from '../harness/database.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
@@ -9,7 +9,7 @@ import { grpcTransport } from './grpc-transport.js'
 import { httpTransport } from './http-transport.js'
 import { RowMaker } from './row-maker.js'
 import { statesOf } from './states.js'
-import { TokenMint } from './token-mint.js'
+import { TokenMint } from '../stack/token-mint.js'
 
 interface Running {
   readonly database: FreshDatabase

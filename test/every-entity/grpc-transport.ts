@@ -1,4 +1,4 @@
-import { type GrpcCaller, isFailure, type Method } from '../api/grpc-caller.js'
+import { type GrpcCaller, isFailure, type Method } from '../stack/grpc-caller.js'
 import { asRows } from './http-transport.js'
 import type { Call, IfMatch, Outcome, Row, Transport } from './call.js'
 

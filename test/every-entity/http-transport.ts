@@ -1,5 +1,5 @@
 import { call as send, filter, type Answer, type CallOptions } from '../api/http-call.js'
-import { parseCsv, values } from '../api/csv.js'
+import { parseCsv, values } from '../stack/csv.js'
 import type { Call, IfMatch, Outcome, Row, Transport } from './call.js'
 
 /** Sends calls to a gateway. */

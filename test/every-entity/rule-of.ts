@@ -4,7 +4,7 @@ import type { Column, Entity } from '../../data-service/entity/entity.js'
 import { entities } from '../../examples/store/entities/index.js'
 import { declaredRows } from './declared-rows.js'
 import type { CustomReadRule, Guard, OwnerFilter, Rule } from './rule.js'
-import { RULES } from './rules.js'
+import { RULES } from '../examples/every-entity/rules.js'
 
 /**
  * What judges an entity: the hand-written rule where there is one. The first tests of a new entity hold it to what its

@@ -1,7 +1,7 @@
 import type { Action } from '../../data-service/entity/action.js'
 import type { Entity } from '../../data-service/entity/entity.js'
 import type { WireValue } from '../oracle/wire-value.js'
-import { STATES } from './domain-values.js'
+import { STATES } from '../examples/every-entity/domain-values.js'
 import type { Values } from './made-values.js'
 import { ruleOf } from './rule-of.js'
 

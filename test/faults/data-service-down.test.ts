@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { describeApi } from '../api/api-store.js'
 import { ids } from '../api/http-call.js'
 import { listening } from '../harness/stack.js'
-import { startProcess, type ServiceProcess } from '../harness/service-process.js'
+import { startProcess, type ServiceProcess } from '../stack/service-process.js'
 
 describeApi('with the data service down', (store) => {
   let again: ServiceProcess | undefined

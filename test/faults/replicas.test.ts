@@ -8,7 +8,7 @@ import type { Answer } from '../api/http-call.js'
 import { sendTo, type Write } from '../api/writes/send.js'
 import { select } from '../api/writes/stored.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../harness/database.js'
-import { startProcess, type ServiceProcess } from '../harness/service-process.js'
+import { startProcess, type ServiceProcess } from '../stack/service-process.js'
 import { listening, startStack, type Stack } from '../harness/stack.js'
 
 /** Clients that read, and as many that create orders. */

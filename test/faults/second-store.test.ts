@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describeApi } from '../api/api-store.js'
 import { ids } from '../api/http-call.js'
 import { CATEGORIES, PRODUCTS } from '../api/fixture.js'
-import { insertRows, TABLES } from '../oracle/insert-rows.js'
+import { insertRows, TABLES } from '../harness/insert-rows.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { freePort } from '../runner/free-port.js'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { outputRoot } from './package-root.js'
-import { startProcess, type LogEntry, type ServiceProcess } from './service-process.js'
+import { startProcess, type LogEntry, type ServiceProcess } from '../stack/service-process.js'
 
 export interface StackOptions {
   /** Of freshDatabase, or any other two URLs. */

@@ -1,6 +1,6 @@
 import { call, type Answer, type CallOptions } from '../api/http-call.js'
 import { ADMIN, type Caller } from '../every-entity/caller.js'
-import { TokenMint } from '../every-entity/token-mint.js'
+import { TokenMint } from '../stack/token-mint.js'
 import { type DatabaseKind, eachDatabase, type FreshDatabase, freshDatabase } from '../harness/database.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'

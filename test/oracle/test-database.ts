@@ -1,9 +1,8 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { type Connection, createConnection } from 'mysql2/promise'
 import { matchKey, sortKey } from '../../data-service/sql/engines/sqlite-text.js'
-import type { RawValue } from './wire-value.js'
+import type { RawValue, SqlParameter } from './wire-value.js'
 
-export type SqlParameter = string | number | bigint | Buffer | null
 export type RawRow = Readonly<Record<string, RawValue>>
 
 /** A database as a test touches it: by hand-written SQL, past everything that is tested. */

@@ -1,9 +1,12 @@
-import type { OracleProperty } from './resource.js'
+import type { OracleProperty, WireType } from './resource.js'
 
 export type WireValue = string | number | boolean | null
 
 /** A value as the driver hands it out: mysql2 with strings for everything exact, SQLite with big integers. */
 export type RawValue = string | number | bigint | null
+
+/** A value as both drivers take it for a `?`. */
+export type SqlParameter = string | number | bigint | Buffer | null
 
 /** Contract section 3: what the driver's value of a property is on the wire. */
 export function wireValue(property: OracleProperty, raw: RawValue): WireValue {
@@ -32,4 +35,32 @@ function fromScaled(scaled: bigint, scale: number): string {
   const sign = scaled < 0n ? '-' : ''
   const digits = (scaled < 0n ? -scaled : scaled).toString().padStart(scale + 1, '0')
   return scale === 0 ? sign + digits : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+}
+
+/** A wire value as the driver stores it. */
+export function stored(
+  kind: 'sqlite' | 'mysql',
+  column: { readonly type: WireType; readonly scale?: number },
+  value: WireValue
+): SqlParameter {
+  if (value === null) return null
+  switch (column.type) {
+    case 'bool':
+      return value === true ? 1n : 0n
+    case 'int':
+    case 'long':
+      return BigInt(Number.isInteger(value) ? Number(value) : String(value))
+    case 'decimal':
+      return kind === 'sqlite' ? scaled(String(value), column.scale ?? 0) : String(value)
+    case 'dateTime':
+      return kind === 'sqlite' ? String(value) : String(value).replace('T', ' ').replace('Z', '')
+    case 'string':
+    case 'guid':
+      return String(value)
+  }
+}
+
+function scaled(text: string, scale: number): bigint {
+  const [whole = '', fraction = ''] = text.split('.')
+  return BigInt(whole + fraction.padEnd(scale, '0'))
 }

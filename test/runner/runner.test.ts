@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { packageRoot } from '../harness/package-root.js'
-import { startProcess } from '../harness/service-process.js'
+import { startProcess } from '../stack/service-process.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { startPrivateServer } from './database-server.js'
 

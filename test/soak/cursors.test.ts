@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { eachDatabase } from '../harness/database.js'
 import { ApiStore } from '../api/api-store.js'
 import { ids } from '../api/http-call.js'
-import { insertRows, TABLES, type NewRow } from '../oracle/insert-rows.js'
+import { insertRows, TABLES, type NewRow } from '../harness/insert-rows.js'
 import { openTestDatabase } from '../oracle/test-database.js'
 
 /** `npm run soak` sets a million; a run of all tests makes do with fewer, and judges no times. */

@@ -9,7 +9,7 @@ import { insertManyProducts } from '../api/fixture.js'
 import { eachDatabase } from '../harness/database.js'
 import { open, type HttpRequest } from '../harness/http.js'
 import { outputRoot } from '../harness/package-root.js'
-import type { ServiceProcess } from '../harness/service-process.js'
+import type { ServiceProcess } from '../stack/service-process.js'
 import { openDescriptors, peakMemory } from './memory-of.js'
 
 /** `npm run soak` sets more; a run of all tests is short, and judges neither resident memory nor times. */

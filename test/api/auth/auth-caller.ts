@@ -5,7 +5,7 @@ import type { Session__Output } from '../../../shared/gen/auth/v1/Session.js'
 import type { ProtoGrpcType } from '../../../shared/gen/auth_service.js'
 import { decodeDetails, type RpcDetails } from '../../../shared/rpc-status.js'
 import { loadProto } from '../../../shared/wire.js'
-import { GATEWAY_SECRET } from '../../harness/service-process.js'
+import { GATEWAY_SECRET } from '../../stack/service-process.js'
 
 /** A rejected call, with the typed details that the contract promises. */
 interface Rejection {

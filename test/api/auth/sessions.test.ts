@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { eachDatabase } from '../../harness/database.js'
-import type { ServiceProcess } from '../../harness/service-process.js'
+import type { ServiceProcess } from '../../stack/service-process.js'
 import { type AuthCaller, opened, rejected } from './auth-caller.js'
 import { DataServices } from './data-services.js'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { withTestDatabase } from '../../oracle/test-database.js'
 import { describeApi } from '../api-store.js'
-import { GrpcCaller, isFailure } from '../grpc-caller.js'
+import { GrpcCaller, isFailure } from '../../stack/grpc-caller.js'
 import { ids, json, type Answer } from '../http-call.js'
 import { changesNothing } from '../writes/stored.js'
 import { etagOf, rowIn, send } from '../writes/send.js'

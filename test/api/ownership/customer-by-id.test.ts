@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { describeApi, type ApiStore } from '../api-store.js'
 import { customerItem } from '../fixture.js'
-import { GrpcCaller, isFailure } from '../grpc-caller.js'
+import { GrpcCaller, isFailure } from '../../stack/grpc-caller.js'
 import { json } from '../http-call.js'
 
 /** By-id reads of customers: the id of the route is the owner (source.md, endpoints with ownership guards). */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describeApi } from '../api-store.js'
-import { GrpcCaller, isFailure, type Method } from '../grpc-caller.js'
+import { GrpcCaller, isFailure, type Method } from '../../stack/grpc-caller.js'
 
 const TAG = 'W/"AAAAAAAAAAA="'
 const FOREIGN = 2

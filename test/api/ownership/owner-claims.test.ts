@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describeApi } from '../api-store.js'
-import { GrpcCaller, isFailure } from '../grpc-caller.js'
+import { GrpcCaller, isFailure } from '../../stack/grpc-caller.js'
 import { ids } from '../http-call.js'
 import { describeLogged, statements } from '../statement-log.js'
 import { sendTo } from '../writes/send.js'

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { describeApi } from '../api-store.js'
-import { GrpcCaller, isFailure, type Method } from '../grpc-caller.js'
+import { GrpcCaller, isFailure, type Method } from '../../stack/grpc-caller.js'
 import { ids, json } from '../http-call.js'
 
 const headers = { 'content-type': 'application/json' }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describeApi } from '../api-store.js'
-import { GrpcCaller, isFailure } from '../grpc-caller.js'
+import { GrpcCaller, isFailure } from '../../stack/grpc-caller.js'
 
 const json = { 'content-type': 'application/json' }
 const headers = { ...json, 'if-match': '"AAAAAAAAAAA="' }

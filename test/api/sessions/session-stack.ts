@@ -1,4 +1,4 @@
-import { startProcess, type LogEntry, type ServiceProcess } from '../../harness/service-process.js'
+import { startProcess, type LogEntry, type ServiceProcess } from '../../stack/service-process.js'
 import { eachDatabase, type DatabaseKind } from '../../harness/database.js'
 import { listening } from '../../harness/stack.js'
 import { DataServices } from '../auth/data-services.js'

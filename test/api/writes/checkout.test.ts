@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { describeApi, type ApiStore } from '../api-store.js'
-import { GrpcCaller, isFailure } from '../grpc-caller.js'
+import { GrpcCaller, isFailure } from '../../stack/grpc-caller.js'
 import { json, type Answer } from '../http-call.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
 import { Cart, coupon } from './carts.js'

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { describeApi } from '../api-store.js'
 import { PRODUCTS, rowOf, versionOf } from '../fixture.js'
-import { GrpcCaller, isFailure, type Method, type RpcFailure } from '../grpc-caller.js'
+import { GrpcCaller, isFailure, type Method, type RpcFailure } from '../../stack/grpc-caller.js'
 import { changesNothing, count } from './stored.js'
 import { send, tagOf } from './send.js'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { listening, startStack, type Stack } from '../../harness/stack.js'
-import { startProcess, type ServiceProcess } from '../../harness/service-process.js'
+import { startProcess, type ServiceProcess } from '../../stack/service-process.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../../harness/database.js'
-import { GrpcCaller } from '../grpc-caller.js'
+import { GrpcCaller } from '../../stack/grpc-caller.js'
 import { sendTo } from './send.js'
 
 const FIRST = 'https://first.example/api'

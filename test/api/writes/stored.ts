@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { withTestDatabase, type RawRow, type SqlParameter, type TestDatabase } from '../../oracle/test-database.js'
+import { withTestDatabase, type RawRow, type TestDatabase } from '../../oracle/test-database.js'
+import type { SqlParameter } from '../../oracle/wire-value.js'
 
 interface Stored {
   readonly databaseUrl: string

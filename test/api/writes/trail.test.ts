@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describeApi, type ApiStore } from '../api-store.js'
 import { PRODUCTS, rowOf, versionOf } from '../fixture.js'
-import { GrpcCaller, isFailure } from '../grpc-caller.js'
+import { GrpcCaller, isFailure } from '../../stack/grpc-caller.js'
 import { json, type Answer } from '../http-call.js'
 import { etagOf, rowIn, send, tagOf, type Write } from './send.js'
 

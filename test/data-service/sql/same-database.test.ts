@@ -6,7 +6,7 @@ import { connect, sameDatabase, sameUrl } from '../../../data-service/sql/connec
 import type { Database } from '../../../data-service/sql/engines/engine.js'
 import { startRelay } from '../../gateway/key-ring/relay.js'
 import { freshDatabase } from '../../harness/database.js'
-import { startProcess } from '../../harness/service-process.js'
+import { startProcess } from '../../stack/service-process.js'
 
 describe('two URLs of databases', () => {
   const SAME = [

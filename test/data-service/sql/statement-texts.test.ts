@@ -15,7 +15,7 @@ import {
   reference,
   sortedBy
 } from './plan-by-hand.js'
-import { insertRows, TABLES } from '../../oracle/insert-rows.js'
+import { insertRows, TABLES } from '../../harness/insert-rows.js'
 
 const products = entity('products')
 const categories = entity('categories')

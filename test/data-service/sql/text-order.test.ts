@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Operand } from '../../../data-service/entity/field.js'
 import type { Comparison } from '../../../data-service/entity/operators.js'
-import { insertRows, TABLES } from '../../oracle/insert-rows.js'
+import { insertRows, TABLES } from '../../harness/insert-rows.js'
 import { entity, type FreshReadStore, freshReadStore, never } from './fresh-read-store.js'
 import { condition, pagePlan, path, sortedBy } from './plan-by-hand.js'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApiStore } from '../../api/api-store.js'
 import type { Answer } from '../../api/http-call.js'
-import { startProcess, type ServiceProcess } from '../../harness/service-process.js'
+import { startProcess, type ServiceProcess } from '../../stack/service-process.js'
 import { listening } from '../../harness/stack.js'
 import type { Crash } from './crash-on-statement.js'
 

@@ -7,7 +7,7 @@ import { entities } from '../../../../examples/store/entities/index.js'
 import { primaryMigrations } from '../../../harness/primary-migrations.js'
 import { secondMigrations } from '../../../../examples/store/schema/reviews.js'
 import { eachDatabase } from '../../../harness/database.js'
-import { startProcess } from '../../../harness/service-process.js'
+import { startProcess } from '../../../stack/service-process.js'
 import { type FreshStores, freshStores } from './fresh-stores.js'
 
 /** The migrations that version 0.1.0 had run on the primary database, in its order. */

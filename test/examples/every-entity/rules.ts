@@ -1,4 +1,4 @@
-import type { Guard, OwnerFilter, Rule } from './rule.js'
+import type { Guard, OwnerFilter, Rule } from '../../every-entity/rule.js'
 
 /**
  * Who may do what with the resources of domain.md, and in which states their rows may be deleted (docs/store-rules.md),

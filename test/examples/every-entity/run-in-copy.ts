@@ -24,7 +24,7 @@ export async function runTestFile(
 ): Promise<Report> {
   const report = join(copy, `${name}.json`)
   const options = ['--grep', grep, '--reporter', 'json', '--reporter-option', `output=${report}`]
-  const file = join('dist/test/every-entity', `${name}.test.js`)
+  const file = join('dist/test/examples/every-entity', `${name}.test.js`)
   // It exits with the number of failures, which the report tells.
   await runModule(copy, ['mocha/bin/mocha.js', ...options, file]).catch((error: unknown) => error)
   return JSON.parse(await readFile(report, 'utf8')) as Report // mocha's own format

@@ -1,6 +1,6 @@
-import type { WireType } from './resource.js'
-import type { SqlParameter, TestDatabase } from './test-database.js'
-import type { WireValue } from './wire-value.js'
+import type { WireType } from '../oracle/resource.js'
+import type { TestDatabase } from '../oracle/test-database.js'
+import { stored, type WireValue } from '../oracle/wire-value.js'
 
 /** A table as a test writes to it: DTO name to column, with the type that decides how a value is stored. */
 interface TestTable {
@@ -115,34 +115,6 @@ export async function insertRows(database: TestDatabase, table: TestTable, rows:
     )
   }
   await database.run('COMMIT')
-}
-
-/** A wire value as the driver stores it. */
-export function stored(
-  kind: TestDatabase['kind'],
-  column: { readonly type: WireType; readonly scale?: number },
-  value: WireValue
-): SqlParameter {
-  if (value === null) return null
-  switch (column.type) {
-    case 'bool':
-      return value === true ? 1n : 0n
-    case 'int':
-    case 'long':
-      return BigInt(Number.isInteger(value) ? Number(value) : String(value))
-    case 'decimal':
-      return kind === 'sqlite' ? scaled(String(value), column.scale ?? 0) : String(value)
-    case 'dateTime':
-      return kind === 'sqlite' ? String(value) : String(value).replace('T', ' ').replace('Z', '')
-    case 'string':
-    case 'guid':
-      return String(value)
-  }
-}
-
-function scaled(text: string, scale: number): bigint {
-  const [whole = '', fraction = ''] = text.split('.')
-  return BigInt(whole + fraction.padEnd(scale, '0'))
 }
 
 function snakeCase(name: string): string {

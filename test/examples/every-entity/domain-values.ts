@@ -1,5 +1,5 @@
-import type { WireValue } from '../oracle/wire-value.js'
-import type { Values } from './made-values.js'
+import type { WireValue } from '../../oracle/wire-value.js'
+import type { Values } from '../../every-entity/made-values.js'
 
 /** Values without which the actions of a resource could not succeed; of children by `resource.children`. */
 export const ROW_VALUES: Readonly<Record<string, Values>> = {

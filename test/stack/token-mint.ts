@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Caller } from './caller.js'
+import type { Caller } from '../every-entity/caller.js'
 
 const ISSUER = 'every-entity'
 const LATER = Math.floor(Date.now() / 1000) + 3600

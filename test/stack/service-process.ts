@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
-import { outputRoot, packageRoot } from './package-root.js'
+import { outputRoot, packageRoot } from '../harness/package-root.js'
 
 const STOP_MS = 15_000
 

@@ -232,7 +232,7 @@ export async function addUnusualEntity(root: string): Promise<void> {
   const roles = join(root, 'examples/store/roles.ts')
   const text = await readFile(roles, 'utf8')
   await writeFile(roles, text.replace(/(?<=PERMISSIONS = \[|clerk: \[)/g, "'loyalty:manage', "))
-  const rules = join(root, 'test/every-entity/rules.ts')
+  const rules = join(root, 'test/examples/every-entity/rules.ts')
   const known = await readFile(rules, 'utf8')
   await writeFile(
     rules,

@@ -1,3 +1,0 @@
-import { describeEveryEntity } from './every-entity.js'
-
-describeEveryEntity('sqlite')

@@ -1,0 +1,3 @@
+import { describeEveryEntity } from '../../every-entity/every-entity.js'
+
+describeEveryEntity('mysql')
