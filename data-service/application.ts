@@ -11,22 +11,79 @@ export interface Application {
   readonly roles: Roles
   /** The claim of access tokens that names the owner of rows, where OWNER_CLAIM_TYPE is not set. */
   readonly ownerClaimType: string
-  readonly databases: {
-    /** The database of DATABASE_URL. Its migrations run after those of the engine's own tables. */
-    readonly primary: ApplicationDatabase
-    /** A database that cannot be joined to the primary one; `setting` is the setting that holds its URL. */
-    readonly second: ApplicationDatabase & { readonly setting: string }
-  }
+  /**
+   * The migrations of the database of DATABASE_URL, in the order in which they run: those of the engine's own tables run
+   * before. A released migration keeps its name and its place.
+   */
+  readonly migrations: readonly Migration[]
+  /** A further database that cannot be joined to the first one, for children that say `store: 'second'`. */
+  readonly secondStore?: SecondStore
   /** Accounts and rows to try the service with. They exist only if SAMPLE_DATA is on. */
-  readonly sample?: SampleAccounts & {
-    /** Fills migrated, empty databases. Returns whether it did. */
-    readonly loadRows: (primary: Database, second: Database) => Promise<boolean>
-  }
+  readonly sample?: Sample
+  /** The server of pages behind the gateway. Without it the gateway proxies nothing, unless RENDERER_URL names one. */
+  readonly renderer?: Renderer
+  /**
+   * Settings by the names of docs/settings.md. The environment comes first, then the file `.env`, then these. They are for
+   * what is the same wherever the application runs: never for secrets, since the file is committed.
+   */
+  readonly settings: Readonly<Record<string, string>>
 }
 
-interface ApplicationDatabase {
-  /** Name of the SQLite file under DATA_DIR that is used where no URL is set. */
-  readonly file: string
-  /** In the order in which they run. A released migration keeps its name and its place. */
+interface SecondStore {
+  /** The setting that holds its URL, such as `REVIEWS_DATABASE_URL`. */
+  readonly setting: string
+  /** The name, without an ending, of the embedded database under DATA_DIR that is used where the setting is not set. */
+  readonly name: string
+  /** As those of the first database. */
   readonly migrations: readonly Migration[]
+}
+
+/** The databases of an application as commands and samples get them: `second` exists if the application has a second store. */
+export interface Databases {
+  readonly primary: Database
+  readonly second?: Database
+}
+
+interface Sample extends SampleAccounts {
+  /** Fills migrated, empty databases. Returns whether it did. */
+  readonly loadRows: (databases: Databases) => Promise<boolean>
+  /** Resources of which `uniform-rest sample --<resource> <count>` adds rows, in the order in which it adds them. */
+  readonly moreOf?: readonly string[]
+  /** Adds `count` rows to a migrated database; `progress` gets the number of rows so far, from time to time. */
+  readonly addRows?: (
+    databases: Databases,
+    order: { readonly resource: string; readonly count: number },
+    progress: (loaded: number) => void
+  ) => Promise<void>
+  /** What a newcomer can try: lines that are shown when `uniform-rest dev` serves. `token` is the start of the command that prints an access token of an account. */
+  readonly welcome?: (how: { readonly base: string; readonly token: string }) => readonly string[]
+}
+
+interface Renderer {
+  /** The module that `uniform-rest dev` and `uniform-rest start` run as a process of its own: `new URL('./pages/main.js', import.meta.url)`. */
+  readonly module: URL
+  /** The setting that holds the port it listens on; a free one where it is not set. */
+  readonly portSetting: string
+  /** Its environment beside that of the command. `apiUrl` is the gateway's address, without a slash at its end. */
+  readonly environment: (address: {
+    readonly host: string
+    readonly port: number
+    readonly apiUrl: string
+  }) => Readonly<Record<string, string>>
+}
+
+/** An application as `uniform-rest.config.ts` states it; what it does not use is left out. */
+type ApplicationDefinition = Pick<Application, 'entities' | 'migrations'> &
+  Partial<Omit<Application, 'settings'>> & {
+    readonly settings?: Readonly<Record<string, string | number | boolean>>
+  }
+
+/**
+ * The application of a `uniform-rest.config.ts`, which exports it as its default. Without `roles` nobody has a
+ * permission; without `ownerClaimType` owners are named by the claim `customer_id`.
+ */
+export function defineApplication(definition: ApplicationDefinition): Application {
+  const { roles = {}, ownerClaimType = 'customer_id', settings = {} } = definition
+  const texts = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]))
+  return { ...definition, roles, ownerClaimType, settings: texts }
 }

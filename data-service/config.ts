@@ -22,7 +22,7 @@ export interface DataServiceConfig {
   readonly dataDir: string
   readonly logLevel: string
   /** URLs are `sqlite:<file>`, `mysql://…` or `mariadb://…`. */
-  readonly databases: { readonly primary: ConfiguredDatabase; readonly second: ConfiguredDatabase }
+  readonly databases: { readonly primary: ConfiguredDatabase; readonly second: ConfiguredDatabase | undefined }
   /** Upper limit of each database's connection pool; the embedded database has none. A migration uses two connections. */
   readonly databasePoolSize: number
   readonly sampleData: boolean
@@ -46,11 +46,11 @@ export function readConfig(
   const reader = new SettingsReader(environment)
   const address = reader.parsed('DATA_SERVICE_ADDRESS', { fallback: '127.0.0.1:50051', parse: parseAddress })
   const dataDir = reader.text('DATA_DIR', '.data')
-  const database = (setting: string, file: string): ConfiguredDatabase => ({
+  const database = (setting: string, name: string): ConfiguredDatabase => ({
     setting,
-    url: reader.parsed(setting, { fallback: embeddedDatabaseUrl(join(dataDir, file)), parse: checkDatabaseUrl })
+    url: reader.parsed(setting, { fallback: embeddedDatabaseUrl(join(dataDir, name)), parse: checkDatabaseUrl })
   })
-  const { primary, second } = application.databases
+  const { secondStore } = application
   const config: DataServiceConfig = {
     address,
     grpc: {
@@ -60,7 +60,10 @@ export function readConfig(
     admin: readAdminAddress(reader),
     dataDir,
     logLevel: reader.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),
-    databases: { primary: database('DATABASE_URL', primary.file), second: database(second.setting, second.file) },
+    databases: {
+      primary: database('DATABASE_URL', 'store'),
+      second: secondStore && database(secondStore.setting, secondStore.name)
+    },
     databasePoolSize: reader.integer('DATABASE_POOL_SIZE', { fallback: 10, min: 2, max: MAX_CONNECTIONS }),
     sampleData: reader.flag('SAMPLE_DATA', false),
     maxPageSize: reader.integer('MAX_PAGE_SIZE', { fallback: 500, min: 1, max: INT32_MAX }),
@@ -78,7 +81,8 @@ export function readConfig(
     reflection: reader.flag('GRPC_REFLECTION', false)
   }
   // An invalid URL is already reported, and the default is used in its place.
-  if (sameUrl(config.databases.primary.url, config.databases.second.url)) {
+  const { primary, second } = config.databases
+  if (second !== undefined && sameUrl(primary.url, second.url)) {
     reader.addProblem(`${second.setting} must be another database than DATABASE_URL.`)
   }
   reader.finish()

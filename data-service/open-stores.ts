@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../shared/errors.js'
 import { StartError } from '../shared/start-error.js'
-import type { Application } from './application.js'
+import type { Application, Databases } from './application.js'
 import type { AuthStore } from './auth/accounts.js'
 import type { DataServiceConfig } from './config.js'
 import type { ReadStore, WriteStore } from './plan/stores.js'
@@ -48,38 +48,21 @@ export async function openStores(
   const { log, stopping } = how
   const { entities, sample } = application
   const first = config.databases.primary
-  const other = config.databases.second
   const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
-  const second = await opening(other, () => openDatabase(other.url, config.databasePoolSize))
-  await opening(first, () => migratePrimary(primary, application, log))
+  await opening(first, () => migrate(primary, [...engineMigrations, ...application.migrations], log))
   await opening(first, () => primary.schema.checkRights())
   await checkSchema(primary, { store: 'primary', setting: first.setting }, entities)
-  const prepareSecond = async (): Promise<void> => {
-    if (await sameDatabase(primary, second)) {
-      const [name, taken] = [other.setting, first.setting]
-      throw new StartError(`${name} leads to the database of ${taken} by another name. Name another.`)
-    }
-    await migrateSecond(second, application, log)
-    await second.schema.checkRights()
-    await checkSchema(second, { store: 'second', setting: other.setting }, entities)
-    if (config.sampleData && (await sample?.loadRows(primary, second))) {
-      log.info('sample store loaded')
-    }
+  const loadSample = async (databases: Databases): Promise<void> => {
+    if (config.sampleData && (await sample?.loadRows(databases))) log.info('sample rows loaded')
   }
-  try {
-    await prepareSecond()
-  } catch (error) {
-    const failure = openFailure(error, other)
-    const kind = second.classifyError(error)
-    if (!(toDomainError(error, kind, 'The second database') instanceof DomainError)) throw failure
-    log.error(reasonOf(failure), 'second store not reached: what includes its children is answered 503 until it is')
-    void retry(prepareSecond, { log, stopping, database: other })
-  }
+  const { second: other } = config.databases
+  const second = other && (await openSecondStore(other, primary, { config, application, log, stopping, loadSample }))
+  if (second === undefined) await loadSample({ primary })
   const health = await watchDatabase(primary)
   // Nobody watches the health of the second store. A read of it takes the children of one page and never as long as this.
   const readable = {
     primary: withoutHungReads(primary, () => !health.isServing),
-    second: withoutHungReads(second, () => true)
+    second: second && withoutHungReads(second, () => true)
   }
   const read = new SqlReadStore(readable, entities, await primary.schema.sortOrders())
   const { random } = Math
@@ -100,13 +83,40 @@ export async function openStores(
   }
 }
 
-/** The tables of the engine itself come first: those of the application may refer to them. */
-export async function migratePrimary(database: Database, { databases }: Application, log: Logger): Promise<void> {
-  await migrate(database, [...engineMigrations, ...databases.primary.migrations], log)
-}
-
-export async function migrateSecond(database: Database, { databases }: Application, log: Logger): Promise<void> {
-  await migrate(database, databases.second.migrations, log)
+/** Opens the second store. One that is down is brought up to date later, and the rest of the service does not wait for it. */
+async function openSecondStore(
+  other: ConfiguredDatabase,
+  primary: Database,
+  how: {
+    readonly config: DataServiceConfig
+    readonly application: Application
+    readonly log: Logger
+    readonly stopping: AbortSignal
+    readonly loadSample: (databases: Databases) => Promise<void>
+  }
+): Promise<Database> {
+  const { config, application, log, stopping, loadSample } = how
+  const second = await opening(other, () => openDatabase(other.url, config.databasePoolSize))
+  const prepare = async (): Promise<void> => {
+    if (await sameDatabase(primary, second)) {
+      const [name, taken] = [other.setting, config.databases.primary.setting]
+      throw new StartError(`${name} leads to the database of ${taken} by another name. Name another.`)
+    }
+    await migrate(second, application.secondStore?.migrations ?? [], log)
+    await second.schema.checkRights()
+    await checkSchema(second, { store: 'second', setting: other.setting }, application.entities)
+    await loadSample({ primary, second })
+  }
+  try {
+    await prepare()
+  } catch (error) {
+    const failure = openFailure(error, other)
+    const kind = second.classifyError(error)
+    if (!(toDomainError(error, kind, 'The second database') instanceof DomainError)) throw failure
+    log.error(reasonOf(failure), 'second store not reached: what includes its children is answered 503 until it is')
+    void retry(prepare, { log, stopping, database: other })
+  }
+  return second
 }
 
 /** Runs `work`. If the database cannot be opened, the error says what is wrong with its setting. */

@@ -1,17 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { relative } from 'node:path'
 import { type AdminAddress, type AdminServer, healthPages, startAdminServer } from '../shared/admin-server.js'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, logGrpc } from '../shared/logger.js'
-import { ArgumentError, help, readArguments, SettingsError } from '../shared/settings.js'
-import { messageOf, orStartError, StartError } from '../shared/start-error.js'
+import { type Environment, help, readArguments } from '../shared/settings.js'
+import { orStartError } from '../shared/start-error.js'
 import { serverCredentials, TlsCertificates } from '../shared/tls.js'
 import type { Application } from './application.js'
 import { openAuthentication } from './auth/authentication.js'
 import { permissionsIn, permissionsOf } from './auth/claims.js'
 import { readConfig } from './config.js'
-import { CatalogueError, checkCatalogue } from './entity/validate.js'
+import { checkCatalogue } from './entity/validate.js'
 import { type OpenStores, openStores } from './open-stores.js'
 import { makeCatalogue } from './plan/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
@@ -23,32 +22,26 @@ import { buildDataService } from './rpc/service.js'
 const DRAIN_TIMEOUT = 10_000
 
 /**
- * The data service as a process: it reads the arguments and settings of this process, serves the application until
- * SIGTERM or SIGINT, and sets the exit code. If it cannot start, it writes the reason to standard error and exits with 1.
+ * The data service as a process: it serves the application until SIGTERM or SIGINT. `args` are `--print-config` or
+ * `--help`. If it cannot start it throws a StartError, SettingsError, ArgumentError or CatalogueError; anything else that
+ * it throws is a defect.
  */
-export async function startDataService(application: Application): Promise<void> {
-  try {
-    await serve(application)
-    process.exitCode = 0
-  } catch (error) {
-    process.stderr.write(`${explanation(error)}\n`)
-    process.exit(1)
-  }
-}
-
-async function serve(application: Application): Promise<void> {
-  const task = readArguments(process.argv.slice(2))
+export async function startDataService(
+  application: Application,
+  { environment, args }: { readonly environment: Environment; readonly args: readonly string[] }
+): Promise<void> {
+  const task = readArguments(args)
   if (task === 'help') {
-    process.stdout.write(help(relative('', process.argv[1] ?? 'main.js')))
+    process.stdout.write(help('data-service'))
     return
   }
-  const { config, effective } = readConfig(process.env, application)
+  const { config, effective } = readConfig(environment, application)
   if (task === 'print-config') {
     process.stdout.write(`${effective}\n`)
     return
   }
   const { entities, roles, sample } = application
-  checkCatalogue(entities, permissionsIn(roles))
+  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore: application.secondStore !== undefined })
   const stopping = new AbortController()
   const stopped: Promise<readonly unknown[]> = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
   const log = createLogger({ name: 'data-service', level: config.logLevel })
@@ -150,15 +143,4 @@ function expiringIn({ write, auth }: OpenStores): Expiring[] {
     { what: 'sessions', purge: (now, limit) => auth.purgeSessions(now, limit) },
     { what: 'used refresh tokens', purge: (now, limit) => auth.purgeUsedTokens(now, limit) }
   ]
-}
-
-/** An expected failure says what to do about it. Anything else is a defect, and the stack shows where. */
-function explanation(error: unknown): string {
-  if (error instanceof StartError) return `Cannot start: ${error.message}`
-  if (!(error instanceof Error)) return String(error)
-  const expected = [ArgumentError, SettingsError, CatalogueError].some((kind) => error instanceof kind)
-  if (expected) return messageOf(error)
-  // The stacks of Sequelize's errors do not contain the message.
-  const stack = error.stack ?? ''
-  return stack.includes(messageOf(error)) ? stack : `${messageOf(error)}\n${stack}`
 }

@@ -144,13 +144,14 @@ export class ArgumentError extends Error {
   }
 }
 
-/** What `--help` prints; `main` is the module that node was started with. */
-export function help(main: string): string {
-  return `Usage: node ${main} [--print-config | --help]
+/** What `--help` of a process prints. */
+export function help(process: 'gateway' | 'data-service'): string {
+  return `Usage: uniform-rest start ${process} [--app <folder>] [--print-config | --help]
 
   --print-config  prints the settings in force, secrets redacted, and ends
   --help          prints this
 
-Settings are environment variables; docs/settings.md explains each. npm start runs both processes.
+Settings are environment variables, lines of .env, or \`settings\` of uniform-rest.config.ts, in this order; docs/settings.md
+explains each. \`uniform-rest dev\` runs both processes.
 `
 }

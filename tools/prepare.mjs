@@ -75,7 +75,17 @@ const protoTypes = unlessUnchanged('shared/gen/.fingerprint', ['proto', 'package
   if (code !== 0) throw new Failure('Generating types from proto/ failed: see above.')
 })
 
-const SOURCES = ['shared', 'gateway', 'data-service', 'examples', 'test', 'bench', 'tsconfig.json', 'package-lock.json']
+const SOURCES = [
+  'shared',
+  'gateway',
+  'data-service',
+  'cli',
+  'examples',
+  'test',
+  'bench',
+  'tsconfig.json',
+  'package-lock.json'
+]
 const PROJECTS = ['.', 'examples/store/storefront/client']
 
 const compiledCode = unlessUnchanged('dist/.fingerprint', SOURCES, async () => {

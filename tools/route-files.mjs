@@ -59,14 +59,11 @@ const ROUTES = [
 
 await runCommand(async () => {
   await prepare()
-  const store = ['dist/examples/store/main.js', 'dist/data-service/main.js'].find((path) =>
-    existsSync(join(projectRoot, path))
-  )
   const { values } = parseArgs({
     options: {
       list: { type: 'boolean', default: false },
-      'data-service': { type: 'string', default: store ?? '' },
-      gateway: { type: 'string', default: 'dist/gateway/main.js' }
+      'data-service': { type: 'string', default: 'start data-service --app dist/examples/store' },
+      gateway: { type: 'string', default: 'start gateway' }
     }
   })
   const folder = mkdtempSync(join(tmpdir(), 'route-files-'))

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 interface ServerProgram {
   /** Compiled module, from the output folder: `gateway/main.js`. */
   readonly module: string
+  readonly args?: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly nodeOptions: readonly string[]
 }
@@ -23,11 +24,11 @@ const TIMEOUT_MS = 30_000
 const POLL_MS = 50
 
 /** Starts a server; what it says goes to stderr. */
-export function startServer({ module, env, nodeOptions }: ServerProgram): ServerProcess {
+export function startServer({ module, args = [], env, nodeOptions }: ServerProgram): ServerProcess {
   const path = fileURLToPath(new URL(`../../${module}`, import.meta.url))
   // Ends with us, however we end.
-  const preload = new URL('../../../tools/end-with-parent.mjs', import.meta.url).href
-  const child = spawn(process.execPath, [...nodeOptions, '--import', preload, path], {
+  const preload = new URL('../../cli/end-with-parent.js', import.meta.url).href
+  const child = spawn(process.execPath, [...nodeOptions, '--import', preload, path, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', process.stderr, process.stderr, 'ipc']
   })

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 import { freePort } from '../../test/runner/free-port.js'
 import { startServer, untilServing, type ServerProcess } from './server-process.js'
 import type { Target } from './target.js'
+
+const STORE = fileURLToPath(new URL('../../examples/store', import.meta.url))
 
 export const uniformRest: Target = {
   name: 'uniform-rest',
@@ -23,7 +26,8 @@ export const uniformRest: Target = {
     }
     processes.push(
       startServer({
-        module: 'examples/store/main.js',
+        module: 'cli/main.js',
+        args: ['start', 'data-service', '--app', STORE],
         nodeOptions,
         env: {
           ...env,
@@ -36,7 +40,8 @@ export const uniformRest: Target = {
         }
       }),
       startServer({
-        module: 'gateway/main.js',
+        module: 'cli/main.js',
+        args: ['start', 'gateway'],
         nodeOptions,
         // On plain HTTP, as the others: no answer carries Strict-Transport-Security.
         env: { ...env, GATEWAY_PORT: String(port), COOKIE_SECURE: 'false' }

@@ -3,14 +3,22 @@ import { accessMistakes, columnPermissionMistakes, ownerFilterMistakes, routeMis
 import { fieldMistakes, namingMistakes, navigationMistakes, queryMistakes } from './validate-fields.js'
 import { actionMistakes, writeMistakes } from './validate-writes.js'
 
+/** What the application has beside its entities, which these can use. */
+interface Surroundings {
+  /** Those of its roles. */
+  readonly permissions: readonly string[]
+  readonly hasSecondStore: boolean
+}
+
 /** Throws one CatalogueError with every mistake of every entity. A mistake in a name suggests the nearest known name. */
-export function checkCatalogue(entities: readonly Entity[], permissions: readonly string[]): void {
+export function checkCatalogue(entities: readonly Entity[], { permissions, hasSecondStore }: Surroundings): void {
   const mistakes = [...namingMistakes(entities)]
   for (const entity of entities) {
     const own = [
       ...entity.mistakes,
       ...fieldMistakes(entity),
       ...navigationMistakes(entity, entities),
+      ...(hasSecondStore ? [] : secondStoreMistakes(entity)),
       ...queryMistakes(entity),
       ...accessMistakes(entity, permissions),
       ...columnPermissionMistakes(entity, permissions),
@@ -22,6 +30,12 @@ export function checkCatalogue(entities: readonly Entity[], permissions: readonl
     mistakes.push(...new Set(own.map((mistake) => `${entity.name}: ${mistake}`)))
   }
   if (mistakes.length > 0) throw new CatalogueError(mistakes)
+}
+
+function secondStoreMistakes({ children }: Entity): string[] {
+  return children
+    .filter(({ store }) => store === 'second')
+    .map(({ name }) => `children \`${name}\` are in the second store, and the application states no \`secondStore\`.`)
 }
 
 export class CatalogueError extends Error {

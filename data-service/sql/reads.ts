@@ -10,8 +10,8 @@ import { idColumn, RowModels, Statements } from './statements.js'
 
 interface Databases {
   readonly primary: Database
-  /** Used only by requests for children that live there. */
-  readonly second: Database
+  /** Used only by requests for children that live there. undefined: no entity has any. */
+  readonly second: Database | undefined
 }
 
 /** One of the service's two databases. */
@@ -28,19 +28,18 @@ const NAMES: Record<StoreName, string> = { primary: 'The database', second: 'The
 export class SqlReadStore implements ReadStore {
   readonly #databases: Databases
   readonly #primary: Store
-  readonly #second: Store
+  readonly #second: Store | undefined
 
   /** `sortOrders`: those of the primary database (`SchemaTools.sortOrders`). Without them orders of several columns take longer. */
   constructor(databases: Databases, entities: readonly Entity[], sortOrders?: ReadonlyMap<string, string>) {
-    const storeOf = (name: StoreName): Store => {
-      const database = databases[name]
+    const storeOf = (name: StoreName, database: Database): Store => {
       const { sequelize, dialect } = database
       const statements = new Statements(new RowModels(sequelize, entities, name), dialect, sortOrders)
       return { statements, dialect, reader: database.openReader(NAMES[name]) }
     }
     this.#databases = databases
-    this.#primary = storeOf('primary')
-    this.#second = storeOf('second')
+    this.#primary = storeOf('primary', databases.primary)
+    this.#second = databases.second && storeOf('second', databases.second)
   }
 
   async list(plan: ListPlan, signal: AbortSignal): Promise<ListResult> {
@@ -101,10 +100,10 @@ export class SqlReadStore implements ReadStore {
     return exportRows(plan, this.#primary, () => this.#primary.reader.snapshot(signal))
   }
 
-  /** Waits for running reads, then closes both databases. */
+  /** Waits for running reads, then closes the databases. */
   async close(): Promise<void> {
-    await Promise.all([this.#primary.reader.close(), this.#second.reader.close()])
-    await Promise.all([this.#databases.primary.sequelize.close(), this.#databases.second.sequelize.close()])
+    await Promise.all([this.#primary.reader.close(), this.#second?.reader.close()])
+    await Promise.all([this.#databases.primary.sequelize.close(), this.#databases.second?.sequelize.close()])
   }
 
   /** Finds the rows of a page, and then loads their navigations, on one connection. */
@@ -129,7 +128,10 @@ export class SqlReadStore implements ReadStore {
   /** Loads children from the second database after the connection to the primary one was released. */
   async #loadElsewhere(page: LoadedPage, which: RowsPlan['children'], signal: AbortSignal): Promise<void> {
     if (which.length === 0 || page.length === 0) return
-    await this.#second.reader.read(signal, (session) => page.loadChildren(session, this.#second, which))
+    const second = this.#second
+    // The check of the catalogue at start rejects such children where there is no second store.
+    if (second === undefined) throw new TypeError('The application has no second store')
+    await second.reader.read(signal, (session) => page.loadChildren(session, second, which))
   }
 
   async #count(session: ReadSession, { entity }: PagePlan, conditions: readonly RowCondition[]): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Permission } from '../../data-service/public/entity.js'
+import type { Permission } from 'uniform-rest'
 
 const PERMISSIONS = [
   'audit:read',

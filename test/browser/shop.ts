@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freshDatabase } from '../harness/database.js'
-import { startProcess, type ServiceProcess } from '../stack/service-process.js'
+import { GATEWAY, type ServiceProcess, startProcess, STORE } from '../stack/service-process.js'
 import { listening } from '../harness/stack.js'
 import { freePort } from '../runner/free-port.js'
 import { startWireTap, type WireTap } from './wire-tap.js'
@@ -104,7 +104,7 @@ export class Shop {
     const [gatewayPort, shopPort] = [await freePort(), await freePort()]
     const tap = await startWireTap(gatewayPort)
     this.#replicas.push({ dataService, dataSettings, tap })
-    const gateway = this.#start('gateway/main.js', {
+    const gateway = this.#start(GATEWAY, {
       ...dataSettings,
       GATEWAY_PORT: String(gatewayPort),
       PUBLIC_BASE_URL: `http://127.0.0.1:${tap.port}`,
@@ -120,12 +120,12 @@ export class Shop {
   }
 
   async #serve(settings: Settings): Promise<ServiceProcess> {
-    const service = this.#start('examples/store/main.js', settings)
+    const service = this.#start(STORE, settings)
     await listening(service, 'address')
     return service
   }
 
-  #start(module: string, env: Settings): ServiceProcess {
+  #start(module: readonly string[] | string, env: Settings): ServiceProcess {
     const started = startProcess(module, env)
     this.#processes.push(started)
     return started

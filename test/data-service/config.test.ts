@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { readConfig } from '../../data-service/config.js'
-import { store } from '../../examples/store/store.js'
+import store from '../../examples/store/uniform-rest.config.js'
 import { SettingsError } from '../../shared/settings.js'
 
 function violations(environment: Record<string, string>): string {

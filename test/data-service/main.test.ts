@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { startProcess, type ServiceProcess } from '../stack/service-process.js'
+import { type ServiceProcess, startProcess, STORE } from '../stack/service-process.js'
 import { listenLocally } from '../harness/local-server.js'
 
 const ownFile = fileURLToPath(import.meta.url)
@@ -18,7 +18,7 @@ describe('the data service process', function () {
   afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
   const start = (environment: Record<string, string> = {}): ServiceProcess =>
-    startProcess('examples/store/main.js', { DATA_DIR: dataDir, DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...environment })
+    startProcess(STORE, { DATA_DIR: dataDir, DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...environment })
   const told = (service: ServiceProcess): string => JSON.stringify(service.logs())
 
   it('says where it listens, warns of sample accounts, and ends with 0 on SIGTERM', async () => {

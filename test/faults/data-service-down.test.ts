@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { describeApi } from '../api/api-store.js'
 import { ids } from '../api/http-call.js'
 import { listening } from '../harness/stack.js'
-import { startProcess, type ServiceProcess } from '../stack/service-process.js'
+import { type ServiceProcess, startProcess, STORE } from '../stack/service-process.js'
 
 describeApi('with the data service down', (store) => {
   let again: ServiceProcess | undefined
@@ -21,7 +21,7 @@ describeApi('with the data service down', (store) => {
     store.problem(await store.call('/nope'), { status: 404, code: 'route.not-found' })
     store.problem(await store.call('/products', { method: 'PATCH' }), { status: 405, code: 'method.not-allowed' })
 
-    again = startProcess('examples/store/main.js', {
+    again = startProcess(STORE, {
       DATABASE_URL: store.databaseUrl,
       REVIEWS_DATABASE_URL: store.database.reviewsUrl,
       DATA_DIR: store.dataDir,

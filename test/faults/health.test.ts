@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { request, type HttpAnswer } from '../harness/http.js'
-import { startProcess, type ServiceProcess } from '../stack/service-process.js'
+import { GATEWAY, type ServiceProcess, startProcess } from '../stack/service-process.js'
 import { listening, startStack, type Stack } from '../harness/stack.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { startPrivateServer, type PrivateServer } from '../runner/database-server.js'
@@ -120,7 +120,7 @@ describe('health', function () {
   })
 
   it('says that a process is ending while it finishes what is under way', async () => {
-    const gateway = startProcess('gateway/main.js', {
+    const gateway = startProcess(GATEWAY, {
       GATEWAY_PORT: '0',
       ADMIN_PORT: '0',
       DATA_SERVICE_ADDRESS: stack.dataAddress

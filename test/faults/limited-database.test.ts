@@ -13,7 +13,7 @@ import { insertFixture } from '../api/fixture.js'
 import type { Answer } from '../api/http-call.js'
 import { sendTo, type Write } from '../api/writes/send.js'
 import { type FreshDatabase, freshDatabase } from '../harness/database.js'
-import { type ServiceProcess, startProcess } from '../stack/service-process.js'
+import { type ServiceProcess, startProcess, STORE } from '../stack/service-process.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { openTestDatabase, type TestDatabase, withTestDatabase } from '../oracle/test-database.js'
 import { type PrivateServer, startPrivateServer } from '../runner/database-server.js'
@@ -31,7 +31,7 @@ async function rejectionOf(service: ServiceProcess): Promise<string> {
 
 /** Starts a data service alone on a free port. */
 function startService(env: Readonly<Record<string, string>>): ServiceProcess {
-  return startProcess('examples/store/main.js', { DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...env })
+  return startProcess(STORE, { DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...env })
 }
 
 describe('a MariaDB account with the rights of daily work', function () {

@@ -8,7 +8,7 @@ import type { Answer } from '../api/http-call.js'
 import { sendTo, type Write } from '../api/writes/send.js'
 import { select } from '../api/writes/stored.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../harness/database.js'
-import { startProcess, type ServiceProcess } from '../stack/service-process.js'
+import { type ServiceProcess, startProcess, STORE } from '../stack/service-process.js'
 import { listening, startStack, type Stack } from '../harness/stack.js'
 
 /** Clients that read, and as many that create orders. */
@@ -22,7 +22,7 @@ eachDatabase((kind) =>
     let stack: Stack
     const services = new Map<string, ServiceProcess>()
     const start = async (address: string): Promise<string> => {
-      const service = startProcess('examples/store/main.js', {
+      const service = startProcess(STORE, {
         DATABASE_URL: database.url,
         REVIEWS_DATABASE_URL: database.reviewsUrl,
         DATA_DIR: dataDir,

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { basename } from 'node:path'
 import { EVERYTHING, sourceFiles } from './source-files.js'
 
-const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.tsx?$/
+const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.config)?\.tsx?$/
 // Names that say where things were put, not what they are.
-const CATCH_ALL = /(^|-)(utils?|helpers?|commons?|misc|managers?)(\.test)?\.ts$|^index(\.test)?\.tsx?$/
+const CATCH_ALL = /(^|-)(utils?|helpers?|commons?|misc|managers?)(\.test)?\.ts$|^index(\.test|\.config)?\.tsx?$/
 
 describe('file names', () => {
   const paths = sourceFiles(...EVERYTHING).map(({ path }) => path)

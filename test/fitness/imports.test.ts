@@ -11,12 +11,8 @@ function violations(files: readonly SourceFile[], allowed: (imported: string, fi
   )
 }
 
-/** What an application may import of the engine; the folder says what each is for. */
-const PUBLIC: ReadonlySet<string> = new Set([
-  'data-service/public/entity.ts',
-  'data-service/public/schema.ts',
-  'data-service/public/service.ts'
-])
+/** npm packages, and what Node and this package itself offer by name. */
+const isPackage = (imported: string): boolean => !imported.includes('/') || imported.startsWith('@')
 
 const under = (folder: string) => (path: string) => path.startsWith(`${folder}/`) || path === `${folder}.ts`
 
@@ -54,13 +50,18 @@ describe('imports', () => {
     expect(violations(product, (i) => !under('examples')(i))).to.deep.equal([])
   })
 
-  it('of the store reach the public entry points of the engine alone', () => {
-    const store = sourceFiles('examples/store').filter(({ path }) => !under('examples/store/storefront')(path))
-    const open = (imported: string): boolean =>
-      PUBLIC.has(imported) || under('examples/store')(imported) || !imported.includes('/')
+  it('of the store reach the public entry points of the package alone', () => {
+    const store = sourceFiles('examples/store')
+    const open = (imported: string): boolean => under('examples/store')(imported) || isPackage(imported)
+    expect(store.some((file) => importsOf(file).includes('uniform-rest'))).to.equal(true)
     expect(violations(store, open)).to.deep.equal([])
-    const entries = product.filter(({ path }) => under('data-service/public')(path))
-    expect(entries.map(({ path }) => path)).to.deep.equal([...PUBLIC])
+  })
+
+  it('of the main entry point reach neither a driver nor a transport nor the gateway', () => {
+    const reached = reach('data-service/public/uniform-rest.ts', product)
+    expect(reached).to.include('data-service/entity/define-entity.ts')
+    const heavy = ['sequelize', 'mysql2', 'umzug', 'fastify', '@grpc/grpc-js', 'jsonwebtoken', 'pino']
+    expect(reached.filter((one) => heavy.includes(one) || under('gateway')(one))).to.deep.equal([])
   })
 
   it('of shared reach neither the gateway nor the data service', () => {
@@ -110,17 +111,15 @@ describe('imports', () => {
     expect(entities).to.not.be.empty
     const beside = (imported: string): boolean =>
       under('examples/store/entities')(imported) && !entities.includes(imported) && !imported.endsWith('/index.ts')
-    expect(
-      violations(files, (imported) => imported === 'data-service/public/entity.ts' || beside(imported))
-    ).to.deep.equal([])
+    expect(violations(files, (imported) => imported === 'uniform-rest' || beside(imported))).to.deep.equal([])
   })
 
   it('of the shop reach of the service what any renderer could import alone, and what runs in browsers nothing', () => {
     const examples = sourceFiles('examples/store/storefront')
-    const shared = ['shared/session-cookie/read-session-cookie.ts', 'shared/settings.ts', 'shared/logger.ts']
-    const fits = (imported: string): boolean =>
-      shared.includes(imported) || [...PRODUCT, 'test', 'bench'].every((folder) => !under(folder)(imported))
-    expect(violations(examples, fits)).to.deep.equal([])
+    const words = examples.flatMap(({ text }) =>
+      Array.from(text.matchAll(/'(uniform-rest[^']*)'/g), ([, name]) => name)
+    )
+    expect([...new Set(words)]).to.deep.equal(['uniform-rest/session-cookie'])
     const client = examples.filter((file) => under('examples/store/storefront/client')(file.path))
     expect(client).to.not.be.empty
     expect(violations(client, under('examples/store/storefront/client'))).to.deep.equal([])
@@ -159,6 +158,24 @@ describe('imports', () => {
     expect(circles(graph)).to.deep.equal(['a → b → c → a'])
   })
 })
+
+/** Everything that a file imports at run time, directly or through others: files and packages. */
+function reach(entry: string, files: readonly SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  const found = new Set<string>()
+  const visit = (path: string): void => {
+    if (found.has(path)) return
+    found.add(path)
+    const file = byPath.get(path)
+    if (file !== undefined) for (const imported of importsOf(withoutTypeImports(file))) visit(imported)
+  }
+  visit(entry)
+  return [...found]
+}
+
+function withoutTypeImports({ path, text }: SourceFile): SourceFile {
+  return { path, text: text.replace(/^(?:import|export) type [\s\S]*?from '[^']+'$/gm, '') }
+}
 
 /** Which folders the files of each folder import from; the folder itself is left out. */
 function folderGraph(files: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> {

@@ -19,7 +19,7 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   )
 }
 
-export const PRODUCT = ['gateway', 'data-service', 'shared'] as const
+export const PRODUCT = ['gateway', 'data-service', 'shared', 'cli'] as const
 export const EVERYTHING = [...PRODUCT, 'examples', 'test', 'bench'] as const
 
 /** Files whose code, comments and string contents left out, matches. */

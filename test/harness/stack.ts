@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { outputRoot } from './package-root.js'
-import { startProcess, type LogEntry, type ServiceProcess } from '../stack/service-process.js'
+import { dataServiceOf, GATEWAY, startProcess, type LogEntry, type ServiceProcess } from '../stack/service-process.js'
 
 export interface StackOptions {
   /** Of freshDatabase, or any other two URLs. */
   readonly database: { readonly url: string; readonly reviewsUrl: string }
   /** Settings of both processes, before those chosen here. */
   readonly env?: Readonly<Record<string, string>>
-  /** The compiled module of the data service; the reference store without it. */
-  readonly service?: string
+  /** The folder of the compiled application, from the output folder; the reference store without it. */
+  readonly app?: string
   /** Addresses of further data services, which the gateway spreads its calls over too. */
   readonly also?: readonly string[]
 }
@@ -35,7 +35,7 @@ export interface Stack extends AsyncDisposable {
 
 /** Starts both processes on free ports with a data folder of their own. Resolves when both listen. */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { database, env: chosen = {}, service = 'examples/store/main.js', also = [] } = options
+  const { database, env: chosen = {}, app = 'examples/store', also = [] } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
   const env = {
     DATA_DIR: dataDir,
@@ -55,11 +55,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     }
   }
   try {
-    const dataService = startProcess(service, { ...env, DATA_SERVICE_ADDRESS: '127.0.0.1:0' })
+    const dataService = startProcess(dataServiceOf(app), { ...env, DATA_SERVICE_ADDRESS: '127.0.0.1:0' })
     processes.push(dataService)
     const dataAddress = await listening(dataService, 'address')
     const DATA_SERVICE_ADDRESS = [dataAddress, ...also].join(',')
-    const gateway = startProcess('gateway/main.js', { GATEWAY_PORT: '0', ...env, DATA_SERVICE_ADDRESS })
+    const gateway = startProcess(GATEWAY, { GATEWAY_PORT: '0', ...env, DATA_SERVICE_ADDRESS })
     processes.push(gateway)
     const url = await listening(gateway, 'url')
     return {
@@ -98,8 +98,8 @@ function tokenMint(env: Readonly<Record<string, string>>): (email: string) => Pr
 }
 
 async function mint(email: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const module = join(outputRoot, 'examples/store/token-main.js')
-  const { stdout } = await promisify(execFile)(process.execPath, ['--enable-source-maps', module, email], {
+  const command = [join(outputRoot, 'cli/main.js'), 'token', email, '--app', join(outputRoot, 'examples/store')]
+  const { stdout } = await promisify(execFile)(process.execPath, ['--enable-source-maps', ...command], {
     env: { PATH: process.env['PATH'], ...env }
   })
   return stdout.trim()

@@ -28,9 +28,9 @@ export class LibraryStore {
 
   async start(kind: DatabaseKind, env: Readonly<Record<string, string>> = {}): Promise<void> {
     const database = await freshDatabase(kind)
-    const service = 'test/library/main.js'
+    const app = 'test/library'
     const settings = { SAMPLE_DATA: 'false', ...(await this.#mint.settings()), ...env }
-    const stack = await startStack({ database, service, env: settings })
+    const stack = await startStack({ database, app, env: settings })
     this.#running = { database, stack, sql: await openTestDatabase(database.url) }
   }
 

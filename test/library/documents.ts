@@ -2,16 +2,18 @@ import {
   allOf,
   anyOf,
   bool,
+  createTables,
   dateTime,
   defineEntity,
   int,
+  type Migration,
   optional,
   ownRows,
   permission,
   readOnly,
+  table,
   text
-} from '../../data-service/public/entity.js'
-import { createTables, type Migration, table } from '../../data-service/public/schema.js'
+} from 'uniform-rest'
 
 // Row scopes by a predicate.
 

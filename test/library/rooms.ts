@@ -1,16 +1,19 @@
 import {
+  addColumns,
   column,
+  createTables,
   defineEntity,
   everyone,
   guid,
   int,
+  type Migration,
   optional,
   permission,
   readOnly,
+  table,
   text,
   unique
-} from '../../data-service/public/entity.js'
-import { addColumns, createTables, type Migration, table } from '../../data-service/public/schema.js'
+} from 'uniform-rest'
 
 // DTO names apart from columns, for ids, foreign keys and children too, and joined properties through several references.
 

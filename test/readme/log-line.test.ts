@@ -1,12 +1,8 @@
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
-import { packageRoot } from '../harness/package-root.js'
+import { readableLine } from '../../cli/processes.js'
 
 describe('a line of the log of npm start', () => {
-  it('has nothing unprintable that a terminal might obey, only the line ends of a stack', async () => {
-    const module: unknown = await import(pathToFileURL(join(packageRoot, 'tools/start/log-line.mjs')).href)
-    const { readable } = module as { readable(source: string, entry: Record<string, unknown>): string }
+  it('has nothing unprintable that a terminal might obey, only the line ends of a stack', () => {
     const bad = [
       '\u001b[2J',
       '\u009b2J',
@@ -22,7 +18,7 @@ describe('a line of the log of npm start', () => {
     ]
     const text = `Grüße ✓ ${bad.join('')}`
     const entry = { level: text, msg: text, path: text, deep: { text }, [text]: 1, err: { stack: `one\n${text}` } }
-    const line = readable('gateway', entry)
+    const line = readableLine('gateway', entry)
     expect(line).to.include('Grüße ✓ \\u{1b}[2J\\u{9b}2J\\u{202e}')
     // The end of the stack's first line, and the one within the text.
     expect(line.split('\n')).to.have.length(4)

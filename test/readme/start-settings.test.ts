@@ -14,7 +14,7 @@ describe('npm start', function () {
 
   it('tells every fault in the settings of both processes at once, and starts nothing', async () => {
     const { PATH, HOME } = process.env
-    const start = spawn(process.execPath, ['tools/start.mjs'], {
+    const start = spawn(process.execPath, ['tools/store.mjs', 'dev'], {
       cwd: packageRoot,
       env: { PATH, HOME, GATEWAY_PORT: '808O', DATABASE_URL: 'postgres://x/y', DATA_SERVICE_ADDRESS: '50094' },
       stdio: ['ignore', 'ignore', 'pipe']
@@ -71,7 +71,7 @@ describe('npm start', function () {
 
 function startIn(folder: string, settings: Readonly<Record<string, string>>): ChildProcess {
   const { PATH, HOME } = process.env
-  return spawn(process.execPath, ['tools/start.mjs'], {
+  return spawn(process.execPath, ['tools/store.mjs', 'dev'], {
     cwd: packageRoot,
     env: { PATH, HOME, DATA_DIR: folder, ...settings },
     stdio: ['ignore', 'pipe', 'pipe']

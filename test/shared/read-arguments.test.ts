@@ -16,13 +16,17 @@ describe('arguments of the processes', function () {
     }
   })
 
-  for (const main of ['gateway/main.js', 'examples/store/main.js']) {
+  for (const main of ['gateway', 'data-service']) {
     // A wrong setting shows that settings are not looked at for help.
     const run = (argument: string): ReturnType<typeof spawnSync> =>
-      spawnSync(process.execPath, ['--enable-source-maps', join(outputRoot, main), argument], {
-        env: { LOG_LEVEL: 'x' },
-        encoding: 'utf8'
-      })
+      spawnSync(
+        process.execPath,
+        [join(outputRoot, 'cli/main.js'), 'start', main, argument, '--app', join(outputRoot, 'examples/store')],
+        {
+          env: { LOG_LEVEL: 'x' },
+          encoding: 'utf8'
+        }
+      )
 
     it(`${main} --help says where settings are explained`, () => {
       const { status, stdout } = run('--help')

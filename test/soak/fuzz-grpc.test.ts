@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import type { ProtoGrpcType } from '../../shared/gen/entity_service.js'
 import { loadProto } from '../../shared/wire.js'
 import { KIND_NAMES, sendSequence } from '../faults/grpc-fuzzer.js'
-import { type ServiceProcess, startProcess } from '../stack/service-process.js'
+import { type ServiceProcess, startProcess, STORE } from '../stack/service-process.js'
 import { listening } from '../harness/stack.js'
 import { randomNumbers } from '../runner/random.js'
 import { openDescriptors, peakMemory } from './memory-of.js'
@@ -27,7 +27,7 @@ describe('raw frames at the gRPC port', function () {
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'fuzz-'))
     const env = { DATA_DIR: dataDir, DATA_SERVICE_ADDRESS: '127.0.0.1:0', SAMPLE_DATA: 'true', LOG_LEVEL: 'info' }
-    service = startProcess('examples/store/main.js', env)
+    service = startProcess(STORE, env)
     port = Number((await listening(service, 'address')).split(':')[1])
   })
   after(async () => {

@@ -30,13 +30,28 @@ export interface ServiceProcess {
 /** What both processes are given, as `npm start` gives them one. Blank in a test's own settings: none. */
 export const GATEWAY_SECRET = 'the-secret-that-tests-give-to-both'
 
+/** The arguments of the command `uniform-rest` that run a gateway. */
+export const GATEWAY = ['start', 'gateway'] as const
+
+/** Those that run the data service of the compiled application in a folder of this build. */
+export function dataServiceOf(application: string): readonly string[] {
+  return ['start', 'data-service', '--app', join(outputRoot, application)]
+}
+
+/** Those that run the data service of the reference store. */
+export const STORE = dataServiceOf('examples/store')
+
 /**
- * Starts a compiled module, from the build that the test is part of, in a process with this environment and no other
- * variables but PATH and GATEWAY_SECRET. It ends with the process that started it, whatever becomes of that.
+ * Runs `uniform-rest` with arguments, or a compiled module, from the build that the test is part of, in a process with
+ * this environment and no other variables but PATH and GATEWAY_SECRET. It ends with the process that started it, whatever
+ * becomes of that.
  */
-export function startProcess(module: string, env: Readonly<Record<string, string>>): ServiceProcess {
-  const preload = pathToFileURL(join(packageRoot, 'tools/end-with-parent.mjs')).href
-  const child = spawn(process.execPath, ['--enable-source-maps', '--import', preload, join(outputRoot, module)], {
+export function startProcess(what: readonly string[] | string, env: Readonly<Record<string, string>>): ServiceProcess {
+  const preload = pathToFileURL(join(outputRoot, 'cli/end-with-parent.js')).href
+  const [module, args] = typeof what === 'string' ? [what, []] : ['cli/main.js', what]
+  const name = typeof what === 'string' ? what : what.slice(0, 2).join(' ')
+  const program = ['--enable-source-maps', '--import', preload, join(outputRoot, module), ...args]
+  const child = spawn(process.execPath, program, {
     cwd: packageRoot,
     env: { PATH: process.env['PATH'], GATEWAY_SECRET, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc']
@@ -62,7 +77,7 @@ export function startProcess(module: string, env: Readonly<Record<string, string
       }
       watchers.add(watch)
       watch()
-      const tooLate = (): void => reject(new Error(`${module} ended before it logged that.\n${tail(entries)}`))
+      const tooLate = (): void => reject(new Error(`${name} ended before it logged that.\n${tail(entries)}`))
       ended.then(tooLate, reject)
     })
 
@@ -78,7 +93,7 @@ export function startProcess(module: string, env: Readonly<Record<string, string
       const timer = setTimeout(() => (forced = child.kill('SIGKILL')), STOP_MS)
       const code = await ended
       clearTimeout(timer)
-      if (forced) throw new Error(`${module} did not stop on SIGTERM.\n${tail(entries)}`)
+      if (forced) throw new Error(`${name} did not stop on SIGTERM.\n${tail(entries)}`)
       return code
     },
     async kill() {

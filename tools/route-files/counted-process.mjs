@@ -18,17 +18,21 @@ const START_MS = 60_000
 /**
  * Starts a compiled module that counts the calls of its functions (count-calls.mjs).
  *
- * @param {string} module path of the compiled file, from the project's folder
+ * @param {string} module arguments of `uniform-rest`, with spaces between
  * @param {Record<string, string>} env
  * @returns {CountedProcess}
  */
 export function startCountedProcess(module, env) {
   const preload = pathToFileURL(join(projectRoot, 'tools/route-files/count-calls.mjs')).href
-  const child = spawn(process.execPath, ['--import', preload, join(projectRoot, module)], {
-    cwd: projectRoot,
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc']
-  })
+  const child = spawn(
+    process.execPath,
+    ['--import', preload, join(projectRoot, 'dist/cli/main.js'), ...module.split(' ')],
+    {
+      cwd: projectRoot,
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc']
+    }
+  )
   const ended = once(child, 'close')
   const lines = createInterface({ input: /** @type {import('node:stream').Readable} */ (child.stdout) })
   return {

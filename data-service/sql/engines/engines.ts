@@ -19,7 +19,7 @@ export function locateDatabase(url: string): DatabaseLocation {
   return engineOf(url).locate(url, URL_FORMS)
 }
 
-/** The URL of a database in a file, which needs no server. The service uses it if no URL is configured. */
-export function embeddedDatabaseUrl(file: string): string {
-  return `sqlite:${file}`
+/** The URL of a database in a file, which needs no server. The service uses it if no URL is configured. `path` has no ending. */
+export function embeddedDatabaseUrl(path: string): string {
+  return `sqlite:${path}.sqlite`
 }

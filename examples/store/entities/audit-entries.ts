@@ -1,12 +1,4 @@
-import {
-  dateTime,
-  defineEntity,
-  long,
-  optional,
-  permission,
-  readOnly,
-  text
-} from '../../../data-service/public/entity.js'
+import { dateTime, defineEntity, long, optional, permission, readOnly, text } from 'uniform-rest'
 
 export const auditEntries = defineEntity({
   name: 'audit-entries',

@@ -8,7 +8,7 @@ import {
   ownRows,
   readOnly,
   requiredNullable
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 
 export const bookmarks = defineEntity({
   name: 'bookmarks',

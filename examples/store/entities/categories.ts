@@ -12,7 +12,7 @@ import {
   type StateRejection,
   text,
   unique
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 
 export const categories = defineEntity({
   name: 'categories',

@@ -11,7 +11,7 @@ import {
   reject,
   text,
   unique
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 
 export const coupons = defineEntity({
   name: 'coupons',

@@ -14,7 +14,7 @@ import {
   reject,
   text,
   unique
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 
 const address = { line1: text(200), city: text(200), postalCode: text(40), country: text(64) }
 

@@ -13,7 +13,7 @@ import {
   type Rejection,
   type StateRejection,
   text
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 import { ticketsOf } from './shop-rules.js'
 
 const period = { startsAt: dateTime(), endsAt: dateTime() }

@@ -1,4 +1,4 @@
-import type { Entity } from '../../../data-service/public/entity.js'
+import type { Entity } from 'uniform-rest'
 import { auditEntries } from './audit-entries.js'
 import { bookmarks } from './bookmarks.js'
 import { categories } from './categories.js'

@@ -13,7 +13,7 @@ import {
   text,
   textOf,
   unique
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 import { customerOrder } from './order-parts.js'
 
 export const invoices = defineEntity({

@@ -13,7 +13,7 @@ import {
   sumOf,
   textOf,
   times
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 
 /** What a customer asks for: a product as it is, or one of its variants. */
 export interface WantedLine {

@@ -14,7 +14,7 @@ import {
   text,
   textOf,
   unique
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 import { placedOrder, putBack, sale } from './order-parts.js'
 import { suspendedCustomer } from './shop-rules.js'
 

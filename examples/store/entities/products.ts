@@ -18,7 +18,7 @@ import {
   text,
   times,
   unique
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 import { MAX_STOCK } from './order-parts.js'
 
 const variant = { name: text(200), sku: unique(text(64)), price: money(10, 2), stock: int({ min: 0 }) }

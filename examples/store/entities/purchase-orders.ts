@@ -10,7 +10,7 @@ import {
   readOnly,
   reject,
   text
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 
 export const purchaseOrders = defineEntity({
   name: 'purchase-orders',

@@ -13,7 +13,7 @@ import {
   readOnly,
   reject,
   text
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 import { customerOrder, putBack } from './order-parts.js'
 
 /** What goes back: a product as it was ordered, or one of its variants. */

@@ -1,9 +1,4 @@
-import {
-  type CountReferencing,
-  type FindByIds,
-  reject,
-  type StateRejection
-} from '../../../data-service/public/entity.js'
+import { type CountReferencing, type FindByIds, reject, type StateRejection } from 'uniform-rest'
 
 // Rules that several entities share (docs/store-rules.md). Those about the lines of orders are in order-parts.ts.
 

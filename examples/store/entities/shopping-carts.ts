@@ -17,7 +17,7 @@ import {
   type StateRejection,
   text,
   textOf
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 import { findGoods, placedOrder, pricedLines, sale, type WantedLine } from './order-parts.js'
 import { suspendedCustomer } from './shop-rules.js'
 

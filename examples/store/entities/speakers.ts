@@ -11,7 +11,7 @@ import {
   readOnly,
   reject,
   text
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 
 export const speakers = defineEntity({
   name: 'speakers',

@@ -1,13 +1,4 @@
-import {
-  defineEntity,
-  guid,
-  int,
-  long,
-  onCreate,
-  permission,
-  readOnly,
-  reject
-} from '../../../data-service/public/entity.js'
+import { defineEntity, guid, int, long, onCreate, permission, readOnly, reject } from 'uniform-rest'
 
 const MAX_ON_HAND = 2_147_483_647
 const quantity = int({ min: 1, max: 10_000 })

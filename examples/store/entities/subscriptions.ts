@@ -1,4 +1,4 @@
-import { dateTime, defineEntity, int, onCreate, ownRows, readOnly, text } from '../../../data-service/public/entity.js'
+import { dateTime, defineEntity, int, onCreate, ownRows, readOnly, text } from 'uniform-rest'
 import { suspendedCustomer } from './shop-rules.js'
 
 const plan = text(64)

@@ -1,4 +1,4 @@
-import { bool, defaultTo, defineEntity, int, permission, readOnly, text } from '../../../data-service/public/entity.js'
+import { bool, defaultTo, defineEntity, int, permission, readOnly, text } from 'uniform-rest'
 
 export const suppliers = defineEntity({
   name: 'suppliers',

@@ -12,7 +12,7 @@ import {
   type StateRejection,
   text,
   textOf
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 import { suspendedCustomer, ticketsOf } from './shop-rules.js'
 
 export const tickets = defineEntity({

@@ -10,7 +10,7 @@ import {
   reject,
   text,
   textOf
-} from '../../../data-service/public/entity.js'
+} from 'uniform-rest'
 import { ticketsOf } from './shop-rules.js'
 
 export const venues = defineEntity({

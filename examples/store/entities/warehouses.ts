@@ -1,4 +1,4 @@
-import { bool, defaultTo, defineEntity, guid, permission, readOnly, text } from '../../../data-service/public/entity.js'
+import { bool, defaultTo, defineEntity, guid, permission, readOnly, text } from 'uniform-rest'
 
 export const warehouses = defineEntity({
   name: 'warehouses',

@@ -1,4 +1,4 @@
-import type { SampleAccounts } from '../../../data-service/public/service.js'
+import type { SampleAccounts } from 'uniform-rest'
 
 /** The accounts that exist only where SAMPLE_DATA is on. Ada and Ben are the customers 1 and 2 of the sample rows. */
 export const sampleAccounts: SampleAccounts = {

@@ -1,13 +1,5 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
-import {
-  type Children,
-  type Column,
-  type Entity,
-  type Field,
-  int,
-  type Value
-} from '../../../data-service/public/entity.js'
-import type { Database } from '../../../data-service/public/service.js'
+import { type Children, type Column, type Database, type Entity, type Field, int, type Value } from 'uniform-rest'
 import { NUMBERED_GUIDS, numberOfGuid, SampleRandom, type SampleRow } from './values.js'
 
 /** The bound form of a value for a column, by the column types of the migrations. No digit is lost. */

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util'
-import type { Database } from '../../../data-service/public/service.js'
+import type { Database } from 'uniform-rest'
 import { entities } from '../entities/index.js'
 import { backOfficeBulkMakers } from './back-office-bulk.js'
 import { frontOfficeBulkMakers } from './front-office.js'
@@ -75,35 +74,5 @@ export async function loadMore(
       }
     })
     progress(done + aggregates.length)
-  }
-}
-
-const MAX_COUNT = 2 ** 31 - 1
-
-/**
- * Parses flags such as `--products 1000000 --orders 500`. The result is sorted so that a resource comes after those that
- * it refers to. Throws an Error that says what is right.
- */
-export function parseOrders(flags: readonly string[]): LoadOrder[] {
-  const resources = [...bulkMakers.keys()]
-  const options = Object.fromEntries(resources.map((resource) => [resource, { type: 'string' } as const]))
-  const usage = `Usage: ${resources.map((resource) => `[--${resource} <count>]`).join(' ')}`
-  const values = attempt(() => parseArgs({ args: [...flags], options }).values, usage)
-  return resources.flatMap((resource) => {
-    const text = values[resource]
-    if (text === undefined) return []
-    const count = typeof text === 'string' && /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
-    if (!(count >= 1 && count <= MAX_COUNT)) {
-      throw new Error(`--${resource} must be followed by a whole number from 1 to ${MAX_COUNT}\n${usage}`)
-    }
-    return [{ resource, count }]
-  })
-}
-
-function attempt<T>(parse: () => T, usage: string): T {
-  try {
-    return parse()
-  } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${usage}`, { cause: error })
   }
 }

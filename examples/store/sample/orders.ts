@@ -1,5 +1,5 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import { sumOf, times, type Value } from '../../../data-service/public/entity.js'
+import { sumOf, times, type Value } from 'uniform-rest'
 import { costOf } from './shop.js'
 import {
   amountOf,

@@ -1,10 +1,11 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
-import type { Entity, StoreName } from '../../../data-service/public/entity.js'
-import type { Database } from '../../../data-service/public/service.js'
+import type { Database, Databases, Entity, StoreName } from 'uniform-rest'
 import { entities } from '../entities/index.js'
+import { sampleAccounts } from './accounts.js'
 import { backOfficeSample } from './back-office.js'
 import { frontOfficeSample } from './front-office.js'
 import { childTarget, insertRows, rootTarget, type Target } from './insert-rows.js'
+import { bulkMakers, loadMore, type LoadOrder } from './load-more.js'
 import { orderMaker, sellablesOf } from './orders.js'
 import { customerMaker, productMaker, sampleCategories } from './shop.js'
 import { idsOf, numbered, type SampleAggregate, type SampleRow } from './values.js'
@@ -35,12 +36,26 @@ export function sampleStore(): ReadonlyMap<string, readonly SampleAggregate[]> {
  * Loads the sample store into migrated, empty databases. It does nothing if the primary one has any row. Each database
  * gets all of its rows or none, and two processes that start at the same time load them once. Returns whether it loaded.
  */
-export async function loadSample(primary: Database, second: Database): Promise<boolean> {
+export async function loadSample({ primary, second }: Databases): Promise<boolean> {
+  if (second === undefined) throw new TypeError('The store has a second database')
   if (!(await isEmpty(primary.sequelize, 'primary'))) return false
   const store = sampleStore()
   // The second store comes first: an empty primary store makes the next start load again if this one is interrupted.
   await loadStore(second, 'second', store)
   return loadStore(primary, 'primary', store)
+}
+
+/** What the service knows of the sample. */
+export const sample = {
+  ...sampleAccounts,
+  loadRows: loadSample,
+  moreOf: [...bulkMakers.keys()],
+  addRows: ({ primary }: Databases, order: LoadOrder, progress: (loaded: number) => void) =>
+    loadMore(primary, order, progress),
+  welcome: ({ base, token }: { readonly base: string; readonly token: string }) => [
+    `curl -gi '${base}/products/paged?filters[price].operator=lt&filters[price].value=20&sortColumn=name'`,
+    `curl -i ${base}/orders/paged -H "Authorization: Bearer $(${token} ada@example.com)"`
+  ]
 }
 
 async function loadStore(

@@ -1,4 +1,4 @@
-import { lessPercent, sumOf, type Value } from '../../../data-service/public/entity.js'
+import { lessPercent, sumOf, type Value } from 'uniform-rest'
 import {
   amountOf,
   dateTimeOf,

@@ -1,4 +1,4 @@
-import { times, type Value } from '../../../data-service/public/entity.js'
+import { times, type Value } from 'uniform-rest'
 
 /** Values by property, without row version and, for children, without the root's id. */
 export type SampleRow = Readonly<Record<string, Value>>

@@ -1,16 +1,18 @@
 import {
   bool,
+  createTables,
   dateTime,
   freeText,
   guid,
   int,
   long,
+  type Migration,
   money,
   optional,
+  table,
   text,
   unique
-} from '../../../data-service/public/entity.js'
-import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
+} from 'uniform-rest'
 
 export const createCoupons: Migration = {
   name: '010-coupons',

@@ -1,5 +1,4 @@
-import { bool, dateTime, freeText, int, money, optional, text } from '../../../data-service/public/entity.js'
-import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
+import { bool, createTables, dateTime, freeText, int, type Migration, money, optional, table, text } from 'uniform-rest'
 
 export const createVenues: Migration = {
   name: '020-venues',

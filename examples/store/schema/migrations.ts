@@ -1,4 +1,4 @@
-import type { Migration } from '../../../data-service/public/schema.js'
+import type { Migration } from 'uniform-rest'
 import {
   createCoupons,
   createInvoices,

@@ -1,5 +1,4 @@
-import { dateTime, freeText, int, optional, text } from '../../../data-service/public/entity.js'
-import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
+import { createTables, dateTime, freeText, int, type Migration, optional, table, text } from 'uniform-rest'
 
 const createProductReviews: Migration = {
   name: '001-product-reviews',

@@ -1,16 +1,20 @@
 import {
+  addColumns,
+  addSortOrders,
   bool,
+  createTables,
   dateTime,
   freeText,
   guid,
   int,
   long,
+  type Migration,
   money,
   optional,
+  table,
   text,
   unique
-} from '../../../data-service/public/entity.js'
-import { addColumns, addSortOrders, createTables, type Migration, table } from '../../../data-service/public/schema.js'
+} from 'uniform-rest'
 
 export const createCategories: Migration = {
   name: '001-categories',

@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { JSX } from 'preact'
 import { h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import type { Logger } from '../../../shared/logger.js'
+import type { Logger } from 'pino'
 import { localPath, type PageContext, visitorOf } from './page-context.js'
 import { MessagePage, PrivatePage, SignIn } from './plain-pages.js'
 import { ProductArt } from './product-art.js'

@@ -1,5 +1,4 @@
-import { createLogger } from '../../../shared/logger.js'
-import { type Environment, SettingsError, SettingsReader } from '../../../shared/settings.js'
+import { pino } from 'pino'
 import { buildStorefront } from './app.js'
 import { StoreApi } from './store-api.js'
 
@@ -8,7 +7,7 @@ const CLOSING_TIME = 2000
 
 try {
   const { host, port, apiUrl, logLevel } = readStorefrontConfig(process.env)
-  const log = createLogger({ name: 'storefront', level: logLevel })
+  const log = pino({ name: 'storefront', level: logLevel, formatters: { level: (label) => ({ level: label }) } })
   const apiPath = new URL(apiUrl).pathname.replace(/(?<!\/)\/+$/, '')
   const app = buildStorefront({ api: new StoreApi(apiUrl), apiPath, clock: Date.now, log })
   const url = await app.listen({ host, port })
@@ -24,7 +23,7 @@ try {
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
 } catch (error) {
-  process.stderr.write(`${error instanceof SettingsError ? error.message : `Cannot start: ${String(error)}`}\n`)
+  process.stderr.write(`Cannot start: ${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1
 }
 
@@ -38,17 +37,32 @@ interface StorefrontConfig {
   readonly logLevel: string
 }
 
-/** Throws one SettingsError with every problem. */
-function readStorefrontConfig(environment: Environment): StorefrontConfig {
-  const settings = new SettingsReader(environment)
-  const config = {
-    host: settings.text('STOREFRONT_HOST', '127.0.0.1'),
-    port: settings.integer('STOREFRONT_PORT', { fallback: 4000, min: 0, max: 65_535 }),
-    apiUrl: settings.parsed('STORE_API_URL', { fallback: 'http://127.0.0.1:3000', parse: parseApiUrl }),
-    logLevel: settings.text('LOG_LEVEL', 'info')
+/** Throws an Error that lists every problem. A blank setting counts as unset. */
+function readStorefrontConfig(environment: NodeJS.ProcessEnv): StorefrontConfig {
+  const problems: string[] = []
+  const read = <T>(name: string, fallback: string, parse: (text: string) => T | Error): T => {
+    const text = environment[name]?.trim() ? environment[name] : fallback
+    const value = parse(text)
+    if (!(value instanceof Error)) return value
+    problems.push(`${name} ${value.message}, not ${JSON.stringify(text)}.`)
+    const known = parse(fallback)
+    if (known instanceof Error) throw known
+    return known
   }
-  settings.finish()
+  const config = {
+    host: read('STOREFRONT_HOST', '127.0.0.1', (text) => text),
+    port: read('STOREFRONT_PORT', '4000', parsePort),
+    apiUrl: read('STORE_API_URL', 'http://127.0.0.1:3000', parseApiUrl),
+    logLevel: read('LOG_LEVEL', 'info', (text) => text)
+  }
+  if (problems.length > 0) throw new Error(`settings are wrong.\n- ${problems.join('\n- ')}`)
   return config
+}
+
+function parsePort(text: string): number | Error {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535
+    ? Number(text)
+    : new Error('must be a whole number from 0 to 65535')
 }
 
 function parseApiUrl(text: string): string | Error {

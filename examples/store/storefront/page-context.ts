@@ -1,4 +1,4 @@
-import { readSessionCookie } from '../../../shared/session-cookie/read-session-cookie.js'
+import { readSessionCookie } from 'uniform-rest/session-cookie'
 
 /** What every page knows of the request that it answers. */
 export interface PageContext {

@@ -6,7 +6,7 @@ import { migrate } from '../../../data-service/sql/schema/migrate.js'
 import { primaryMigrations } from '../../harness/primary-migrations.js'
 import { createLogger } from '../../../shared/logger.js'
 import { type DatabaseKind, type FreshDatabase, freshDatabase } from '../../harness/database.js'
-import { type LogEntry, type ServiceProcess, startProcess } from '../../stack/service-process.js'
+import { type LogEntry, type ServiceProcess, startProcess, STORE } from '../../stack/service-process.js'
 import { listening } from '../../harness/stack.js'
 import { insertRows, TABLES } from '../../harness/insert-rows.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
@@ -49,7 +49,7 @@ export class DataServices implements AsyncDisposable {
 
   /** Resolves when it listens. */
   async start(settings: Settings = {}): Promise<Started> {
-    const service = startProcess('examples/store/main.js', {
+    const service = startProcess(STORE, {
       DATA_DIR: this.dataDir,
       DATABASE_URL: this.database.url,
       REVIEWS_DATABASE_URL: this.database.reviewsUrl,

@@ -1,4 +1,4 @@
-import { startProcess, type LogEntry, type ServiceProcess } from '../../stack/service-process.js'
+import { GATEWAY, type LogEntry, type ServiceProcess, startProcess } from '../../stack/service-process.js'
 import { eachDatabase, type DatabaseKind } from '../../harness/database.js'
 import { listening } from '../../harness/stack.js'
 import { DataServices } from '../auth/data-services.js'
@@ -32,7 +32,7 @@ export class SessionStack {
     // One after the other: the first makes the key that both sign with.
     for (const _ of [1, 2]) {
       const env = { ...this.#settings, GATEWAY_PORT: '0', DATA_SERVICE_ADDRESS: await this.startDataService() }
-      const process = startProcess('gateway/main.js', env)
+      const process = startProcess(GATEWAY, env)
       this.#gateways.push({ process, url: await listening(process, 'url') })
     }
   }

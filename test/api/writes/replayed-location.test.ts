@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { listening, startStack, type Stack } from '../../harness/stack.js'
-import { startProcess, type ServiceProcess } from '../../stack/service-process.js'
+import { GATEWAY, type ServiceProcess, startProcess } from '../../stack/service-process.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../../harness/database.js'
 import { GrpcCaller } from '../../stack/grpc-caller.js'
 import { sendTo } from './send.js'
@@ -21,7 +21,7 @@ eachDatabase((kind) => {
     before(async () => {
       database = await freshDatabase(kind)
       stack = await startStack({ database, env: { PUBLIC_BASE_URL: FIRST } })
-      other = startProcess('gateway/main.js', {
+      other = startProcess(GATEWAY, {
         GATEWAY_PORT: '0',
         COOKIE_SECURE: 'false',
         PUBLIC_BASE_URL: SECOND,

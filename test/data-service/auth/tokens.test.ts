@@ -5,7 +5,7 @@ import { identifyBy, outsideClaimMapping, permissionsOf } from '../../../data-se
 import { ownIssuer } from '../../../data-service/auth/signing-keys.js'
 import { readConfig } from '../../../data-service/config.js'
 import { roles } from '../../../examples/store/roles.js'
-import { store } from '../../../examples/store/store.js'
+import store from '../../../examples/store/uniform-rest.config.js'
 import type { Authenticated, Caller } from '../../../data-service/entity/caller.js'
 import { algorithmOf, type Issuer, thumbprint, type VerificationKey } from '../../../shared/access-token.js'
 import { DomainError } from '../../../shared/errors.js'

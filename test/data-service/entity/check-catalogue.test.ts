@@ -25,7 +25,7 @@ import { exampleEntities } from '../plan/example-entities.js'
 
 function mistakes(...checked: Entity[]): readonly string[] {
   try {
-    checkCatalogue(checked, permissionsIn(roles))
+    checkCatalogue(checked, { permissions: permissionsIn(roles), hasSecondStore: true })
     return []
   } catch (error) {
     if (error instanceof CatalogueError) return error.mistakes

@@ -8,7 +8,7 @@ import { CatalogueError, checkCatalogue } from '../../../data-service/entity/val
 
 function mistakes(entity: Entity): readonly string[] {
   try {
-    checkCatalogue([entity], permissionsIn(roles))
+    checkCatalogue([entity], { permissions: permissionsIn(roles), hasSecondStore: true })
     return []
   } catch (error) {
     if (error instanceof CatalogueError) return error.mistakes

@@ -26,7 +26,7 @@ function mistakes(definition: object): string {
     ...definition
   } as unknown as Parameters<typeof defineEntity>[0])
   try {
-    checkCatalogue([entity], permissionsIn(roles))
+    checkCatalogue([entity], { permissions: permissionsIn(roles), hasSecondStore: true })
     return ''
   } catch (error) {
     if (error instanceof CatalogueError) return error.mistakes.join('\n')

@@ -6,7 +6,7 @@ import { connect, sameDatabase, sameUrl } from '../../../data-service/sql/connec
 import type { Database } from '../../../data-service/sql/engines/engine.js'
 import { startRelay } from '../../gateway/key-ring/relay.js'
 import { freshDatabase } from '../../harness/database.js'
-import { startProcess } from '../../stack/service-process.js'
+import { startProcess, STORE } from '../../stack/service-process.js'
 
 describe('two URLs of databases', () => {
   const SAME = [
@@ -79,7 +79,7 @@ describe('one database by two names', () => {
       [join(folder, 'b.sqlite'), 'REVIEWS_DATABASE_URL leads to the database of DATABASE_URL by another name'],
       [relative(process.cwd(), file), 'REVIEWS_DATABASE_URL must be another database than DATABASE_URL']
     ] as const) {
-      const service = startProcess('examples/store/main.js', {
+      const service = startProcess(STORE, {
         DATA_DIR: folder,
         DATA_SERVICE_ADDRESS: '127.0.0.1:0',
         DATABASE_URL: `sqlite:${file}`,

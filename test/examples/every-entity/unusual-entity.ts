@@ -12,8 +12,7 @@ const STEPS: readonly Step[] = [
     kind: 'create',
     path: 'examples/store/schema/998-loyalty-cards.ts',
     content: `
-import { bool, column, dateTime, guid, int, long, optional, text, unique } from '../../../data-service/public/entity.js'
-import { createTables, type Migration, table } from '../../../data-service/public/schema.js'
+import { allOf as both, anyOf as either, bool, column, createTables, dateTime, defineEntity, guid, int, long, type Migration, onCreate, optional, ownRows, permission, readableBy, readOnly, sumOf, table, text, unique } from 'uniform-rest'
 
 export const createLoyaltyCards: Migration = {
   name: '998-loyalty-cards',
@@ -55,7 +54,6 @@ export const createLoyaltyCards: Migration = {
     kind: 'create',
     path: 'examples/store/entities/loyalty-cards.ts',
     content: `
-import { bool, dateTime, defineEntity, guid, int, long, onCreate, optional, ownRows, readableBy, readOnly, sumOf, text, unique } from '../../../data-service/public/entity.js'
 
 export const loyaltyCards = defineEntity({
   name: 'loyalty-cards',
@@ -114,7 +112,6 @@ export const loyaltyCards = defineEntity({
     kind: 'create',
     path: 'examples/store/entities/loyalty-visits.ts',
     content: `
-import { dateTime, defineEntity, int, onCreate, ownRows, readOnly, text } from '../../../data-service/public/entity.js'
 
 export const loyaltyVisits = defineEntity({
   name: 'loyalty-visits',
@@ -140,7 +137,6 @@ export const loyaltyVisits = defineEntity({
     kind: 'create',
     path: 'examples/store/entities/loyalty-talks.ts',
     content: `
-import { allOf as both, anyOf as either, bool, column, defineEntity, int, onCreate, ownRows, permission, readOnly, text } from '../../../data-service/public/entity.js'
 
 export const loyaltyTalks = defineEntity({
   name: 'loyalty-talks',

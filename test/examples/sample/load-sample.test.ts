@@ -94,7 +94,7 @@ eachDatabase((kind) => {
     after(() => stores.dispose())
 
     it('is loaded into empty databases', async () => {
-      expect(await loadSample(stores.databases.primary, stores.databases.second)).to.equal(true)
+      expect(await loadSample(stores.databases)).to.equal(true)
     })
 
     it('holds the rows as they were made', async () => {
@@ -120,16 +120,16 @@ eachDatabase((kind) => {
 
     it('is left alone once there is any row', async () => {
       const before = await allRows()
-      expect(await loadSample(stores.databases.primary, stores.databases.second)).to.equal(false)
+      expect(await loadSample(stores.databases)).to.equal(false)
       expect(await allRows()).to.deep.equal(before)
       await deleteAll(({ name }) => name !== 'customers' && name !== 'categories')
-      expect(await loadSample(stores.databases.primary, stores.databases.second)).to.equal(false)
+      expect(await loadSample(stores.databases)).to.equal(false)
     })
 
     it('is loaded whole after a process was cut off between the two databases', async () => {
       await stores.primary.query('UPDATE categories SET parent_id = NULL')
       await deleteAll(() => true)
-      expect(await loadSample(stores.databases.primary, stores.databases.second)).to.equal(true)
+      expect(await loadSample(stores.databases)).to.equal(true)
       expect(await digests()).to.deep.equal(DIGESTS)
     })
   })

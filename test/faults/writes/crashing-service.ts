@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApiStore } from '../../api/api-store.js'
 import type { Answer } from '../../api/http-call.js'
-import { startProcess, type ServiceProcess } from '../../stack/service-process.js'
+import { type ServiceProcess, startProcess, STORE } from '../../stack/service-process.js'
 import { listening } from '../../harness/stack.js'
 import type { Crash } from './crash-on-statement.js'
 
@@ -29,7 +29,7 @@ export class CrashingService {
     const { databaseUrl, database, dataDir, stack } = this.#store
     await stack.dataService.kill()
     await this.stop()
-    this.#process = startProcess('examples/store/main.js', {
+    this.#process = startProcess(STORE, {
       DATABASE_URL: databaseUrl,
       REVIEWS_DATABASE_URL: database.reviewsUrl,
       DATA_DIR: dataDir,

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect } from 'chai'
 import pino from 'pino'
 import { QueryTypes } from 'sequelize'
@@ -7,6 +8,7 @@ import { entities } from '../../../../examples/store/entities/index.js'
 import { primaryMigrations } from '../../../harness/primary-migrations.js'
 import { secondMigrations } from '../../../../examples/store/schema/reviews.js'
 import { eachDatabase } from '../../../harness/database.js'
+import { outputRoot } from '../../../harness/package-root.js'
 import { startProcess } from '../../../stack/service-process.js'
 import { type FreshStores, freshStores } from './fresh-stores.js'
 
@@ -206,14 +208,16 @@ eachDatabase((kind) => {
     it('migrate and load the sample store once between them', async () => {
       const stores = await freshStores(kind)
       try {
-        const started = [1, 2, 3].map(() => startProcess('examples/store/sample-main.js', stores.urls))
+        const started = [1, 2, 3].map(() =>
+          startProcess(['sample', '--app', join(outputRoot, 'examples/store')], stores.urls)
+        )
         expect(await Promise.all(started.map(({ ended }) => ended))).to.deep.equal([0, 0, 0])
         const migrations = primaryMigrations.length + secondMigrations.length
         const messages = started.flatMap((process) =>
           process.logs().flatMap(({ msg }) => (typeof msg === 'string' ? [msg] : []))
         )
         expect(messages.toSorted()).to.deep.equal([
-          'Loaded the sample store',
+          'Loaded the sample rows',
           ...Array<string>(migrations).fill('Migrated')
         ])
         const counted = await stores.primary.query<{ count: unknown }>('SELECT COUNT(*) AS count FROM products', {

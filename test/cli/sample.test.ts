@@ -1,13 +1,15 @@
 import { expect } from 'chai'
-import { parseOrders } from '../../../examples/store/sample/load-more.js'
+import { parseOrders } from '../../cli/sample.js'
+
+const RESOURCES = ['products', 'orders']
 
 describe('flags of npm run sample', () => {
   it('are loaded in the order in which rows refer to each other', () => {
-    expect(parseOrders(['--orders', '5', '--products=1000000'])).to.deep.equal([
+    expect(parseOrders(['--orders', '5', '--products=1000000'], RESOURCES)).to.deep.equal([
       { resource: 'products', count: 1_000_000 },
       { resource: 'orders', count: 5 }
     ])
-    expect(parseOrders([])).to.deep.equal([])
+    expect(parseOrders([], RESOURCES)).to.deep.equal([])
   })
 
   for (const flags of [
@@ -19,7 +21,7 @@ describe('flags of npm run sample', () => {
     ['5']
   ]) {
     it(`reject ${flags.join(' ')} and say what would be right`, () => {
-      expect(() => parseOrders(flags)).to.throw(/Usage: .*\[--products <count>\]/)
+      expect(() => parseOrders(flags, RESOURCES)).to.throw(/Usage: .*\[--products <count>\]/)
     })
   }
 })

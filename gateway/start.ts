@@ -1,7 +1,8 @@
 import { healthPages, startAdminServer } from '../shared/admin-server.js'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, logGrpc } from '../shared/logger.js'
-import { ArgumentError, help, readArguments, SettingsError } from '../shared/settings.js'
+import { type Environment, help, readArguments } from '../shared/settings.js'
+import { orStartError } from '../shared/start-error.js'
 import { TlsCertificates } from '../shared/tls.js'
 import { buildGateway, CLOSING_TIMEOUT } from './app.js'
 import { type GatewayConfig, readGatewayConfig } from './config.js'
@@ -13,23 +14,25 @@ import { ReplicaPool } from './data/replica-pool.js'
 import { PublicAddress } from './http/public-address.js'
 import { openKeyRing } from './key-ring/open-key-ring.js'
 
-try {
-  await main()
-} catch (error) {
-  const isForPeople = error instanceof SettingsError || error instanceof ArgumentError
-  process.stderr.write(`${isForPeople ? error.message : `Cannot start: ${String(error)}`}\n`)
-  process.exitCode = 1
-}
-
-async function main(): Promise<void> {
-  const task = readArguments(process.argv.slice(2))
+/**
+ * The gateway as a process: it serves until SIGTERM or SIGINT. `args` are `--print-config` or `--help`. If it cannot start
+ * it throws a StartError, SettingsError or ArgumentError.
+ */
+export async function startGateway({
+  environment,
+  args
+}: {
+  readonly environment: Environment
+  readonly args: readonly string[]
+}): Promise<void> {
+  const task = readArguments(args)
   if (task === 'help') {
-    process.stdout.write(help('dist/gateway/main.js'))
+    process.stdout.write(help('gateway'))
     return
   }
-  const { config, effective } = readGatewayConfig(process.env)
+  const { config, effective } = readGatewayConfig(environment)
   if (task === 'print-config') process.stdout.write(`${effective}\n`)
-  else await serve(config)
+  else await orStartError(serve(config), (why) => `${why}.`)
 }
 
 /** Runs until the process receives SIGTERM or SIGINT. */

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseEnv } from 'node:util'
+import type { Application } from '../data-service/application.js'
+import type { Environment } from '../shared/settings.js'
+import { type CommandLine, Failure } from './command.js'
+
+/** An application as it was found, with the settings in force. */
+export interface LoadedApplication {
+  readonly application: Application
+  /** The folder of its `uniform-rest.config.*`, absolute. */
+  readonly folder: string
+  /** The environment first, then `.env` of the working directory, then the `settings` of the application. */
+  readonly environment: Environment
+}
+
+const NAMES = ['ts', 'mts', 'js', 'mjs'].map((extension) => `uniform-rest.config.${extension}`)
+
+/** Loads the application of the folder. Throws a Failure that says what is missing or wrong. */
+export async function loadApplication(line: CommandLine): Promise<LoadedApplication> {
+  const loaded = await findApplication(line)
+  if (loaded !== undefined) return loaded
+  throw new Failure(
+    `There is no ${NAMES[0]} in ${resolve(line.folder)}. Run this in the folder of an application, name the folder with ` +
+      '--app, or make one with `uniform-rest init <folder>`.'
+  )
+}
+
+/** As loadApplication, but undefined for a folder without an application. */
+export async function findApplication({ folder, environment }: CommandLine): Promise<LoadedApplication | undefined> {
+  const file = NAMES.map((name) => resolve(folder, name)).find((path) => existsSync(path))
+  if (file === undefined) return undefined
+  const application = await importApplication(file)
+  return {
+    application,
+    folder: resolve(folder),
+    environment: { ...application.settings, ...environmentOf(environment) }
+  }
+}
+
+async function importApplication(file: string): Promise<Application> {
+  // Only this loader finds `./x.ts` where a file imports `./x.js`, on every version of Node that is supported.
+  if (/\.m?ts$/.test(file)) (await import('tsx/esm/api')).register()
+  const module: unknown = await import(pathToFileURL(file).href)
+  const application = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined
+  if (isApplication(application)) return application
+  throw new Failure(`${file} must have a default export: \`export default defineApplication({ … })\`.`)
+}
+
+function isApplication(value: unknown): value is Application {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    ['entities', 'migrations', 'roles', 'settings'].every((name) => name in value)
+  )
+}
+
+/** The environment with what `.env` of the working directory adds. A blank setting counts as unset. */
+export function environmentOf(environment: Environment): Environment {
+  return { ...set(dotEnv()), ...set(environment) }
+}
+
+function set(environment: Environment): Environment {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''))
+}
+
+function dotEnv(): Environment {
+  const file = join(process.cwd(), '.env')
+  return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env node
+import { messageOf, StartError } from '../shared/start-error.js'
+import { type Command, type CommandLine, Failure } from './command.js'
+
+/** Every command with its line in `uniform-rest --help`. The module of a command is loaded only when it runs. */
+const COMMANDS: Readonly<Record<string, { readonly says: string; readonly load: () => Promise<Command> }>> = {
+  dev: {
+    says: 'runs both processes with settings for a first look, and again after each change of a file',
+    load: async () => (await import('./dev.js')).dev
+  },
+  start: {
+    says: '[gateway | data-service]  runs both processes, or one of them; --print-config prints its settings',
+    load: async () => (await import('./start.js')).start
+  },
+  check: {
+    says: 'says what is wrong with the entities and the settings, without a database',
+    load: async () => (await import('./check.js')).check
+  },
+  sample: {
+    says: '[--<resource> <count>]…  loads the sample rows into an empty database, and adds rows',
+    load: async () => (await import('./sample.js')).sample
+  },
+  token: {
+    says: '<email>  prints an access token of an account',
+    load: async () => (await import('./token.js')).token
+  }
+}
+
+const HELP = `Usage: uniform-rest <command> [--app <folder>]
+
+${Object.entries(COMMANDS)
+  .map(([name, { says }]) => `  ${name.padEnd(8)} ${says}`)
+  .join('\n')}
+
+A command works on the application in the working directory, or in the folder of --app: that with a
+uniform-rest.config.ts. Settings are environment variables, lines of .env, or \`settings\` of that file, in this order.
+`
+
+try {
+  process.exitCode = await run(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(`${explanation(error)}\n`)
+  // What is still open does not keep the command alive.
+  process.exit(1)
+}
+
+async function run(argv: readonly string[]): Promise<number> {
+  const { name, line } = parse(argv)
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined) throw new Failure(`There is no command ${JSON.stringify(name)}.\n\n${HELP}`)
+  const execute = await command.load()
+  return execute(line)
+}
+
+/** Takes `--app <folder>` out, wherever it is. */
+function parse(argv: readonly string[]): { readonly name: string | undefined; readonly line: CommandLine } {
+  const rest = [...argv]
+  const at = rest.findIndex((one) => one === '--app' || one.startsWith('--app='))
+  let folder = '.'
+  if (at >= 0) {
+    const [flag = ''] = rest.splice(at, 1)
+    const given = flag === '--app' ? rest.splice(at, 1)[0] : flag.slice('--app='.length)
+    if (given === undefined || given === '') throw new Failure('--app must be followed by a folder.')
+    folder = given
+  }
+  const [name, ...args] = rest
+  return { name, line: { args, folder, environment: process.env } }
+}
+
+/** What people can act on is shown as it is. Anything else is a defect, and its stack shows where. */
+function explanation(error: unknown): string {
+  if (error instanceof StartError) return `Cannot start: ${error.message}`
+  if (!(error instanceof Error)) return String(error)
+  // By name: the module of a CatalogueError is loaded only by commands that need it.
+  if (['Failure', 'SettingsError', 'ArgumentError', 'CatalogueError'].includes(error.name)) return error.message
+  // The stacks of Sequelize's errors do not contain the message.
+  const stack = error.stack ?? ''
+  return stack.includes(messageOf(error)) ? stack : `${messageOf(error)}\n${stack}`
+}

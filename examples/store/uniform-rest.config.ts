@@ -1,0 +1,27 @@
+import { defineApplication } from 'uniform-rest'
+import { entities } from './entities/index.js'
+import { roles } from './roles.js'
+import { sample } from './sample/sample-store.js'
+import { primaryMigrations } from './schema/migrations.js'
+import { secondMigrations } from './schema/reviews.js'
+
+/** The reference store. */
+export default defineApplication({
+  entities,
+  roles,
+  // Owners of rows are customers.
+  ownerClaimType: 'customer_id',
+  migrations: primaryMigrations,
+  // It holds the reviews of products.
+  secondStore: { setting: 'REVIEWS_DATABASE_URL', name: 'reviews', migrations: secondMigrations },
+  sample,
+  renderer: {
+    module: new URL('storefront/main.js', import.meta.url),
+    portSetting: 'STOREFRONT_PORT',
+    environment: ({ host, port, apiUrl }) => ({
+      STOREFRONT_HOST: host,
+      STOREFRONT_PORT: String(port),
+      STORE_API_URL: apiUrl
+    })
+  }
+})

@@ -1,0 +1,16 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { runCommand } from './failure.mjs'
+import { prepare } from './prepare.mjs'
+import { projectRoot } from './project-root.mjs'
+
+// `node tools/store.mjs <command> [argument…]`: the command `uniform-rest` on the reference store, from whatever state
+// the checkout is in.
+await runCommand(async () => {
+  await prepare()
+  process.chdir(projectRoot)
+  process.setSourceMapsEnabled(true)
+  process.argv.push('--app', join('dist', 'examples', 'store'))
+  await import(pathToFileURL(join(projectRoot, 'dist/cli/main.js')).href)
+  return Number(process.exitCode ?? 0)
+})
