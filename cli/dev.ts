@@ -56,7 +56,8 @@ function sampleLines(
   return [
     `  Sample accounts, password ${password}; ${how.token} <account> prints an access token of one`,
     ...accounts.map(
-      ({ email, role, owner }) => `    ${email.padEnd(width)}${role}${owner === null ? '' : `, owner ${owner}`}`
+      ({ email, roles, owner }) =>
+        `    ${email.padEnd(width)}${roles.join(', ')}${owner === null ? '' : `, owner ${owner}`}`
     ),
     '',
     '  Try',

@@ -3,7 +3,7 @@ import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, type Logger } from '../shared/logger.js'
 import type { Environment } from '../shared/settings.js'
 import type { Application, Databases } from './application.js'
-import type { Account } from './auth/accounts.js'
+import { sampleAccount, type SampleAccount } from './auth/accounts.js'
 import { loadSigningKey, signAccessToken } from './auth/signing-keys.js'
 import { readConfig } from './config.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
@@ -42,11 +42,11 @@ export async function withDatabases(
 /** An access token of the account that belongs to no session, signed with the key of the service's settings. */
 export async function mintAccessToken(
   application: Application,
-  { account, environment }: { readonly account: Account; readonly environment: Environment }
+  { account, environment }: { readonly account: SampleAccount; readonly environment: Environment }
 ): Promise<string> {
   const { config } = readConfig(environment, application)
   const { tokens, dataDir, ownership } = config
-  const { token } = signAccessToken(account, undefined, {
+  const { token } = signAccessToken(sampleAccount(account), undefined, {
     key: await loadSigningKey({ file: tokens.privateKeyFile, dataDir }),
     issuer: tokens.issuer,
     audience: tokens.audience,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { sampleAccount } from '../../data-service/auth/accounts.js'
 import { loadSigningKey, signAccessToken } from '../../data-service/auth/signing-keys.js'
 import { sampleAccounts } from '../../examples/store/sample/accounts.js'
 import type { TokenIssuer } from '../targets/target.js'
@@ -16,7 +17,7 @@ const TTL_MS = 24 * 60 * 60 * 1000
 
 /** With a signing key under `folder`, made there where it is missing. */
 export async function createWriter(folder: string): Promise<Writer> {
-  const account = sampleAccounts.accounts.find(({ role }) => role === 'Clerk')
+  const account = sampleAccounts.accounts.find(({ roles }) => roles.includes('Clerk'))
   if (account === undefined) throw new Error('No sample account is a clerk.')
   const key = await loadSigningKey({ file: undefined, dataDir: folder })
   const issuer = {
@@ -25,7 +26,7 @@ export async function createWriter(folder: string): Promise<Writer> {
     privateKeyFile: join(folder, 'signing-key.pem'),
     publicKey: key.key.export({ type: 'spki', format: 'pem' }).toString()
   }
-  const { token } = signAccessToken(account, undefined, {
+  const { token } = signAccessToken(sampleAccount(account), undefined, {
     key,
     issuer: issuer.name,
     audience: issuer.audience,

@@ -6,9 +6,11 @@ export interface Account {
   /** The subject of its tokens. */
   readonly email: string
   readonly name: string
-  readonly role: string
+  readonly roles: readonly string[]
   /** The owner claim, 64 bits signed; null for none. */
   readonly owner: bigint | null
+  /** Further claims of its tokens, JSON values by name. None of them has a reserved name (claims.ts). */
+  readonly claims: Readonly<Record<string, unknown>>
 }
 
 export interface StoredAccount extends Account {
@@ -17,6 +19,14 @@ export interface StoredAccount extends Account {
   readonly passwordHash: string
   /** Sample accounts cannot log in while SAMPLE_DATA is off. */
   readonly isSample: boolean
+  /** When it was disabled, in epoch milliseconds. A disabled account has no sessions and cannot log in. */
+  readonly disabledAt: number | null
+  /**
+   * How often all of its sessions were ended at once. A session is valid only if its family has the same number, so a login
+   * that is under way when that happens opens no session that lasts, on whichever node of a cluster it runs.
+   */
+  readonly sessionGeneration: number
+  readonly createdAt: number
 }
 
 /**
@@ -41,6 +51,10 @@ export interface NewAccount extends Account {
   readonly createdAt: number
 }
 
+/** What of an account can be changed without effect on its sessions. Their next refresh shows it. */
+export type AccountChange =
+  Pick<Account, 'roles'> | Pick<Account, 'owner'> | Pick<Account, 'claims'> | { readonly disabledAt: number | null }
+
 /** All refresh tokens that followed from one login (a refresh token family). */
 export interface Family {
   /** 16 bytes. */
@@ -50,6 +64,8 @@ export interface Family {
   /** The session expires at this time, however often it is refreshed. */
   readonly endsAt: number
   readonly revokedAt: number | null
+  /** That of the account when the session was opened (StoredAccount). */
+  readonly sessionGeneration: number
 }
 
 export interface NewToken {
@@ -81,6 +97,17 @@ export interface AuthUnit {
   getAccount(id: string): Promise<StoredAccount | undefined>
   /** Does nothing if the e-mail address has an account already. */
   addAccount(account: NewAccount): Promise<void>
+  changeAccount(id: string, change: AccountChange): Promise<void>
+  /**
+   * Sets the hash of the password. With `verified` it does so only if the account still has that hash. Returns whether it
+   * did.
+   */
+  setPassword(id: string, passwordHash: string, verified?: string): Promise<boolean>
+  /**
+   * Ends all sessions of an account, but for the family `kept` if one is given. A session that is being opened meanwhile
+   * ends too. Returns how many families it revoked.
+   */
+  endSessions(accountId: string, at: number, kept?: Buffer): Promise<number>
 
   /** Locks the attempts of the key until the transaction ends. Other transactions that lock them wait. */
   lockAttempts(keyHash: Buffer): Promise<LoginAttempts>
@@ -118,6 +145,8 @@ export interface Rotation {
 export interface AuthStore {
   /** Like `findAccount` of AuthUnit, without a transaction. */
   findAccount(signal: AbortSignal, emailKey: Buffer): Promise<StoredAccount | undefined>
+  /** All accounts, in the order in which they were made. */
+  listAccounts(signal: AbortSignal): Promise<readonly StoredAccount[]>
   /** The current attempts under two keys, read with one statement that takes no lock and waits for none. */
   findAttempts(
     signal: AbortSignal,
@@ -138,9 +167,16 @@ export interface AuthStore {
 
 /** Accounts for trying out the service. They exist only if SAMPLE_DATA is on. */
 export interface SampleAccounts {
-  readonly accounts: readonly Account[]
+  readonly accounts: readonly SampleAccount[]
   /** All of these accounts have this password, which is public. */
   readonly password: string
+}
+
+export type SampleAccount = Omit<Account, 'claims'> & Partial<Pick<Account, 'claims'>>
+
+/** A sample account as its tokens describe it. */
+export function sampleAccount(of: SampleAccount): Account {
+  return { claims: {}, ...of }
 }
 
 /** Adds the sample accounts that do not exist yet. An e-mail address that has another account keeps that account. */
@@ -150,7 +186,7 @@ export async function addSampleAccounts(
   how: { readonly passwords: Passwords; readonly now: () => number; readonly signal: AbortSignal }
 ): Promise<void> {
   const { passwords, now, signal } = how
-  const keyed = accounts.map((account) => ({ ...account, emailKey: accountKey(account.email) }))
+  const keyed = accounts.map((account) => ({ ...sampleAccount(account), emailKey: accountKey(account.email) }))
   const missing = await store.transaction(signal, async (unit) => {
     const found = []
     for (const account of keyed) if ((await unit.findAccount(account.emailKey)) === undefined) found.push(account)

@@ -43,6 +43,37 @@ export function ownClaimMapping(ownerClaimType: string): ClaimMapping {
   }
 }
 
+/**
+ * Claims that the service itself makes or reads, in addition to the owner claim. An account cannot have further claims of
+ * these names: those of RFC 7519 section 4.1, the session, and what decides about rights.
+ */
+const RESERVED_CLAIMS: ReadonlySet<string> = new Set([
+  'iss',
+  'sub',
+  'aud',
+  'exp',
+  'nbf',
+  'iat',
+  'jti',
+  'sid',
+  'name',
+  'role',
+  'roles',
+  'permissions'
+])
+
+export function isReservedClaim(name: string, ownerClaimType: string): boolean {
+  return RESERVED_CLAIMS.has(name) || name === ownerClaimType
+}
+
+/** The further claims of an account. A stored one may have become the owner claim by a change of OWNER_CLAIM_TYPE. */
+export function unreservedClaims(
+  claims: Readonly<Record<string, unknown>>,
+  ownerClaimType: string
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(claims).filter(([name]) => !isReservedClaim(name, ownerClaimType)))
+}
+
 /** Which claims of an outside issuer's tokens are read, and how its names become ours. */
 export interface OutsideClaims {
   readonly roleClaim: string

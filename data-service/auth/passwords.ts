@@ -2,6 +2,18 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { PasswordOutcome, PasswordTask } from './password-worker.js'
 
+/** Characters, as NIST SP 800-63B counts them: each code point is one. */
+const MIN_PASSWORD = 8
+/** UTF-16 code units. It limits the work of hashing. No passphrase in use is as long. */
+export const MAX_PASSWORD = 1024
+
+/** What is wrong with a new password, as the end of a sentence; undefined if nothing is. Any character may be in it. */
+export function passwordMistake(password: string): string | undefined {
+  if (password.trim() === '') return 'must not be blank'
+  if (Array.from(password).length < MIN_PASSWORD) return `must be at least ${MIN_PASSWORD} characters long`
+  return password.length > MAX_PASSWORD ? `must be at most ${MAX_PASSWORD} characters long` : undefined
+}
+
 /** Hashes and verifies passwords. */
 export interface Passwords {
   /** Answers the hash as a PHC string, with its salt and parameters. */

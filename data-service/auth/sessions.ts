@@ -1,6 +1,8 @@
 import { DomainError } from '../../shared/errors.js'
 import type { RefreshRequest__Output } from '../../shared/gen/auth/v1/RefreshRequest.js'
 import type { RefreshResponse } from '../../shared/gen/auth/v1/RefreshResponse.js'
+import type { RevokeAllRequest__Output } from '../../shared/gen/auth/v1/RevokeAllRequest.js'
+import type { RevokeAllResponse } from '../../shared/gen/auth/v1/RevokeAllResponse.js'
 import type { RevokeRequest__Output } from '../../shared/gen/auth/v1/RevokeRequest.js'
 import type { RevokeResponse } from '../../shared/gen/auth/v1/RevokeResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
@@ -50,11 +52,20 @@ const ROTATION_WINDOW = 60_000
  */
 const KEPT_AFTER_GRACE = 60_000
 
-/** Starts a new refresh family, which is one session, and answers its first token. */
-export async function openFamily(unit: AuthUnit, accountId: string, deps: AuthDeps): Promise<LiveToken> {
+/**
+ * Starts a new refresh family, which is one session, and answers its first token. The account is as it was when its owner
+ * was authenticated: if all its sessions were ended since, this one is over too.
+ */
+export async function openFamily(unit: AuthUnit, account: StoredAccount, deps: AuthDeps): Promise<LiveToken> {
   const now = deps.now()
-  const id = deps.randomBytes(FAMILY_ID_BYTES)
-  const family = { id, accountId, createdAt: now, endsAt: now + ABSOLUTE_LIFETIME, revokedAt: null }
+  const family: Family = {
+    id: deps.randomBytes(FAMILY_ID_BYTES),
+    accountId: account.id,
+    createdAt: now,
+    endsAt: now + ABSOLUTE_LIFETIME,
+    revokedAt: null,
+    sessionGeneration: account.sessionGeneration
+  }
   const live = newToken(family, { now, token: newRefreshToken(deps.randomBytes) }, deps)
   await unit.addFamily(family, storedToken(live, now))
   return live
@@ -105,9 +116,10 @@ export function sessionId(familyId: Buffer): string {
   return familyId.toString('hex')
 }
 
-/** Whether an account may log in and refresh its session. Sample accounts may only while SAMPLE_DATA is on. */
-export function isUsable(account: StoredAccount, { sampleData }: AuthDeps): boolean {
-  return sampleData || !account.isSample
+/** Why an account may neither log in nor refresh its session, for the log; undefined if it may. */
+export function whyUnusable(account: StoredAccount, { sampleData }: AuthDeps): string | undefined {
+  if (account.disabledAt !== null) return 'disabled account'
+  return account.isSample && !sampleData ? 'sample account, and SAMPLE_DATA is off' : undefined
 }
 
 function newToken(
@@ -124,88 +136,125 @@ function storedToken({ token, familyId, expiresAt }: LiveToken, issuedAt: number
   return { hash: hashOfToken(token), refHash, familyId, issuedAt, expiresAt }
 }
 
-type Outcome =
-  | { readonly kind: 'live'; readonly live: LiveToken }
-  | { readonly kind: 'invalid'; readonly why: string }
-  | { readonly kind: 'throttled'; readonly retryAfter: number }
-  | { readonly kind: 'reused' }
-
-/** The outcome of a refresh, with the family and the account of the token where they are known. */
-interface RefreshResult {
+/** A session that cannot go on. `why` is for the log. */
+export interface SessionOver {
+  /** `reused`: a used token came after its grace window, or was purged since, and the family was revoked. */
+  readonly kind: 'invalid' | 'reused'
+  readonly why: string
   readonly family?: Family
   readonly account?: StoredAccount
-  readonly outcome: Outcome
+}
+
+/** The session of a refresh token, whose family is locked. */
+interface LiveSession {
+  readonly kind: 'live'
+  readonly family: Family
+  readonly account: StoredAccount
+  /** The newest token of the family. */
+  readonly newest: LiveToken
+  /** Whether the newest token is the given one. If not, the given one was used within its grace window. */
+  readonly isNewest: boolean
+}
+
+/** A session with its new token. */
+interface RefreshedSession {
+  readonly kind: 'refreshed'
+  readonly family: Family
+  readonly account: StoredAccount
+  readonly live: LiveToken
+}
+
+/** A session that got too many tokens of late. It goes on. `retryAfter` is in seconds. */
+interface ThrottledSession {
+  readonly kind: 'throttled'
+  readonly family: Family
+  readonly account: StoredAccount
+  readonly retryAfter: number
 }
 
 /**
  * Rotates a refresh token (RFC 9700 section 4.14.2). A token that was used already is answered with the newest token of
  * its family during the grace window. After that the family is revoked, because either the client or a thief holds the
- * newest token. The same goes for a token that names a family but is not stored: used tokens are deleted in time.
+ * newest token. The same goes for a token that names a family but is not stored: used tokens are deleted in time. The
+ * account is read anew, so that changed roles and claims are in the new access token.
  */
 export function refresh(deps: AuthDeps): UnaryHandler<RefreshRequest__Output, RefreshResponse> {
   return async ({ signal, log, clientAddress }, { refreshToken: text }) => {
-    const token = parseRefreshToken(text)
     // An error thrown within the transaction would roll back the revocation of the family.
-    const { family, account, outcome }: RefreshResult =
-      token === undefined
-        ? { outcome: invalid('not a refresh token') }
-        : await deps.store.transaction(signal, (unit) => rotateOrReject(unit, token, deps))
+    const found = await deps.store.transaction(signal, async (unit) => {
+      const session = await findSession(unit, text, deps)
+      if (session.kind !== 'live') return session
+      const { family, account, newest } = session
+      return session.isNewest
+        ? await rotateUnlessThrottled(unit, session, deps)
+        : ({ kind: 'refreshed', family, account, live: newest } as const)
+    })
+    const { family, account } = found
     const known = {
       event: 'refresh',
       clientAddress,
       account: account && ownSubject(deps, account),
       ...(family === undefined ? {} : { session: sessionId(family.id) })
     } as const
-    switch (outcome.kind) {
-      case 'live':
-        if (account === undefined) throw new TypeError('A live session has an account')
+    switch (found.kind) {
+      case 'refreshed':
         trail(log, { ...known, outcome: 'success' })
-        return { session: sessionOf(account, outcome.live, deps) }
-      case 'invalid': {
-        const error = sessionOver()
-        trail(log, { ...known, outcome: 'failure', code: error.code, reason: outcome.why })
-        throw error
-      }
+        return { session: sessionOf(found.account, found.live, deps) }
       case 'throttled': {
-        const error = new DomainError('quota-exceeded', 'The session is refreshed too often. Try again later.', outcome)
+        const error = refreshedTooOften(found)
         trail(log, { ...known, outcome: 'throttled', code: error.code })
         throw error
       }
-      case 'reused': {
+      default: {
         const error = sessionOver()
-        trail(log, { ...known, outcome: 'reuse', code: error.code, reason: 'a refresh token was used again' })
+        trail(log, { ...known, outcome: outcomeOf(found), code: error.code, reason: found.why })
         throw error
       }
     }
   }
 }
 
-async function rotateOrReject(unit: AuthUnit, token: Buffer, deps: AuthDeps): Promise<RefreshResult> {
+/**
+ * The session of the text of a refresh token, which may be any text. Locks its family. Revokes the family of a token that
+ * was used before the grace window, so the transaction must be committed in every case.
+ */
+export async function findSession(unit: AuthUnit, text: string, deps: AuthDeps): Promise<LiveSession | SessionOver> {
+  const token = parseRefreshToken(text)
+  if (token === undefined) return { kind: 'invalid', why: 'not a refresh token' }
   const keys = tokenKeys(token)
   const family = await unit.lockFamilyOf(keys)
-  if (family === undefined) return { outcome: invalid('unknown refresh token') }
+  if (family === undefined) return { kind: 'invalid', why: 'unknown refresh token' }
   const account = await unit.getAccount(family.accountId)
-  const found = { family, ...(account === undefined ? {} : { account }) }
+  const invalid = (why: string): SessionOver => ({ kind: 'invalid', why, family, ...(account && { account }) })
   const now = deps.now()
-  if (family.revokedAt !== null) return { ...found, outcome: invalid('revoked session') }
-  if (family.endsAt <= now) return { ...found, outcome: invalid('session past its absolute end') }
-  if (account === undefined || !isUsable(account, deps)) {
-    return { ...found, outcome: invalid('sample account, and SAMPLE_DATA is off') }
-  }
+  if (family.revokedAt !== null) return invalid('revoked session')
+  if (family.endsAt <= now) return invalid('session past its absolute end')
+  if (account === undefined) return invalid('no such account')
+  const unusable = whyUnusable(account, deps)
+  if (unusable !== undefined) return invalid(unusable)
+  if (family.sessionGeneration !== account.sessionGeneration) return invalid('revoked session')
   const kept = await unit.findToken(keys.hash)
-  if (kept !== undefined && kept.usedAt === null) {
-    if (kept.expiresAt <= now) return { ...found, outcome: invalid('expired refresh token') }
-    const retryAfter = await rotationWait(unit, family, now)
-    if (retryAfter !== undefined) return { ...found, outcome: { kind: 'throttled', retryAfter } }
-    return { ...found, outcome: { kind: 'live', live: await rotate(unit, { token, family }, deps) } }
-  }
+  const isNewest = kept !== undefined && kept.usedAt === null
   const isInGrace = kept !== undefined && kept.usedAt !== null && now <= kept.usedAt + deps.refreshGrace
-  const live = isInGrace ? await newestSuccessor(unit, token, kept) : undefined
-  if (live === undefined) {
+  const newest = isNewest
+    ? { token, familyId: family.id, expiresAt: kept.expiresAt }
+    : isInGrace && (await newestSuccessor(unit, token, kept))
+  if (newest === false || newest === undefined) {
     await unit.revokeFamily(family.id, now)
-    return { ...found, outcome: { kind: 'reused' } }
+    return { kind: 'reused', why: 'a refresh token was used again', family, account }
   }
-  return { ...found, outcome: live.expiresAt > now ? { kind: 'live', live } : invalid('expired refresh token') }
+  return newest.expiresAt > now ? { kind: 'live', family, account, newest, isNewest } : invalid('expired refresh token')
+}
+
+/** Gives a live session a new token, unless it got too many of late. */
+export async function rotateUnlessThrottled(
+  unit: AuthUnit,
+  { family, account, newest }: LiveSession,
+  deps: AuthDeps
+): Promise<RefreshedSession | ThrottledSession> {
+  const retryAfter = await rotationWait(unit, family, deps.now())
+  if (retryAfter !== undefined) return { kind: 'throttled', family, account, retryAfter }
+  return { kind: 'refreshed', family, account, live: await rotate(unit, { token: newest.token, family }, deps) }
 }
 
 /**
@@ -223,12 +272,17 @@ async function newestSuccessor(unit: AuthUnit, token: Buffer, kept: KeptToken): 
   return { token: newest, familyId: row.familyId, expiresAt: row.expiresAt }
 }
 
-function invalid(why: string): Outcome {
-  return { kind: 'invalid', why }
+/** The outcome of a session that is over, for the trail. */
+export function outcomeOf({ kind }: SessionOver): 'failure' | 'reuse' {
+  return kind === 'reused' ? 'reuse' : 'failure'
 }
 
-function sessionOver(): DomainError {
+export function sessionOver(): DomainError {
   return new DomainError('auth.invalid-token', 'The session is over. Log in again.')
+}
+
+export function refreshedTooOften({ retryAfter }: { readonly retryAfter: number }): DomainError {
+  return new DomainError('quota-exceeded', 'The session is refreshed too often. Try again later.', { retryAfter })
 }
 
 /**
@@ -258,6 +312,29 @@ export function revoke(deps: AuthDeps): UnaryHandler<RevokeRequest__Output, Revo
       account: account && ownSubject(deps, account),
       session: sessionId(family.id),
       ...(family.revokedAt === null ? {} : { reason: 'the session was over already' })
+    })
+    return {}
+  }
+}
+
+/**
+ * Ends all sessions of the account of a refresh token, if that token's own session is live: one that was revoked must not
+ * decide about others. Any other token is no error, as with `revoke`.
+ */
+export function revokeAll(deps: AuthDeps): UnaryHandler<RevokeAllRequest__Output, RevokeAllResponse> {
+  return async ({ signal, log, clientAddress }, { refreshToken: text }) => {
+    const { found, sessions } = await deps.store.transaction(signal, async (unit) => {
+      const found = await findSession(unit, text, deps)
+      const isLive = found.kind === 'live'
+      return { found, sessions: isLive ? await unit.endSessions(found.account.id, deps.now()) : 0 }
+    })
+    const { family, account } = found
+    trail(log, {
+      event: 'logout-everywhere',
+      clientAddress,
+      account: account && ownSubject(deps, account),
+      ...(family === undefined ? {} : { session: sessionId(family.id) }),
+      ...(found.kind === 'live' ? { outcome: 'success', sessions } : { outcome: outcomeOf(found), reason: found.why })
     })
     return {}
   }

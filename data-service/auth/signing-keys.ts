@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { algorithmOf, type Issuer, thumbprint, type VerificationKey } from '../../shared/access-token.js'
 import { followFiles, makeFolder, NO_FILE, stateOf } from '../../shared/files.js'
 import type { Account } from './accounts.js'
+import { unreservedClaims } from './claims.js'
 
 /** Where the service's own keys are: in the given file, or in one that the first start makes in the data folder. */
 interface KeyFile {
@@ -212,6 +213,8 @@ export function signAccessToken(account: Account, sid: string | undefined, optio
   const end = issuedAt + Math.max(1, Math.floor(ttl / 1000))
   const token = jwt.sign(
     {
+      // They come first: no stored claim stands in the place of one that the service makes.
+      ...unreservedClaims(account.claims, ownerClaimType),
       iss: issuer,
       aud: audience,
       sub: account.email,
@@ -220,7 +223,7 @@ export function signAccessToken(account: Account, sid: string | undefined, optio
       nbf: issuedAt,
       exp: end,
       name: account.name,
-      role: account.role,
+      ...roleClaim(account.roles),
       ...(sid === undefined ? {} : { sid }),
       ...(account.owner === null ? {} : ownerClaim(ownerClaimType, account.owner))
     },
@@ -228,6 +231,12 @@ export function signAccessToken(account: Account, sid: string | undefined, optio
     { algorithm: key.algorithm, keyid: key.kid }
   )
   return { token, expiresAt: end * 1000 }
+}
+
+/** One role is a string, as in tokens of earlier versions; several are an array (contract.md section 6). */
+function roleClaim(roles: readonly string[]): { readonly role?: string | readonly string[] } {
+  const [role] = roles
+  return role === undefined ? {} : { role: roles.length === 1 ? role : roles }
 }
 
 /**

@@ -10,7 +10,7 @@ interface TrailSubject {
 
 /** A security event of a session, or a rejected write. Each becomes one log line (docs/trail.md). */
 interface TrailEntry {
-  readonly event: 'login' | 'logout' | 'refresh' | 'ownership'
+  readonly event: 'login' | 'logout' | 'logout-everywhere' | 'password' | 'refresh' | 'ownership'
   /** `success`, `replaced` by a new login, or why it failed. */
   readonly outcome: 'success' | 'failure' | 'abandoned' | 'throttled' | 'reuse' | 'replaced' | 'unknown' | 'refused'
   /** undefined: not known. */
@@ -19,6 +19,8 @@ interface TrailEntry {
   readonly clientAddress: string | undefined
   /** The claim `sid` of the session's access tokens. */
   readonly session?: string
+  /** How many sessions ended. */
+  readonly sessions?: number
   /** The code of the error that the caller gets. */
   readonly code?: ErrorCode
   /** The resource and id of a rejected write. */
@@ -36,6 +38,8 @@ interface WithIssuers {
 const MESSAGES: Readonly<Record<TrailEntry['event'], string>> = {
   login: 'log-in',
   logout: 'log-out',
+  'logout-everywhere': 'log-out everywhere',
+  password: 'password change',
   refresh: 'refresh',
   ownership: 'ownership refused'
 }

@@ -12,7 +12,9 @@ import type { ProtoGrpcType as EntityTypes } from '../../shared/gen/entity_servi
 import { loadProto } from '../../shared/wire.js'
 import { type AuthDeps, keys } from '../auth/authentication.js'
 import { login } from '../auth/login.js'
-import { refresh, revoke } from '../auth/sessions.js'
+import { changePassword } from '../auth/password-change.js'
+import { PasswordCheck } from '../auth/password-check.js'
+import { refresh, revoke, revokeAll } from '../auth/sessions.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import { describeCatalogue } from './describe.js'
 import { exportRows } from './export.js'
@@ -181,10 +183,13 @@ function timesOf({ idleTimeoutMs, readerTimeoutMs }: ExportRequest__Output): Str
 function authService(authDeps: AuthDeps, interceptors: Interceptors): AuthServiceHandlers {
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
     unaryCall<Request, Response>(intercept(handler, { rpc, exempt: true }, interceptors))
+  const passwords = new PasswordCheck(authDeps)
   return {
-    Login: unary('Login', login(authDeps)),
+    Login: unary('Login', login(authDeps, passwords)),
     Refresh: unary('Refresh', refresh(authDeps)),
     Revoke: unary('Revoke', revoke(authDeps)),
+    RevokeAll: unary('RevokeAll', revokeAll(authDeps)),
+    ChangePassword: unary('ChangePassword', changePassword(authDeps, passwords)),
     Keys: unary('Keys', keys(authDeps.issuers))
   }
 }

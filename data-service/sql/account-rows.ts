@@ -1,4 +1,4 @@
-import type { LoginAttempts, NewAccount, StoredAccount } from '../auth/accounts.js'
+import type { AccountChange, LoginAttempts, NewAccount, StoredAccount } from '../auth/accounts.js'
 import type { Value } from '../entity/field.js'
 import type { ReadSession, SqlDialect, WriteSession } from './engines/engine.js'
 import { type BoundValues, bytes, type Statement, type StatementText, statementText } from './engines/statement.js'
@@ -64,16 +64,31 @@ const COLUMNS = {
   name: text,
   password_hash: text,
   role: text,
+  roles: orNull(text),
   owner: orNull(digits),
-  is_sample: flag
+  claims: orNull(text),
+  is_sample: flag,
+  disabled_at: orNull(millis),
+  session_generation: orNull(millis),
+  created_at: millis
 }
 
 const BY_KEY = select(COLUMNS, 'FROM accounts WHERE email_key = $key')
 const BY_ID = select(COLUMNS, 'FROM accounts WHERE id = $id')
+const ALL = select(COLUMNS, 'FROM accounts ORDER BY id')
 
 const INSERT_ACCOUNT =
-  'INSERT INTO accounts (email_key, email, name, password_hash, role, owner, is_sample, created_at) ' +
-  'VALUES ($key, $email, $name, $hash, $role, $owner, $sample, $created)'
+  'INSERT INTO accounts (email_key, email, name, password_hash, role, roles, owner, claims, is_sample, created_at) ' +
+  'VALUES ($key, $email, $name, $hash, $role, $roles, $owner, $claims, $sample, $created)'
+
+const SET_ROLES = statementText('UPDATE accounts SET role = $role, roles = $roles WHERE id = $id')
+const SET_OWNER = statementText('UPDATE accounts SET owner = $owner WHERE id = $id')
+const SET_CLAIMS = statementText('UPDATE accounts SET claims = $claims WHERE id = $id')
+const SET_DISABLED = statementText('UPDATE accounts SET disabled_at = $at WHERE id = $id')
+const SET_PASSWORD = statementText('UPDATE accounts SET password_hash = $hash WHERE id = $id')
+const REPLACE_PASSWORD = statementText(
+  'UPDATE accounts SET password_hash = $hash WHERE id = $id AND password_hash = $verified'
+)
 
 /** Changes nothing if an account with the same e-mail address exists. */
 export function addAccountText(dialect: SqlDialect): StatementText {
@@ -88,35 +103,91 @@ export async function getAccount(session: WriteSession, id: string): Promise<Sto
   return accountOf(await rowsOf(session, BY_ID, { id: BigInt(id) }))
 }
 
+export async function listAccounts(session: ReadSession): Promise<StoredAccount[]> {
+  return (await rowsOf(session, ALL, {})).map(storedAccount)
+}
+
 export async function addAccount(
   session: WriteSession,
   text: StatementText,
-  { emailKey, email, name, passwordHash, role, owner, isSample, createdAt }: NewAccount
+  { emailKey, email, name, passwordHash, roles, owner, claims, isSample, createdAt }: NewAccount
 ): Promise<void> {
   await session.change(text, {
     key: emailKey,
     email,
     name,
     hash: passwordHash,
-    role,
+    ...storedRoles(roles),
     owner,
+    claims: JSON.stringify(claims),
     sample: isSample ? 1n : 0n,
     created: BigInt(createdAt)
   })
 }
 
-function accountOf([row]: Awaited<ReturnType<typeof rowsOf<typeof COLUMNS>>>): StoredAccount | undefined {
-  if (row === undefined) return undefined
-  const { id, email, name, role, owner } = row
+export async function changeAccount(session: WriteSession, id: string, change: AccountChange): Promise<void> {
+  const row = { id: BigInt(id) }
+  if ('roles' in change) await session.change(SET_ROLES, { ...row, ...storedRoles(change.roles) })
+  else if ('owner' in change) await session.change(SET_OWNER, { ...row, owner: change.owner })
+  else if ('claims' in change) await session.change(SET_CLAIMS, { ...row, claims: JSON.stringify(change.claims) })
+  else await session.change(SET_DISABLED, { ...row, at: change.disabledAt === null ? null : BigInt(change.disabledAt) })
+}
+
+/** As AuthUnit says. */
+export async function setPassword(
+  session: WriteSession,
+  id: string,
+  { hash, verified }: { readonly hash: string; readonly verified: string | undefined }
+): Promise<boolean> {
+  const { rows } =
+    verified === undefined
+      ? await session.change(SET_PASSWORD, { id: BigInt(id), hash })
+      : await session.change(REPLACE_PASSWORD, { id: BigInt(id), hash, verified })
+  return rows === 1
+}
+
+/** The version before reads `role` alone. */
+function storedRoles(roles: readonly string[]): { readonly role: string; readonly roles: string } {
+  return { role: roles[0] ?? '', roles: JSON.stringify(roles) }
+}
+
+type AccountRow = Awaited<ReturnType<typeof rowsOf<typeof COLUMNS>>>[number]
+
+function accountOf([row]: readonly AccountRow[]): StoredAccount | undefined {
+  return row && storedAccount(row)
+}
+
+function storedAccount(row: AccountRow): StoredAccount {
+  const { id, email, name, owner } = row
   return {
     id,
     email,
     name,
-    role,
+    roles: rolesOf(row),
     owner: owner === null ? null : BigInt(owner),
+    claims: claimsOf(row.claims),
     passwordHash: row.password_hash,
-    isSample: row.is_sample
+    isSample: row.is_sample,
+    disabledAt: row.disabled_at,
+    sessionGeneration: row.session_generation ?? 0,
+    createdAt: row.created_at
   }
+}
+
+/** Rows of the version before have one role and no list. */
+function rolesOf({ role, roles }: AccountRow): readonly string[] {
+  if (roles === null) return role === '' ? [] : [role]
+  const list: unknown = JSON.parse(roles)
+  if (!Array.isArray(list)) throw new TypeError('accounts.roles holds no list')
+  return list.filter((one) => typeof one === 'string')
+}
+
+function claimsOf(stored: string | null): Readonly<Record<string, unknown>> {
+  const claims: unknown = stored === null ? {} : JSON.parse(stored)
+  if (typeof claims !== 'object' || claims === null || Array.isArray(claims)) {
+    throw new TypeError('accounts.claims holds no object')
+  }
+  return { ...claims }
 }
 
 const INSERT_ATTEMPTS = "INSERT INTO login_attempts (key_hash, attempts, expires_at) VALUES ($key, '[[],[]]', 0)"

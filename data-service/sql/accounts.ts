@@ -4,20 +4,24 @@ import {
   addAccount,
   addAccountText,
   binary,
+  changeAccount,
   findAccount,
   findAttempts,
   getAccount,
   keepAttempts,
+  listAccounts,
   lockAttempts,
   lockAttemptsText,
   rowsOf,
   type Select,
-  select
+  select,
+  setPassword
 } from './account-rows.js'
 import type { Database, Transactions, WriteSession } from './engines/engine.js'
 import { deleteListed } from './idempotency-keys.js'
 import {
   addFamily,
+  endSessions,
   findToken,
   issuedSince,
   lockFamilyOf,
@@ -98,6 +102,7 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
   const never = new AbortController().signal
   return {
     findAccount: (signal, emailKey) => reader.read(signal, (session) => findAccount(session, emailKey)),
+    listAccounts: (signal) => reader.read(signal, listAccounts),
     findAttempts: (signal, keys) => reader.read(signal, (session) => findAttempts(session, keys)),
     transaction: (signal, work) => run(signal, (session) => work(unitOver(session, texts))),
     purgeAttempts: (now, limit) => run(never, (session) => purgeAttempts(session, now, limit)),
@@ -124,6 +129,9 @@ function unitOver(session: WriteSession, texts: DialectTexts): AuthUnit {
     findAccount: (emailKey) => findAccount(session, emailKey),
     getAccount: (id) => getAccount(session, id),
     addAccount: (account) => addAccount(session, texts.addAccount, account),
+    changeAccount: (id, change) => changeAccount(session, id, change),
+    setPassword: (id, hash, verified) => setPassword(session, id, { hash, verified }),
+    endSessions: (accountId, at, kept) => endSessions(session, accountId, { at, kept }),
     lockAttempts: (keyHash) => lockAttempts(session, texts.lockAttempts, keyHash),
     keepAttempts: (keyHash, attempts, expiresAt) => keepAttempts(session, keyHash, { attempts, expiresAt }),
     addFamily: (family, token) => addFamily(session, family, token),

@@ -4,15 +4,22 @@ import type { SqlDialect, WriteSession } from './engines/engine.js'
 import { statementText } from './engines/statement.js'
 
 const ADD_FAMILY = statementText(
-  'INSERT INTO refresh_families (id, account_id, created_at, ends_at, expires_at, ref_hash) ' +
-    'VALUES ($id, $account, $created, $ends, $until, $ref)'
+  'INSERT INTO refresh_families (id, account_id, created_at, ends_at, expires_at, ref_hash, session_generation) ' +
+    'VALUES ($id, $account, $created, $ends, $until, $ref, $generation)'
 )
 
 const ADD_TOKEN = statementText(
   'INSERT INTO refresh_tokens (token_hash, family_id, issued_at, expires_at) VALUES ($hash, $family, $issued, $until)'
 )
 
-const FAMILY = { id: binary, account_id: digits, created_at: millis, ends_at: millis, revoked_at: orNull(millis) }
+const FAMILY = {
+  id: binary,
+  account_id: digits,
+  created_at: millis,
+  ends_at: millis,
+  revoked_at: orNull(millis),
+  session_generation: orNull(millis)
+}
 
 const FAMILY_ID = select({ family_id: binary }, 'FROM refresh_tokens WHERE token_hash = $hash')
 
@@ -48,6 +55,25 @@ const EXTEND = statementText('UPDATE refresh_families SET expires_at = $until, r
 
 const REVOKE = statementText('UPDATE refresh_families SET revoked_at = $at, expires_at = $at WHERE id = $id')
 
+/** It comes before REVOKE_ALL: a family that is inserted later waits for this row, and has the number from before. */
+const NEXT_GENERATION = statementText(
+  'UPDATE accounts SET session_generation = COALESCE(session_generation, 0) + 1 WHERE id = $account'
+)
+
+const REVOKE_ALL = statementText(
+  'UPDATE refresh_families SET revoked_at = $at, expires_at = $at WHERE account_id = $account AND revoked_at IS NULL'
+)
+
+const REVOKE_OTHERS = statementText(
+  'UPDATE refresh_families SET revoked_at = $at, expires_at = $at ' +
+    'WHERE account_id = $account AND revoked_at IS NULL AND id <> $kept'
+)
+
+const KEEP = statementText(
+  'UPDATE refresh_families SET session_generation = (SELECT session_generation FROM accounts WHERE id = $account) ' +
+    'WHERE id = $kept'
+)
+
 export async function addFamily(session: WriteSession, family: Family, token: NewToken): Promise<void> {
   await session.change(ADD_FAMILY, {
     id: family.id,
@@ -55,7 +81,8 @@ export async function addFamily(session: WriteSession, family: Family, token: Ne
     created: BigInt(family.createdAt),
     ends: BigInt(family.endsAt),
     until: BigInt(token.expiresAt),
-    ref: token.refHash
+    ref: token.refHash,
+    generation: BigInt(family.sessionGeneration)
   })
   await addToken(session, token)
 }
@@ -74,7 +101,8 @@ export async function lockFamilyOf(
     accountId: row.account_id,
     createdAt: row.created_at,
     endsAt: row.ends_at,
-    revokedAt: row.revoked_at
+    revokedAt: row.revoked_at,
+    sessionGeneration: row.session_generation ?? 0
   }
 }
 
@@ -113,6 +141,20 @@ export async function rotate(
 
 export async function revokeFamily(session: WriteSession, id: Buffer, at: number): Promise<void> {
   await session.change(REVOKE, { id, at: BigInt(at) })
+}
+
+/** As AuthUnit says. */
+export async function endSessions(
+  session: WriteSession,
+  accountId: string,
+  { at, kept }: { readonly at: number; readonly kept: Buffer | undefined }
+): Promise<number> {
+  const account = BigInt(accountId)
+  await session.change(NEXT_GENERATION, { account })
+  if (kept === undefined) return (await session.change(REVOKE_ALL, { account, at: BigInt(at) })).rows
+  const { rows } = await session.change(REVOKE_OTHERS, { account, at: BigInt(at), kept })
+  await session.change(KEEP, { account, kept })
+  return rows
 }
 
 async function addToken(session: WriteSession, { hash, familyId, issuedAt, expiresAt }: NewToken): Promise<void> {

@@ -8,10 +8,10 @@ import type { ReplicaPool } from './replica-pool.js'
 
 export type { IssuerKeys, Session }
 
-/** These calls carry no `Authorization`. Only a login and a refresh can be cancelled. */
+/** These calls carry no `Authorization`. Only those with a signal can be cancelled. */
 export type AuthCall = Pick<CallContext, 'requestId' | 'traceparent' | 'clientAddress'>
 
-/** A login is cancelled when its client disconnects, since hashing a password is expensive. */
+/** A login or password change is cancelled when its client disconnects, since hashing a password is expensive. */
 export type LoginCall = AuthCall & Pick<CallContext, 'signal'>
 
 /** A refresh is cancelled when nobody waits for it any more: a token that nobody gets would be lost to its browser. */
@@ -26,6 +26,14 @@ export interface Credentials {
   readonly replacedRefreshTokens: string[]
 }
 
+export interface PasswordChange {
+  readonly refreshToken: string
+  readonly currentPassword: string
+  readonly newPassword: string
+  /** IP address of the client, for throttling. */
+  readonly clientAddress: string
+}
+
 /**
  * The AuthService of the data service (auth_service.proto), one function for each rpc. Functions reject with
  * DomainErrors. Every call has a deadline. Only `keys` is retried.
@@ -37,6 +45,13 @@ export interface AuthClient {
   refresh(call: RefreshCall, refreshToken: string): Promise<Session>
   /** Ends all sessions of the token's family. An unknown token is no error. */
   revoke(call: AuthCall, refreshToken: string): Promise<void>
+  /** Ends all sessions of the account of a live session. Any other token is no error. */
+  revokeAll(call: AuthCall, refreshToken: string): Promise<void>
+  /**
+   * Ends all other sessions of the account too. Throws `auth.invalid-token` if the session has ended for good,
+   * `auth.invalid-credentials` for another current password, `body.invalid`, and `quota-exceeded`.
+   */
+  changePassword(call: LoginCall, change: PasswordChange): Promise<Session>
   /**
    * The public keys of every issuer, the data service's own first. `missingKeyId` is a key id of an outside issuer that
    * the data service is to look for.
@@ -68,6 +83,15 @@ export class GrpcAuthClient implements AuthClient {
 
   async revoke(call: AuthCall, refreshToken: string): Promise<void> {
     await writeUnary(this.#pool, { rpc: service.Revoke, call: contextOf(call), request: { refreshToken } })
+  }
+
+  async revokeAll(call: AuthCall, refreshToken: string): Promise<void> {
+    await writeUnary(this.#pool, { rpc: service.RevokeAll, call: contextOf(call), request: { refreshToken } })
+  }
+
+  async changePassword(call: LoginCall, request: PasswordChange): Promise<Session> {
+    const context = { ...call, authorization: undefined }
+    return sessionOf(await writeUnary(this.#pool, { rpc: service.ChangePassword, call: context, request }))
   }
 
   async keys(call: AuthCall, missingKeyId = ''): Promise<readonly IssuerKeys[]> {

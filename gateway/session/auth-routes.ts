@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { type Violation, rejection } from '../../shared/errors.js'
+import { DomainError, type Violation, rejection } from '../../shared/errors.js'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../shared/session-cookie/read-session-cookie.js'
 import type { AuthCall } from '../data/auth-client.js'
 import { clientAddress } from '../http/client-address.js'
@@ -29,6 +29,7 @@ export const authRoutes = fp<{ tools: SessionTools }>(
     loginRoute(app, tools)
     sessionCookieRoutes(app, tools)
     sessionTokenRoute(app, tools)
+    passwordRoute(app, tools)
   },
   {
     name: 'auth-routes',
@@ -60,16 +61,21 @@ function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void
 function readCredentials(body: Buffer): { readonly email: string; readonly password: string } {
   const { email, password } = jsonMembers(body)
   if (typeof email === 'string' && typeof password === 'string') return { email, password }
-  const [first, ...others]: Violation[] = Object.entries({ email, password })
+  throw notStrings({ email, password })
+}
+
+/** `body.invalid` with a violation for each member that is no string. */
+function notStrings(members: Readonly<Record<string, unknown>>): DomainError {
+  const [first, ...others]: Violation[] = Object.entries(members)
     .filter(([, value]) => typeof value !== 'string')
     .map(([name]) => bodyViolation(`/${name}`, `/${name} must be there, as a string.`))
-  if (first === undefined) throw new TypeError('One of the two is no string')
-  throw rejection([first, ...others])
+  if (first === undefined) throw new TypeError('One of the members is no string')
+  return rejection([first, ...others])
 }
 
 /**
  * `POST /auth/session-cookie` sets the tokens that a client sends as its cookies. `DELETE`, and `POST /auth/logout`, end the
- * session.
+ * session. `POST /auth/logout-everywhere` ends all sessions of its account.
  */
 function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionTools): void {
   const url = '/auth/session-cookie'
@@ -80,18 +86,28 @@ function sessionCookieRoutes(app: FastifyInstance, { auth, cookies }: SessionToo
     return reply.code(204).send()
   })
 
-  const logout = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    // The cookies expire even if the call fails.
-    cookies.expire(reply)
-    const tokens = sentRefreshTokens(request.headers.cookie)
-    const revoked = await Promise.allSettled(tokens.map((token) => auth.revoke(authCall(request), token)))
-    for (const one of revoked) if (one.status === 'rejected') throw one.reason
-    return reply.code(204).send()
-  }
+  type Revoke = (call: AuthCall, refreshToken: string) => Promise<void>
+  const logoutBy =
+    (revoke: Revoke) =>
+    async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      // The cookies expire even if the call fails.
+      cookies.expire(reply)
+      const tokens = sentRefreshTokens(request.headers.cookie)
+      const revoked = await Promise.allSettled(tokens.map((token) => revoke(authCall(request), token)))
+      for (const one of revoked) if (one.status === 'rejected') throw one.reason
+      return reply.code(204).send()
+    }
+  const logout = logoutBy((call, token) => auth.revoke(call, token))
   const bodyless = { preParsing: ignoreTypeOfNothing, preValidation: jsonOrNothing }
   app.delete(url, bodyless, logout)
   answerOtherMethods(app, { url: '/auth/logout', routed: ['POST'] })
   app.post('/auth/logout', bodyless, logout)
+  answerOtherMethods(app, { url: '/auth/logout-everywhere', routed: ['POST'] })
+  app.post(
+    '/auth/logout-everywhere',
+    bodyless,
+    logoutBy((call, token) => auth.revokeAll(call, token))
+  )
 }
 
 /**
@@ -150,6 +166,36 @@ function sessionTokenRoute(app: FastifyInstance, tools: SessionTools): void {
 async function validToken(accessToken: string, call: AuthCall, tools: SessionTools): Promise<AccessToken | undefined> {
   const end = await checkAccessToken(accessToken, call, tools)
   return end === undefined ? undefined : { accessToken, accessTokenExpiry: end.toISOString() }
+}
+
+/**
+ * `POST /auth/password`: the account of the session gets a new password, and its other sessions end. The refresh cookie
+ * names the session, because an access token stays valid for a while after its session has ended.
+ */
+function passwordRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void {
+  const url = '/auth/password'
+  answerOtherMethods(app, { url, routed: ['POST'] })
+  app.post(url, { preParsing: requireJsonMediaType }, async (request, reply) => {
+    const passwords = readPasswords(bodyOf(request))
+    const { refresh } = sentCookies(request.headers.cookie)
+    if (refresh === undefined) throw new DomainError('auth.required', 'Log in first: there is no session.')
+    const call = { ...authCall(request), signal: abortOnDisconnect(reply) }
+    try {
+      const change = { ...passwords, refreshToken: refresh, clientAddress: clientAddress(request) }
+      cookies.set(reply, await auth.changePassword(call, change))
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'auth.invalid-token') cookies.expire(reply)
+      throw error
+    }
+    return reply.code(204).send()
+  })
+}
+
+/** Reads the two strings. The data service checks them further. */
+function readPasswords(body: Buffer): { readonly currentPassword: string; readonly newPassword: string } {
+  const { currentPassword, newPassword } = jsonMembers(body)
+  if (typeof currentPassword === 'string' && typeof newPassword === 'string') return { currentPassword, newPassword }
+  throw notStrings({ currentPassword, newPassword })
 }
 
 /** `GET /.well-known/jwks.json`: the public keys of the service's own access tokens (RFC 7517). */

@@ -307,7 +307,13 @@ export interface Ddl {
 
 /** Migrations of tables that belong to no entity; `engine-tables.ts` describes them. */
 export type OwnTablesMigration =
-  '005-idempotency-keys' | '007-accounts' | '008-sessions' | '033-look-up-guards' | '034-family-refs'
+  | '005-idempotency-keys'
+  | '007-accounts'
+  | '008-sessions'
+  | '033-look-up-guards'
+  | '034-family-refs'
+  | '050-account-claims'
+  | '051-account-sessions'
 
 /** The description of a table from which DDL is made. */
 export interface Table {

@@ -288,6 +288,14 @@ function ownTables(collation: string): Record<OwnTablesMigration, readonly strin
       // A token with its family's reference is longer, and so is its encrypted form.
       'ALTER TABLE `refresh_tokens` ADD COLUMN `purge_at` BIGINT, MODIFY COLUMN `successor` VARBINARY(128), ' +
         'ADD INDEX `refresh_tokens_purge_at` (`purge_at`)'
+    ],
+    '050-account-claims': [
+      `ALTER TABLE \`accounts\` ADD COLUMN \`roles\` TEXT CHARACTER SET utf8mb4 COLLATE ${collation}, ` +
+        `ADD COLUMN \`claims\` TEXT CHARACTER SET utf8mb4 COLLATE ${collation}`
+    ],
+    '051-account-sessions': [
+      'ALTER TABLE `accounts` ADD COLUMN `disabled_at` BIGINT, ADD COLUMN `session_generation` BIGINT',
+      'ALTER TABLE `refresh_families` ADD COLUMN `session_generation` BIGINT'
     ]
   }
 }

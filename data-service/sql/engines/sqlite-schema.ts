@@ -171,6 +171,15 @@ function ownTables(): Record<OwnTablesMigration, readonly string[]> {
       'ALTER TABLE `refresh_tokens` ADD COLUMN `purge_at` INTEGER',
       'CREATE UNIQUE INDEX IF NOT EXISTS `refresh_families_ref_hash_unique` ON `refresh_families` (`ref_hash`)',
       'CREATE INDEX IF NOT EXISTS `refresh_tokens_purge_at` ON `refresh_tokens` (`purge_at`, `token_hash`)'
+    ],
+    '050-account-claims': [
+      'ALTER TABLE `accounts` ADD COLUMN `roles` TEXT',
+      'ALTER TABLE `accounts` ADD COLUMN `claims` TEXT'
+    ],
+    '051-account-sessions': [
+      'ALTER TABLE `accounts` ADD COLUMN `disabled_at` INTEGER',
+      'ALTER TABLE `accounts` ADD COLUMN `session_generation` INTEGER',
+      'ALTER TABLE `refresh_families` ADD COLUMN `session_generation` INTEGER'
     ]
   }
 }

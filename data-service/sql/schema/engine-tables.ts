@@ -80,6 +80,18 @@ const createLookupGuards = ownTables('033-look-up-guards')
 const addFamilyRefs = ownTables('034-family-refs')
 
 /**
+ * The roles of an account, a JSON array, and its further claims, a JSON object. `role` stays filled with the first role for
+ * the version before. Both columns are null in rows of that version, whose accounts have the one role.
+ */
+const addAccountClaims = ownTables('050-account-claims')
+
+/**
+ * When an account was disabled, in epoch milliseconds, and the number by which all its sessions are ended at once
+ * (`StoredAccount.sessionGeneration`). A number that is null counts as 0, as in rows of the version before.
+ */
+const addAccountSessions = ownTables('051-account-sessions')
+
+/**
  * The migrations of the engine's own tables, in order. They run before those of the application, whose names differ.
  * Never change a name: databases record their migrations by it.
  */
@@ -90,5 +102,7 @@ export const engineMigrations: readonly Migration[] = [
   createSessions,
   addAuditRequestId,
   createLookupGuards,
-  addFamilyRefs
+  addFamilyRefs,
+  addAccountClaims,
+  addAccountSessions
 ]

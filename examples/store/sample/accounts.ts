@@ -4,10 +4,10 @@ import type { SampleAccounts } from 'uniform-rest'
 export const sampleAccounts: SampleAccounts = {
   password: 'demo-password',
   accounts: [
-    { email: 'admin@example.com', name: 'Admin', role: 'Admin', owner: null },
-    { email: 'clerk@example.com', name: 'Clerk', role: 'Clerk', owner: null },
-    { email: 'ada@example.com', name: 'Ada', role: 'Customer', owner: 1n },
-    { email: 'ben@example.com', name: 'Ben', role: 'Customer', owner: 2n },
-    { email: 'nobody@example.com', name: 'Nobody', role: 'Customer', owner: null }
+    { email: 'admin@example.com', name: 'Admin', roles: ['Admin'], owner: null },
+    { email: 'clerk@example.com', name: 'Clerk', roles: ['Clerk'], owner: null },
+    { email: 'ada@example.com', name: 'Ada', roles: ['Customer'], owner: 1n },
+    { email: 'ben@example.com', name: 'Ben', roles: ['Customer'], owner: 2n },
+    { email: 'nobody@example.com', name: 'Nobody', roles: ['Customer'], owner: null }
   ]
 }

@@ -3,7 +3,9 @@ import { pino } from 'pino'
 import { accountKey } from '../../../data-service/auth/accounts.js'
 import type { AuthDeps } from '../../../data-service/auth/authentication.js'
 import { login } from '../../../data-service/auth/login.js'
-import { refresh, revoke, type Session } from '../../../data-service/auth/sessions.js'
+import { changePassword } from '../../../data-service/auth/password-change.js'
+import { PasswordCheck } from '../../../data-service/auth/password-check.js'
+import { refresh, revoke, revokeAll, type Session } from '../../../data-service/auth/sessions.js'
 import { signAccessToken, parseKeyFile } from '../../../data-service/auth/signing-keys.js'
 import { anonymous, type CallContext } from '../../../data-service/entity/caller.js'
 import { createAuthStore } from '../../../data-service/sql/accounts.js'
@@ -32,6 +34,8 @@ export interface Replica {
   login(request: Credentials, signal?: AbortSignal): Promise<Session>
   refresh(token: string): Promise<Session>
   revoke(token: string): Promise<void>
+  revokeAll(token: string): Promise<void>
+  changePassword(token: string, currentPassword: string, newPassword: string): Promise<Session>
   close(): Promise<void>
 }
 
@@ -62,8 +66,9 @@ export class AuthHarness implements AsyncDisposable {
         email: 'Kim@Example.com',
         emailKey: accountKey('kim@example.com'),
         name: 'Kim',
-        role: 'Customer',
+        roles: ['Customer'],
         owner: 2n ** 63n - 1n,
+        claims: {},
         passwordHash: hashOf('right'),
         isSample: false,
         createdAt: START
@@ -107,13 +112,18 @@ export class AuthHarness implements AsyncDisposable {
       signal,
       log: pino({ level: 'debug' }, { write: (line) => void this.logs.push(parsed(line)) })
     })
-    const logIn = login(by)
+    const passwords = new PasswordCheck(by)
+    const logIn = login(by, passwords)
+    const change = changePassword(by, passwords)
     const replica: Replica = {
       by,
       login: async ({ clientAddress = '', replacedRefreshTokens = [], ...request }, signal) =>
         sessionIn(await logIn(context(signal), { ...request, clientAddress, replacedRefreshTokens })),
       refresh: async (refreshToken) => sessionIn(await refresh(by)(context(), { refreshToken })),
       revoke: async (refreshToken) => void (await revoke(by)(context(), { refreshToken })),
+      revokeAll: async (refreshToken) => void (await revokeAll(by)(context(), { refreshToken })),
+      changePassword: async (refreshToken, currentPassword, newPassword) =>
+        sessionIn(await change(context(), { refreshToken, currentPassword, newPassword, clientAddress: '' })),
       close: async () => {
         await transactions.close()
         await database.sequelize.close()
@@ -145,7 +155,8 @@ const SIGNING = parseKeyFile(
 ).signing
 
 function hashOf(password: string): string {
-  return `hash of ${password}`
+  // The column is ASCII.
+  return `hash of ${encodeURIComponent(password)}`
 }
 
 function sessionIn({ session }: { readonly session?: unknown }): Session {

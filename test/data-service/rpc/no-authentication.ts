@@ -9,6 +9,7 @@ const unused = (): never => {
 export const noAuthentication: AuthDeps = {
   store: {
     findAccount: unused,
+    listAccounts: unused,
     findAttempts: unused,
     transaction: unused,
     purgeAttempts: unused,

@@ -50,7 +50,15 @@ describe('the cross-site check', () => {
     after(() => gateway.close())
 
     const sent = { access: 'a', refresh: 'r' }
-    for (const url of ['/auth/login', '/auth/logout', '/auth/session-cookie', '/auth/session/token']) {
+    const urls = [
+      '/auth/login',
+      '/auth/logout',
+      '/auth/logout-everywhere',
+      '/auth/password',
+      '/auth/session-cookie',
+      '/auth/session/token'
+    ]
+    for (const url of urls) {
       for (const method of ['POST', 'GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
         it(`at ${method} ${url}`, async () => {
           for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'http://localhost:3000' }]) {

@@ -4,6 +4,7 @@ import type {
   Credentials,
   IssuerKeys,
   LoginCall,
+  PasswordChange,
   RefreshCall,
   Session
 } from '../../../gateway/data/auth-client.js'
@@ -11,7 +12,7 @@ import { DomainError } from '../../../shared/errors.js'
 import { type Claims, newSigner, signed, type Signer } from './signing.js'
 
 interface SeenAuthCall {
-  readonly rpc: 'login' | 'refresh' | 'revoke' | 'keys'
+  readonly rpc: 'login' | 'refresh' | 'revoke' | 'revokeAll' | 'changePassword' | 'keys'
   readonly call: AuthCall
   readonly request?: unknown
 }
@@ -59,6 +60,20 @@ export class FakeAuthClient implements AuthClient {
   async revoke(call: AuthCall, request: string): Promise<void> {
     this.#seen({ rpc: 'revoke', call, request })
     this.live.delete(request)
+  }
+
+  /** All sessions here are of one account. */
+  async revokeAll(call: AuthCall, request: string): Promise<void> {
+    this.#seen({ rpc: 'revokeAll', call, request })
+    if (this.live.has(request)) this.live.clear()
+  }
+
+  async changePassword(call: LoginCall, request: PasswordChange): Promise<Session> {
+    this.#seen({ rpc: 'changePassword', call, request })
+    if (!this.live.has(request.refreshToken)) throw new DomainError('auth.invalid-token', 'The session is over.')
+    if (request.currentPassword !== 'demo-password') throw new DomainError('auth.invalid-credentials', 'Wrong.')
+    this.live.clear()
+    return this.open()
   }
 
   async keys(call: AuthCall, request?: string): Promise<readonly IssuerKeys[]> {

@@ -214,7 +214,15 @@ describe('login and logout', () => {
   })
 
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=a', 'x']) {
-    for (const url of ['/auth/login', '/auth/logout', '/auth/session-cookie', '/auth/session/token']) {
+    const urls = [
+      '/auth/login',
+      '/auth/logout',
+      '/auth/logout-everywhere',
+      '/auth/password',
+      '/auth/session-cookie',
+      '/auth/session/token'
+    ]
+    for (const url of urls) {
       it(`${url} rejects a body of type ${type}`, async () => {
         const answer = await gateway.send('POST', url, { headers: { 'content-type': type }, body: '{"a":1}' })
         expectProblem(answer, 415, 'media-type.unsupported')
@@ -224,9 +232,10 @@ describe('login and logout', () => {
     }
   }
 
-  for (const [method, url] of [
-    ['POST', '/auth/logout'],
-    ['DELETE', '/auth/session-cookie']
+  for (const [method, url, rpc] of [
+    ['POST', '/auth/logout', 'revoke'],
+    ['POST', '/auth/logout-everywhere', 'revokeAll'],
+    ['DELETE', '/auth/session-cookie', 'revoke']
   ] as const) {
     it(`${method} ${url} expires both cookies with the attributes they had and ends the session`, async () => {
       const { refreshToken } = gateway.auth.open()
@@ -236,7 +245,8 @@ describe('login and logout', () => {
       expect(answer.body).to.equal('')
       expect(setCookies(answer)).to.deep.equal(EXPIRED)
       expectPrivate(answer)
-      expect(gateway.auth.made('revoke')).to.deep.equal([refreshToken])
+      expect(gateway.auth.made(rpc)).to.deep.equal([refreshToken])
+      expect(gateway.auth.calls.map((one) => one.rpc)).to.deep.equal([rpc])
       expect(gateway.auth.live.size).to.equal(0)
       expect(gateway.logText()).to.not.match(SECRETS)
     })
@@ -264,12 +274,17 @@ describe('login and logout', () => {
     })
   }
 
-  it('ends every session whose cookie was sent, a few at most', async () => {
-    const cookie = [1, 2, 3, 4, 5, 6].map((one) => `app_auth_refresh=r${one}`).join('; ')
-    const answer = await gateway.send('POST', '/auth/logout', { headers: { cookie } })
-    expect(answer.statusCode).to.equal(204)
-    expect(gateway.auth.made('revoke')).to.deep.equal(['r1', 'r2', 'r3', 'r4'])
-  })
+  for (const [url, rpc] of [
+    ['/auth/logout', 'revoke'],
+    ['/auth/logout-everywhere', 'revokeAll']
+  ] as const) {
+    it(`${url} ends every session whose cookie was sent, a few at most`, async () => {
+      const cookie = [1, 2, 3, 4, 5, 6].map((one) => `app_auth_refresh=r${one}`).join('; ')
+      const answer = await gateway.send('POST', url, { headers: { cookie } })
+      expect(answer.statusCode).to.equal(204)
+      expect(gateway.auth.made(rpc)).to.deep.equal(['r1', 'r2', 'r3', 'r4'])
+    })
+  }
 })
 
 interface Address {
