@@ -50,4 +50,18 @@ export type { Permission } from '../entity/names.js'
 export { fitsDigits, lessPercent, sumOf, times } from '../entity/numbers.js'
 export type { Database } from '../sql/engines/engine.js'
 export type { Migration, MigrationDatabase } from '../sql/schema/migrate.js'
-export { addColumns, addSortOrders, createTables, table } from '../sql/schema/tables.js'
+export {
+  addColumns,
+  addForeignKeys,
+  addIndexes,
+  alterColumn,
+  createTable,
+  dropColumns,
+  dropForeignKeys,
+  dropIndexes,
+  dropTable,
+  renameColumn,
+  renameTable,
+  run,
+  sql
+} from '../sql/schema/builders.js'

@@ -2,7 +2,7 @@ import {
   allOf,
   anyOf,
   bool,
-  createTables,
+  createTable,
   dateTime,
   defineEntity,
   int,
@@ -11,7 +11,6 @@ import {
   ownRows,
   permission,
   readOnly,
-  table,
   text
 } from 'uniform-rest'
 
@@ -19,26 +18,48 @@ import {
 
 export const createDocuments: Migration = {
   name: '103-documents',
-  up: createTables(
-    table('documents', {
-      columns: {
-        id: int(),
-        title: text(100),
-        branchId: int(),
-        isOpen: bool(),
-        grade: int(),
-        author: optional(text(60)),
-        addedAt: dateTime()
-      },
-      sorted: ['title', 'branchId', 'isOpen', 'grade', 'author', 'addedAt']
-    }),
-    table('loans', {
-      columns: { id: int(), memberId: int(), documentId: int(), branchId: int() },
-      sorted: ['memberId', 'documentId', 'branchId'],
-      references: { documentId: 'documents' }
-    }),
-    table('notices', { columns: { id: int(), text: text(100), status: text(20), place: optional(text(20)) } })
-  )
+  steps: [
+    createTable('documents', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('title', 100),
+        t.int('branch_id'),
+        t.boolean('is_open'),
+        t.int('grade'),
+        t.varchar('author', 60).nullable(),
+        t.datetime('added_at'),
+        t.rowVersion()
+      ],
+      indexes: [
+        t.sorted('title'),
+        t.sorted('branch_id'),
+        t.sorted('is_open'),
+        t.sorted('grade'),
+        t.sorted('author'),
+        t.sorted('added_at')
+      ]
+    })),
+    createTable('loans', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.int('member_id'),
+        t.int('document_id'),
+        t.int('branch_id'),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('member_id'), t.sorted('document_id'), t.sorted('branch_id')],
+      foreignKeys: [{ column: 'document_id', references: 'documents.id', onDelete: 'restrict' }]
+    })),
+    createTable('notices', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('text', 100),
+        t.varchar('status', 20),
+        t.varchar('place', 20).nullable(),
+        t.rowVersion()
+      ]
+    }))
+  ]
 }
 
 /** The branches that the claim `branches` names: numbers in an array. */

@@ -1,7 +1,7 @@
 import {
   addColumns,
   column,
-  createTables,
+  createTable,
   defineEntity,
   everyone,
   guid,
@@ -10,7 +10,6 @@ import {
   optional,
   permission,
   readOnly,
-  table,
   text,
   unique
 } from 'uniform-rest'
@@ -35,34 +34,67 @@ const deskFields = { id: readOnly(column('desk_no', int())), label: column('desk
 
 export const createRooms: Migration = {
   name: '104-rooms',
-  up: createTables(
-    table('legacy_regions', { columns: { ...regionFields, altitude }, sorted: ['title', 'altitude'] }),
-    table('legacy_cities', {
-      columns: { ...cityFields, regionId },
-      sorted: ['name'],
-      references: { regionId: 'legacy_regions.region_no' }
-    }),
-    table('legacy_branches', {
-      columns: { ...branchFields, cityId },
-      sorted: ['name'],
-      references: { cityId: 'legacy_cities' }
-    }),
-    table('legacy_rooms', {
-      columns: roomFields,
-      sorted: ['number', 'seats', 'branchId'],
-      references: { branchId: 'legacy_branches.branch_key' },
-      uniqueTogether: [['branchId', 'number']]
-    }),
-    table('legacy_desks', {
-      columns: { ...deskFields, roomId: column('room_ref', int()) },
-      partOf: { roomId: 'legacy_rooms.room_no' }
-    })
-  )
+  steps: [
+    createTable('legacy_regions', (t) => ({
+      columns: [
+        t.int('region_no').autoIncrement(),
+        t.varchar('region_title', 40),
+        t.int('height_m').nullable(),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('region_title'), t.sorted('height_m')]
+    })),
+    createTable('legacy_cities', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('city_name', 40),
+        t.int('region_ref').nullable(),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('city_name'), t.index('region_ref')],
+      foreignKeys: [{ column: 'region_ref', references: 'legacy_regions.region_no', onDelete: 'restrict' }]
+    })),
+    createTable('legacy_branches', (t) => ({
+      columns: [
+        t.guid('branch_key').primaryKey(),
+        t.varchar('branch_title', 60),
+        t.int('city_ref').nullable(),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('branch_title'), t.index('city_ref')],
+      foreignKeys: [{ column: 'city_ref', references: 'legacy_cities.id', onDelete: 'restrict' }]
+    })),
+    createTable('legacy_rooms', (t) => ({
+      columns: [
+        t.int('room_no').autoIncrement(),
+        t.varchar('room_number', 20),
+        t.guid('branch_ref').nullable(),
+        t.int('n_seats'),
+        t.varchar('taken_by', 20).nullable(),
+        t.rowVersion()
+      ],
+      indexes: [
+        t.unique('room_number'),
+        t.sorted('room_number'),
+        t.sorted('branch_ref'),
+        t.sorted('n_seats'),
+        t.unique('branch_ref', 'room_number')
+      ],
+      foreignKeys: [{ column: 'branch_ref', references: 'legacy_branches.branch_key', onDelete: 'restrict' }]
+    })),
+    createTable('legacy_desks', (t) => ({
+      columns: [t.int('desk_no').autoIncrement(), t.varchar('desk_label', 20), t.int('room_ref'), t.rowVersion()],
+      indexes: [t.index('room_ref')],
+      foreignKeys: [{ column: 'room_ref', references: 'legacy_rooms.room_no', onDelete: 'cascade' }]
+    }))
+  ]
 }
 
 export const addColour: Migration = {
   name: '105-room-colour',
-  up: addColumns('legacy_rooms', { columns: { colour }, sorted: ['colour'], idColumn: 'room_no' })
+  steps: [
+    addColumns('legacy_rooms', (t) => ({ columns: [t.varchar('paint', 20).nullable()], indexes: [t.sorted('paint')] }))
+  ]
 }
 
 export const regions = defineEntity({

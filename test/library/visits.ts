@@ -1,5 +1,5 @@
 import {
-  createTables,
+  createTable,
   dateTime,
   defineEntity,
   everyone,
@@ -8,20 +8,22 @@ import {
   type Migration,
   permission,
   readOnly,
-  table,
   text
 } from 'uniform-rest'
 
 export const createVisits: Migration = {
   name: '101-visits',
-  up: createTables(
-    table('visits', {
-      rowVersion: 'none',
-      columns: { id: long(), place: text(100), seenAt: dateTime() },
-      sorted: ['place']
-    }),
-    table('visit_notes', { columns: { id: int(), visitId: long(), text: text(100) }, partOf: { visitId: 'visits' } })
-  )
+  steps: [
+    createTable('visits', (t) => ({
+      columns: [t.bigint('id').autoIncrement(), t.varchar('place', 100), t.datetime('seen_at')],
+      indexes: [t.sorted('place')]
+    })),
+    createTable('visit_notes', (t) => ({
+      columns: [t.int('id').autoIncrement(), t.bigint('visit_id'), t.varchar('text', 100), t.rowVersion()],
+      indexes: [t.index('visit_id')],
+      foreignKeys: [{ column: 'visit_id', references: 'visits.id', onDelete: 'cascade' }]
+    }))
+  ]
 }
 
 export const visits = defineEntity({

@@ -1,6 +1,7 @@
 import type { Options, Sequelize, Transaction } from 'sequelize'
 import { DomainError } from '../../../shared/errors.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
+import type { PresentTable, TableChange } from './tables.js'
 import type { BoundValue, BoundValues, Statement, StatementText } from './statement.js'
 
 /**
@@ -268,8 +269,7 @@ export interface SchemaTools {
    */
   sortOrders(): Promise<ReadonlyMap<string, string>>
   /**
-   * Names of the migrations that have run in the database, read without a lock. Empty if it has no record of them. An
-   * engine may always return an empty set: the migrations' own transaction checks again.
+   * Names of the migrations that have run in the database, read without a lock. Empty if it has no record of them.
    */
   appliedMigrations(): Promise<ReadonlySet<string>>
   /** What the operator can do about an error of a migration. undefined if that is not known. */
@@ -278,23 +278,31 @@ export interface SchemaTools {
   checkRights(): Promise<void>
   /**
    * Runs `work` in a transaction while no other process runs work under the same `name` against the same database;
-   * others wait until it has committed. The lock of a process that dies is released.
+   * others wait until it has committed. The lock of a process that dies is released. With `checkedAtEnd` an engine that
+   * makes tables anew checks foreign keys at the end of the transaction and not before, and deletes no row for them.
    */
-  withLock<Result>(name: string, work: (transaction: Transaction) => Promise<Result>): Promise<Result>
+  withLock<Result>(
+    name: string,
+    work: (transaction: Transaction) => Promise<Result>,
+    foreignKeys?: 'checkedAtEnd'
+  ): Promise<Result>
 }
 
-/** The texts of DDL statements. Each is repeatable. */
+/** The kinds of databases, by which a migration gives a statement for each. MariaDB and Galera take those of `mysql`. */
+export type EngineName = 'sqlite' | 'mysql'
+
+/** The texts of DDL statements. */
 export interface Ddl {
-  /** A table with its indexes. */
-  createTable(table: Table): readonly string[]
-  /** Adds the columns of `table`, with their indexes, to the table of that name. */
-  addColumns(table: Pick<Table, 'name' | 'columns' | 'indexes'>): readonly string[]
-  /** Adds the indexes of `table` to the table of that name. */
-  addIndexes(table: Pick<Table, 'name' | 'indexes'>): readonly string[]
-  /** A SELECT of the `columnName` of every column of a table. */
-  columnNames(table: string): string
-  /** A SELECT of the `indexName` of every index of a table. */
-  indexNames(table: string): string
+  readonly engine: EngineName
+  /**
+   * The statements of a change, repeatable: they leave out what `present` shows to be done. Without it they are those for a
+   * table as the change expects it.
+   */
+  statements(change: TableChange, present?: PresentTable): readonly string[]
+  /** A SELECT of all that a table has: `kind` (`column`, `index`, `foreignKey`, …), `name`, and the `text` that makes it. */
+  presence(table: string): string
+  /** Whether a change takes `foreignKeys: 'checkedAtEnd'` of `withLock`. */
+  defersForeignKeys(change: TableChange): boolean
   /** The statements of each migration of the service's own tables. They are never changed after their release. */
   readonly ownTables: Readonly<Record<OwnTablesMigration, readonly string[]>>
   /** Whether a DDL statement failed because the column that it adds exists. */
@@ -314,35 +322,3 @@ export type OwnTablesMigration =
   | '034-family-refs'
   | '050-account-claims'
   | '051-account-sessions'
-
-/** The description of a table from which DDL is made. */
-export interface Table {
-  readonly name: string
-  /** Columns with their fields. The database numbers a key that is an int or long. */
-  readonly columns: readonly TableColumn[]
-  /** Whether the table also has a `row_version` of eight bytes. */
-  readonly versioned: boolean
-  readonly indexes: readonly TableIndex[]
-  readonly foreignKeys: readonly ForeignKey[]
-}
-
-export interface TableColumn {
-  readonly column: string
-  readonly field: Field
-  /** Whether it is the primary key. */
-  readonly isKey: boolean
-}
-
-export interface TableIndex {
-  readonly name: string
-  readonly unique: boolean
-  readonly keys: readonly (TableColumn & { readonly descending: boolean })[]
-}
-
-/** From a column to the primary key of a table. */
-export interface ForeignKey {
-  readonly column: string
-  readonly to: string
-  readonly toColumn: string
-  readonly onDelete: 'CASCADE' | 'RESTRICT'
-}

@@ -1,8 +1,8 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
-import type { Field } from '../../entity/field.js'
-import type { Ddl, ForeignKey, OwnTablesMigration, SchemaTools, TableColumn, TableIndex } from './engine.js'
+import type { Ddl, OwnTablesMigration, SchemaTools } from './engine.js'
 import { collationOf, type MysqlServer, serverOf } from './mysql-connection.js'
+import { mysqlPresence, mysqlStatements, TABLE_OPTIONS } from './mysql-ddl.js'
 import { errnoOf } from './mysql-sessions.js'
 
 /** ER_DBACCESS_DENIED_ERROR */
@@ -169,36 +169,13 @@ function rightsStatements(table: string, column: string): readonly (readonly [ri
   ]
 }
 
-/** Each statement is atomic and commits by itself, so a table is made together with its indexes. */
 function mysqlDdl(server: MysqlServer): Ddl {
   const collation = collationOf(server)
   return {
-    createTable: ({ name, columns, versioned, indexes, foreignKeys }) => {
-      const lines = [
-        ...columns.map((column) => columnDefinition(column, collation)),
-        ...(versioned ? ['`row_version` BINARY(8) NOT NULL'] : []),
-        ...columns.filter(({ isKey }) => isKey).map(({ column }) => `PRIMARY KEY (\`${column}\`)`),
-        ...indexes.map(indexDefinition),
-        ...foreignKeys.map((key) => foreignKeyDefinition(name, key))
-      ]
-      return [`CREATE TABLE IF NOT EXISTS \`${name}\` (${lines.join(', ')}) ${TABLE_OPTIONS}`]
-    },
-    addColumns: ({ name, columns, indexes }) => {
-      const additions = [
-        ...columns.map((column) => `ADD COLUMN ${columnDefinition(column, collation)}`),
-        ...indexes.map((index) => `ADD ${indexDefinition(index)}`)
-      ]
-      return [`ALTER TABLE \`${name}\` ${additions.join(', ')}`]
-    },
-    addIndexes: ({ name, indexes }) => [
-      `ALTER TABLE \`${name}\` ${indexes.map((index) => `ADD ${indexDefinition(index)}`).join(', ')}`
-    ],
-    columnNames: (table) =>
-      'SELECT COLUMN_NAME AS columnName FROM information_schema.COLUMNS ' +
-      `WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'`,
-    indexNames: (table) =>
-      'SELECT DISTINCT INDEX_NAME AS indexName FROM information_schema.STATISTICS ' +
-      `WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'`,
+    engine: 'mysql',
+    statements: (change, present) => mysqlStatements(change, collation, present),
+    presence: mysqlPresence,
+    defersForeignKeys: () => false,
     ownTables: ownTables(collation),
     isColumnThere: (error) => errnoOf(error) === DUPLICATE_COLUMN,
     createMigrationRecord:
@@ -207,45 +184,6 @@ function mysqlDdl(server: MysqlServer): Ddl {
     // Two nodes of a cluster do not share named locks, so the second one may find the row.
     recordMigration: 'INSERT IGNORE INTO `schema_migrations` (`name`) VALUES ($name)'
   }
-}
-
-const TABLE_OPTIONS = 'ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4'
-
-function columnDefinition({ column, field, isKey }: TableColumn, collation: string): string {
-  const definition = `\`${column}\` ${columnType(field, collation)}${field.nullable ? '' : ' NOT NULL'}`
-  const isNumbered = isKey && (field.type === 'int' || field.type === 'long')
-  return isNumbered ? `${definition} AUTO_INCREMENT` : definition
-}
-
-function columnType(field: Field, collation: string): string {
-  switch (field.type) {
-    case 'string':
-      return `VARCHAR(${field.maxLength}) CHARACTER SET utf8mb4 COLLATE ${collation}`
-    case 'bool':
-      return 'TINYINT(1)'
-    case 'int':
-      return 'INT'
-    case 'long':
-      return 'BIGINT'
-    case 'decimal':
-      return `DECIMAL(${field.precision},${field.scale})`
-    case 'dateTime':
-      return 'DATETIME(3)'
-    case 'guid':
-      return 'CHAR(36) CHARACTER SET ascii COLLATE ascii_bin'
-  }
-}
-
-function indexDefinition({ name, unique, keys }: TableIndex): string {
-  const parts = keys.map(({ column, descending }) => `\`${column}\`${descending ? ' DESC' : ''}`)
-  return `${unique ? 'UNIQUE ' : ''}INDEX \`${name}\` (${parts.join(', ')})`
-}
-
-function foreignKeyDefinition(table: string, { column, to, toColumn, onDelete }: ForeignKey): string {
-  return (
-    `CONSTRAINT \`${table}_${column}_fk\` FOREIGN KEY (\`${column}\`) ` +
-    `REFERENCES \`${to}\` (\`${toColumn}\`) ON DELETE ${onDelete}`
-  )
 }
 
 function ownTables(collation: string): Record<OwnTablesMigration, readonly string[]> {

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Sequelize, Transaction } from 'sequelize'
-import type { FieldType } from '../../entity/field.js'
-import type { Ddl, ForeignKey, OwnTablesMigration, SchemaTools, TableColumn, TableIndex } from './engine.js'
+import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
+import { StartError } from '../../../shared/start-error.js'
+import type { Ddl, OwnTablesMigration, SchemaTools } from './engine.js'
+import { isRebuilt, sqlitePresence, sqliteStatements } from './sqlite-ddl.js'
 
 const COLUMNS = `
   SELECT t.name AS tableName, c.name AS columnName
@@ -13,6 +14,8 @@ const INDEXES = `
     SUBSTR(i.sql, INSTR(i.sql, 'sort_key(\`') + 10, INSTR(i.sql, '\`)') - INSTR(i.sql, 'sort_key(\`') - 10)) AS columnName
   FROM sqlite_master i JOIN pragma_index_list(i.tbl_name) l ON l.name = i.name JOIN pragma_index_xinfo(i.name) x
   WHERE i.type = 'index' AND i.sql IS NOT NULL AND x.seqno = 0 AND l."unique" = 0`
+
+const HAS_RECORD = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
 
 /** On a read-only file a transaction can begin, and the first statement that could write fails. */
 const WRITES_NOTHING = "DELETE FROM `schema_migrations` WHERE `name` = ''"
@@ -36,9 +39,12 @@ export class SqliteSchema implements SchemaTools {
     return Promise.resolve(new Map())
   }
 
-  /** Always empty: SQLite has no rights that could be missing, and its lock is cheap. */
-  appliedMigrations(): Promise<ReadonlySet<string>> {
-    return Promise.resolve(new Set())
+  async appliedMigrations(): Promise<ReadonlySet<string>> {
+    const select = { type: QueryTypes.SELECT } as const
+    const record = await this.#sequelize.query(HAS_RECORD, select)
+    if (record.length === 0) return new Set()
+    const rows = await this.#sequelize.query<{ name: string }>('SELECT `name` FROM `schema_migrations`', select)
+    return new Set(rows.map(({ name }) => name))
   }
 
   migrationRemedy(): Promise<undefined> {
@@ -50,20 +56,52 @@ export class SqliteSchema implements SchemaTools {
   }
 
   /** Takes the file's only write lock, for every name. */
-  async withLock<Result>(_name: string, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  async withLock<Result>(
+    _name: string,
+    work: (transaction: Transaction) => Promise<Result>,
+    foreignKeys?: 'checkedAtEnd'
+  ): Promise<Result> {
     const deadline = performance.now() + LOCK_TIMEOUT_MS
     for (;;) {
       let hasStarted = false
       try {
-        return await this.#sequelize.transaction({ type: Transaction.TYPES.IMMEDIATE }, (transaction) => {
+        return await this.#sequelize.transaction({ type: Transaction.TYPES.IMMEDIATE }, async (transaction) => {
+          if (foreignKeys === 'checkedAtEnd') await this.#beginWithoutForeignKeys(transaction)
           hasStarted = true
-          return work(transaction)
+          const result = await work(transaction)
+          if (foreignKeys === 'checkedAtEnd') await this.#checkForeignKeys(transaction)
+          return result
         })
       } catch (error) {
         if (hasStarted || !isBusy(error) || performance.now() > deadline) throw error
         await delay(POLL_MS)
       }
     }
+  }
+
+  /** SQLite switches foreign keys outside of transactions alone, so the one that has begun is begun again. */
+  async #beginWithoutForeignKeys(transaction: Transaction): Promise<void> {
+    const run = (statement: string) => this.#sequelize.query(statement, { transaction, type: QueryTypes.RAW })
+    await run('ROLLBACK')
+    await run('PRAGMA foreign_keys = OFF')
+    try {
+      await run('BEGIN IMMEDIATE')
+    } catch (error) {
+      // Sequelize rolls back, for which a transaction must be open.
+      await run('BEGIN')
+      throw error
+    }
+  }
+
+  /** The connection of the transaction ends with it, so that no other one is without foreign keys. */
+  async #checkForeignKeys(transaction: Transaction): Promise<void> {
+    const violations = await this.#sequelize.query<{ table: string; parent: string }>('PRAGMA foreign_key_check', {
+      transaction,
+      type: QueryTypes.SELECT
+    })
+    if (violations.length === 0) return
+    const pairs = [...new Set(violations.map(({ table, parent }) => `${table} that refer to no row of ${parent}`))]
+    throw new StartError(`migrations would leave rows of ${pairs.join(', rows of ')}; nothing was changed`)
   }
 }
 
@@ -72,26 +110,11 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && (/SQLITE_BUSY|database is locked/.test(error.message) || isBusy(error.cause))
 }
 
-/** All migrations share one transaction, so a table may take several statements. */
 const sqliteDdl: Ddl = {
-  createTable: ({ name, columns, versioned, indexes, foreignKeys }) => {
-    const lines = [
-      ...columns.map(columnDefinition),
-      ...(versioned ? ['`row_version` BLOB NOT NULL'] : []),
-      ...foreignKeys.map((key) => foreignKeyDefinition(name, key))
-    ]
-    return [
-      `CREATE TABLE IF NOT EXISTS \`${name}\` (${lines.join(', ')}) STRICT`,
-      ...indexes.map((index) => createIndex(name, index))
-    ]
-  },
-  addColumns: ({ name, columns, indexes }) => [
-    ...columns.map((column) => `ALTER TABLE \`${name}\` ADD COLUMN ${columnDefinition(column)}`),
-    ...indexes.map((index) => createIndex(name, index))
-  ],
-  addIndexes: ({ name, indexes }) => indexes.map((index) => createIndex(name, index)),
-  columnNames: (table) => `SELECT name AS columnName FROM pragma_table_info('${table}')`,
-  indexNames: (table) => `SELECT name AS indexName FROM pragma_index_list('${table}')`,
+  engine: 'sqlite',
+  statements: sqliteStatements,
+  presence: sqlitePresence,
+  defersForeignKeys: isRebuilt,
   ownTables: ownTables(),
   isColumnThere: (error) => {
     const parent = error instanceof Error && 'parent' in error ? error.parent : error
@@ -99,41 +122,6 @@ const sqliteDdl: Ddl = {
   },
   createMigrationRecord: 'CREATE TABLE IF NOT EXISTS `schema_migrations` (`name` TEXT NOT NULL PRIMARY KEY)',
   recordMigration: 'INSERT OR IGNORE INTO `schema_migrations` (`name`) VALUES ($name)'
-}
-
-/** Decimals are whole numbers of their smallest unit, since SQLite has no exact decimals of its own. */
-const TYPES: Record<FieldType, string> = {
-  string: 'TEXT',
-  bool: 'INTEGER',
-  int: 'INTEGER',
-  long: 'INTEGER',
-  decimal: 'INTEGER',
-  dateTime: 'TEXT',
-  guid: 'TEXT'
-}
-
-function columnDefinition({ column, field, isKey }: TableColumn): string {
-  const definition = `\`${column}\` ${TYPES[field.type]}${field.nullable ? '' : ' NOT NULL'}`
-  if (!isKey) return definition
-  return `${definition} PRIMARY KEY${field.type === 'int' || field.type === 'long' ? ' AUTOINCREMENT' : ''}`
-}
-
-function createIndex(table: string, { name, unique, keys }: TableIndex): string {
-  const parts = keys.map((key) => `${indexKey(key)}${key.descending ? ' DESC' : ''}`)
-  return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS \`${name}\` ON \`${table}\` (${parts.join(', ')})`
-}
-
-/** SQLite has no collation like that of the servers, so strings are indexed by a key that has the same order. */
-function indexKey({ column, field, isKey }: TableColumn): string {
-  return !isKey && field.type === 'string' ? `sort_key(\`${column}\`)` : `\`${column}\``
-}
-
-/** SQLite reports a violated RESTRICT as a failed trigger. NO ACTION forbids the same and is reported as a foreign key. */
-function foreignKeyDefinition(table: string, { column, to, toColumn, onDelete }: ForeignKey): string {
-  return (
-    `CONSTRAINT \`${table}_${column}_fk\` FOREIGN KEY (\`${column}\`) ` +
-    `REFERENCES \`${to}\` (\`${toColumn}\`) ON DELETE ${onDelete === 'RESTRICT' ? 'NO ACTION' : onDelete}`
-  )
 }
 
 function ownTables(): Record<OwnTablesMigration, readonly string[]> {

@@ -1,7 +1,6 @@
-import { dateTime, long, optional, text } from '../../entity/field.js'
 import type { OwnTablesMigration } from '../engines/engine.js'
+import { addColumns, createTable } from './builders.js'
 import type { Migration } from './migrate.js'
-import { addColumns, createTables, table } from './tables.js'
 
 /**
  * A migration of tables that belong to no entity and whose columns no entity file can describe. Each engine holds its
@@ -9,18 +8,7 @@ import { addColumns, createTables, table } from './tables.js'
  * run before, as a whole, and is skipped.
  */
 function ownTables(name: OwnTablesMigration): Migration {
-  return {
-    name,
-    up: async ({ ddl, run }) => {
-      for (const statement of ddl.ownTables[name]) {
-        try {
-          await run(statement)
-        } catch (error) {
-          if (!ddl.isColumnThere(error)) throw error
-        }
-      }
-    }
-  }
+  return { name, steps: [{ kind: 'engineTables', name }] }
 }
 
 /** Idempotency keys of writes with their stored answers, purged by `expires_at`. Times are epoch milliseconds. */
@@ -32,19 +20,20 @@ const createIdempotencyKeys = ownTables('005-idempotency-keys')
  */
 const createAuditEntries: Migration = {
   name: '006-audit-entries',
-  up: createTables(
-    table('audit_entries', {
-      columns: {
-        id: long(),
-        at: dateTime(),
-        subject: text(512),
-        resource: text(64),
-        rowId: text(64),
-        action: text(64)
-      },
-      sorted: ['at', 'subject', 'resource', 'rowId', 'action']
-    })
-  )
+  steps: [
+    createTable('audit_entries', (t) => ({
+      columns: [
+        t.bigint('id').autoIncrement(),
+        t.datetime('at'),
+        t.varchar('subject', 512),
+        t.varchar('resource', 64),
+        t.varchar('row_id', 64),
+        t.varchar('action', 64),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('at'), t.sorted('subject'), t.sorted('resource'), t.sorted('row_id'), t.sorted('action')]
+    }))
+  ]
 }
 
 /**
@@ -63,7 +52,12 @@ const createSessions = ownTables('008-sessions')
 /** The request that made an audit entry. Entries made before this migration have none. */
 const addAuditRequestId: Migration = {
   name: '030-audit-request-id',
-  up: addColumns('audit_entries', { columns: { requestId: optional(text(128)) }, indexed: ['requestId'] })
+  steps: [
+    addColumns('audit_entries', (t) => ({
+      columns: [t.varchar('request_id', 128).nullable()],
+      indexes: [t.index('request_id')]
+    }))
+  ]
 }
 
 /**

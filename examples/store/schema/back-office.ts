@@ -1,128 +1,183 @@
-import {
-  bool,
-  createTables,
-  dateTime,
-  freeText,
-  guid,
-  int,
-  long,
-  type Migration,
-  money,
-  optional,
-  table,
-  text,
-  unique
-} from 'uniform-rest'
+import { createTable, type Migration } from 'uniform-rest'
 
 export const createCoupons: Migration = {
   name: '010-coupons',
-  up: createTables(
-    table('coupons', {
-      columns: {
-        id: int(),
-        code: unique(text(64)),
-        percent: int(),
-        startsAt: dateTime(),
-        endsAt: optional(dateTime()),
-        isActive: bool()
-      },
-      sorted: ['code', 'percent', 'startsAt', 'endsAt', 'isActive']
-    })
-  )
+  steps: [
+    createTable('coupons', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('code', 64),
+        t.int('percent'),
+        t.datetime('starts_at'),
+        t.datetime('ends_at').nullable(),
+        t.boolean('is_active'),
+        t.rowVersion()
+      ],
+      indexes: [
+        t.unique('code'),
+        t.sorted('code'),
+        t.sorted('percent'),
+        t.sorted('starts_at'),
+        t.sorted('ends_at'),
+        t.sorted('is_active')
+      ]
+    }))
+  ]
 }
 
 export const createReturns: Migration = {
   name: '011-returns',
-  up: createTables(
-    table('returns', {
-      columns: {
-        id: int(),
-        orderId: int(),
-        customerId: int(),
-        reason: freeText(2000),
-        status: text(32),
-        requestedAt: dateTime(),
-        rejectReason: optional(freeText(2000))
-      },
-      sorted: ['orderId', 'customerId', 'status', 'requestedAt'],
-      references: { orderId: 'orders', customerId: 'customers' }
-    }),
-    table('return_lines', {
-      columns: { id: int(), returnId: int(), productId: int(), variantId: optional(int()), quantity: int() },
-      partOf: { returnId: 'returns' },
-      references: { productId: 'products', variantId: 'product_variants' }
-    })
-  )
+  steps: [
+    createTable('returns', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.int('order_id'),
+        t.int('customer_id'),
+        t.varchar('reason', 2000),
+        t.varchar('status', 32),
+        t.datetime('requested_at'),
+        t.varchar('reject_reason', 2000).nullable(),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('order_id'), t.sorted('customer_id'), t.sorted('status'), t.sorted('requested_at')],
+      foreignKeys: [
+        { column: 'order_id', references: 'orders.id', onDelete: 'restrict' },
+        { column: 'customer_id', references: 'customers.id', onDelete: 'restrict' }
+      ]
+    })),
+    createTable('return_lines', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.int('return_id'),
+        t.int('product_id'),
+        t.int('variant_id').nullable(),
+        t.int('quantity'),
+        t.rowVersion()
+      ],
+      indexes: [t.index('return_id'), t.index('product_id'), t.index('variant_id')],
+      foreignKeys: [
+        { column: 'return_id', references: 'returns.id', onDelete: 'cascade' },
+        { column: 'product_id', references: 'products.id', onDelete: 'restrict' },
+        { column: 'variant_id', references: 'product_variants.id', onDelete: 'restrict' }
+      ]
+    }))
+  ]
 }
 
 export const createInvoices: Migration = {
   name: '012-invoices',
-  up: createTables(
-    table('invoices', {
-      columns: {
-        id: int(),
-        orderId: unique(int()),
-        customerId: int(),
-        number: unique(text(64)),
-        total: money(12, 2),
-        status: text(32),
-        issuedAt: optional(dateTime())
-      },
-      sorted: ['orderId', 'customerId', 'number', 'total', 'status', 'issuedAt'],
-      references: { orderId: 'orders', customerId: 'customers' }
-    })
-  )
+  steps: [
+    createTable('invoices', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.int('order_id'),
+        t.int('customer_id'),
+        t.varchar('number', 64),
+        t.decimal('total', 12, 2),
+        t.varchar('status', 32),
+        t.datetime('issued_at').nullable(),
+        t.rowVersion()
+      ],
+      indexes: [
+        t.unique('order_id'),
+        t.sorted('order_id'),
+        t.sorted('customer_id'),
+        t.unique('number'),
+        t.sorted('number'),
+        t.sorted('total'),
+        t.sorted('status'),
+        t.sorted('issued_at')
+      ],
+      foreignKeys: [
+        { column: 'order_id', references: 'orders.id', onDelete: 'restrict' },
+        { column: 'customer_id', references: 'customers.id', onDelete: 'restrict' }
+      ]
+    }))
+  ]
 }
 
 export const createSuppliers: Migration = {
   name: '013-suppliers',
-  up: createTables(
-    table('suppliers', {
-      columns: { id: int(), name: text(200), country: text(64), isActive: bool() },
-      sorted: ['name', 'country', 'isActive']
-    })
-  )
+  steps: [
+    createTable('suppliers', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('name', 200),
+        t.varchar('country', 64),
+        t.boolean('is_active'),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('name'), t.sorted('country'), t.sorted('is_active')]
+    }))
+  ]
 }
 
 export const createPurchaseOrders: Migration = {
   name: '014-purchase-orders',
-  up: createTables(
-    table('purchase_orders', {
-      columns: {
-        id: int(),
-        supplierId: int(),
-        status: text(32),
-        expectedAt: optional(dateTime()),
-        cancelReason: optional(freeText(2000))
-      },
-      sorted: ['supplierId', 'status', 'expectedAt'],
-      references: { supplierId: 'suppliers' }
-    }),
-    table('purchase_order_lines', {
-      columns: { id: int(), purchaseOrderId: int(), productId: int(), quantity: int(), receivedQuantity: int() },
-      partOf: { purchaseOrderId: 'purchase_orders' },
-      references: { productId: 'products' }
-    })
-  )
+  steps: [
+    createTable('purchase_orders', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.int('supplier_id'),
+        t.varchar('status', 32),
+        t.datetime('expected_at').nullable(),
+        t.varchar('cancel_reason', 2000).nullable(),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('supplier_id'), t.sorted('status'), t.sorted('expected_at')],
+      foreignKeys: [{ column: 'supplier_id', references: 'suppliers.id', onDelete: 'restrict' }]
+    })),
+    createTable('purchase_order_lines', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.int('purchase_order_id'),
+        t.int('product_id'),
+        t.int('quantity'),
+        t.int('received_quantity'),
+        t.rowVersion()
+      ],
+      indexes: [t.index('purchase_order_id'), t.index('product_id')],
+      foreignKeys: [
+        { column: 'purchase_order_id', references: 'purchase_orders.id', onDelete: 'cascade' },
+        { column: 'product_id', references: 'products.id', onDelete: 'restrict' }
+      ]
+    }))
+  ]
 }
 
 export const createWarehouses: Migration = {
   name: '015-warehouses',
-  up: createTables(
-    table('warehouses', {
-      columns: { id: guid(), name: text(200), city: text(200), isOpen: bool() },
-      sorted: ['name', 'city', 'isOpen']
-    })
-  )
+  steps: [
+    createTable('warehouses', (t) => ({
+      columns: [
+        t.guid('id').primaryKey(),
+        t.varchar('name', 200),
+        t.varchar('city', 200),
+        t.boolean('is_open'),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('name'), t.sorted('city'), t.sorted('is_open')]
+    }))
+  ]
 }
 
 export const createStockItems: Migration = {
   name: '016-stock-items',
-  up: createTables(
-    table('stock_items', {
-      columns: { id: long(), warehouseId: guid(), productId: int(), onHand: int(), reserved: int() },
-      sorted: ['warehouseId', 'productId', 'onHand', 'reserved'],
-      references: { warehouseId: 'warehouses', productId: 'products' }
-    })
-  )
+  steps: [
+    createTable('stock_items', (t) => ({
+      columns: [
+        t.bigint('id').autoIncrement(),
+        t.guid('warehouse_id'),
+        t.int('product_id'),
+        t.int('on_hand'),
+        t.int('reserved'),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('warehouse_id'), t.sorted('product_id'), t.sorted('on_hand'), t.sorted('reserved')],
+      foreignKeys: [
+        { column: 'warehouse_id', references: 'warehouses.id', onDelete: 'restrict' },
+        { column: 'product_id', references: 'products.id', onDelete: 'restrict' }
+      ]
+    }))
+  ]
 }

@@ -1,159 +1,185 @@
-import {
-  addColumns,
-  addSortOrders,
-  bool,
-  createTables,
-  dateTime,
-  freeText,
-  guid,
-  int,
-  long,
-  type Migration,
-  money,
-  optional,
-  table,
-  text,
-  unique
-} from 'uniform-rest'
+import { addColumns, addIndexes, createTable, type Migration } from 'uniform-rest'
 
 export const createCategories: Migration = {
   name: '001-categories',
-  up: createTables(
-    table('categories', {
-      columns: {
-        id: int(),
-        name: unique(text(200)),
-        parentId: optional(int()),
-        slug: unique(text(64))
-      },
-      sorted: ['name', 'parentId', 'slug'],
-      references: { parentId: 'categories' }
-    })
-  )
+  steps: [
+    createTable('categories', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('name', 200),
+        t.int('parent_id').nullable(),
+        t.varchar('slug', 64),
+        t.rowVersion()
+      ],
+      indexes: [t.unique('name'), t.sorted('name'), t.sorted('parent_id'), t.unique('slug'), t.sorted('slug')],
+      foreignKeys: [{ column: 'parent_id', references: 'categories.id', onDelete: 'restrict' }]
+    }))
+  ]
 }
 
 export const createProducts: Migration = {
   name: '002-products',
-  up: createTables(
-    table('products', {
-      columns: {
-        id: int(),
-        name: text(200),
-        sku: unique(text(64)),
-        categoryId: int(),
-        price: money(10, 2),
-        weightGrams: optional(int()),
-        barcode: optional(long()),
-        isActive: bool(),
-        releasedAt: optional(dateTime()),
-        externalId: optional(guid()),
-        description: optional(freeText(2000))
-      },
-      sorted: ['name', 'sku', 'categoryId', 'price', 'weightGrams', 'barcode', 'isActive', 'releasedAt', 'externalId'],
-      references: { categoryId: 'categories' }
-    }),
-    table('product_variants', {
-      columns: {
-        id: int(),
-        productId: int(),
-        name: text(200),
-        sku: unique(text(64)),
-        price: money(10, 2),
-        stock: int()
-      },
-      partOf: { productId: 'products' }
-    })
-  )
+  steps: [
+    createTable('products', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('name', 200),
+        t.varchar('sku', 64),
+        t.int('category_id'),
+        t.decimal('price', 10, 2),
+        t.int('weight_grams').nullable(),
+        t.bigint('barcode').nullable(),
+        t.boolean('is_active'),
+        t.datetime('released_at').nullable(),
+        t.guid('external_id').nullable(),
+        t.varchar('description', 2000).nullable(),
+        t.rowVersion()
+      ],
+      indexes: [
+        t.sorted('name'),
+        t.unique('sku'),
+        t.sorted('sku'),
+        t.sorted('category_id'),
+        t.sorted('price'),
+        t.sorted('weight_grams'),
+        t.sorted('barcode'),
+        t.sorted('is_active'),
+        t.sorted('released_at'),
+        t.sorted('external_id')
+      ],
+      foreignKeys: [{ column: 'category_id', references: 'categories.id', onDelete: 'restrict' }]
+    })),
+    createTable('product_variants', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.int('product_id'),
+        t.varchar('name', 200),
+        t.varchar('sku', 64),
+        t.decimal('price', 10, 2),
+        t.int('stock'),
+        t.rowVersion()
+      ],
+      indexes: [t.index('product_id'), t.unique('sku')],
+      foreignKeys: [{ column: 'product_id', references: 'products.id', onDelete: 'cascade' }]
+    }))
+  ]
 }
 
 export const createCustomers: Migration = {
   name: '003-customers',
-  up: createTables(
-    table('customers', {
-      columns: {
-        id: int(),
-        name: text(200),
-        email: unique(text(254)),
-        phone: optional(text(40)),
-        isSuspended: bool(),
-        createdAt: dateTime(),
-        riskNote: optional(freeText(2000))
-      },
-      sorted: ['name', 'email', 'phone', 'isSuspended', 'createdAt']
-    }),
-    table('customer_addresses', {
-      columns: {
-        id: int(),
-        customerId: int(),
-        line1: text(200),
-        city: text(200),
-        postalCode: text(40),
-        country: text(64)
-      },
-      partOf: { customerId: 'customers' }
-    })
-  )
+  steps: [
+    createTable('customers', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('name', 200),
+        t.varchar('email', 254),
+        t.varchar('phone', 40).nullable(),
+        t.boolean('is_suspended'),
+        t.datetime('created_at'),
+        t.varchar('risk_note', 2000).nullable(),
+        t.rowVersion()
+      ],
+      indexes: [
+        t.sorted('name'),
+        t.unique('email'),
+        t.sorted('email'),
+        t.sorted('phone'),
+        t.sorted('is_suspended'),
+        t.sorted('created_at')
+      ]
+    })),
+    createTable('customer_addresses', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.int('customer_id'),
+        t.varchar('line1', 200),
+        t.varchar('city', 200),
+        t.varchar('postal_code', 40),
+        t.varchar('country', 64),
+        t.rowVersion()
+      ],
+      indexes: [t.index('customer_id')],
+      foreignKeys: [{ column: 'customer_id', references: 'customers.id', onDelete: 'cascade' }]
+    }))
+  ]
 }
 
 export const createOrders: Migration = {
   name: '004-orders',
-  up: createTables(
-    table('orders', {
-      columns: {
-        id: int(),
-        number: unique(text(64)),
-        customerId: int(),
-        status: text(32),
-        total: money(12, 2),
-        placedAt: dateTime(),
-        paidAt: optional(dateTime()),
-        deliveredAt: optional(dateTime()),
-        trackingCode: optional(text(64))
-      },
-      sorted: ['number', 'customerId', 'status', 'total', 'placedAt', 'paidAt', 'deliveredAt', 'trackingCode'],
-      references: { customerId: 'customers' }
-    }),
-    table('order_lines', {
-      columns: {
-        id: int(),
-        orderId: int(),
-        productId: int(),
-        variantId: optional(int()),
-        quantity: int(),
-        unitPrice: money(10, 2)
-      },
-      partOf: { orderId: 'orders' },
-      references: { productId: 'products', variantId: 'product_variants' }
-    })
-  )
+  steps: [
+    createTable('orders', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('number', 64),
+        t.int('customer_id'),
+        t.varchar('status', 32),
+        t.decimal('total', 12, 2),
+        t.datetime('placed_at'),
+        t.datetime('paid_at').nullable(),
+        t.datetime('delivered_at').nullable(),
+        t.varchar('tracking_code', 64).nullable(),
+        t.rowVersion()
+      ],
+      indexes: [
+        t.unique('number'),
+        t.sorted('number'),
+        t.sorted('customer_id'),
+        t.sorted('status'),
+        t.sorted('total'),
+        t.sorted('placed_at'),
+        t.sorted('paid_at'),
+        t.sorted('delivered_at'),
+        t.sorted('tracking_code')
+      ],
+      foreignKeys: [{ column: 'customer_id', references: 'customers.id', onDelete: 'restrict' }]
+    })),
+    createTable('order_lines', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.int('order_id'),
+        t.int('product_id'),
+        t.int('variant_id').nullable(),
+        t.int('quantity'),
+        t.decimal('unit_price', 10, 2),
+        t.rowVersion()
+      ],
+      indexes: [t.index('order_id'), t.index('product_id'), t.index('variant_id')],
+      foreignKeys: [
+        { column: 'order_id', references: 'orders.id', onDelete: 'cascade' },
+        { column: 'product_id', references: 'products.id', onDelete: 'restrict' },
+        { column: 'variant_id', references: 'product_variants.id', onDelete: 'restrict' }
+      ]
+    }))
+  ]
 }
 
 export const addProductCosts: Migration = {
   name: '040-product-costs',
-  up: addColumns('products', {
-    columns: { costPrice: optional(money(10, 2)), reorderLevel: optional(int()) },
-    sorted: ['costPrice', 'reorderLevel']
-  })
+  steps: [
+    addColumns('products', (t) => ({
+      columns: [t.decimal('cost_price', 10, 2).nullable(), t.int('reorder_level').nullable()],
+      indexes: [t.sorted('cost_price'), t.sorted('reorder_level')]
+    }))
+  ]
 }
 
 export const addCreditLimits: Migration = {
   name: '041-credit-limits',
-  up: addColumns('customers', { columns: { creditLimit: optional(money(12, 2)) } })
+  steps: [addColumns('customers', (t) => ({ columns: [t.decimal('credit_limit', 12, 2).nullable()] }))]
 }
 
 export const addUnitCosts: Migration = {
   name: '042-unit-costs',
-  up: addColumns('order_lines', { columns: { unitCost: optional(money(10, 2)) } })
+  steps: [addColumns('order_lines', (t) => ({ columns: [t.decimal('unit_cost', 10, 2).nullable()] }))]
 }
 
 /** The products of each category by price, both ways. */
 export const orderProductsByPrice: Migration = {
   name: '045-product-orders',
-  up: addSortOrders('products', {
-    columns: { categoryId: int(), price: money(10, 2) },
-    sortOrders: [
-      ['categoryId asc', 'price asc'],
-      ['categoryId asc', 'price desc']
-    ]
-  })
+  steps: [
+    addIndexes('products', (t) => [
+      t.index('category_id', 'price').named('products_category_id_price_order'),
+      t.index('category_id', 'price desc').named('products_category_id_price_desc_order')
+    ])
+  ]
 }

@@ -1,0 +1,245 @@
+import {
+  columnOf,
+  type ColumnType,
+  type ForeignKey,
+  type PresentTable,
+  type Table,
+  type TableChange,
+  type TableColumn,
+  type TableIndex
+} from './tables.js'
+
+/**
+ * The statements of a change. All of a migration share one transaction, so that one that was interrupted has done nothing.
+ * What is `present` already (undefined: all is as `before` says) is left out of what is added.
+ */
+export function sqliteStatements(
+  { step, before, after }: TableChange,
+  present: PresentTable | undefined
+): readonly string[] {
+  const table = `\`${step.table}\``
+  const added = (indexes: readonly TableIndex[]): string[] =>
+    after === undefined
+      ? []
+      : after.indexes
+          .filter(({ name }) => indexes.some((one) => one.name === name))
+          .map((index) => createIndex(after, index))
+  const dropped = (names: readonly string[]): string[] => names.map((name) => `DROP INDEX IF EXISTS \`${name}\``)
+  switch (step.kind) {
+    case 'createTable':
+      return after === undefined
+        ? []
+        : [createTable(after, after.name), ...after.indexes.map((index) => createIndex(after, index))]
+    case 'renameTable':
+      return present?.columns.size === 0 ? [] : [`ALTER TABLE ${table} RENAME TO \`${step.to}\``]
+    case 'dropTable':
+      return [`DROP TABLE IF EXISTS ${table}`]
+    case 'addIndexes':
+      return added(step.indexes)
+    case 'dropIndexes':
+      return dropped(step.indexes)
+    default:
+      break
+  }
+  if (before === undefined || after === undefined) return []
+  if (isRebuilt({ step, before, after })) return rebuild({ before, after }, present)
+  switch (step.kind) {
+    case 'addColumns': {
+      const keyOf = (column: string): string =>
+        step.foreignKeys.filter((key) => key.column === column).map((key) => ` ${references(key)}`)[0] ?? ''
+      return [
+        ...step.columns
+          .filter(({ name }) => present?.columns.has(name) !== true)
+          .map((column) => {
+            const definition = `${columnDefinition(column)}${versionOfOld(column)}${keyOf(column.name)}`
+            return `ALTER TABLE ${table} ADD COLUMN ${definition}`
+          }),
+        ...added(step.indexes)
+      ]
+    }
+    case 'renameColumn': {
+      // SQLite would write the new name into the expressions of indexes in its own quotes, and check-schema.ts reads them.
+      const indexes = before.indexes.filter(({ keys }) => keys.some(({ column }) => column === step.from))
+      return [
+        ...dropped(indexes.map(({ name }) => name)),
+        `ALTER TABLE ${table} RENAME COLUMN \`${step.from}\` TO \`${step.to}\``,
+        ...added(indexes)
+      ]
+    }
+    case 'dropColumns': {
+      const indexes = before.indexes.filter(({ keys }) => keys.some(({ column }) => step.columns.includes(column)))
+      const names = step.columns.filter((name) => present?.columns.has(name) !== false)
+      return [
+        ...dropped(indexes.map(({ name }) => name)),
+        ...names.map((name) => `ALTER TABLE ${table} DROP COLUMN \`${name}\``)
+      ]
+    }
+    default:
+      // The type of the column is stored as before.
+      return []
+  }
+}
+
+/**
+ * Whether a change makes a table anew or drops it. Both delete rows of a table that others refer to, for which SQLite
+ * would delete the rows that refer to them, so foreign keys are off meanwhile and are checked at the end.
+ */
+export function isRebuilt({ step, before, after }: TableChange): boolean {
+  switch (step.kind) {
+    case 'dropTable':
+    case 'addForeignKeys':
+    case 'dropForeignKeys':
+      return true
+    case 'addColumns':
+      // SQLite adds no column that refers to others and is never null.
+      return step.foreignKeys.some(({ column }) =>
+        step.columns.some(({ name, nullable }) => name === column && !nullable)
+      )
+    case 'alterColumn': {
+      if (before === undefined || after === undefined) return false
+      const [old, altered] = [columnOf(before, step.column.name), columnOf(after, step.column.name)]
+      return columnDefinition(old) !== columnDefinition(altered) || converted(old, altered) !== `\`${old.name}\``
+    }
+    case 'dropColumns':
+      return before?.foreignKeys.some(({ column }) => step.columns.includes(column)) ?? false
+    default:
+      return false
+  }
+}
+
+/** A SELECT of the `kind` and `name` of all that a table has, and the `text` of what makes it. */
+export function sqlitePresence(table: string): string {
+  return (
+    `SELECT 'column' AS kind, name, NULL AS text FROM pragma_table_info('${table}') UNION ALL ` +
+    `SELECT type, name, sql FROM sqlite_master WHERE tbl_name = '${table}' AND type IN ('index', 'trigger')`
+  )
+}
+
+/**
+ * The order of https://sqlite.org/lang_altertable.html#otheralter: a table of the new form, its rows, the old table
+ * dropped, the new one renamed, and then the indexes and triggers.
+ */
+function rebuild(
+  { before, after }: { readonly before: Table; readonly after: Table },
+  present: PresentTable | undefined
+): string[] {
+  const fresh = `${after.name}_rebuilt`
+  const known = [...before.indexes, ...after.indexes].map(({ name }) => name)
+  const extras = [...(present?.extras ?? [])].filter(([name]) => !known.includes(name))
+  const kept = after.columns.filter(({ name }) => before.columns.some((one) => one.name === name))
+  const made = after.columns.filter((column) => !kept.includes(column))
+  const values = [
+    ...kept.map((column) => converted(columnOf(before, column.name), column)),
+    ...made.map((column) => (column.type.kind === 'rowVersion' ? VERSION_0 : literal(column)))
+  ]
+  const names = [...kept, ...made].map(({ name }) => `\`${name}\``)
+  return [
+    createTable(after, fresh),
+    `INSERT INTO \`${fresh}\` (${names.join(', ')}) SELECT ${values.join(', ')} FROM \`${before.name}\``,
+    ...(after.columns.some(({ key }) => key === 'autoIncrement') ? numberOn(before.name, fresh) : []),
+    `DROP TABLE \`${before.name}\``,
+    `ALTER TABLE \`${fresh}\` RENAME TO \`${after.name}\``,
+    ...after.indexes.map((index) => createIndex(after, index)),
+    ...extras.map(([, text]) => text)
+  ]
+}
+
+/** No id is given twice, also not that of a row that is gone. */
+function numberOn(before: string, after: string): string[] {
+  return [
+    `DELETE FROM sqlite_sequence WHERE name = '${after}'`,
+    `INSERT INTO sqlite_sequence (name, seq) SELECT '${after}', seq FROM sqlite_sequence WHERE name = '${before}'`
+  ]
+}
+
+function createTable({ name, columns, foreignKeys }: Table, as: string): string {
+  // Of a table that refers to itself the new one refers to the name that it gets in the end.
+  const lines = [
+    ...columns.map(columnDefinition),
+    ...foreignKeys.map((key) => `CONSTRAINT \`${key.name}\` FOREIGN KEY (\`${key.column}\`) ${references(key)}`)
+  ]
+  return `CREATE TABLE ${as === name ? 'IF NOT EXISTS ' : ''}\`${as}\` (${lines.join(', ')}) STRICT`
+}
+
+/** Decimals are whole numbers of their smallest unit, since SQLite has no exact decimals of its own. */
+const TYPES: Record<ColumnType['kind'], 'TEXT' | 'INTEGER' | 'BLOB'> = {
+  varchar: 'TEXT',
+  boolean: 'INTEGER',
+  int: 'INTEGER',
+  bigint: 'INTEGER',
+  decimal: 'INTEGER',
+  datetime: 'TEXT',
+  guid: 'TEXT',
+  rowVersion: 'BLOB'
+}
+
+const VERSION_0 = "x'0000000000000000'"
+
+function columnDefinition(column: TableColumn): string {
+  const { name, type, nullable, key, defaultTo } = column
+  const definition = `\`${name}\` ${TYPES[type.kind]}${nullable ? '' : ' NOT NULL'}`
+  if (key !== 'none') return `${definition} PRIMARY KEY${key === 'autoIncrement' ? ' AUTOINCREMENT' : ''}`
+  return defaultTo === undefined ? definition : `${definition} DEFAULT ${literal(column)}`
+}
+
+/** Rows that are there when a table gets row versions all have version 0. */
+function versionOfOld({ type }: TableColumn): string {
+  return type.kind === 'rowVersion' ? ` DEFAULT ${VERSION_0}` : ''
+}
+
+function literal({ type, defaultTo }: TableColumn): string {
+  if (defaultTo === undefined) return 'NULL'
+  if (type.kind === 'decimal') return unitsOf(String(defaultTo), type.scale)
+  if (typeof defaultTo !== 'string') return String(Number(defaultTo))
+  switch (type.kind) {
+    case 'datetime':
+    case 'varchar':
+    case 'guid':
+      return `'${defaultTo.replaceAll("'", "''")}'`
+    default:
+      return defaultTo
+  }
+}
+
+/** `-1.5` with scale 2 as `-150`. */
+function unitsOf(decimal: string, scale: number): string {
+  const [whole = '', part = ''] = decimal.split('.')
+  return String(BigInt(`${whole}${part.slice(0, scale).padEnd(scale, '0')}`))
+}
+
+/** The values of a column in its new type. */
+function converted(before: TableColumn, after: TableColumn): string {
+  const column = `\`${before.name}\``
+  const value = convertedType(column, before.type, after.type)
+  const isFilled = before.nullable && !after.nullable && after.defaultTo !== undefined
+  return isFilled ? `COALESCE(${value}, ${literal(after)})` : value
+}
+
+function convertedType(column: string, before: ColumnType, after: ColumnType): string {
+  const [old, altered] = [scaleOf(before), scaleOf(after)]
+  if (TYPES[before.kind] === 'INTEGER' && TYPES[after.kind] === 'TEXT') return `CAST(${column} AS TEXT)`
+  if (altered > old) return `${column} * ${10n ** BigInt(altered - old)}`
+  if (altered === old) return column
+  // Half a unit is rounded away from zero, as the servers do.
+  const unit = 10n ** BigInt(old - altered)
+  return `(${column} + CASE WHEN ${column} < 0 THEN -${unit / 2n} ELSE ${unit / 2n} END) / ${unit}`
+}
+
+function scaleOf(type: ColumnType): number {
+  return type.kind === 'decimal' ? type.scale : 0
+}
+
+function createIndex(table: Table, { name, unique, keys }: TableIndex): string {
+  const parts = keys.map(({ column, descending }) => `${indexKey(columnOf(table, column))}${descending ? ' DESC' : ''}`)
+  return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS \`${name}\` ON \`${table.name}\` (${parts.join(', ')})`
+}
+
+/** SQLite has no collation like that of the servers, so strings are indexed by a key that has the same order. */
+function indexKey({ name, type, key }: TableColumn): string {
+  return key === 'none' && type.kind === 'varchar' ? `sort_key(\`${name}\`)` : `\`${name}\``
+}
+
+/** SQLite reports a violated RESTRICT as a failed trigger. NO ACTION forbids the same and is reported as a foreign key. */
+function references({ to, toColumn, onDelete }: ForeignKey): string {
+  return `REFERENCES \`${to}\` (\`${toColumn}\`) ON DELETE ${onDelete === 'restrict' ? 'NO ACTION' : 'CASCADE'}`
+}

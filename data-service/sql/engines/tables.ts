@@ -1,0 +1,222 @@
+/**
+ * Tables as migrations describe them. Nothing here depends on the words of entity files: what a migration says keeps its
+ * meaning, whatever becomes of them.
+ */
+export interface Table {
+  readonly name: string
+  readonly columns: readonly TableColumn[]
+  readonly indexes: readonly TableIndex[]
+  readonly foreignKeys: readonly ForeignKey[]
+}
+
+export interface TableColumn {
+  readonly name: string
+  readonly type: ColumnType
+  readonly nullable: boolean
+  /** Whether it is the primary key, and whether the database numbers it. */
+  readonly key: 'none' | 'primary' | 'autoIncrement'
+  /** In the form of the column's values in JSON: `'1.50'` for a decimal, `'2026-01-31T08:00:00.000Z'` for a datetime. */
+  readonly defaultTo?: string | number | boolean
+}
+
+/**
+ * The types of columns. A released type never changes its meaning; a new one is added here and in the table of types of
+ * each engine.
+ * - `varchar`: text of at most `length` characters, compared without letter case
+ * - `boolean`, `int` (32 bits), `bigint` (64 bits), `decimal` (exact digits)
+ * - `datetime`: UTC with milliseconds
+ * - `guid`: 36 characters in lower case
+ * - `rowVersion`: the eight bytes of `row_version`
+ */
+export type ColumnType =
+  | { readonly kind: 'varchar'; readonly length: number }
+  | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number }
+  | { readonly kind: 'boolean' | 'int' | 'bigint' | 'datetime' | 'guid' | 'rowVersion' }
+
+export interface TableIndex {
+  readonly name: string
+  readonly unique: boolean
+  readonly keys: readonly IndexKey[]
+}
+
+export interface IndexKey {
+  readonly column: string
+  readonly descending: boolean
+}
+
+/** From a column to the primary key of a table. */
+export interface ForeignKey {
+  /** The name of the constraint. */
+  readonly name: string
+  readonly column: string
+  readonly to: string
+  readonly toColumn: string
+  readonly onDelete: 'cascade' | 'restrict'
+}
+
+/** One change of one table. An index of a step that is not unique ends with the table's primary key, which it leaves out. */
+export type TableStep =
+  | { readonly kind: 'createTable'; readonly table: string; readonly definition: Table }
+  | { readonly kind: 'renameTable'; readonly table: string; readonly to: string }
+  | { readonly kind: 'dropTable'; readonly table: string }
+  | ({ readonly kind: 'addColumns'; readonly table: string } & Omit<Table, 'name'>)
+  | { readonly kind: 'alterColumn'; readonly table: string; readonly column: TableColumn }
+  | { readonly kind: 'renameColumn'; readonly table: string; readonly from: string; readonly to: string }
+  | { readonly kind: 'dropColumns'; readonly table: string; readonly columns: readonly string[] }
+  | { readonly kind: 'addIndexes'; readonly table: string; readonly indexes: readonly TableIndex[] }
+  | { readonly kind: 'dropIndexes'; readonly table: string; readonly indexes: readonly string[] }
+  | { readonly kind: 'addForeignKeys'; readonly table: string; readonly foreignKeys: readonly ForeignKey[] }
+  | { readonly kind: 'dropForeignKeys'; readonly table: string; readonly foreignKeys: readonly string[] }
+
+/** A step with the table as it is before and after it. The one that is made or dropped has neither before nor after. */
+export interface TableChange {
+  readonly step: TableStep
+  readonly before: Table | undefined
+  readonly after: Table | undefined
+}
+
+/** What a database has of a table, by name. */
+export interface PresentTable {
+  readonly columns: ReadonlySet<string>
+  readonly indexes: ReadonlySet<string>
+  readonly foreignKeys: ReadonlySet<string>
+  /** Statements that make what goes with a table when it is made anew and no migration describes: triggers, indexes. */
+  readonly extras: ReadonlyMap<string, string>
+}
+
+export const ROW_VERSION_COLUMN = 'row_version'
+
+export function columnOf({ name, columns }: Table, column: string): TableColumn {
+  const found = columns.find((one) => one.name === column)
+  if (found === undefined) throw new TypeError(`the table ${name} has no column ${column}`)
+  return found
+}
+
+/** The tables that migrations have made, by name. */
+export type Schema = ReadonlyMap<string, Table>
+
+/**
+ * The schema after a step. Throws a TypeError for a step that does not fit: a table that no step before it made, or that
+ * one did, and the same for columns, indexes and foreign keys.
+ */
+export function applyStep(schema: Schema, step: TableStep): Schema {
+  const after = new Map(schema)
+  if (step.kind === 'createTable') {
+    if (schema.has(step.table)) throw new TypeError(`there is a table ${step.table} already`)
+    after.set(step.table, { ...step.definition, indexes: withKeys(step.definition, step.definition.indexes) })
+    return after
+  }
+  const table = schema.get(step.table)
+  if (table === undefined) throw new TypeError(`no step before makes the table ${step.table}`)
+  switch (step.kind) {
+    case 'dropTable':
+      after.delete(step.table)
+      return after
+    case 'renameTable':
+      if (schema.has(step.to)) throw new TypeError(`there is a table ${step.to} already`)
+      after.delete(step.table)
+      after.set(step.to, { ...table, name: step.to })
+      return withReferences(after, (key) => (key.to === step.table ? { ...key, to: step.to } : key))
+    case 'renameColumn': {
+      const isPrimary = columnOf(table, step.from).key !== 'none'
+      requireAbsent(table, 'columns', [step.to])
+      after.set(step.table, renamedColumn(table, step))
+      return isPrimary
+        ? withReferences(after, (key) => (key.to === step.table ? { ...key, toColumn: step.to } : key))
+        : after
+    }
+    default:
+      after.set(step.table, changedTable(table, step))
+      return after
+  }
+}
+
+type ColumnStep = Exclude<TableStep, { readonly kind: 'createTable' | 'dropTable' | 'renameTable' | 'renameColumn' }>
+
+function changedTable(table: Table, step: ColumnStep): Table {
+  switch (step.kind) {
+    case 'addColumns': {
+      requireAbsent(table, 'columns', namesOf(step.columns))
+      const wider = { ...table, columns: [...table.columns, ...step.columns] }
+      return withIndexes(withForeignKeys(wider, step.foreignKeys), step.indexes)
+    }
+    case 'alterColumn': {
+      const { key } = columnOf(table, step.column.name)
+      const columns = table.columns.map((one) => (one.name === step.column.name ? { ...step.column, key } : one))
+      return { ...table, columns }
+    }
+    case 'dropColumns': {
+      for (const name of step.columns) columnOf(table, name)
+      const goes = (column: string): boolean => step.columns.includes(column)
+      return {
+        ...table,
+        columns: table.columns.filter(({ name }) => !goes(name)),
+        indexes: table.indexes.filter(({ keys }) => !keys.some(({ column }) => goes(column))),
+        foreignKeys: table.foreignKeys.filter(({ column }) => !goes(column))
+      }
+    }
+    case 'addIndexes':
+      return withIndexes(table, step.indexes)
+    case 'dropIndexes':
+      return { ...table, indexes: without(table, 'indexes', step.indexes) }
+    case 'addForeignKeys':
+      return withForeignKeys(table, step.foreignKeys)
+    case 'dropForeignKeys':
+      return { ...table, foreignKeys: without(table, 'foreignKeys', step.foreignKeys) }
+  }
+}
+
+type Part = 'columns' | 'indexes' | 'foreignKeys'
+
+const namesOf = (parts: readonly { readonly name: string }[]): string[] => parts.map(({ name }) => name)
+
+function requireAbsent(table: Table, part: Part, names: readonly string[]): void {
+  const there = names.find((name) => namesOf(table[part]).includes(name))
+  if (there !== undefined) throw new TypeError(`the table ${table.name} has ${there} already`)
+}
+
+function without<P extends Part>(table: Table, part: P, names: readonly string[]): Table[P] {
+  const missing = names.find((name) => !namesOf(table[part]).includes(name))
+  if (missing !== undefined) throw new TypeError(`the table ${table.name} has no ${missing}`)
+  // A part of the same kind as it was.
+  return table[part].filter(({ name }) => !names.includes(name)) as unknown as Table[P]
+}
+
+function withIndexes(table: Table, indexes: readonly TableIndex[]): Table {
+  requireAbsent(table, 'indexes', namesOf(indexes))
+  return { ...table, indexes: [...table.indexes, ...withKeys(table, indexes)] }
+}
+
+function withForeignKeys(table: Table, foreignKeys: readonly ForeignKey[]): Table {
+  requireAbsent(table, 'foreignKeys', namesOf(foreignKeys))
+  for (const { column } of foreignKeys) columnOf(table, column)
+  return { ...table, foreignKeys: [...table.foreignKeys, ...foreignKeys] }
+}
+
+/** Rows of equal values are ordered by the primary key, so that each index that is not unique ends with it. */
+function withKeys(table: Table, indexes: readonly TableIndex[]): TableIndex[] {
+  const primary = table.columns.filter(({ key }) => key !== 'none')
+  return indexes.map((index) => {
+    for (const { column } of index.keys) columnOf(table, column)
+    if (index.unique) return index
+    return { ...index, keys: [...index.keys, ...primary.map(({ name }) => ({ column: name, descending: false }))] }
+  })
+}
+
+function renamedColumn(table: Table, { from, to }: { readonly from: string; readonly to: string }): Table {
+  return {
+    ...table,
+    columns: table.columns.map((one) => (one.name === from ? { ...one, name: to } : one)),
+    indexes: table.indexes.map((index) => ({
+      ...index,
+      keys: index.keys.map((key) => (key.column === from ? { ...key, column: to } : key))
+    })),
+    foreignKeys: table.foreignKeys.map((key) => (key.column === from ? { ...key, column: to } : key))
+  }
+}
+
+function withReferences(schema: Schema, change: (key: ForeignKey) => ForeignKey): Schema {
+  return new Map(
+    Array.from(schema, ([name, table]) => [name, { ...table, foreignKeys: table.foreignKeys.map(change) }])
+  )
+}

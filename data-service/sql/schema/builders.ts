@@ -1,0 +1,300 @@
+import type { EngineName } from '../engines/engine.js'
+import type { ColumnType, ForeignKey, IndexKey, Table, TableColumn, TableIndex, TableStep } from '../engines/tables.js'
+import { ROW_VERSION_COLUMN } from '../engines/tables.js'
+import type { MigrationDatabase, Step } from './migrate.js'
+
+/**
+ * The words of migrations: plain names of tables and columns, and types that never change their meaning. They know
+ * nothing of entity files, so that an old migration makes the same tables whatever becomes of these.
+ */
+export function createTable<const Name extends string>(
+  table: string,
+  define: (t: TableWords) => TableDefinition<Name>
+): Step {
+  const { columns, indexes = [], foreignKeys = [] } = define(TABLE_WORDS)
+  const definition: Table = {
+    name: identifier(table),
+    columns: columns.map(({ column }) => column),
+    indexes: indexesOf(table, indexes),
+    foreignKeys: foreignKeysOf(table, foreignKeys)
+  }
+  const named = new Set(definition.columns.map(({ name }) => name))
+  if (named.size !== columns.length) throw new TypeError(`${table} has two columns of one name`)
+  if (definition.columns.filter(({ key }) => key !== 'none').length !== 1) {
+    throw new TypeError(`${table} needs one primary key: t.int('id').autoIncrement() or t.guid('id').primaryKey()`)
+  }
+  return { kind: 'createTable', table, definition }
+}
+
+interface TableDefinition<Name extends string> {
+  readonly columns: readonly ColumnBuilder<Name>[]
+  readonly indexes?: readonly (IndexBuilder<NoInfer<Name>> | readonly IndexBuilder<NoInfer<Name>>[])[]
+  readonly foreignKeys?: readonly ForeignKeyDefinition<NoInfer<Name>>[]
+}
+
+/** Each column and each foreign key should be in an index: MySQL makes one of its own for a foreign key without it. */
+interface ForeignKeyDefinition<Name extends string> {
+  readonly column: Name
+  /** `customers.id` */
+  readonly references: `${string}.${string}`
+  /** `cascade`: rows go with the row that they refer to. `restrict`: a row that is referred to cannot be deleted. */
+  readonly onDelete: 'cascade' | 'restrict'
+}
+
+/**
+ * Adds columns, with indexes and foreign keys of them. Each must be `nullable()` or have a `default(…)`, since rows that are
+ * there, and replicas of the version before, have no value for it.
+ */
+export function addColumns<const Name extends string>(
+  table: string,
+  define: (t: TableWords) => TableDefinition<Name>
+): Step {
+  const { columns, indexes = [], foreignKeys = [] } = define(TABLE_WORDS)
+  for (const { column } of columns) {
+    if (!column.nullable && column.defaultTo === undefined && column.type.kind !== 'rowVersion') {
+      throw new TypeError(`${table}.${column.name} needs nullable() or default(…): rows that are there have no value`)
+    }
+  }
+  return {
+    kind: 'addColumns',
+    table: identifier(table),
+    columns: columns.map(({ column }) => column),
+    indexes: indexesOf(table, indexes),
+    foreignKeys: foreignKeysOf(table, foreignKeys)
+  }
+}
+
+/**
+ * Gives a column another type, or makes it `nullable()` or not. The values are converted; what does not fit is an error
+ * on MySQL and MariaDB, and decimals are rounded. With `default(…)` rows without a value get that one.
+ */
+export function alterColumn(table: string, define: (t: TableWords) => ColumnBuilder<string>): Step {
+  return { kind: 'alterColumn', table: identifier(table), column: define(TABLE_WORDS).column }
+}
+
+/** Indexes and foreign keys keep their names. */
+export function renameColumn(table: string, from: string, to: string): Step {
+  return { kind: 'renameColumn', table: identifier(table), from, to: identifier(to) }
+}
+
+/** Drops columns, and with them every index and foreign key in which they are. */
+export function dropColumns(table: string, ...columns: readonly string[]): Step {
+  return { kind: 'dropColumns', table: identifier(table), columns }
+}
+
+export function addIndexes(
+  table: string,
+  define: (t: TableWords) => readonly (IndexBuilder<string> | readonly IndexBuilder<string>[])[]
+): Step {
+  return { kind: 'addIndexes', table: identifier(table), indexes: indexesOf(table, define(TABLE_WORDS)) }
+}
+
+/** By the names of the indexes, `products_price_desc`. */
+export function dropIndexes(table: string, ...indexes: readonly string[]): Step {
+  return { kind: 'dropIndexes', table: identifier(table), indexes }
+}
+
+/** Every row must refer to a row that is there. */
+export function addForeignKeys(table: string, ...foreignKeys: readonly ForeignKeyDefinition<string>[]): Step {
+  return { kind: 'addForeignKeys', table: identifier(table), foreignKeys: foreignKeysOf(table, foreignKeys) }
+}
+
+/** By the names of the constraints, `orders_customer_id_fk`. */
+export function dropForeignKeys(table: string, ...foreignKeys: readonly string[]): Step {
+  return { kind: 'dropForeignKeys', table: identifier(table), foreignKeys }
+}
+
+/** Foreign keys of other tables follow. */
+export function renameTable(from: string, to: string): Step {
+  return { kind: 'renameTable', table: identifier(from), to: identifier(to) }
+}
+
+/** Drop the foreign keys that refer to the table before it. */
+export function dropTable(table: string): Step {
+  return { kind: 'dropTable', table: identifier(table) }
+}
+
+/**
+ * Statements of one's own for each kind of database; `mysql` is for MariaDB too. On MySQL and MariaDB each DDL statement
+ * commits by itself and an interrupted migration runs again, so each must be repeatable (`IF NOT EXISTS`, an UPDATE of the
+ * rows that are not done). `leaves` are the steps that amount to the same, where entities use what the statements make.
+ */
+export function sql(
+  statements: Readonly<Record<EngineName, string | readonly string[]>>,
+  leaves: readonly Step[] = []
+): Step {
+  return { kind: 'sql', statements, leaves }
+}
+
+/** Work of one's own, for what depends on the rows that are there. It must be repeatable, as `sql` says. */
+export function run(description: string, work: (database: MigrationDatabase) => Promise<void>): Step {
+  return { kind: 'run', description, work }
+}
+
+/** A column of a builder. */
+export class ColumnBuilder<Name extends string> {
+  readonly column: TableColumn
+  /** Keeps columns of different names apart in types. */
+  declare readonly name: Name
+
+  constructor(column: TableColumn) {
+    this.column = column
+  }
+
+  /** Without it the column is NOT NULL. */
+  nullable(): ColumnBuilder<Name> {
+    return new ColumnBuilder({ ...this.column, nullable: true })
+  }
+
+  /** The value of rows that are inserted without one. */
+  default(value: string | number | boolean): ColumnBuilder<Name> {
+    requireDefault(this.column, value)
+    return new ColumnBuilder({ ...this.column, defaultTo: value })
+  }
+
+  /** The primary key, whose values the service makes. */
+  primaryKey(): ColumnBuilder<Name> {
+    return new ColumnBuilder({ ...this.column, key: 'primary' })
+  }
+
+  /** The primary key, which the database numbers. */
+  autoIncrement(): ColumnBuilder<Name> {
+    const { kind } = this.column.type
+    if (kind !== 'int' && kind !== 'bigint') throw new TypeError(`${this.column.name} is no int or bigint`)
+    return new ColumnBuilder({ ...this.column, key: 'autoIncrement' })
+  }
+}
+
+const WHOLE = /^-?\d+$/
+const DECIMAL = /^-?\d+(\.\d+)?$/
+const DATETIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+function requireDefault({ name, type }: TableColumn, value: string | number | boolean): void {
+  const forms: Record<ColumnType['kind'], (text: string) => boolean> = {
+    varchar: () => typeof value === 'string',
+    guid: () => typeof value === 'string',
+    boolean: () => typeof value === 'boolean',
+    int: (text) => WHOLE.test(text),
+    bigint: (text) => WHOLE.test(text),
+    decimal: (text) => DECIMAL.test(text),
+    datetime: (text) => DATETIME.test(text),
+    rowVersion: () => false
+  }
+  if (!forms[type.kind](String(value))) throw new TypeError(`${String(value)} is no default of ${name}, a ${type.kind}`)
+}
+
+/** An index of a builder. Its name is made of the table and the columns. */
+export class IndexBuilder<Name extends string> {
+  readonly unique: boolean
+  readonly keys: readonly IndexKey[]
+  readonly ownName: string | undefined
+  declare readonly column: Name
+
+  constructor(unique: boolean, keys: readonly IndexKey[], ownName?: string) {
+    this.unique = unique
+    this.keys = keys
+    this.ownName = ownName
+  }
+
+  named(name: string): IndexBuilder<Name> {
+    return new IndexBuilder(this.unique, this.keys, name)
+  }
+}
+
+type ColumnOfKey<Key extends string> = Key extends `${infer Name} desc` ? Name : Key
+
+/** The words for the parts of a table: each type of column, and indexes. */
+export interface TableWords {
+  /** Text of at most `length` characters; comparisons and unique indexes take no account of letter case. */
+  varchar<const Name extends string>(name: Name, length: number): ColumnBuilder<Name>
+  boolean<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** 32 bits, signed. */
+  int<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** 64 bits, signed. */
+  bigint<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** Exact: `precision` digits, `scale` of them after the point. */
+  decimal<const Name extends string>(name: Name, precision: number, scale: number): ColumnBuilder<Name>
+  /** UTC with milliseconds. */
+  datetime<const Name extends string>(name: Name): ColumnBuilder<Name>
+  guid<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** `row_version`: the version of a row, without which a resource has no `ETag`, update and action. */
+  rowVersion(): ColumnBuilder<typeof ROW_VERSION_COLUMN>
+  /** Values that no two rows have alike: those of one column, or of several together. */
+  unique<const Name extends string>(...columns: readonly [Name, ...Name[]]): IndexBuilder<Name>
+  /** An index of columns in an order, `t.index('category_id', 'price desc')`. The primary key follows by itself. */
+  index<const Key extends string>(...keys: readonly [Key, ...Key[]]): IndexBuilder<ColumnOfKey<Key>>
+  /** The two indexes that a sortable column needs: its values in each direction. The primary key follows by itself. */
+  sorted<const Name extends string>(column: Name): readonly IndexBuilder<Name>[]
+}
+
+function plain<Name extends string>(name: Name, type: ColumnType): ColumnBuilder<Name> {
+  return new ColumnBuilder({ name: identifier(name), type, nullable: false, key: 'none' })
+}
+
+function whole(name: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value
+  throw new TypeError(`${name} takes a number from ${min} to ${max}, not ${value}`)
+}
+
+const TABLE_WORDS: TableWords = {
+  // The longest row of MySQL is 65,535 bytes, and a character takes up to 4.
+  varchar: (name, length) => plain(name, { kind: 'varchar', length: whole(name, length, 1, 16_383) }),
+  boolean: (name) => plain(name, { kind: 'boolean' }),
+  int: (name) => plain(name, { kind: 'int' }),
+  bigint: (name) => plain(name, { kind: 'bigint' }),
+  decimal: (name, precision, scale) =>
+    plain(name, {
+      kind: 'decimal',
+      // SQLite stores it in 64 bits.
+      precision: whole(name, precision, 1, 18),
+      scale: whole(name, scale, 0, precision)
+    }),
+  datetime: (name) => plain(name, { kind: 'datetime' }),
+  guid: (name) => plain(name, { kind: 'guid' }),
+  rowVersion: () => plain(ROW_VERSION_COLUMN, { kind: 'rowVersion' }),
+  unique: (...columns) => new IndexBuilder(true, columns.map(keyOf)),
+  index: (...keys) => new IndexBuilder(false, keys.map(keyOf)),
+  sorted: (column) => [
+    new IndexBuilder(false, [{ column, descending: false }]),
+    new IndexBuilder(false, [{ column, descending: true }])
+  ]
+}
+
+function keyOf(key: string): IndexKey {
+  const descending = key.endsWith(' desc')
+  return { column: identifier(descending ? key.slice(0, -' desc'.length) : key), descending }
+}
+
+function indexesOf(
+  table: string,
+  indexes: readonly (IndexBuilder<string> | readonly IndexBuilder<string>[])[]
+): TableIndex[] {
+  return indexes.flat().map(({ unique, keys, ownName }) => {
+    const parts = keys.map(({ column, descending }) => (descending ? `${column}_desc` : column))
+    const name = ownName ?? [table, ...parts, ...(unique ? ['unique'] : [])].join('_')
+    return { name: identifier(name), unique, keys }
+  })
+}
+
+function foreignKeysOf(table: string, foreignKeys: readonly ForeignKeyDefinition<string>[]): ForeignKey[] {
+  return foreignKeys.map(({ column, references, onDelete }) => {
+    const [to = '', toColumn = ''] = references.split('.')
+    return {
+      name: identifier(`${table}_${column}_fk`),
+      column,
+      to: identifier(to),
+      toColumn: identifier(toColumn),
+      onDelete
+    }
+  })
+}
+
+/** A name of a table, a column, an index or a constraint, which is quoted in statements. */
+function identifier(name: string): string {
+  if (!/^[^\p{Cc}`'"\\]{1,64}$/u.test(name)) {
+    throw new TypeError(
+      `\`${name}\` is no name of up to 64 characters without quotes; give an index another by named(…)`
+    )
+  }
+  return name
+}
