@@ -1,6 +1,13 @@
 import type { EngineName } from '../engines/engine.js'
-import type { ColumnType, ForeignKey, IndexKey, Table, TableColumn, TableIndex, TableStep } from '../engines/tables.js'
-import { ROW_VERSION_COLUMN } from '../engines/tables.js'
+import {
+  type ColumnType,
+  type ForeignKey,
+  type IndexKey,
+  ROW_VERSION_COLUMN,
+  type Table,
+  type TableColumn,
+  type TableIndex
+} from '../engines/tables.js'
 import type { MigrationDatabase, Step } from './migrate.js'
 
 /**
@@ -39,6 +46,8 @@ interface ForeignKeyDefinition<Name extends string> {
   readonly references: `${string}.${string}`
   /** `cascade`: rows go with the row that they refer to. `restrict`: a row that is referred to cannot be deleted. */
   readonly onDelete: 'cascade' | 'restrict'
+  /** Of the constraint; `{table}_{column}_fk` without it. */
+  readonly name?: string
 }
 
 /**
@@ -277,10 +286,10 @@ function indexesOf(
 }
 
 function foreignKeysOf(table: string, foreignKeys: readonly ForeignKeyDefinition<string>[]): ForeignKey[] {
-  return foreignKeys.map(({ column, references, onDelete }) => {
+  return foreignKeys.map(({ column, references, onDelete, name }) => {
     const [to = '', toColumn = ''] = references.split('.')
     return {
-      name: identifier(`${table}_${column}_fk`),
+      name: identifier(name ?? `${table}_${column}_fk`),
       column,
       to: identifier(to),
       toColumn: identifier(toColumn),

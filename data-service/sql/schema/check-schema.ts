@@ -2,6 +2,7 @@ import { QueryTypes } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
 import type { Entity, StoreName } from '../../entity/entity.js'
 import type { Database } from '../engines/engine.js'
+import { sortedColumn } from './entity-tables.js'
 
 /** The tables of a database, as its catalogue describes them. */
 interface ActualSchema {
@@ -51,7 +52,8 @@ export async function checkSchema(
 
 /** A changed migration has no effect on a database in which it has run. */
 const ADVICE =
-  'Mend this in a new migration: one that ran is not run again. On a throw-away database delete DATA_DIR instead.'
+  'Mend this in a new migration, which `uniform-rest migrate create <name>` writes: one that ran is not run again. On a ' +
+  'throw-away database delete DATA_DIR instead.'
 
 /** What is missing, a sentence each. */
 function schemaMistakes(schema: ActualSchema, store: StoreName, entities: readonly Entity[]): string[] {
@@ -87,35 +89,23 @@ function missingInChildren(schema: ActualSchema, store: StoreName, entity: Entit
       const full = `${entity.name}.${name}`
       const missing = missingColumns(schema, { name: full, table, columns, versioned: true }, [foreignKey])
       if (missing.length > 0 || schema.sortOrders.has(`${table}.${foreignKey} ASC`)) return missing
-      return [`${full}: no index leads with ${table}.${foreignKey}; name it under partOf or indexed in a new migration`]
+      return [`${full}: no index leads with ${table}.${foreignKey}; a new migration must add it`]
     })
 }
 
 function missingOrders(schema: ActualSchema, entity: Entity, entities: readonly Entity[]): string[] {
   return [...entity.sortable].flatMap((property) => {
-    const place = sortedColumn(entity, property, entities)
-    if (place === undefined) return [`${entity.name}: nothing tells which column the sortable ${property} is`]
-    if (place === 'the id') return []
-    const table = place.slice(0, place.indexOf('.'))
+    const found = sortedColumn(entity, property, entities)
+    if (found === undefined) return [`${entity.name}: nothing tells which column the sortable ${property} is`]
+    if (found === 'the id') return []
+    const { table } = found
+    const place = `${table}.${found.column}`
     return ['ASC', 'DESC']
       .filter((direction) => schema.columns.has(table) && !schema.sortOrders.has(`${place} ${direction}`))
       .map(
         (direction) =>
           `${entity.name}: the sortable ${property} has no index (${place} ${direction}, id); ` +
-          'name it under sorted in a new migration'
+          'a new migration must add it'
       )
   })
-}
-
-/** The `table.column` that a property is sorted by, in the entity's own table or in the joined one; `the id` for a key. */
-function sortedColumn(entity: Entity, property: string, entities: readonly Entity[]): string | undefined {
-  const named = (resource: string | undefined) => entities.find(({ name }) => name === resource)
-  const joined = entity.joined.find(({ name }) => name === property)
-  let target = joined === undefined ? entity : named(joined.through.to)
-  for (const step of joined?.further ?? []) {
-    target = named(target?.references.find(({ name }) => name === step)?.to)
-  }
-  const column = target?.columns.find(({ name }) => name === (joined?.property ?? property))
-  if (target === undefined || column === undefined) return undefined
-  return column.name === 'id' ? 'the id' : `${target.table}.${column.column}`
 }

@@ -12,35 +12,40 @@ const STEPS: readonly Step[] = [
     kind: 'create',
     path: 'examples/store/schema/998-loyalty-cards.ts',
     content: `
-import { allOf as both, anyOf as either, bool, column, createTables, dateTime, defineEntity, guid, int, long, type Migration, onCreate, optional, ownRows, permission, readableBy, readOnly, sumOf, table, text, unique } from 'uniform-rest'
+import { createTable, type Migration } from 'uniform-rest'
 
 export const createLoyaltyCards: Migration = {
   name: '998-loyalty-cards',
-  up: createTables(
-    table('loyalty_cards', {
-      columns: {
-        id: guid(), number: unique(text(32)), customerId: int(), points: long(), isBlocked: bool(), issuedAt: dateTime(),
-        remark: optional(text(200))
-      },
-      sorted: ['number', 'points'],
-      references: { customerId: 'customers' }
-    }),
-    table('loyalty_visits', {
-      rowVersion: 'none',
-      columns: { id: int(), place: text(60), customerId: int(), seenAt: dateTime() },
-      sorted: ['place']
-    }),
-    table('loyalty_talks', {
-      columns: { id: int(), name: column('talk_name', text(60)), customerId: int(), speakerId: int(), isOpen: bool() },
-      sorted: ['name', 'speakerId'],
-      references: { customerId: 'customers', speakerId: 'speakers' }
-    }),
-    table('loyalty_notes', {
-      columns: { id: int(), remark: text(60), customerId: int() },
-      sorted: ['remark'],
-      references: { customerId: 'customers' }
-    })
-  )
+  steps: [
+    createTable('loyalty_cards', (t) => ({
+      columns: [
+        t.guid('id').primaryKey(), t.varchar('number', 32), t.int('customer_id'), t.bigint('points'),
+        t.boolean('is_blocked'), t.datetime('issued_at'), t.varchar('remark', 200).nullable(), t.rowVersion()
+      ],
+      indexes: [t.unique('number'), t.sorted('number'), t.index('customer_id'), t.sorted('points')],
+      foreignKeys: [{ column: 'customer_id', references: 'customers.id', onDelete: 'restrict' }]
+    })),
+    createTable('loyalty_visits', (t) => ({
+      columns: [t.int('id').autoIncrement(), t.varchar('place', 60), t.int('customer_id'), t.datetime('seen_at')],
+      indexes: [t.sorted('place')]
+    })),
+    createTable('loyalty_talks', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(), t.varchar('talk_name', 60), t.int('customer_id'), t.int('speaker_id'),
+        t.boolean('is_open'), t.rowVersion()
+      ],
+      indexes: [t.sorted('talk_name'), t.index('customer_id'), t.sorted('speaker_id')],
+      foreignKeys: [
+        { column: 'customer_id', references: 'customers.id', onDelete: 'restrict' },
+        { column: 'speaker_id', references: 'speakers.id', onDelete: 'restrict' }
+      ]
+    })),
+    createTable('loyalty_notes', (t) => ({
+      columns: [t.int('id').autoIncrement(), t.varchar('remark', 60), t.int('customer_id'), t.rowVersion()],
+      indexes: [t.sorted('remark'), t.index('customer_id')],
+      foreignKeys: [{ column: 'customer_id', references: 'customers.id', onDelete: 'restrict' }]
+    }))
+  ]
 }
 `
   },

@@ -58,7 +58,7 @@ eachDatabase((kind) => {
       ]).catch((error: unknown) => String(error))
       expect(String(found).split('\n')).to.include.members([
         '- nicknames: the table products has no column nick_name; a new migration must add it',
-        '- nicknames: the sortable nick has no index (products.nick_name ASC, id); name it under sorted in a new migration'
+        '- nicknames: the sortable nick has no index (products.nick_name ASC, id); a new migration must add it'
       ])
       expect(String(found), 'categories.slug has its indexes').to.not.include('sortable slug')
     })
@@ -70,15 +70,15 @@ eachDatabase((kind) => {
       await stores.primary.query('ALTER TABLE customers DROP COLUMN risk_note')
       await stores.primary.query('DROP TABLE order_lines')
       expect((await message('primary')).split('\n').toSorted()).to.deep.equal([
-        '- categories: the sortable name has no index (categories.name ASC, id); name it under sorted in a new migration',
-        '- categories: the sortable parentName has no index (categories.name ASC, id); name it under sorted in a new migration',
+        '- categories: the sortable name has no index (categories.name ASC, id); a new migration must add it',
+        '- categories: the sortable parentName has no index (categories.name ASC, id); a new migration must add it',
         '- customers: the table customers has no column risk_note; a new migration must add it',
         '- gift-cards: there is no table gift_cards; a new migration must create it',
         '- orders.lines: there is no table order_lines; a new migration must create it',
-        '- products: the sortable name has no index (products.name ASC, id); name it under sorted in a new migration',
-        '- products: the sortable price has no index (products.price DESC, id); name it under sorted in a new migration',
+        '- products: the sortable name has no index (products.name ASC, id); a new migration must add it',
+        '- products: the sortable price has no index (products.price DESC, id); a new migration must add it',
         '7 mistakes in the tables of DATABASE_URL.',
-        'Mend this in a new migration: one that ran is not run again. On a throw-away database delete DATA_DIR instead.'
+        'Mend this in a new migration, which `uniform-rest migrate create <name>` writes: one that ran is not run again. On a throw-away database delete DATA_DIR instead.'
       ])
     })
 

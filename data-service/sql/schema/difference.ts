@@ -1,0 +1,382 @@
+import {
+  applyStep,
+  type ColumnType,
+  type ForeignKey,
+  type Schema,
+  type Table,
+  type TableColumn,
+  type TableIndex,
+  type TableStep
+} from '../engines/tables.js'
+import { type EntityTables, sameType, typeText } from './entity-tables.js'
+
+/** What leads from the tables of the migrations to those of the entities. */
+export interface Difference {
+  /** In the order in which they run. */
+  readonly steps: readonly TableStep[]
+  /** What no step can be written for without a word of the author's, a sentence each with that word. */
+  readonly problems: readonly string[]
+  /** What migrations made and no entity names. It stays unless drops are allowed. */
+  readonly kept: readonly string[]
+}
+
+export interface DifferenceOptions {
+  /** From `table` to another name, or from `table.column` to another column. */
+  readonly renames?: ReadonlyMap<string, string>
+  /** The values of rows that are there, by `table.column`. */
+  readonly defaults?: ReadonlyMap<string, string>
+  readonly allowDrops?: boolean
+  readonly allowDataLoss?: boolean
+}
+
+/**
+ * Compares the tables that all migrations make with those that the entities need. `engineTables` are names of tables of the
+ * engine, which are never dropped.
+ */
+export function difference(
+  made: Schema,
+  wanted: EntityTables,
+  engineTables: ReadonlySet<string>,
+  options: DifferenceOptions = {}
+): Difference {
+  const work = new Differences(made, wanted, options)
+  work.rename()
+  work.createTables()
+  const altered = work.alterations()
+  work.dropForeignKeys(altered)
+  work.addColumns()
+  work.alterColumns(altered)
+  work.addForeignKeys()
+  work.addIndexes()
+  work.drop(engineTables)
+  return { steps: work.steps, problems: [...wanted.conflicts, ...work.problems], kept: work.kept }
+}
+
+class Differences {
+  readonly steps: TableStep[] = []
+  readonly problems: string[] = []
+  readonly kept: string[] = []
+  /** The tables after the steps so far. */
+  #schema: Schema
+  readonly #wanted: EntityTables
+  readonly #options: DifferenceOptions
+  /** Foreign keys to add at the end: those dropped for an alteration, and those of tables that refer to each other. */
+  readonly #later: { readonly table: string; readonly key: ForeignKey }[] = []
+
+  constructor(made: Schema, wanted: EntityTables, options: DifferenceOptions) {
+    this.#schema = made
+    this.#wanted = wanted
+    this.#options = options
+  }
+
+  rename(): void {
+    for (const [from, to] of this.#options.renames ?? []) {
+      const [table = '', column] = from.split('.')
+      const found = this.#schema.get(table)
+      if (found === undefined) this.problems.push(`--rename ${from}:${to}: no migration makes the table ${table}`)
+      else if (column === undefined) this.#add({ kind: 'renameTable', table, to })
+      else if (found.columns.some(({ name }) => name === column)) {
+        this.#add({ kind: 'renameColumn', table, from: column, to })
+      } else this.problems.push(`--rename ${from}:${to}: the table ${table} has no column ${column}`)
+    }
+  }
+
+  /** A table comes after those that it refers to. Of tables that refer to each other the last gets its key afterwards. */
+  createTables(): void {
+    const missing = [...this.#wanted.tables.values()].filter(({ name }) => !this.#schema.has(name))
+    const ordered: Table[] = []
+    const visit = (table: Table, way: readonly Table[]): void => {
+      if (ordered.includes(table) || way.includes(table)) return
+      for (const { to } of table.foreignKeys) {
+        const target = missing.find(({ name }) => name === to)
+        if (target !== undefined) visit(target, [...way, table])
+      }
+      ordered.push(table)
+    }
+    for (const table of missing) visit(table, [])
+    for (const table of ordered) {
+      const isThere = ({ to }: ForeignKey): boolean => to === table.name || this.#schema.has(to)
+      const foreignKeys = table.foreignKeys.filter(isThere)
+      for (const key of table.foreignKeys) if (!isThere(key)) this.#later.push({ table: table.name, key })
+      const definition = { ...table, indexes: table.indexes.map((index) => this.#named(index)), foreignKeys }
+      this.#add({ kind: 'createTable', table: table.name, definition })
+    }
+  }
+
+  /** The columns whose type changes, or which may be null or not. */
+  alterations(): Alteration[] {
+    return this.#both().flatMap(([made, wanted]) =>
+      wanted.columns.flatMap((column) => {
+        const before = made.columns.find(({ name }) => name === column.name)
+        if (before === undefined || (sameType(before.type, column.type) && before.nullable === column.nullable))
+          return []
+        const alteration = this.#alteration(made.name, before, column)
+        return alteration === undefined ? [] : [alteration]
+      })
+    )
+  }
+
+  #alteration(table: string, before: TableColumn, column: TableColumn): Alteration | undefined {
+    const name = `${table}.${column.name}`
+    const changes = `${name} is ${typeText(before)} in the migrations and ${typeText(column)} in its entity`
+    const change = typeChange(before.type, column.type)
+    if (change === 'other') {
+      this.problems.push(
+        `${changes}: no step converts that. Add a column, fill it in a step of sql(…), and drop the old one`
+      )
+      return undefined
+    }
+    if (change === 'narrower' && this.#options.allowDataLoss !== true) {
+      this.problems.push(`${changes}: values may not fit any more. --allow-data-loss writes it all the same`)
+      return undefined
+    }
+    const kept = change === 'same' && before.defaultTo !== undefined ? { defaultTo: before.defaultTo } : {}
+    if (!before.nullable || column.nullable) return { table, before, column: { ...column, ...kept } }
+    const defaultTo = this.#defaultOf(name, column)
+    if (defaultTo === undefined) {
+      this.problems.push(
+        `${changes}: rows that are there may have no value. Give them one by defaultTo(…) in the entity file or by ` +
+          `--default ${name}=value`
+      )
+      return undefined
+    }
+    return { table, before, column: { ...column, defaultTo } }
+  }
+
+  /** Those of columns whose type changes on either side, and those that lead elsewhere or delete otherwise. */
+  dropForeignKeys(altered: readonly Alteration[]): void {
+    const typed = altered.filter(({ before, column }) => !sameType(before.type, column.type))
+    const isTyped = (table: string, column: string): boolean =>
+      typed.some((one) => one.table === table && one.column.name === column)
+    for (const { name: table, foreignKeys } of this.#schema.values()) {
+      const wanted = this.#wanted.tables.get(table)?.foreignKeys ?? []
+      const dropped = foreignKeys.filter((key) => {
+        const replaced = wanted.some((one) => one.column === key.column && !sameKey(one, key))
+        const between = isTyped(table, key.column) || isTyped(key.to, key.toColumn)
+        if (between && !replaced) this.#later.push({ table, key })
+        return replaced || between
+      })
+      if (dropped.length === 0) continue
+      this.#add({ kind: 'dropForeignKeys', table, foreignKeys: dropped.map(({ name }) => name) })
+    }
+  }
+
+  addColumns(): void {
+    for (const [made, wanted] of this.#both()) {
+      const missing = wanted.columns.filter(({ name }) => !made.columns.some((one) => one.name === name))
+      const columns = missing.flatMap((column) => this.#addable(wanted, column))
+      if (columns.length === 0) continue
+      const isNew = (column: string): boolean => columns.some(({ name }) => name === column)
+      const indexes = wanted.indexes.filter(({ keys }) => keys.every(({ column }) => isNew(column)))
+      this.#add({
+        kind: 'addColumns',
+        table: made.name,
+        columns,
+        indexes: indexes.map((index) => this.#named(index)),
+        foreignKeys: wanted.foreignKeys
+          .filter(({ column, to }) => isNew(column) && this.#schema.has(to))
+          .map((key) => this.#namedKey(key))
+      })
+    }
+  }
+
+  /** Rows that are there, and replicas of the version before, have no value for a new column. */
+  #addable(table: Table, column: TableColumn): TableColumn[] {
+    if (column.nullable || column.type.kind === 'rowVersion') return [column]
+    const name = `${table.name}.${column.name}`
+    const defaultTo = this.#defaultOf(name, column)
+    const isUnique = table.indexes.some((index) => index.unique && index.keys[0]?.column === column.name)
+    if (defaultTo !== undefined && !isUnique) return [{ ...column, defaultTo }]
+    this.problems.push(
+      isUnique
+        ? `${name} is new, unique and never null: rows that are there would all have one value. Make it optional(…), ` +
+            'fill it in a step of sql(…), and require it in a later migration'
+        : `${name} is new and never null: rows that are there have no value. Make it optional(…), or give them one by ` +
+            `defaultTo(…) in the entity file or by --default ${name}=value`
+    )
+    return []
+  }
+
+  #defaultOf(name: string, { type }: TableColumn): string | number | boolean | undefined {
+    const given = this.#options.defaults?.get(name)
+    if (given === undefined) return this.#wanted.defaults.get(name)
+    switch (type.kind) {
+      case 'boolean':
+        return given === 'true'
+      case 'int':
+        return Number(given)
+      default:
+        return given
+    }
+  }
+
+  alterColumns(altered: readonly Alteration[]): void {
+    for (const { table, column } of altered) this.#add({ kind: 'alterColumn', table, column })
+  }
+
+  addForeignKeys(): void {
+    const wanted = this.#both().flatMap(([made, { foreignKeys }]) =>
+      foreignKeys
+        .filter(({ column }) => made.columns.some(({ name }) => name === column))
+        .map((key) => ({ table: made.name, key }))
+    )
+    for (const { table, key } of [...this.#later, ...wanted]) {
+      const made = this.#schema.get(table)
+      if (made === undefined || made.foreignKeys.some((one) => sameKey(one, key))) continue
+      this.#add({ kind: 'addForeignKeys', table, foreignKeys: [this.#namedKey(key)] })
+    }
+    for (const { name: table, columns, foreignKeys } of this.#schema.values()) {
+      for (const { column, to, toColumn } of foreignKeys) {
+        const from = columns.find(({ name }) => name === column)
+        const target = this.#schema.get(to)?.columns.find(({ name }) => name === toColumn)
+        if (from === undefined || target === undefined || sameType(from.type, target.type)) continue
+        const types = `${typeText({ ...from, nullable: false })} and ${typeText({ ...target, nullable: false })}`
+        this.problems.push(`${table}.${column} refers to ${to}.${toColumn} and must have its type: they are ${types}`)
+      }
+    }
+  }
+
+  addIndexes(): void {
+    for (const [made, wanted] of this.#both()) {
+      const there = new Set(made.indexes.map((index) => formOf(made, index)))
+      const indexes = wanted.indexes.filter(
+        (index) =>
+          !there.has(formOf(made, index)) &&
+          index.keys.every(({ column }) => made.columns.some(({ name }) => name === column))
+      )
+      if (indexes.length === 0) continue
+      this.#add({ kind: 'addIndexes', table: made.name, indexes: indexes.map((index) => this.#named(index)) })
+    }
+  }
+
+  /** What no entity names. Indexes of several columns and foreign keys stay: no entity file can say them. */
+  drop(engineTables: ReadonlySet<string>): void {
+    for (const [made, wanted] of this.#both()) {
+      if (engineTables.has(made.name)) continue
+      const columns = made.columns.filter(
+        ({ name, type }) => type.kind !== 'rowVersion' && !wanted.columns.some((one) => one.name === name)
+      )
+      if (columns.length > 0) {
+        this.#dropOrKeep(
+          columns.map((column) => `the column ${made.name}.${column.name}${withoutValue(column)}`),
+          { kind: 'dropColumns', table: made.name, columns: columns.map(({ name }) => name) }
+        )
+      }
+      const now = this.#schema.get(made.name) ?? made
+      const forms = new Set(wanted.indexes.map((index) => formOf(now, index)))
+      const indexes = now.indexes.filter((index) => !forms.has(formOf(now, index)) && isOfOneColumn(now, index))
+      const unneeded = indexes.filter(
+        (index) => !now.foreignKeys.some(({ column }) => column === index.keys[0]?.column) || index.unique
+      )
+      if (unneeded.length > 0) {
+        this.#dropOrKeep(
+          unneeded.map(({ name, unique }) => `the ${unique ? 'unique ' : ''}index ${name} of ${made.name}`),
+          { kind: 'dropIndexes', table: made.name, indexes: unneeded.map(({ name }) => name) }
+        )
+      }
+    }
+    const left = [...this.#schema.keys()].filter((name) => !this.#wanted.tables.has(name) && !engineTables.has(name))
+    if (this.#options.allowDrops === true) {
+      for (const name of this.#schema.keys()) {
+        const foreignKeys =
+          this.#schema.get(name)?.foreignKeys.filter(({ to }) => left.includes(to) && to !== name) ?? []
+        if (foreignKeys.length === 0) continue
+        this.#add({ kind: 'dropForeignKeys', table: name, foreignKeys: foreignKeys.map((key) => key.name) })
+      }
+    }
+    for (const name of left) this.#dropOrKeep([`the table ${name}`], { kind: 'dropTable', table: name })
+  }
+
+  #dropOrKeep(what: readonly string[], step: TableStep): void {
+    if (this.#options.allowDrops === true) this.#add(step)
+    else this.kept.push(...what)
+  }
+
+  #add(step: TableStep): void {
+    this.#schema = applyStep(this.#schema, step)
+    this.steps.push(step)
+  }
+
+  /** The tables that are there and that the entities name, each as the steps so far leave it. */
+  #both(): (readonly [made: Table, wanted: Table])[] {
+    return [...this.#wanted.tables.values()].flatMap((wanted) => {
+      const made = this.#schema.get(wanted.name)
+      return made === undefined ? [] : [[made, wanted] as const]
+    })
+  }
+
+  /** An index that was renamed with its column, or with its table, keeps its old name, which may be the one of a new index. */
+  #named(index: TableIndex): TableIndex {
+    const taken = new Set([...this.#schema.values()].flatMap(({ indexes }) => indexes.map(({ name }) => name)))
+    return { ...index, name: freeName(index.name, taken) }
+  }
+
+  #namedKey(key: ForeignKey): ForeignKey {
+    const taken = new Set([...this.#schema.values()].flatMap(({ foreignKeys }) => foreignKeys.map(({ name }) => name)))
+    return { ...key, name: freeName(key.name, taken) }
+  }
+}
+
+interface Alteration {
+  readonly table: string
+  readonly before: TableColumn
+  readonly column: TableColumn
+}
+
+/** The longest name that MySQL takes. */
+const LONGEST_NAME = 64
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  let free = name.slice(0, LONGEST_NAME)
+  for (let count = 2; taken.has(free); count++) free = `${name.slice(0, LONGEST_NAME - 3)}_${count}`
+  return free
+}
+
+/** Two indexes of one form do the same, whatever their names. */
+function formOf({ columns }: Table, { unique, keys }: TableIndex): string {
+  const primary = columns.find(({ key }) => key !== 'none')?.name
+  const last = keys.at(-1)
+  const own = !unique && keys.length > 1 && last?.column === primary && !last?.descending ? keys.slice(0, -1) : keys
+  return `${unique} ${own.map(({ column, descending }) => `${column}${descending ? ' desc' : ''}`).join(',')}`
+}
+
+function isOfOneColumn(table: Table, index: TableIndex): boolean {
+  return !formOf(table, index).includes(',')
+}
+
+function sameKey(one: ForeignKey, other: ForeignKey): boolean {
+  const form = ({ column, to, toColumn, onDelete }: ForeignKey): string => [column, to, toColumn, onDelete].join(' ')
+  return form(one) === form(other)
+}
+
+function withoutValue({ nullable, defaultTo, key }: TableColumn): string {
+  if (nullable || defaultTo !== undefined || key !== 'none') return ''
+  return ', which is never null, so that no row can be created'
+}
+
+const DIGITS_OF_INT = 10
+const DIGITS_OF_BIGINT = 19
+
+function typeChange(before: ColumnType, after: ColumnType): 'same' | 'wider' | 'narrower' | 'other' {
+  if (sameType(before, after)) return 'same'
+  if (before.kind === 'varchar' && after.kind === 'varchar') return after.length > before.length ? 'wider' : 'narrower'
+  if (before.kind === 'guid' && after.kind === 'varchar') return after.length >= 36 ? 'wider' : 'narrower'
+  if (before.kind === 'boolean' && (after.kind === 'int' || after.kind === 'bigint')) return 'wider'
+  const [old, altered] = [digitsOf(before), digitsOf(after)]
+  if (old === undefined || altered === undefined) return 'other'
+  return altered.whole >= old.whole && altered.scale >= old.scale ? 'wider' : 'narrower'
+}
+
+/** Digits before and after the point. */
+function digitsOf(type: ColumnType): { readonly whole: number; readonly scale: number } | undefined {
+  switch (type.kind) {
+    case 'int':
+      return { whole: DIGITS_OF_INT, scale: 0 }
+    case 'bigint':
+      return { whole: DIGITS_OF_BIGINT, scale: 0 }
+    case 'decimal':
+      return { whole: type.precision - type.scale, scale: type.scale }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,234 @@
+import type { Children, Column, Entity, StoreName } from '../../entity/entity.js'
+import type { Field } from '../../entity/field.js'
+import {
+  type ColumnType,
+  type ForeignKey,
+  ROW_VERSION_COLUMN,
+  type Table,
+  type TableColumn,
+  type TableIndex
+} from '../engines/tables.js'
+
+/** The tables that the entities of one store need, as far as their files say. */
+export interface EntityTables {
+  /** By name. Indexes that are not unique leave out the primary key that follows. */
+  readonly tables: ReadonlyMap<string, Table>
+  /** What a create without a value gives a column, by `table.column`: the value of rows that are there. */
+  readonly defaults: ReadonlyMap<string, string | number | boolean>
+  /** Two statements of one column that differ, a sentence each. */
+  readonly conflicts: readonly string[]
+}
+
+/**
+ * What the entity files say of tables: columns with their types, `unique`, an index in each direction for what is sortable,
+ * a foreign key for each reference and each child collection, and the row version.
+ */
+export function entityTables(entities: readonly Entity[], store: StoreName): EntityTables {
+  const found = new Collected()
+  const tableOf = new Map(entities.map((entity) => [entity.name, entity]))
+  if (store === 'primary') {
+    for (const entity of entities) {
+      found.addTable(entity.table, entity.columns, { owner: entity.name, versioned: entity.versioned })
+    }
+  }
+  for (const entity of entities) {
+    for (const children of entity.children.filter((one) => one.store === store)) found.addChildren(entity, children)
+    if (store !== 'primary') continue
+    for (const { to, via } of entity.references) {
+      const target = tableOf.get(to)
+      const id = target?.columns.find(({ name }) => name === 'id')
+      if (target === undefined || id === undefined) continue
+      found.addForeignKey(entity.table, { column: via.column, to: target.table, toColumn: id.column }, 'restrict')
+    }
+    for (const property of entity.sortable) {
+      const place = sortedColumn(entity, property, entities)
+      if (place !== undefined && place !== 'the id') found.addSorted(place.table, place.column)
+    }
+  }
+  return found.tables()
+}
+
+/** The column that a property is sorted by, in the entity's own table or in the joined one; `the id` for a key. */
+export function sortedColumn(
+  entity: Entity,
+  property: string,
+  entities: readonly Entity[]
+): { readonly table: string; readonly column: string } | 'the id' | undefined {
+  const named = (resource: string | undefined) => entities.find(({ name }) => name === resource)
+  const joined = entity.joined.find(({ name }) => name === property)
+  let target = joined === undefined ? entity : named(joined.through.to)
+  for (const step of joined?.further ?? []) {
+    target = named(target?.references.find(({ name }) => name === step)?.to)
+  }
+  const column = target?.columns.find(({ name }) => name === (joined?.property ?? property))
+  if (target === undefined || column === undefined) return undefined
+  return column.name === 'id' ? 'the id' : { table: target.table, column: column.column }
+}
+
+interface Parts {
+  readonly owner: string
+  readonly columns: Map<string, TableColumn>
+  readonly unique: Set<string>
+  readonly sorted: Set<string>
+  readonly foreignKeys: Map<string, ForeignKey>
+}
+
+/** Tables in the making: a table may be that of an entity and of a child collection at once. */
+class Collected {
+  readonly #tables = new Map<string, Parts>()
+  readonly #defaults = new Map<string, string | number | boolean>()
+  readonly #conflicts: string[] = []
+
+  addTable(
+    name: string,
+    columns: readonly Column[],
+    { owner, versioned }: { readonly owner: string; readonly versioned: boolean }
+  ): void {
+    const parts = this.#parts(name, owner)
+    for (const { name: property, column, field } of columns) {
+      this.#addColumn(name, owner, {
+        name: column,
+        type: columnType(field),
+        nullable: field.nullable,
+        key: property === 'id' ? keyOf(field) : 'none'
+      })
+      if (field.unique && property !== 'id') parts.unique.add(column)
+      if (field.defaultTo !== undefined) this.#defaults.set(`${name}.${column}`, field.defaultTo)
+    }
+    if (versioned) {
+      const version = { name: ROW_VERSION_COLUMN, type: { kind: 'rowVersion' }, nullable: false, key: 'none' } as const
+      this.#addColumn(name, owner, version)
+    }
+  }
+
+  /** Each child has a row version. Its foreign key comes after its id; rows of another store have none. */
+  addChildren(entity: Entity, { name, table, foreignKey, columns, store }: Children): void {
+    const owner = `${entity.name}.${name}`
+    const id = entity.columns.find((column) => column.name === 'id')
+    const [own, ...others] = columns
+    if (id === undefined || own === undefined) return
+    this.addTable(table, [own], { owner, versioned: false })
+    const field = { ...id.field, nullable: false }
+    this.#addColumn(table, owner, { name: foreignKey, type: columnType(field), nullable: false, key: 'none' })
+    this.addTable(table, others, { owner, versioned: true })
+    if (store === 'primary') {
+      this.addForeignKey(table, { column: foreignKey, to: entity.table, toColumn: id.column }, 'cascade')
+    } else {
+      this.#indexed.add(`${table}.${foreignKey}`)
+    }
+  }
+
+  readonly #indexed = new Set<string>()
+
+  /** A row of an aggregate goes with its root, also where it is a resource of its own that refers to the root. */
+  addForeignKey(
+    table: string,
+    { column, to, toColumn }: Pick<ForeignKey, 'column' | 'to' | 'toColumn'>,
+    onDelete: ForeignKey['onDelete']
+  ): void {
+    const { foreignKeys } = this.#parts(table, table)
+    if (foreignKeys.get(column)?.onDelete === 'cascade') return
+    foreignKeys.set(column, { name: `${table}_${column}_fk`, column, to, toColumn, onDelete })
+  }
+
+  addSorted(table: string, column: string): void {
+    this.#parts(table, table).sorted.add(column)
+  }
+
+  tables(): EntityTables {
+    const tables = Array.from(this.#tables, ([name, parts]): [string, Table] => {
+      const columns = [...parts.columns.values()]
+      // The row version stands last, whatever came after it.
+      const [versions, others] = [columns.filter(isVersion), columns.filter((column) => !isVersion(column))]
+      return [
+        name,
+        {
+          name,
+          columns: [...others, ...versions],
+          indexes: others.flatMap(({ name: column }) => this.#indexesOf(name, column, parts)),
+          foreignKeys: [...parts.foreignKeys.values()]
+        }
+      ]
+    })
+    return { tables: new Map(tables), defaults: this.#defaults, conflicts: this.#conflicts }
+  }
+
+  #indexesOf(table: string, column: string, { unique, sorted, foreignKeys }: Parts): TableIndex[] {
+    const ascending = { column, descending: false }
+    const name = `${table}_${column}`
+    const isFound = sorted.has(column) || foreignKeys.has(column) || this.#indexed.has(`${table}.${column}`)
+    return [
+      ...(unique.has(column) ? [{ name: `${name}_unique`, unique: true, keys: [ascending] }] : []),
+      ...(isFound ? [{ name, unique: false, keys: [ascending] }] : []),
+      ...(sorted.has(column) ? [{ name: `${name}_desc`, unique: false, keys: [{ column, descending: true }] }] : [])
+    ]
+  }
+
+  #parts(name: string, owner: string): Parts {
+    const parts = this.#tables.get(name) ?? {
+      owner,
+      columns: new Map<string, TableColumn>(),
+      unique: new Set<string>(),
+      sorted: new Set<string>(),
+      foreignKeys: new Map<string, ForeignKey>()
+    }
+    this.#tables.set(name, parts)
+    return parts
+  }
+
+  #addColumn(table: string, owner: string, column: TableColumn): void {
+    const parts = this.#parts(table, owner)
+    const other = parts.columns.get(column.name)
+    parts.columns.set(column.name, other ?? column)
+    if (other === undefined || (sameType(other.type, column.type) && other.nullable === column.nullable)) return
+    this.#conflicts.push(
+      `${owner} and ${parts.owner} say different things of ${table}.${column.name}: ` +
+        `${typeText(column)} and ${typeText(other)}`
+    )
+  }
+}
+
+const isVersion = ({ type }: TableColumn): boolean => type.kind === 'rowVersion'
+
+function keyOf({ type }: Field): TableColumn['key'] {
+  return type === 'int' || type === 'long' ? 'autoIncrement' : 'primary'
+}
+
+function columnType(field: Field): ColumnType {
+  switch (field.type) {
+    case 'string':
+      return { kind: 'varchar', length: field.maxLength }
+    case 'bool':
+      return { kind: 'boolean' }
+    case 'long':
+      return { kind: 'bigint' }
+    case 'decimal':
+      return { kind: 'decimal', precision: field.precision, scale: field.scale }
+    case 'dateTime':
+      return { kind: 'datetime' }
+    case 'int':
+    case 'guid':
+      return { kind: field.type }
+  }
+}
+
+export function sameType(one: ColumnType, other: ColumnType): boolean {
+  return JSON.stringify(numbersOf(one)) === JSON.stringify(numbersOf(other))
+}
+
+function numbersOf(type: ColumnType): readonly (string | number)[] {
+  switch (type.kind) {
+    case 'varchar':
+      return [type.kind, type.length]
+    case 'decimal':
+      return [type.kind, type.precision, type.scale]
+    default:
+      return [type.kind]
+  }
+}
+
+/** `varchar(64), null` */
+export function typeText({ type, nullable }: Pick<TableColumn, 'type' | 'nullable'>): string {
+  const [kind = '', ...numbers] = numbersOf(type)
+  return `${kind}${numbers.length === 0 ? '' : `(${numbers.join(', ')})`}${nullable ? ', null' : ''}`
+}

@@ -1,0 +1,155 @@
+import type { ForeignKey, TableColumn, TableIndex, TableStep } from '../engines/tables.js'
+
+/** The text of the file of a migration, in the builders of builders.ts. */
+export function migrationFile(name: string, steps: readonly TableStep[]): string {
+  const words = [...new Set(steps.map(({ kind }) => kind))].toSorted()
+  const migration: Part = ['{', [`name: ${quoted(name)}`, ['steps: [', steps.map(stepPart), ']']], '}', 'broken']
+  return [
+    importLine([...words, 'type Migration']),
+    '',
+    `export const migration: Migration = ${layout(migration, 0, 'export const migration: Migration = '.length)}`,
+    ''
+  ].join('\n')
+}
+
+/** A text, or an opening, its items and a closing: on one line if they fit, unless it is `broken`. */
+type Part = string | readonly [open: string, items: readonly Part[], close: string, manner?: 'broken']
+
+const WIDTH = 120
+
+/** Two spaces for each level, no comma after the last item. `used` are the characters of the line before the part. */
+function layout(part: Part, depth: number, used: number): string {
+  if (typeof part === 'string') return part
+  const line = inline(part)
+  // The comma after it belongs to the line too.
+  if (line !== undefined && used + line.length < WIDTH) return line
+  const [open, items, close] = part
+  const indent = '  '.repeat(depth + 1)
+  const lines = items.map((item) => `${indent}${layout(item, depth + 1, indent.length)}`)
+  return `${open}\n${lines.join(',\n')}\n${'  '.repeat(depth)}${close}`
+}
+
+/** The part on one line; undefined if something in it is broken. */
+function inline(part: Part): string | undefined {
+  if (typeof part === 'string') return part
+  const [open, items, close, manner] = part
+  const texts = items.map(inline)
+  if (manner === 'broken' || texts.some((text) => text === undefined)) return undefined
+  return open.endsWith('{') ? `${open} ${texts.join(', ')} ${close}` : `${open}${texts.join(', ')}${close}`
+}
+
+function importLine(words: readonly string[]): string {
+  return layout([`import {`, words, `} from 'uniform-rest'`], 0, 0)
+}
+
+function stepPart(step: TableStep): Part {
+  const table = quoted(step.table)
+  const named = (names: readonly string[]): Part => [`${step.kind}(`, [table, ...names.map(quoted)], ')']
+  switch (step.kind) {
+    case 'createTable':
+      return [`createTable(${table}, (t) => ({`, tableParts(step.table, step.definition), '}))', 'broken']
+    case 'addColumns':
+      return [`addColumns(${table}, (t) => ({`, tableParts(step.table, step), '}))', 'broken']
+    case 'alterColumn':
+      return `alterColumn(${table}, (t) => ${columnText(step.column)})`
+    case 'renameColumn':
+      return named([step.from, step.to])
+    case 'dropColumns':
+      return named(step.columns)
+    case 'addIndexes':
+      return [`addIndexes(${table}, (t) => [`, indexTexts(step.table, step.indexes), '])']
+    case 'dropIndexes':
+      return named(step.indexes)
+    case 'addForeignKeys':
+      return [`addForeignKeys(${table}, `, step.foreignKeys.map((key) => foreignKeyPart(step.table, key)), ')']
+    case 'dropForeignKeys':
+      return named(step.foreignKeys)
+    case 'renameTable':
+      return named([step.to])
+    case 'dropTable':
+      return named([])
+  }
+}
+
+interface Parts {
+  readonly columns: readonly TableColumn[]
+  readonly indexes: readonly TableIndex[]
+  readonly foreignKeys: readonly ForeignKey[]
+}
+
+function tableParts(table: string, { columns, indexes, foreignKeys }: Parts): Part[] {
+  const keys = foreignKeys.map((key) => foreignKeyPart(table, key))
+  return [
+    ['columns: [', columns.map(columnText), ']'],
+    ...(indexes.length === 0 ? [] : [['indexes: [', indexTexts(table, indexes), ']'] as const]),
+    ...(keys.length === 0 ? [] : [keys.length === 1 ? (['foreignKeys: [', keys, ']'] as const) : broken(keys)])
+  ]
+}
+
+function broken(keys: readonly Part[]): Part {
+  return ['foreignKeys: [', keys, ']', 'broken']
+}
+
+function columnText({ name, type, nullable, key, defaultTo }: TableColumn): string {
+  const words = {
+    none: '',
+    primary: '.primaryKey()',
+    autoIncrement: '.autoIncrement()'
+  } as const
+  const value = typeof defaultTo === 'string' ? quoted(defaultTo) : String(defaultTo)
+  const filled = defaultTo === undefined ? '' : `.default(${value})`
+  return `${typeWord(name, type)}${words[key]}${nullable ? '.nullable()' : ''}${filled}`
+}
+
+function typeWord(name: string, type: TableColumn['type']): string {
+  switch (type.kind) {
+    case 'rowVersion':
+      return 't.rowVersion()'
+    case 'varchar':
+      return `t.varchar(${quoted(name)}, ${type.length})`
+    case 'decimal':
+      return `t.decimal(${quoted(name)}, ${type.precision}, ${type.scale})`
+    default:
+      return `t.${type.kind}(${quoted(name)})`
+  }
+}
+
+/** Two indexes of one column, one in each direction, are `sorted`. */
+function indexTexts(table: string, indexes: readonly TableIndex[]): string[] {
+  const texts: string[] = []
+  for (let at = 0; at < indexes.length; at++) {
+    const index = indexes[at]
+    if (index === undefined) continue
+    const [first, second] = index.keys
+    const next = indexes[at + 1]
+    const isSorted = first !== undefined && second === undefined && !index.unique && next?.name === `${index.name}_desc`
+    if (isSorted && index.name === derivedName(table, index)) {
+      texts.push(`t.sorted(${quoted(first.column)})`)
+      at++
+      continue
+    }
+    const keys = index.keys.map(({ column, descending }) => quoted(descending ? `${column} desc` : column))
+    const name = index.name === derivedName(table, index) ? '' : `.named(${quoted(index.name)})`
+    texts.push(`t.${index.unique ? 'unique' : 'index'}(${keys.join(', ')})${name}`)
+  }
+  return texts
+}
+
+/** As builders.ts names an index without `named(…)`. */
+function derivedName(table: string, { unique, keys }: TableIndex): string {
+  const parts = keys.map(({ column, descending }) => (descending ? `${column}_desc` : column))
+  return [table, ...parts, ...(unique ? ['unique'] : [])].join('_')
+}
+
+function foreignKeyPart(table: string, { name, column, to, toColumn, onDelete }: ForeignKey): Part {
+  const members = [
+    `column: ${quoted(column)}`,
+    `references: ${quoted(`${to}.${toColumn}`)}`,
+    `onDelete: ${quoted(onDelete)}`
+  ]
+  return ['{', name === `${table}_${column}_fk` ? members : [...members, `name: ${quoted(name)}`], '}']
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}
