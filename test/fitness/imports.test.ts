@@ -114,6 +114,31 @@ describe('imports', () => {
     expect(violations(files, (imported) => imported === 'uniform-rest' || beside(imported))).to.deep.equal([])
   })
 
+  it('of a migration are the words of migrations alone, which know nothing of entity files', () => {
+    const builders = sourceFiles('data-service/sql/schema').filter(({ path }) => path.endsWith('/builders.ts'))
+    const words = builders.flatMap(({ text }) =>
+      Array.from(text.matchAll(/^export function (\w+)/gm), ([, word = '']) => word)
+    )
+    expect(words).to.include('createTable')
+    const migrations = [...sourceFiles('examples/store/schema'), ...sourceFiles('data-service/sql/schema')].filter(
+      ({ path, text }) => text.includes(' steps: [') && !path.endsWith('/migration-file.ts')
+    )
+    expect(migrations.length).to.be.greaterThan(4)
+    const others = migrations.flatMap(({ path, text }) =>
+      Array.from(text.matchAll(/^import (type )?\{([^}]*)\}/gm), ([, isType, names = '']) =>
+        isType === undefined ? names.split(',').map((name) => name.trim()) : []
+      )
+        .flat()
+        .filter((name) => !words.includes(name) && !name.startsWith('type '))
+        .map((name) => `${path} → ${name}`)
+    )
+    expect(others).to.deep.equal([])
+    const writers = ['sql/schema/builders', 'sql/engines/tables', 'sql/engines/mysql-ddl', 'sql/engines/sqlite-ddl']
+    const plain = product.filter(({ path }) => writers.some((writer) => path === `data-service/${writer}.ts`))
+    expect(plain).to.have.length(writers.length)
+    expect(violations(plain, (imported) => !under('data-service/entity')(imported))).to.deep.equal([])
+  })
+
   it('of the shop reach of the service what any renderer could import alone, and what runs in browsers nothing', () => {
     const examples = sourceFiles('examples/store/storefront')
     const words = examples.flatMap(({ text }) =>

@@ -288,12 +288,10 @@ export interface SchemaTools {
   ): Promise<Result>
 }
 
-/** The kinds of databases, by which a migration gives a statement for each. MariaDB and Galera take those of `mysql`. */
-export type EngineName = 'sqlite' | 'mysql'
-
 /** The texts of DDL statements. */
 export interface Ddl {
-  readonly engine: EngineName
+  /** The name of the kind of database, an `EngineName` of engines.ts. */
+  readonly engine: string
   /**
    * The statements of a change, repeatable: they leave out what `present` shows to be done. Without it they are those for a
    * table as the change expects it.

@@ -2,6 +2,9 @@ import type { DatabaseLocation, Engine } from './engine.js'
 import { mysqlEngine } from './mysql.js'
 import { sqliteEngine } from './sqlite.js'
 
+/** The kinds by which a migration gives statements of its own for each. MariaDB and Galera take those of `mysql`. */
+export type EngineName = 'sqlite' | 'mysql'
+
 /** Every kind of database that the service runs on. */
 const ENGINES: readonly Engine[] = [sqliteEngine, mysqlEngine]
 

@@ -1,4 +1,4 @@
-import type { EngineName } from '../engines/engine.js'
+import type { EngineName } from '../engines/engines.js'
 import {
   type ColumnType,
   type ForeignKey,
@@ -124,8 +124,8 @@ export function dropTable(table: string): Step {
 }
 
 /**
- * Statements of one's own for each kind of database; `mysql` is for MariaDB too. On MySQL and MariaDB each DDL statement
- * commits by itself and an interrupted migration runs again, so each must be repeatable (`IF NOT EXISTS`, an UPDATE of the
+ * Statements of one's own for each kind of database. Where each DDL statement commits by itself an interrupted migration
+ * runs again from its start, so each must be repeatable (`IF NOT EXISTS`, an UPDATE of the
  * rows that are not done). `leaves` are the steps that amount to the same, where entities use what the statements make.
  */
 export function sql(

@@ -2,7 +2,8 @@ import type { Logger } from 'pino'
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { Umzug, type UmzugStorage } from 'umzug'
 import { messageOf, StartError } from '../../../shared/start-error.js'
-import type { Database, Ddl, EngineName, OwnTablesMigration } from '../engines/engine.js'
+import type { Database, Ddl, OwnTablesMigration } from '../engines/engine.js'
+import type { EngineName } from '../engines/engines.js'
 import { applyStep, type PresentTable, type Schema, type TableChange, type TableStep } from '../engines/tables.js'
 
 /**
@@ -39,7 +40,8 @@ interface EngineTablesStep {
 
 /** The database of a step. If DDL can be rolled back, all pending migrations share one transaction. */
 export interface MigrationDatabase {
-  readonly engine: EngineName
+  /** The kind of database: a member of what `sql` takes. */
+  readonly engine: string
   readonly transaction: Transaction
   run(statement: string): Promise<void>
   /** The rows of a SELECT, for a migration that depends on existing data. */
@@ -193,12 +195,16 @@ function statementsOf(step: PlannedMigration['steps'][number], ddl: Ddl): readon
   if ('step' in step) return ddl.statements(step)
   switch (step.kind) {
     case 'sql':
-      return [step.statements[ddl.engine]].flat()
+      return ownStatements(step.statements, ddl.engine)
     case 'run':
       return [`-- ${step.description}`]
     case 'engineTables':
       return ddl.ownTables[step.name]
   }
+}
+
+function ownStatements(statements: Readonly<Record<string, string | readonly string[]>>, engine: string) {
+  return [statements[engine] ?? []].flat()
 }
 
 /** The names of the pending migrations of a database with the statements that they would run. Changes nothing. */
