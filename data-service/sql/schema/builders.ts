@@ -240,14 +240,14 @@ function plain<Name extends string>(name: Name, type: ColumnType): ColumnBuilder
   return new ColumnBuilder({ name: identifier(name), type, nullable: false, key: 'none' })
 }
 
-function whole(name: string, value: number, min: number, max: number): number {
+function whole(name: string, value: number, [min, max]: readonly [number, number]): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value
   throw new TypeError(`${name} takes a number from ${min} to ${max}, not ${value}`)
 }
 
 const TABLE_WORDS: TableWords = {
   // The longest row of MySQL is 65,535 bytes, and a character takes up to 4.
-  varchar: (name, length) => plain(name, { kind: 'varchar', length: whole(name, length, 1, 16_383) }),
+  varchar: (name, length) => plain(name, { kind: 'varchar', length: whole(name, length, [1, 16_383]) }),
   boolean: (name) => plain(name, { kind: 'boolean' }),
   int: (name) => plain(name, { kind: 'int' }),
   bigint: (name) => plain(name, { kind: 'bigint' }),
@@ -255,8 +255,8 @@ const TABLE_WORDS: TableWords = {
     plain(name, {
       kind: 'decimal',
       // SQLite stores it in 64 bits.
-      precision: whole(name, precision, 1, 18),
-      scale: whole(name, scale, 0, precision)
+      precision: whole(name, precision, [1, 18]),
+      scale: whole(name, scale, [0, precision])
     }),
   datetime: (name) => plain(name, { kind: 'datetime' }),
   guid: (name) => plain(name, { kind: 'guid' }),

@@ -21,6 +21,8 @@ export interface Difference {
 }
 
 export interface DifferenceOptions {
+  /** Names of tables of the engine, which are never dropped. */
+  readonly engineTables: ReadonlySet<string>
   /** From `table` to another name, or from `table.column` to another column. */
   readonly renames?: ReadonlyMap<string, string>
   /** The values of rows that are there, by `table.column`. */
@@ -30,15 +32,9 @@ export interface DifferenceOptions {
 }
 
 /**
- * Compares the tables that all migrations make with those that the entities need. `engineTables` are names of tables of the
- * engine, which are never dropped.
+ * Compares the tables that all migrations make with those that the entities need.
  */
-export function difference(
-  made: Schema,
-  wanted: EntityTables,
-  engineTables: ReadonlySet<string>,
-  options: DifferenceOptions = {}
-): Difference {
+export function difference(made: Schema, wanted: EntityTables, options: DifferenceOptions): Difference {
   const work = new Differences(made, wanted, options)
   work.rename()
   work.createTables()
@@ -48,7 +44,7 @@ export function difference(
   work.alterColumns(altered)
   work.addForeignKeys()
   work.addIndexes()
-  work.drop(engineTables)
+  work.drop()
   return { steps: work.steps, problems: [...wanted.conflicts, ...work.problems], kept: work.kept }
 }
 
@@ -250,7 +246,8 @@ class Differences {
   }
 
   /** What no entity names. Indexes of several columns and foreign keys stay: no entity file can say them. */
-  drop(engineTables: ReadonlySet<string>): void {
+  drop(): void {
+    const { engineTables } = this.#options
     for (const [made, wanted] of this.#both()) {
       if (engineTables.has(made.name)) continue
       const columns = made.columns.filter(
