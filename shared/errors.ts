@@ -192,9 +192,9 @@ const ERRORS = {
     grpc: status.INVALID_ARGUMENT,
     http: 400,
     title: 'The filter value is invalid',
-    meaning: 'A filter value does not parse.',
+    meaning: 'A filter value, or the value of a parameter, does not parse or is missing.',
     remedy:
-      "The value is none of the property's type, or one item of `in` or `between` is not. `between` takes exactly two items; an item that holds a comma goes into double quotes."
+      "The value is none of the property's type, or one item of `in` or `between` is not. `between` takes exactly two items; an item that holds a comma goes into double quotes. The parameters of a resource's own reads have the types and bounds that the OpenAPI document shows."
   },
   'filter.too-many': {
     grpc: status.INVALID_ARGUMENT,

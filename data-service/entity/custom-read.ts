@@ -1,5 +1,17 @@
 import type { ReadAccess } from './access.js'
-import type { Column, NameOfType, OpenNameOfType, Operand, ValueOf, VisibleName } from './field.js'
+import type { NamedValues } from './action.js'
+import type {
+  Column,
+  Field,
+  FieldType,
+  NameOfType,
+  OpenNameOfType,
+  Operand,
+  RowOf,
+  ValueOf,
+  VisibleName
+} from './field.js'
+import type { RowsCall, RowsWanted } from './row-predicate.js'
 
 interface ReadOf<F> {
   /** One sentence for people. */
@@ -8,18 +20,60 @@ interface ReadOf<F> {
   readonly access?: ReadAccess<OpenNameOfType<F, 'int' | 'long'>, F> | undefined
   /** The id is the last sort key unless it is named here. */
   readonly sort?: readonly VisibleName<F>[]
-  /** Only rows with these values are shown. */
-  readonly where?: {
-    readonly [K in NameOfType<F, 'string' | 'bool' | 'int'>]?: NonNullable<ValueOf<F[K]>>
-  }
 }
+
+type ItemsOf<F> =
+  | { readonly item: VisibleName<F>; readonly items?: never }
+  | { readonly items: readonly [VisibleName<F>, ...VisibleName<F>[]]; readonly item?: never }
 
 /** A custom read in an entity file, `GET /{resource}/{name}`: an array of at most 1000 values or objects. */
 export type CustomReadDefinition<F> = ReadOf<F> &
-  (
-    | { readonly item: VisibleName<F>; readonly items?: never }
-    | { readonly items: readonly [VisibleName<F>, ...VisibleName<F>[]]; readonly item?: never }
-  )
+  ItemsOf<F> & {
+    readonly params?: never
+    /** Only rows with these values are shown. */
+    readonly where?: {
+      readonly [K in NameOfType<F, 'string' | 'bool' | 'int'>]?: NonNullable<ValueOf<F[K]>>
+    }
+  }
+
+/** Parameters of a request in the words of fields, without those that only columns have. */
+export type ParamFields = Readonly<Record<string, Field<FieldType, false, boolean, 'always', undefined>>>
+
+/** A custom read with parameters. `P` are the parameters. */
+type ReadWithParams<F, P extends ParamFields> = ReadOf<F> &
+  ItemsOf<F> & {
+    /**
+     * Query parameters by name (over gRPC a map): required, unless they are `optional(…)` or have a default. A value that
+     * the field does not take is 400.
+     */
+    readonly params: P
+    /** The rows that the parameters ask for, in the words of row scopes. The access of the read narrows them further. */
+    readonly where?: (call: ReadCall<F, P>) => RowsWanted
+    /** The parameter that says how many items are answered at most; its `max` is 1000 or less. */
+    readonly limit?: NameOfType<P, 'int'>
+  }
+
+/** What `where` of a custom read gets. An optional parameter that was not sent is null. */
+interface ReadCall<F, P> extends Pick<RowsCall<F, never>, 'where' | 'anyOf' | 'allOf'> {
+  readonly params: RowOf<P>
+}
+
+/** Ties the types of parameters and condition of one read together. */
+export type DefineRead<F> = <const P extends ParamFields>(definition: ReadWithParams<F, P>) => DefinedRead
+
+declare const defined: unique symbol
+
+/** A custom read with parameters, which only the function `read` makes. */
+interface DefinedRead {
+  readonly [defined]: true
+}
+
+export type CustomReads<F> =
+  | Readonly<Record<string, CustomReadDefinition<F>>>
+  | ((read: DefineRead<F>) => Readonly<Record<string, CustomReadDefinition<F> | DefinedRead>>)
+
+/** The function that `customReads` of an entity file is called with. The types hold: `where` gets the parameters' values. */
+export const defineRead: DefineRead<object> = (definition) => definition as unknown as DefinedRead
 
 /** A custom read as the service works with it. */
 export interface CustomRead {
@@ -33,6 +87,18 @@ export interface CustomRead {
   readonly bare: boolean
   readonly sort: readonly Column[]
   readonly where: readonly { readonly column: Column; readonly value: Operand }[]
+  /** In the order of the entity file. */
+  readonly params: readonly Column[]
+  /** The rows that the values of the parameters ask for. */
+  readonly rows: ((call: UntypedReadCall) => RowsWanted) | undefined
+  /** The parameter that says how many items are answered at most. */
+  readonly limit: string | undefined
+}
+
+/** What a predicate gets, without the types of names. */
+export interface UntypedReadCall extends Pick<RowsCall<never, never>, 'anyOf' | 'allOf'> {
+  readonly where: (property: string, operator: string, ...operands: readonly unknown[]) => RowsWanted
+  readonly params: NamedValues
 }
 
 /** A custom read of an entity file without the types of its names. */
@@ -40,17 +106,33 @@ export interface UntypedCustomRead {
   readonly description: string
   readonly access?: ReadAccess | undefined
   readonly sort?: readonly string[]
-  readonly where?: Readonly<Record<string, Operand | undefined>>
+  readonly where?: Readonly<Record<string, Operand | undefined>> | ((call: UntypedReadCall) => RowsWanted)
   readonly item?: string
   readonly items?: readonly string[]
+  readonly params?: Readonly<Record<string, Field>>
+  readonly limit?: string
 }
 
 export function resolveCustomRead(
   name: string,
   definition: UntypedCustomRead,
-  of: { readonly listAccess: ReadAccess; readonly column: (name: string) => Column }
+  of: {
+    readonly listAccess: ReadAccess
+    readonly column: (name: string) => Column
+    readonly columnOf: (name: string, field: Field) => Column
+  }
 ): CustomRead {
-  const { description, access = of.listAccess, sort = [], where = {}, item, items = [] } = definition
+  const {
+    description,
+    access = of.listAccess,
+    sort = [],
+    where = {},
+    item,
+    items = [],
+    params = {},
+    limit
+  } = definition
+  const values = typeof where === 'function' ? {} : where
   return {
     name,
     description,
@@ -58,8 +140,11 @@ export function resolveCustomRead(
     items: (item === undefined ? items : [item]).map(of.column),
     bare: item !== undefined,
     sort: sort.map(of.column),
-    where: Object.entries(where).flatMap(([property, value]) =>
+    where: Object.entries(values).flatMap(([property, value]) =>
       value === undefined ? [] : [{ column: of.column(property), value }]
-    )
+    ),
+    params: Object.entries(params).map(([param, field]) => of.columnOf(param, field)),
+    rows: typeof where === 'function' ? where : undefined,
+    limit
   }
 }

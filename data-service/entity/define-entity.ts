@@ -15,7 +15,13 @@ import {
   type UpdateRule
 } from './action.js'
 import type { Creation, CreationDefinition } from './creation.js'
-import { type CustomReadDefinition, type UntypedCustomRead, resolveCustomRead } from './custom-read.js'
+import {
+  type CustomReads,
+  type DefineRead,
+  defineRead,
+  resolveCustomRead,
+  type UntypedCustomRead
+} from './custom-read.js'
 import type { Deletion, DeletionDefinition } from './deletion.js'
 import type { Children, Column, Computed, Entity, Joined, Reference } from './entity.js'
 import {
@@ -98,8 +104,8 @@ interface DefinitionOfAll<
   readonly creates?: CreationDefinition<NoInfer<F>, NoInfer<C>>
   /** When rows may be deleted; in any state without it. */
   readonly deletes?: DeletionDefinition<NoInfer<F>, NoInfer<C>>
-  /** Custom reads, `GET /{resource}/{name}`. */
-  readonly customReads?: Readonly<Record<string, CustomReadDefinition<NoInfer<F>>>>
+  /** Custom reads, `GET /{resource}/{name}`. A function, `(read) => ({ … })`, for those that take parameters. */
+  readonly customReads?: CustomReads<NoInfer<F>>
   /** Functions in place of single reads and writes. */
   readonly overrides?: Overrides
 }
@@ -167,10 +173,12 @@ export function defineEntity<
     joined,
     filterable: new Map(
       definition.filterable.map((name) => {
-        const { type } = (joined.find((one) => one.name === name) ?? column(name)).field
+        const { type, custom } = (joined.find((one) => one.name === name) ?? column(name)).field
         const narrowed: Readonly<Record<string, readonly OperatorOf<FieldType>[] | undefined>> =
           definition.operators ?? {}
-        return [name, narrowed[name] ?? operatorsOf(type).map(({ word }) => word)]
+        const all = operatorsOf(type).map(({ word }) => word)
+        const ofType = custom?.operators === undefined ? all : all.filter((word) => custom.operators?.includes(word))
+        return [name, narrowed[name] ?? ofType]
       })
     ),
     sortable: new Set(definition.sortable),
@@ -260,7 +268,9 @@ interface UntypedReads {
     readonly reads?: Readonly<Partial<Record<ReadOperation, ReadAccess>>>
     readonly ownerFilter?: OwnerFilterDefinition
   }
-  readonly customReads?: Readonly<Record<string, UntypedCustomRead>>
+  readonly customReads?:
+    | Readonly<Record<string, UntypedCustomRead>>
+    | ((read: DefineRead<object>) => Readonly<Record<string, UntypedCustomRead>>)
 }
 
 function resolveReads(
@@ -273,13 +283,13 @@ function resolveReads(
   const every = Object.fromEntries(
     READ_OPERATIONS.map((operation) => [operation, reads[operation] ?? read])
   ) as Entity['access']
-  const definitions = Object.entries(customReads)
+  const definitions = Object.entries(typeof customReads === 'function' ? customReads(defineRead) : customReads)
   return {
     access: every,
     customReads: new Map(
       definitions.map(([name, definition]) => [
         name,
-        resolveCustomRead(name, definition, { listAccess: every.list, column })
+        resolveCustomRead(name, definition, { listAccess: every.list, column, columnOf })
       ])
     )
   }

@@ -52,9 +52,38 @@ export interface Field<
   readonly maximum: string | undefined
   /** The value when a create request leaves the member out. */
   readonly defaultTo: string | number | boolean | undefined
+  /** What the value means, in one sentence for people; undefined where its name says enough. */
+  readonly description: string | undefined
+  /** The application's own type of the value; undefined for a plain one. */
+  readonly custom: CustomType | undefined
 }
 
-type PlainField<T extends FieldType> = Field<T, false, false, 'always', undefined>
+/** A type of the application's own over one of the seven, which stays the type in the database and in JSON (custom-type.ts). */
+export interface CustomType {
+  /** camelCase. */
+  readonly name: string
+  /** The value in the form in which it is stored; undefined for a value that is not of the type. */
+  readonly parse: (value: Operand) => Operand | undefined
+  /** Completes "must be …" and "… is not …": `a colour such as #ff8800`. */
+  readonly expected: string
+  /** Keywords of JSON schema (OpenAPI 3.1) besides those of the base type. */
+  readonly schema: SchemaKeywords
+  /** The operators of properties that name none of their own; undefined for all of the base type. */
+  readonly operators: readonly string[] | undefined
+  /** Values of the type, in the form in which they are stored. */
+  readonly examples: readonly Operand[]
+}
+
+/** What the OpenAPI document may say of an own type. Values of requests and of answers both meet it. */
+export interface SchemaKeywords {
+  readonly format?: string
+  readonly pattern?: string
+  readonly enum?: readonly Operand[]
+  readonly description?: string
+}
+
+/** A field as its word makes it, before `optional(…)` and the like. */
+export type PlainField<T extends FieldType> = Field<T, false, false, 'always', undefined>
 
 function field<T extends FieldType>(type: T, more: Partial<PlainField<T>> = {}): PlainField<T> {
   return {
@@ -73,6 +102,8 @@ function field<T extends FieldType>(type: T, more: Partial<PlainField<T>> = {}):
     minimum: undefined,
     maximum: undefined,
     defaultTo: undefined,
+    description: undefined,
+    custom: undefined,
     ...more
   }
 }
@@ -145,6 +176,9 @@ export const readableBy = <T extends FieldType, N extends boolean, W extends Wri
   permission: Permission,
   of: Field<T, false, N, W>
 ): Field<T, false, N, W, Permission> => ({ ...of, readableBy: permission })
+
+/** What a value means, for the OpenAPI document: `described('The day of the first delivery, UTC.', dateTime())`. */
+export const described = <F extends Field>(description: string, of: F): F => ({ ...of, description })
 
 /** A property in a column of another name: `sku: column('stock_keeping_unit', text(64))`. */
 export const column = <F extends Field>(name: string, of: F): F => ({ ...of, column: name })

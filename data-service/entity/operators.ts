@@ -245,3 +245,8 @@ function folded(text: string): string {
 export function aliasesOf(type: FieldType, words: readonly string[]): readonly string[] {
   return operatorsOf(type).flatMap(({ word, aliases }) => (words.includes(word) ? aliases : []))
 }
+
+/** Whether a comparison looks inside a text, so that its operand may be a part of a value. */
+export function isOfParts({ comparison }: Pick<Operator, 'comparison'>): boolean {
+  return OPERATORS[comparison].sql.kind === 'match'
+}

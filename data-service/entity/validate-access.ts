@@ -5,6 +5,7 @@ import type { Column, Entity } from './entity.js'
 import type { FieldType } from './field.js'
 import { CAMEL_CASE, GUID, KEBAB_CASE, type Permission, suggestion } from './names.js'
 import { READ_OPERATIONS, READ_PARAMETERS, READ_SEGMENTS, type ReadOperation, READS, WITHOUT_ID } from './operations.js'
+import { parameterMistakes as valueMistakes } from './validate-fields.js'
 
 /** Owner claims are 64-bit integers (contract.md section 6). */
 const OWNER_TYPES: readonly FieldType[] = ['int', 'long']
@@ -168,9 +169,12 @@ export function routeMistakes(entity: Entity, permissions: readonly string[]): s
   return [
     ...twice.map((name) => `two routes are called \`${name}\`; an owner filter could not tell them apart.`),
     ...[...entity.customReads.values()].flatMap((read) =>
-      [...nameMistakes(read), ...readMistakes(entity, read.access, permissions), ...shownMistakes(read)].map(
-        (mistake) => `custom read \`${read.name}\`: ${mistake}`
-      )
+      [
+        ...nameMistakes(read),
+        ...readMistakes(entity, read.access, permissions),
+        ...shownMistakes(read),
+        ...paramMistakes(read, entity)
+      ].map((mistake) => `custom read \`${read.name}\`: ${mistake}`)
     )
   ]
 }
@@ -179,6 +183,24 @@ function nameMistakes({ name }: CustomRead): string[] {
   if (READ_SEGMENTS.includes(name)) return ['the name is that of a read.']
   if (!KEBAB_CASE.test(name)) return ['the name must be kebab-case such as `session-ids`.']
   return GUID.test(name) ? ['the name could be an id.'] : []
+}
+
+const MAX_ITEMS = 1000
+
+function paramMistakes({ name, params, limit }: CustomRead, { ownerFilter }: Entity): string[] {
+  const mistakes = valueMistakes(params)
+  for (const param of params.filter(({ field }) => field.requiredNullable))
+    mistakes.push(`\`${param.name}\` is a text in a query, which is never null: say optional(…) or nothing.`)
+  // Without a name of its own the owner filter has that of the setting OWNER_PARAMETER_NAME, `id` by default.
+  const owner = ownerFilter?.routes.has(name) === true ? (ownerFilter.parameter ?? 'id') : undefined
+  if (params.some((param) => param.name.toLowerCase() === owner?.toLowerCase()))
+    mistakes.push(`\`${owner}\` is the parameter of the owner filter.`)
+  if (limit === undefined) return mistakes
+  const field = params.find((param) => param.name === limit)?.field
+  const [least, most] = [Number(field?.minimum ?? 0), Number(field?.maximum ?? Infinity)]
+  if (field?.type !== 'int' || least < 1 || most > MAX_ITEMS)
+    mistakes.push(`limit \`${limit}\` must be a parameter of int({ min: 1, max: ${MAX_ITEMS} }) or less.`)
+  return mistakes
 }
 
 function shownMistakes({ items, sort, where }: CustomRead): string[] {

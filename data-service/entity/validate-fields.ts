@@ -1,5 +1,5 @@
 import type { Column, Entity, Joined } from './entity.js'
-import type { Field, FieldType } from './field.js'
+import type { Field, FieldType, Operand } from './field.js'
 import { CAMEL_CASE, KEBAB_CASE, suggestion } from './names.js'
 import { operatorsOf } from './operators.js'
 
@@ -77,6 +77,38 @@ const COLUMN_NAME = /^[A-Za-z_]\w{0,63}$/
 const NO_COLUMN_NAME = 'whose name must be at most 64 letters, digits and underscores'
 
 /** Mistakes in the types of columns and in their names in the database. */
+/**
+ * Mistakes in the parameters and members of requests that belong to no row: names, sizes, and words that only columns
+ * have.
+ */
+export function parameterMistakes(parameters: readonly Column[]): string[] {
+  const mistakes = [...nameMistakes(parameters.map(({ name }) => name)), ...columnMistakes(parameters)]
+  for (const { name, field } of parameters) {
+    if (name in {}) mistakes.push(`\`${name}\` is a name that every object has.`)
+    if (field.hidden || field.writability !== 'always') mistakes.push(`\`${name}\` is a value that nobody could send.`)
+    if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is no column: it takes no permission to read.`)
+    if (field.unique) mistakes.push(`\`${name}\` is no column, which alone can be unique.`)
+  }
+  return mistakes
+}
+
+/** An own type whose examples or default are not of the type, or not in the form in which they are stored. */
+function customMistakes(name: string, { custom, type, defaultTo, minLength, maxLength }: Field): string[] {
+  if (custom === undefined) return []
+  const mistakes = CAMEL_CASE.test(custom.name) ? [] : [`\`${name}\`: the type \`${custom.name}\` must be camelCase.`]
+  const fits = (value: Operand): boolean =>
+    custom.parse(value) === value &&
+    (type !== 'string' || (String(value).length >= minLength && String(value).length <= maxLength))
+  const odd = custom.examples.filter((example) => !fits(example))
+  if (custom.examples.length === 0) mistakes.push(`\`${name}\`: the type \`${custom.name}\` has no example.`)
+  for (const example of odd) {
+    mistakes.push(`\`${name}\`: ${JSON.stringify(example)} is no stored value of the type \`${custom.name}\`.`)
+  }
+  if (defaultTo !== undefined && !fits(defaultTo))
+    mistakes.push(`\`${name}\`: the default ${JSON.stringify(defaultTo)} is no stored value of \`${custom.name}\`.`)
+  return mistakes
+}
+
 export function columnMistakes(columns: readonly Column[]): string[] {
   const mistakes: string[] = []
   const named = new Map([['row_version', 'rowVersion']])
@@ -91,6 +123,7 @@ export function columnMistakes(columns: readonly Column[]): string[] {
     if (field.type === 'string' && field.minLength > field.maxLength) {
       mistakes.push(`\`${name}\` has a minimum length above its maximum.`)
     }
+    mistakes.push(...customMistakes(name, field))
     if (field.type !== 'decimal') continue
     if (!Number.isInteger(field.precision) || field.precision < 1 || field.precision > MAX_PRECISION) {
       mistakes.push(`\`${name}\` has precision ${field.precision}; it must be 1 to ${MAX_PRECISION} digits in all.`)

@@ -1,7 +1,7 @@
 import type { NamedValues } from '../entity/action.js'
 import { type CreatedChildren, MAX_CHILDREN } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
-import type { Field, Value } from '../entity/field.js'
+import type { Field, Operand, Value } from '../entity/field.js'
 import { GUID } from '../entity/names.js'
 import {
   fitDecimal,
@@ -22,7 +22,7 @@ import {
   type JsonValue,
   numberParts
 } from './json-values.js'
-import { outOfBounds, parseDateTime, RANGES } from './values.js'
+import { outOfBounds, parseCustom, parseDateTime, RANGES } from './values.js'
 import type { BodyFindings } from './violations.js'
 
 // The bodies of writes and what entity files answer, as values of columns.
@@ -145,11 +145,24 @@ const LONGEST_NUMBER = 100
 export function parseMember(json: JsonValue, field: Field): Value | Error {
   if (json === null) return field.nullable ? null : new Error('not be null')
   const value = typeof json === 'string' ? fromText(json, field) : fromOther(json, field)
-  if (value instanceof Error || typeof value === 'boolean') return value
+  if (value instanceof Error) return value
   const violation = outOfBounds(value, field)
   if (violation !== undefined) return new Error(violation)
+  return stored(value, field) ?? mismatch(field)
+}
+
+/**
+ * A value of the base type, within its bounds, as it is stored: in the scale of the column, and as the application's own
+ * type has it. undefined for a value that is not of the own type.
+ */
+function stored(value: Operand, field: Field): Operand | undefined {
   const decimal = field.type === 'decimal' ? parseDecimal(String(value)) : undefined
-  return decimal === undefined ? value : fitDecimal(decimal, field, 'exact')
+  const fitted = decimal === undefined ? value : fitDecimal(decimal, field, 'exact')
+  const parsed = fitted === undefined ? undefined : parseCustom(fitted, field)
+  if (parsed !== undefined && parsed !== fitted && outOfBounds(parsed, field) !== undefined) {
+    throw new TypeError(`${field.custom?.name ?? field.type} makes a value that its base does not take`)
+  }
+  return parsed
 }
 
 function fromText(text: string, field: Field): string | Error {
@@ -205,7 +218,8 @@ function decimalText({ negative, digits, exponent, scale }: ReturnType<typeof nu
 }
 
 /** An Error that says what the column takes. */
-function mismatch({ type, minimum, maximum }: Field): Error {
+function mismatch({ type, minimum, maximum, custom }: Field): Error {
+  if (custom !== undefined) return new Error(`be ${custom.expected}`)
   const between = (range: IntegerRange): string => `from ${minimum ?? range.min} to ${maximum ?? range.max}`
   switch (type) {
     case 'string':
@@ -272,8 +286,8 @@ function checked(value: Value, { name, field }: Column): Value {
     isOfType(value, field.type) &&
     outOfBounds(value, field) === undefined
   ) {
-    const decimal = field.type === 'decimal' ? parseDecimal(String(value)) : undefined
-    return decimal === undefined ? value : fitDecimal(decimal, field, 'exact')
+    const taken = stored(value, field)
+    if (taken !== undefined) return taken
   }
   throw new TypeError(`${name} does not take ${String(value)}`)
 }

@@ -1,10 +1,17 @@
 import type { Field, Operand } from '../entity/field.js'
 import { suggestion } from '../entity/names.js'
 import { fitDecimal, parseDecimal } from '../entity/numbers.js'
-import { aliasesOf, type Compared, type Operator, operatorNamed, type Rounding } from '../entity/operators.js'
+import {
+  aliasesOf,
+  type Compared,
+  isOfParts,
+  type Operator,
+  operatorNamed,
+  type Rounding
+} from '../entity/operators.js'
 import type { Resource } from './catalogue.js'
 import type { ColumnCondition, Condition, Path } from './plans.js'
-import { expected, parseValue } from './values.js'
+import { expected, fieldOfParts, parseCustom, parseValue } from './values.js'
 import { type Violations, quoted } from './violations.js'
 
 /** One filter of a request. */
@@ -60,7 +67,7 @@ export function parseSearch(
   }
   return words.flatMap((word): Condition[] => {
     const contained = (path: Path): Condition[] => {
-      const value = parseValue(word, path.column.field)
+      const value = parseValue(word, fieldOfParts(path.column.field))
       return value === undefined ? [] : [{ path, comparison: 'contains', operands: [value] }]
     }
     const [condition, ...more] = [first, ...others].flatMap(contained)
@@ -94,7 +101,8 @@ function parseCondition(filter: FilterParams, resource: Resource, violations: Vi
     violations.add('filter.too-many', place, `A filter value has at most ${MAX_VALUE_CHARACTERS} characters.`)
     return undefined
   }
-  const compared = parseOperands(filter.value, operator, { field, place, violations })
+  const operandField = isOfParts(operator) ? fieldOfParts(field) : field
+  const compared = parseOperands(filter.value, operator, { field: operandField, place, violations })
   return compared && { path, ...compared }
 }
 
@@ -163,7 +171,8 @@ function parseOperand(
   { field, place, violations }: OperandTarget
 ): Operand | undefined {
   const decimal = field.type === 'decimal' ? parseDecimal(text) : undefined
-  const operand = decimal === undefined ? parseValue(text, field) : fitDecimal(decimal, field, rounding)
+  const fitted = decimal && fitDecimal(decimal, field, rounding)
+  const operand = decimal === undefined ? parseValue(text, field) : fitted && parseCustom(fitted, field)
   if (operand === undefined) violations.add('filter.value.invalid', place, `${quoted(text)} is not ${expected(field)}.`)
   return operand
 }

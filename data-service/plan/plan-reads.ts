@@ -1,11 +1,13 @@
 import { DomainError } from '../../shared/errors.js'
+import type { NamedValues } from '../entity/action.js'
 import type { CustomRead } from '../entity/custom-read.js'
-import type { Column } from '../entity/entity.js'
+import type { Column, Entity } from '../entity/entity.js'
 import type { ReadOperation } from '../entity/operations.js'
 import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
 import type { Resource } from './catalogue.js'
 import { CursorCodec } from './cursors.js'
 import { type FilterParams, isTooLong, MAX_VALUE_CHARACTERS, parseConditions, parseSearch } from './filters.js'
+import { readParameters } from './parameters.js'
 import {
   planned,
   type PlanningContext,
@@ -13,21 +15,23 @@ import {
   UNPAGED_LIMIT,
   type UnknownParameters
 } from './planning.js'
-import type {
-  ColumnCondition,
-  Condition,
-  ExportPlan,
-  GetPlan,
-  ListPlan,
-  LookupPlan,
-  PagePlan,
-  Path,
-  PlannedChildren,
-  PlannedReference,
-  Projection,
-  RowScope,
-  ShapedProperty,
-  SortKey
+import {
+  allRows,
+  type ColumnCondition,
+  type Condition,
+  type ExportPlan,
+  type GetPlan,
+  intersectScopes,
+  type ListPlan,
+  type LookupPlan,
+  type PagePlan,
+  type Path,
+  type PlannedChildren,
+  type PlannedReference,
+  type Projection,
+  type RowScope,
+  type ShapedProperty,
+  type SortKey
 } from './plans.js'
 import { propertyName } from './projection.js'
 import {
@@ -42,7 +46,8 @@ import {
   type ShapeParams,
   type SortParams
 } from './query.js'
-import { expected, parseValue } from './values.js'
+import { PREDICATE_WORDS, scopeOf } from './row-scopes.js'
+import { expected, fieldOfParts, parseValue } from './values.js'
 import { quoted, Violations } from './violations.js'
 
 // Each planner takes the request of one read, throws one DomainError with all of its violations, or answers its plan.
@@ -272,7 +277,7 @@ function parseLabelSearch(
   const path = pathOf(label)
   // A label that is no text is found by its whole value.
   const comparison = label.field.type === 'string' ? 'contains' : 'equals'
-  const value = parseValue(search, label.field)
+  const value = parseValue(search, comparison === 'contains' ? fieldOfParts(label.field) : label.field)
   if (value !== undefined) return [{ path, comparison, operands: [value] }]
   violations.add('filter.value.invalid', 'search', `${quoted(search)} is not ${expected(label.field)}.`)
   return []
@@ -283,7 +288,7 @@ interface CustomReadParams extends ReadParams {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** A custom read answers one page, the first. It takes no parameters of its own. */
+/** A custom read answers one page, the first. */
 export function planCustomRead(
   params: CustomReadParams,
   context: PlanningContext
@@ -292,15 +297,15 @@ export function planCustomRead(
   const { entity } = resource
   const read = entity.customReads.get(params.name)
   if (read === undefined) throw new DomainError('route.not-found', 'There is no such read.')
-  const { scope } = checkRead({ resource, read, params }, context, (violations) => {
-    rejectUnknownParameters({ parameters: Object.keys(params.parameters) }, violations)
-    return {}
-  })
+  const { scope, values } = checkRead({ resource, read, params }, context, (violations) => ({
+    values: readParameters(params.parameters, read.params, violations)
+  }))
   const sort = read.sort.includes(resource.id) ? read.sort : [...read.sort, resource.id]
+  const limit = read.limit === undefined ? undefined : values[read.limit]
   const plan: PagePlan = planned({
     operation: 'paged',
     entity,
-    scope,
+    scope: intersectScopes(scope, rowsAskedFor(read, values, entity)),
     projection: resource.projections.of(read.items.map((column) => ({ kind: 'column', column }))),
     references: [],
     children: [],
@@ -310,11 +315,16 @@ export function planCustomRead(
       operands: [value]
     })),
     sort: sort.map((column) => ({ path: pathOf(column), descending: false })),
-    limit: UNPAGED_LIMIT,
+    limit: typeof limit === 'number' ? Math.min(limit, UNPAGED_LIMIT) : UNPAGED_LIMIT,
     start: { kind: 'offset', offset: 0 },
     withTotal: false
   })
   return { plan, read }
+}
+
+/** The rows that the parameters of a custom read ask for. They narrow the caller's scope and never widen it. */
+function rowsAskedFor({ rows }: CustomRead, params: NamedValues, entity: Entity): RowScope {
+  return rows === undefined ? allRows : scopeOf(rows({ params, ...PREDICATE_WORDS }), entity)
 }
 
 /** A column of the row itself. */

@@ -5,7 +5,7 @@ import type { Column, Entity } from '../entity/entity.js'
 import type { Field, Operand } from '../entity/field.js'
 import type { Permission } from '../entity/names.js'
 import { fitDecimal, INT32, INT64, isWithin, parseDecimal } from '../entity/numbers.js'
-import { type Compared, operatorNamed, type Rounding } from '../entity/operators.js'
+import { type Compared, isOfParts, operatorNamed, type Rounding } from '../entity/operators.js'
 import {
   type AnonymousCaller,
   ROWS_WORDS,
@@ -17,7 +17,7 @@ import {
 } from '../entity/row-predicate.js'
 import type { OwnershipPolicy } from './planning.js'
 import { allRows, type Condition, intersectScopes, type RowScope } from './plans.js'
-import { parseValue } from './values.js'
+import { fieldOfParts, parseCustom, parseValue } from './values.js'
 
 // What the words of read access in an entity file let one caller see.
 
@@ -81,20 +81,36 @@ function unite(parts: readonly ReadAccess[], of: Deciding): RowScope | DomainErr
   return firstRejection(decisions) ?? tokenRequired()
 }
 
+/**
+ * The words of predicates. The types of an entity file tie `where` to its fields; scopeOf checks the names and operands
+ * again.
+ */
+export const PREDICATE_WORDS = {
+  where: (property: string, operator: string, ...operands: readonly unknown[]): RowTest => ({
+    property,
+    operator,
+    operands
+  }),
+  ...ROWS_WORDS
+} as const
+
 function runPredicate({ predicate }: Rows, { caller, ownership }: Deciding): RowsWanted {
-  // The types of an entity file tie `where` to its fields; scopeOf checks the names and operands again.
   const call: RowsCall<never, TokenCaller | AnonymousCaller> = {
-    caller: caller.kind === 'anonymous' ? caller : tokenCaller(caller, ownership),
-    where: (property: string, operator: string, ...operands: readonly unknown[]) => ({ property, operator, operands }),
-    ...ROWS_WORDS
+    caller: callerInRules(caller, ownership),
+    ...PREDICATE_WORDS
   }
   return predicate(call as Parameters<typeof predicate>[0])
 }
 
-function tokenCaller(
+/** Who calls, as rules of an application see it. */
+export function callerInRules(caller: Caller, ownership: OwnershipPolicy): TokenCaller | AnonymousCaller {
+  return caller.kind === 'anonymous' ? caller : tokenCaller(caller, ownership)
+}
+
+export function tokenCaller(
   { issuer, subject, roles, permissions, owner, claims }: Authenticated,
   ownership: OwnershipPolicy
-) {
+): TokenCaller {
   const seen: TokenCaller = {
     kind: 'authenticated',
     issuer,
@@ -117,7 +133,8 @@ function freeze<Json>(value: Json): Json {
   return Object.freeze(value)
 }
 
-function scopeOf(wanted: RowsWanted, entity: Entity): RowScope {
+/** What a predicate answered as a scope. Throws TypeError for names and operands that the entity does not have. */
+export function scopeOf(wanted: RowsWanted, entity: Entity): RowScope {
   if (wanted === 'all') return allRows
   if (wanted === 'none') return noRows(entity)
   return { kind: 'rows-where', conditions: [conditionOf(wanted, entity)] }
@@ -148,7 +165,7 @@ function comparisonOf({ property, operator: word, operands }: RowComparison, ent
   const operator = operatorNamed(word, field.type)
   if (operator === undefined) throw new TypeError(`${word} is no operator of ${entity.name}.${property}`)
   const operand = (value: unknown, rounding: Rounding): Operand => {
-    const parsed = operandOf(value, field, rounding)
+    const parsed = operandOf(value, isOfParts(operator) ? fieldOfParts(field) : field, rounding)
     if (parsed === undefined) throw new TypeError(`${entity.name}.${property} is compared with no ${field.type}`)
     return parsed
   }
@@ -175,6 +192,11 @@ function comparisonOf({ property, operator: word, operands }: RowComparison, ent
 
 /** A value of an entity file as an operand; undefined for one that is not of the column's type. */
 function operandOf(value: unknown, field: Field, rounding: Rounding): Operand | undefined {
+  const operand = baseOperandOf(value, field, rounding)
+  return operand === undefined ? undefined : parseCustom(operand, field)
+}
+
+function baseOperandOf(value: unknown, field: Field, rounding: Rounding): Operand | undefined {
   switch (field.type) {
     case 'bool':
       return typeof value === 'boolean' ? value : undefined

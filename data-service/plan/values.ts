@@ -19,6 +19,21 @@ export const RANGES = { int: INT32, long: INT64 } as const
  * parse. A decimal keeps all of its digits: how it is fitted to the scale of a column depends on the comparison.
  */
 export function parseValue(text: string, field: Field): Operand | undefined {
+  const value = parseBase(text, field)
+  return value === undefined ? undefined : parseCustom(value, field)
+}
+
+/** A value of the base type as one of the application's own type, if the field has one; undefined where it is none. */
+export function parseCustom(value: Operand, { custom }: Field): Operand | undefined {
+  return custom === undefined ? value : custom.parse(value)
+}
+
+/** The field of the operands of a comparison that looks inside a text: a part of a value is no value of an own type. */
+export function fieldOfParts(field: Field): Field {
+  return field.custom === undefined ? field : { ...field, custom: undefined }
+}
+
+function parseBase(text: string, field: Field): Operand | undefined {
   switch (field.type) {
     case 'string':
       // No column holds U+0000, and on SQLite a pattern of LIKE ends at it.
@@ -58,6 +73,7 @@ export function isWritten(value: Operand, field: Field): boolean {
 
 /** What a value of the type looks like, to complete "… is not …". */
 export function expected(field: Field): string {
+  if (field.custom !== undefined) return field.custom.expected
   switch (field.type) {
     case 'string':
       return 'text without U+0000'
@@ -110,6 +126,7 @@ function badText(text: string, { minLength, maxLength }: Field): string | undefi
   // Characters are code points, at most as many as UTF-16 units.
   const length = text.length > maxLength ? Array.from(text).length : text.length
   if (length <= maxLength && text.length >= minLength) return undefined
+  if (minLength === maxLength) return `have ${maxLength} characters`
   return minLength === 0 ? `have at most ${maxLength} characters` : `have ${minLength} to ${maxLength} characters`
 }
 

@@ -21,6 +21,7 @@ export {
   type StateRejection,
   textOf
 } from '../entity/action.js'
+export { defineFieldType } from '../entity/custom-type.js'
 export { defineEntity } from '../entity/define-entity.js'
 export type { Children, Column, Entity, StoreName } from '../entity/entity.js'
 export {
@@ -29,6 +30,7 @@ export {
   dateTime,
   decimal,
   defaultTo,
+  described,
   type Field,
   freeText,
   guid,

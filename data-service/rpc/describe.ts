@@ -10,6 +10,7 @@ import type { Action } from '../entity/action.js'
 import type { Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
+import type { CustomType } from '../entity/field.js'
 import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } from '../entity/operations.js'
 import { aliasesOf } from '../entity/operators.js'
 import { neededState } from '../plan/plan-writes.js'
@@ -112,12 +113,11 @@ function describeFilter(
 }
 
 /** A caller who may not see an item may not call the read either, but a gateway that asks as one still routes it. */
-function describeRead({ name, description, items, bare }: CustomRead, resource: Resource): WireCustomRead {
+function describeRead({ name, description, params, items, bare }: CustomRead, resource: Resource): WireCustomRead {
   return {
     name,
     description,
-    // The field of the wire for custom reads with parameters, which there are none of.
-    parameters: [],
+    parameters: params.map(describeParameter),
     ownerFiltered: resource.entity.ownerFilter?.routes.has(name) === true,
     items: items.filter((item) => !resource.withheld.has(item.name)).map(describeColumn),
     bareItems: bare
@@ -154,11 +154,21 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
   }
 }
 
+/** A parameter, or a member of a body. It may be left out if it is optional or has a default. */
+export function describeParameter(column: Column): Property {
+  const { nullable, defaultTo } = column.field
+  return {
+    ...describeColumn(column),
+    nullable: nullable || defaultTo !== undefined,
+    defaultValue: defaultTo === undefined ? '' : JSON.stringify(defaultTo)
+  }
+}
+
 /** Every row of a root or a child has one. */
 const rowVersion: Property = { name: 'rowVersion', type: 'bytes' }
 
 export function describeColumn({ name, field }: Column): Property {
-  const { type, nullable, readableBy } = field
+  const { type, nullable, readableBy, description, custom } = field
   return {
     name,
     type,
@@ -169,8 +179,14 @@ export function describeColumn({ name, field }: Column): Property {
     maximum: field.maximum ?? '',
     precision: type === 'decimal' ? field.precision : 0,
     scale: type === 'decimal' ? field.scale : 0,
-    readableBy: readableBy === undefined ? [] : [readableBy]
+    readableBy: readableBy === undefined ? [] : [readableBy],
+    description: description ?? '',
+    ...(custom === undefined ? {} : { ownType: custom.name, schema: schemaText(custom) })
   }
+}
+
+function schemaText({ schema, examples }: CustomType): string {
+  return JSON.stringify({ ...schema, examples })
 }
 
 /** A child's column; children are set with their root's creation alone. */

@@ -2,7 +2,7 @@ import type { CustomRead, Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf, ownerParameterOfRead, READ_OPERATIONS, READS } from '../entity-routes/paths.js'
 import { jsonContent, mergePatchContent, problemResponses, success } from './components.js'
 import { HEADER_PARAMETERS, operationParameters, ownerParameters, WRITE_HEADER_PARAMETERS } from './parameters.js'
-import { propertySchema, valueSchema } from './property-schema.js'
+import { parameterSchema, propertySchema, valueSchema } from './property-schema.js'
 import { inputSchemaName } from './schemas.js'
 
 /** One operation of the document with its path and method. */
@@ -86,7 +86,14 @@ export function customReadOperations(resource: Resource): DocumentedOperation[] 
 }
 
 function parameter(property: Property): object {
-  return { name: property.name, in: 'query', required: !property.nullable, schema: valueSchema(property) }
+  const { name, nullable, description } = property
+  return {
+    name,
+    in: 'query',
+    required: !nullable,
+    ...(description === '' ? {} : { description }),
+    schema: parameterSchema(property)
+  }
 }
 
 function itemSchema({ items, bareItems }: CustomRead): object {

@@ -31,20 +31,50 @@ interface ValueSchema {
 
 /** The schema of a property in a response (contract.md section 3), with the bounds that all writes respect. */
 export function propertySchema(property: Property): object {
-  const schema = boundedSchema(property)
-  return property.nullable ? { ...schema, type: [schema.type, 'null'] } : schema
+  return withOwnType(boundedSchema(property), property, property.nullable ? ['null'] : [])
+}
+
+/** The schema with the description and the own type that the application declares, and further types of its value. */
+function withOwnType(schema: ValueSchema, property: Property, types: readonly string[]): object {
+  const own: OwnKeywords = property.schema === '' ? {} : (JSON.parse(property.schema) as OwnKeywords)
+  const description = [property.description, own.description, schema['description']]
+    .filter((one) => typeof one === 'string' && one !== '')
+    .join(' ')
+  const isNullable = types.includes('null')
+  return {
+    ...schema,
+    ...own,
+    ...(own.enum !== undefined && isNullable ? { enum: [...own.enum, null] } : {}),
+    ...(description === '' ? {} : { description }),
+    ...(property.defaultValue === '' ? {} : { default: JSON.parse(property.defaultValue) as unknown }),
+    type: types.length === 0 ? schema.type : [schema.type, ...types]
+  }
+}
+
+/** As entity_service.proto, Property, says. */
+interface OwnKeywords {
+  readonly enum?: readonly unknown[]
+  readonly description?: string
+  readonly [keyword: string]: unknown
+}
+
+/** The schema of a query or path parameter: the text of a value, in every form that the data service takes. */
+export function parameterSchema(property: Property): object {
+  return withOwnType(parameterText(property), { ...property, description: '' }, [])
+}
+
+function parameterText(property: Property): ValueSchema {
+  if (property.type === 'dateTime') return inputValueSchema(property)
+  if (property.type !== 'decimal') return boundedSchema(property)
+  return { type: 'string', pattern: anyDecimal(property), description: described(property, digitsInWords(property)) }
 }
 
 /** The schema of a member of a request, which accepts more forms than a response has (contract.md section 3). */
 export function inputSchema(property: Property): object {
   const { type: kind, nullable } = property
   const schema = inputValueSchema(property)
-  const types = [
-    schema.type,
-    ...(kind === 'long' || kind === 'decimal' ? ['number'] : []),
-    ...(nullable ? ['null'] : [])
-  ]
-  return { ...schema, type: types.length === 1 ? schema.type : types }
+  const types = [...(kind === 'long' || kind === 'decimal' ? ['number'] : []), ...(nullable ? ['null'] : [])]
+  return withOwnType(schema, property, types)
 }
 
 function inputValueSchema(property: Property): ValueSchema {
@@ -52,9 +82,9 @@ function inputValueSchema(property: Property): ValueSchema {
     case 'decimal':
       return {
         type: 'string',
-        pattern: `^${signPattern(property)}[0-9]+(\\.[0-9]+)?$`,
+        pattern: anyDecimal(property),
         ...boundKeywords(property),
-        description: described(property, decimalAdvice(property))
+        description: described(property, `${digitsInWords(property)} A number of up to 15 digits is taken too.`)
       }
     case 'long':
       return {
@@ -70,8 +100,12 @@ function inputValueSchema(property: Property): ValueSchema {
   }
 }
 
-function decimalAdvice({ precision, scale }: Property): string {
-  return `At most ${precision} digits, ${scale} of them after the point. A number of up to 15 digits is taken too.`
+function anyDecimal(property: Property): string {
+  return `^${signPattern(property)}[0-9]+(\\.[0-9]+)?$`
+}
+
+function digitsInWords({ precision, scale }: Property): string {
+  return `At most ${precision} digits, ${scale} of them after the point.`
 }
 
 /** The bounds in words before the advice: no keyword can express them for a number that is sent as a string. */
@@ -126,7 +160,7 @@ function longPattern(property: Property): string {
 function decimalPattern(property: Property): string {
   const { precision, scale } = property
   // A computed decimal has no column that would bound its digits.
-  if (precision === 0) return `^${signPattern(property)}[0-9]+(\\.[0-9]+)?$`
+  if (precision === 0) return anyDecimal(property)
   const digits = `^${signPattern(property)}[0-9]{1,${Math.max(1, precision - scale)}}`
   return scale > 0 ? `${digits}\\.[0-9]{${scale}}$` : `${digits}$`
 }

@@ -13,6 +13,8 @@ export const SECRET = 'hidden-secret'
  */
 export function madeValue({ name, field }: Column, n: number): WireValue {
   if (field.hidden && field.type === 'string') return `${SECRET}-${n}`.slice(0, field.maxLength)
+  const { custom } = field
+  if (custom !== undefined) return custom.examples[n % custom.examples.length] ?? null
   switch (field.type) {
     case 'string':
       return madeText(name, field.maxLength, n)
@@ -38,6 +40,7 @@ export function guidOf(n: number): string {
 /** What an input takes: small beside what rows hold, and later. */
 export function madeInput(column: Column, n: number): WireValue {
   const { field, name } = column
+  if (field.custom !== undefined) return madeValue(column, n)
   if (field.type === 'int') return Math.max(1, Number(field.minimum ?? 1))
   if (field.type === 'decimal') return (1).toFixed(field.scale)
   if (field.type === 'dateTime') return `${/start/i.test(name) ? 2051 : 2052}-01-01T00:00:00.000Z`

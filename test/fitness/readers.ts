@@ -409,7 +409,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'requests and bytes that are counted and handed on': 'checkBodyLength FairSemaphore startAdminServer healthPages',
   'numbers and values that are parsed already':
-    'isArray isObject isWithin formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
+    'parseCustom fieldOfParts isOfParts isArray isObject isWithin formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
     'authorizeWrite readableRows referenceableRows requireOperation requireBatch hasBatch writableRows claimedColumn ' +
     'claimedOwner assignments namedValues completeRow withheldValues permissionsIn permissionsOf login'

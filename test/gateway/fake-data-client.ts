@@ -182,6 +182,10 @@ export function property(name: string, type: string, more: Partial<Property> = {
     setOnCreate: false,
     setOnUpdate: false,
     requiredOnCreate: false,
+    description: '',
+    defaultValue: '',
+    ownType: '',
+    schema: '',
     operatorAliases: ['eq'],
     readableBy: [],
     ...more

@@ -48,6 +48,13 @@ export class LibraryStore {
     return call(this.stack.url, target, { ...options, token: claims && this.#mint.of(this.#callerOf(claims)) })
   }
 
+  /** An access token of these claims. */
+  tokenOf(claims: Claims): string {
+    const token = this.#mint.of(this.#callerOf(claims))
+    if (token === undefined) throw new Error('These claims are nobody')
+    return token
+  }
+
   /** Claims that come again are the same caller, whose token is signed once. */
   #callerOf(claims: Claims): Caller {
     const caller = this.#callers.get(claims) ?? { ...ADMIN, claims }

@@ -1,6 +1,19 @@
 import { everyone, ownRows, permission } from '../../data-service/entity/access.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
-import { bool, decimal, hidden, int, long, optional, text } from '../../data-service/entity/field.js'
+import { defineFieldType } from '../../data-service/entity/custom-type.js'
+import {
+  bool,
+  dateTime,
+  decimal,
+  defaultTo,
+  hidden,
+  int,
+  long,
+  optional,
+  readableBy,
+  readOnly,
+  text
+} from '../../data-service/entity/field.js'
 
 // Who reads what, in an entity file. Each `@ts-expect-error` is a test: the compiler reports the line when what follows
 // compiles after all.
@@ -93,4 +106,104 @@ export const customReadsThatAreNone = [
 export const labelsThatAreNone = [
   // @ts-expect-error a label is never null
   defineEntity({ ...base, label: 'note', access: { read: own } })
+]
+
+const params = { since: dateTime(), most: optional(int()), part: optional(text(9)), big: long() }
+const shown = { description: '', item: 'id' } as const
+
+/** Custom reads with parameters: all of this compiles. */
+export const parametrized = defineEntity({
+  ...reading,
+  customReads: (one) => ({
+    plain: { ...shown, where: { isOpen: true } },
+    since: one({
+      ...shown,
+      params,
+      where: ({ params: { part, most, big }, where, anyOf, allOf }) =>
+        anyOf(
+          part === null ? 'none' : where('name', 'contains', part),
+          allOf(where('ownerId', 'equals', most ?? 1), where('size', 'in', [big]))
+        ),
+      limit: 'most'
+    }),
+    filled: one({
+      ...shown,
+      params: { most: defaultTo(int(), 7) },
+      where: ({ params: { most }, where }) => where('ownerId', 'greater than', most)
+    })
+  })
+})
+
+export const parametersThatAreNone = [
+  defineEntity({
+    ...reading,
+    customReads: (one) => ({
+      // @ts-expect-error a parameter that is used is declared
+      x: one({ ...shown, params, where: ({ params: { until }, where }) => where('name', 'equals', until) })
+    })
+  }),
+  defineEntity({
+    ...reading,
+    customReads: (one) => ({
+      // @ts-expect-error an optional one may be null
+      x: one({ ...shown, params, where: ({ params: { part }, where }) => where('name', 'equals', part) })
+    })
+  }),
+  defineEntity({
+    ...reading,
+    customReads: (one) => ({
+      // @ts-expect-error it is compared with a column of its type
+      x: one({ ...shown, params, where: ({ params: { since }, where }) => where('ownerId', 'equals', since) })
+    })
+  }),
+  defineEntity({
+    ...reading,
+    customReads: (one) => ({
+      // @ts-expect-error and by an operator of that type
+      x: one({ ...shown, params, where: ({ params: { big }, where }) => where('size', 'contains', big) })
+    })
+  }),
+  defineEntity({
+    ...reading,
+    customReads: (one) => ({
+      // @ts-expect-error hidden columns compare with nothing that a client sends
+      x: one({ ...shown, params, where: ({ params: { big }, where }) => where('secretOwner', 'equals', big) })
+    })
+  }),
+  // @ts-expect-error a limit is a number
+  defineEntity({ ...reading, customReads: (one) => ({ x: one({ ...shown, params, limit: 'part' }) }) }),
+  // @ts-expect-error that is declared
+  defineEntity({ ...reading, customReads: (one) => ({ x: one({ ...shown, params, limit: 'least' }) }) }),
+  // @ts-expect-error a parameter is no column that the service sets
+  defineEntity({ ...reading, customReads: (one) => ({ x: one({ ...shown, params: { a: readOnly(int()) } }) }) }),
+  // @ts-expect-error nor a hidden one
+  defineEntity({ ...reading, customReads: (one) => ({ x: one({ ...shown, params: { a: hidden(int()) } }) }) }),
+  defineEntity({
+    ...reading,
+    customReads: (one) => ({
+      // @ts-expect-error nor one by permission
+      x: one({ ...shown, params: { a: readableBy('a:b', int()) } })
+    })
+  }),
+  // @ts-expect-error without `read` there are no parameters
+  defineEntity({ ...reading, customReads: { x: { ...shown, params } } })
+]
+
+const ownType = { name: 'code', base: text(3), parse: (value: string) => value, expected: '', examples: ['a'] } as const
+
+export const ownTypes = [defineFieldType(ownType), defineFieldType({ ...ownType, operators: ['equals', 'contains'] })]
+
+export const ownTypesThatAreNone = [
+  // @ts-expect-error it parses values of its base
+  defineFieldType({ ...ownType, base: int() }),
+  // @ts-expect-error and answers one
+  defineFieldType({ ...ownType, parse: () => 7 }),
+  // @ts-expect-error its examples are such values
+  defineFieldType({ ...ownType, examples: [7] }),
+  // @ts-expect-error at least one
+  defineFieldType({ ...ownType, examples: [] }),
+  // @ts-expect-error the operators are those of the base
+  defineFieldType({ ...ownType, operators: ['between'] }),
+  // @ts-expect-error the base is a plain field
+  defineFieldType({ ...ownType, base: optional(text(3)) })
 ]

@@ -1,12 +1,14 @@
 import {
   dateTime,
   defineEntity,
+  described,
   everyone,
   type FindByIds,
   type InputRejection,
   int,
   intOf,
   type NamedValues,
+  optional,
   permission,
   readOnly,
   reject,
@@ -52,6 +54,27 @@ export const events = defineEntity({
       ? undefined
       : await notFit(input.venueId, { findByIds, tickets: await ticketsOf(root.id, countReferencing) })) ??
     {},
+
+  customReads: (read) => ({
+    'in-period': read({
+      description: 'Events that take place in a period, the earliest first.',
+      params: {
+        from: described('Only events that end after this moment.', optional(dateTime())),
+        until: described('Only events that start before this moment.', optional(dateTime())),
+        status: described('Only events in this state.', optional(text(32))),
+        limit: described('At most so many events.', optional(int({ min: 1, max: 1000 })))
+      },
+      where: ({ params: { from, until, status }, where, allOf }) =>
+        allOf(
+          from === null ? 'all' : where('endsAt', 'is after', from),
+          until === null ? 'all' : where('startsAt', 'is before', until),
+          status === null ? 'all' : where('status', 'equals', status)
+        ),
+      items: ['id', 'title', 'startsAt', 'endsAt', 'venueId', 'status'],
+      sort: ['startsAt'],
+      limit: 'limit'
+    })
+  }),
 
   // What was announced is called off before it goes.
   deletes: { when: { status: ['draft', 'cancelled'] } },

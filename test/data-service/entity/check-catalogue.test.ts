@@ -2,11 +2,13 @@ import { expect } from 'chai'
 import { permissionsIn } from '../../../data-service/auth/claims.js'
 import { roles } from '../../../examples/store/roles.js'
 import { allOf, anyOf, everyone, permission } from '../../../data-service/entity/access.js'
+import { defineFieldType } from '../../../data-service/entity/custom-type.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import {
   column,
   decimal,
+  defaultTo,
   type Field,
   guid,
   hidden,
@@ -15,6 +17,7 @@ import {
   optional,
   readableBy,
   readOnly,
+  requiredNullable,
   text,
   unique
 } from '../../../data-service/entity/field.js'
@@ -116,7 +119,56 @@ describe('checkCatalogue', () => {
     ])
   })
 
+  const params = (more: object, name = 'x') => ({
+    customReads: () => ({ [name]: { description: '', item: 'name', ...more } })
+  })
+  const even = defineFieldType({
+    name: 'even',
+    base: int(),
+    parse: (value) => (value % 2 === 0 ? value : undefined),
+    expected: 'even',
+    examples: [2, 3]
+  })
+
   const cases: Record<string, [definition: object, mistake: RegExp]> = {
+    'a parameter that is not camelCase': [
+      params({ params: { a_b: int() } }),
+      /custom read `x`: `a_b` must be camelCase/
+    ],
+    'parameters that differ in case alone': [params({ params: { ab: int(), aB: int() } }), /`aB` clashes with `ab`/],
+    'a parameter called as a member of every object': [
+      params({ params: { constructor: int() } }),
+      /`constructor` is a name that every object has/
+    ],
+    'a parameter that nobody could send': [params({ params: { a: readOnly(int()) } }), /`a` is a value that nobody/],
+    'a parameter that is unique': [params({ params: { a: unique(int()) } }), /`a` is no column, which alone/],
+    'a parameter by permission': [
+      params({ params: { a: readableBy('products:manage', int()) } }),
+      /`a` is no column: it takes no permission/
+    ],
+    'a parameter that is null': [params({ params: { a: requiredNullable(int()) } }), /`a` is a text in a query/],
+    'a parameter of the owner filter': [
+      { ...params({ params: { ID: int() } }), access: { read: everyone, ownerFilter: { property: 'id' } } },
+      /`id` is the parameter of the owner filter/
+    ],
+    'a limit that is no parameter': [
+      params({ params: { a: int() }, limit: 'b' }),
+      /limit `b` must be a parameter of int/
+    ],
+    'a limit without bounds': [params({ params: { a: int({ min: 1 }) }, limit: 'a' }), /limit `a` must be/],
+    'a limit of nothing': [params({ params: { a: int({ max: 9 }) }, limit: 'a' }), /limit `a` must be/],
+    'an example that is none of its type': [
+      { fields: { id: int(), name: text(1), e: even() } },
+      /`e`: 3 is no stored value of the type `even`/
+    ],
+    'a default that is none of its type': [
+      { fields: { id: int(), name: text(1), e: defaultTo(even(), 5) } },
+      /`e`: the default 5 is no stored value of `even`/
+    ],
+    'a type that is not camelCase': [
+      { fields: { id: int(), name: text(1), e: { ...int(), custom: { ...even().custom, name: 'E-e' } } } },
+      /`e`: the type `E-e` must be camelCase/
+    ],
     'two resources of a name': [{ name: 'things', table: 'x' }, /two resources of this name/],
     'a path of the gateway': [{ name: 'auth' }, /gateway keeps/],
     'the path of metrics': [{ name: 'metrics' }, /gateway keeps/],

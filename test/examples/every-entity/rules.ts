@@ -86,6 +86,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     searchable: 'title'.split(' '),
     ...publicRead('events:manage'),
     deletable: { status: ['draft', 'cancelled'] },
+    customReads: { 'in-period': { property: 'id', bare: false, where: {} } },
     actions: actions('schedule cancel change-venue')
   }),
   venues: rule('CRUD', 'id name city capacity isOpen', {
