@@ -273,11 +273,10 @@ describeLibrary('a custom read with parameters', (store, kind) => {
   if (kind === 'mysql') {
     it('is one statement for all values of a shape, and each value is bound', async () => {
       const log = await StatementLog.open(store.databaseUrl)
-      const statements = await log
-        .during(async () => {
-          for (const n of [1, 2, 3]) await read(`${SINCE}&word=Secret${n}&maxPrice=${n}${n}.${n}${n}`)
-        })
-        .finally(() => log.close())
+      const statements = await log.during(async () => {
+        for (const n of [1, 2, 3]) await read(`${SINCE}&word=Secret${n}&maxPrice=${n}${n}.${n}${n}`)
+      })
+      await log.close()
       const texts = statements.filter(({ command, text }) => command === 'Prepare' && /swatches/.test(text))
       expect(new Set(texts.map(({ text }) => text)).size).to.be.at.most(1)
       const told = statements.filter(({ command }) => command === 'Query' || command === 'Prepare')

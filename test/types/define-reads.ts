@@ -139,7 +139,7 @@ export const parametersThatAreNone = [
     ...reading,
     customReads: (one) => ({
       // @ts-expect-error a parameter that is used is declared
-      x: one({ ...shown, params, where: ({ params: { until }, where }) => where('name', 'equals', until) })
+      x: one({ ...shown, params, where: (call) => (call.params.until === null ? 'all' : 'none') })
     })
   }),
   defineEntity({
