@@ -15,9 +15,8 @@ import {
   readableBy,
   readOnly,
   text,
-  createTables,
-  type Migration,
-  table
+  createTable,
+  type Migration
 } from 'uniform-rest'
 
 // Field types of the application's own, and custom reads with parameters.
@@ -53,23 +52,24 @@ const evenNumber = defineFieldType({
 
 export const createSwatches: Migration = {
   name: '106-swatches',
-  up: createTables(
-    table('swatches', {
-      columns: {
-        id: int(),
-        name: text(60),
-        colour: colour(),
-        currency: optional(currencyCode()),
-        layers: defaultTo(evenNumber(), 2),
-        price: decimal(8, 2),
-        mixedAt: dateTime(),
-        branchId: int(),
-        cost: optional(int()),
-        recipe: optional(text(40))
-      },
-      sorted: ['name', 'mixedAt']
-    })
-  )
+  steps: [
+    createTable('swatches', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('name', 60),
+        t.varchar('colour', 7),
+        t.varchar('currency', 3).nullable(),
+        t.int('layers'),
+        t.decimal('price', 8, 2),
+        t.datetime('mixed_at'),
+        t.int('branch_id'),
+        t.int('cost').nullable(),
+        t.varchar('recipe', 40).nullable(),
+        t.rowVersion()
+      ],
+      indexes: [t.sorted('name'), t.sorted('mixed_at')]
+    }))
+  ]
 }
 
 export const swatches = defineEntity({
