@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { type AdminAddress, readAdminAddress } from '../shared/admin-server.js'
-import { isLoopback } from '../shared/ip-address.js'
 import { parseLogLevel } from '../shared/logger.js'
+import { isSecureUrl, readOpenIdClient } from '../shared/openid-settings.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity } from '../shared/tls.js'
 import type { Application } from './application.js'
 import type { TokenConfig } from './auth/authentication.js'
-import { permissionsIn } from './auth/claims.js'
+import { permissionsIn, type Roles } from './auth/claims.js'
 import type { OutsideIssuerConfig } from './auth/outside-issuer.js'
 import type { OwnershipPolicy } from './plan/planning.js'
 import { type ConfiguredDatabase, sameUrl } from './sql/connect.js'
@@ -73,7 +73,7 @@ export function readConfig(
       parameterName: reader.text('OWNER_PARAMETER_NAME', 'id'),
       bypassRole: reader.optionalText('OWNER_BYPASS_ROLE')
     },
-    tokens: readTokenConfig(reader, permissionsIn(application.roles)),
+    tokens: readTokenConfig(reader, application.roles),
     idempotency: {
       retention: reader.duration('IDEMPOTENCY_RETENTION', '24h'),
       required: reader.flag('IDEMPOTENCY_REQUIRED', false)
@@ -89,13 +89,14 @@ export function readConfig(
   return { config, effective: reader.effective() }
 }
 
-function readTokenConfig(reader: SettingsReader, permissions: readonly string[]): TokenConfig {
+function readTokenConfig(reader: SettingsReader, roles: Roles): TokenConfig {
   const issuer = reader.text('JWT_ISSUER', 'uniform-rest')
   return {
     issuer,
     audience: reader.text('JWT_AUDIENCE', 'uniform-rest'),
     privateKeyFile: reader.optionalText('JWT_PRIVATE_KEY_FILE'),
-    outside: readOutsideIssuer(reader, { ownIssuer: issuer, permissions }),
+    outside: readOutsideIssuer(reader, { ownIssuer: issuer, permissions: permissionsIn(roles) }),
+    openId: readOpenId(reader, { ownIssuer: issuer, roles: Object.keys(roles) }),
     accessTtl: reader.duration('ACCESS_TOKEN_TTL', '15m'),
     refreshTtl: reader.duration('REFRESH_TOKEN_TTL', '7d'),
     refreshGrace: reader.duration('REFRESH_GRACE', '10s')
@@ -150,6 +151,25 @@ function readOutsideIssuer(
   }
 }
 
+/** The OpenID provider that people sign in with. A new account needs a role of the application. */
+function readOpenId(
+  reader: SettingsReader,
+  ours: { readonly ownIssuer: string; readonly roles: readonly string[] }
+): TokenConfig['openId'] {
+  const parse = (text: string): string | undefined | Error => {
+    const role = ours.roles.find((name) => name.toLowerCase() === text.toLowerCase())
+    if (text === '' || role !== undefined) return role
+    return new Error(`must be a role of the application (${ours.roles.join(', ')})`)
+  }
+  const newAccountRole = reader.parsed('OIDC_NEW_ACCOUNT_ROLE', { fallback: '', parse })
+  const client = readOpenIdClient(reader, [['OIDC_NEW_ACCOUNT_ROLE', newAccountRole !== undefined]])
+  if (client === undefined) return undefined
+  if (client.issuer === ours.ownIssuer) {
+    reader.addProblem('OIDC_ISSUER must differ from JWT_ISSUER, whose tokens another key signs.')
+  }
+  return { ...client, newAccountRole }
+}
+
 /** `127.0.0.1:50051`, `[::1]:0`, `localhost:50051`. */
 function parseAddress(text: string): string | Error {
   const [, port = ''] = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):(\d{1,5})$/.exec(text) ?? []
@@ -170,8 +190,9 @@ function checkDatabaseUrl(text: string): string | Error {
 function parseJwksUri(text: string): string | Error {
   if (text === '') return text
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const acceptable = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
-  return acceptable ? text : new Error('must be an https: URL (http: for this machine alone)')
+  return url !== undefined && isSecureUrl(url)
+    ? text
+    : new Error('must be an https: URL (http: for this machine alone)')
 }
 
 /** Parses `theirs=Ours,other=Clerk`. Only the first name of a pair may contain `=`. Spaces around names are ignored. */

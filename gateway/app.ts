@@ -34,6 +34,8 @@ import {
 import { AntiforgeryCheck, antiforgeryRoute, AntiforgeryTokens } from './session/antiforgery.js'
 import { authRoutes, keySetRoute } from './session/auth-routes.js'
 import { HtmlRefresh } from './session/html-refresh.js'
+import { OpenIdProvider } from './session/openid-provider.js'
+import { callbackPageRoute, signInRoutes } from './session/outside-sign-in.js'
 import { ownSiteOnly, sessionTools } from './session/session-tools.js'
 
 /** Everything that the gateway is built from. */
@@ -117,7 +119,13 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
         await authScope.register(authRoutes, { tools: sessions })
         const { cookieSecure } = config
         await authScope.register(antiforgeryRoute, { tokens: antiforgery, tools: sessions, cookieSecure })
+        if (config.openId !== undefined) {
+          const provider = new OpenIdProvider(config.openId, { log, now })
+          await authScope.register(signInRoutes, { provider, tools: sessions, address, cookieSecure })
+        }
       })
+      // `GET /auth/callback`: the site of the OpenID provider leads to it.
+      if (config.openId !== undefined) await routes.register(callbackPageRoute, { address, log })
       // `/{resource}`: the entities.
       await routes.register(entityReads, entityDeps)
       await routes.register(entityWrites, entityDeps)

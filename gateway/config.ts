@@ -1,11 +1,13 @@
 import { isIP } from 'node:net'
 import { type AdminAddress, readAdminAddress } from '../shared/admin-server.js'
 import { parseLogLevel } from '../shared/logger.js'
+import { readOpenIdClient } from '../shared/openid-settings.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity, type TlsFiles } from '../shared/tls.js'
 import { TrustedProxies } from './http/client-address.js'
 import { parsePublicBaseUrl, parseServiceUrl, type PublicBaseUrl } from './http/public-address.js'
 import { type KeyRingSettings, parseRingLocation, parseVaultKey } from './key-ring/ring-settings.js'
+import { CLIENT_AUTHENTICATIONS, type OpenIdSettings } from './session/openid-provider.js'
 
 /** The settings of the gateway (contract.md section 1). */
 export interface GatewayConfig {
@@ -32,6 +34,8 @@ export interface GatewayConfig {
   /** Milliseconds that a browser keeps a refresh token whose expiry the gateway does not know. */
   readonly refreshTokenTtl: number
   readonly trustedProxies: TrustedProxies
+  /** The OpenID provider that people sign in with; undefined for none. */
+  readonly openId: OpenIdSettings | undefined
 }
 
 /** Throws one SettingsError that lists everything wrong. `effective` is the output of `--print-config`. */
@@ -74,7 +78,8 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
     httpTls,
     strictTransport: httpTls !== undefined || cookieSecure,
     refreshTokenTtl: settings.duration('REFRESH_TOKEN_TTL', '7d'),
-    trustedProxies: settings.parsed('TRUSTED_PROXIES', { fallback: '', parse: (text) => TrustedProxies.parse(text) })
+    trustedProxies: settings.parsed('TRUSTED_PROXIES', { fallback: '', parse: (text) => TrustedProxies.parse(text) }),
+    openId: readOpenId(settings)
   }
   settings.finish()
   return { config, effective: settings.effective() }
@@ -97,6 +102,31 @@ function readHttpTls(settings: SettingsReader): TlsFiles | undefined {
     settings.addProblem('HTTP_TLS_CERT_FILE and HTTP_TLS_KEY_FILE must be set together, or none of them.')
   }
   return { certFile, keyFile, caFile: undefined }
+}
+
+const DEFAULT_SCOPE = 'openid email profile'
+
+function readOpenId(settings: SettingsReader): OpenIdSettings | undefined {
+  const clientSecret = settings.issuedSecret('OIDC_CLIENT_SECRET')
+  const clientAuthentication = settings.parsed('OIDC_CLIENT_AUTHENTICATION', {
+    fallback: CLIENT_AUTHENTICATIONS[0],
+    parse: (text) =>
+      CLIENT_AUTHENTICATIONS.find((one) => one === text) ?? new Error(`must be ${CLIENT_AUTHENTICATIONS.join(' or ')}`)
+  })
+  const scope = settings.parsed('OIDC_SCOPE', { fallback: DEFAULT_SCOPE, parse: parseScope })
+  const client = readOpenIdClient(settings, [
+    ['OIDC_CLIENT_SECRET', clientSecret !== undefined],
+    ['OIDC_CLIENT_AUTHENTICATION', clientAuthentication !== CLIENT_AUTHENTICATIONS[0]],
+    ['OIDC_SCOPE', scope !== DEFAULT_SCOPE]
+  ])
+  return client && { ...client, clientSecret, clientAuthentication, scope }
+}
+
+/** Scope tokens of RFC 6749 section 3.3, with `openid` among them (OpenID Connect Core section 3.1.2.1). */
+function parseScope(text: string): string | Error {
+  const tokens = text.split(/\s+/).filter((token) => token !== '')
+  const isScope = tokens.includes('openid') && tokens.every((token) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(token))
+  return isScope ? tokens.join(' ') : new Error('must be scopes with spaces between, openid among them')
 }
 
 function unlessBlank<T>(parse: (text: string) => T | Error): (text: string) => T | Error | undefined {

@@ -90,13 +90,14 @@ export class TokenRejected extends Error {
  * Checks signature, algorithm, `iss`, `aud`, `exp` (required), `nbf`, `kid` and `sub`, which must be text that every
  * database stores. Throws TokenRejected, or
  * `upstream.unavailable` if it cannot be determined whether the issuer has the token's key. `now` is in epoch milliseconds.
- * With `acceptExpired` an expired token is accepted too.
+ * With `acceptExpired` an expired token is accepted too. `tolerance`: seconds that the issuer's clock may differ.
  */
 export async function verifyToken(
   token: string,
   issuers: readonly Issuer[],
-  { now, acceptExpired = false }: { readonly now: () => number; readonly acceptExpired?: boolean }
+  how: { readonly now: () => number; readonly acceptExpired?: boolean; readonly tolerance?: number }
 ): Promise<Claims> {
+  const { now, acceptExpired = false, tolerance = 0 } = how
   const { header, issuer: claimed } = unverified(token)
   const issuer = issuers.find((one) => one.issuer === claimed)
   if (issuer === undefined) throw new TokenRejected('unknown issuer')
@@ -112,6 +113,7 @@ export async function verifyToken(
       issuer: issuer.issuer,
       audience: issuer.audience,
       clockTimestamp: Math.floor(now() / 1000),
+      clockTolerance: tolerance,
       ignoreExpiration: acceptExpired
     })
   )

@@ -33,6 +33,15 @@ export class SettingsReader {
     return undefined
   }
 
+  /** A secret that somebody else issued, of visible ASCII characters and spaces; undefined if it is not set. Never printed. */
+  issuedSecret(name: string): string | undefined {
+    const text = this.#raw(name)
+    this.#effective.set(name, text === undefined ? '' : '***')
+    if (text === undefined || /^[\x20-\x7e]+$/.test(text)) return text
+    this.addProblem(`${name} must be ASCII characters on one line.`)
+    return undefined
+  }
+
   flag(name: string, fallback: boolean): boolean {
     const parse = (text: string): boolean | Error =>
       text === 'true' ? true : text === 'false' ? false : new Error('must be true or false')

@@ -15,8 +15,8 @@ export interface Account {
 
 export interface StoredAccount extends Account {
   readonly id: string
-  /** Argon2id in PHC form. */
-  readonly passwordHash: string
+  /** Argon2id in PHC form; null for an account that signs in with an outside provider alone. */
+  readonly passwordHash: string | null
   /** Sample accounts cannot log in while SAMPLE_DATA is off. */
   readonly isSample: boolean
   /** When it was disabled, in epoch milliseconds. A disabled account has no sessions and cannot log in. */
@@ -46,7 +46,8 @@ export interface LoginAttempts {
 
 export interface NewAccount extends Account {
   readonly emailKey: Buffer
-  readonly passwordHash: string
+  /** null: nobody can log in with a password. */
+  readonly passwordHash: string | null
   readonly isSample: boolean
   readonly createdAt: number
 }
@@ -54,6 +55,21 @@ export interface NewAccount extends Account {
 /** What of an account can be changed without effect on its sessions. Their next refresh shows it. */
 export type AccountChange =
   Pick<Account, 'roles'> | Pick<Account, 'owner'> | Pick<Account, 'claims'> | { readonly disabledAt: number | null }
+
+/** A person as an OpenID provider names them: `iss` and `sub` of its ID tokens, compared exactly. */
+export interface OutsideIdentity {
+  readonly issuer: string
+  readonly subject: string
+}
+
+/** Lets an identity sign in to an account. */
+export interface AccountLink extends OutsideIdentity {
+  /** As identityKey (account-links.ts) makes it. */
+  readonly key: Buffer
+  readonly accountId: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}
 
 /** All refresh tokens that followed from one login (a refresh token family). */
 export interface Family {
@@ -108,6 +124,16 @@ export interface AuthUnit {
    * ends too. Returns how many families it revoked.
    */
   endSessions(accountId: string, at: number, kept?: Buffer): Promise<number>
+  /** Fails as a lost race if the e-mail address has an account already. */
+  insertAccount(account: NewAccount): Promise<void>
+
+  /** The id of the account that an identity is linked to; undefined for none. `key`: that of AccountLink. */
+  findLink(key: Buffer): Promise<string | undefined>
+  /** Fails as a lost race if the identity is linked already. */
+  addLink(link: AccountLink): Promise<void>
+  removeLink(key: Buffer): Promise<void>
+  /** The identities of an account, the oldest link first. */
+  linksOf(accountId: string): Promise<readonly OutsideIdentity[]>
 
   /** Locks the attempts of the key until the transaction ends. Other transactions that lock them wait. */
   lockAttempts(keyHash: Buffer): Promise<LoginAttempts>

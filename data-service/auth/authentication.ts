@@ -1,12 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { VerificationKey } from '../../shared/access-token.js'
+import type { OpenIdClient } from '../../shared/openid-settings.js'
 import type { IssuerKeys } from '../../shared/gen/auth/v1/IssuerKeys.js'
 import type { KeysRequest__Output } from '../../shared/gen/auth/v1/KeysRequest.js'
 import type { KeysResponse } from '../../shared/gen/auth/v1/KeysResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
 import { type Account, addSampleAccounts, type AuthStore, type SampleAccounts } from './accounts.js'
 import { type ClaimMapping, type Identify, identifyBy, outsideClaimMapping, type PermissionsOf } from './claims.js'
+import { openIdProvider } from './id-tokens.js'
 import { outsideIssuer, type OutsideIssuerConfig } from './outside-issuer.js'
 import { argon2Passwords, type Passwords } from './passwords.js'
 import { type AccessToken, signAccessToken, ownIssuer, type PublishedIssuer, watchKeys } from './signing-keys.js'
@@ -18,9 +20,19 @@ export interface TokenConfig {
   /** undefined: the service generates a key in the data folder. */
   readonly privateKeyFile: string | undefined
   readonly outside: OutsideIssuerConfig | undefined
+  /** The OpenID provider that people sign in with; undefined for none. */
+  readonly openId: (OpenIdClient & { readonly newAccountRole: string | undefined }) | undefined
   readonly accessTtl: number
   readonly refreshTtl: number
   readonly refreshGrace: number
+}
+
+/** Sign-in with an outside OpenID provider (contract.md section 8). */
+interface OutsideSignIn {
+  /** Verifies ID tokens. It is none of `issuers`: an ID token is no access token. */
+  readonly provider: PublishedIssuer
+  /** The role of the account that an identity gets if none is linked to it; undefined: it gets none. */
+  readonly newAccountRole: string | undefined
 }
 
 /** What the rpcs of AuthService need. Durations in milliseconds. */
@@ -33,6 +45,8 @@ export interface AuthDeps {
   readonly accessToken: (account: Account, sid: string) => AccessToken
   /** The service's own first. */
   readonly issuers: readonly PublishedIssuer[]
+  /** Who signs in with the OpenID provider of OIDC_ISSUER; undefined if none is set. */
+  readonly outsideSignIn: OutsideSignIn | undefined
   /** Whether sample accounts may log in. */
   readonly sampleData: boolean
   readonly refreshTtl: number
@@ -77,6 +91,11 @@ export async function openAuthentication(
   }
   const tokenOptions = { ...tokens, ownerClaimType, ttl: tokens.accessTtl, now, newId: randomUUID }
   const passwords = argon2Passwords()
+  const { openId } = tokens
+  const outsideSignIn =
+    openId === undefined
+      ? undefined
+      : { provider: openIdProvider(openId, { now, stopping, log }), newAccountRole: openId.newAccountRole }
   return {
     identify: identifyBy(issuers, { ownerClaimType, permissionsOf, outside, now }),
     connect: async (store) => {
@@ -89,6 +108,7 @@ export async function openAuthentication(
         decoyHash: await passwords.hash(randomBytes(16).toString('base64url')),
         accessToken: (account, sid) => signAccessToken(account, sid, { ...tokenOptions, key: keySet().signing }),
         issuers,
+        outsideSignIn,
         sampleData,
         refreshTtl: tokens.refreshTtl,
         refreshGrace: tokens.refreshGrace,

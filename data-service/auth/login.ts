@@ -1,10 +1,12 @@
+import type { Logger } from 'pino'
 import type { LoginRequest__Output } from '../../shared/gen/auth/v1/LoginRequest.js'
 import type { LoginResponse } from '../../shared/gen/auth/v1/LoginResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
 import { Violations } from '../plan/violations.js'
 import type { AuthUnit, Family, StoredAccount } from './accounts.js'
 import type { AuthDeps } from './authentication.js'
-import { checkClientAddress, checkText, countedAddress, type PasswordCheck } from './password-check.js'
+import { checkClientAddress, checkText, countedAddress } from './counted-attempts.js'
+import type { PasswordCheck } from './password-check.js'
 import { MAX_PASSWORD } from './passwords.js'
 import { parseRefreshToken, tokenKeys } from './refresh-token.js'
 import { openFamily, sessionId, sessionOf } from './sessions.js'
@@ -44,10 +46,7 @@ export function login(deps: AuthDeps, passwords: PasswordCheck): UnaryHandler<Lo
     const tried = { event: 'login', email, password, clientAddress, rejection: REJECTION } as const
     const { account, live, ended } = await passwords.check(tried, context, (account, succeed) =>
       succeed(async (unit) => {
-        const ended: EndedSession[] = []
-        for (const text of replacedRefreshTokens.slice(0, MAX_REPLACED)) {
-          ended.push(...(await endFamilyOf(unit, text, deps.now())))
-        }
+        const ended = await endReplaced(unit, replacedRefreshTokens, deps.now())
         return { account, ended, live: await openFamily(unit, account, deps) }
       })
     )
@@ -58,15 +57,7 @@ export function login(deps: AuthDeps, passwords: PasswordCheck): UnaryHandler<Lo
       clientAddress,
       session: sessionId(live.familyId)
     })
-    for (const { family, of } of ended) {
-      trail(log, {
-        event: 'logout',
-        outcome: 'replaced',
-        account: of && ownSubject(deps, of),
-        clientAddress,
-        session: sessionId(family.id)
-      })
-    }
+    logReplaced(log, ended, { deps, clientAddress })
     return { session: sessionOf(account, live, deps) }
   }
 }
@@ -74,9 +65,37 @@ export function login(deps: AuthDeps, passwords: PasswordCheck): UnaryHandler<Lo
 const REJECTION = 'The e-mail address or the password is wrong.'
 
 /** A session that a login ended; `of` is its account, undefined if that no longer exists. */
-interface EndedSession {
+export interface EndedSession {
   readonly family: Family
   readonly of: StoredAccount | undefined
+}
+
+/** Ends the sessions of refresh tokens that a new session replaces. */
+export async function endReplaced(
+  unit: AuthUnit,
+  refreshTokens: readonly string[],
+  at: number
+): Promise<readonly EndedSession[]> {
+  const ended: EndedSession[] = []
+  for (const text of refreshTokens.slice(0, MAX_REPLACED)) ended.push(...(await endFamilyOf(unit, text, at)))
+  return ended
+}
+
+/** Writes the lines of the trail about sessions that a new one has replaced. */
+export function logReplaced(
+  log: Logger,
+  ended: readonly EndedSession[],
+  { deps, clientAddress }: { readonly deps: AuthDeps; readonly clientAddress: string }
+): void {
+  for (const { family, of } of ended) {
+    trail(log, {
+      event: 'logout',
+      outcome: 'replaced',
+      account: of && ownSubject(deps, of),
+      clientAddress,
+      session: sessionId(family.id)
+    })
+  }
 }
 
 /** Ends the session of a refresh token. Returns an empty list if the token is unknown or its session had ended before. */

@@ -103,16 +103,21 @@ const MAX_BYTES = 256 * 1024
  * status other than 2xx, and for a body that is too large or is not a key set.
  */
 export async function fetchJwks(uri: string): Promise<ReadonlyMap<string, VerificationKey>> {
+  return parseKeySet(await fetchText(uri, 'application/jwk-set+json, application/json'))
+}
+
+/** Fetches a small document of an issuer. `accept` is the value of the request header. Rejects as fetchJwks does. */
+export async function fetchText(uri: string, accept: string): Promise<string> {
   const response = await fetch(uri, {
-    headers: { accept: 'application/jwk-set+json, application/json' },
+    headers: { accept },
     redirect: 'error',
     signal: AbortSignal.timeout(FETCH_TIMEOUT)
   })
   if (!response.ok) {
     await response.body?.cancel()
-    throw new Error(`the key set answered ${response.status}`)
+    throw new Error(`the issuer answered ${response.status}`)
   }
-  return parseKeySet(await boundedText(response))
+  return await boundedText(response)
 }
 
 async function boundedText(response: Response): Promise<string> {

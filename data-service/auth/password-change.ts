@@ -4,7 +4,8 @@ import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import { Violations } from '../plan/violations.js'
 import type { StoredAccount } from './accounts.js'
 import type { AuthDeps } from './authentication.js'
-import { checkClientAddress, checkText, countedAddress, type PasswordCheck, Rejected } from './password-check.js'
+import { checkClientAddress, checkText, countedAddress, Rejected } from './counted-attempts.js'
+import type { PasswordCheck } from './password-check.js'
 import { MAX_PASSWORD, passwordMistake } from './passwords.js'
 import {
   findSession,

@@ -3,16 +3,17 @@ import type { Logger } from 'pino'
 import type { ErrorCode } from '../../shared/errors.js'
 
 /** The account that an event is about. */
-interface TrailSubject {
+export interface TrailSubject {
   readonly issuer: string
   readonly subject: string
 }
 
 /** A security event of a session, or a rejected write. Each becomes one log line (docs/trail.md). */
 interface TrailEntry {
-  readonly event: 'login' | 'logout' | 'logout-everywhere' | 'password' | 'refresh' | 'ownership'
-  /** `success`, `replaced` by a new login, or why it failed. */
-  readonly outcome: 'success' | 'failure' | 'abandoned' | 'throttled' | 'reuse' | 'replaced' | 'unknown' | 'refused'
+  readonly event: 'login' | 'logout' | 'logout-everywhere' | 'password' | 'refresh' | 'sign-in' | 'ownership'
+  /** `success`, `replaced` by a new login, an account `created`, or why it failed. */
+  readonly outcome:
+    'success' | 'failure' | 'abandoned' | 'throttled' | 'reuse' | 'replaced' | 'created' | 'unknown' | 'refused'
   /** undefined: not known. */
   readonly account: TrailSubject | undefined
   /** The address of the client; a gateway may name it, any other caller has the address of its connection. */
@@ -41,8 +42,12 @@ const MESSAGES: Readonly<Record<TrailEntry['event'], string>> = {
   'logout-everywhere': 'log-out everywhere',
   password: 'password change',
   refresh: 'refresh',
+  'sign-in': 'outside sign-in',
   ownership: 'ownership refused'
 }
+
+/** Outcomes of what was done as it was asked for. */
+const INFORMING: readonly TrailEntry['outcome'][] = ['success', 'replaced', 'created']
 
 const HASH_DIGITS = 16
 
@@ -50,7 +55,7 @@ const HASH_DIGITS = 16
 export function trail(log: Logger, { account, ...entry }: TrailEntry): void {
   const line = { ...entry, ...(account === undefined ? {} : { account: accountHash(account) }) }
   const message = entry.outcome === 'reuse' ? 'refresh family revoked' : MESSAGES[entry.event]
-  if (entry.outcome === 'success' || entry.outcome === 'replaced') log.info(line, message)
+  if (INFORMING.includes(entry.outcome)) log.info(line, message)
   else log.warn(line, message)
 }
 

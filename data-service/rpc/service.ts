@@ -11,10 +11,12 @@ import type { ExportRequest__Output } from '../../shared/gen/entity/v1/ExportReq
 import type { ProtoGrpcType as EntityTypes } from '../../shared/gen/entity_service.js'
 import { loadProto } from '../../shared/wire.js'
 import { type AuthDeps, keys } from '../auth/authentication.js'
+import { CountedAttempts } from '../auth/counted-attempts.js'
 import { login } from '../auth/login.js'
 import { changePassword } from '../auth/password-change.js'
 import { PasswordCheck } from '../auth/password-check.js'
 import { refresh, revoke, revokeAll } from '../auth/sessions.js'
+import { signIn } from '../auth/sign-in.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import { describeCatalogue } from './describe.js'
 import { exportRows } from './export.js'
@@ -183,9 +185,11 @@ function timesOf({ idleTimeoutMs, readerTimeoutMs }: ExportRequest__Output): Str
 function authService(authDeps: AuthDeps, interceptors: Interceptors): AuthServiceHandlers {
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
     unaryCall<Request, Response>(intercept(handler, { rpc, exempt: true }, interceptors))
-  const passwords = new PasswordCheck(authDeps)
+  const attempts = new CountedAttempts(authDeps)
+  const passwords = new PasswordCheck(authDeps, attempts)
   return {
     Login: unary('Login', login(authDeps, passwords)),
+    SignIn: unary('SignIn', signIn(authDeps, attempts)),
     Refresh: unary('Refresh', refresh(authDeps)),
     Revoke: unary('Revoke', revoke(authDeps)),
     RevokeAll: unary('RevokeAll', revokeAll(authDeps)),

@@ -17,7 +17,7 @@ export const digits: Read<string> = (raw) => {
 
 const flag: Read<boolean> = (raw) => Number(raw) === 1
 
-const text: Read<string> = (raw) => {
+export const text: Read<string> = (raw) => {
   if (typeof raw !== 'string') throw wrongType(raw)
   return raw
 }
@@ -73,6 +73,9 @@ const COLUMNS = {
   created_at: millis
 }
 
+/** In place of a hash: the column takes no NULL. */
+const NO_PASSWORD = ''
+
 const BY_KEY = select(COLUMNS, 'FROM accounts WHERE email_key = $key')
 const BY_ID = select(COLUMNS, 'FROM accounts WHERE id = $id')
 const ALL = select(COLUMNS, 'FROM accounts ORDER BY id')
@@ -95,6 +98,9 @@ export function addAccountText(dialect: SqlDialect): StatementText {
   return statementText(dialect.insertOrKeep(INSERT_ACCOUNT, 'email_key'))
 }
 
+/** Fails if an account with the same e-mail address exists. */
+export const INSERT_NEW_ACCOUNT = statementText(INSERT_ACCOUNT)
+
 export async function findAccount(session: ReadSession, emailKey: Buffer): Promise<StoredAccount | undefined> {
   return accountOf(await rowsOf(session, BY_KEY, { key: emailKey }))
 }
@@ -116,7 +122,7 @@ export async function addAccount(
     key: emailKey,
     email,
     name,
-    hash: passwordHash,
+    hash: passwordHash ?? NO_PASSWORD,
     ...storedRoles(roles),
     owner,
     claims: JSON.stringify(claims),
@@ -166,7 +172,7 @@ function storedAccount(row: AccountRow): StoredAccount {
     roles: rolesOf(row),
     owner: owner === null ? null : BigInt(owner),
     claims: claimsOf(row.claims),
-    passwordHash: row.password_hash,
+    passwordHash: row.password_hash === NO_PASSWORD ? null : row.password_hash,
     isSample: row.is_sample,
     disabledAt: row.disabled_at,
     sessionGeneration: row.session_generation ?? 0,

@@ -1,5 +1,6 @@
 import { DomainError } from '../../shared/errors.js'
 import type { AuthStore, AuthUnit } from '../auth/accounts.js'
+import { addLink, findLink, linksOf, removeLink } from './account-links.js'
 import {
   addAccount,
   addAccountText,
@@ -8,6 +9,7 @@ import {
   findAccount,
   findAttempts,
   getAccount,
+  INSERT_NEW_ACCOUNT,
   keepAttempts,
   listAccounts,
   lockAttempts,
@@ -132,6 +134,12 @@ function unitOver(session: WriteSession, texts: DialectTexts): AuthUnit {
     changeAccount: (id, change) => changeAccount(session, id, change),
     setPassword: (id, hash, verified) => setPassword(session, id, { hash, verified }),
     endSessions: (accountId, at, kept) => endSessions(session, accountId, { at, kept }),
+    insertAccount: (account) => addAccount(session, INSERT_NEW_ACCOUNT, account),
+    findLink: (key) => findLink(session, key),
+    addLink: (link) => addLink(session, link),
+    removeLink: (key) => removeLink(session, key),
+    linksOf: (accountId) => linksOf(session, accountId),
+
     lockAttempts: (keyHash) => lockAttempts(session, texts.lockAttempts, keyHash),
     keepAttempts: (keyHash, attempts, expiresAt) => keepAttempts(session, keyHash, { attempts, expiresAt }),
     addFamily: (family, token) => addFamily(session, family, token),

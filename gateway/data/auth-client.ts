@@ -34,6 +34,13 @@ export interface PasswordChange {
   readonly clientAddress: string
 }
 
+/** A sign-in at an outside OpenID provider. */
+export interface OutsideSignIn extends Pick<Credentials, 'clientAddress' | 'replacedRefreshTokens'> {
+  readonly idToken: string
+  /** The nonce that the sign-in was begun with. */
+  readonly nonce: string
+}
+
 /**
  * The AuthService of the data service (auth_service.proto), one function for each rpc. Functions reject with
  * DomainErrors. Every call has a deadline. Only `keys` is retried.
@@ -41,6 +48,8 @@ export interface PasswordChange {
 export interface AuthClient {
   /** Throws `auth.invalid-credentials`, or `quota-exceeded` with the seconds to wait. */
   login(call: LoginCall, credentials: Credentials): Promise<Session>
+  /** Throws as `login` does, for an ID token that is not valid or has no account. */
+  signIn(call: LoginCall, signIn: OutsideSignIn): Promise<Session>
   /** Throws `auth.invalid-token` if the session has ended for good. */
   refresh(call: RefreshCall, refreshToken: string): Promise<Session>
   /** Ends all sessions of the token's family. An unknown token is no error. */
@@ -74,6 +83,11 @@ export class GrpcAuthClient implements AuthClient {
   async login(call: LoginCall, request: Credentials): Promise<Session> {
     const context = { ...call, authorization: undefined }
     return sessionOf(await writeUnary(this.#pool, { rpc: service.Login, call: context, request }))
+  }
+
+  async signIn(call: LoginCall, request: OutsideSignIn): Promise<Session> {
+    const context = { ...call, authorization: undefined }
+    return sessionOf(await writeUnary(this.#pool, { rpc: service.SignIn, call: context, request }))
   }
 
   async refresh(call: RefreshCall, refreshToken: string): Promise<Session> {

@@ -17,15 +17,17 @@ interface CookieAttributes {
   /** Seconds. Without it the cookie ends with the browser's session. */
   readonly maxAge?: number
   readonly secure: boolean
+  /** `/` if it is left out. */
+  readonly path?: string
 }
 
 /**
- * The value of `Set-Cookie` (RFC 6265 section 4.1) for a cookie of the whole host that scripts cannot read. An empty
+ * The value of `Set-Cookie` (RFC 6265 section 4.1) for a cookie that scripts cannot read. An empty
  * `value` with `maxAge` 0 deletes the cookie.
  */
-export function setCookie(name: string, value: string, { maxAge, secure }: CookieAttributes): string {
+export function setCookie(name: string, value: string, { maxAge, secure, path = '/' }: CookieAttributes): string {
   return fastifyCookie.serialize(name, value, {
-    path: '/',
+    path,
     httpOnly: true,
     sameSite: 'lax',
     secure,

@@ -1,4 +1,4 @@
-/** A page without scripts. `body` is HTML: the caller has escaped all texts in it with `escapeHtml`. */
+/** A page. `body` is HTML: the caller has escaped all texts in it with `escapeHtml`. */
 export function htmlPage(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -203,9 +203,13 @@ export interface AccessToken {
   readonly accessTokenExpiry: string
 }
 
-/** Answers 200. No body ever holds the refresh token (contract.md section 8). */
-export function sendAccessToken(reply: FastifyReply, { accessToken, accessTokenExpiry }: AccessToken): FastifyReply {
-  return sendJson(reply.code(200), { accessToken, accessTokenExpiry })
+/** Answers 200. No body ever holds the refresh token (contract.md section 8). `more` is for a page that signs in. */
+export function sendAccessToken(
+  reply: FastifyReply,
+  { accessToken, accessTokenExpiry }: AccessToken,
+  more: { readonly returnTo?: string } = {}
+): FastifyReply {
+  return sendJson(reply.code(200), { accessToken, accessTokenExpiry, ...more })
 }
 
 /** Answers 401 with the body that source.md demands. It is the only rejection that is not a problem document. */

@@ -320,3 +320,4 @@ export type OwnTablesMigration =
   | '034-family-refs'
   | '050-account-claims'
   | '051-account-sessions'
+  | '053-account-links'

@@ -234,6 +234,13 @@ function ownTables(collation: string): Record<OwnTablesMigration, readonly strin
     '051-account-sessions': [
       'ALTER TABLE `accounts` ADD COLUMN `disabled_at` BIGINT, ADD COLUMN `session_generation` BIGINT',
       'ALTER TABLE `refresh_families` ADD COLUMN `session_generation` BIGINT'
+    ],
+    '053-account-links': [
+      'CREATE TABLE IF NOT EXISTS `account_links` (`identity_key` BINARY(32) NOT NULL PRIMARY KEY, ' +
+        `\`account_id\` BIGINT NOT NULL, \`issuer\` ${text(512)}, \`subject\` ${text(255)}, ` +
+        '`created_at` BIGINT NOT NULL, ' +
+        'CONSTRAINT `account_links_account_id_fk` FOREIGN KEY (`account_id`) REFERENCES `accounts` (`id`) ' +
+        `ON DELETE CASCADE) ${TABLE_OPTIONS}`
     ]
   }
 }

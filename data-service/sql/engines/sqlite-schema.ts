@@ -168,6 +168,12 @@ function ownTables(): Record<OwnTablesMigration, readonly string[]> {
       'ALTER TABLE `accounts` ADD COLUMN `disabled_at` INTEGER',
       'ALTER TABLE `accounts` ADD COLUMN `session_generation` INTEGER',
       'ALTER TABLE `refresh_families` ADD COLUMN `session_generation` INTEGER'
+    ],
+    '053-account-links': [
+      'CREATE TABLE IF NOT EXISTS `account_links` (`identity_key` BLOB NOT NULL PRIMARY KEY, ' +
+        '`account_id` INTEGER NOT NULL REFERENCES `accounts` (`id`) ON DELETE CASCADE, ' +
+        '`issuer` TEXT NOT NULL, `subject` TEXT NOT NULL, `created_at` INTEGER NOT NULL) STRICT',
+      'CREATE INDEX IF NOT EXISTS `account_links_account_id` ON `account_links` (`account_id`)'
     ]
   }
 }

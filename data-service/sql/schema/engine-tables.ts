@@ -86,6 +86,13 @@ const addAccountClaims = ownTables('050-account-claims')
 const addAccountSessions = ownTables('051-account-sessions')
 
 /**
+ * The identities of outside OpenID providers that may sign in to an account: issuer and subject, found by the hash of both.
+ * The hash makes them unique exactly as they are written, while collations would equate subjects that differ in case.
+ * `created_at` is epoch milliseconds.
+ */
+const createAccountLinks = ownTables('053-account-links')
+
+/**
  * The migrations of the engine's own tables, in order. They run before those of the application, whose names differ.
  * Never change a name: databases record their migrations by it.
  */
@@ -98,5 +105,6 @@ export const engineMigrations: readonly Migration[] = [
   createLookupGuards,
   addFamilyRefs,
   addAccountClaims,
-  addAccountSessions
+  addAccountSessions,
+  createAccountLinks
 ]

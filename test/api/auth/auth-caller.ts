@@ -43,6 +43,10 @@ export class AuthCaller {
     return this.#session((done) => this.#client.Login(request, this.#with(requestId), soon(), done))
   }
 
+  signIn(request: object, requestId = 'test'): Promise<Session__Output | Rejection> {
+    return this.#session((done) => this.#client.SignIn(request, this.#with(requestId), soon(), done))
+  }
+
   refresh(refreshToken: string, requestId = 'test'): Promise<Session__Output | Rejection> {
     return this.#session((done) => this.#client.Refresh({ refreshToken }, this.#with(requestId), soon(), done))
   }

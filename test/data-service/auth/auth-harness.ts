@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { accountKey } from '../../../data-service/auth/accounts.js'
 import type { AuthDeps } from '../../../data-service/auth/authentication.js'
+import { CountedAttempts } from '../../../data-service/auth/counted-attempts.js'
 import { login } from '../../../data-service/auth/login.js'
 import { changePassword } from '../../../data-service/auth/password-change.js'
 import { PasswordCheck } from '../../../data-service/auth/password-check.js'
@@ -83,8 +84,10 @@ export class AuthHarness implements AsyncDisposable {
     const transactions = database.openTransactions()
     const now = (): number => this.now
     const tokenOptions = { key: SIGNING, issuer: 'i', audience: 'a', ownerClaimType: 'customer_id', ttl: MINUTE }
+    const store = createAuthStore(database, { transactions: through(transactions), random: Math.random })
     const by: AuthDeps = {
-      store: createAuthStore(database, { transactions: through(transactions), random: Math.random }),
+      store,
+      outsideSignIn: undefined,
       // Fast, unlike the real ones, and it tells what it was asked.
       passwords: {
         hash: (password) => Promise.resolve(hashOf(password)),
@@ -112,7 +115,7 @@ export class AuthHarness implements AsyncDisposable {
       signal,
       log: pino({ level: 'debug' }, { write: (line) => void this.logs.push(parsed(line)) })
     })
-    const passwords = new PasswordCheck(by)
+    const passwords = new PasswordCheck(by, new CountedAttempts(by))
     const logIn = login(by, passwords)
     const change = changePassword(by, passwords)
     const replica: Replica = {

@@ -20,6 +20,7 @@ export const noAuthentication: AuthDeps = {
   decoyHash: '',
   accessToken: unused,
   issuers: [],
+  outsideSignIn: undefined,
   sampleData: false,
   refreshTtl: 1000,
   refreshGrace: 1000,

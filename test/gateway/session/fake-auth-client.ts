@@ -5,6 +5,7 @@ import type {
   IssuerKeys,
   LoginCall,
   PasswordChange,
+  OutsideSignIn,
   RefreshCall,
   Session
 } from '../../../gateway/data/auth-client.js'
@@ -12,7 +13,7 @@ import { DomainError } from '../../../shared/errors.js'
 import { type Claims, newSigner, signed, type Signer } from './signing.js'
 
 interface SeenAuthCall {
-  readonly rpc: 'login' | 'refresh' | 'revoke' | 'revokeAll' | 'changePassword' | 'keys'
+  readonly rpc: 'login' | 'signIn' | 'refresh' | 'revoke' | 'revokeAll' | 'changePassword' | 'keys'
   readonly call: AuthCall
   readonly request?: unknown
 }
@@ -46,6 +47,11 @@ export class FakeAuthClient implements AuthClient {
     this.#seen({ rpc: 'login', call, request })
     await this.onLogin(call.signal)
     if (request.password !== 'demo-password') throw new DomainError('auth.invalid-credentials', 'Wrong.')
+    return this.open()
+  }
+
+  async signIn(call: LoginCall, request: OutsideSignIn): Promise<Session> {
+    this.#seen({ rpc: 'signIn', call, request })
     return this.open()
   }
 

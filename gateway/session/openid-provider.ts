@@ -1,0 +1,217 @@
+import type * as openIdClient from 'openid-client'
+import { DomainError } from '../../shared/errors.js'
+import type { Logger } from '../../shared/logger.js'
+import type { OpenIdClient } from '../../shared/openid-settings.js'
+import { SingleFlight } from '../../shared/single-flight.js'
+
+/** The settings OIDC_… of the gateway. */
+export interface OpenIdSettings extends OpenIdClient {
+  /** undefined: a public client, which has PKCE alone. */
+  readonly clientSecret: string | undefined
+  /** How the secret is sent to the token endpoint (OpenID Connect Core section 9). */
+  readonly clientAuthentication: ClientAuthentication
+  /** With spaces between. */
+  readonly scope: string
+}
+
+export const CLIENT_AUTHENTICATIONS = ['client_secret_basic', 'client_secret_post'] as const
+export type ClientAuthentication = (typeof CLIENT_AUTHENTICATIONS)[number]
+
+/** The three secrets of one sign-in, 256 random bits each in base64url. */
+export interface SignInSecrets {
+  readonly state: string
+  readonly nonce: string
+  /** The PKCE verifier (RFC 7636). */
+  readonly verifier: string
+}
+
+/** What the provider has sent to the callback. */
+export interface CallbackParams {
+  readonly code: string
+  readonly state: string
+  /** RFC 9207; undefined if it sent none. */
+  readonly issuer: string | undefined
+}
+
+/** Seconds for one request to the provider. */
+const TIMEOUT = 5
+/** Milliseconds after which the provider's metadata is fetched again. It is used on if that fails. */
+const FRESH = 60 * 60_000
+/** Milliseconds after a failure until the metadata that is known is fetched again. */
+const COOL_DOWN = 60_000
+/** Seconds after which a client may try again if the provider cannot be reached. */
+const RETRY_AFTER = 5
+
+interface Discovered {
+  readonly client: Client
+  readonly configuration: openIdClient.Configuration
+  /** Epoch milliseconds. */
+  readonly freshUntil: number
+}
+
+/** openid-client is loaded with the first sign-in: most gateways need none of it, and it would delay every start. */
+type Client = typeof openIdClient
+
+/**
+ * The OpenID provider, as a client of it. Its metadata is fetched with the first sign-in and not at start: a provider that
+ * is down stops nobody from logging in with a password.
+ */
+export class OpenIdProvider {
+  readonly #settings: OpenIdSettings
+  readonly #log: Logger
+  readonly #now: () => number
+  readonly #flights = new SingleFlight<'metadata', Discovered>()
+  #discovered: Discovered | undefined
+
+  constructor(settings: OpenIdSettings, { log, now }: { readonly log: Logger; readonly now: () => Date }) {
+    this.#settings = settings
+    this.#log = log
+    this.#now = () => now().getTime()
+  }
+
+  /**
+   * Where a browser begins a sign-in: authorization code flow with PKCE S256. Throws `upstream.unavailable` if the provider
+   * cannot be reached.
+   */
+  async authorizationUrl(redirectUri: string, { state, nonce, verifier }: SignInSecrets): Promise<string> {
+    const { client, configuration } = await this.#provider()
+    const url = client.buildAuthorizationUrl(configuration, {
+      redirect_uri: redirectUri,
+      scope: this.#settings.scope,
+      state,
+      nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      // The ID token is all that the service gets to see, so what a new account is made of must be in it.
+      ...(configuration.serverMetadata().claims_parameter_supported === true ? { claims: WANTED_CLAIMS } : {})
+    })
+    return url.href
+  }
+
+  /**
+   * Exchanges a code for the provider's ID token. All its other tokens are dropped. Throws `auth.invalid-credentials` if the
+   * code is not valid or not any more, and `upstream.unavailable` if the provider cannot be reached.
+   */
+  async exchange(redirectUri: string, params: CallbackParams, secrets: SignInSecrets): Promise<string> {
+    const { client, configuration } = await this.#provider()
+    const url = new URL(redirectUri)
+    url.searchParams.set('code', params.code)
+    url.searchParams.set('state', params.state)
+    if (params.issuer !== undefined) url.searchParams.set('iss', params.issuer)
+    const checks = {
+      expectedState: secrets.state,
+      expectedNonce: secrets.nonce,
+      pkceCodeVerifier: secrets.verifier,
+      idTokenExpected: true
+    }
+    try {
+      const { id_token: idToken } = await client.authorizationCodeGrant(configuration, url, checks)
+      if (idToken === undefined) throw new TypeError('A response that was checked has an ID token')
+      return idToken
+    } catch (error) {
+      throw rejectionOf(error, this.#log)
+    }
+  }
+
+  async #provider(): Promise<Discovered> {
+    const known = this.#discovered
+    if (known !== undefined && this.#now() < known.freshUntil) return known
+    try {
+      const found = await this.#flights.run('metadata', () => this.#discover())
+      if (this.#discovered === undefined) this.#log.info({ issuer: this.#settings.issuer }, 'sign-in provider found')
+      this.#discovered = found
+      return found
+    } catch (error) {
+      const failure = rejectionOf(error, this.#log)
+      if (known === undefined) throw failure
+      this.#discovered = { ...known, freshUntil: this.#now() + COOL_DOWN }
+      return known
+    }
+  }
+
+  async #discover(): Promise<Discovered> {
+    const { issuer, clientId, clientSecret, clientAuthentication } = this.#settings
+    const client = await import('openid-client')
+    const { allowInsecureRequests, ClientSecretBasic, ClientSecretPost, discovery, None } = client
+    const authentications = { client_secret_basic: ClientSecretBasic, client_secret_post: ClientSecretPost }
+    const authentication = clientSecret === undefined ? None() : authentications[clientAuthentication](clientSecret)
+    const configuration = await discovery(new URL(issuer), clientId, {}, authentication, {
+      timeout: TIMEOUT,
+      // The settings take http for an issuer on this machine only.
+      execute: issuer.startsWith('http:') ? [allowInsecureRequests] : []
+    })
+    // The data service compares `iss` exactly, and openid-client forgives a missing slash at the end.
+    if (configuration.serverMetadata().issuer !== issuer) {
+      throw configurationError(this.#log, 'the provider has another issuer than OIDC_ISSUER')
+    }
+    return { client, configuration, freshUntil: this.#now() + FRESH }
+  }
+}
+
+/** The request parameter `claims` (OpenID Connect Core section 5.5), for providers that put them into UserInfo alone. */
+const WANTED_CLAIMS = JSON.stringify({ id_token: { email: null, email_verified: null, name: null } })
+
+/** Codes of openid-client's errors for a response that was changed on its way, or that belongs to another sign-in. */
+const NOT_VALID: readonly unknown[] = [
+  'OAUTH_INVALID_RESPONSE',
+  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
+  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED'
+]
+
+/** The answers to a code that is not valid (RFC 6749 section 5.2), and to others that only the provider's trouble explains. */
+const CODE_NOT_VALID = 'invalid_grant'
+const TEMPORARY: readonly string[] = ['server_error', 'temporarily_unavailable']
+
+/**
+ * The DomainError for an error of openid-client. Such errors hold the code, tokens and whatever the provider answered, so
+ * nothing of them is logged or passed on but the names of errors.
+ */
+function rejectionOf(error: unknown, log: Logger): DomainError {
+  if (error instanceof DomainError) return error
+  const { name, code, oauthError, status } = outline(error)
+  if (oauthError === CODE_NOT_VALID || NOT_VALID.includes(code)) {
+    log.warn({ reason: oauthError ?? code }, 'the code of a sign-in was not accepted')
+    return signInNotValid()
+  }
+  const isOurs = oauthError === undefined ? name === 'WWWAuthenticateChallengeError' : !TEMPORARY.includes(oauthError)
+  if (isOurs && (status ?? 0) < 500) {
+    return configurationError(log, `the provider rejects this client (${oauthError ?? String(status)})`)
+  }
+  const reason = oauthError ?? code ?? name
+  return new DomainError('upstream.unavailable', 'The sign-in provider cannot be reached at the moment. Try again.', {
+    retryAfter: RETRY_AFTER,
+    cause: new Error(`the sign-in provider failed (${reason})`)
+  })
+}
+
+export function signInNotValid(): DomainError {
+  return new DomainError('auth.invalid-credentials', 'The sign-in is not valid, or not any more. Begin again.')
+}
+
+function configurationError(log: Logger, reason: string): DomainError {
+  log.error({ reason }, 'the OIDC_ settings do not fit the provider')
+  return new DomainError('configuration', `OIDC: ${reason}.`)
+}
+
+interface Outline {
+  readonly name: string
+  /** Of openid-client, or of the connection. */
+  readonly code: string | undefined
+  /** `error` of the provider's answer, if it has the form of an error code. */
+  readonly oauthError: string | undefined
+  readonly status: number | undefined
+}
+
+function outline(error: unknown): Outline {
+  if (!(error instanceof Error)) return { name: 'unknown', code: undefined, oauthError: undefined, status: undefined }
+  const cause = error.cause instanceof Error ? error.cause : undefined
+  const code = 'code' in error ? error.code : cause !== undefined && 'code' in cause ? cause.code : undefined
+  const oauthError = 'error' in error ? error.error : undefined
+  const status = 'status' in error ? error.status : undefined
+  return {
+    name: error.name,
+    code: typeof code === 'string' ? code : undefined,
+    oauthError: typeof oauthError === 'string' && /^[a-z_]{1,60}$/.test(oauthError) ? oauthError : undefined,
+    status: typeof status === 'number' ? status : undefined
+  }
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai'
+import { withTestDatabase } from '../../oracle/test-database.js'
+import { expectProblem } from '../expect-problem.js'
+import { type Answer, call, json } from '../http-call.js'
+import { claimsOf, describeSignIn } from './sign-in-stack.js'
+import { PUBLIC_CLIENT } from './test-provider.js'
+import { Visitor } from './visitor.js'
+
+const SETTINGS = { OIDC_CLIENT_ID: PUBLIC_CLIENT, OIDC_CLIENT_SECRET: '', OIDC_NEW_ACCOUNT_ROLE: 'CUSTOMER' }
+
+describeSignIn('sign-in with accounts for everybody, as a public client,', { settings: SETTINGS }, (stack) => {
+  const expectRejected = (answer: Answer, detail: RegExp): void => {
+    const problem = expectProblem(answer, { status: 401, code: 'auth.invalid-credentials', base: stack.url })
+    expect(problem.detail).to.match(detail)
+    expect(answer.headers['set-cookie']?.map((line) => line.split('=')[0])).to.deep.equal(['app_auth_sign_in'])
+  }
+  const accounts = (): Promise<unknown> =>
+    withTestDatabase(stack.databaseUrl, (database) => database.run('SELECT email FROM accounts ORDER BY email'))
+
+  it('makes an account with the role of the setting, as the application writes it, and finds it again', async () => {
+    stack.provider.people.set('zoe', { email: 'Zoe@Example.com', email_verified: true, name: 'Zoe Zimmer' })
+    const { answer } = await stack.signIn('zoe')
+    expect(answer.status, answer.text).to.equal(200)
+    const claims = claimsOf(answer)
+    expect(claims).to.include({ sub: 'Zoe@Example.com', name: 'Zoe Zimmer', role: 'customer' })
+    expect(claims).to.not.have.any.keys('customer_id')
+    const before = await accounts()
+    // Not the address tells who it is: the provider may change it.
+    stack.provider.people.set('zoe', { email: 'other@example.com', email_verified: true, name: 'Other' })
+    const again = await stack.signIn('zoe')
+    expect(claimsOf(again.answer)).to.include({ sub: 'Zoe@Example.com', name: 'Zoe Zimmer' })
+    expect(await accounts()).to.deep.equal(before)
+    const events = stack.stack.logs().filter((one) => one['event'] === 'sign-in')
+    expect(events.map((one) => one['outcome'])).to.deep.equal(['created', 'success', 'success'])
+  })
+
+  it('makes one account for an identity that signs in at several places at once', async () => {
+    stack.provider.people.set('many', { email: 'many@example.com', name: 'Many' })
+    const visitors = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const visitor = new Visitor()
+        return { visitor, callback: await stack.begin(visitor, 'many') }
+      })
+    )
+    const answers = await Promise.all(visitors.map(({ visitor, callback }) => stack.finish(visitor, callback)))
+    for (const answer of answers) expect(answer.status, answer.text).to.equal(200)
+    expect(new Set(answers.map((answer) => claimsOf(answer)['sub']))).to.deep.equal(new Set(['many@example.com']))
+  })
+
+  it('gives such an account no password: a login answers as for a wrong one', async () => {
+    stack.provider.people.set('pat', { email: 'pat@example.com' })
+    const { answer } = await stack.signIn('pat')
+    expect(claimsOf(answer)).to.include({ sub: 'pat@example.com', name: 'pat@example.com' })
+    const login = (email: string, password: string): Promise<Answer> =>
+      call(stack.url, '/auth/login', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email, password })
+      })
+    const answers = [await login('pat@example.com', 'any'), await login('nobody@example.com', 'any')]
+    const [ofPat, ofNobody] = answers.map((one) => ({ ...(json(one) as object), requestId: '' }))
+    expect(ofPat).to.deep.equal(ofNobody)
+    expectProblem(answers[0] as Answer, { status: 401, code: 'auth.invalid-credentials', base: stack.url })
+  })
+
+  it('never joins an identity to an account by its address', async () => {
+    stack.provider.people.set('thief', { email: 'ADA@example.com', email_verified: true, name: 'Ada' })
+    expectRejected((await stack.signIn('thief')).answer, /There is an account with your e-mail address already/)
+    // Nothing was left behind that makes the next try another one.
+    expectRejected((await stack.signIn('thief')).answer, /There is an account with your e-mail address already/)
+    expect(await stack.link('ada@example.com', 'thief')).to.equal('linked')
+    expect(claimsOf((await stack.signIn('thief')).answer)).to.include({ sub: 'ada@example.com' })
+  })
+
+  it('makes no account without an address that could be one, or that the provider has not checked', async () => {
+    const before = await accounts()
+    for (const [at, person] of [{}, { email: 'no address' }, { email: `${'x'.repeat(250)}@example.com` }].entries()) {
+      stack.provider.people.set(`nameless-${at}`, person)
+      expectRejected((await stack.signIn(`nameless-${at}`)).answer, /names no e-mail address/)
+    }
+    stack.provider.people.set('unchecked', { email: 'unchecked@example.com', email_verified: false })
+    expectRejected((await stack.signIn('unchecked')).answer, /has not verified your e-mail address/)
+    expect(await accounts()).to.deep.equal(before)
+  })
+})
