@@ -289,9 +289,9 @@ const ERRORS = {
     grpc: status.UNAUTHENTICATED,
     http: 401,
     title: 'The credentials are invalid',
-    meaning: 'E-mail and password do not match an account.',
+    meaning: 'E-mail and password do not match an account, or a sign-in with an outside provider has none.',
     remedy:
-      'The answer, and the time it takes, are the same whether or not the account exists. Sample accounts do not log in while `SAMPLE_DATA` is off.'
+      'The answer to a password, and the time it takes, are the same whether or not the account exists. Sample accounts do not log in while `SAMPLE_DATA` is off. After a sign-in with a provider the detail says whether to begin again or to have an account linked.'
   },
   'ownership.denied': {
     grpc: status.PERMISSION_DENIED,
@@ -449,7 +449,7 @@ const ERRORS = {
     http: 503,
     title: 'The data service is unavailable',
     meaning:
-      'The data service, or a store it needs, does not answer, or refuses for a reason that passes: a full disk, a server that is read-only, a lock that was not had in time.',
+      'The data service, a store it needs, or the provider of a sign-in does not answer, or refuses for a reason that passes: a full disk, a server that is read-only, a lock that was not had in time.',
     remedy:
       'Retry after the seconds of `Retry-After`. A write may have happened: repeat it with the same `Idempotency-Key`, or read first.'
   },
