@@ -1,10 +1,8 @@
 import { pino } from 'pino'
-import type { Sequelize } from 'sequelize'
 import { connect } from '../data-service/sql/connect.js'
+import { sampleDatabase } from '../data-service/sql/sample-rows.js'
 import { migrate } from '../data-service/sql/schema/migrate.js'
-import { categories } from '../examples/store/entities/categories.js'
-import { products } from '../examples/store/entities/products.js'
-import { type Batch, insertRows, rootTarget } from '../examples/store/sample/insert-rows.js'
+import { entities } from '../examples/store/entities/index.js'
 import { productMaker, sampleCategories } from '../examples/store/sample/shop.js'
 import { SampleRandom } from '../examples/store/sample/values.js'
 import { primaryMigrations } from '../examples/store/schema/migrations.js'
@@ -21,20 +19,20 @@ export async function loadProducts(url: string, count: number): Promise<void> {
   const { sequelize } = database
   try {
     await migrate(database, primaryMigrations, pino({ enabled: false }))
-    const tree = sampleCategories().map(({ root }) => root)
-    await insert(sequelize, { target: rootTarget(categories), rows: tree, firstNumber: 1 })
+    const rows = sampleDatabase(database, entities)
+    const tree = sampleCategories()
+    await rows.insert('categories', tree)
     const make = productMaker(tree.map((_, index) => index + 1))
     for (let first = 1; first <= count; first += ROWS_AT_ONCE) {
       const ids = Array.from({ length: Math.min(ROWS_AT_ONCE, count - first + 1) }, (_, index) => first + index)
-      const rows = ids.map((id) => make(id, new SampleRandom('bench.products', id)).root)
-      await insert(sequelize, { target: rootTarget(products), rows, firstNumber: first })
+      const made = ids.map((id) => make(id, new SampleRandom('bench.products', id)))
+      await rows.insert(
+        'products',
+        made.map(({ root }) => ({ root }))
+      )
     }
     await sequelize.query(PAGE_INDEX)
   } finally {
     await sequelize.close()
   }
-}
-
-async function insert(sequelize: Sequelize, batch: Batch): Promise<void> {
-  await sequelize.transaction((transaction) => insertRows(sequelize, batch, transaction))
 }

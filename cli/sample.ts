@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type CommandContext, withDatabases } from '../data-service/commands.js'
+import { loadSampleRows, sampleDatabase } from '../data-service/sql/sample-rows.js'
 import { loadApplication } from './application.js'
 import { type CommandLine, Failure } from './command.js'
 
@@ -17,10 +18,12 @@ export async function sample(line: CommandLine): Promise<number> {
   const { sample: rows } = application
   if (rows === undefined) throw new Failure('The application has no `sample` in its uniform-rest.config.ts.')
   const wanted = parseOrders(line.args, rows.moreOf ?? [])
-  await withDatabases(application, { name: 'sample', environment }, async ({ databases, log }) => {
-    if (await rows.loadRows(databases)) log.info('Loaded the sample rows')
+  await withDatabases(application, { name: 'sample', environment }, async ({ primary, second, log }) => {
+    const { entities } = application
+    if (rows.rows && (await loadSampleRows({ primary, second }, entities, rows.rows)))
+      log.info('Loaded the sample rows')
     for (const order of wanted) {
-      await rows.addRows?.(databases, order, progressOf(order, log))
+      await rows.addRows?.(sampleDatabase(primary, entities), order, progressOf(order, log))
     }
   })
   return 0

@@ -1,7 +1,7 @@
 import type { SampleAccounts } from './auth/accounts.js'
 import type { Roles } from './auth/claims.js'
 import type { Entity } from './entity/entity.js'
-import type { Database } from './sql/engines/engine.js'
+import type { SampleAggregate, SampleDatabase } from './sql/sample-rows.js'
 import type { Migration } from './sql/schema/migrate.js'
 
 /** The business that the service serves. The engine itself contains none of its names. */
@@ -38,20 +38,14 @@ interface SecondStore {
   readonly migrations: readonly Migration[]
 }
 
-/** The databases of an application as commands and samples get them: `second` exists if the application has a second store. */
-export interface Databases {
-  readonly primary: Database
-  readonly second?: Database
-}
-
 interface Sample extends SampleAccounts {
-  /** Fills migrated, empty databases. Returns whether it did. */
-  readonly loadRows: (databases: Databases) => Promise<boolean>
+  /** Rows that are loaded into an empty database, by resource; a resource comes after those that it refers to. */
+  readonly rows?: () => ReadonlyMap<string, readonly SampleAggregate[]>
   /** Resources of which `uniform-rest sample --<resource> <count>` adds rows, in the order in which it adds them. */
   readonly moreOf?: readonly string[]
-  /** Adds `count` rows to a migrated database; `progress` gets the number of rows so far, from time to time. */
+  /** Adds `count` rows; `progress` gets the number of rows so far, from time to time. */
   readonly addRows?: (
-    databases: Databases,
+    database: SampleDatabase,
     order: { readonly resource: string; readonly count: number },
     progress: (loaded: number) => void
   ) => Promise<void>

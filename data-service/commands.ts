@@ -2,17 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, type Logger } from '../shared/logger.js'
 import type { Environment } from '../shared/settings.js'
-import type { Application, Databases } from './application.js'
+import type { Application } from './application.js'
 import { sampleAccount, type SampleAccount } from './auth/accounts.js'
 import { loadSigningKey, signAccessToken } from './auth/signing-keys.js'
 import { readConfig } from './config.js'
+import type { Database } from './sql/engines/engine.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
 import { migrate } from './sql/schema/migrate.js'
 import { openDatabase } from './sql/connect.js'
 
 /** What a command of an application works with, whether the service runs or not. */
 export interface CommandContext {
-  readonly databases: Databases
+  readonly primary: Database
+  /** undefined if the application has no second store. */
+  readonly second: Database | undefined
   readonly log: Logger
 }
 
@@ -33,7 +36,7 @@ export async function withDatabases(
   try {
     await migrate(primary, [...engineMigrations, ...application.migrations], log)
     if (second !== undefined) await migrate(second, application.secondStore?.migrations ?? [], log)
-    await work({ databases: { primary, ...(second && { second }) }, log })
+    await work({ primary, second, log })
   } finally {
     await Promise.all([primary.sequelize.close(), second?.sequelize.close()])
   }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../shared/errors.js'
 import { StartError } from '../shared/start-error.js'
-import type { Application, Databases } from './application.js'
+import type { Application } from './application.js'
 import type { AuthStore } from './auth/accounts.js'
 import type { DataServiceConfig } from './config.js'
 import type { ReadStore, WriteStore } from './plan/stores.js'
@@ -19,6 +19,7 @@ import {
 } from './sql/connect.js'
 import { type Database, toDomainError } from './sql/engines/engine.js'
 import { SqlReadStore } from './sql/reads.js'
+import { loadSampleRows } from './sql/sample-rows.js'
 import { checkSchema } from './sql/schema/check-schema.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
 import { migrate } from './sql/schema/migrate.js'
@@ -52,12 +53,13 @@ export async function openStores(
   await opening(first, () => migrate(primary, [...engineMigrations, ...application.migrations], log))
   await opening(first, () => primary.schema.checkRights())
   await checkSchema(primary, { store: 'primary', setting: first.setting }, entities)
-  const loadSample = async (databases: Databases): Promise<void> => {
-    if (config.sampleData && (await sample?.loadRows(databases))) log.info('sample rows loaded')
+  const loadSample = async (second: Database | undefined): Promise<void> => {
+    const rows = config.sampleData ? sample?.rows : undefined
+    if (rows && (await loadSampleRows({ primary, second }, entities, rows))) log.info('sample rows loaded')
   }
   const { second: other } = config.databases
   const second = other && (await openSecondStore(other, primary, { config, application, log, stopping, loadSample }))
-  if (second === undefined) await loadSample({ primary })
+  if (second === undefined) await loadSample(undefined)
   const health = await watchDatabase(primary)
   // Nobody watches the health of the second store. A read of it takes the children of one page and never as long as this.
   const readable = {
@@ -92,7 +94,7 @@ async function openSecondStore(
     readonly application: Application
     readonly log: Logger
     readonly stopping: AbortSignal
-    readonly loadSample: (databases: Databases) => Promise<void>
+    readonly loadSample: (second: Database) => Promise<void>
   }
 ): Promise<Database> {
   const { config, application, log, stopping, loadSample } = how
@@ -105,7 +107,7 @@ async function openSecondStore(
     await migrate(second, application.secondStore?.migrations ?? [], log)
     await second.schema.checkRights()
     await checkSchema(second, { store: 'second', setting: other.setting }, application.entities)
-    await loadSample({ primary, second })
+    await loadSample(second)
   }
   try {
     await prepare()

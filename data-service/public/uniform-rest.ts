@@ -2,7 +2,7 @@
  * The package's main entry point, `uniform-rest`: all that entity files, migrations and `uniform-rest.config.ts` import.
  * It starts nothing, and reaches neither a driver nor a transport.
  */
-export { type Application, type Databases, defineApplication } from '../application.js'
+export { type Application, defineApplication } from '../application.js'
 export type { Account, SampleAccounts } from '../auth/accounts.js'
 export type { Roles } from '../auth/claims.js'
 export { allOf, anyOf, everyone, ownRows, permission } from '../entity/access.js'
@@ -50,7 +50,7 @@ export {
 } from '../entity/field.js'
 export type { Permission } from '../entity/names.js'
 export { fitsDigits, lessPercent, sumOf, times } from '../entity/numbers.js'
-export type { Database } from '../sql/engines/engine.js'
+export type { SampleAggregate, SampleDatabase, SampleRow } from '../sql/sample-rows.js'
 export type { Migration, MigrationDatabase } from '../sql/schema/migrate.js'
 export {
   addColumns,

@@ -75,11 +75,12 @@ const LOOK_AGAIN_MS = 1000
  * database does not answer: new connections to such a database fail after that time too. Snapshots are not limited.
  */
 export function withoutHungReads(database: Database, isHung: () => boolean): Database {
-  const { sequelize, dialect, schema } = database
+  const { sequelize, dialect, schema, bulk } = database
   return {
     sequelize,
     dialect,
     schema,
+    bulk,
     openReader: (what) => readerUnlessHung(database.openReader(what), { what, isHung }),
     openTransactions: () => database.openTransactions(),
     withOwnPool: (connections) => database.withOwnPool(connections),

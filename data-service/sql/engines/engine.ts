@@ -45,6 +45,7 @@ export interface Database {
   readonly sequelize: Sequelize
   readonly dialect: SqlDialect
   readonly schema: SchemaTools
+  readonly bulk: BulkLoading
   /** Reads outside of transactions. `what` names the database in errors, as `The database`. */
   openReader(what: string): Reader
   /** Call it once for all writers: if the database has one writer at a time, they wait for each other in this object. */
@@ -286,6 +287,19 @@ export interface SchemaTools {
     work: (transaction: Transaction) => Promise<Result>,
     foreignKeys?: 'checkedAtEnd'
   ): Promise<Result>
+}
+
+/** What loads many rows past the rules of their entities, such as a sample. */
+export interface BulkLoading {
+  /** The most values of one statement. */
+  readonly maxValues: number
+  /** A statement that comes first in a transaction that loads many rows. */
+  readonly prepare?: string
+  /**
+   * Reserves `count` consecutive numbers of a table whose ids the database numbers, and returns the first. They are above
+   * all that were ever given, and rows that others add meanwhile get higher ones.
+   */
+  reserveIds(table: string, count: number, transaction: Transaction): Promise<number>
 }
 
 /** The texts of DDL statements. */

@@ -1,4 +1,4 @@
-import { QueryTypes, type Sequelize } from 'sequelize'
+import type { SampleDatabase } from 'uniform-rest'
 import {
   couponMaker,
   type DeliveredOrder,
@@ -12,21 +12,16 @@ import {
   warehouseMaker
 } from './back-office.js'
 import { atLeastOne, type BulkMaker, REFERRED, someIds, someKeys } from './orders.js'
-import { amountOf } from './values.js'
-
-const select = { type: QueryTypes.SELECT } as const
 
 /** The first delivered orders with their lines. */
-async function someDeliveredOrders(sequelize: Sequelize): Promise<DeliveredOrder[]> {
+async function someDeliveredOrders(database: SampleDatabase): Promise<DeliveredOrder[]> {
   const some = `SELECT id, customer_id, delivered_at FROM orders WHERE status = 'delivered' ORDER BY id LIMIT ${REFERRED}`
-  const orders = await sequelize.query<{ id: number; customerId: number; deliveredAt: unknown }>(
-    `SELECT id, customer_id AS customerId, delivered_at AS deliveredAt FROM (${some}) o ORDER BY id`,
-    select
+  const orders = await database.select<{ id: number; customerId: number; deliveredAt: unknown }>(
+    `SELECT id, customer_id AS customerId, delivered_at AS deliveredAt FROM (${some}) o ORDER BY id`
   )
-  const lines = await sequelize.query<OrderedLine & { orderId: number }>(
+  const lines = await database.select<OrderedLine & { orderId: number }>(
     `SELECT l.order_id AS orderId, l.product_id AS productId, l.variant_id AS variantId, l.quantity
-    FROM (${some}) o JOIN order_lines l ON l.order_id = o.id ORDER BY l.id`,
-    select
+    FROM (${some}) o JOIN order_lines l ON l.order_id = o.id ORDER BY l.id`
   )
   const byOrder = new Map(orders.map(({ id }): [number, OrderedLine[]] => [id, []]))
   for (const { orderId, ...line } of lines) byOrder.get(orderId)?.push(line)
@@ -38,19 +33,17 @@ async function someDeliveredOrders(sequelize: Sequelize): Promise<DeliveredOrder
 }
 
 /** The first orders without an invoice. Throws an Error if there are fewer than `count`. */
-async function ordersToInvoice(sequelize: Sequelize, count: number): Promise<InvoicedOrder[]> {
-  const rows = await sequelize.query<Omit<InvoicedOrder, 'total' | 'placedAt'> & { total: unknown; placedAt: unknown }>(
+async function ordersToInvoice(database: SampleDatabase, count: number): Promise<InvoicedOrder[]> {
+  const rows = await database.select<Omit<InvoicedOrder, 'total' | 'placedAt'> & { total: unknown; placedAt: unknown }>(
     `SELECT o.id, o.customer_id AS customerId, o.number, o.total, o.status, o.placed_at AS placedAt
-    FROM orders o LEFT JOIN invoices i ON i.order_id = o.id WHERE i.id IS NULL ORDER BY o.id LIMIT ${count}`,
-    select
+    FROM orders o LEFT JOIN invoices i ON i.order_id = o.id WHERE i.id IS NULL ORDER BY o.id LIMIT ${count}`
   )
   if (rows.length < count) {
     throw new Error(`An order has one invoice, and ${rows.length} have none: load more orders first, or ask for fewer`)
   }
-  const scaled = sequelize.getDialect() === 'sqlite'
   return rows.map((row) => ({
     ...row,
-    total: scaled ? amountOf(Number(row.total)) : String(row.total),
+    total: database.decimal(row.total, 2),
     placedAt: dateTimeOf(row.placedAt)
   }))
 }
@@ -68,23 +61,23 @@ export const backOfficeBulkMakers: ReadonlyMap<string, BulkMaker> = new Map<stri
   ['warehouses', () => Promise.resolve(warehouseMaker)],
   [
     'stock-items',
-    async (sequelize) =>
+    async (database) =>
       stockItemMaker(
-        await atLeastOne(someKeys(sequelize, 'warehouses'), 'warehouses'),
-        await atLeastOne(someIds(sequelize, 'products'), 'products')
+        await atLeastOne(someKeys(database, 'warehouses'), 'warehouses'),
+        await atLeastOne(someIds(database, 'products'), 'products')
       )
   ],
   [
     'purchase-orders',
-    async (sequelize) =>
+    async (database) =>
       purchaseOrderMaker(
-        await atLeastOne(someIds(sequelize, 'suppliers'), 'suppliers'),
-        await atLeastOne(someIds(sequelize, 'products'), 'products')
+        await atLeastOne(someIds(database, 'suppliers'), 'suppliers'),
+        await atLeastOne(someIds(database, 'products'), 'products')
       )
   ],
   [
     'returns',
-    async (sequelize) => returnMaker(await atLeastOne(someDeliveredOrders(sequelize), 'orders that were delivered'))
+    async (database) => returnMaker(await atLeastOne(someDeliveredOrders(database), 'orders that were delivered'))
   ],
-  ['invoices', async (sequelize, count) => invoiceMaker(await ordersToInvoice(sequelize, count))]
+  ['invoices', async (database, count) => invoiceMaker(await ordersToInvoice(database, count))]
 ])

@@ -1,4 +1,4 @@
-import { QueryTypes, type Sequelize } from 'sequelize'
+import type { SampleDatabase } from 'uniform-rest'
 import { atLeastOne, type BulkMaker, REFERRED, type Sellable, sellablesOf, someIds, someSellables } from './orders.js'
 import { GIVEN_NAMES } from './shop.js'
 import {
@@ -221,34 +221,32 @@ const venueMaker: SampleMaker = (id, random) => ({
 /** Bulk makers of the front office. A resource comes after those that it refers to. */
 export const frontOfficeBulkMakers: ReadonlyMap<string, BulkMaker> = new Map<string, BulkMaker>([
   ['venues', () => Promise.resolve(venueMaker)],
-  ['events', async (sequelize) => eventMaker(await atLeastOne(someIds(sequelize, 'venues'), 'venues'))],
-  ['speakers', async (sequelize) => speakerMaker(await atLeastOne(someIds(sequelize, 'events'), 'events'))],
+  ['events', async (database) => eventMaker(await atLeastOne(someIds(database, 'venues'), 'venues'))],
+  ['speakers', async (database) => speakerMaker(await atLeastOne(someIds(database, 'events'), 'events'))],
   [
     'tickets',
-    async (sequelize) =>
-      ticketMaker(await atLeastOne(someIds(sequelize, 'events'), 'events'), await customerIds(sequelize))
+    async (database) =>
+      ticketMaker(await atLeastOne(someIds(database, 'events'), 'events'), await customerIds(database))
   ],
-  ['bookmarks', async (sequelize) => bookmarkMaker(await customerIds(sequelize))],
-  ['subscriptions', async (sequelize) => subscriptionMaker(await customerIds(sequelize))],
+  ['bookmarks', async (database) => bookmarkMaker(await customerIds(database))],
+  ['subscriptions', async (database) => subscriptionMaker(await customerIds(database))],
   [
     'shopping-carts',
-    async (sequelize) =>
+    async (database) =>
       shoppingCartMaker({
-        customerIds: await customerIds(sequelize),
-        sellables: await atLeastOne(someSellables(sequelize), 'products'),
-        couponCodes: await someCouponCodes(sequelize),
+        customerIds: await customerIds(database),
+        sellables: await atLeastOne(someSellables(database), 'products'),
+        couponCodes: await someCouponCodes(database),
         orders: []
       })
   ]
 ])
 
-function customerIds(sequelize: Sequelize): Promise<readonly number[]> {
-  return atLeastOne(someIds(sequelize, 'customers'), 'customers')
+function customerIds(database: SampleDatabase): Promise<readonly number[]> {
+  return atLeastOne(someIds(database, 'customers'), 'customers')
 }
 
-async function someCouponCodes(sequelize: Sequelize): Promise<string[]> {
-  const rows = await sequelize.query<{ code: string }>(`SELECT code FROM coupons ORDER BY id LIMIT ${REFERRED}`, {
-    type: QueryTypes.SELECT
-  })
+async function someCouponCodes(database: SampleDatabase): Promise<string[]> {
+  const rows = await database.select<{ code: string }>(`SELECT code FROM coupons ORDER BY id LIMIT ${REFERRED}`)
   return rows.map(({ code }) => code)
 }

@@ -1,23 +1,21 @@
-import type { Database } from 'uniform-rest'
-import { entities } from '../entities/index.js'
+import type { SampleDatabase } from 'uniform-rest'
 import { backOfficeBulkMakers } from './back-office-bulk.js'
 import { frontOfficeBulkMakers } from './front-office.js'
-import { childTarget, insertRows, reserveIds, rootTarget } from './insert-rows.js'
 import { atLeastOne, type BulkMaker, orderMaker, someIds, someSellables } from './orders.js'
 import { categoryMaker, customerMaker, productMaker } from './shop.js'
-import { SampleRandom } from './values.js'
+import { NUMBERED_GUIDS, numberOfGuid, SampleRandom } from './values.js'
 
 /** The makers of rows by resource. */
 export const bulkMakers: ReadonlyMap<string, BulkMaker> = new Map<string, BulkMaker>([
-  ['categories', async (sequelize) => categoryMaker(await someIds(sequelize, 'categories'))],
-  ['products', async (sequelize) => productMaker(await atLeastOne(someIds(sequelize, 'categories'), 'categories'))],
+  ['categories', async (database) => categoryMaker(await someIds(database, 'categories'))],
+  ['products', async (database) => productMaker(await atLeastOne(someIds(database, 'categories'), 'categories'))],
   ['customers', () => Promise.resolve(customerMaker)],
   [
     'orders',
-    async (sequelize) =>
+    async (database) =>
       orderMaker(
-        await atLeastOne(someIds(sequelize, 'customers'), 'customers'),
-        await atLeastOne(someSellables(sequelize), 'products')
+        await atLeastOne(someIds(database, 'customers'), 'customers'),
+        await atLeastOne(someSellables(database), 'products')
       )
   ],
   ...backOfficeBulkMakers,
@@ -26,9 +24,6 @@ export const bulkMakers: ReadonlyMap<string, BulkMaker> = new Map<string, BulkMa
 
 /** Roots of one transaction. */
 const CHUNK = 10_000
-
-/** 200 MB of page cache instead of SQLite's default of 2 MB, since index pages are written in random order. */
-const SQLITE_CACHE = 'PRAGMA cache_size = -200000'
 
 export interface LoadOrder {
   /** A resource of the registry. */
@@ -42,37 +37,34 @@ export interface LoadOrder {
  * without a maker, and if there are no rows that the new ones could refer to.
  */
 export async function loadMore(
-  database: Database,
+  database: SampleDatabase,
   { resource, count }: LoadOrder,
   progress: (loaded: number) => void
 ): Promise<void> {
-  const { sequelize } = database
-  const entity = entities.find(({ name }) => name === resource)
   const makerOf = bulkMakers.get(resource)
-  if (entity === undefined || makerOf === undefined) {
+  if (makerOf === undefined) {
     throw new Error(`There are no sample rows of ${resource}; there are of ${[...bulkMakers.keys()].join(', ')}`)
   }
-  const make = await makerOf(sequelize, count)
-  const firstId = await reserveIds(database, entity, count)
+  const make = await makerOf(database, count)
+  const firstId = await idsFrom(database, resource, count)
   for (let done = 0; done < count; done += CHUNK) {
     const first = firstId + done
-    const aggregates = Array.from({ length: Math.min(CHUNK, count - done) }, (_, index) =>
+    const length = Math.min(CHUNK, count - done)
+    const aggregates = Array.from({ length }, (_, index) =>
       make(first + index, new SampleRandom(resource, first + index))
     )
-    await sequelize.transaction(async (transaction) => {
-      if (sequelize.getDialect() === 'sqlite') await sequelize.query(SQLITE_CACHE, { transaction })
-      const rows = aggregates.map(({ root }) => root)
-      await insertRows(sequelize, { target: rootTarget(entity), rows, firstNumber: first }, transaction)
-      for (const children of entity.children.filter(({ store }) => store === 'primary')) {
-        const { table, columns } = childTarget(children)
-        // The database numbers them.
-        const target = { table, columns: columns.filter(({ name }) => name !== 'id') }
-        const childRows = aggregates.flatMap(({ root, children: byName }) =>
-          (byName[children.name] ?? []).map((row) => ({ ...row, rootId: root['id'] ?? null }))
-        )
-        await insertRows(sequelize, { target, rows: childRows, firstNumber: first * CHUNK }, transaction)
-      }
-    })
-    progress(done + aggregates.length)
+    await database.insert(resource, aggregates)
+    progress(done + length)
   }
+}
+
+/** The first number of the new rows. Guids continue after those that are there, unprotected from a second loader. */
+async function idsFrom(database: SampleDatabase, resource: string, count: number): Promise<number> {
+  if (resource !== 'warehouses') return database.reserveIds(resource, count)
+  const [row] = await database.select<{ last: string | null }>(
+    'SELECT MAX(id) AS last FROM warehouses WHERE id BETWEEN $first AND $beyond',
+    { first: NUMBERED_GUIDS, beyond: `${NUMBERED_GUIDS}g` }
+  )
+  const last = row?.last ?? undefined
+  return last === undefined ? 1 : numberOfGuid(last) + 1
 }

@@ -1,8 +1,6 @@
-import { QueryTypes, type Sequelize } from 'sequelize'
-import { sumOf, times, type Value } from 'uniform-rest'
+import { type SampleDatabase, sumOf, times, type Value } from 'uniform-rest'
 import { costOf } from './shop.js'
 import {
-  amountOf,
   dateTimeOf,
   moment,
   momentAfter,
@@ -16,7 +14,7 @@ import {
 export const REFERRED = 1000
 
 /** Reads the rows that `count` new rows of a resource refer to, and returns the maker of the new rows. */
-export type BulkMaker = (sequelize: Sequelize, count: number) => Promise<SampleMaker>
+export type BulkMaker = (database: SampleDatabase, count: number) => Promise<SampleMaker>
 
 /** Throws an Error that says what to load first if there is nothing to refer to. */
 export async function atLeastOne<T>(found: Promise<readonly T[]>, resource: string): Promise<readonly T[]> {
@@ -26,15 +24,13 @@ export async function atLeastOne<T>(found: Promise<readonly T[]>, resource: stri
 }
 
 /** The lowest ids of a table, ints or longs. */
-export async function someIds(sequelize: Sequelize, table: string): Promise<number[]> {
-  return (await someKeys(sequelize, table)).map(Number)
+export async function someIds(database: SampleDatabase, table: string): Promise<number[]> {
+  return (await someKeys(database, table)).map(Number)
 }
 
 /** The lowest ids of a table, whatever their type. */
-export async function someKeys(sequelize: Sequelize, table: string): Promise<string[]> {
-  const rows = await sequelize.query<{ id: unknown }>(`SELECT id FROM ${table} ORDER BY id LIMIT ${REFERRED}`, {
-    type: QueryTypes.SELECT
-  })
+export async function someKeys(database: SampleDatabase, table: string): Promise<string[]> {
+  const rows = await database.select<{ id: unknown }>(`SELECT id FROM ${table} ORDER BY id LIMIT ${REFERRED}`)
   return rows.map(({ id }) => String(id))
 }
 
@@ -58,18 +54,16 @@ export function sellablesOf(products: readonly SampleAggregate[]): Sellable[] {
 }
 
 /** The first products and the first variants. */
-export async function someSellables(sequelize: Sequelize): Promise<Sellable[]> {
-  const rows = await sequelize.query<{ productId: number; variantId: number | null; price: unknown }>(
+export async function someSellables(database: SampleDatabase): Promise<Sellable[]> {
+  const rows = await database.select<{ productId: number; variantId: number | null; price: unknown }>(
     `SELECT * FROM (SELECT id AS productId, NULL AS variantId, price FROM products ORDER BY id LIMIT ${REFERRED}) p
     UNION ALL
-    SELECT * FROM (SELECT product_id, id, price FROM product_variants ORDER BY id LIMIT ${REFERRED}) v`,
-    { type: QueryTypes.SELECT }
+    SELECT * FROM (SELECT product_id, id, price FROM product_variants ORDER BY id LIMIT ${REFERRED}) v`
   )
-  const scaled = sequelize.getDialect() === 'sqlite'
   return rows.map(({ productId, variantId, price }) => ({
     productId,
     variantId,
-    price: scaled ? amountOf(Number(price)) : String(price)
+    price: database.decimal(price, 2)
   }))
 }
 

@@ -126,6 +126,26 @@ const THINGS = [
   'Throw',
   'Vase'
 ]
+
+/** The first products have plain names and fitting categories: they are what a visitor of the shop sees first. */
+const PLAIN_PRODUCTS = 940
+
+const CATEGORY_OF: Readonly<Record<string, string>> = {
+  Basket: 'home',
+  Bench: 'benches',
+  Bowl: 'cookware',
+  Chair: 'garden-furniture',
+  Clock: 'office',
+  Jug: 'glasses-mugs',
+  Kettle: 'tea-coffee',
+  Knife: 'knives',
+  Lamp: 'desk-lamps',
+  Pan: 'pans',
+  Ski: 'skis',
+  Throw: 'throws',
+  Vase: 'home'
+}
+
 const VARIANTS = ['Small', 'Medium', 'Large', 'Blue', 'Größe 46', 'extra, "XL"']
 const DESCRIPTIONS = [
   'Made to last, and to be mended when it does not.',
@@ -157,9 +177,11 @@ export function productMaker(categoryIds: readonly number[]): SampleMaker {
     return {
       root: {
         id,
-        name: hardText(id) ?? `${random.pick(QUALITIES)} ${random.pick(MATERIALS)} ${thing}`,
+        name:
+          (id > PLAIN_PRODUCTS ? hardText(id) : undefined) ??
+          `${random.pick(QUALITIES)} ${random.pick(MATERIALS)} ${thing}`,
         sku,
-        categoryId: random.pick(categoryIds),
+        categoryId: categoryOf(thing, { id, categoryIds, drawn: random.pick(categoryIds) }),
         price,
         weightGrams: random.chance(15) ? null : random.int(0, 400) * 5,
         barcode: BARCODES[id] ?? someBarcode(random),
@@ -179,6 +201,14 @@ export function productMaker(categoryIds: readonly number[]): SampleMaker {
       }
     }
   }
+}
+
+function categoryOf(
+  thing: string,
+  { id, categoryIds, drawn }: { readonly id: number; readonly categoryIds: readonly number[]; readonly drawn: number }
+): number {
+  const fitting = SAMPLE_CATEGORIES.findIndex(({ slug }) => slug === CATEGORY_OF[thing]) + 1
+  return id <= PLAIN_PRODUCTS && categoryIds.includes(fitting) ? fitting : drawn
 }
 
 /** What the store pays for a product of this price: 40 to 74 percent of it; null where it has noted no cost. */

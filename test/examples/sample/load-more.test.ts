@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
 import { bulkMakers, loadMore } from '../../../examples/store/sample/load-more.js'
+import { sampleDatabase } from '../../../data-service/sql/sample-rows.js'
+import { entities } from '../../../examples/store/entities/index.js'
 import { eachDatabase } from '../../harness/database.js'
 import { type FreshStores, freshStores } from '../../data-service/sql/schema/fresh-stores.js'
 
@@ -25,7 +27,7 @@ eachDatabase((kind) => {
     it('say what they lack', async () => {
       let message = ''
       try {
-        await loadMore(stores.databases.primary, { resource: 'products', count: 1 }, quiet)
+        await loadMore(sampleDatabase(stores.databases.primary, entities), { resource: 'products', count: 1 }, quiet)
       } catch (error) {
         message = String(error)
       }
@@ -33,7 +35,8 @@ eachDatabase((kind) => {
     })
 
     it('are made of every resource, as many as asked', async () => {
-      for (const resource of bulkMakers.keys()) await loadMore(stores.databases.primary, { resource, count: 30 }, quiet)
+      for (const resource of bulkMakers.keys())
+        await loadMore(sampleDatabase(stores.databases.primary, entities), { resource, count: 30 }, quiet)
       for (const resource of bulkMakers.keys()) {
         expect(await count(resource.replaceAll('-', '_')), resource).to.equal(30)
       }
@@ -54,7 +57,7 @@ eachDatabase((kind) => {
         "INSERT INTO categories (name, slug, row_version) VALUES ('x', 'x', X'0102030405060708')"
       )
       await stores.primary.query("DELETE FROM categories WHERE slug = 'x'")
-      await loadMore(stores.databases.primary, { resource: 'categories', count: 2 }, quiet)
+      await loadMore(sampleDatabase(stores.databases.primary, entities), { resource: 'categories', count: 2 }, quiet)
       expect(await numbers('SELECT id AS n FROM categories WHERE id > 30 ORDER BY id')).to.deep.equal([32, 33])
     })
 
@@ -63,7 +66,7 @@ eachDatabase((kind) => {
       for (const id of ['00000000-0000-4000-7fff-ffffffffffff', 'ffffffff-ffff-4fff-bfff-ffffffffffff']) {
         await stores.primary.query(insert, { bind: { id, version: Buffer.alloc(8) }, type: QueryTypes.INSERT })
       }
-      await loadMore(stores.databases.primary, { resource: 'warehouses', count: 2 }, quiet)
+      await loadMore(sampleDatabase(stores.databases.primary, entities), { resource: 'warehouses', count: 2 }, quiet)
       const rows = await stores.primary.query<{ id: string }>(
         "SELECT id FROM warehouses WHERE id LIKE '00000000-0000-4000-8000-%' ORDER BY id DESC LIMIT 3",
         { type: QueryTypes.SELECT }
@@ -72,20 +75,20 @@ eachDatabase((kind) => {
     })
 
     it('with long ids come out of the numbering of their table', async () => {
-      await loadMore(stores.databases.primary, { resource: 'stock-items', count: 2 }, quiet)
+      await loadMore(sampleDatabase(stores.databases.primary, entities), { resource: 'stock-items', count: 2 }, quiet)
       expect(await numbers('SELECT id AS n FROM stock_items WHERE id > 29 ORDER BY id')).to.deep.equal([30, 31, 32])
     })
 
     it('invoice no order twice, and say so when there are too few', async () => {
       let message = ''
       try {
-        await loadMore(stores.databases.primary, { resource: 'invoices', count: 1 }, quiet)
+        await loadMore(sampleDatabase(stores.databases.primary, entities), { resource: 'invoices', count: 1 }, quiet)
       } catch (error) {
         message = String(error)
       }
       expect(message).to.match(/An order has one invoice, and 0 have none/)
-      await loadMore(stores.databases.primary, { resource: 'orders', count: 3 }, quiet)
-      await loadMore(stores.databases.primary, { resource: 'invoices', count: 2 }, quiet)
+      await loadMore(sampleDatabase(stores.databases.primary, entities), { resource: 'orders', count: 3 }, quiet)
+      await loadMore(sampleDatabase(stores.databases.primary, entities), { resource: 'invoices', count: 2 }, quiet)
       expect(await numbers('SELECT order_id AS n FROM invoices WHERE id > 30 ORDER BY id')).to.deep.equal([31, 32])
     })
 
@@ -106,17 +109,25 @@ eachDatabase((kind) => {
       const added: Promise<unknown>[] = []
       const insert =
         "INSERT INTO customers (name, email, is_suspended, created_at, row_version) VALUES ('m', $email, 0, $at, $version)"
-      await loadMore(stores.databases.primary, { resource: 'customers', count: 12_000 }, (loaded) => {
-        const bind = { email: `m${loaded}@example.com`, at: '2026-01-01 00:00:00.000', version: Buffer.alloc(8) }
-        added.push(stores.primary.query(insert, { bind, type: QueryTypes.INSERT }))
-      })
+      await loadMore(
+        sampleDatabase(stores.databases.primary, entities),
+        { resource: 'customers', count: 12_000 },
+        (loaded) => {
+          const bind = { email: `m${loaded}@example.com`, at: '2026-01-01 00:00:00.000', version: Buffer.alloc(8) }
+          added.push(stores.primary.query(insert, { bind, type: QueryTypes.INSERT }))
+        }
+      )
       await Promise.all(added)
       expect(await count('customers')).to.equal(30 + 12_000 + added.length)
     })
 
     it('tell how far they are', async () => {
       const told: number[] = []
-      await loadMore(stores.databases.primary, { resource: 'categories', count: 10_001 }, (loaded) => told.push(loaded))
+      await loadMore(
+        sampleDatabase(stores.databases.primary, entities),
+        { resource: 'categories', count: 10_001 },
+        (loaded) => told.push(loaded)
+      )
       expect(told).to.deep.equal([10_000, 10_001])
     })
   })

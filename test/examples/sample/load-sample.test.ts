@@ -3,31 +3,32 @@ import { expect } from 'chai'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { int } from '../../../data-service/entity/field.js'
 import { entities } from '../../../examples/store/entities/index.js'
-import { loadSample, sampleStore } from '../../../examples/store/sample/sample-store.js'
+import { sampleStore } from '../../../examples/store/sample/sample-store.js'
+import { loadSampleRows } from '../../../data-service/sql/sample-rows.js'
 import { eachDatabase } from '../../harness/database.js'
 import { type FreshStores, freshStores } from '../../data-service/sql/schema/fresh-stores.js'
 import { type ReadTable, type StoredRow, storedRows } from './stored-rows.js'
 
 /** Of all rows of a resource, row versions included: the same on every database, machine and version of Node. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  categories: 'cf12427dd23ab861',
-  products: '792e4e643ef65c56',
-  customers: '2b25fc06a6c8b6c9',
-  orders: '6ce90bb2de0ef381',
-  coupons: 'd64ac096a65458d4',
-  suppliers: '13a45677ea66d4ed',
-  warehouses: 'e34362667fc9edf9',
-  'stock-items': '9530334324c3cda9',
-  'purchase-orders': 'c400015914b8e08a',
-  returns: '0668b2aaca27b61d',
-  invoices: 'b92fb29d1d094210',
-  venues: '2a03e12c578a8634',
-  events: 'e0a1974142074dbd',
-  speakers: '3dc75afc6d141734',
-  tickets: '12720f0ae48d668f',
-  bookmarks: '7e30250ccbc73c65',
-  subscriptions: '1423389c324de06d',
-  'shopping-carts': '49a9188ae3b1afb8'
+  categories: '8b3334b611494af8',
+  products: 'e008586dcefdba35',
+  customers: '09553a82466246fd',
+  orders: '344ed8b60ee4f8ae',
+  coupons: 'ab243185016d5775',
+  suppliers: 'd4292bb511435fe2',
+  warehouses: 'fb3a4438352173c3',
+  'stock-items': 'ce43e1415db37662',
+  'purchase-orders': 'd06dcd8e4206311b',
+  returns: '4b117c93af6d6a19',
+  invoices: '6cb7d8fcc7416eee',
+  venues: '6bc35829ff3916c3',
+  events: 'e7c6742071e4ef2b',
+  speakers: '25a8f5ab179868dc',
+  tickets: 'b5a75dc72447d142',
+  bookmarks: '2f4cdc4ca58734c7',
+  subscriptions: '8da0e474b34cd383',
+  'shopping-carts': '885605576fca66f8'
 }
 
 interface Checked {
@@ -94,7 +95,7 @@ eachDatabase((kind) => {
     after(() => stores.dispose())
 
     it('is loaded into empty databases', async () => {
-      expect(await loadSample(stores.databases)).to.equal(true)
+      expect(await loadSampleRows(stores.databases, entities, sampleStore)).to.equal(true)
     })
 
     it('holds the rows as they were made', async () => {
@@ -120,16 +121,16 @@ eachDatabase((kind) => {
 
     it('is left alone once there is any row', async () => {
       const before = await allRows()
-      expect(await loadSample(stores.databases)).to.equal(false)
+      expect(await loadSampleRows(stores.databases, entities, sampleStore)).to.equal(false)
       expect(await allRows()).to.deep.equal(before)
       await deleteAll(({ name }) => name !== 'customers' && name !== 'categories')
-      expect(await loadSample(stores.databases)).to.equal(false)
+      expect(await loadSampleRows(stores.databases, entities, sampleStore)).to.equal(false)
     })
 
     it('is loaded whole after a process was cut off between the two databases', async () => {
       await stores.primary.query('UPDATE categories SET parent_id = NULL')
       await deleteAll(() => true)
-      expect(await loadSample(stores.databases)).to.equal(true)
+      expect(await loadSampleRows(stores.databases, entities, sampleStore)).to.equal(true)
       expect(await digests()).to.deep.equal(DIGESTS)
     })
   })

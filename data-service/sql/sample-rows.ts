@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto'
+import { QueryTypes, type Transaction } from 'sequelize'
+import type { Children, Column, Entity, StoreName } from '../entity/entity.js'
+import { type Field, int, type Value } from '../entity/field.js'
+import type { Database, SqlDialect } from './engines/engine.js'
+import type { BoundValue } from './engines/statement.js'
+
+/** Values by property, without row version and, for children, without the id of the root. */
+export type SampleRow = Readonly<Record<string, Value>>
+
+/** A root with its children of either store by their names in the entity file. */
+export interface SampleAggregate {
+  readonly root: SampleRow
+  readonly children?: Readonly<Record<string, readonly SampleRow[]>>
+}
+
+/** The databases of an application; `second` is undefined if it has no second store. */
+interface Databases {
+  readonly primary: Database
+  readonly second: Database | undefined
+}
+
+/** What a sample can do with the first database of an application, past all rules of its entities. */
+export interface SampleDatabase {
+  /**
+   * Inserts aggregates in one transaction, with their children of the first database, which numbers these. Throws an Error
+   * for a resource that is no entity, and a TypeError for a row without a value that its column needs.
+   */
+  insert(resource: string, aggregates: readonly SampleAggregate[]): Promise<void>
+  /**
+   * Reserves `count` consecutive ids of an int or long for new roots and returns the first: they are above all ids ever
+   * given, and rows that a running service adds get higher ones.
+   */
+  reserveIds(resource: string, count: number): Promise<number>
+  /** The rows of a SELECT, with values bound by name (`$name`). */
+  select<Row extends object>(statement: string, values?: Readonly<Record<string, unknown>>): Promise<Row[]>
+  /** The digits of a decimal that `select` answered, whose form there depends on the database. */
+  decimal(raw: unknown, scale: number): string
+}
+
+export function sampleDatabase(database: Database, entities: readonly Entity[]): SampleDatabase {
+  const { sequelize, bulk, dialect, schema } = database
+  return {
+    select: (statement, values = {}) => sequelize.query(statement, { bind: { ...values }, type: QueryTypes.SELECT }),
+    decimal: (raw, scale) => String(dialect.decode('decimal', scale)(typeof raw === 'number' ? BigInt(raw) : raw)),
+    reserveIds: (resource, count) => {
+      const { table } = entityNamed(entities, resource)
+      return schema.withLock('sample', (transaction) => bulk.reserveIds(table, count, transaction))
+    },
+    insert: (resource, aggregates) =>
+      sequelize.transaction(async (transaction) => {
+        if (bulk.prepare !== undefined) await sequelize.query(bulk.prepare, { transaction })
+        for (const { target, rows } of tablesOf(entityNamed(entities, resource), 'primary', aggregates)) {
+          const columns = target.isChild ? target.columns.filter(({ name }) => name !== 'id') : target.columns
+          await insertRows(database, { target: { ...target, columns }, rows }, transaction)
+        }
+      })
+  }
+}
+
+/**
+ * Loads aggregates by resource into migrated, empty databases; a resource comes after those that it refers to. Does nothing
+ * if the first database has any row. Each database gets all of its rows or none, and two processes that start at the same
+ * time load them once. Returns whether it loaded.
+ */
+export async function loadSampleRows(
+  { primary, second }: Databases,
+  entities: readonly Entity[],
+  rows: () => ReadonlyMap<string, readonly SampleAggregate[]>
+): Promise<boolean> {
+  if (!(await isEmpty(primary, { entities, store: 'primary' }))) return false
+  const made = rows()
+  // The second store comes first: an empty first one makes the next start load again if this one is interrupted.
+  if (second !== undefined) await loadStore(second, 'second', { entities, made })
+  return loadStore(primary, 'primary', { entities, made })
+}
+
+async function loadStore(
+  database: Database,
+  store: StoreName,
+  { entities, made }: { entities: readonly Entity[]; made: ReadonlyMap<string, readonly SampleAggregate[]> }
+): Promise<boolean> {
+  return database.schema.withLock('sample', async (transaction) => {
+    if (!(await isEmpty(database, { entities, store }, transaction))) return false
+    for (const [resource, aggregates] of made) {
+      for (const { target, rows } of tablesOf(entityNamed(entities, resource), store, aggregates)) {
+        await insertRows(database, { target, rows }, transaction)
+      }
+    }
+    return true
+  })
+}
+
+function entityNamed(entities: readonly Entity[], resource: string): Entity {
+  const entity = entities.find(({ name }) => name === resource)
+  if (entity === undefined) throw new Error(`There are sample rows of ${resource}, which is no entity`)
+  return entity
+}
+
+/** A table and its columns without the row version. */
+interface Target {
+  readonly table: string
+  readonly columns: readonly Column[]
+  readonly versioned: boolean
+  readonly isChild: boolean
+}
+
+/** The tables of an entity in the store with their rows, the root before its children. */
+function tablesOf(
+  entity: Entity,
+  store: StoreName,
+  aggregates: readonly SampleAggregate[]
+): { readonly target: Target; readonly rows: readonly SampleRow[] }[] {
+  const { table, columns, versioned } = entity
+  const root = { target: { table, columns, versioned, isChild: false }, rows: aggregates.map((one) => one.root) }
+  const children = entity.children
+    .filter((one) => one.store === store)
+    .map((one) => ({
+      target: childTarget(one),
+      rows: aggregates.flatMap((aggregate) =>
+        (aggregate.children?.[one.name] ?? []).map((row) => ({ ...row, rootId: aggregate.root['id'] ?? null }))
+      )
+    }))
+  return store === 'primary' ? [root, ...children] : children
+}
+
+/** The table of children; a row's root is its property `rootId`. */
+function childTarget({ table, foreignKey, columns }: Children): Target {
+  const rootId = { name: 'rootId', column: foreignKey, field: int() }
+  return { table, columns: [...columns, rootId], versioned: true, isChild: true }
+}
+
+/** Inserts rows, many in one statement. If a row lacks a value it throws a TypeError before it sends that statement. */
+async function insertRows(
+  { sequelize, dialect, bulk }: Database,
+  { target, rows }: { readonly target: Target; readonly rows: readonly SampleRow[] },
+  transaction: Transaction
+): Promise<void> {
+  const { table, columns, versioned } = target
+  const width = columns.length + (versioned ? 1 : 0)
+  const rowsAtOnce = Math.max(1, Math.floor(bulk.maxValues / width))
+  for (let start = 0; start < rows.length; start += rowsAtOnce) {
+    const some = rows.slice(start, start + rowsAtOnce)
+    const bind = some.flatMap((row): BoundValue[] => {
+      const values = columns.map(({ name, field }) => storedValue(field, valueOf(row, { name, field }, table), dialect))
+      return versioned ? [...values, rowVersionOf(table, row)] : values
+    })
+    await sequelize.query(insertStatement(target, some.length), { bind, transaction, raw: true })
+  }
+}
+
+function valueOf(row: SampleRow, { name, field }: Pick<Column, 'name' | 'field'>, table: string): Value {
+  const value = row[name]
+  if (value !== undefined) return value
+  if (field.nullable) return null
+  throw new TypeError(`A sample row of ${table} has no ${name}`)
+}
+
+/** The bound form of a value. Text is stored as it is; it would be changed for a comparison. */
+function storedValue(field: Field, value: Value, dialect: SqlDialect): BoundValue {
+  if (value === null || Buffer.isBuffer(value)) return value
+  return field.type === 'string' ? String(value) : dialect.bind(value, field)
+}
+
+/** Eight bytes that depend on the row only, so that the same sample is the same everywhere. */
+function rowVersionOf(table: string, row: SampleRow): Buffer {
+  const id = String(
+    row['id'] ?? JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
+  )
+  return createHash('sha256').update(`${table}/${id}`).digest().subarray(0, 8)
+}
+
+function insertStatement({ table, columns, versioned }: Target, rows: number): string {
+  const names = [...columns.map(({ column }) => column), ...(versioned ? ['row_version'] : [])].map(
+    (column) => `\`${column}\``
+  )
+  const tuples = Array.from(
+    { length: rows },
+    (_, row) => `(${names.map((_name, index) => `$${row * names.length + index + 1}`).join(', ')})`
+  )
+  return `INSERT INTO \`${table}\` (${names.join(', ')}) VALUES ${tuples.join(', ')}`
+}
+
+/** Whether no table of the entities in the store has a row. */
+async function isEmpty(
+  { sequelize }: Database,
+  { entities, store }: { readonly entities: readonly Entity[]; readonly store: StoreName },
+  transaction?: Transaction
+): Promise<boolean> {
+  const children = entities.flatMap((one) => one.children).filter((one) => one.store === store)
+  const tables = (store === 'primary' ? entities : children).map(({ table }) => table)
+  for (const table of tables) {
+    const rows = await sequelize.query(`SELECT 1 FROM \`${table}\` LIMIT 1`, {
+      type: QueryTypes.SELECT,
+      ...(transaction === undefined ? {} : { transaction })
+    })
+    if (rows.length > 0) return false
+  }
+  return true
+}
