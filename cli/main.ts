@@ -20,6 +20,10 @@ const COMMANDS: Readonly<Record<string, { readonly says: string; readonly load: 
     says: '[--<resource> <count>]…  loads the sample rows into an empty database, and adds rows',
     load: async () => (await import('./sample.js')).sample
   },
+  account: {
+    says: 'add | list | disable | set-password | roles | claims | …  the accounts of the database',
+    load: async () => (await import('./account.js')).account
+  },
   token: {
     says: '<email>  prints an access token of an account',
     load: async () => (await import('./token.js')).token
@@ -76,7 +80,8 @@ function explanation(error: unknown): string {
   if (error instanceof StartError) return `Cannot start: ${error.message}`
   if (!(error instanceof Error)) return String(error)
   // By name: the module of a CatalogueError is loaded only by commands that need it.
-  if (['Failure', 'SettingsError', 'ArgumentError', 'CatalogueError'].includes(error.name)) return error.message
+  if (['Failure', 'SettingsError', 'ArgumentError', 'CatalogueError', 'AccountMistake'].includes(error.name))
+    return error.message
   // The stacks of Sequelize's errors do not contain the message.
   const stack = error.stack ?? ''
   return stack.includes(messageOf(error)) ? stack : `${messageOf(error)}\n${stack}`

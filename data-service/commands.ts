@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto'
+import { destination } from 'pino'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, type Logger } from '../shared/logger.js'
 import type { Environment } from '../shared/settings.js'
 import type { Application } from './application.js'
 import { sampleAccount, type SampleAccount } from './auth/accounts.js'
+import { AccountAdministration, AccountMistake } from './auth/administration.js'
+import type { Roles } from './auth/claims.js'
+import { argon2Passwords } from './auth/passwords.js'
 import { loadSigningKey, signAccessToken } from './auth/signing-keys.js'
 import { readConfig } from './config.js'
 import type { Database } from './sql/engines/engine.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
 import { migrate } from './sql/schema/migrate.js'
-import { openDatabase } from './sql/connect.js'
+import { createAuthStore } from './sql/accounts.js'
+import { type ConfiguredDatabase, openDatabase, openFailure } from './sql/connect.js'
 
 /** What a command of an application works with, whether the service runs or not. */
 export interface CommandContext {
@@ -42,8 +47,82 @@ export async function withDatabases(
   }
 }
 
+/**
+ * Runs `work` on the accounts of the database that the settings name, whether the service runs or not. The tables of the
+ * engine are migrated first, those of the application are left alone. The log goes to standard error: what the command
+ * prints may be read by a program.
+ */
+export async function withAccounts<Result>(
+  application: Application,
+  environment: Environment,
+  work: (accounts: AccountAdministration) => Promise<Result>
+): Promise<Result> {
+  const { config } = readConfig(environment, application)
+  const log = createLogger({ name: 'account', level: 'warn', destination: destination({ dest: 2, sync: true }) })
+  await keepDataPrivate(config.dataDir, log)
+  const configured = config.databases.primary
+  const primary = await opening(configured, openDatabase(configured.url))
+  const transactions = primary.openTransactions()
+  const store = createAuthStore(primary, { transactions, random: Math.random })
+  try {
+    await opening(configured, migrate(primary, engineMigrations, log))
+    const { bypassRole, claimType } = config.ownership
+    return await work(
+      new AccountAdministration({
+        store,
+        passwords: argon2Passwords(),
+        roles: accountRoles(application.roles, bypassRole),
+        ownerClaimType: claimType,
+        now: Date.now,
+        signal: new AbortController().signal
+      })
+    )
+  } finally {
+    await store.close()
+    await transactions.close()
+    await primary.sequelize.close()
+  }
+}
+
+/** If the database cannot be opened, the error says what is wrong with its setting. */
+async function opening<Result>(database: ConfiguredDatabase, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    throw openFailure(error, database)
+  }
+}
+
+/** The bypass role counts although it may have no permission: what it may do does not come from one. */
+function accountRoles(roles: Roles, bypassRole: string | undefined): readonly string[] {
+  const names = Object.keys(roles)
+  const isListed = names.some((name) => name.toLowerCase() === bypassRole?.toLowerCase())
+  return bypassRole === undefined || isListed ? names : [...names, bypassRole]
+}
+
+/**
+ * An access token that belongs to no session, signed with the key of the service's settings: of the account of the
+ * database or, if it has none of that e-mail address, of a sample account. Throws an AccountMistake if there is neither, and
+ * for a disabled account.
+ */
+export async function mintAccessTokenFor(
+  application: Application,
+  { email, environment }: { readonly email: string; readonly environment: Environment }
+): Promise<string> {
+  const stored = await withAccounts(application, environment, (accounts) => accounts.find(email))
+  if (stored !== undefined && stored.disabledAt !== null) {
+    throw new AccountMistake(`The account ${stored.email} is disabled.`)
+  }
+  const samples = application.sample?.accounts ?? []
+  const account = stored ?? samples.find((one) => one.email === email.toLowerCase())
+  if (account !== undefined) return mintAccessToken(application, { account, environment })
+  const known = samples.map((one) => `\n  ${one.email}`).join('')
+  const hint = known === '' ? 'Make one with `uniform-rest account add`.' : `The sample accounts are:${known}`
+  throw new AccountMistake(`There is no account ${JSON.stringify(email)}. ${hint}`)
+}
+
 /** An access token of the account that belongs to no session, signed with the key of the service's settings. */
-export async function mintAccessToken(
+async function mintAccessToken(
   application: Application,
   { account, environment }: { readonly account: SampleAccount; readonly environment: Environment }
 ): Promise<string> {

@@ -1,3 +1,4 @@
+import { type Ended, runAccountCommand, startAccountCommand } from '../../stack/account-command.js'
 import { GATEWAY, type LogEntry, type ServiceProcess, startProcess } from '../../stack/service-process.js'
 import { eachDatabase, type DatabaseKind } from '../../harness/database.js'
 import { listening } from '../../harness/stack.js'
@@ -87,6 +88,14 @@ export class SessionStack {
 
   login(account: string, password = 'demo-password', gateway = 0): Promise<Answer> {
     return this.send('/auth/login', { json: { email: `${account}@example.com`, password }, gateway })
+  }
+
+  /** Runs `uniform-rest account` on the database, with a line on its standard input; with `start` in a process of its own. */
+  account(args: readonly string[], line?: string, start = false): Promise<Ended> {
+    if (this.#services === undefined) throw new Error('The stack runs within tests and hooks alone')
+    const { database, dataDir } = this.#services
+    const surroundings = { env: { DATABASE_URL: database.url, DATA_DIR: dataDir }, line }
+    return start ? startAccountCommand(args, surroundings) : runAccountCommand(args, surroundings)
   }
 
   /** Every answer so far. */

@@ -1,0 +1,297 @@
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { read as prompt } from 'read'
+import type { Account } from '../data-service/auth/accounts.js'
+import { type AccountAdministration, AccountMistake, parseOwner } from '../data-service/auth/administration.js'
+import { withAccounts } from '../data-service/commands.js'
+import { loadApplication } from './application.js'
+import { type CommandLine, Failure } from './command.js'
+
+/** `uniform-rest account <command>`: the accounts of the database, whether the service runs or not (docs/accounts.md). */
+export async function account(line: CommandLine): Promise<number> {
+  const { run, request } = parseAccountArguments(line.args)
+  if (run === undefined) {
+    process.stdout.write(USAGE)
+    return 0
+  }
+  const { application, environment } = await loadApplication(line)
+  const { stdin: input, stdout: output, stderr: questions } = process
+  await withAccounts(application, environment, (accounts) => run({ accounts, input, output, questions }, request))
+  return 0
+}
+
+/** What a command works with. */
+export interface AccountConsole {
+  readonly accounts: AccountAdministration
+  /** Passwords are read from here. */
+  readonly input: Readable & { readonly isTTY?: boolean }
+  readonly output: Writable
+  /** Where a terminal shows what is asked for; not `output`, which may be a file. */
+  readonly questions: Writable
+}
+
+/** The arguments of one command. */
+interface AccountRequest {
+  readonly email: string
+  /** What follows the e-mail address. */
+  readonly rest: readonly string[]
+  readonly options: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
+}
+
+interface AccountCommand {
+  readonly usage: string
+  readonly says: string
+  readonly options?: ParseArgsConfig['options']
+  /** How many arguments come after the e-mail address: none, or any number. `noEmail`: not even that. */
+  readonly takes?: 'values' | 'noEmail'
+  readonly run: (console: AccountConsole, request: AccountRequest) => Promise<void>
+}
+
+const NONE = { none: { type: 'boolean' } } as const
+
+const COMMANDS: Readonly<Record<string, AccountCommand>> = {
+  add: {
+    usage: 'add <email> [--name <name>] [--role <role>]… [--owner <number>] [--claim <name>=<value>]… [--no-password]',
+    says: 'makes an account; --no-password: for sign-in with an outside provider alone',
+    options: {
+      name: { type: 'string' },
+      role: { type: 'string', multiple: true },
+      owner: { type: 'string' },
+      claim: { type: 'string', multiple: true },
+      'no-password': { type: 'boolean' }
+    },
+    run: add
+  },
+  list: {
+    usage: 'list [--json]',
+    says: 'prints all accounts',
+    options: { json: { type: 'boolean' } },
+    takes: 'noEmail',
+    run: list
+  },
+  disable: { usage: 'disable <email>', says: 'ends its sessions, and it cannot log in', run: disable },
+  enable: { usage: 'enable <email>', says: 'it can log in again', run: enable },
+  'set-password': { usage: 'set-password <email>', says: 'sets its password, and ends its sessions', run: setPassword },
+  roles: {
+    usage: 'roles <email> <role>… | --none',
+    says: 'gives it exactly these roles',
+    options: NONE,
+    takes: 'values',
+    run: setRoles
+  },
+  claims: {
+    usage: 'claims <email> <name>=<value>… | --none',
+    says: 'gives its tokens exactly these further claims; <name>:=<JSON> for a number, a list and so on',
+    options: NONE,
+    takes: 'values',
+    run: setClaims
+  },
+  owner: {
+    usage: 'owner <email> <number> | --none',
+    says: 'says whose rows it owns',
+    options: NONE,
+    takes: 'values',
+    run: setOwner
+  }
+}
+
+const USAGE = `Usage: uniform-rest account <command>
+
+${Object.values(COMMANDS)
+  .map(({ usage, says }) => `  ${usage}\n      ${says}`)
+  .join('\n')}
+
+A password is asked for twice, or is the one line of standard input where that is no terminal.
+`
+
+/** `run` is undefined where help is asked for. Throws a Failure that says what is right. */
+export function parseAccountArguments(args: readonly string[]): {
+  readonly run: AccountCommand['run'] | undefined
+  readonly request: AccountRequest
+} {
+  const [name, ...others] = args
+  if (name === undefined || ['help', '--help', '-h'].includes(name)) {
+    return { run: undefined, request: { email: '', rest: [], options: {} } }
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined) throw new Failure(`There is no command account ${JSON.stringify(name)}.\n\n${USAGE}`)
+  const usage = `Usage: uniform-rest account ${command.usage}`
+  const { values, positionals } = attempt(usage, () =>
+    parseArgs({ args: others, options: command.options ?? {}, allowPositionals: true, strict: true })
+  )
+  const [email = '', ...rest] = positionals
+  if (command.takes === 'noEmail' ? positionals.length > 0 : email === '') throw new Failure(usage)
+  if (command.takes === undefined && rest.length > 0) throw new Failure(usage)
+  // Either --none or at least one value: an account must not lose everything by a line that was cut short.
+  if (command.takes === 'values' && rest.length > 0 === (values['none'] === true)) throw new Failure(usage)
+  return { run: command.run, request: { email, rest, options: values } }
+}
+
+function attempt<T>(usage: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n${usage}`, { cause: error })
+  }
+}
+
+async function add(console: AccountConsole, { email, options }: AccountRequest): Promise<void> {
+  const { accounts, output } = console
+  const wanted: Account = {
+    email,
+    name: typeof options['name'] === 'string' ? options['name'] : (email.split('@')[0] ?? email),
+    roles: texts(options['role']),
+    owner: typeof options['owner'] === 'string' ? parseOwner(options['owner']) : null,
+    claims: parseClaims(texts(options['claim']))
+  }
+  await accounts.checkNew(wanted)
+  const password = options['no-password'] === true ? undefined : await readPassword(console)
+  const added = await accounts.add(wanted, password)
+  output.write(`Added ${added.email}: ${describe(added)}.\n`)
+}
+
+async function list({ accounts, output }: AccountConsole, { options }: AccountRequest): Promise<void> {
+  const all = await accounts.list()
+  if (options['json'] === true) {
+    const shown = all.map(({ email, name, roles, owner, claims, isSample, createdAt, disabledAt }) => ({
+      email,
+      name,
+      roles,
+      // As in answers of the API: a number of 64 bits is a text.
+      owner: owner === null ? null : String(owner),
+      claims,
+      sample: isSample,
+      createdAt: new Date(createdAt).toISOString(),
+      disabledAt: disabledAt === null ? null : new Date(disabledAt).toISOString()
+    }))
+    output.write(`${JSON.stringify(shown, null, 2)}\n`)
+    return
+  }
+  const width = Math.max(0, ...all.map(({ email }) => email.length))
+  for (const one of all) {
+    const states = [
+      ...(one.isSample ? ['sample'] : []),
+      ...(one.disabledAt === null ? [] : [`disabled since ${new Date(one.disabledAt).toISOString()}`])
+    ]
+    output.write(`${one.email.padEnd(width)}  ${[describe(one), ...states].join(', ')}\n`)
+  }
+  if (all.length === 0) output.write('There are no accounts. `uniform-rest account add <email>` makes one.\n')
+}
+
+async function disable({ accounts, output }: AccountConsole, { email }: AccountRequest): Promise<void> {
+  const { account, sessions } = await accounts.disable(email)
+  output.write(`Disabled ${account.email}, and ended ${counted(sessions)}. ${OUTLIVES}\n`)
+}
+
+async function enable({ accounts, output }: AccountConsole, { email }: AccountRequest): Promise<void> {
+  const account = await accounts.enable(email)
+  output.write(`${account.email} ${account.disabledAt === null ? 'was not disabled' : 'can log in again'}.\n`)
+}
+
+async function setPassword(console: AccountConsole, { email }: AccountRequest): Promise<void> {
+  const { accounts, output } = console
+  await accounts.get(email)
+  const { account, sessions } = await accounts.setPassword(email, await readPassword(console))
+  output.write(`Set the password of ${account.email}, and ended ${counted(sessions)}. ${OUTLIVES}\n`)
+}
+
+async function setRoles({ accounts, output }: AccountConsole, { email, rest }: AccountRequest): Promise<void> {
+  const { account, before, after } = await accounts.setRoles(email, rest)
+  output.write(`${account.email} has ${rolesText(after)}; it had ${rolesText(before)}. ${NEXT_REFRESH}\n`)
+}
+
+async function setClaims({ accounts, output }: AccountConsole, { email, rest }: AccountRequest): Promise<void> {
+  const { account, before, after } = await accounts.setClaims(email, parseClaims(rest))
+  output.write(`${account.email} has ${claimsText(after)}; it had ${claimsText(before)}. ${NEXT_REFRESH}\n`)
+}
+
+async function setOwner({ accounts, output }: AccountConsole, { email, rest }: AccountRequest): Promise<void> {
+  const [text, ...others] = rest
+  if (others.length > 0) throw new AccountMistake('An account has one owner at most.')
+  const { account, before, after } = await accounts.setOwner(email, text === undefined ? null : parseOwner(text))
+  output.write(`${account.email} has ${ownerText(after)}; it had ${ownerText(before)}. ${NEXT_REFRESH}\n`)
+}
+
+const OUTLIVES = 'Access tokens that were handed out stay valid for the rest of ACCESS_TOKEN_TTL.'
+const NEXT_REFRESH = 'Tokens show it from the next refresh on.'
+
+/** Claims as arguments: `name=text`, or `name:=JSON`. Throws an AccountMistake. */
+export function parseClaims(args: readonly string[]): Account['claims'] {
+  const claims = new Map<string, unknown>()
+  for (const arg of args) {
+    const at = arg.indexOf('=')
+    const isJson = at > 0 && arg[at - 1] === ':'
+    const name = arg.slice(0, isJson ? at - 1 : Math.max(0, at))
+    if (name === '')
+      throw new AccountMistake(`A claim is <name>=<value> or <name>:=<JSON>, not ${JSON.stringify(arg)}.`)
+    if (claims.has(name)) throw new AccountMistake(`The claim ${name} is given twice.`)
+    const value = arg.slice(at + 1)
+    claims.set(name, isJson ? parseJson(name, value) : value)
+  }
+  return Object.fromEntries(claims)
+}
+
+function parseJson(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new AccountMistake(`The claim ${name} is no JSON: ${text}. For a text write ${name}=${text}.`, {
+      cause: error
+    })
+  }
+}
+
+/** Asks a terminal twice and shows nothing of it. Without a terminal it is the first line of the input. */
+async function readPassword({ input, questions }: AccountConsole): Promise<string> {
+  if (input.isTTY !== true) return firstLine(input)
+  const ask = async (question: string): Promise<string> => {
+    try {
+      // Without `terminal` a terminal would show what is typed wherever the questions go to a file.
+      return await prompt({ prompt: question, silent: true, terminal: true, input, output: questions })
+    } catch (error) {
+      throw new Failure('Cancelled: nothing was changed.', { cause: error })
+    } finally {
+      // The line break that was typed is not shown either.
+      questions.write('\n')
+    }
+  }
+  const password = await ask('Password: ')
+  if ((await ask('Again: ')) !== password) throw new AccountMistake('The two differ: nothing was changed.')
+  return password
+}
+
+async function firstLine(input: Readable): Promise<string> {
+  const lines = createInterface({ input, crlfDelay: Infinity })
+  try {
+    for await (const line of lines) return line
+  } finally {
+    lines.close()
+  }
+  throw new AccountMistake('A password is needed: as the one line of standard input, or typed into a terminal.')
+}
+
+function describe({ name, roles, owner, claims }: Account): string {
+  return [name, rolesText(roles), ownerText(owner), claimsText(claims)].join(', ')
+}
+
+function rolesText(roles: Account['roles']): string {
+  return roles.length === 0 ? 'no role' : `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(' ')}`
+}
+
+function ownerText(owner: Account['owner']): string {
+  return owner === null ? 'no owner' : `owner ${owner}`
+}
+
+function claimsText(claims: Account['claims']): string {
+  const entries = Object.entries(claims)
+  return entries.length === 0 ? 'no further claims' : `claims ${JSON.stringify(claims)}`
+}
+
+function counted(sessions: number): string {
+  return `${sessions} ${sessions === 1 ? 'session' : 'sessions'}`
+}
+
+function texts(option: AccountRequest['options'][string]): readonly string[] {
+  return Array.isArray(option) ? option.filter((one) => typeof one === 'string') : []
+}

@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto'
+import { INT64, parseInteger } from '../entity/numbers.js'
+import { suggestion } from '../entity/names.js'
+import { accountKey, type Account, type AuthStore, type AuthUnit, type StoredAccount } from './accounts.js'
+import { isReservedClaim } from './claims.js'
+import { MAX_EMAIL } from './login.js'
+import { passwordMistake, type Passwords } from './passwords.js'
+
+/** What an operator asked for and cannot have. The message is a sentence for the operator. */
+export class AccountMistake extends Error {
+  override readonly name = 'AccountMistake'
+}
+
+interface AdministrationDeps {
+  readonly store: AuthStore
+  readonly passwords: Passwords
+  /** The roles that an account can have, as they are spelled in its tokens. */
+  readonly roles: readonly string[]
+  readonly ownerClaimType: string
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  readonly signal: AbortSignal
+}
+
+/** An account with one of its members before and after a change. */
+interface Changed<Name extends 'roles' | 'owner' | 'claims'> {
+  readonly account: StoredAccount
+  readonly before: Account[Name]
+  readonly after: Account[Name]
+}
+
+/**
+ * What an operator does to the accounts of a database, whether the service runs or not. The service keeps no account in
+ * memory: logins and refreshes see a change at once. An access token keeps what it says until it expires. Every function
+ * throws an AccountMistake for what cannot be done, and then nothing was changed.
+ */
+export class AccountAdministration {
+  readonly #deps: AdministrationDeps
+
+  constructor(deps: AdministrationDeps) {
+    this.#deps = deps
+  }
+
+  /** Throws what `add` throws for the account, so that nobody is asked for a password in vain. */
+  async checkNew(account: Account): Promise<void> {
+    this.#checked(account)
+    const found = await this.#deps.store.findAccount(this.#deps.signal, accountKey(account.email))
+    if (found !== undefined) throw alreadyThere(found)
+  }
+
+  /** Without a password nobody can log in with one: the account is for sign-in with an outside provider. */
+  async add(wanted: Account, password: string | undefined): Promise<Account> {
+    const { store, signal, now } = this.#deps
+    const account = this.#checked(wanted)
+    const emailKey = accountKey(account.email)
+    const passwordHash = await this.#hash(password ?? randomBytes(32).toString('base64url'))
+    await store.transaction(signal, async (unit) => {
+      await unit.addAccount({ ...account, emailKey, passwordHash, isSample: false, createdAt: now() })
+      const found = await unit.findAccount(emailKey)
+      // Another process may have added one meanwhile, which addAccount leaves as it is.
+      if (found !== undefined && found.passwordHash !== passwordHash) throw alreadyThere(found)
+    })
+    return account
+  }
+
+  list(): Promise<readonly StoredAccount[]> {
+    return this.#deps.store.listAccounts(this.#deps.signal)
+  }
+
+  /** undefined for an e-mail address without an account. */
+  find(email: string): Promise<StoredAccount | undefined> {
+    return this.#deps.store.findAccount(this.#deps.signal, accountKey(email))
+  }
+
+  /** Throws an AccountMistake for an e-mail address without an account. */
+  async get(email: string): Promise<StoredAccount> {
+    const account = await this.find(email)
+    if (account === undefined) throw noSuchAccount(email)
+    return account
+  }
+
+  /** Ends all sessions of the account. Answers how many. */
+  async disable(email: string): Promise<{ readonly account: StoredAccount; readonly sessions: number }> {
+    const { now } = this.#deps
+    return this.#change(email, async (unit, account) => {
+      // The time stays that of the first time, and sessions are ended again: a replica of an earlier version opens some.
+      if (account.disabledAt === null) await unit.changeAccount(account.id, { disabledAt: now() })
+      return { account, sessions: await unit.endSessions(account.id, now()) }
+    })
+  }
+
+  async enable(email: string): Promise<StoredAccount> {
+    return this.#change(email, async (unit, account) => {
+      await unit.changeAccount(account.id, { disabledAt: null })
+      return account
+    })
+  }
+
+  /** Ends all sessions of the account. Answers how many. */
+  async setPassword(
+    email: string,
+    password: string
+  ): Promise<{ readonly account: StoredAccount; readonly sessions: number }> {
+    const hash = await this.#hash(password)
+    return this.#change(email, async (unit, account) => {
+      await unit.setPassword(account.id, hash)
+      return { account, sessions: await unit.endSessions(account.id, this.#deps.now()) }
+    })
+  }
+
+  /** The account has exactly these roles from its next refresh on. */
+  async setRoles(email: string, names: readonly string[]): Promise<Changed<'roles'>> {
+    const roles = knownRoles(names, this.#deps.roles)
+    return this.#change(email, async (unit, account) => {
+      checkSize({ roles, claims: account.claims })
+      await unit.changeAccount(account.id, { roles })
+      return { account, before: account.roles, after: roles }
+    })
+  }
+
+  /** The account has exactly these further claims from its next refresh on. */
+  async setClaims(email: string, claims: Account['claims']): Promise<Changed<'claims'>> {
+    checkClaims(claims, this.#deps.ownerClaimType)
+    return this.#change(email, async (unit, account) => {
+      checkSize({ roles: account.roles, claims })
+      await unit.changeAccount(account.id, { claims })
+      return { account, before: account.claims, after: claims }
+    })
+  }
+
+  /** The account owns the rows of this owner from its next refresh on; null for none. */
+  async setOwner(email: string, owner: bigint | null): Promise<Changed<'owner'>> {
+    return this.#change(email, async (unit, account) => {
+      await unit.changeAccount(account.id, { owner })
+      return { account, before: account.owner, after: owner }
+    })
+  }
+
+  #checked(account: Account): Account {
+    checkEmail(account.email)
+    checkName(account.name)
+    checkClaims(account.claims, this.#deps.ownerClaimType)
+    const roles = knownRoles(account.roles, this.#deps.roles)
+    checkSize({ roles, claims: account.claims })
+    return { ...account, roles }
+  }
+
+  async #hash(password: string): Promise<string> {
+    const mistake = passwordMistake(password)
+    if (mistake !== undefined) throw new AccountMistake(`The password ${mistake}.`)
+    return this.#deps.passwords.hash(password)
+  }
+
+  #change<Result>(email: string, work: (unit: AuthUnit, account: StoredAccount) => Promise<Result>): Promise<Result> {
+    const { store, signal } = this.#deps
+    return store.transaction(signal, async (unit) => {
+      const account = await unit.findAccount(accountKey(email))
+      if (account === undefined) throw noSuchAccount(email)
+      return await work(unit, account)
+    })
+  }
+}
+
+function noSuchAccount(email: string): AccountMistake {
+  return new AccountMistake(`There is no account ${JSON.stringify(email)}.`)
+}
+
+function alreadyThere({ email }: Account): AccountMistake {
+  return new AccountMistake(`There is an account ${email} already.`)
+}
+
+/** Characters, as the columns have them. */
+const MAX_NAME = 200
+const MAX_ROLE = 64
+
+/** One `@` with text on both sides, as every address has (RFC 5321 section 4.1.2). The mail server decides about the rest. */
+const EMAIL = /^[^@\s]+@[^@\s]+$/
+/** Control characters, and half surrogate pairs, which have no form in UTF-8. */
+const UNPRINTABLE = /[\p{Cc}\p{Surrogate}]/u
+
+function checkEmail(email: string): void {
+  if (!EMAIL.test(email) || UNPRINTABLE.test(email) || email.length > MAX_EMAIL) {
+    throw new AccountMistake(
+      `An e-mail address such as ada@example.com, of at most ${MAX_EMAIL} characters, is needed, not ${JSON.stringify(email)}.`
+    )
+  }
+}
+
+function checkName(name: string): void {
+  if (name.trim() === '' || UNPRINTABLE.test(name) || name.length > MAX_NAME) {
+    throw new AccountMistake(`A name has 1 to ${MAX_NAME} characters and no control characters.`)
+  }
+}
+
+/** The roles as the application spells them, each once. Names are matched in any letter case, as in tokens. */
+export function knownRoles(names: readonly string[], known: readonly string[]): readonly string[] {
+  const found = names.map((name) => {
+    const role = known.find((one) => one.toLowerCase() === name.toLowerCase())
+    if (role !== undefined && role.length <= MAX_ROLE) return role
+    if (role !== undefined) throw new AccountMistake(`The name of a role has at most ${MAX_ROLE} characters: ${role}.`)
+    const roles = known.length === 0 ? 'The application has no roles.' : `The roles are ${known.join(', ')}.`
+    throw new AccountMistake(`There is no role ${JSON.stringify(name)}.${suggestion(name, known)} ${roles}`)
+  })
+  return [...new Set(found)]
+}
+
+/** Names as other issuers use them, `https://example.com/department` included. */
+const CLAIM_NAME = /^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$/
+
+export function checkClaims(claims: Account['claims'], ownerClaimType: string): void {
+  for (const [name, value] of Object.entries(claims)) {
+    if (name === ownerClaimType) {
+      throw new AccountMistake(
+        `The claim ${name} is the owner of the account's rows: set it with --owner, or \`account owner\`.`
+      )
+    }
+    if (isReservedClaim(name, ownerClaimType)) {
+      throw new AccountMistake(`The claim ${name} is one that the service sets itself. Choose another name.`)
+    }
+    if (!CLAIM_NAME.test(name)) {
+      throw new AccountMistake(
+        `${JSON.stringify(name)} cannot be a claim: a name begins with a letter, and has letters, digits and _ . : / - up to 128.`
+      )
+    }
+    checkValue(name, value)
+  }
+}
+
+/** Numbers that a double rounds, and text that not every database stores, would come out of a token as others. */
+function checkValue(name: string, value: unknown): void {
+  if (typeof value === 'string' && /[\0\p{Surrogate}]/u.test(value)) {
+    throw new AccountMistake(`The claim ${name} holds U+0000 or half a surrogate pair.`)
+  }
+  if (typeof value === 'number' && !(Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
+    throw new AccountMistake(`The claim ${name} holds a number beyond 2^53, which JSON would round. Make it a text.`)
+  }
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, member] of Object.entries(value)) {
+    checkValue(name, key)
+    checkValue(name, member)
+  }
+}
+
+/**
+ * Bytes of roles and further claims as JSON. A browser drops a cookie over 4096 bytes, and the access token, which is one,
+ * has up to 2 KiB without them.
+ */
+const MAX_SIZE = 1024
+
+function checkSize({ roles, claims }: Pick<Account, 'roles' | 'claims'>): void {
+  const size = Buffer.byteLength(JSON.stringify([roles, claims]))
+  if (size <= MAX_SIZE) return
+  throw new AccountMistake(
+    `Roles and claims are ${size} bytes of JSON. At most ${MAX_SIZE} fit the access token, which browsers keep as a cookie.`
+  )
+}
+
+/** The owner of an account. Throws an AccountMistake for what is no whole number of 64 bits. */
+export function parseOwner(text: string): bigint {
+  const owner = parseInteger(text, INT64)
+  if (owner === undefined)
+    throw new AccountMistake(`An owner is a whole number of 64 bits, not ${JSON.stringify(text)}.`)
+  return owner
+}
