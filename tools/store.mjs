@@ -10,9 +10,7 @@ await runCommand(async () => {
   await prepare()
   process.chdir(projectRoot)
   process.setSourceMapsEnabled(true)
-  // Migrations are written beside the sources.
-  const folder = process.argv[2] === 'migrate' ? ['examples', 'store'] : ['dist', 'examples', 'store']
-  process.argv.push('--app', join(...folder))
+  process.argv.push('--app', join('dist', 'examples', 'store'))
   await import(pathToFileURL(join(projectRoot, 'dist/cli/main.js')).href)
   return Number(process.exitCode ?? 0)
 })

@@ -67,7 +67,7 @@ export function own<Item extends object>(item: Item, properties: readonly Oracle
 
 /** A paged read as it stands behind the question mark. */
 export function spelled(query: OracleQuery): string {
-  const { filters, ...rest } = query
+  const { filters = [], ...rest } = query
   return [
     ...filters.map(({ property, operator, value }) => filter(property, operator, value)),
     ...Object.entries(rest).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)

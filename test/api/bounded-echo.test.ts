@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { freshDatabase, type FreshDatabase } from '../harness/database.js'
 import { request, type HttpRequest } from '../harness/http.js'
-import { startStack, type Stack } from '../harness/stack.js'
+import { type Stack, startStack } from '../harness/stack.js'
 
 /** What a stranger sends, and the most of it that any answer or line of a log repeats in one piece. */
 const SENT = 'q'.repeat(50_000)

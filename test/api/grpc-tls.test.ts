@@ -4,7 +4,7 @@ import { freshDatabase, type FreshDatabase } from '../harness/database.js'
 import { Authority } from '../harness/certificates.js'
 import { request } from '../harness/http.js'
 import type { LogEntry, ServiceProcess } from '../stack/service-process.js'
-import { startStack, type Stack } from '../harness/stack.js'
+import { type Stack, startStack } from '../harness/stack.js'
 import { GrpcCaller } from '../stack/grpc-caller.js'
 
 describe('TLS between the processes', function () {

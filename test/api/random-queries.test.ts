@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { DATABASE_KINDS } from '../harness/database.js'
+import { DATABASE_KINDS } from '../stack/databases.js'
 import { insertRows, TABLES, type NewRow } from '../harness/insert-rows.js'
 import { loadRows, type OracleRow } from '../oracle/load-rows.js'
 import { orders, products, productsOfClerk } from '../harness/store-resources.js'

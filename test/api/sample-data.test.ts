@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { DATABASE_KINDS } from '../harness/database.js'
+import { DATABASE_KINDS } from '../stack/databases.js'
 import { loadRows } from '../oracle/load-rows.js'
 import { answer as oracle } from '../oracle/read-oracle.js'
 import { categories, customers, orders, products } from '../harness/store-resources.js'

@@ -1,5 +1,5 @@
 import { createConnection, type Connection } from 'mysql2/promise'
-import { DATABASE_KINDS } from '../harness/database.js'
+import { DATABASE_KINDS } from '../stack/databases.js'
 import { ApiStore } from './api-store.js'
 
 export interface LoggedStatement {

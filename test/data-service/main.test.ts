@@ -1,10 +1,11 @@
+import { STORE } from '../harness/stack.js'
 import { createServer } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { type ServiceProcess, startProcess, STORE } from '../stack/service-process.js'
+import { type ServiceProcess, startProcess } from '../stack/service-process.js'
 import { listenLocally } from '../harness/local-server.js'
 
 const ownFile = fileURLToPath(import.meta.url)

@@ -1,44 +1,44 @@
 import type { Action } from '../../data-service/entity/action.js'
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { Children, Entity } from '../../data-service/entity/entity.js'
 import type { Column } from '../../data-service/entity/field.js'
 import type { WireValue } from '../oracle/wire-value.js'
-import { OWNERS } from './caller.js'
-import { BODY_VALUES } from '../examples/every-entity/domain-values.js'
-import { madeInput, madeValue } from './made-values.js'
+import { OWNERS } from './callers.js'
+import { madeInput, madeOf, madeValue, type Members, type Values } from './made-values.js'
 import type { MadeRow, RowMaker } from './row-maker.js'
-import { ruleOf } from './rule-of.js'
-import { ownerColumn } from './rule.js'
-
-export type Body = Readonly<Record<string, unknown>>
+import { ownerColumn, type Rule, type States } from './rule.js'
 
 /** A create that is in order, for a row of the owner; the owner is named where `named`. */
 export async function createBody(
   maker: RowMaker,
   entity: Entity,
   { owner, named }: { readonly owner: number; readonly named: boolean }
-): Promise<Body> {
+): Promise<Members> {
   const settable = entity.columns.filter(({ name, field }) => name !== 'id' && field.writability !== 'never')
-  const body: Record<string, unknown> = await members(maker, entity, { columns: settable, owner })
-  const column = ownerColumn(ruleOf(entity))
+  const body: Record<string, unknown> = await membersOf(maker, entity, { columns: settable, owner })
+  const column = ownerColumn(maker.ruleOf(entity))
   if (column !== undefined && column !== 'id') {
     if (named) body[column] = owner
     else delete body[column]
   }
   for (const { children } of entity.creation.children) body[children.name] = [await childBody(maker, entity, children)]
-  return { ...body, ...BODY_VALUES[`${entity.name} create`] }
+  return { ...body, ...madeOf(maker.valuesOf(entity).create, maker.next()) }
 }
 
 /** A PUT that is in order. */
-export async function updateBody(maker: RowMaker, entity: Entity): Promise<Body> {
+export async function updateBody(maker: RowMaker, entity: Entity): Promise<Members> {
   const settable = entity.columns.filter(({ name, field }) => name !== 'id' && field.writability === 'always')
   return {
-    ...(await members(maker, entity, { columns: settable, owner: OWNERS[0] })),
-    ...BODY_VALUES[`${entity.name} update`]
+    ...(await membersOf(maker, entity, { columns: settable, owner: OWNERS[0] })),
+    ...madeOf(maker.valuesOf(entity).update, maker.next())
   }
 }
 
 /** What an action takes of this row: the first of the children that it names, rows that exist, small amounts. */
-export async function actionBody(maker: RowMaker, entity: Entity, of: { action: Action; row: MadeRow }): Promise<Body> {
+export async function actionBody(
+  maker: RowMaker,
+  entity: Entity,
+  of: { action: Action; row: MadeRow }
+): Promise<Members> {
   const { action, row } = of
   const body: Record<string, unknown> = {}
   for (const column of action.input) {
@@ -50,15 +50,15 @@ export async function actionBody(maker: RowMaker, entity: Entity, of: { action: 
       body[action.guardedChild.versionMember] = child.version
     }
   }
-  return { ...body, ...BODY_VALUES[`${entity.name}/${action.name}`] }
+  return { ...body, ...madeOf(maker.valuesOf(entity).actions?.[action.name], maker.next()) }
 }
 
 /** An id that a column of this name holds in the table of the entity or in one of its children's. */
 async function referredAnywhere(maker: RowMaker, entity: Entity, column: Column): Promise<WireValue | undefined> {
   const own = await maker.referred(entity, column, OWNERS[0])
   if (own !== undefined) return own
-  for (const { table, store } of entity.children) {
-    const found = store === 'primary' ? await maker.referredByChild(entity, table, column) : undefined
+  for (const children of entity.children) {
+    const found = children.store === 'primary' ? await maker.referredByChild(entity, children, column) : undefined
     if (found !== undefined) return found
   }
   return undefined
@@ -72,7 +72,7 @@ function childNamed({ children }: MadeRow, name: string): MadeRow | undefined {
   return found?.[1][0]
 }
 
-async function members(
+async function membersOf(
   maker: RowMaker,
   entity: Entity,
   { columns, owner }: { readonly columns: readonly Column[]; readonly owner: number }
@@ -85,16 +85,73 @@ async function members(
   return body
 }
 
-async function childBody(
-  maker: RowMaker,
-  entity: Entity,
-  { table, columns }: { readonly table: string; readonly columns: readonly Column[] }
-): Promise<Record<string, WireValue>> {
+async function childBody(maker: RowMaker, entity: Entity, children: Children): Promise<Record<string, WireValue>> {
   const n = maker.next()
   const body: Record<string, WireValue> = {}
-  for (const column of columns) {
+  for (const column of children.columns) {
     if (column.name === 'id' || column.field.writability === 'never' || column.field.nullable) continue
-    body[column.name] = (await maker.referredByChild(entity, table, column)) ?? madeInput(column, n)
+    body[column.name] = (await maker.referredByChild(entity, children, column)) ?? madeInput(column, n)
   }
   return body
+}
+
+/** A state that no action is meant for. */
+const ELSEWHERE = 'elsewhere'
+
+/** The state that an action needs, by property. */
+export function neededState({ states }: Rule, { name }: Action): States {
+  return states[name] ?? {}
+}
+
+/** Every state that any action of an entity is about, those that its actions can be in first; none without actions. */
+export function statesOf(entity: Entity, rule: Rule): Values[] {
+  const values = new Map<string, WireValue[]>()
+  for (const action of entity.actions.values()) {
+    for (const [name, wanted] of Object.entries(neededState(rule, action))) {
+      values.set(name, [...(values.get(name) ?? []), ...wanted])
+    }
+  }
+  let states: Values[] = [{}]
+  for (const [name, wanted] of values) {
+    const all =
+      typeof wanted[0] === 'boolean' ? [true, false] : [...new Set([...wanted, ...elsewhere(entity, name, wanted)])]
+    states = states.flatMap((state) => all.map((value) => ({ ...state, [name]: value })))
+  }
+  return states
+}
+
+/** A state in which a row can be deleted. */
+export function deletableState({ deletable }: Rule): Values {
+  return Object.fromEntries(Object.entries(deletable).map(([name, [first = null]]) => [name, first]))
+}
+
+/** Every state of one property in which a row cannot be deleted, whatever else it has; none without such a rule. */
+export function undeletableStates(entity: Entity, rule: Rule): Values[] {
+  return Object.entries(rule.deletable).flatMap(([name, allowed]) => {
+    const known = statesOf(entity, rule).flatMap((state) => state[name] ?? [])
+    const others = [...new Set([...known, ...elsewhere(entity, name, allowed)])].filter((one) => !allowed.includes(one))
+    return others.map((value) => ({ ...deletableState(rule), [name]: value }))
+  })
+}
+
+/** Values of a property that are none of these. */
+function elsewhere({ columns }: Entity, name: string, values: readonly WireValue[]): WireValue[] {
+  const field = columns.find((one) => one.name === name)?.field
+  if (field?.type === 'bool') return [true, false].filter((one) => !values.includes(one))
+  if (field?.type === 'int') {
+    const most = Math.max(...values.map(Number))
+    return [most + 1, most + 100]
+  }
+  return [ELSEWHERE.slice(0, field?.maxLength ?? ELSEWHERE.length)].filter((one) => !values.includes(one))
+}
+
+/** Whether an action can be done in a state. */
+export function suits(needed: States, state: Values): boolean {
+  return Object.entries(needed).every(([name, wanted]) => wanted.includes(state[name] ?? null))
+}
+
+/** A state that suits an action, on top of what any row of the entity has. */
+export function suitableState(entity: Entity, rule: Rule, action: Action): Values {
+  const needed = neededState(rule, action)
+  return statesOf(entity, rule).find((state) => suits(needed, state)) ?? {}
 }

@@ -1,30 +1,39 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import type { Call, Outcome } from './call.js'
-import { OWNERS } from './caller.js'
-import type { EveryStore } from './every-store.js'
-import { answeredByAll, Findings } from './findings.js'
+import { ANONYMOUS, type Caller, OWNERS } from './callers.js'
+import { answeredByAll, Findings, withoutInstance } from './findings.js'
 import { SECRET } from './made-values.js'
-import { ruleOf } from './rule-of.js'
-import { isAbout, ownerColumn, type Rule } from './rule.js'
-import { type StoredRow, tableRows } from './table-rows.js'
-import { absentId, collections, everyCaller, withoutInstance, withOwners } from './tries.js'
-import { verdict } from './verdict.js'
+import { guardOf, isAbout, ownerColumn, type Rule } from './rule.js'
+import { tableRows } from '../oracle/entity-oracle.js'
+import type { OracleRow } from '../oracle/load-rows.js'
+import type { TestedApplication } from './tested-application.js'
+import { type Call, type Outcome, READS } from './transports.js'
+import {
+  absentId,
+  admission,
+  collections,
+  everyCaller,
+  filterOf,
+  integer,
+  neededFor,
+  verdict,
+  withOwners
+} from './verdict.js'
 
 /** Every read by every caller: the status, the code and exactly the rows, over HTTP and over gRPC. */
-export function checkReads(store: EveryStore, entity: Entity): void {
-  const rule = ruleOf(entity)
+export function checkReads(tested: TestedApplication, entity: Entity): void {
+  const rule = tested.ruleOf(entity)
   for (const read of collections(rule)) {
     it(`${read.name ?? read.operation} answers each caller with exactly the rows that are theirs`, async () => {
       const findings = new Findings()
-      const rows = await tableRows(store.sql, entity)
+      const rows = await tableRows(tested.sql, entity)
       for (const call of withOwners(rule, { resource: entity.name, ...read })) {
-        for (const caller of everyCaller(rule, call)) {
+        for (const caller of everyCaller(tested.callers, rule, call)) {
           const { code, reaches } = verdict(rule, call, caller)
-          const outcomes = await answeredByAll(store, { call, caller }, { code, findings })
-          const expected = code === 'ok' ? shown(entity, call, rows.filter(reaches)) : []
+          const outcomes = await answeredByAll(tested, { call, caller }, { code, findings })
+          const expected = code === 'ok' ? shown(rule, entity, { call, rows: rows.filter(reaches) }) : []
           for (const outcome of outcomes) {
             const what = `${read.name ?? read.operation} by ${caller.name} ${JSON.stringify(call.owner ?? '')}`
-            findings.same(`rows of ${what}`, found(entity, call, outcome), expected)
+            findings.same(`rows of ${what}`, found(rule, call, outcome), expected)
             if (read.operation === 'paged' && code === 'ok')
               findings.same(`total of ${what}`, outcome.total, String(expected.length))
             findings.same(`secrets in ${what}`, outcome.text.includes(SECRET), false)
@@ -35,18 +44,31 @@ export function checkReads(store: EveryStore, entity: Entity): void {
     })
   }
 
+  for (const [name] of Object.entries(rule.customReads).filter(([, read]) => read.hasParameters === true)) {
+    it(`${name} rejects each caller who may not read it`, async () => {
+      const findings = new Findings()
+      for (const call of withOwners(rule, { resource: entity.name, operation: 'read', name })) {
+        for (const caller of everyCaller(tested.callers, rule, call)) {
+          const { code } = verdict(rule, call, caller)
+          if (code !== 'ok') await answeredByAll(tested, { call, caller }, { code, findings })
+        }
+      }
+      findings.finish()
+    })
+  }
+
   it('get answers each caller with rows that are theirs and knows no other', async () => {
     const findings = new Findings()
     const unknown = new Set<string>()
-    const rows = await tableRows(store.sql, entity)
+    const rows = await tableRows(tested.sql, entity)
     for (const id of [...idsOf(rule, rows), absentId(entity)]) {
       for (const call of withOwners(rule, { resource: entity.name, operation: 'get', id })) {
-        for (const caller of everyCaller(rule, call)) {
+        for (const caller of everyCaller(tested.callers, rule, call)) {
           const row = rows.find((one) => String(one['id']) === id)
           const { code, reaches } = verdict(rule, call, caller)
           const there = row !== undefined && reaches(row)
           const outcomes = await answeredByAll(
-            store,
+            tested,
             { call, caller },
             { code: code === 'ok' && !there ? 'not-found' : code, findings }
           )
@@ -69,18 +91,21 @@ export function checkReads(store: EveryStore, entity: Entity): void {
 }
 
 /** The first row of each owner and of the one who never calls. */
-function idsOf(rule: Rule, rows: readonly StoredRow[]): string[] {
+function idsOf(rule: Rule, rows: readonly OracleRow[]): string[] {
   const column = ownerColumn(rule) ?? 'id'
   const firsts = [...OWNERS, 3].map((owner) => rows.find((row) => String(row[column]) === String(owner)) ?? rows[0])
   return [...new Set(firsts.map((row) => String(row?.['id'])))]
 }
 
 /** What a read shows of rows, in words that can be compared. */
-function shown(entity: Entity, call: Call, rows: readonly StoredRow[]): string[] {
+function shown(
+  rule: Rule,
+  entity: Entity,
+  { call, rows }: { readonly call: Call; readonly rows: readonly OracleRow[] }
+): string[] {
   if (call.operation === 'lookup') {
     return rows.map((row) => `${String(row['id'])} ${String(row[entity.label.name])}`).toSorted()
   }
-  const rule = ruleOf(entity)
   const read = call.name === undefined ? undefined : rule.customReads[call.name]
   if (read === undefined) return rows.map((row) => String(row['id']))
   return rows
@@ -89,9 +114,141 @@ function shown(entity: Entity, call: Call, rows: readonly StoredRow[]): string[]
     .toSorted()
 }
 
-function found(entity: Entity, { operation, name }: Call, { rows }: Outcome): string[] {
+function found(rule: Rule, { operation, name }: Call, { rows }: Outcome): string[] {
   if (operation === 'lookup') return rows.map((row) => `${String(row['id'])} ${String(row['name'])}`).toSorted()
-  const read = name === undefined ? undefined : ruleOf(entity).customReads[name]
+  const read = name === undefined ? undefined : rule.customReads[name]
   if (read === undefined) return rows.map((row) => String(row['id']))
   return rows.map((row) => String(row[read.bare ? 'value' : read.property])).toSorted()
+}
+
+const SPELLINGS: readonly (readonly string[])[] = [
+  ...['1', '01', '-1', '+1', ' 1', '1.0', '1e0', '1abc', 'abc?id=1', '', ' ', '٢', '9'.repeat(30)].map((one) => [one]),
+  ['1', '1'],
+  ['1', '2'],
+  ['2', '1']
+]
+
+/** The owner filter before each of its routes, by each way to write an owner. */
+export function checkOwnerFilter(tested: TestedApplication, entity: Entity): void {
+  const rule = tested.ruleOf(entity)
+  const { ownerFilter } = rule
+  if (ownerFilter === undefined) return
+  const reads = [...collections(rule), { operation: 'get' as const }].filter(
+    (one) => filterOf(rule, { resource: entity.name, ...one }) !== undefined
+  )
+  it('takes an owner in digits alone, and narrows to it', async () => {
+    const findings = new Findings()
+    const rows = await tableRows(tested.sql, entity)
+    for (const read of reads) {
+      for (const values of SPELLINGS) {
+        const byRoute = ownerFilter.parameter === 'id'
+        if (byRoute && values.some((one) => one.trim() === '')) continue
+        const owner = { parameter: ownerFilter.parameter, values }
+        const id = byRoute ? (values[0] ?? '') : String(rows[0]?.['id'])
+        const call: Call = { resource: entity.name, ...read, owner, ...(read.operation === 'get' ? { id } : {}) }
+        for (const caller of [
+          ...OWNERS.map((one) => tested.callers.owner(one)),
+          ...(byRoute ? [] : [tested.callers.bypass])
+        ]) {
+          const { code, reaches } = verdict(rule, call, caller)
+          // Guids are no numbers, and an id of digits may be spelled in more ways than one.
+          const only = String(integer(id) ?? id)
+          const seen = rows
+            .filter((row) => reaches(row) && isAbout(rule, call, row))
+            .filter((row) => read.operation !== 'get' || String(row['id']) === only)
+          const missing = code === 'ok' && read.operation === 'get' && seen.length === 0
+          const outcomes = await answeredByAll(
+            tested,
+            { call, caller },
+            { code: missing ? 'not-found' : code, findings }
+          )
+          for (const outcome of outcomes) {
+            const what = `${read.name ?? read.operation} ${JSON.stringify(values)} by ${caller.name}`
+            findings.same(what, outcome.rows.length, code === 'ok' ? seen.length : 0)
+          }
+        }
+      }
+    }
+    findings.finish()
+  })
+}
+
+const [OWN, OTHER] = OWNERS
+
+/** Conditions that aim at the rows of others find none, in totals and exports neither. */
+export function checkForeignFilters(tested: TestedApplication, entity: Entity): void {
+  const rule = tested.ruleOf(entity)
+  const owner = ownerColumn(rule)
+  if (owner === undefined || !entity.filterable.has(owner) || typeof rule.read !== 'object' || !('column' in rule.read))
+    return
+  it('filters by a foreign owner, a foreign row or anything else reveal nothing', async () => {
+    const findings = new Findings()
+    const foreign = (await tableRows(tested.sql, entity)).find((row) => String(row[owner]) === String(OTHER))
+    const filters = [
+      { property: owner, operator: 'equals', value: String(OTHER) },
+      { property: owner, operator: 'not equals', value: String(OWN) },
+      { property: owner, operator: 'in', value: `${OTHER},3` },
+      { property: owner, operator: 'greater than', value: String(OWN) },
+      { property: 'id', operator: 'equals', value: String(foreign?.['id']) }
+    ]
+    for (const caller of [tested.callers.owner(OWN), tested.callers.owner(OWN, tested.callers.permissions)]) {
+      for (const operation of ['paged', 'export'] as const) {
+        for (const filter of filters) {
+          const call = withOwner(tested, rule, { resource: entity.name, operation, filters: [filter] })
+          for (const outcome of await answeredByAll(tested, { call, caller }, { code: 'ok', findings })) {
+            const what = `${operation} by ${filter.property} ${filter.operator} ${filter.value}`
+            findings.same(what, outcome.rows, [])
+            if (operation === 'paged') findings.same(`total of ${what}`, outcome.total, '0')
+          }
+        }
+      }
+    }
+    findings.finish()
+  })
+}
+
+/** Names the caller's own rows where an owner filter wants that; where it need not be, the scope stands alone. */
+function withOwner({ callers }: TestedApplication, rule: Rule, call: Call): Call {
+  const { ownerFilter } = rule
+  if (ownerFilter === undefined || verdict(rule, call, callers.owner(OWN)).code === 'ok') return call
+  return { ...call, owner: { parameter: ownerFilter.parameter, values: [String(OWN)] } }
+}
+
+/** Where no bypass role is set, whatever needs no ownership serves and the first use of it is a failure to configure. */
+export function checkWithoutBypass(tested: TestedApplication, entity: Entity): void {
+  const rule = tested.ruleOf(entity)
+  it(`${entity.name} serves what asks for no owner, and nothing else`, async () => {
+    const findings = new Findings()
+    const [row] = await tableRows(tested.sql, entity)
+    const id = String(row?.['id'])
+    const reads = [...collections(rule), { operation: READS[4] }]
+    const calls: Call[] = reads.map((read) => ({
+      resource: entity.name,
+      ...read,
+      ...(read.operation === 'get' ? { id } : {})
+    }))
+    for (const call of calls) {
+      for (const caller of [
+        ...tested.callers.of(neededFor(rule, call)),
+        tested.callers.permitted(tested.callers.permissions),
+        tested.callers.owner(OWNERS[0])
+      ]) {
+        if (caller === tested.callers.bypass) continue
+        const code = unconfigured(rule, call, caller)
+        const seen = call.operation !== 'get' || verdict(rule, call, caller).reaches(row ?? {})
+        await answeredByAll(tested, { call, caller }, { code: code === 'ok' && !seen ? 'not-found' : code, findings })
+      }
+    }
+    findings.finish()
+  })
+}
+
+function unconfigured(rule: Rule, call: Call, caller: Caller): string {
+  const guard = guardOf(rule, call)
+  const owned = filterOf(rule, call) !== undefined || (typeof guard === 'object' && 'column' in guard)
+  const asks = typeof guard === 'object' && 'rows' in guard && guard.asksForBypass?.(caller) === true
+  if (asks && caller.token !== 'invalid') return 'configuration'
+  const { code } = admission({ ...rule, ownerFilter: undefined }, call, caller)
+  if (!owned || (code !== 'ok' && caller !== ANONYMOUS)) return verdict(rule, call, caller).code
+  return caller === ANONYMOUS ? 'auth.required' : 'configuration'
 }

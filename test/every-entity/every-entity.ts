@@ -1,46 +1,51 @@
-import { entities } from '../../examples/store/entities/index.js'
-import type { DatabaseKind } from '../harness/database.js'
+import { type DatabaseKind, databaseKinds } from '../stack/databases.js'
 import { checkAllowLists } from './check-allow-lists.js'
 import { checkCatalogue } from './check-catalogue.js'
-import { checkColumnPermissions } from './check-column-permissions.js'
-import { checkCreates } from './check-creates.js'
-import { checkForeignFilters } from './check-foreign-filters.js'
-import { checkIncludes } from './check-includes.js'
-import { checkOwnerFilter } from './check-owner-filter.js'
+import { checkForeignFilters, checkOwnerFilter, checkReads, checkWithoutBypass } from './check-reads.js'
+import { checkColumnPermissions, checkIncludes } from './check-shown.js'
 import { checkPreconditions } from './check-preconditions.js'
-import { checkReads } from './check-reads.js'
-import { checkRowWrites } from './check-row-writes.js'
-import { checkWithoutBypass } from './check-without-bypass.js'
-import { EveryStore } from './every-store.js'
+import { checkCreates, checkRowWrites } from './check-writes.js'
+import { type EveryEntityOptions, TestedApplication } from './tested-application.js'
 
-/** Declares the tests of every registered entity on one database, over one stack. */
-export function describeEveryEntity(kind: DatabaseKind): void {
+/** Milliseconds for one test: it may send some thousand requests. */
+const TIMEOUT = 60_000
+
+/**
+ * Declares mocha tests of every entity of an application: for each of the databases they start a gateway and a data
+ * service on a database of their own, insert rows, and hold every read, write and action, over HTTP and gRPC and by every
+ * kind of caller, to the rules of the entity. docs/testing.md says what they cover.
+ */
+export function describeEveryEntity(options: EveryEntityOptions): void {
+  for (const kind of options.databases ?? databaseKinds()) describeOn(kind, options)
+}
+
+function describeOn(kind: DatabaseKind, options: EveryEntityOptions): void {
   describe(`every entity on ${kind}`, function () {
-    this.timeout(60_000)
-    const store = new EveryStore(kind)
-    before(() => store.start())
-    after(() => store.stop())
-    checkCatalogue(store)
-    for (const entity of entities) {
+    this.timeout(TIMEOUT)
+    const tested = new TestedApplication(kind, options)
+    before(() => tested.start())
+    after(() => tested.stop())
+    checkCatalogue(tested)
+    for (const entity of tested.entities) {
       describe(entity.name, () => {
-        checkReads(store, entity)
-        checkCreates(store, entity)
-        checkIncludes(store, entity)
-        checkForeignFilters(store, entity)
-        checkOwnerFilter(store, entity)
-        checkAllowLists(store, entity)
-        checkColumnPermissions(store, entity)
-        checkRowWrites(store, entity)
-        checkPreconditions(store, entity)
+        checkReads(tested, entity)
+        checkCreates(tested, entity)
+        checkIncludes(tested, entity)
+        checkForeignFilters(tested, entity)
+        checkOwnerFilter(tested, entity)
+        checkAllowLists(tested, entity)
+        checkColumnPermissions(tested, entity)
+        checkRowWrites(tested, entity)
+        checkPreconditions(tested, entity)
       })
     }
   })
 
   describe(`every entity on ${kind} without OWNER_BYPASS_ROLE`, function () {
-    this.timeout(60_000)
-    const store = new EveryStore(kind)
-    before(() => store.start({ OWNER_BYPASS_ROLE: '' }))
-    after(() => store.stop())
-    for (const entity of entities) checkWithoutBypass(store, entity)
+    this.timeout(TIMEOUT)
+    const tested = new TestedApplication(kind, options)
+    before(() => tested.start({ OWNER_BYPASS_ROLE: '' }))
+    after(() => tested.stop())
+    for (const entity of tested.entities) checkWithoutBypass(tested, entity)
   })
 }

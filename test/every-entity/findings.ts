@@ -1,12 +1,15 @@
+import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { describeCall, type Call, type Outcome, type Transport } from './call.js'
-import type { Caller } from './caller.js'
-import type { EveryStore } from './every-store.js'
-import { statusOf } from './statuses.js'
+import { describeCall, type Call, type Outcome, type Transport } from './transports.js'
+import type { Caller } from './callers.js'
+import { isWrite } from './rule.js'
+import type { TestedApplication } from './tested-application.js'
 
 /** Whatever a test finds amiss, all of it told at once: a test holds many calls. */
 export class Findings {
   readonly #found: string[] = []
+  /** What a project can do about calls that its own rules reject. */
+  readonly #advice = new Set<string>()
   #checked = 0
 
   get checked(): number {
@@ -22,9 +25,27 @@ export class Findings {
     return false
   }
 
+  /**
+   * Notes that a call which had to succeed was rejected. Where that may be because the application has rules that a made
+   * row or body does not satisfy, the message says what to state in `values`.
+   */
+  rejected(call: Call, { code, detail, violations = [] }: Outcome): void {
+    const { resource, operation, name } = call
+    if (!isWrite(operation) || !['body.invalid', 'state.invalid', 'conflict', 'not-found'].includes(code)) return
+    const place = operation === 'act' ? `actions: { '${name ?? ''}': { … } }` : `${operation}: { … }`
+    const ofBody = operation === 'delete' ? '' : `{ '${resource}': { ${place} } } for its body, `
+    const said = violations.length === 0 ? detail : violations.join('; ')
+    this.#advice.add(
+      `${operation === 'act' ? name : operation} of ${resource} was rejected: ${code} (${said}). If the rules of ` +
+        `${resource} ask for more than a made row or body has, say it in \`values\` of describeEveryEntity: ${ofBody}` +
+        `{ '${resource}': { rows: { … } } } for the row, { '${resource}': { references: { … } } } for what it refers to`
+    )
+  }
+
   /** Fails the test with everything noted, and where nothing was looked at. */
   finish(): void {
-    expect(this.#found.slice(0, 12), `${this.#found.length} findings`).to.deep.equal([])
+    const found = [...this.#advice, ...this.#found.slice(0, 12)]
+    expect(found, `${this.#found.length} findings`).to.deep.equal([])
     expect(this.#checked, 'checks').to.be.greaterThan(0)
   }
 }
@@ -37,30 +58,68 @@ interface Made {
 
 /** Sends a call by one transport and holds its code and status against what they should be. */
 export async function answered(
-  store: EveryStore,
+  tested: TestedApplication,
   { call, caller, transport }: Made & { readonly transport: Transport },
   of: { readonly code: string; readonly findings: Findings }
 ): Promise<Outcome> {
-  const outcome = await store.send(transport, call, caller)
+  const outcome = await tested.send(transport, call, caller)
   const what = `${transport.name} ${describeCall(call)} by ${caller.name}`
   const expected = [of.code, statusOf(of.code, call, transport.name)]
   if (!of.findings.same(what, [outcome.code, outcome.status], expected)) {
     of.findings.same(`${what} said`, (outcome.code === 'ok' ? outcome.text : outcome.detail).slice(0, 200), of.code)
+    if (of.code === 'ok') of.findings.rejected(call, outcome)
   }
   return outcome
 }
 
 /** Sends a call that changes nothing by every transport; a rejection has the same words on each. */
 export async function answeredByAll(
-  store: EveryStore,
+  tested: TestedApplication,
   made: Made,
   of: { readonly code: string; readonly findings: Findings }
 ): Promise<readonly Outcome[]> {
-  const outcomes = await Promise.all(store.transports.map((transport) => answered(store, { ...made, transport }, of)))
+  const outcomes = await Promise.all(tested.transports.map((transport) => answered(tested, { ...made, transport }, of)))
   const [http, grpc] = outcomes
   // A failure of the service's own has a body that is fixed.
   if (of.code !== 'ok' && of.code !== 'configuration' && http !== undefined && grpc !== undefined) {
     of.findings.same(`${describeCall(made.call)} by ${made.caller.name}, words`, grpc.detail, http.detail)
   }
   return outcomes
+}
+
+/** A problem document without the path that it is about. The request id is the same in all of these tests. */
+export function withoutInstance(text: string): string {
+  return text.replace(/"instance":"[^"]*",?/, '')
+}
+
+/** Contract section 7: what a code is over HTTP and over gRPC. */
+const STATUSES: Readonly<Record<string, readonly [http: number, grpc: status]>> = {
+  'auth.required': [401, status.UNAUTHENTICATED],
+  'auth.invalid-token': [401, status.UNAUTHENTICATED],
+  'capability.denied': [403, status.PERMISSION_DENIED],
+  'ownership.denied': [403, status.PERMISSION_DENIED],
+  'not-found': [404, status.NOT_FOUND],
+  'precondition.required': [428, status.FAILED_PRECONDITION],
+  'precondition.malformed': [400, status.INVALID_ARGUMENT],
+  'body.invalid': [400, status.INVALID_ARGUMENT],
+  'id.invalid': [400, status.INVALID_ARGUMENT],
+  'fields.invalid': [400, status.INVALID_ARGUMENT],
+  'filter.property.unknown': [400, status.INVALID_ARGUMENT],
+  'filter.operator.unsupported': [400, status.INVALID_ARGUMENT],
+  'filter.value.invalid': [400, status.INVALID_ARGUMENT],
+  'sort.property.unknown': [400, status.INVALID_ARGUMENT],
+  'state.invalid': [422, status.FAILED_PRECONDITION],
+  // Every conflict of these tests is that of a guarded write.
+  conflict: [412, status.FAILED_PRECONDITION],
+  configuration: [500, status.INTERNAL]
+}
+
+const DONE: Readonly<Partial<Record<Call['operation'], number>>> = { create: 201, delete: 204 }
+
+/** The status that an outcome of this code must have. */
+export function statusOf(code: string, { operation }: Call, transport: Transport['name']): number {
+  if (code === 'ok') return transport === 'HTTP' ? (DONE[operation] ?? 200) : status.OK
+  const known = STATUSES[code]
+  if (known === undefined) throw new Error(`statuses.ts lacks ${code}`)
+  return known[transport === 'HTTP' ? 0 : 1]
 }

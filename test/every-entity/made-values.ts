@@ -4,6 +4,35 @@ import type { WireValue } from '../oracle/wire-value.js'
 /** Values of a row by property. */
 export type Values = Readonly<Record<string, WireValue>>
 
+/** Something fixed, or made of a number that no other row and no other body was made with. */
+export type Made<T> = T | ((n: number) => T)
+
+/** What rows and bodies of an entity need that cannot be told from the types of its fields. */
+export interface EntityValues {
+  /** Columns of every row that the tests insert, by property; hidden and read-only ones too. */
+  readonly rows?: Made<Values>
+  /** Columns of the first rows: others refer to these. */
+  readonly firstRows?: readonly Values[]
+  /** Columns of each child, by the name of the children. */
+  readonly children?: Readonly<Record<string, Made<Values>>>
+  /** A foreign key that needs a row of its own with these values: `{ venueId: { isOpen: true } }`. */
+  readonly references?: Readonly<Record<string, Values>>
+  /** Members of the body of a create, in place of made ones. */
+  readonly create?: Made<Members>
+  /** Members of the body of a PUT; the tests of PATCH take theirs from it. */
+  readonly update?: Made<Members>
+  /** Members of the body of an action, by its name. */
+  readonly actions?: Readonly<Record<string, Made<Members>>>
+}
+
+/** Members of a body, as JSON values. */
+export type Members = Readonly<Record<string, unknown>>
+
+/** What was stated, for the row or body of this number. */
+export function madeOf<T extends object>(made: Made<T> | undefined, n: number): T | undefined {
+  return typeof made === 'function' ? made(n) : made
+}
+
 /** A hidden value, so that one that gets out is known by sight. */
 export const SECRET = 'hidden-secret'
 

@@ -1,14 +1,13 @@
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { Children, Entity } from '../../data-service/entity/entity.js'
 import type { Column } from '../../data-service/entity/field.js'
 import { foreignKeys } from '../oracle/foreign-keys.js'
 import type { TestDatabase } from '../oracle/test-database.js'
 import { stored, type WireValue } from '../oracle/wire-value.js'
-import { OWNERS } from './caller.js'
-import { FIRST_VALUES, PARENT_VALUES, ROW_VALUES } from '../examples/every-entity/domain-values.js'
-import { guidOf, madeValue, type Values } from './made-values.js'
-import { ruleOf } from './rule-of.js'
-import { ownerColumn } from './rule.js'
-import { columnNames } from './table-rows.js'
+import { OWNERS } from './callers.js'
+import { type EntityValues, guidOf, madeOf, madeValue, type Values } from './made-values.js'
+import { ownerColumn, type Rule } from './rule.js'
+import { idColumn, quoted } from '../oracle/entity-oracle.js'
+import { columnNames } from './stored-rows.js'
 
 /** A row as it was put into the database, past the service. */
 export interface MadeRow {
@@ -29,6 +28,15 @@ interface Table {
   readonly name: string
   readonly columns: readonly Column[]
   readonly entity: Entity
+  /** The name of the children; undefined for the table of the root. */
+  readonly children?: string
+}
+
+/** What a RowMaker knows of an application. */
+interface MakerOptions {
+  readonly entities: readonly Entity[]
+  readonly ruleOf: (entity: Entity) => Rule
+  readonly values: Readonly<Record<string, EntityValues>>
 }
 
 /** Owners of the rows that each resource begins with; the third one never calls. */
@@ -37,15 +45,24 @@ const CHILDREN = 2
 
 /** Puts rows into a database, for any entity. */
 export class RowMaker {
+  readonly ruleOf: MakerOptions['ruleOf']
   readonly #database: TestDatabase
   readonly #entities: readonly Entity[]
+  readonly #values: MakerOptions['values']
   readonly #keys = new Map<string, ReadonlyMap<string, string>>()
   readonly #ids = new Map<string, bigint>()
   #made = 0
 
-  constructor(database: TestDatabase, entities: readonly Entity[]) {
+  constructor(database: TestDatabase, { entities, ruleOf, values }: MakerOptions) {
     this.#database = database
     this.#entities = entities
+    this.ruleOf = ruleOf
+    this.#values = values
+  }
+
+  /** What was stated of an entity's rows and bodies. */
+  valuesOf({ name }: Entity): EntityValues {
+    return this.#values[name] ?? {}
   }
 
   /** Six rows for each entity, what is referred to first; `states` are those that its rows take turns in. */
@@ -58,7 +75,7 @@ export class RowMaker {
       for (const [at, owner] of FIRST_OWNERS.entries()) {
         await this.row(entity, {
           owner,
-          values: { ...all[at % Math.max(1, all.length)], ...FIRST_VALUES[entity.name]?.[at] }
+          values: { ...all[at % Math.max(1, all.length)], ...this.valuesOf(entity).firstRows?.[at] }
         })
       }
     }
@@ -67,20 +84,21 @@ export class RowMaker {
 
   /** One more row with its children. */
   async row(entity: Entity, { owner = OWNERS[0], values = {} }: Wish = {}): Promise<MadeRow> {
-    const { name, table, columns, children } = entity
+    const { table, columns, children } = entity
+    const stated = this.valuesOf(entity)
     const root = await this.#insert(
       { name: table, columns, entity },
-      { owner, values: { ...ROW_VALUES[name], ...values } }
+      { owner, values: { ...madeOf(stated.rows, this.next()), ...values } }
     )
     const made: Record<string, MadeRow[]> = {}
     for (const one of children.filter(({ store }) => store === 'primary')) {
       const parent: Column = { name: one.foreignKey, column: one.foreignKey, field: columnOf(columns, 'id').field }
-      const part = { name: one.table, columns: [...one.columns, parent], entity }
+      const part = { name: one.table, columns: [...one.columns, parent], entity, children: one.name }
       made[one.name] = []
       for (let at = 0; at < CHILDREN; at++) {
         const wish = {
           owner,
-          values: { ...ROW_VALUES[`${name}.${one.name}`], [parent.name]: root.values['id'] ?? null }
+          values: { ...madeOf(stated.children?.[one.name], this.next()), [parent.name]: root.values['id'] ?? null }
         }
         made[one.name]?.push(await this.#insert(part, wish))
       }
@@ -89,22 +107,15 @@ export class RowMaker {
   }
 
   /** What a foreign key can hold: the id of a row of the same owner where rows have one; undefined for no such key. */
-  async referred(entity: Entity, { name, column, field }: Column, owner: number): Promise<WireValue | undefined> {
-    const target = (await this.#keysOf(entity.table)).get(column)
-    return target === undefined
-      ? undefined
-      : this.#parent({ target, unique: field.unique, path: `${entity.name}.${name}`, owner })
+  async referred(entity: Entity, column: Column, owner: number): Promise<WireValue | undefined> {
+    const target = (await this.#keysOf(entity.table)).get(column.column)
+    return target === undefined ? undefined : this.#parent({ target, entity, column, owner })
   }
 
   /** As `referred`, of a child's column. */
-  async referredByChild(
-    entity: Entity,
-    table: string,
-    { name, column, field }: Column
-  ): Promise<WireValue | undefined> {
-    const target = (await this.#keysOf(table)).get(column)
-    const path = `${entity.name}.${table}.${name}`
-    return target === undefined ? undefined : this.#parent({ target, unique: field.unique, path, owner: OWNERS[0] })
+  async referredByChild(entity: Entity, { table, name }: Children, column: Column): Promise<WireValue | undefined> {
+    const target = (await this.#keysOf(table)).get(column.column)
+    return target === undefined ? undefined : this.#parent({ target, entity, children: name, column, owner: OWNERS[0] })
   }
 
   /** A number that no row was made with before. */
@@ -113,23 +124,39 @@ export class RowMaker {
     return this.#made
   }
 
-  async #insert({ name, columns, entity }: Table, { owner, values }: Required<Wish>): Promise<MadeRow> {
+  async #insert(table: Table, { owner, values }: Required<Wish>): Promise<MadeRow> {
+    const { name, columns, entity } = table
+    const strangers = Object.keys(values).filter((one) => columns.every((column) => column.name !== one))
+    if (strangers.length > 0) {
+      throw new Error(`The values of ${entity.name} name ${strangers.join(', ')}, which ${name} has no property for.`)
+    }
     const n = this.next()
     const keys = await this.#keysOf(name)
     const row: Record<string, WireValue> = {}
     for (const column of columns) {
       row[column.name] = Object.hasOwn(values, column.name)
         ? (values[column.name] ?? null)
-        : await this.#value({ name, columns, entity }, { column, keys, owner, n })
+        : await this.#value(table, { column, keys, owner, n })
     }
     const version = Buffer.alloc(8)
     version.writeBigUInt64BE(0x0700_0000_0000_0000n + BigInt(n))
     const versioned = (await columnNames(this.#database, name)).includes('row_version')
-    const names = [...columns.map(({ column }) => column), ...(versioned ? ['row_version'] : [])]
-    await this.#database.run(`INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`, [
+    const names = [...columns.map(({ column }) => column), ...(versioned ? ['row_version'] : [])].map(quoted)
+    const text = `INSERT INTO ${quoted(name)} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+    const parameters = [
       ...columns.map(({ name: one, field }) => stored(this.#database.kind, field, row[one] ?? null)),
       ...(versioned ? [version] : [])
-    ])
+    ]
+    try {
+      await this.#database.run(text, parameters)
+    } catch (error) {
+      const member = table.children === undefined ? 'rows' : `children: { ${table.children}: …`
+      throw new Error(
+        `A row of ${name} cannot be inserted: ${String(error)}. It was ${JSON.stringify(row)}. ` +
+          `Say in \`values\` of describeEveryEntity what its columns must hold: { '${entity.name}': { ${member}: { … } } }`,
+        { cause: error }
+      )
+    }
     return { id: String(row['id']), version: version.toString('base64'), values: row, children: {} }
   }
 
@@ -138,36 +165,52 @@ export class RowMaker {
     of: { column: Column; keys: ReadonlyMap<string, string>; owner: number; n: number }
   ): Promise<WireValue> {
     const { column, keys, owner, n } = of
-    const isRoot = table.name === table.entity.table
-    if (column.name === 'id') return this.#newId(table.name, column, n)
-    if (isRoot && column.name === ownerColumn(ruleOf(table.entity))) return owner
+    const { entity, children } = table
+    if (column.name === 'id') return this.#newId(table, column, n)
+    if (children === undefined && column.name === ownerColumn(this.ruleOf(entity))) return owner
     const target = keys.get(column.column)
     if (target === undefined) return madeValue(column, n)
     // The first rows of a table that refers to itself have nobody to refer to.
     if (column.field.nullable) return null
-    const path = `${table.entity.name}.${column.name}`
-    return this.#parent({ target, unique: column.field.unique, path, owner })
+    return this.#parent({ target, entity, ...(children === undefined ? {} : { children }), column, owner })
   }
 
-  async #parent(of: { target: string; unique: boolean; path: string; owner: number }): Promise<WireValue> {
-    const { target, unique, path, owner } = of
-    const entity = this.#entities.find(({ table }) => table === target)
-    const values = PARENT_VALUES[path]
-    if (entity !== undefined && (unique || values !== undefined)) {
-      return (await this.row(entity, { owner, values: { ...values } })).values['id'] ?? null
+  async #parent(of: {
+    target: string
+    entity: Entity
+    children?: string
+    column: Column
+    owner: number
+  }): Promise<WireValue> {
+    const { target, entity, children, column, owner } = of
+    const referred = this.#entities.find(({ table }) => table === target)
+    const path = children === undefined ? column.name : `${children}.${column.name}`
+    const values = this.valuesOf(entity).references?.[path]
+    if (referred !== undefined && (column.field.unique || values !== undefined)) {
+      return (await this.row(referred, { owner, values: { ...values } })).values['id'] ?? null
     }
-    const owned = entity && ownerColumn(ruleOf(entity))
-    const column = owned === undefined || owned === 'id' ? undefined : columnOf(entity?.columns ?? [], owned).column
-    const [row] = await this.#database.run(
-      `SELECT id FROM ${target} ${column === undefined ? '' : `WHERE ${column} = ${owner}`} ORDER BY id LIMIT 1`
-    )
-    if (row === undefined) throw new Error(`${target} has no row for ${path}`)
-    return typeof row['id'] === 'bigint' ? Number(row['id']) : (row['id'] ?? null)
+    const owned = referred && ownerColumn(this.ruleOf(referred))
+    const ownedBy = owned === undefined || owned === 'id' ? undefined : columnOf(referred?.columns ?? [], owned).column
+    const id = idColumn(this.#columnsOf(target))
+    const scope = ownedBy === undefined ? '' : `WHERE ${quoted(ownedBy)} = ${owner}`
+    const [row] = await this.#database.run(`SELECT ${id} AS id FROM ${quoted(target)} ${scope} ORDER BY ${id} LIMIT 1`)
+    if (row === undefined) {
+      const reason = referred === undefined ? 'is the table of no entity' : 'has none yet'
+      throw new Error(
+        `${entity.name}.${path} needs a row of ${target}, which ${reason}: insert one in \`prepare\` of describeEveryEntity.`
+      )
+    }
+    return typeof row['id'] === 'bigint' ? idValue(row['id'], column) : (row['id'] ?? null)
   }
 
-  async #newId(table: string, { field }: Column, n: number): Promise<WireValue> {
+  #columnsOf(table: string): readonly Column[] {
+    const tables = this.#entities.flatMap((one) => [one, ...one.children])
+    return tables.find((one) => one.table === table)?.columns ?? []
+  }
+
+  async #newId({ name: table, columns }: Table, { field }: Column, n: number): Promise<WireValue> {
     if (field.type === 'guid') return guidOf(n)
-    const [row] = await this.#database.run(`SELECT MAX(id) AS last FROM ${table}`)
+    const [row] = await this.#database.run(`SELECT MAX(${idColumn(columns)}) AS last FROM ${quoted(table)}`)
     const [given, last] = [this.#ids.get(table) ?? 0n, BigInt(row?.['last'] ?? 0)]
     // Never that of a row that is gone: what was written down of it is still there.
     const id = (given > last ? given : last) + 1n
@@ -175,13 +218,17 @@ export class RowMaker {
     return field.type === 'long' ? id.toString() : Number(id)
   }
 
+  /** The entities that a row of this one cannot do without. */
   async #targets(entity: Entity): Promise<Entity[]> {
-    const tables = [
-      entity.table,
-      ...entity.children.filter(({ store }) => store === 'primary').map(({ table }) => table)
-    ]
-    const keys = await Promise.all(tables.map((table) => this.#keysOf(table)))
-    const referred = new Set(keys.flatMap((one) => [...one.values()]))
+    const referred = new Set<string>()
+    for (const { table, columns } of [entity, ...entity.children.filter(({ store }) => store === 'primary')]) {
+      const keys = await this.#keysOf(table)
+      for (const { name, column, field } of columns) {
+        const isOwner = table === entity.table && name === ownerColumn(this.ruleOf(entity))
+        const target = field.nullable && !isOwner ? undefined : keys.get(column)
+        if (target !== undefined) referred.add(target)
+      }
+    }
     return this.#entities.filter(
       (one) =>
         one !== entity && [one.table, ...one.children.map(({ table }) => table)].some((table) => referred.has(table))
@@ -199,4 +246,9 @@ function columnOf(columns: readonly Column[], name: string): Column {
   const found = columns.find((one) => one.name === name)
   if (found === undefined) throw new Error(`no column ${name}`)
   return found
+}
+
+/** A long is a string on the wire. */
+function idValue(id: bigint, { field }: Column): WireValue {
+  return field.type === 'long' ? id.toString() : Number(id)
 }

@@ -1,72 +1,92 @@
 import type { WireValue } from '../oracle/wire-value.js'
-import type { Call, Row } from './call.js'
-import type { Caller } from './caller.js'
+import type { Caller } from './callers.js'
+import type { Call, Row } from './transports.js'
 
 /** Who may use an operation, and which rows it reaches. */
 export type Guard = 'everyone' | Permitted | Owned | Predicated
 
+/** Callers who have the permission; every row. */
 interface Permitted {
   readonly permission: string
 }
 
-/** The bypass role reaches every row, an owner those whose `column` is the claim. */
-interface Owned {
+/** Owners reach the rows whose `column`, a property, is their owner claim. The bypass role reaches every row. */
+export interface Owned {
   readonly column: string
 }
 
-/** Rows by a predicate, of reads alone. */
+/** Rows by a predicate. It is for reads alone. */
 export interface Predicated {
-  /** Whether the caller sees the row: the predicate a second time and by hand. Bypass roles have no more than it says. */
+  /** Whether the caller sees the row. It also decides what the bypass role sees. */
   readonly rows: (row: Row, caller: Caller) => boolean
-  /** The code that a caller is rejected with, undefined for nobody's. Without it whoever has a token is answered. */
+  /**
+   * The code that the caller is rejected with, such as `ownership.denied`; undefined for a caller who is answered. Without
+   * this function whoever has a token is answered, and others are rejected with `auth.required`.
+   */
   readonly rejects?: (caller: Caller) => string | undefined
-  /** Whether the answer to the caller depends on the bypass role, which then must be set; never without it. */
+  /** Whether the answer to the caller depends on the bypass role, which then must be set; false without this function. */
   readonly asksForBypass?: (caller: Caller) => boolean
 }
 
-/** source.md's owner filter: a parameter that must equal the claim. */
+/** The owner filter of an entity: a parameter that must equal the owner claim. */
 export interface OwnerFilter {
+  /** The property that holds the owner. */
   readonly column: string
-  /** In the query, unless it is `id` and the route has one. */
+  /** The name of the query parameter. `id` is the id of the path where the route has one. */
   readonly parameter: string
   /** Operations, custom reads and actions by name; `*` for all. */
   readonly on: readonly string[]
-  /** Those of `on` whose requests may go without the parameter (AllowMissingOwner). */
+  /** Those of `on` whose requests may leave the parameter out (`allowMissingOwner`). */
   readonly mayBeAbsent: readonly string[]
 }
 
-/** A read of a resource's own. */
+/** A custom read, `GET /{resource}/{name}`. */
 export interface CustomReadRule {
-  /** What tells its items apart: each is the value itself where `bare`, else an object that has it. */
+  /** The first property of each item. */
   readonly property: string
+  /** Whether an item is the value of the property itself, and not an object that has it. */
   readonly bare: boolean
-  /** Values of the rows that it is about. */
+  /** The values of the rows that it shows. */
   readonly where: Readonly<Record<string, unknown>>
+  /** Whether the tests leave its rows to a test of the project's own, because they depend on parameters. */
+  readonly hasParameters?: boolean
 }
 
-/** What domain.md says of a resource, as a test uses it. */
+/** Property to the values that it may have. */
+export type States = Readonly<Record<string, readonly WireValue[]>>
+
+/** Who may do what with an entity, and what a caller sees of it. */
 export interface Rule {
-  readonly kind: 'root' | 'CRUD' | 'read'
-  /** What every reader sees of the DTO but `rowVersion`, computed and joined ones included. */
+  /** The writes that every resource may have, `create`, `update` and `delete`; `batch` comes with `create`. */
+  readonly writes: readonly string[]
+  /** What every reader sees of a row except `rowVersion`, computed and joined properties included. */
   readonly properties: readonly string[]
-  /** Whether the DTO has a `rowVersion`. */
+  /** Whether rows have a `rowVersion`. */
   readonly versioned: boolean
-  /** What takes permissions to be seen, `lines.unitCost` of children: name to the permissions, all of which it takes. */
+  /** Properties that take permissions, all of those named; of children by `lines.unitCost`. */
   readonly byPermission: Readonly<Record<string, readonly string[]>>
-  /** What `search` looks into. */
+  /** The properties that `search` looks into. */
   readonly searchable: readonly string[]
   readonly read: Guard
-  /** By-id reads where they differ. */
-  readonly get: Guard
-  /** undefined for a resource without writes. */
+  /** Reads that differ: `get`, `lookup`, or a custom read by its name. */
+  readonly reads: Readonly<Record<string, Guard>>
+  /** undefined for an entity without writes and actions. */
   readonly write: Guard | undefined
-  /** States in which a row may be deleted, by property; of no property where it may be in any. */
-  readonly deletable: Readonly<Record<string, readonly WireValue[]>>
-  /** Name to the permission it needs besides. */
+  /** The states in which a row may be deleted; of no property if it may be in any. */
+  readonly deletable: States
+  /** Action to the permission that it needs besides that of `write`, or undefined. */
   readonly actions: Readonly<Record<string, string | undefined>>
+  /** Action to the states in which it can be done; an action that is left out can be done in any. */
+  readonly states: Readonly<Record<string, States>>
   readonly customReads: Readonly<Record<string, CustomReadRule>>
   readonly ownerFilter: OwnerFilter | undefined
 }
+
+/**
+ * A rule that a project writes down a second time, by hand. What it leaves out is taken from the entity file, except
+ * `reads`: with `read` and without `reads`, all reads are held to `read`.
+ */
+export type EntityRule = Partial<Rule>
 
 /** Whether the permissions suffice to see the property. */
 export function mayRead({ byPermission }: Rule, name: string, permissions: ReadonlySet<string>): boolean {
@@ -79,15 +99,14 @@ export function propertiesFor(rule: Rule, permissions: ReadonlySet<string>): str
   return [...rule.properties, ...more]
 }
 
-/** The guard of an operation, of a custom read by its route. */
-export function guardOf(rule: Rule, operation: string): Guard {
-  if (operation === 'get') return rule.get
-  if (!isWrite(operation)) return rule.read
+/** The guard of an operation; of a custom read by its name. */
+export function guardOf(rule: Rule, { operation, name }: Pick<Call, 'operation' | 'name'>): Guard {
+  if (!isWrite(operation)) return rule.reads[operation === 'read' && name !== undefined ? name : operation] ?? rule.read
   if (rule.write === undefined) throw new TypeError('The resource has no writes')
   return rule.write
 }
 
-/** Whether a read is about a row at all, whoever calls: a custom one has its own condition. */
+/** Whether a read is about a row at all, whoever calls: a custom read has its own condition. */
 export function isAbout(rule: Rule, { name }: Pick<Call, 'name'>, row: Row): boolean {
   const where = name === undefined ? undefined : rule.customReads[name]?.where
   return Object.entries(where ?? {}).every(([property, value]) => row[property] === value)
@@ -97,8 +116,11 @@ export function isWrite(operation: string): boolean {
   return ['create', 'update', 'delete', 'act'].includes(operation)
 }
 
-/** The column that holds the owner of a row; undefined where no rule asks for one. */
-export function ownerColumn(rule: Rule): string | undefined {
-  const owned = [rule.read, rule.get, rule.write].find((guard) => typeof guard === 'object' && 'column' in guard)
-  return typeof owned === 'object' && 'column' in owned ? owned.column : undefined
+/** The property that holds the owner of a row; undefined if no guard asks for one. */
+export function ownerColumn({ read, reads, write }: Rule): string | undefined {
+  return [read, ...Object.values(reads), write].find((guard): guard is Owned => isOwned(guard))?.column
+}
+
+function isOwned(guard: Guard | undefined): guard is Owned {
+  return typeof guard === 'object' && 'column' in guard
 }

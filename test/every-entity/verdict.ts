@@ -1,6 +1,7 @@
-import type { Call, Row } from './call.js'
-import type { Caller } from './caller.js'
-import { guardOf, isWrite, type Guard, type OwnerFilter, type Predicated, type Rule } from './rule.js'
+import type { Entity } from '../../data-service/entity/entity.js'
+import { type Caller, type Callers, OWNERS } from './callers.js'
+import { type Guard, guardOf, isWrite, type OwnerFilter, ownerColumn, type Predicated, type Rule } from './rule.js'
+import { type Call, READS, type Row } from './transports.js'
 
 /** What must become of a call as far as who calls decides it. */
 interface Verdict {
@@ -14,7 +15,7 @@ interface Verdict {
 export function verdict(rule: Rule, call: Call, caller: Caller): Verdict {
   const admitted = admission(rule, call, caller)
   if (admitted.code !== 'ok') return admitted
-  const rows = ownRows(guardOf(rule, call.operation), caller)
+  const rows = ownRows(guardOf(rule, call), caller)
   if (rows === undefined) return rejected('ownership.denied')
   return { code: 'ok', reaches: (row) => admitted.reaches(row) && rows(row) }
 }
@@ -23,7 +24,7 @@ export function verdict(rule: Rule, call: Call, caller: Caller): Verdict {
 export function admission(rule: Rule, call: Call, caller: Caller): Verdict {
   const filter = filterOf(rule, call)
   if (caller.token === 'invalid') return rejected('auth.invalid-token')
-  const guard = guardOf(rule, call.operation)
+  const guard = guardOf(rule, call)
   if (guard === 'everyone' && filter === undefined) return { code: 'ok', reaches: everyRow }
   const rejection = typeof guard === 'object' && 'rows' in guard ? rejectionOf(guard, caller) : undefined
   if (rejection !== undefined) return rejected(rejection)
@@ -45,8 +46,9 @@ function withoutToken({ token }: Caller): string | undefined {
 }
 
 /** The permissions that a call needs. */
-export function neededFor(rule: Rule, { operation, name }: Call): string[] {
-  const guard = guardOf(rule, operation)
+export function neededFor(rule: Rule, call: Call): string[] {
+  const { operation, name } = call
+  const guard = guardOf(rule, call)
   const besides = operation === 'act' && name !== undefined ? rule.actions[name] : undefined
   return [
     ...new Set([
@@ -98,4 +100,38 @@ function ownRows(guard: Guard, caller: Caller): ((row: Row) => boolean) | undefi
 
 function rejected(code: string): Verdict {
   return { code, reaches: () => false }
+}
+
+/** Everybody that a call is tried by: where rows have owners, with each kind of claim that names none. */
+export function everyCaller(callers: Callers, rule: Rule, call: Call): Caller[] {
+  const owned = ownerColumn(rule) !== undefined
+  return [...callers.of(neededFor(rule, call)), ...(owned ? callers.malformedOwners() : [])]
+}
+
+/** A call without the owner parameter and, where a filter reads one from the query, with each owner's. */
+export function withOwners(rule: Rule, call: Call): Call[] {
+  const filter = filterOf(rule, call)
+  if (filter === undefined || filter.parameter === 'id') return [call]
+  return [
+    call,
+    ...OWNERS.map((owner) => ({ ...call, owner: { parameter: filter.parameter, values: [String(owner)] } }))
+  ]
+}
+
+/** An id that no row has. */
+export function absentId({ columns }: Entity): string {
+  return columns[0]?.field.type === 'guid' ? 'ffffffff-0000-4000-8000-000000000000' : '999999999'
+}
+
+/** The reads that answer many rows. */
+export function collections(rule: Rule): Pick<Call, 'operation' | 'name' | 'pageSize'>[] {
+  return [
+    ...READS.filter((operation) => operation !== 'get').map((operation) => ({
+      operation,
+      ...(operation === 'paged' ? { pageSize: '500' } : {})
+    })),
+    ...Object.entries(rule.customReads)
+      .filter(([, { hasParameters }]) => hasParameters !== true)
+      .map(([name]) => ({ operation: 'read' as const, name }))
+  ]
 }

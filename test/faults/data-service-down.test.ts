@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describeApi } from '../api/api-store.js'
 import { ids } from '../api/http-call.js'
-import { listening } from '../harness/stack.js'
-import { type ServiceProcess, startProcess, STORE } from '../stack/service-process.js'
+import { STORE } from '../harness/stack.js'
+import { listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
 
 describeApi('with the data service down', (store) => {
   let again: ServiceProcess | undefined

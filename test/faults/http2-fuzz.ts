@@ -7,7 +7,7 @@ import { expect } from 'chai'
 import { Authority } from '../harness/certificates.js'
 import { freshDatabase } from '../harness/database.js'
 import { openHttp2, overHttp1, overHttp2 } from '../harness/https.js'
-import { startStack, type Stack } from '../harness/stack.js'
+import { type Stack, startStack } from '../harness/stack.js'
 import { FLAG, frame as rawFrame, headerBlock, PREFACE, TYPE } from './http2-frames.js'
 
 const DATA = TYPE.data

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
-import { startStack, type Stack } from '../harness/stack.js'
+import { type Stack, startStack } from '../harness/stack.js'
 
 describe('the files under DATA_DIR', function () {
   this.timeout(60_000)

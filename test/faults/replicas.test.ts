@@ -8,8 +8,8 @@ import type { Answer } from '../api/http-call.js'
 import { sendTo, type Write } from '../api/writes/send.js'
 import { select } from '../api/writes/stored.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../harness/database.js'
-import { type ServiceProcess, startProcess, STORE } from '../stack/service-process.js'
-import { listening, startStack, type Stack } from '../harness/stack.js'
+import { listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
+import { type Stack, startStack, STORE } from '../harness/stack.js'
 
 /** Clients that read, and as many that create orders. */
 const CLIENTS = 3

@@ -1,5 +1,7 @@
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect } from 'chai'
+import { packageRoot } from '../harness/package-root.js'
 import { EVERYTHING, importsOf, PRODUCT, type SourceFile, sourceFiles } from './source-files.js'
 
 /** Imports of the files that the rule names and does not allow, as `file → import`. */
@@ -62,6 +64,26 @@ describe('imports', () => {
     expect(reached).to.include('data-service/entity/define-entity.ts')
     const heavy = ['sequelize', 'mysql2', 'umzug', 'fastify', '@grpc/grpc-js', 'jsonwebtoken', 'pino']
     expect(reached.filter((one) => heavy.includes(one) || under('gateway')(one))).to.deep.equal([])
+  })
+
+  it('of the entry point for tests reach what is packed alone, and every file that is packed for it', () => {
+    const packed = ['every-entity', 'oracle', 'public', 'stack'].map((folder) => `test/${folder}`)
+    const tests = sourceFiles(...packed)
+    const entry = 'test/public/testing.ts'
+    // With types: what is packed has declarations.
+    const reached = reach(entry, [...product, ...tests], importsOf)
+    const known = (path: string): boolean => [...PRODUCT, ...packed].some((folder) => under(folder)(path))
+    expect(reached.filter((one) => one.endsWith('.ts') && !known(one))).to.deep.equal([])
+    expect(tests.map(({ path }) => path).filter((path) => path !== entry && !reached.includes(path))).to.deep.equal([])
+    const packages = reached.filter((one) => !one.endsWith('.ts') && !one.startsWith('node:'))
+    const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+      readonly files: readonly string[]
+      readonly dependencies: Readonly<Record<string, string>>
+      readonly peerDependencies: Readonly<Record<string, string>>
+    }
+    const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+    expect(packages.filter((one) => !installed.includes(one))).to.deep.equal([])
+    expect(manifest.files).to.include.members(packed.map((folder) => `dist/${folder}/`))
   })
 
   it('of shared reach neither the gateway nor the data service', () => {
@@ -185,14 +207,18 @@ describe('imports', () => {
 })
 
 /** Everything that a file imports at run time, directly or through others: files and packages. */
-function reach(entry: string, files: readonly SourceFile[]): string[] {
+function reach(
+  entry: string,
+  files: readonly SourceFile[],
+  imports = (file: SourceFile): string[] => importsOf(withoutTypeImports(file))
+): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const found = new Set<string>()
   const visit = (path: string): void => {
     if (found.has(path)) return
     found.add(path)
     const file = byPath.get(path)
-    if (file !== undefined) for (const imported of importsOf(withoutTypeImports(file))) visit(imported)
+    if (file !== undefined) for (const imported of imports(file)) visit(imported)
   }
   visit(entry)
   return [...found]

@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { outputRoot } from './package-root.js'
-import { dataServiceOf, GATEWAY, startProcess, type LogEntry, type ServiceProcess } from '../stack/service-process.js'
+import { GATEWAY, listening, type LogEntry, type ServiceProcess, startProcess } from '../stack/service-process.js'
+
+/** The arguments of `uniform-rest` that run the data service of the compiled application in a folder of this build. */
+export function dataServiceOf(application: string): readonly string[] {
+  return ['start', 'data-service', '--app', join(outputRoot, application)]
+}
+
+/** Those that run the data service of the reference store. */
+export const STORE = dataServiceOf('examples/store')
 
 export interface StackOptions {
   /** Of freshDatabase, or any other two URLs. */
@@ -76,12 +84,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await stop()
     throw error
   }
-}
-
-/** The text under `member` of the line a process logs once it serves. */
-export async function listening(service: ServiceProcess, member: 'address' | 'url'): Promise<string> {
-  const entry = await service.logged((one) => one['msg'] === 'listening' && typeof one[member] === 'string')
-  return String(entry[member]).replace(/\/$/, '')
 }
 
 function named(process: string, service: ServiceProcess): LogEntry[] {

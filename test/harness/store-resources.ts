@@ -7,6 +7,7 @@ interface More {
   readonly nullable?: boolean
   readonly scale?: number
   readonly selectable?: boolean
+  readonly sortable?: boolean
 }
 
 function property(name: string, type: WireType, more: More & { sql: string }): OracleProperty {
@@ -28,7 +29,7 @@ export const products: OracleResource = {
     property('isActive', 'bool', { sql: 't.is_active' }),
     property('releasedAt', 'dateTime', { sql: 't.released_at', nullable: true }),
     property('externalId', 'guid', { sql: 't.external_id', nullable: true }),
-    property('description', 'string', { sql: 't.description', nullable: true })
+    property('description', 'string', { sql: 't.description', nullable: true, sortable: false })
   ]
 }
 

@@ -1,16 +1,15 @@
+import { join } from 'node:path'
 import { call, type Answer, type CallOptions } from '../api/http-call.js'
-import { ADMIN, type Caller } from '../every-entity/caller.js'
-import { TokenMint } from '../stack/token-mint.js'
-import { type DatabaseKind, eachDatabase, type FreshDatabase, freshDatabase } from '../harness/database.js'
-import { type Stack, startStack } from '../harness/stack.js'
+import { type DatabaseKind, eachDatabase } from '../harness/database.js'
+import { outputRoot } from '../harness/package-root.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
+import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
+import { type Stack, startStack } from '../stack/stack.js'
 
 type Claims = Readonly<Record<string, unknown>>
 
 /** A gateway and a data service that serves the library, over a database of their own. */
 export class LibraryStore {
-  readonly #mint = new TokenMint()
-  readonly #callers = new Map<Claims, Caller>()
   #running: { readonly database: FreshDatabase; readonly stack: Stack; readonly sql: TestDatabase } | undefined
 
   /** Past the service. */
@@ -28,14 +27,15 @@ export class LibraryStore {
 
   async start(kind: DatabaseKind, env: Readonly<Record<string, string>> = {}): Promise<void> {
     const database = await freshDatabase(kind)
-    const app = 'test/library'
-    const settings = { SAMPLE_DATA: 'false', ...(await this.#mint.settings()), ...env }
-    const stack = await startStack({ database, app, env: settings })
+    const stack = await startStack({
+      app: join(outputRoot, 'test/library'),
+      database,
+      env: { OWNER_BYPASS_ROLE: 'Admin', ...env }
+    })
     this.#running = { database, stack, sql: await openTestDatabase(database.url) }
   }
 
   async stop(): Promise<void> {
-    await using _mint = this.#mint
     if (this.#running === undefined) return
     const { database, stack, sql } = this.#running
     await sql.close()
@@ -45,21 +45,12 @@ export class LibraryStore {
 
   /** With a token of these claims, or without any. */
   as(claims: Claims | undefined, target: string, options: CallOptions = {}): Promise<Answer> {
-    return call(this.stack.url, target, { ...options, token: claims && this.#mint.of(this.#callerOf(claims)) })
+    return call(this.stack.url, target, { ...options, token: claims && this.stack.token(claims) })
   }
 
   /** An access token of these claims. */
   tokenOf(claims: Claims): string {
-    const token = this.#mint.of(this.#callerOf(claims))
-    if (token === undefined) throw new Error('These claims are nobody')
-    return token
-  }
-
-  /** Claims that come again are the same caller, whose token is signed once. */
-  #callerOf(claims: Claims): Caller {
-    const caller = this.#callers.get(claims) ?? { ...ADMIN, claims }
-    this.#callers.set(claims, caller)
-    return caller
+    return this.stack.token(claims)
   }
 
   #get() {

@@ -3,9 +3,11 @@ import type { OracleRow } from './load-rows.js'
 import { comparable } from './operand.js'
 import type { OracleProperty, OracleResource } from './resource.js'
 
-/** A paged read as a client spells it. */
+/** A paged read as a client spells it. Default: sorted by `id` ascending, page 1, 10 rows a page. */
 export interface OracleQuery {
-  readonly filters: readonly { readonly property: string; readonly operator: string; readonly value: string }[]
+  readonly filters?:
+    readonly { readonly property: string; readonly operator: string; readonly value: string }[] | undefined
+  /** Words, all of which must be in some searchable property. */
   readonly search?: string | undefined
   readonly sortColumn?: string | undefined
   readonly sortDirection?: string | undefined
@@ -13,8 +15,8 @@ export interface OracleQuery {
   readonly pageSize?: number | undefined
 }
 
-/** What the contract makes of it: the codes of all violations, or the page. */
-type OracleAnswer =
+/** What the contract makes of it: the codes of all violations, or the page with the number of rows on all pages. */
+export type OracleAnswer =
   | { readonly rejected: readonly string[] }
   | { readonly rejected: null; readonly items: readonly OracleRow[]; readonly total: number }
 
@@ -26,9 +28,9 @@ export function answer(resource: OracleResource, rows: readonly OracleRow[], que
     resource.properties.find((one) => one.name.toLowerCase() === name.toLowerCase())
   const violations: string[] = []
   const tests: { property: OracleProperty; test: Test }[] = []
-  for (const { property: name, operator, value } of query.filters) {
+  for (const { property: name, operator, value } of query.filters ?? []) {
     const property = find(name)
-    const test = property && parseCondition(property, operator, value)
+    const test = property?.filterable === false ? undefined : property && parseCondition(property, operator, value)
     if (property === undefined || test === undefined) violations.push('filter.property.unknown')
     else if ('code' in test) violations.push(test.code)
     else tests.push({ property, test })
@@ -73,7 +75,7 @@ function sortKeys(
   const names = (query.sortColumn ?? 'id').toLowerCase().split(',')
   const sorts = names.map(find)
   if (names.length > 4 || new Set(names).size < names.length) wrong.push('sort.property.unknown')
-  if (sorts.some((one) => one === undefined || one.name === 'description')) wrong.push('sort.property.unknown')
+  if (sorts.some((one) => one === undefined || one.sortable === false)) wrong.push('sort.property.unknown')
   const directions = (query.sortDirection ?? 'asc').toLowerCase().split(',')
   // Where the columns are too many, nobody knows how many directions they would take.
   const countIsWrong = directions.length > 1 && names.length <= 4 && directions.length !== names.length

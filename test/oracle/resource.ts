@@ -1,4 +1,4 @@
-/** The types of columns, as Describe names them. */
+/** The types of properties, as Describe names them. */
 export type WireType = 'string' | 'bool' | 'int' | 'long' | 'decimal' | 'dateTime' | 'guid'
 
 export interface OracleProperty {
@@ -10,6 +10,10 @@ export interface OracleProperty {
   readonly sql: string
   /** Whether `fields` takes it. */
   readonly selectable: boolean
+  /** Whether filters take it; they do without this member. */
+  readonly filterable?: boolean
+  /** Whether `sortColumn` takes it; it does without this member. */
+  readonly sortable?: boolean
 }
 
 export interface OracleResource {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freshDatabase, type FreshDatabase } from '../harness/database.js'
 import { packageRoot } from '../harness/package-root.js'
-import { startStack, type Stack } from '../harness/stack.js'
+import { type Stack, startStack } from '../harness/stack.js'
 
 describe('docs/grpc.md', () => {
   let database: FreshDatabase

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { pathToFileURL } from 'node:url'
-import { outputRoot, packageRoot } from '../harness/package-root.js'
+import { fileURLToPath } from 'node:url'
 
+/** Milliseconds that a process has to end after SIGTERM. */
 const STOP_MS = 15_000
+
+/** The folder of the compiled code that this file is part of, and the one above it, which holds package.json. */
+const outputRoot = new URL('../../', import.meta.url)
+const packageRoot = new URL('../', outputRoot)
 
 /** A line of a process's log; what was no JSON comes as `{ text }`. */
 export type LogEntry = Readonly<Record<string, unknown>>
@@ -33,26 +36,22 @@ export const GATEWAY_SECRET = 'the-secret-that-tests-give-to-both'
 /** The arguments of the command `uniform-rest` that run a gateway. */
 export const GATEWAY = ['start', 'gateway'] as const
 
-/** Those that run the data service of the compiled application in a folder of this build. */
-export function dataServiceOf(application: string): readonly string[] {
-  return ['start', 'data-service', '--app', join(outputRoot, application)]
-}
-
-/** Those that run the data service of the reference store. */
-export const STORE = dataServiceOf('examples/store')
-
 /**
- * Runs `uniform-rest` with arguments, or a compiled module, from the build that the test is part of, in a process with
+ * Runs `uniform-rest` with arguments, or a compiled module, from the build that this file is part of, in a process with
  * this environment and no other variables but PATH and GATEWAY_SECRET. It ends with the process that started it, whatever
  * becomes of that.
  */
-export function startProcess(what: readonly string[] | string, env: Readonly<Record<string, string>>): ServiceProcess {
-  const preload = pathToFileURL(join(outputRoot, 'cli/end-with-parent.js')).href
+export function startProcess(
+  what: readonly string[] | string,
+  env: Readonly<Record<string, string>>,
+  cwd = fileURLToPath(packageRoot)
+): ServiceProcess {
+  const preload = new URL('cli/end-with-parent.js', outputRoot).href
   const [module, args] = typeof what === 'string' ? [what, []] : ['cli/main.js', what]
   const name = typeof what === 'string' ? what : what.slice(0, 2).join(' ')
-  const program = ['--enable-source-maps', '--import', preload, join(outputRoot, module), ...args]
+  const program = ['--enable-source-maps', '--import', preload, fileURLToPath(new URL(module, outputRoot)), ...args]
   const child = spawn(process.execPath, program, {
-    cwd: packageRoot,
+    cwd,
     env: { PATH: process.env['PATH'], GATEWAY_SECRET, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc']
   })
@@ -101,6 +100,12 @@ export function startProcess(what: readonly string[] | string, env: Readonly<Rec
       await ended
     }
   }
+}
+
+/** The text under `member` of the line a process logs once it serves. */
+export async function listening(service: ServiceProcess, member: 'address' | 'url'): Promise<string> {
+  const entry = await service.logged((one) => one['msg'] === 'listening' && typeof one[member] === 'string')
+  return String(entry[member]).replace(/\/$/, '')
 }
 
 function parse(line: string): LogEntry {

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { eachDatabase } from '../../harness/database.js'
-import { startStack, type Stack } from '../../harness/stack.js'
+import { type Stack, startStack } from '../../harness/stack.js'
 import { openTestDatabase } from '../../oracle/test-database.js'
 import { call } from '../http-call.js'
 import { hold } from '../writes/hold.js'

@@ -1,7 +1,6 @@
-import { type Ended, runAccountCommand, startAccountCommand } from '../../stack/account-command.js'
-import { GATEWAY, type LogEntry, type ServiceProcess, startProcess } from '../../stack/service-process.js'
+import { type Ended, runAccountCommand, startAccountCommand } from '../../harness/account-command.js'
+import { GATEWAY, listening, type LogEntry, type ServiceProcess, startProcess } from '../../stack/service-process.js'
 import { eachDatabase, type DatabaseKind } from '../../harness/database.js'
-import { listening } from '../../harness/stack.js'
 import { DataServices } from '../auth/data-services.js'
 import { call, type Answer, type CallOptions } from '../http-call.js'
 

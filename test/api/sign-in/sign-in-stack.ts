@@ -1,6 +1,8 @@
+import { linkAccount } from '../../../data-service/auth/account-links.js'
+import { createAuthStore } from '../../../data-service/sql/accounts.js'
+import { connect } from '../../../data-service/sql/connect.js'
 import { type DatabaseKind, eachDatabase } from '../../harness/database.js'
 import { startStack, type Stack } from '../../harness/stack.js'
-import { type Ended, runAccountCommand } from '../../stack/account-command.js'
 import { freePort } from '../../runner/free-port.js'
 import { DataServices } from '../auth/data-services.js'
 import { type Answer, json } from '../http-call.js'
@@ -14,7 +16,6 @@ interface SignInOptions {
   readonly settings?: Settings
   /** Whether the provider is there when the processes start. */
   readonly isProviderUp?: boolean
-  readonly providerHost?: 'localhost'
 }
 
 interface Running {
@@ -26,18 +27,20 @@ interface Running {
 /** Gateway and data service with sign-in at a provider of their own. */
 export class SignInStack {
   readonly #kind: DatabaseKind
-  readonly #options: SignInOptions
+  readonly #settings: Settings
+  readonly #isProviderUp: boolean
   #running: Running | undefined
 
-  constructor(kind: DatabaseKind, options: SignInOptions) {
+  constructor(kind: DatabaseKind, { settings = {}, isProviderUp = true }: SignInOptions) {
     this.#kind = kind
-    this.#options = options
+    this.#settings = settings
+    this.#isProviderUp = isProviderUp
   }
 
   async start(): Promise<void> {
     const gatewayPort = await freePort()
-    const provider = await TestProvider.start(`http://127.0.0.1:${gatewayPort}`, this.#options.providerHost)
-    if (this.#options.isProviderUp === false) await provider.pause()
+    const provider = await TestProvider.start([`http://127.0.0.1:${gatewayPort}`])
+    if (!this.#isProviderUp) await provider.pause()
     const services = await DataServices.over(this.#kind)
     const stack = await startStack({
       database: services.database,
@@ -47,7 +50,7 @@ export class SignInStack {
         OIDC_ISSUER: provider.issuer,
         OIDC_CLIENT_ID: CONFIDENTIAL.client_id,
         OIDC_CLIENT_SECRET: CONFIDENTIAL.client_secret,
-        ...this.#options.settings
+        ...this.#settings
       }
     })
     this.#running = { services, stack, provider }
@@ -75,16 +78,18 @@ export class SignInStack {
     return this.stack.url
   }
 
-  /** Runs `uniform-rest account` on the database. */
-  async account(...args: readonly string[]): Promise<Ended> {
-    const { database, dataDir } = this.#get().services
-    return await runAccountCommand(args, { env: { DATABASE_URL: database.url, DATA_DIR: dataDir } })
-  }
-
-  /** Lets a person of the provider sign in to an account. */
-  async link(email: string, subject: string): Promise<void> {
-    const { errors } = await this.account('link', email, '--issuer', this.provider.issuer, '--subject', subject)
-    if (errors !== '') throw new Error(errors)
+  /** As the command does it. */
+  async link(email: string, subject: string): Promise<string> {
+    const database = connect(this.databaseUrl)
+    const transactions = database.openTransactions()
+    try {
+      const store = createAuthStore(database, { transactions, random: Math.random })
+      const identity = { issuer: this.provider.issuer, subject }
+      return await linkAccount(store, { email, identity, signal: AbortSignal.timeout(10_000) }, Date.now)
+    } finally {
+      await transactions.close()
+      await database.sequelize.close()
+    }
   }
 
   /** From the first request to the provider's redirect back. Resolves with the URL of the callback. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { listening, startStack, type Stack } from '../../harness/stack.js'
-import { GATEWAY, type ServiceProcess, startProcess } from '../../stack/service-process.js'
+import { type Stack, startStack } from '../../harness/stack.js'
+import { GATEWAY, listening, type ServiceProcess, startProcess } from '../../stack/service-process.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../../harness/database.js'
 import { GrpcCaller } from '../../stack/grpc-caller.js'
 import { sendTo } from './send.js'

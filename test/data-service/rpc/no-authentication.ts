@@ -10,7 +10,6 @@ export const noAuthentication: AuthDeps = {
   store: {
     findAccount: unused,
     listAccounts: unused,
-    listLinks: unused,
     findAttempts: unused,
     transaction: unused,
     purgeAttempts: unused,

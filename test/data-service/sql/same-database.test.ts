@@ -1,3 +1,4 @@
+import { STORE } from '../../harness/stack.js'
 import { link, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -6,7 +7,7 @@ import { connect, sameDatabase, sameUrl } from '../../../data-service/sql/connec
 import type { Database } from '../../../data-service/sql/engines/engine.js'
 import { startRelay } from '../../gateway/key-ring/relay.js'
 import { freshDatabase } from '../../harness/database.js'
-import { startProcess, STORE } from '../../stack/service-process.js'
+import { startProcess } from '../../stack/service-process.js'
 
 describe('two URLs of databases', () => {
   const SAME = [

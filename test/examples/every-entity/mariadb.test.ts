@@ -1,3 +1,4 @@
 import { describeEveryEntity } from '../../every-entity/every-entity.js'
+import { everyEntityOfTheStore } from './store.js'
 
-describeEveryEntity('mysql')
+describeEveryEntity({ ...everyEntityOfTheStore, databases: ['mysql'] })

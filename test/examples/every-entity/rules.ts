@@ -1,12 +1,13 @@
 import type { Guard, OwnerFilter, Rule } from '../../every-entity/rule.js'
 
+const WRITES = { root: ['create', 'delete'], CRUD: ['create', 'update', 'delete'], read: [] } as const
+
 /**
  * Who may do what with the resources of domain.md, and in which states their rows may be deleted (docs/store-rules.md),
  * written down a second time and by hand: nothing here comes from the entity files, so that a scope, a permission or a
- * state that goes missing there shows. A resource that is not here is judged by
- * what its entity file declares (rule-of.ts).
+ * state that goes missing there shows. A resource that is not here is judged by what its entity file declares.
  */
-export const RULES: Readonly<Record<string, Rule>> = {
+export const RULES: Readonly<Record<string, StoreRule>> = {
   products: rule(
     'CRUD',
     'id name sku categoryId price weightGrams barcode isActive releasedAt externalId description displayName',
@@ -28,7 +29,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     searchable: 'name email phone'.split(' '),
     ...managed('customers:manage'),
     byPermission: byPermission('invoices:manage', 'creditLimit'),
-    get: own('id'),
+    reads: { get: own('id') },
     ownerFilter: { column: 'id', parameter: 'id', on: ['get'], mayBeAbsent: [] },
     actions: actions('change-address suspend reinstate')
   }),
@@ -37,7 +38,14 @@ export const RULES: Readonly<Record<string, Rule>> = {
     ...owned('customerId'),
     byPermission: byPermission('orders:manage', 'lines.unitCost'),
     deletable: { status: ['placed', 'cancelled'] },
-    actions: { ...actions('pay cancel'), ...actions('ship update-shipment deliver', 'orders:manage') }
+    actions: { ...actions('pay cancel'), ...actions('ship update-shipment deliver', 'orders:manage') },
+    states: {
+      pay: { status: ['placed'] },
+      ship: { status: ['paid'] },
+      'update-shipment': { status: ['shipped'] },
+      deliver: { status: ['shipped'] },
+      cancel: { status: ['placed', 'paid'] }
+    }
   }),
   'shopping-carts': rule('root', 'id customerId currency couponCode updatedAt', {
     ...owned('customerId'),
@@ -124,18 +132,20 @@ export const RULES: Readonly<Record<string, Rule>> = {
   })
 }
 
-type Said = Pick<Rule, 'read' | 'write' | 'actions'> & Partial<Rule>
+/** Every part has to be said but the states of actions, which are those of the entity file where domain.md is silent. */
+type StoreRule = Omit<Rule, 'states'> & Partial<Pick<Rule, 'states'>>
+type Said = Pick<StoreRule, 'read' | 'write' | 'actions'> & Partial<StoreRule>
 
-function rule(kind: Rule['kind'], names: string, said: Said): Rule {
+function rule(kind: keyof typeof WRITES, names: string, said: Said): StoreRule {
   const ownerFilter: OwnerFilter | undefined = undefined
   return {
-    kind,
+    writes: WRITES[kind],
     properties: names.split(' '),
     byPermission: {},
     deletable: {},
     versioned: true,
     searchable: [],
-    get: said.read,
+    reads: {},
     customReads: {},
     ownerFilter,
     ...said

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { freshDatabase } from '../../harness/database.js'
 import { request } from '../../harness/http.js'
 import type { LogEntry } from '../../stack/service-process.js'
-import { startStack, type Stack } from '../../harness/stack.js'
+import { type Stack, startStack } from '../../harness/stack.js'
 import { descriptors, holdsNoMore, type Random } from '../fuzz.js'
 import { closeLocally, listenLocally } from '../../harness/local-server.js'
 

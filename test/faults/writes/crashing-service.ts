@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApiStore } from '../../api/api-store.js'
 import type { Answer } from '../../api/http-call.js'
-import { type ServiceProcess, startProcess, STORE } from '../../stack/service-process.js'
-import { listening } from '../../harness/stack.js'
+import { listening, type ServiceProcess, startProcess } from '../../stack/service-process.js'
+import { STORE } from '../../harness/stack.js'
 import type { Crash } from './crash-on-statement.js'
 
 const TIMEOUT_MS = 20_000

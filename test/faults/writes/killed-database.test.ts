@@ -6,7 +6,7 @@ import { insertFixture } from '../../api/fixture.js'
 import type { Answer } from '../../api/http-call.js'
 import { etagOf, rowIn, sendTo, type Write } from '../../api/writes/send.js'
 import { count, select } from '../../api/writes/stored.js'
-import { startStack, type Stack } from '../../harness/stack.js'
+import { type Stack, startStack } from '../../harness/stack.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
 import { startPrivateServer, type PrivateServer } from '../../runner/database-server.js'
 

@@ -1,34 +1,19 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import type { Column } from '../../data-service/entity/field.js'
+import { idColumn, quoted } from '../oracle/entity-oracle.js'
 import type { TestDatabase } from '../oracle/test-database.js'
-import { type WireValue, wireValue } from '../oracle/wire-value.js'
-
-export type StoredRow = Readonly<Record<string, WireValue>>
-
-/** Every row of an entity's table by SQL of our own, past the service, in order of id; hidden columns included. */
-export async function tableRows(database: TestDatabase, { table, columns }: Entity): Promise<StoredRow[]> {
-  const names = columns.map(({ column }) => column).join(', ')
-  const rows = await database.run(`SELECT ${names} FROM ${table} ORDER BY id`)
-  return rows.map((row) =>
-    Object.fromEntries(columns.map((column) => [column.name, wireOf(column, row[column.column] ?? null)]))
-  )
-}
-
-function wireOf({ name, field }: Column, raw: Parameters<typeof wireValue>[1]): WireValue {
-  const { type, nullable, scale } = field
-  return wireValue({ name, type, nullable, scale, sql: name, selectable: true }, raw)
-}
+import type { Rule } from './rule.js'
 
 /** What a write could change: the versions of all rows of all tables, and what was written down of whom. */
 export async function fingerprint(database: TestDatabase, entities: readonly Entity[]): Promise<string> {
-  const tables = entities.flatMap(({ table, children }) => [
-    table,
-    ...children.filter(({ store }) => store === 'primary').map((one) => one.table)
+  const tables = entities.flatMap(({ table, columns, children }) => [
+    { table, columns },
+    ...children.filter(({ store }) => store === 'primary')
   ])
   const parts: string[] = []
-  for (const table of tables) {
+  for (const { table, columns } of tables) {
     const version = (await columnNames(database, table)).includes('row_version') ? 'HEX(row_version)' : "''"
-    const rows = await database.run(`SELECT id, ${version} AS version FROM ${table} ORDER BY id`)
+    const id = idColumn(columns)
+    const rows = await database.run(`SELECT ${id} AS id, ${version} AS version FROM ${quoted(table)} ORDER BY ${id}`)
     parts.push(`${table} ${rows.map(({ id, version }) => `${String(id)}:${String(version)}`).join(' ')}`)
   }
   return parts.join('\n')
@@ -61,10 +46,27 @@ export async function auditEntries(
 /** In base64, empty where rows have none; undefined for a row that is not there. */
 export async function storedVersion(
   database: TestDatabase,
-  { table, versioned }: Entity,
+  { table, columns, versioned }: Entity,
   id: string
 ): Promise<string | undefined> {
   const version = versioned ? 'HEX(row_version)' : "''"
-  const [row] = await database.run(`SELECT ${version} AS version FROM ${table} WHERE id = ?`, [id])
+  const [row] = await database.run(
+    `SELECT ${version} AS version FROM ${quoted(table)} WHERE ${idColumn(columns)} = ?`,
+    [id]
+  )
   return row === undefined ? undefined : Buffer.from(String(row['version']), 'hex').toString('base64')
+}
+
+/** Columns that the table has and the resource shows nobody, as the database itself tells. */
+export async function hiddenNames(
+  database: TestDatabase,
+  { table }: Entity,
+  { properties, byPermission, versioned }: Rule
+): Promise<string[]> {
+  const shown = new Set([...properties, ...Object.keys(byPermission), ...(versioned ? ['rowVersion'] : [])])
+  return (await columnNames(database, table)).map(camelCase).filter((name) => !shown.has(name))
+}
+
+function camelCase(column: string): string {
+  return column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

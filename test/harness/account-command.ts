@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { parseAccountArguments } from '../../cli/account.js'
 import { withAccounts } from '../../data-service/commands.js'
 import store from '../../examples/store/uniform-rest.config.js'
-import { outputRoot } from '../harness/package-root.js'
+import { outputRoot } from './package-root.js'
 
 /** A command that has ended. */
 export interface Ended {

@@ -1,0 +1,146 @@
+import { permissionsIn, permissionsOf, type Roles } from '../../data-service/auth/claims.js'
+
+/** Somebody who calls, as the token says it. */
+export interface Caller {
+  /** For messages. */
+  readonly name: string
+  /** `none` sends no token, `invalid` one that must be rejected. */
+  readonly token: 'none' | 'invalid' | 'good'
+  /** The claims of the token, without those that every token has. */
+  readonly claims: Readonly<Record<string, unknown>>
+  /** The owner that the claims name. */
+  readonly owner: number | null
+  readonly bypass: boolean
+  readonly permissions: ReadonlySet<string>
+}
+
+/** Two owners, each with rows in every owned resource. */
+export const OWNERS = [1, 2] as const
+const [OWNER, OTHER] = OWNERS
+
+/** Contract section 6: these count as no claim at all. */
+const MALFORMED_OWNERS: readonly unknown[] = ['', 'abc', 1.5, [OWNER], { a: 1 }, null, true, ' 1', '1.0', 2 ** 53]
+
+export const ANONYMOUS = caller('no token', { token: 'none' })
+const OWNERLESS = caller('no owner claim', {})
+
+/** What an application says of those who call it. */
+export interface CallersOptions {
+  readonly roles: Roles
+  /** The claim that names the owner of rows. */
+  readonly ownerClaimType: string
+  /** The role of OWNER_BYPASS_ROLE. */
+  readonly bypassRole: string
+  /** What each role may do, written down a second time; permissions that none of these has are those of `roles`. */
+  readonly rolesByHand?: Readonly<Record<string, readonly string[]>>
+}
+
+/** Everybody that the operations of an application are tried by. */
+export class Callers {
+  /** Every permission that some role has. */
+  readonly permissions: readonly string[]
+  /** Somebody with the bypass role and every permission. */
+  readonly bypass: Caller
+  readonly #ownerClaimType: string
+  readonly #expired: Caller
+  readonly #roles: readonly Caller[]
+
+  constructor({ roles, ownerClaimType, bypassRole, rolesByHand = {} }: CallersOptions) {
+    this.#ownerClaimType = ownerClaimType
+    const stated = new Set(Object.values(rolesByHand).flat())
+    const served = permissionsOf(roles)
+    const permissionsOfRole = (role: string): string[] => [
+      ...(rolesByHand[role] ?? []),
+      ...[...served([role])].filter((one) => !stated.has(one))
+    ]
+    this.permissions = [...new Set([...stated, ...permissionsIn(roles)])]
+    const held = permissionsOfRole(bypassRole)
+    // The bypass role of these tests sees everything: what the role itself lacks stands in the token.
+    const lacking = this.permissions.filter((one) => !held.includes(one))
+    this.bypass = caller('the bypass role', {
+      role: bypassRole,
+      claims: lacking.length === 0 ? {} : { permissions: lacking },
+      bypass: true,
+      permissions: this.permissions
+    })
+    const past = Math.floor(Date.now() / 1000) - 3600
+    this.#expired = caller('an expired token', { token: 'invalid', role: bypassRole, claims: { exp: past } })
+    this.#roles = [...new Set([...Object.keys(rolesByHand), ...(stated.size === 0 ? Object.keys(roles) : [])])]
+      .filter((role) => role.toLowerCase() !== bypassRole.toLowerCase() && permissionsOfRole(role).length > 0)
+      .map((role) => caller(`the role ${role}`, { role, permissions: permissionsOfRole(role) }))
+  }
+
+  owner(owner: number, permissions: readonly string[] = []): Caller {
+    const which = permissions === this.permissions ? 'every permission' : permissions.join(' and ')
+    const more = permissions.length === 0 ? '' : ` with ${which}`
+    return caller(`owner ${owner}${more}`, {
+      claims: { [this.#ownerClaimType]: owner, permissions },
+      owner,
+      permissions
+    })
+  }
+
+  /** Each kind of claim that names no owner. */
+  malformedOwners(): Caller[] {
+    return MALFORMED_OWNERS.map((claim) => this.#malformedOwner(claim))
+  }
+
+  /** Exactly these permissions, and no owner claim. */
+  permitted(permissions: readonly string[]): Caller {
+    return caller(`a token with ${permissions.join(' and ') || 'no permission'}`, {
+      claims: { permissions },
+      permissions
+    })
+  }
+
+  /** Everybody that an operation is tried by: `needed` are the permissions that it asks for. */
+  of(needed: readonly string[]): Caller[] {
+    const permissive =
+      needed.length === 0 ? [] : [this.permitted(needed), this.owner(OWNER, needed), this.owner(OTHER, needed)]
+    return [
+      ANONYMOUS,
+      this.#expired,
+      OWNERLESS,
+      this.#malformedOwner('abc'),
+      this.owner(OWNER),
+      this.owner(OTHER),
+      ...this.#roles,
+      this.bypass,
+      this.permitted(this.permissions),
+      ...permissive,
+      ...needed.map((one) => this.#lacking(one))
+    ]
+  }
+
+  /** Every permission but this one. */
+  #lacking(permission: string): Caller {
+    const others = this.permissions.filter((one) => one !== permission)
+    return caller(`owner ${OWNER} with all but ${permission}`, {
+      claims: { permissions: others, [this.#ownerClaimType]: OWNER },
+      owner: OWNER,
+      permissions: others
+    })
+  }
+
+  #malformedOwner(claim: unknown): Caller {
+    return caller(`the owner claim ${JSON.stringify(claim)}`, { claims: { [this.#ownerClaimType]: claim } })
+  }
+}
+
+function caller(
+  name: string,
+  said: Partial<Omit<Caller, 'permissions' | 'name'>> & {
+    readonly role?: string
+    readonly permissions?: readonly string[]
+  }
+): Caller {
+  const { role, token = 'good', claims = {}, owner = null, bypass = false, permissions = [] } = said
+  return {
+    name,
+    token,
+    claims: { ...(role === undefined ? {} : { role }), ...claims },
+    owner,
+    bypass,
+    permissions: new Set(permissions)
+  }
+}

@@ -1,0 +1,235 @@
+import type { Entity, Reference } from '../../data-service/entity/entity.js'
+import { createBody, updateBody } from './bodies.js'
+import { type Caller, OWNERS } from './callers.js'
+import { answered, answeredByAll, Findings } from './findings.js'
+import { SECRET } from './made-values.js'
+import { guardOf, mayRead, ownerColumn, type Rule } from './rule.js'
+import { idColumn, quoted, tableRows } from '../oracle/entity-oracle.js'
+import type { OracleRow } from '../oracle/load-rows.js'
+import type { TestedApplication } from './tested-application.js'
+import type { Call, Row } from './transports.js'
+import { neededFor, verdict, withOwners } from './verdict.js'
+
+/** What comes with rows: referenced rows as far as the caller could read them by id, and the row's own children. */
+export function checkIncludes(tested: TestedApplication, entity: Entity): void {
+  checkReferences(tested, entity)
+  checkChildren(tested, entity)
+}
+
+function checkReferences(tested: TestedApplication, entity: Entity): void {
+  if (entity.references.length === 0) return
+  const rule = tested.ruleOf(entity)
+  const crossed = entity.references.filter((reference) => mayCross(tested, entity, reference))
+  it('includes of references hold what the caller could read by itself, and nothing else', async () => {
+    const findings = new Findings()
+    const foreign: string[] = []
+    for (const reference of crossed) foreign.push(await rowOfAnotherOwner(tested, entity, reference))
+    const targets = new Map<string, OracleRow[]>()
+    for (const { to } of entity.references) targets.set(to, await tableRows(tested.sql, tested.entityNamed(to)))
+    const rows = new Map((await tableRows(tested.sql, entity)).map((row) => [String(row['id']), row]))
+    const shape = { resource: entity.name, includeFKs: 'true' } as const
+    const calls: Call[] = [
+      { ...shape, operation: 'paged', pageSize: '500' },
+      { ...shape, operation: 'list' },
+      ...foreign.map((id): Call => ({ ...shape, operation: 'get', id }))
+    ]
+    const hidden = new Set<string>()
+    for (const [call, caller] of calls.flatMap((one) => includers(tested, rule, one).map((by) => [one, by] as const))) {
+      const { reaches } = verdict(rule, call, caller)
+      const reached = rows.get(call.id ?? '')
+      if (call.operation === 'get' && (reached === undefined || !reaches(reached))) continue
+      for (const outcome of await answeredByAll(tested, { call, caller }, { code: 'ok', findings })) {
+        findings.same(`secrets by ${caller.name}`, outcome.text.includes(SECRET), false)
+        for (const row of outcome.rows) {
+          for (const { name, to, via } of entity.references) {
+            const key = rows.get(String(row['id']))?.[via.name] ?? null
+            const target = targets.get(to)?.find((one) => one['id'] === key)
+            const seen = target !== undefined && readable(tested, { to: tested.entityNamed(to), row: target }, caller)
+            const what = `${name} of ${entity.name} ${String(row['id'])} in ${call.operation} by ${caller.name}`
+            if (target !== undefined && !seen) hidden.add(name)
+            findings.same(what, idIn(row[name]), seen ? String(key) : null)
+          }
+        }
+      }
+    }
+    const unhidden = crossed.map(({ name }) => name).filter((name) => !hidden.has(name))
+    findings.same('references to rows of other owners that nobody was shown a row of', unhidden, [])
+    findings.finish()
+  })
+}
+
+/** Whether a row of one owner may refer to a row that only another one reads. */
+function mayCross(tested: TestedApplication, entity: Entity, { to, via }: Reference): boolean {
+  const target = guardOf(tested.ruleOf(tested.entityNamed(to)), { operation: 'get' })
+  return typeof target === 'object' && 'column' in target && via.name !== ownerColumn(tested.ruleOf(entity))
+}
+
+/** The id of a new row of the first owner that refers to a row of the second one. */
+async function rowOfAnotherOwner(
+  tested: TestedApplication,
+  entity: Entity,
+  { name, to, via }: Reference
+): Promise<string> {
+  const [owner, other] = OWNERS
+  const values = tested.maker.valuesOf(entity).references?.[via.name]
+  const target = await tested.maker.row(tested.entityNamed(to), { owner: other, values: { ...values } })
+  const made = await tested.maker.row(entity, { owner, values: { [via.name]: target.values['id'] ?? null } })
+  if (made.values[via.name] === undefined) throw new Error(`${entity.name} has no key of ${name}`)
+  return made.id
+}
+
+/** By SQL of our own. */
+function checkChildren(tested: TestedApplication, entity: Entity): void {
+  const children = entity.children.filter(({ store: one }) => one === 'primary')
+  if (children.length === 0) return
+  it('includes of children are those of the row', async () => {
+    const findings = new Findings()
+    const call: Call = { resource: entity.name, operation: 'paged', pageSize: '500', includeChildren: 'true' }
+    const outcomes = await answeredByAll(tested, { call, caller: tested.callers.bypass }, { code: 'ok', findings })
+    for (const { name, table, columns, foreignKey } of children) {
+      const id = idColumn(columns)
+      const stored = await tested.sql.run(
+        `SELECT ${id} AS id, ${quoted(foreignKey)} AS root FROM ${quoted(table)} ORDER BY ${id}`
+      )
+      for (const { rows } of outcomes) {
+        for (const row of rows) {
+          const own = stored.filter(({ root }) => String(root) === String(row['id'])).map(({ id }) => String(id))
+          const found = row[name]
+          const shown = Array.isArray(found) ? found.map((one: Row) => String(one['id'])) : found
+          findings.same(`${name} of ${String(row['id'])}`, shown, own)
+        }
+      }
+    }
+    findings.finish()
+  })
+}
+
+/** Those who may read the collection. */
+function includers(tested: TestedApplication, rule: Rule, call: Call): Caller[] {
+  const callers = [
+    ...tested.callers.of(neededFor(rule, call)),
+    tested.callers.owner(OWNERS[0], tested.callers.permissions)
+  ]
+  return callers.filter((caller) => verdict(rule, call, caller).code === 'ok')
+}
+
+/** Whether the caller could read the row by its id. */
+function readable(
+  tested: TestedApplication,
+  { to, row }: { readonly to: Entity; readonly row: OracleRow },
+  caller: Caller
+): boolean {
+  const call: Call = { resource: to.name, operation: 'get', id: String(row['id']) }
+  const { code, reaches } = verdict(tested.ruleOf(to), call, caller)
+  return code === 'ok' && reaches(row)
+}
+
+function idIn(included: unknown): string | null {
+  if (included === null || included === undefined) return null
+  return String((included as Row)['id']) // an included row is an object
+}
+
+const READS = [
+  { operation: 'list', includeChildren: 'true' },
+  { operation: 'paged', includeChildren: 'true' },
+  { operation: 'get', includeChildren: 'true' },
+  { operation: 'export' }
+] as const
+
+/** Who sees the properties that take a permission, and what becomes of them in the bodies of all others. */
+export function checkColumnPermissions(tested: TestedApplication, entity: Entity): void {
+  const rule = tested.ruleOf(entity)
+  const names = Object.keys(rule.byPermission)
+  if (names.length === 0) return
+
+  it('shows each caller the properties that the caller has the permission for, and no other', async () => {
+    const findings = new Findings()
+    const [first] = await tableRows(tested.sql, entity)
+    for (const read of READS) {
+      const id = read.operation === 'get' ? { id: String(first?.['id']) } : {}
+      for (const call of withOwners(rule, { resource: entity.name, ...read, ...id })) {
+        for (const caller of readers(tested, rule, { call, row: first ?? {} })) {
+          for (const { rows } of await answeredByAll(tested, { call, caller }, { code: 'ok', findings })) {
+            for (const name of names.filter((one) => read.operation !== 'export' || !one.includes('.'))) {
+              const shown = rows.flatMap((row) => membersNamed(name, row))
+              const expected = shown.map(() => mayRead(rule, name, caller.permissions))
+              findings.same(`${name} in ${read.operation} by ${caller.name}`, shown, expected)
+            }
+          }
+        }
+      }
+    }
+    findings.finish()
+  })
+
+  const writer = writerWithout(tested, rule, names)
+  if (writer === undefined || !entity.writes.has('create') || !entity.writes.has('update')) return
+
+  it('ignores in bodies what the caller may not read: a create leaves it empty, PUT and PATCH keep it', async () => {
+    const findings = new Findings()
+    const owner = OWNERS[0]
+    const kept = names.filter((name) => !mayRead(rule, name, writer.permissions))
+    const columns = entity.columns.filter(({ name, field }) => kept.includes(name) && field.writability === 'always')
+    const stored = async (id: string): Promise<readonly unknown[]> => {
+      const row = (await tableRows(tested.sql, entity)).find((one) => String(one['id']) === id)
+      return columns.map(({ name }) => row?.[name] ?? null)
+    }
+    for (const transport of tested.transports) {
+      const { id, version } = await tested.maker.row(entity, { owner })
+      const before = await stored(id)
+      findings.same('the row has values to lose', before.includes(null), false)
+      const base = { resource: entity.name, ...ownerOf(rule, owner) }
+      let ifMatch = { version }
+      for (const patch of [false, true]) {
+        const body = await updateBody(tested.maker, entity)
+        const call: Call = { ...base, operation: 'update', id, body, ifMatch, patch }
+        const updated = await answered(tested, { call, caller: writer, transport }, { code: 'ok', findings })
+        const what = `${transport.name} ${patch ? 'PATCH' : 'PUT'}`
+        findings.same(`what ${what} kept`, await stored(id), before)
+        const members = updated.rows.flatMap(Object.keys).filter((name) => kept.includes(name))
+        findings.same(`members of the answer to ${what}`, members, [])
+        ifMatch = { version: String(updated.rows[0]?.['rowVersion']) }
+      }
+      const body = await createBody(tested.maker, entity, { owner, named: false })
+      const create: Call = { ...base, operation: 'create', body }
+      const created = await answered(tested, { call: create, caller: writer, transport }, { code: 'ok', findings })
+      const empty = columns.map(({ field }) => field.defaultTo ?? null)
+      findings.same(`what ${transport.name} create left empty`, await stored(String(created.rows[0]?.['id'])), empty)
+    }
+    findings.finish()
+  })
+}
+
+/** Callers whom the read is answered with at least this row, with and without each permission. */
+function readers(
+  tested: TestedApplication,
+  rule: Rule,
+  { call, row }: { readonly call: Call; readonly row: Row }
+): Caller[] {
+  const permissions = Object.values(rule.byPermission).flat()
+  return tested.callers.of([...new Set([...neededFor(rule, call), ...permissions])]).filter((caller) => {
+    const { code, reaches } = verdict(rule, call, caller)
+    return code === 'ok' && reaches(row)
+  })
+}
+
+/** Whether the row, or each child of `lines.unitCost`, has the member. */
+function membersNamed(name: string, row: Row): boolean[] {
+  const [first = '', child] = name.split('.')
+  if (child === undefined) return [Object.hasOwn(row, first)]
+  const children = row[first]
+  if (!Array.isArray(children)) throw new TypeError(`no ${first}`)
+  return children.map((one: object) => Object.hasOwn(one, child))
+}
+
+/** Somebody who may write but not read all of it. */
+function writerWithout(tested: TestedApplication, rule: Rule, names: readonly string[]): Caller | undefined {
+  if (!rule.writes.includes('update')) return undefined
+  const caller = tested.callers.owner(OWNERS[0], neededFor(rule, { resource: '', operation: 'update' }))
+  return names.every((name) => mayRead(rule, name, caller.permissions)) ? undefined : caller
+}
+
+function ownerOf({ ownerFilter }: Rule, owner: number): Pick<Call, 'owner'> {
+  if (ownerFilter === undefined || ownerFilter.parameter === 'id') return {}
+  return { owner: { parameter: ownerFilter.parameter, values: [String(owner)] } }
+}

@@ -1,0 +1,241 @@
+import type { Entity } from '../../data-service/entity/entity.js'
+import { actionBody, createBody, deletableState, suitableState, updateBody } from './bodies.js'
+import { ANONYMOUS, type Caller, OWNERS } from './callers.js'
+import { answered, answeredByAll, Findings, withoutInstance } from './findings.js'
+import type { Members, Values } from './made-values.js'
+import type { MadeRow } from './row-maker.js'
+import { guardOf, ownerColumn, type Rule } from './rule.js'
+import { tableRows } from '../oracle/entity-oracle.js'
+import type { OracleRow } from '../oracle/load-rows.js'
+import { auditEntries, fingerprint, storedVersion } from './stored-rows.js'
+import type { TestedApplication } from './tested-application.js'
+import type { Call, Outcome, Transport } from './transports.js'
+import { absentId, admission, everyCaller, neededFor, verdict, withOwners } from './verdict.js'
+
+/** One create: who is named as the owner in the body, and what must become of it. */
+interface Attempt {
+  readonly call: Call
+  readonly caller: Caller
+  readonly named: number | undefined
+  readonly code: string
+  /** Of the new row. */
+  readonly owner: number
+}
+
+/** Who may create, and whose the new row is. */
+export function checkCreates(tested: TestedApplication, entity: Entity): void {
+  if (!entity.writes.has('create')) return
+  const rule = tested.ruleOf(entity)
+  const column = ownerColumn(rule)
+  const owned = column === undefined || column === 'id' ? undefined : column
+
+  it('create is rejected to whoever may not, and leaves nothing behind', async () => {
+    const findings = new Findings()
+    const bodies = new Map<number | undefined, Members>()
+    for (const named of [undefined, ...OWNERS]) {
+      const owner = named ?? OWNERS[0]
+      bodies.set(named, await createBody(tested.maker, entity, { owner, named: named !== undefined }))
+    }
+    const before = await fingerprint(tested.sql, tested.entities)
+    for (const { call, caller, named, code } of attempts(tested, entity, owned)) {
+      if (code === 'ok') continue
+      await answeredByAll(tested, { call: { ...call, body: bodies.get(named) ?? {} }, caller }, { code, findings })
+    }
+    findings.same('what is stored after refusals', (await fingerprint(tested.sql, tested.entities)) === before, true)
+    findings.finish()
+  })
+
+  it('create makes a row of the right owner for whoever may', async () => {
+    const findings = new Findings()
+    for (const { call, caller, named, code, owner } of attempts(tested, entity, owned)) {
+      if (code !== 'ok') continue
+      for (const transport of tested.transports) {
+        const body = await createBody(tested.maker, entity, { owner, named: named !== undefined })
+        const outcome = await answered(tested, { call: { ...call, body }, caller, transport }, { code, findings })
+        await checkCreated(tested, entity, { outcome, owned, owner, findings })
+      }
+    }
+    findings.finish()
+  })
+}
+
+async function checkCreated(
+  tested: TestedApplication,
+  entity: Entity,
+  of: { outcome: Outcome; owned: string | undefined; owner: number; findings: Findings }
+): Promise<void> {
+  const { outcome, owned, owner, findings } = of
+  const id = String(outcome.rows[0]?.['id'])
+  const row = (await tableRows(tested.sql, entity)).find((one) => String(one['id']) === id)
+  findings.same(`row ${id} of ${entity.name}`, row !== undefined, true)
+  if (owned !== undefined) findings.same(`owner of the new row ${id}`, String(row?.[owned]), String(owner))
+  findings.same(`audit of the new row ${id}`, await auditEntries(tested.sql, { entity, id, action: 'create' }), 1)
+}
+
+/** Each caller with no owner in the body, its own and another's. */
+function attempts(tested: TestedApplication, entity: Entity, owned: string | undefined): Attempt[] {
+  const rule = tested.ruleOf(entity)
+  const base: Call = { resource: entity.name, operation: 'create' }
+  return withOwners(rule, base).flatMap((call) =>
+    everyCaller(tested.callers, rule, call).flatMap((caller) =>
+      (owned === undefined ? [undefined] : [undefined, ...OWNERS]).map((named) => {
+        const { code } = admission(rule, call, caller)
+        if (code !== 'ok' || caller === ANONYMOUS || owned === undefined) {
+          return { call, caller, named, code, owner: OWNERS[0] }
+        }
+        return { call, caller, named, ...ownership(rule, caller, named) }
+      })
+    )
+  )
+}
+
+/** Contract section 5, create: on an owned resource the owner is the claim's, or has to be named. */
+function ownership(rule: Rule, caller: Caller, named: number | undefined): Pick<Attempt, 'code' | 'owner'> {
+  const guard = guardOf(rule, { operation: 'create' })
+  const claimed = typeof guard === 'object' && 'column' in guard && !caller.bypass
+  if (!claimed) return { code: named === undefined ? 'body.invalid' : 'ok', owner: named ?? OWNERS[0] }
+  const { owner } = caller
+  if (owner === null || (named !== undefined && named !== owner)) return { code: 'ownership.denied', owner: OWNERS[0] }
+  return { code: 'ok', owner }
+}
+
+/** An update, a delete or an action, as it is tried on rows. */
+interface Write {
+  readonly call: Call
+  readonly title: string
+  /** What a row must be like for it to succeed. */
+  readonly state: Values
+}
+
+/** Who may write which rows: what is rejected leaves nothing behind, another's row answers as none at all. */
+export function checkRowWrites(tested: TestedApplication, entity: Entity): void {
+  const rule = tested.ruleOf(entity)
+  for (const write of writesOf(entity, rule)) {
+    it(`${write.title} is rejected to whoever may not, and leaves nothing behind`, async () => {
+      const findings = new Findings()
+      const rows = await ownersRows(tested, entity, write)
+      const bodies: (Members | undefined)[] = []
+      for (const row of rows) bodies.push(await bodyOf(tested, entity, { write, row }))
+      const before = await fingerprint(tested.sql, tested.entities)
+      for (const call of withOwners(rule, write.call)) {
+        for (const caller of tested.callers.of(neededFor(rule, call))) {
+          const texts: string[] = []
+          for (const [at, row] of rows.entries()) {
+            const made = { ...call, id: row.id, ...withBody(bodies[at]), ifMatch: tagOf(rule, row) }
+            const unguarded = { ...made, ifMatch: 'absent' as const }
+            const code = rowCode(rule, { call: made, caller }, row)
+            const [rejected] =
+              code === 'ok' ? [] : await answeredByAll(tested, { call: made, caller }, { code, findings })
+            if (rejected?.code === 'not-found') texts.push(withoutInstance(rejected.text))
+            const { code: admitted } = admission(rule, unguarded, caller)
+            if (write.call.operation === 'delete' || at > 0) continue
+            const wanted = admitted === 'ok' ? 'precondition.required' : admitted
+            await answeredByAll(tested, { call: unguarded, caller }, { code: wanted, findings })
+          }
+          findings.same(`kinds of 404 for ${caller.name}`, new Set(texts).size, Math.min(texts.length, 1))
+        }
+      }
+      findings.same('what is stored after refusals', (await fingerprint(tested.sql, tested.entities)) === before, true)
+      findings.finish()
+    })
+
+    it(`${write.title} is done for whoever may`, async () => {
+      const findings = new Findings()
+      for (const call of withOwners(rule, write.call)) {
+        for (const caller of tested.callers.of(neededFor(rule, call))) {
+          for (const owner of ownerColumn(rule) === undefined ? [OWNERS[0]] : OWNERS) {
+            const transport = tested.transports[findings.checked % 2 === 0 ? 0 : 1]
+            if (rowCode(rule, { call: { ...call, id: '' }, caller }, { values: stand(rule, owner) }) !== 'ok') continue
+            const row = await tested.maker.row(entity, { owner, values: write.state })
+            await checkDone(tested, entity, { write: { ...write, call }, row, caller, transport, findings })
+          }
+        }
+      }
+      findings.finish()
+    })
+  }
+}
+
+function writesOf(entity: Entity, rule: Rule): Write[] {
+  const resource = entity.name
+  const plain = (
+    [
+      { operation: 'update', title: 'update' },
+      { operation: 'update', title: 'patch', patch: true },
+      { operation: 'delete', title: 'delete' }
+    ] as const
+  )
+    .filter(({ operation }) => entity.writes.has(operation))
+    .map(({ title, ...write }) => ({
+      call: { resource, ...write },
+      title,
+      state: write.operation === 'delete' ? deletableState(rule) : {}
+    }))
+  const actions = Array.from(entity.actions.values(), (action) => ({
+    call: { resource, operation: 'act' as const, name: action.name },
+    title: action.name,
+    state: suitableState(entity, rule, action)
+  }))
+  return [...plain, ...actions]
+}
+
+/** A row of each owner, and one that is not there. */
+async function ownersRows(tested: TestedApplication, entity: Entity, { state }: Write): Promise<MadeRow[]> {
+  const own = await tested.maker.row(entity, { owner: OWNERS[0], values: state })
+  const other = await tested.maker.row(entity, { owner: OWNERS[1], values: state })
+  return [own, other, { ...own, id: absentId(entity), values: {} }]
+}
+
+/** What must become of a write of this row; one without values is not there. */
+function rowCode(rule: Rule, { call, caller }: { call: Call; caller: Caller }, row: { values: OracleRow }): string {
+  const { code, reaches } = verdict(rule, call, caller)
+  if (code !== 'ok') return code
+  return Object.keys(row.values).length > 0 && reaches(row.values) ? 'ok' : 'not-found'
+}
+
+function stand(rule: Rule, owner: number): Values {
+  return { [ownerColumn(rule) ?? 'id']: owner }
+}
+
+async function bodyOf(
+  tested: TestedApplication,
+  entity: Entity,
+  of: { write: Write; row: MadeRow }
+): Promise<Members | undefined> {
+  const { call } = of.write
+  if (call.operation === 'delete') return undefined
+  const action = call.name === undefined ? undefined : entity.actions.get(call.name)
+  return action === undefined
+    ? updateBody(tested.maker, entity)
+    : actionBody(tested.maker, entity, { action, row: of.row })
+}
+
+/** The tag of a row; `*` where rows have no version, and so no tag of their own. */
+function tagOf({ versioned }: Rule, { version }: MadeRow): NonNullable<Call['ifMatch']> {
+  return versioned ? { version } : 'star'
+}
+
+function withBody(body: Members | undefined): Pick<Call, 'body'> {
+  return body === undefined ? {} : { body }
+}
+
+async function checkDone(
+  tested: TestedApplication,
+  entity: Entity,
+  of: { write: Write; row: MadeRow; caller: Caller; transport: Transport; findings: Findings }
+): Promise<void> {
+  const { write, row, caller, transport, findings } = of
+  const { id, version } = row
+  const body = await bodyOf(tested, entity, { write, row })
+  const call: Call = { ...write.call, id, ...withBody(body), ifMatch: tagOf(tested.ruleOf(entity), row) }
+  const outcome: Outcome = await answered(tested, { call, caller, transport }, { code: 'ok', findings })
+  const what = `${write.title} ${id} by ${caller.name}`
+  const after = await storedVersion(tested.sql, entity, id)
+  if (write.call.operation === 'delete') findings.same(`${what} leaves`, after, undefined)
+  else {
+    findings.same(`${what} advances the version`, after === version, false)
+    findings.same(`${what} answers the version`, outcome.rows[0]?.['rowVersion'], after)
+  }
+  const action = write.call.name ?? write.call.operation
+  findings.same(`audit of ${what}`, await auditEntries(tested.sql, { entity, id, action }), 1)
+}

@@ -1,0 +1,157 @@
+import type { Application } from '../../data-service/application.js'
+import type { Entity } from '../../data-service/entity/entity.js'
+import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
+import { type DatabaseKind, type FreshDatabase, freshDatabase } from '../stack/databases.js'
+import { GrpcCaller } from '../stack/grpc-caller.js'
+import { type Stack, startStack } from '../stack/stack.js'
+import { TokenMint } from '../stack/token-mint.js'
+import { statesOf } from './bodies.js'
+import { type Caller, Callers } from './callers.js'
+import { rulesOf } from './declared-rule.js'
+import type { EntityValues } from './made-values.js'
+import { RowMaker } from './row-maker.js'
+import type { EntityRule, Rule } from './rule.js'
+import { type Call, grpcTransport, httpTransport, type Outcome, type Transport } from './transports.js'
+
+/** What the tests of every entity are told about an application. */
+export interface EveryEntityOptions {
+  /** What `uniform-rest.config.ts` exports as its default. */
+  readonly application: Application
+  /** The folder that holds that file: `new URL('..', import.meta.url)`, or an absolute path. */
+  readonly folder: string | URL
+  /** Default: SQLite, and MySQL or MariaDB too if the environment has TEST_MYSQL_URL. */
+  readonly databases?: readonly DatabaseKind[]
+  /**
+   * Who may do what, written down a second time, by the names of entities. An entity that is not here is judged by what its
+   * own file says: a rule that is deleted from that file is then noticed by nobody.
+   */
+  readonly rules?: Readonly<Record<string, EntityRule>>
+  /** The permissions of each role, written down a second time. Without it the `roles` of the application. */
+  readonly roles?: Readonly<Record<string, readonly string[]>>
+  /** The role of OWNER_BYPASS_ROLE. Default: a role of the tests' own, whose tokens name every permission. */
+  readonly bypassRole?: string
+  /** Values that made rows and bodies need besides what the types of fields tell, by the names of entities. */
+  readonly values?: Readonly<Record<string, EntityValues>>
+  /** Runs on the migrated, empty database before the rows of entities are inserted. */
+  readonly prepare?: (database: TestDatabase) => Promise<void>
+  /** Settings of both processes. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const BYPASS_ROLE = 'every-entity-bypass'
+
+interface Running {
+  readonly databases: readonly FreshDatabase[]
+  readonly stack: Stack
+  readonly sql: TestDatabase
+  readonly rpc: GrpcCaller
+  readonly maker: RowMaker
+  readonly transports: readonly [http: Transport, grpc: Transport]
+}
+
+/**
+ * An application on one database as the tests of every entity see it: its entities, their rules and those who call, and,
+ * while tests run, a gateway and a data service over a few rows of every entity.
+ */
+export class TestedApplication {
+  readonly kind: DatabaseKind
+  readonly entities: readonly Entity[]
+  readonly ruleOf: (entity: Entity) => Rule
+  readonly callers: Callers
+  /** The names of the entities that have a rule by hand. */
+  readonly ruledByHand: readonly string[]
+  readonly #options: EveryEntityOptions
+  readonly #bypassRole: string
+  readonly #mint = new TokenMint()
+  #running: Running | undefined
+
+  constructor(kind: DatabaseKind, options: EveryEntityOptions) {
+    const { application, rules = {}, roles, bypassRole = BYPASS_ROLE, values = {} } = options
+    this.kind = kind
+    this.entities = application.entities
+    this.ruleOf = rulesOf(application.entities, rules)
+    this.ruledByHand = Object.keys(rules)
+    for (const name of Object.keys(values)) this.entityNamed(name)
+    this.callers = new Callers({
+      roles: application.roles,
+      ownerClaimType: application.ownerClaimType,
+      bypassRole,
+      ...(roles === undefined ? {} : { rolesByHand: roles })
+    })
+    this.#options = options
+    this.#bypassRole = bypassRole
+  }
+
+  /** Past the service. */
+  get sql(): TestDatabase {
+    return this.#get().sql
+  }
+
+  get maker(): RowMaker {
+    return this.#get().maker
+  }
+
+  get rpc(): GrpcCaller {
+    return this.#get().rpc
+  }
+
+  get transports(): Running['transports'] {
+    return this.#get().transports
+  }
+
+  entityNamed(name: string): Entity {
+    const found = this.entities.find((one) => one.name === name)
+    if (found === undefined) throw new TypeError(`There is no entity ${name}.`)
+    return found
+  }
+
+  send(transport: Transport, call: Call, caller: Caller): Promise<Outcome> {
+    return transport.send(call, this.tokenOf(caller))
+  }
+
+  /** undefined for a caller without one. */
+  tokenOf({ token, name, claims }: Caller): string | undefined {
+    return token === 'none' ? undefined : this.#mint.sign({ sub: name, ...claims })
+  }
+
+  async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    const { application, folder, values = {}, prepare, env: chosen = {} } = this.#options
+    const { ownerClaimType, secondStore } = application
+    const database = await freshDatabase(this.kind)
+    const second = secondStore === undefined ? undefined : await freshDatabase(this.kind)
+    const databases = [database, ...(second === undefined ? [] : [second])]
+    const stack = await startStack({
+      app: folder,
+      database,
+      mint: this.#mint,
+      env: {
+        OWNER_CLAIM_TYPE: ownerClaimType,
+        OWNER_BYPASS_ROLE: this.#bypassRole,
+        ...(secondStore === undefined || second === undefined ? {} : { [secondStore.setting]: second.url }),
+        ...chosen,
+        ...env
+      }
+    })
+    const sql = await openTestDatabase(database.url)
+    const rpc = new GrpcCaller(stack.dataAddress)
+    const maker = new RowMaker(sql, { entities: this.entities, ruleOf: this.ruleOf, values })
+    this.#running = { databases, stack, sql, rpc, maker, transports: [httpTransport(stack.url), grpcTransport(rpc)] }
+    await prepare?.(sql)
+    await maker.fill((entity) => statesOf(entity, this.ruleOf(entity)))
+  }
+
+  async stop(): Promise<void> {
+    if (this.#running === undefined) return
+    const { databases, stack, sql, rpc } = this.#running
+    this.#running = undefined
+    rpc.close()
+    await sql.close()
+    await stack.stop()
+    for (const one of databases) await one.dispose()
+  }
+
+  #get(): Running {
+    if (this.#running === undefined) throw new Error('The stack runs within tests and hooks alone')
+    return this.#running
+  }
+}

@@ -1,0 +1,304 @@
+import { type GrpcCaller, isFailure, type Method } from '../stack/grpc-caller.js'
+import { parseCsv, values } from '../stack/csv.js'
+import { type Answer, call as sendHttp, type CallOptions, filter } from '../stack/http-call.js'
+
+/** One request, whatever transport carries it. */
+export interface Call {
+  readonly resource: string
+  readonly operation: Operation
+  /** Of an action or a custom read. */
+  readonly name?: string
+  readonly id?: string
+  /** The owner parameter in the query; several where it comes more than once. */
+  readonly owner?: { readonly parameter: string; readonly values: readonly string[] }
+  readonly filters?: readonly { readonly property: string; readonly operator: string; readonly value: string }[]
+  readonly sortColumn?: string
+  readonly sortDirection?: string
+  readonly fields?: string
+  readonly includeFKs?: string
+  readonly includeChildren?: string
+  readonly pageSize?: string
+  readonly search?: string
+  /** Cursors of an earlier answer. */
+  readonly after?: string
+  readonly before?: string
+  readonly body?: object
+  /** Whether the body of an update is a merge patch. */
+  readonly patch?: boolean
+  readonly ifMatch?: IfMatch
+}
+
+export const READS = ['list', 'paged', 'export', 'lookup', 'get'] as const
+type Operation = (typeof READS)[number] | 'read' | 'create' | 'update' | 'delete' | 'act'
+
+/** A version in base64, or what stands in its place. */
+export type IfMatch = { readonly version: string } | 'absent' | 'blank' | 'star' | 'malformed'
+
+/** What came of it. */
+export interface Outcome {
+  /** `ok` or the code of the rejection. */
+  readonly code: string
+  /** Of HTTP or of gRPC. */
+  readonly status: number
+  /** Words of a rejection. */
+  readonly detail: string
+  /** What is wrong with the request, where it is more than one thing: `/title: must not be empty`. */
+  readonly violations?: readonly string[]
+  /** Rows of a collection, or the one row of an answer. */
+  readonly rows: readonly Row[]
+  /** Number of rows on all pages; undefined where the answer has none. */
+  readonly total: string | undefined
+  /** Cursors of a page; undefined where the answer has none. */
+  readonly cursors?: { readonly next: string | undefined; readonly previous: string | undefined }
+  /** All that was sent. */
+  readonly text: string
+}
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** Something that calls are sent by. */
+export interface Transport {
+  readonly name: 'HTTP' | 'gRPC'
+  send(call: Call, token: string | undefined): Promise<Outcome>
+}
+
+/** `act orders/7/pay`, for messages. */
+export function describeCall(call: Call): string {
+  const { resource, name, id, owner, body } = call
+  const operation = call.patch === true ? 'patch' : call.operation
+  const path = [resource, id, name].filter((one) => one !== undefined).join('/')
+  const query = owner === undefined ? '' : `?${owner.values.map((one) => `${owner.parameter}=${one}`).join('&')}`
+  return `${operation} ${path}${query}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`
+}
+
+/** Sends calls to a gateway. */
+export function httpTransport(base: string): Transport {
+  return {
+    name: 'HTTP',
+    async send(call, token) {
+      return outcomeOf(call, await sendHttp(base, targetOf(call), { ...optionsOf(call), token }))
+    }
+  }
+}
+
+/** The path and query of a call. */
+function targetOf(call: Call): string {
+  const { resource, operation, id, name, owner, filters = [] } = call
+  const segment = ['paged', 'export', 'lookup'].includes(operation) ? operation : name
+  const path = [resource, id && encodeURIComponent(id), segment].filter((one) => one !== undefined && one !== '')
+  const { sortColumn, sortDirection, fields, includeFKs, includeChildren, pageSize, search, after, before } = call
+  const query = [
+    ...(owner?.values.map((value) => `${owner.parameter}=${encodeURIComponent(value)}`) ?? []),
+    ...filters.map(({ property, operator, value }) => filter(property, operator, value)),
+    ...Object.entries({
+      sortColumn,
+      sortDirection,
+      fields,
+      includeFKs,
+      includeChildren,
+      pageSize,
+      search,
+      after,
+      before
+    }).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`]))
+  ]
+  return `/${path.join('/')}${query.length === 0 ? '' : `?${query.join('&')}`}`
+}
+
+const METHODS: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT', act: 'PUT', delete: 'DELETE' }
+
+function optionsOf({ operation, body, patch, ifMatch }: Call): CallOptions {
+  const type = patch === true ? 'application/merge-patch+json' : 'application/json'
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  const condition = ifMatch === undefined ? undefined : headerOf(ifMatch)
+  return {
+    method: patch === true ? 'PATCH' : (METHODS[operation] ?? 'GET'),
+    headers: {
+      'x-request-id': 'same',
+      ...(text === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(text) }),
+      ...(condition === undefined ? {} : { 'if-match': condition })
+    },
+    ...(text === undefined ? {} : { body: text })
+  }
+}
+
+function headerOf(ifMatch: IfMatch): string | undefined {
+  if (typeof ifMatch === 'object') return `W/"${ifMatch.version}"`
+  return { absent: undefined, blank: ' ', star: '*', malformed: 'W/AAAAAAAAAAE=' }[ifMatch]
+}
+
+function outcomeOf(call: Call, answer: Answer): Outcome {
+  const { status, text } = answer
+  if (status >= 400) {
+    // Every rejection is a problem document.
+    const {
+      code,
+      detail,
+      errors = []
+    } = JSON.parse(text) as {
+      code: string
+      detail: string
+      errors?: readonly { readonly detail: string; readonly pointer?: string; readonly parameter?: string }[]
+    }
+    const violations = errors.map((one) => `${one.pointer ?? one.parameter ?? ''}: ${one.detail}`)
+    return { code, status, detail, violations, rows: [], total: undefined, text }
+  }
+  const total = answer.headers['x-total-count']
+  return {
+    code: 'ok',
+    status,
+    detail: '',
+    rows: rowsOf(call, text),
+    cursors: { next: singleHeader(answer, 'x-next-cursor'), previous: singleHeader(answer, 'x-previous-cursor') },
+    total: typeof total === 'string' ? total : undefined,
+    text
+  }
+}
+
+function singleHeader({ headers }: Answer, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+function rowsOf({ operation }: Call, text: string): readonly Row[] {
+  if (text === '') return []
+  if (operation === 'export') return csvRows(text)
+  const body: unknown = JSON.parse(text)
+  return asRows(operation === 'lookup' ? (body as { items: unknown }).items : body)
+}
+
+/** A collection as it is, a single row as the only one, bare values under `value`. */
+function asRows(body: unknown): Row[] {
+  const all: readonly unknown[] = Array.isArray(body) ? body : [body]
+  return all.map((one) => (typeof one === 'object' && one !== null ? { ...one } : { value: one }))
+}
+
+function csvRows(text: string): Row[] {
+  const [header, ...lines] = parseCsv(text.replace(/^\uFEFF/, ''))
+  const names = values(header)
+  return lines.map((line) => Object.fromEntries(values(line).map((value, index) => [names[index] ?? '', value])))
+}
+
+/** Sends calls to a data service as an internal service would. */
+export function grpcTransport(rpc: GrpcCaller): Transport {
+  return {
+    name: 'gRPC',
+    async send(call, token) {
+      const options = token === undefined ? {} : { token }
+      const answer =
+        call.operation === 'export'
+          ? await rpc.export(requestOf(call), options)
+          : await rpc.unary(RPCS[call.operation], requestOf(call), options)
+      if (!isFailure(answer)) return rpcOutcome(call, answer)
+      const { details, status, message } = answer
+      // The message is cut where one fault has many words.
+      const [first] = details.violations
+      const detail = message.endsWith('…') && first !== undefined ? first.description : message
+      const violations = details.violations.map(({ field, description }) => `${field}: ${description}`)
+      return { code: details.reason, status, detail, violations, rows: [], total: undefined, text: message }
+    }
+  }
+}
+
+const RPCS: Readonly<Record<Exclude<Call['operation'], 'export'>, Method>> = {
+  list: 'List',
+  paged: 'Page',
+  lookup: 'Lookup',
+  get: 'Get',
+  read: 'Read',
+  create: 'Create',
+  update: 'Update',
+  delete: 'Delete',
+  act: 'Act'
+}
+
+function requestOf(call: Call): object {
+  const { resource, operation, id, name, owner, body, patch, ifMatch } = call
+  const {
+    filters = [],
+    sortColumn,
+    sortDirection,
+    fields,
+    includeFKs,
+    includeChildren,
+    pageSize,
+    search,
+    after,
+    before
+  } = call
+  return defined({
+    resource,
+    id,
+    ...(operation === 'act' ? { action: name } : { name }),
+    // Several values of a parameter are joined by commas (entity_service.proto).
+    ownerParameter: owner?.values.join(','),
+    selection: defined({ filters, sortColumn, sortDirection, search }),
+    ...(operation === 'list' ? { search } : {}),
+    after,
+    before,
+    ...(operation === 'export' ? { fields, idleTimeoutMs: 10_000 } : {}),
+    shape: defined({ fields, includeFks: includeFKs, includeChildren }),
+    pageSize,
+    body: body && Buffer.from(JSON.stringify(body)),
+    ...(operation === 'update' ? { mergePatch: patch === true } : {}),
+    precondition: ifMatch && preconditionOf(ifMatch)
+  })
+}
+
+function defined(members: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+function preconditionOf(ifMatch: IfMatch): object | undefined {
+  if (typeof ifMatch === 'object') {
+    return { kind: 'PRECONDITION_KIND_TAGS', versions: [Buffer.from(ifMatch.version, 'base64')] }
+  }
+  if (ifMatch === 'star') return { kind: 'PRECONDITION_KIND_ANY' }
+  return ifMatch === 'malformed' ? { kind: 'PRECONDITION_KIND_MALFORMED' } : undefined
+}
+
+interface Part {
+  readonly header?: { readonly columns: readonly { readonly name: string }[] } | null
+  readonly rows?: { readonly json: Buffer } | null
+}
+
+function rpcOutcome({ operation }: Call, answer: object): Outcome {
+  // Each is the message of the proto that the method answers.
+  const message = answer as {
+    readonly record?: { readonly json: Buffer }
+    readonly records?: readonly { readonly json: Buffer }[]
+    readonly json?: Buffer
+    readonly totalCount?: string
+    readonly nextCursor?: string
+    readonly previousCursor?: string
+  }
+  const texts = Array.isArray(answer)
+    ? exportTexts(answer as readonly Part[])
+    : [...(message.records ?? []), ...(message.record ? [message.record] : [])].map(({ json }) => json.toString())
+  const whole = message.json?.toString()
+  const body: unknown = whole === undefined ? undefined : JSON.parse(whole)
+  const rows: readonly Row[] =
+    body === undefined
+      ? texts.flatMap((one) => asRows(JSON.parse(one)))
+      : asRows(operation === 'lookup' ? (body as { items: unknown }).items : body)
+  const cursors = { next: message.nextCursor, previous: message.previousCursor }
+  return {
+    code: 'ok',
+    status: 0,
+    detail: '',
+    rows,
+    total: message.totalCount,
+    cursors,
+    text: whole ?? texts.join('\n')
+  }
+}
+
+/** Each row of an export as a JSON object. */
+function exportTexts(parts: readonly Part[]): string[] {
+  const names = parts.flatMap(({ header }) => header?.columns ?? []).map(({ name }) => name)
+  return parts.flatMap(({ rows }) => {
+    if (!rows) return []
+    const lines = JSON.parse(rows.json.toString()) as readonly (readonly unknown[])[]
+    return lines.map((line) => JSON.stringify(Object.fromEntries(line.map((value, at) => [names[at] ?? '', value]))))
+  })
+}

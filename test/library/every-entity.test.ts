@@ -1,0 +1,31 @@
+import { describeEveryEntity } from 'uniform-rest/testing'
+import application from './uniform-rest.config.js'
+
+describeEveryEntity({
+  application,
+  folder: new URL('.', import.meta.url),
+  bypassRole: 'Admin',
+  rules: {
+    visits: {
+      writes: ['create', 'delete'],
+      versioned: false,
+      properties: ['id', 'place', 'seenAt'],
+      read: 'everyone',
+      write: { permission: 'library:manage' }
+    },
+    loans: {
+      writes: [],
+      read: {
+        rows: (row, { owner, bypass }) => bypass || row['memberId'] === owner,
+        rejects: ({ token, owner, bypass, permissions }) =>
+          token === 'none'
+            ? 'auth.required'
+            : bypass || owner !== null || permissions.has('loans:read')
+              ? undefined
+              : 'capability.denied',
+        asksForBypass: ({ token }) => token !== 'none'
+      }
+    }
+  },
+  values: { notices: { rows: (n) => ({ status: n % 2 === 0 ? 'out' : 'kept' }) } }
+})
