@@ -48,7 +48,11 @@ export async function startDataService(
   logGrpc(log)
   await keepDataPrivate(config.dataDir, log)
   if (config.sampleData) {
-    log.warn('SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public')
+    log.warn(
+      sample === undefined
+        ? 'SAMPLE_DATA is on, and the application has no sample'
+        : 'SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public'
+    )
   }
   let isReady = (): boolean => false
   const admin = await openAdmin(config.admin, () => isReady())

@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { outputRoot, packageRoot } from '../harness/package-root.js'
+import { freePort } from '../runner/free-port.js'
+import { startProcess } from '../stack/service-process.js'
+
+const CONFIG = `import { defineApplication } from 'uniform-rest'
+import { createNotes } from './migrations.js'
+import { notes } from './notes.js'
+
+export default defineApplication({ entities: [notes], migrations: [createNotes], settings: { MAX_PAGE_SIZE: 7, LOG_LEVEL: 'warn' } })
+`
+
+const MIGRATIONS = `import { createTable, type Migration } from 'uniform-rest'
+
+export const createNotes: Migration = {
+  name: '001-notes',
+  steps: [createTable('notes', (t) => ({ columns: [t.int('id').autoIncrement(), t.varchar('title', 100), t.rowVersion()] }))]
+}
+`
+
+/** With types, so that Node needs a loader. */
+const NOTES = (
+  name: string,
+  more = ''
+): string => `import { defineEntity, everyone, type Field, int, readOnly, text } from 'uniform-rest'
+
+const title: Field<'string'> = text(100)
+export const notes = defineEntity({
+  name: '${name}',
+  description: 'Notes.',
+  fields: { id: readOnly(int()), title },
+  label: 'title',
+  filterable: ['id', 'title'],
+  sortable: [],
+  access: { read: everyone },
+  ${more}
+})
+`
+
+interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+describe('an application in a folder of its own', function () {
+  this.timeout(30_000)
+  let folder = ''
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'application-'))
+    await mkdir(join(folder, 'node_modules'))
+    await symlink(packageRoot, join(folder, 'node_modules/uniform-rest'))
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+    await writeFile(join(folder, 'uniform-rest.config.ts'), CONFIG)
+    await writeFile(join(folder, 'migrations.ts'), MIGRATIONS)
+    await writeFile(join(folder, 'notes.ts'), NOTES('notes'))
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = folder): Promise<Ran> =>
+    new Promise((resolve) => {
+      const command = [join(outputRoot, 'cli/main.js'), ...args]
+      execFile(
+        process.execPath,
+        command,
+        { cwd, env: { PATH: process.env['PATH'], ...env } },
+        (error, stdout, stderr) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr })
+      )
+    })
+
+  it('is found in the working directory, and by --app', async () => {
+    const said = { code: 0, stdout: '1 entity, no mistakes.\n', stderr: '' }
+    expect(await run(['check'])).to.deep.equal(said)
+    expect(await run(['check', '--app', folder], {}, tmpdir())).to.deep.equal(said)
+    expect(await run([`--app=${folder}`, 'check'], {}, tmpdir())).to.deep.equal(said)
+  })
+
+  it('has settings of the environment, then of .env, then of its own', async () => {
+    const effective = async (env: Readonly<Record<string, string>>): Promise<string[]> => {
+      const { stdout } = await run(['start', 'data-service', '--print-config'], env)
+      return stdout.split('\n').filter((line) => /^(MAX_PAGE_SIZE|LOG_LEVEL|MAX_EXPORT_ROWS)=/.test(line))
+    }
+    expect(await effective({})).to.have.members(['MAX_PAGE_SIZE=7', 'LOG_LEVEL=warn', 'MAX_EXPORT_ROWS=100000'])
+    await writeFile(join(folder, '.env'), '# a comment\nMAX_PAGE_SIZE=8\nMAX_EXPORT_ROWS="9"\nLOG_LEVEL=\n')
+    expect(await effective({})).to.have.members(['MAX_PAGE_SIZE=8', 'LOG_LEVEL=warn', 'MAX_EXPORT_ROWS=9'])
+    expect(await effective({ MAX_PAGE_SIZE: '10', LOG_LEVEL: ' ' })).to.have.members([
+      'MAX_PAGE_SIZE=10',
+      'LOG_LEVEL=warn',
+      'MAX_EXPORT_ROWS=9'
+    ])
+    const gateway = await run(['start', 'gateway', '--print-config'])
+    expect(gateway.stdout).to.match(/^LOG_LEVEL=warn$/m)
+  })
+
+  it('is told every mistake of its entities and settings at once', async () => {
+    await writeFile(
+      join(folder, 'notes.ts'),
+      NOTES(
+        'Notes',
+        "children: { lines: { table: 'lines', foreignKey: 'noteId', store: 'second', fields: { id: readOnly(int()) } } }"
+      )
+    )
+    const { code, stdout, stderr } = await run(['check'], { MAX_PAGE_SIZE: '0', GATEWAY_PORT: 'x' })
+    expect([code, stdout]).to.deep.equal([1, ''])
+    for (const part of [
+      'Notes: the name must be kebab-case',
+      'children `lines` are in the second store, and the application states no `secondStore`',
+      'MAX_PAGE_SIZE must be',
+      'GATEWAY_PORT must be'
+    ]) {
+      expect(stderr).to.include(part)
+    }
+  })
+
+  it('is missed where there is none, and rejected without what defineApplication makes', async () => {
+    await rm(join(folder, 'uniform-rest.config.ts'))
+    const missing = await run(['check'])
+    expect([missing.code, missing.stderr]).to.deep.equal([
+      1,
+      `There is no uniform-rest.config.ts in ${folder}. Run this in the folder of an application, name the folder with ` +
+        '--app, or make one with `uniform-rest init <folder>`.\n'
+    ])
+    await writeFile(join(folder, 'uniform-rest.config.ts'), 'export const application = {}\n')
+    const without = await run(['check'])
+    expect(without.code).to.equal(1)
+    expect(without.stderr).to.include('must have a default export')
+  })
+
+  it('has commands that say what there is', async () => {
+    const help = await run(['--help'])
+    expect([help.code, help.stdout.split('\n')[0]]).to.deep.equal([0, 'Usage: uniform-rest <command> [--app <folder>]'])
+    const unknown = await run(['constructor'])
+    expect([unknown.code, unknown.stderr.split('\n')[0]]).to.deep.equal([1, 'There is no command "constructor".'])
+    const role = await run(['start', 'everything'])
+    expect([role.code, role.stderr]).to.deep.equal([
+      1,
+      'There is nothing to start that is called "everything": gateway or data-service.\n'
+    ])
+    expect((await run(['sample'])).stderr).to.include('has no `sample`')
+  })
+
+  it('serves again after a change of a file, and waits for the next change after a mistake', async () => {
+    const [http, grpc] = [await freePort(), await freePort()]
+    const serving = startProcess(['dev', '--app', folder], {
+      DATA_DIR: join(folder, '.data'),
+      GATEWAY_PORT: String(http),
+      DATA_SERVICE_ADDRESS: `127.0.0.1:${grpc}`,
+      LOG_LEVEL: 'info'
+    })
+    const says = (text: string) => serving.logged((entry) => String(entry['text']).includes(text))
+    try {
+      await says('Ctrl-C ends everything.')
+      await writeFile(join(folder, 'notes.ts'), NOTES('Mistaken'))
+      await says('the name must be kebab-case')
+      await writeFile(join(folder, 'notes.ts'), NOTES('notes', "searchable: ['title']"))
+      await says('catalogue changed')
+      const answer = await fetch(`http://127.0.0.1:${http}/notes/paged?search=x`)
+      expect([answer.status, answer.headers.get('x-ignored-parameters')]).to.deep.equal([200, null])
+    } finally {
+      expect(await serving.stop()).to.equal(0)
+    }
+  })
+})
