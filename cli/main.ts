@@ -24,6 +24,10 @@ const COMMANDS: Readonly<Record<string, { readonly says: string; readonly load: 
     says: 'add | list | disable | set-password | roles | claims | …  the accounts of the database',
     load: async () => (await import('./account.js')).account
   },
+  migrate: {
+    says: '[status | create <name>]  runs pending migrations, lists them, or writes the next; --dry-run prints SQL',
+    load: async () => (await import('./migrate.js')).migrate
+  },
   token: {
     says: '<email>  prints an access token of an account',
     load: async () => (await import('./token.js')).token

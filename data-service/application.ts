@@ -2,7 +2,7 @@ import type { SampleAccounts } from './auth/accounts.js'
 import type { Roles } from './auth/claims.js'
 import type { Entity } from './entity/entity.js'
 import type { SampleAggregate, SampleDatabase } from './sql/sample-rows.js'
-import type { Migration } from './sql/schema/migrate.js'
+import type { Migrations } from './sql/schema/migration-folder.js'
 
 /** The business that the service serves. The engine itself contains none of its names. */
 export interface Application {
@@ -13,9 +13,10 @@ export interface Application {
   readonly ownerClaimType: string
   /**
    * The migrations of the database of DATABASE_URL, in the order in which they run: those of the engine's own tables run
-   * before. A released migration keeps its name and its place.
+   * before. A released migration keeps its name and its place. `await migrationsIn(new URL('./migrations/',
+   * import.meta.url))` are those of a folder.
    */
-  readonly migrations: readonly Migration[]
+  readonly migrations: Migrations
   /** A further database that cannot be joined to the first one, for children that say `store: 'second'`. */
   readonly secondStore?: SecondStore
   /** Accounts and rows to try the service with. They exist only if SAMPLE_DATA is on. */
@@ -35,7 +36,7 @@ interface SecondStore {
   /** The name, without an ending, of the embedded database under DATA_DIR that is used where the setting is not set. */
   readonly name: string
   /** As those of the first database. */
-  readonly migrations: readonly Migration[]
+  readonly migrations: Migrations
 }
 
 interface Sample extends SampleAccounts {

@@ -10,7 +10,9 @@ await runCommand(async () => {
   await prepare()
   process.chdir(projectRoot)
   process.setSourceMapsEnabled(true)
-  process.argv.push('--app', join('dist', 'examples', 'store'))
+  // Migrations are written beside the sources.
+  const folder = process.argv[2] === 'migrate' ? ['examples', 'store'] : ['dist', 'examples', 'store']
+  process.argv.push('--app', join(...folder))
   await import(pathToFileURL(join(projectRoot, 'dist/cli/main.js')).href)
   return Number(process.exitCode ?? 0)
 })

@@ -52,6 +52,7 @@ export type { Permission } from '../entity/names.js'
 export { fitsDigits, lessPercent, sumOf, times } from '../entity/numbers.js'
 export type { SampleAggregate, SampleDatabase, SampleRow } from '../sql/sample-rows.js'
 export type { Migration, MigrationDatabase } from '../sql/schema/migrate.js'
+export { type Migrations, migrationsIn } from '../sql/schema/migration-folder.js'
 export {
   addColumns,
   addForeignKeys,

@@ -1,4 +1,4 @@
-import { defineApplication } from 'uniform-rest'
+import { defineApplication, migrationsIn } from 'uniform-rest'
 import { entities } from './entities/index.js'
 import { roles } from './roles.js'
 import { sample } from './sample/sample-store.js'
@@ -11,7 +11,8 @@ export default defineApplication({
   roles,
   // Owners of rows are customers.
   ownerClaimType: 'customer_id',
-  migrations: primaryMigrations,
+  // Those of the chapters in schema/, and then a file for each that came later.
+  migrations: await migrationsIn(new URL('./migrations/', import.meta.url), primaryMigrations),
   // It holds the reviews of products.
   secondStore: { setting: 'REVIEWS_DATABASE_URL', name: 'reviews', migrations: secondMigrations },
   sample,

@@ -1,15 +1,12 @@
 import type { ForeignKey, TableColumn, TableIndex, TableStep } from '../engines/tables.js'
 
-/** The text of the file of a migration, in the builders of builders.ts. */
-export function migrationFile(name: string, steps: readonly TableStep[]): string {
+/** The text of the file of a migration, in the builders of builders.ts; without types for an application in JavaScript. */
+export function migrationFile(name: string, steps: readonly TableStep[], isTyped = true): string {
   const words = [...new Set(steps.map(({ kind }) => kind))].toSorted()
+  const start = isTyped ? 'export const migration: Migration = ' : 'export const migration = '
+  const type = isTyped ? [] : ["/** @type {import('uniform-rest').Migration} */"]
   const migration: Part = ['{', [`name: ${quoted(name)}`, ['steps: [', steps.map(stepPart), ']']], '}', 'broken']
-  return [
-    importLine([...words, 'type Migration']),
-    '',
-    `export const migration: Migration = ${layout(migration, 0, 'export const migration: Migration = '.length)}`,
-    ''
-  ].join('\n')
+  return [...importLines(words, isTyped), ...type, `${start}${layout(migration, 0, start.length)}`, ''].join('\n')
 }
 
 /** A text, or an opening, its items and a closing: on one line if they fit, unless it is `broken`. */
@@ -38,8 +35,10 @@ function inline(part: Part): string | undefined {
   return open.endsWith('{') ? `${open} ${texts.join(', ')} ${close}` : `${open}${texts.join(', ')}${close}`
 }
 
-function importLine(words: readonly string[]): string {
-  return layout([`import {`, words, `} from 'uniform-rest'`], 0, 0)
+function importLines(words: readonly string[], isTyped: boolean): string[] {
+  const all = isTyped ? [...words, 'type Migration'] : words
+  if (words.length === 0) return isTyped ? ["import type { Migration } from 'uniform-rest'", ''] : []
+  return [layout(['import {', all, "} from 'uniform-rest'"], 0, 0), '']
 }
 
 function stepPart(step: TableStep): Part {
@@ -61,7 +60,7 @@ function stepPart(step: TableStep): Part {
     case 'dropIndexes':
       return named(step.indexes)
     case 'addForeignKeys':
-      return [`addForeignKeys(${table}, `, step.foreignKeys.map((key) => foreignKeyPart(step.table, key)), ')']
+      return addForeignKeysPart(step.table, step.foreignKeys)
     case 'dropForeignKeys':
       return named(step.foreignKeys)
     case 'renameTable':
@@ -69,6 +68,17 @@ function stepPart(step: TableStep): Part {
     case 'dropTable':
       return named([])
   }
+}
+
+/** A single key is written together with the call, as formatters do. */
+function addForeignKeysPart(table: string, foreignKeys: readonly ForeignKey[]): Part {
+  const keys = foreignKeys.map((key) => foreignKeyPart(table, key))
+  const [only, second] = keys
+  if (typeof only === 'object' && second === undefined) {
+    const [, members] = only
+    return [`addForeignKeys(${quoted(table)}, {`, members, '})']
+  }
+  return ['addForeignKeys(', [quoted(table), ...keys], ')']
 }
 
 interface Parts {

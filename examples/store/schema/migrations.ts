@@ -28,7 +28,7 @@ import {
   orderProductsByPrice
 } from './shop.js'
 
-/** The migrations of the primary store, in order, after those of the engine. Add a new one at the end. */
+/** The first migrations of the primary store, in order. Later ones are files of their own in ../migrations/. */
 export const primaryMigrations: readonly Migration[] = [
   createCategories,
   createProducts,

@@ -1,0 +1,269 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Application } from '../data-service/application.js'
+import { readConfig } from '../data-service/config.js'
+import { type ConfiguredDatabase, openDatabase, openFailure } from '../data-service/sql/connect.js'
+import type { Database } from '../data-service/sql/engines/engine.js'
+import { type Difference, difference, type DifferenceOptions } from '../data-service/sql/schema/difference.js'
+import { engineMigrations } from '../data-service/sql/schema/engine-tables.js'
+import { entityTables } from '../data-service/sql/schema/entity-tables.js'
+import { migrate as runMigrations, pendingStatements, schemaAfter } from '../data-service/sql/schema/migrate.js'
+import { migrationFile } from '../data-service/sql/schema/migration-file.js'
+import { type Migrations, numberOf } from '../data-service/sql/schema/migration-folder.js'
+import { keepDataPrivate } from '../shared/files.js'
+import { createLogger } from '../shared/logger.js'
+import { loadApplication, type LoadedApplication } from './application.js'
+import { type CommandLine, Failure } from './command.js'
+
+const USAGE = `Usage: uniform-rest migrate                   runs what the databases have not had
+       uniform-rest migrate --dry-run         prints its statements and runs nothing
+       uniform-rest migrate status            lists what has run, and what entities and migrations say differently
+       uniform-rest migrate create <name>     writes the next migration: what the entities need and no migration makes
+         --rename <table.column>:<column>     keeps the values of a column with another name; <table>:<table> for a table
+         --default <table.column>=<value>     the value of rows that are there
+         --allow-drops                        drops what no entity names
+         --allow-data-loss                    makes types narrower
+         --empty                              writes a file without steps, to be filled by hand
+         --second-store                       for the database of \`secondStore\`
+`
+
+/** `uniform-rest migrate`, `migrate status` and `migrate create <name>`; the last two are also written `--status` and `--create`. */
+export async function migrate(line: CommandLine): Promise<number> {
+  const order = parseOrder(line.args)
+  const loaded = await loadApplication(line)
+  switch (order.task) {
+    case 'run':
+      return await eachStore(loaded, runPending)
+    case 'dry-run':
+      return await eachStore(loaded, printPending)
+    case 'status':
+      return await eachStore(loaded, printStatus)
+    case 'create':
+      return await createMigration(loaded, order)
+  }
+}
+
+type Order =
+  | { readonly task: 'run' | 'dry-run' | 'status' }
+  | {
+      readonly task: 'create'
+      readonly name: string
+      readonly isEmpty: boolean
+      readonly isSecond: boolean
+      readonly options: Omit<DifferenceOptions, 'engineTables'>
+    }
+
+const OPTIONS = {
+  create: { type: 'string' },
+  status: { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
+  rename: { type: 'string', multiple: true },
+  default: { type: 'string', multiple: true },
+  'allow-drops': { type: 'boolean' },
+  'allow-data-loss': { type: 'boolean' },
+  empty: { type: 'boolean' },
+  'second-store': { type: 'boolean' }
+} as const
+
+function parseOrder(args: readonly string[]): Order {
+  const { values, positionals } = parsed(args)
+  const { create: given, status, 'dry-run': dryRun, ...options } = values
+  const words = [...positionals, ...(given === undefined ? [] : ['create', given]), ...(status ? ['status'] : [])]
+  const [word, name, ...more] = words
+  const isCreate = word === 'create'
+  const forCreate = Object.keys(options)
+  if (more.length > 0 || (!isCreate && (name !== undefined || forCreate.length > 0))) throw new Failure(USAGE)
+  if (word === undefined) return { task: dryRun ? 'dry-run' : 'run' }
+  if (dryRun) throw new Failure(USAGE)
+  if (word === 'status') return { task: 'status' }
+  if (!isCreate) throw new Failure(`There is no \`migrate ${word}\`.\n${USAGE}`)
+  if (name === undefined || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > MAX_NAME) {
+    throw new Failure(`\`migrate create\` takes a name such as add-note: lower case, digits and hyphens.\n${USAGE}`)
+  }
+  return {
+    task: 'create',
+    name,
+    isEmpty: options.empty === true,
+    isSecond: options['second-store'] === true,
+    options: {
+      renames: pairs('--rename', options.rename ?? [], /^([^.:]+(?:\.[^.:]+)?):([^.:]+)$/),
+      defaults: pairs('--default', options.default ?? [], /^([^.=]+\.[^.=]+)=(.*)$/s),
+      allowDrops: options['allow-drops'] === true,
+      allowDataLoss: options['allow-data-loss'] === true
+    }
+  }
+}
+
+/** Names of migrations are recorded in a column of 100 characters. */
+const MAX_NAME = 90
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, { cause: error })
+  }
+}
+
+function pairs(flag: string, texts: readonly string[], form: RegExp): ReadonlyMap<string, string> {
+  return new Map(
+    texts.map((text) => {
+      const [, from = '', to = ''] = form.exec(text) ?? []
+      if (from === '') throw new Failure(`${flag} ${text} is not written as it must be.\n${USAGE}`)
+      return [from, to]
+    })
+  )
+}
+
+/** One of the stores of an application, with its migrations and those of the engine that run before them. */
+interface Store {
+  readonly which: 'primary' | 'second'
+  readonly own: Migrations
+  readonly all: Migrations
+}
+
+function storesOf({ migrations, secondStore }: Application): Store[] {
+  const primary: Store = { which: 'primary', own: migrations, all: [...engineMigrations, ...migrations] }
+  if (secondStore === undefined) return [primary]
+  return [primary, { which: 'second', own: secondStore.migrations, all: secondStore.migrations }]
+}
+
+interface OpenStore extends Store {
+  readonly database: Database
+  readonly setting: string
+  readonly application: Application
+}
+
+/** Does the same for each store, and answers the highest exit code. */
+async function eachStore(
+  { application, environment }: LoadedApplication,
+  work: (store: OpenStore) => Promise<number>
+): Promise<number> {
+  const { config } = readConfig(environment, application)
+  await keepDataPrivate(config.dataDir, createLogger({ name: 'migrate', level: 'silent' }))
+  let code = 0
+  for (const store of storesOf(application)) {
+    const configured: ConfiguredDatabase | undefined = config.databases[store.which]
+    if (configured === undefined) continue
+    let database: Database | undefined
+    try {
+      database = await openDatabase(configured.url)
+      code = Math.max(code, await work({ ...store, database, setting: configured.setting, application }))
+    } catch (error) {
+      throw openFailure(error, configured)
+    } finally {
+      await database?.sequelize.close()
+    }
+  }
+  return code
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+async function runPending({ database, all, setting }: OpenStore): Promise<number> {
+  const migrated = await runMigrations(database, all, createLogger({ name: 'migrate', level: 'silent' }))
+  for (const name of migrated) print(`${setting}: ran ${name}`)
+  if (migrated.length === 0) print(`${setting}: all ${all.length} migrations have run`)
+  return 0
+}
+
+async function printPending({ database, all, setting }: OpenStore): Promise<number> {
+  const pending = await pendingStatements(database, all)
+  if (pending.length === 0) print(`-- ${setting}: all ${all.length} migrations have run`)
+  for (const { name, statements } of pending) {
+    print(
+      [`-- ${setting}: ${name}`, ...statements.map((one) => (one.startsWith('--') ? one : `${one};`)), ''].join('\n')
+    )
+  }
+  return 0
+}
+
+/** The exit code is 1 if a migration is pending or if entities and migrations differ. */
+async function printStatus(store: OpenStore): Promise<number> {
+  const { database, all, setting, application } = store
+  const applied = await database.schema.appliedMigrations()
+  print(`${setting}:`)
+  for (const { name } of all) print(`  ${applied.has(name) ? 'applied' : 'pending'}  ${name}`)
+  const unknown = [...applied].filter((name) => !all.some((one) => one.name === name)).toSorted()
+  for (const name of unknown) print(`  applied  ${name}, which the application does not have`)
+  const found = differenceOf(store, application)
+  const differs = [...found.steps.map(stepText), ...found.problems]
+  if (differs.length > 0) {
+    print('  The entities need what no migration makes:')
+    for (const text of differs) print(`  - ${text}`)
+    print(`  \`uniform-rest migrate create <name>${store.which === 'second' ? ' --second-store' : ''}\` writes it.`)
+  }
+  if (found.kept.length > 0) print('  Migrations made what no entity names, and it stays:')
+  for (const text of found.kept) print(`  - ${text}`)
+  const isPending = all.some(({ name }) => !applied.has(name))
+  return isPending || differs.length > 0 ? 1 : 0
+}
+
+function differenceOf(
+  { which, all }: Store,
+  { entities }: Application,
+  options: Omit<DifferenceOptions, 'engineTables'> = {}
+): Difference {
+  const engineTables = new Set(which === 'primary' ? schemaAfter(engineMigrations).keys() : [])
+  return difference(schemaAfter(all), entityTables(entities, which), { ...options, engineTables })
+}
+
+function stepText(step: Difference['steps'][number]): string {
+  const names = (parts: readonly { readonly name: string }[]): string => parts.map(({ name }) => name).join(', ')
+  switch (step.kind) {
+    case 'createTable':
+      return `the table ${step.table}`
+    case 'addColumns':
+      return `${step.table}: the columns ${names(step.columns)}`
+    case 'alterColumn':
+      return `${step.table}: another type of ${step.column.name}`
+    case 'addIndexes':
+      return `${step.table}: the indexes ${names(step.indexes)}`
+    case 'addForeignKeys':
+      return `${step.table}: the foreign keys ${names(step.foreignKeys)}`
+    case 'dropForeignKeys':
+      return `${step.table}: other foreign keys than ${step.foreignKeys.join(', ')}`
+    default:
+      return `${step.table}: ${step.kind}`
+  }
+}
+
+async function createMigration(
+  { application, folder }: LoadedApplication,
+  { name, isEmpty, isSecond, options }: Extract<Order, { readonly task: 'create' }>
+): Promise<number> {
+  const store = storesOf(application).find(({ which }) => (which === 'second') === isSecond)
+  if (store === undefined) throw new Failure('The application has no `secondStore` in its uniform-rest.config.ts.')
+  const found = isEmpty ? { steps: [], problems: [], kept: [] } : differenceOf(store, application, options)
+  if (found.problems.length > 0) {
+    throw new Failure(`Nothing was written.\n- ${found.problems.join('\n- ')}`)
+  }
+  for (const text of found.kept) print(`No entity names ${text}: it stays, unless --allow-drops is given.`)
+  if (found.steps.length === 0 && !isEmpty) {
+    print('The migrations make all that the entities need: nothing was written.')
+    return 0
+  }
+  const isTyped = ['ts', 'mts'].some((extension) => existsSync(join(folder, `uniform-rest.config.${extension}`)))
+  const full = `${nextNumber(store.own)}-${name}`
+  const target = store.own.folder ?? join(folder, isSecond ? 'second-migrations' : 'migrations')
+  const file = join(target, `${full}.${isTyped ? 'ts' : 'js'}`)
+  await mkdir(target, { recursive: true })
+  await writeFile(file, migrationFile(full, found.steps, isTyped), { flag: 'wx' })
+  print(`Wrote ${relative('', file)}. Read it, and then run \`uniform-rest migrate\`.`)
+  if (store.own.folder === undefined) {
+    print(
+      'Add it to the end of the migrations in uniform-rest.config.ts: they are a list, and no folder (migrationsIn).'
+    )
+  }
+  return 0
+}
+
+/** After the highest number, in three digits or more. */
+function nextNumber(migrations: Migrations): string {
+  const numbers = migrations.map(({ name }) => numberOf(name)).filter((one) => one < Number.MAX_SAFE_INTEGER)
+  return String(Math.max(0, ...numbers) + 1).padStart(3, '0')
+}
