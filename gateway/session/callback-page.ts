@@ -11,9 +11,11 @@ const query = new URLSearchParams(location.search)
 history.replaceState(null, '', location.pathname)
 const body = { code: query.get('code'), state: query.get('state') }
 if (query.has('iss')) body.iss = query.get('iss')
+const message = document.querySelector('#message')
+message.textContent = ''
 const show = (text) => {
   document.querySelector('h1').textContent = 'You are not signed in'
-  document.querySelector('#message').textContent = text
+  message.textContent = text
 }
 fetch(location.pathname, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   .then(async (answer) => {
@@ -44,7 +46,7 @@ interface Page {
 /** The page that finishes a sign-in. Both pages are the same for everybody, apart from `signInPath`. */
 export function callbackPage(signInPath: string): Page {
   const body = `<h1>Signing in …</h1>
-<p id="message" role="status"><noscript>Signing in needs JavaScript. Allow it for this site, and begin again.</noscript></p>
+<p id="message" role="status">Signing in needs JavaScript. Allow it for this site, and begin again.</p>
 <p>${beginAgain(signInPath)}</p>
 <script>${SCRIPT}</script>`
   return { headers: HEADERS, body: htmlPage('Signing in', body) }

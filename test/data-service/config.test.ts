@@ -87,6 +87,24 @@ describe('settings of the data service', () => {
     expect(violations({ ...outside, JWT_JWKS_ISSUER: 'uniform-rest' })).to.match(/must differ from JWT_ISSUER/)
   })
 
+  it('name an OpenID provider in full or not at all, and give new accounts a role that there is', () => {
+    const client = { OIDC_ISSUER: 'http://127.0.0.1:9/', OIDC_CLIENT_ID: 'us' }
+    const openId = (environment: Record<string, string>): unknown => readConfig(environment, store).config.tokens.openId
+    expect(openId({})).to.equal(undefined)
+    expect(openId(client)).to.deep.equal({
+      issuer: 'http://127.0.0.1:9/',
+      clientId: 'us',
+      newAccountRole: undefined
+    })
+    expect(openId({ ...client, OIDC_NEW_ACCOUNT_ROLE: 'CUSTOMER' })).to.include({ newAccountRole: 'customer' })
+    expect(violations({ ...client, OIDC_NEW_ACCOUNT_ROLE: 'nobody' })).to.match(
+      /OIDC_NEW_ACCOUNT_ROLE must be a role of/
+    )
+    expect(violations({ OIDC_NEW_ACCOUNT_ROLE: 'customer' })).to.match(/OIDC_NEW_ACCOUNT_ROLE is of use only with/)
+    expect(violations({ OIDC_CLIENT_ID: 'us' })).to.match(/must be set together/)
+    expect(violations({ ...client, JWT_ISSUER: 'http://127.0.0.1:9/' })).to.match(/must differ from JWT_ISSUER/)
+  })
+
   it('are printed without passwords, in faults too', () => {
     const url = 'mysql://me:pass%40word@host/db'
     const { effective } = readConfig({ DATABASE_URL: url, REVIEWS_DATABASE_URL: `${url}2` }, store)

@@ -39,8 +39,56 @@ describe('settings of the gateway', () => {
       'DATA_PROTECTION_KEY_VAULT_KEY_URI',
       'RENDERER_URL',
       'REFRESH_TOKEN_TTL',
-      'TRUSTED_PROXIES'
+      'TRUSTED_PROXIES',
+      'OIDC_CLIENT_SECRET',
+      'OIDC_CLIENT_AUTHENTICATION',
+      'OIDC_SCOPE',
+      'OIDC_ISSUER',
+      'OIDC_CLIENT_ID'
     ])
+  })
+
+  it('name an OpenID provider in full or not at all, and print no secret of it', () => {
+    const client = { OIDC_ISSUER: 'https://login.example/main', OIDC_CLIENT_ID: 'us' }
+    expect(readGatewayConfig({}).config.openId).to.equal(undefined)
+    expect(readGatewayConfig(client).config.openId).to.deep.equal({
+      issuer: 'https://login.example/main',
+      clientId: 'us',
+      clientSecret: undefined,
+      clientAuthentication: 'client_secret_basic',
+      scope: 'openid email profile'
+    })
+    const { config, effective } = readGatewayConfig({
+      ...client,
+      OIDC_CLIENT_SECRET: 'hush hush',
+      OIDC_CLIENT_AUTHENTICATION: 'client_secret_post',
+      OIDC_SCOPE: ' openid  groups '
+    })
+    expect(config.openId).to.include({
+      clientSecret: 'hush hush',
+      clientAuthentication: 'client_secret_post',
+      scope: 'openid groups'
+    })
+    expect(effective).to.contain('OIDC_CLIENT_SECRET=***').and.not.contain('hush')
+    const wrong: readonly (readonly [environment: Record<string, string>, message: RegExp])[] = [
+      [{ OIDC_ISSUER: 'https://login.example' }, /must be set together/],
+      [{ OIDC_CLIENT_ID: 'us' }, /must be set together/],
+      [{ OIDC_CLIENT_SECRET: 'hush' }, /OIDC_CLIENT_SECRET is of use only with OIDC_ISSUER/],
+      [{ OIDC_SCOPE: 'openid' }, /OIDC_SCOPE is of use only with OIDC_ISSUER/],
+      [{ OIDC_CLIENT_AUTHENTICATION: 'client_secret_post' }, /OIDC_CLIENT_AUTHENTICATION is of use only with/],
+      [{ ...client, OIDC_ISSUER: 'http://login.example' }, /OIDC_ISSUER must be an https: URL/],
+      [{ ...client, OIDC_ISSUER: 'https://login.example/?tenant=1' }, /OIDC_ISSUER must have neither query/],
+      [{ ...client, OIDC_ISSUER: 'https://me:hush@login.example' }, /OIDC_ISSUER must have neither query/],
+      [{ ...client, OIDC_SCOPE: 'email' }, /OIDC_SCOPE must be scopes/],
+      [{ ...client, OIDC_CLIENT_SECRET: 'h\u00fcsh' }, /OIDC_CLIENT_SECRET must be ASCII/],
+      [{ ...client, OIDC_CLIENT_AUTHENTICATION: 'none' }, /OIDC_CLIENT_AUTHENTICATION must be client_secret_basic or/]
+    ]
+    for (const [environment, message] of wrong) {
+      expect(() => readGatewayConfig(environment), JSON.stringify(environment))
+        .to.throw(message)
+        .with.property('message')
+        .that.does.not.match(/hush/)
+    }
   })
 
   it('report every fault at once', () => {

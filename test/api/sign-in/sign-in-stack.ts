@@ -16,6 +16,7 @@ interface SignInOptions {
   readonly settings?: Settings
   /** Whether the provider is there when the processes start. */
   readonly isProviderUp?: boolean
+  readonly providerHost?: 'localhost'
 }
 
 interface Running {
@@ -27,20 +28,18 @@ interface Running {
 /** Gateway and data service with sign-in at a provider of their own. */
 export class SignInStack {
   readonly #kind: DatabaseKind
-  readonly #settings: Settings
-  readonly #isProviderUp: boolean
+  readonly #options: SignInOptions
   #running: Running | undefined
 
-  constructor(kind: DatabaseKind, { settings = {}, isProviderUp = true }: SignInOptions) {
+  constructor(kind: DatabaseKind, options: SignInOptions) {
     this.#kind = kind
-    this.#settings = settings
-    this.#isProviderUp = isProviderUp
+    this.#options = options
   }
 
   async start(): Promise<void> {
     const gatewayPort = await freePort()
-    const provider = await TestProvider.start([`http://127.0.0.1:${gatewayPort}`])
-    if (!this.#isProviderUp) await provider.pause()
+    const provider = await TestProvider.start(`http://127.0.0.1:${gatewayPort}`, this.#options.providerHost)
+    if (this.#options.isProviderUp === false) await provider.pause()
     const services = await DataServices.over(this.#kind)
     const stack = await startStack({
       database: services.database,
@@ -50,7 +49,7 @@ export class SignInStack {
         OIDC_ISSUER: provider.issuer,
         OIDC_CLIENT_ID: CONFIDENTIAL.client_id,
         OIDC_CLIENT_SECRET: CONFIDENTIAL.client_secret,
-        ...this.#settings
+        ...this.#options.settings
       }
     })
     this.#running = { services, stack, provider }

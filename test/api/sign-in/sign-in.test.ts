@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { GATEWAY, listening, startProcess } from '../../stack/service-process.js'
+import { withTestDatabase } from '../../oracle/test-database.js'
 import { AuthCaller, opened, rejected } from '../auth/auth-caller.js'
 import { expectProblem } from '../expect-problem.js'
 import { type Answer, call, json } from '../http-call.js'
@@ -158,6 +159,21 @@ describeSignIn('sign-in at an OpenID provider', {}, (stack) => {
       })
       expect(namesSet(answer)).to.deep.equal([COOKIE])
     }
+  })
+
+  it('rejects a person whose account is disabled', async () => {
+    expect(await stack.link('ben@example.com', 'ben at the provider')).to.equal('linked')
+    expect((await stack.signIn('ben at the provider')).answer.status).to.equal(200)
+    const setBen = (column: string, value: string): Promise<unknown> =>
+      withTestDatabase(stack.databaseUrl, (database) =>
+        database.run(`UPDATE accounts SET ${column} = ${value} WHERE email = 'ben@example.com'`)
+      )
+    await setBen('disabled_at', '1')
+    const { answer } = await stack.signIn('ben at the provider')
+    problem(answer, 401, 'auth.invalid-credentials')
+    expect(namesSet(answer)).to.deep.equal([COOKIE])
+    await setBen('disabled_at', 'NULL')
+    expect((await stack.signIn('ben at the provider')).answer.status).to.equal(200)
   })
 
   it('is finished once: neither the cookie, nor the code, nor the state is good again', async () => {

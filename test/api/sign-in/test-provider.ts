@@ -29,17 +29,17 @@ export class TestProvider implements AsyncDisposable {
   readonly #server: Server
   readonly #port: number
 
-  private constructor(server: Server, port: number) {
+  private constructor(server: Server, { host, port }: { readonly host: string; readonly port: number }) {
     this.#server = server
     this.#port = port
-    this.issuer = `http://127.0.0.1:${port}`
+    this.issuer = `http://${host}:${port}`
   }
 
-  /** `gateways`: base URLs to which browsers may be sent back. */
-  static async start(gateways: readonly string[]): Promise<TestProvider> {
+  /** `gateway`: the base URL to which browsers may be sent back. To a browser, `localhost` is another site. */
+  static async start(gateway: string, host: '127.0.0.1' | 'localhost' = '127.0.0.1'): Promise<TestProvider> {
     const server = createServer()
-    const made = new TestProvider(server, await listenLocally(server))
-    const redirect_uris = gateways.map((base) => `${base}/auth/callback`)
+    const made = new TestProvider(server, { host, port: await listenLocally(server) })
+    const redirect_uris = [`${gateway}/auth/callback`]
     const provider = new Provider(made.issuer, {
       clients: [
         { ...CONFIDENTIAL, redirect_uris },
