@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { read as prompt } from 'read'
-import type { Account } from '../data-service/auth/accounts.js'
+import type { Account, OutsideIdentity } from '../data-service/auth/accounts.js'
 import { type AccountAdministration, AccountMistake, parseOwner } from '../data-service/auth/administration.js'
 import { withAccounts } from '../data-service/commands.js'
 import { loadApplication } from './application.js'
@@ -48,6 +48,7 @@ interface AccountCommand {
   readonly run: (console: AccountConsole, request: AccountRequest) => Promise<void>
 }
 
+const IDENTITY = { issuer: { type: 'string' }, subject: { type: 'string' } } as const
 const NONE = { none: { type: 'boolean' } } as const
 
 const COMMANDS: Readonly<Record<string, AccountCommand>> = {
@@ -93,6 +94,18 @@ const COMMANDS: Readonly<Record<string, AccountCommand>> = {
     options: NONE,
     takes: 'values',
     run: setOwner
+  },
+  link: {
+    usage: 'link <email> --issuer <iss> --subject <sub>',
+    says: 'lets a person of an OpenID provider sign in to it: iss and sub as in the ID tokens of that person',
+    options: IDENTITY,
+    run: link
+  },
+  unlink: {
+    usage: 'unlink <email> --issuer <iss> --subject <sub>',
+    says: 'that person can no longer sign in to it; sessions go on',
+    options: IDENTITY,
+    run: unlink
   }
 }
 
@@ -154,7 +167,7 @@ async function add(console: AccountConsole, { email, options }: AccountRequest):
 async function list({ accounts, output }: AccountConsole, { options }: AccountRequest): Promise<void> {
   const all = await accounts.list()
   if (options['json'] === true) {
-    const shown = all.map(({ email, name, roles, owner, claims, isSample, createdAt, disabledAt }) => ({
+    const shown = all.map(({ email, name, roles, owner, claims, isSample, createdAt, disabledAt, identities }) => ({
       email,
       name,
       roles,
@@ -163,7 +176,8 @@ async function list({ accounts, output }: AccountConsole, { options }: AccountRe
       claims,
       sample: isSample,
       createdAt: new Date(createdAt).toISOString(),
-      disabledAt: disabledAt === null ? null : new Date(disabledAt).toISOString()
+      disabledAt: disabledAt === null ? null : new Date(disabledAt).toISOString(),
+      identities
     }))
     output.write(`${JSON.stringify(shown, null, 2)}\n`)
     return
@@ -172,6 +186,7 @@ async function list({ accounts, output }: AccountConsole, { options }: AccountRe
   for (const one of all) {
     const states = [
       ...(one.isSample ? ['sample'] : []),
+      ...one.identities.map((identity) => `linked to ${identityText(identity)}`),
       ...(one.disabledAt === null ? [] : [`disabled since ${new Date(one.disabledAt).toISOString()}`])
     ]
     output.write(`${one.email.padEnd(width)}  ${[describe(one), ...states].join(', ')}\n`)
@@ -211,6 +226,27 @@ async function setOwner({ accounts, output }: AccountConsole, { email, rest }: A
   if (others.length > 0) throw new AccountMistake('An account has one owner at most.')
   const { account, before, after } = await accounts.setOwner(email, text === undefined ? null : parseOwner(text))
   output.write(`${account.email} has ${ownerText(after)}; it had ${ownerText(before)}. ${NEXT_REFRESH}\n`)
+}
+
+async function link({ accounts, output }: AccountConsole, { email, options }: AccountRequest): Promise<void> {
+  const identity = identityIn(options)
+  const isNew = await accounts.link(email, identity)
+  output.write(`${email} ${isNew ? 'is now' : 'was already'} linked to ${identityText(identity)}.\n`)
+}
+
+async function unlink({ accounts, output }: AccountConsole, { email, options }: AccountRequest): Promise<void> {
+  const identity = identityIn(options)
+  await accounts.unlink(email, identity)
+  output.write(`${email} is no longer linked to ${identityText(identity)}. Its sessions go on.\n`)
+}
+
+function identityIn({ issuer, subject }: AccountRequest['options']): OutsideIdentity {
+  if (typeof issuer === 'string' && typeof subject === 'string') return { issuer, subject }
+  throw new AccountMistake('--issuer and --subject are needed: iss and sub as in the ID tokens of the provider.')
+}
+
+function identityText({ issuer, subject }: OutsideIdentity): string {
+  return `${JSON.stringify(subject)} at ${issuer}`
 }
 
 const OUTLIVES = 'Access tokens that were handed out stay valid for the rest of ACCESS_TOKEN_TTL.'

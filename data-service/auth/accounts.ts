@@ -132,8 +132,6 @@ export interface AuthUnit {
   /** Fails as a lost race if the identity is linked already. */
   addLink(link: AccountLink): Promise<void>
   removeLink(key: Buffer): Promise<void>
-  /** The identities of an account, the oldest link first. */
-  linksOf(accountId: string): Promise<readonly OutsideIdentity[]>
 
   /** Locks the attempts of the key until the transaction ends. Other transactions that lock them wait. */
   lockAttempts(keyHash: Buffer): Promise<LoginAttempts>
@@ -173,6 +171,8 @@ export interface AuthStore {
   findAccount(signal: AbortSignal, emailKey: Buffer): Promise<StoredAccount | undefined>
   /** All accounts, in the order in which they were made. */
   listAccounts(signal: AbortSignal): Promise<readonly StoredAccount[]>
+  /** All links, those of one account in the order in which they were made. */
+  listLinks(signal: AbortSignal): Promise<readonly Pick<AccountLink, 'accountId' | 'issuer' | 'subject'>[]>
   /** The current attempts under two keys, read with one statement that takes no lock and waits for none. */
   findAttempts(
     signal: AbortSignal,

@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { INT64, parseInteger } from '../entity/numbers.js'
 import { suggestion } from '../entity/names.js'
-import { accountKey, type Account, type AuthStore, type AuthUnit, type StoredAccount } from './accounts.js'
+import { identityProblem, linkAccount, unlinkAccount } from './account-links.js'
+import {
+  accountKey,
+  type Account,
+  type AuthStore,
+  type AuthUnit,
+  type OutsideIdentity,
+  type StoredAccount
+} from './accounts.js'
 import { isReservedClaim } from './claims.js'
 import { MAX_EMAIL } from './login.js'
 import { passwordMistake, type Passwords } from './passwords.js'
@@ -20,6 +28,11 @@ interface AdministrationDeps {
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly signal: AbortSignal
+}
+
+/** An account with the identities of OpenID providers that sign in to it. */
+interface ListedAccount extends StoredAccount {
+  readonly identities: readonly OutsideIdentity[]
 }
 
 /** An account with one of its members before and after a change. */
@@ -63,8 +76,14 @@ export class AccountAdministration {
     return account
   }
 
-  list(): Promise<readonly StoredAccount[]> {
-    return this.#deps.store.listAccounts(this.#deps.signal)
+  async list(): Promise<readonly ListedAccount[]> {
+    const { store, signal } = this.#deps
+    const accounts = await store.listAccounts(signal)
+    const identities = new Map<string, OutsideIdentity[]>(accounts.map(({ id }) => [id, []]))
+    for (const { accountId, issuer, subject } of await store.listLinks(signal)) {
+      identities.get(accountId)?.push({ issuer, subject })
+    }
+    return accounts.map((account) => ({ ...account, identities: identities.get(account.id) ?? [] }))
   }
 
   /** undefined for an e-mail address without an account. */
@@ -136,6 +155,26 @@ export class AccountAdministration {
     })
   }
 
+  /** Lets an identity of an OpenID provider sign in to the account. Answers false if it could before. */
+  async link(email: string, identity: OutsideIdentity): Promise<boolean> {
+    const { store, signal, now } = this.#deps
+    checkIdentity(identity)
+    const outcome = await linkAccount(store, { email, identity, signal }, now)
+    if (outcome === 'no account') throw noSuchAccount(email)
+    if (outcome === 'taken') {
+      throw new AccountMistake('This person is linked to another account already: unlink that one first.')
+    }
+    return outcome === 'linked'
+  }
+
+  /** Takes a link away. Sessions go on. */
+  async unlink(email: string, identity: OutsideIdentity): Promise<void> {
+    const { store, signal } = this.#deps
+    const outcome = await unlinkAccount(store, { email, identity, signal })
+    if (outcome === 'no account') throw noSuchAccount(email)
+    if (outcome === 'not linked') throw new AccountMistake('This person is not linked to the account.')
+  }
+
   #checked(account: Account): Account {
     checkEmail(account.email)
     checkName(account.name)
@@ -159,6 +198,11 @@ export class AccountAdministration {
       return await work(unit, account)
     })
   }
+}
+
+function checkIdentity(identity: OutsideIdentity): void {
+  const problem = identityProblem(identity)
+  if (problem !== undefined) throw new AccountMistake(problem)
 }
 
 function noSuchAccount(email: string): AccountMistake {

@@ -1,13 +1,13 @@
-import type { AccountLink, OutsideIdentity } from '../auth/accounts.js'
+import type { AccountLink, AuthStore } from '../auth/accounts.js'
 import { digits, rowsOf, select, text } from './account-rows.js'
-import type { WriteSession } from './engines/engine.js'
+import type { ReadSession, WriteSession } from './engines/engine.js'
 import { statementText } from './engines/statement.js'
 
 const FIND = select({ account_id: digits }, 'FROM account_links WHERE identity_key = $key')
 
-const OF_ACCOUNT = select(
-  { issuer: text, subject: text },
-  'FROM account_links WHERE account_id = $account ORDER BY created_at, identity_key'
+const ALL = select(
+  { account_id: digits, issuer: text, subject: text },
+  'FROM account_links ORDER BY account_id, created_at, identity_key'
 )
 
 const ADD = statementText(
@@ -22,8 +22,9 @@ export async function findLink(session: WriteSession, key: Buffer): Promise<stri
   return row?.account_id
 }
 
-export async function linksOf(session: WriteSession, accountId: string): Promise<readonly OutsideIdentity[]> {
-  return await rowsOf(session, OF_ACCOUNT, { account: BigInt(accountId) })
+export async function listLinks(session: ReadSession): ReturnType<AuthStore['listLinks']> {
+  const rows = await rowsOf(session, ALL, {})
+  return rows.map(({ account_id: accountId, issuer, subject }) => ({ accountId, issuer, subject }))
 }
 
 export async function addLink(

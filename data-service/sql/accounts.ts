@@ -1,6 +1,6 @@
 import { DomainError } from '../../shared/errors.js'
 import type { AuthStore, AuthUnit } from '../auth/accounts.js'
-import { addLink, findLink, linksOf, removeLink } from './account-links.js'
+import { addLink, findLink, listLinks, removeLink } from './account-links.js'
 import {
   addAccount,
   addAccountText,
@@ -104,6 +104,7 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
   const never = new AbortController().signal
   return {
     findAccount: (signal, emailKey) => reader.read(signal, (session) => findAccount(session, emailKey)),
+    listLinks: (signal) => reader.read(signal, listLinks),
     listAccounts: (signal) => reader.read(signal, listAccounts),
     findAttempts: (signal, keys) => reader.read(signal, (session) => findAttempts(session, keys)),
     transaction: (signal, work) => run(signal, (session) => work(unitOver(session, texts))),
@@ -138,7 +139,6 @@ function unitOver(session: WriteSession, texts: DialectTexts): AuthUnit {
     findLink: (key) => findLink(session, key),
     addLink: (link) => addLink(session, link),
     removeLink: (key) => removeLink(session, key),
-    linksOf: (accountId) => linksOf(session, accountId),
 
     lockAttempts: (keyHash) => lockAttempts(session, texts.lockAttempts, keyHash),
     keepAttempts: (keyHash, attempts, expiresAt) => keepAttempts(session, keyHash, { attempts, expiresAt }),

@@ -1,8 +1,6 @@
-import { linkAccount } from '../../../data-service/auth/account-links.js'
-import { createAuthStore } from '../../../data-service/sql/accounts.js'
-import { connect } from '../../../data-service/sql/connect.js'
 import { type DatabaseKind, eachDatabase } from '../../harness/database.js'
 import { startStack, type Stack } from '../../harness/stack.js'
+import { type Ended, runAccountCommand } from '../../stack/account-command.js'
 import { freePort } from '../../runner/free-port.js'
 import { DataServices } from '../auth/data-services.js'
 import { type Answer, json } from '../http-call.js'
@@ -77,18 +75,16 @@ export class SignInStack {
     return this.stack.url
   }
 
-  /** As the command does it. */
-  async link(email: string, subject: string): Promise<string> {
-    const database = connect(this.databaseUrl)
-    const transactions = database.openTransactions()
-    try {
-      const store = createAuthStore(database, { transactions, random: Math.random })
-      const identity = { issuer: this.provider.issuer, subject }
-      return await linkAccount(store, { email, identity, signal: AbortSignal.timeout(10_000) }, Date.now)
-    } finally {
-      await transactions.close()
-      await database.sequelize.close()
-    }
+  /** Runs `uniform-rest account` on the database. */
+  async account(...args: readonly string[]): Promise<Ended> {
+    const { database, dataDir } = this.#get().services
+    return await runAccountCommand(args, { env: { DATABASE_URL: database.url, DATA_DIR: dataDir } })
+  }
+
+  /** Lets a person of the provider sign in to an account. */
+  async link(email: string, subject: string): Promise<void> {
+    const { errors } = await this.account('link', email, '--issuer', this.provider.issuer, '--subject', subject)
+    if (errors !== '') throw new Error(errors)
   }
 
   /** From the first request to the provider's redirect back. Resolves with the URL of the callback. */

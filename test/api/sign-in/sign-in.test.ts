@@ -34,7 +34,7 @@ describeSignIn('sign-in at an OpenID provider', {}, (stack) => {
     void expectProblem(answer, { status, code, base: stack.url })
 
   before(async () => {
-    expect(await stack.link('Ada@example.com', 'ada at the provider')).to.equal('linked')
+    await stack.link('Ada@example.com', 'ada at the provider')
   })
   after(() => {
     const log = JSON.stringify(stack.stack.logs())
@@ -162,7 +162,7 @@ describeSignIn('sign-in at an OpenID provider', {}, (stack) => {
   })
 
   it('rejects a person whose account is disabled', async () => {
-    expect(await stack.link('ben@example.com', 'ben at the provider')).to.equal('linked')
+    await stack.link('ben@example.com', 'ben at the provider')
     expect((await stack.signIn('ben at the provider')).answer.status).to.equal(200)
     const setBen = (column: string, value: string): Promise<unknown> =>
       withTestDatabase(stack.databaseUrl, (database) =>
@@ -174,6 +174,45 @@ describeSignIn('sign-in at an OpenID provider', {}, (stack) => {
     expect(namesSet(answer)).to.deep.equal([COOKIE])
     await setBen('disabled_at', 'NULL')
     expect((await stack.signIn('ben at the provider')).answer.status).to.equal(200)
+  })
+
+  it('goes by links that a command makes, shows and takes away', async () => {
+    const { issuer } = stack.provider
+    const identity = ['--issuer', issuer, '--subject', 'Cy at the provider'] as const
+    const said = async (...args: readonly string[]): Promise<string> => {
+      const { output, errors } = await stack.account(...args)
+      return errors === '' ? output : errors
+    }
+    expect((await stack.signIn('Cy at the provider')).answer.status).to.equal(401)
+    expect(await said('link', 'nobody-here@example.com', ...identity)).to.equal(
+      'There is no account "nobody-here@example.com".\n'
+    )
+    expect(await said('link', 'clerk@example.com', '--issuer', issuer)).to.match(/^--issuer and --subject are needed/)
+    expect(await said('link', 'clerk@example.com', '--issuer', 'x', '--subject', 'y')).to.match(
+      /^The issuer must be a URL/
+    )
+    expect(await said('link', 'clerk@example.com', '--issuer', issuer, '--subject', 'y'.repeat(256))).to.match(
+      /^The subject must be/
+    )
+    const text = `"Cy at the provider" at ${issuer}`
+    expect(await said('link', 'Clerk@example.com', ...identity)).to.equal(
+      `Clerk@example.com is now linked to ${text}.\n`
+    )
+    expect(await said('link', 'clerk@example.com', ...identity)).to.contain('was already linked')
+    expect(await said('link', 'ben@example.com', ...identity)).to.match(/linked to another account already/)
+    const { answer, visitor } = await stack.signIn('Cy at the provider')
+    expect(claimsOf(answer)).to.include({ sub: 'clerk@example.com' })
+    expect(await said('list')).to.match(/^clerk@example\.com .* linked to "Cy at the provider" at http/m)
+    const listed = JSON.parse(await said('list', '--json')) as readonly { email: string; identities: unknown }[]
+    expect(listed.find(({ email }) => email === 'clerk@example.com')?.identities).to.deep.equal([
+      { issuer, subject: 'Cy at the provider' }
+    ])
+    expect(listed.find(({ email }) => email === 'admin@example.com')?.identities).to.deep.equal([])
+    expect(await said('unlink', 'ben@example.com', ...identity)).to.equal('This person is not linked to the account.\n')
+    expect(await said('unlink', 'clerk@example.com', ...identity)).to.contain('is no longer linked to')
+    expect((await stack.signIn('Cy at the provider')).answer.status).to.equal(401)
+    const session = await visitor.send(`${stack.url}/auth/session/token`, { method: 'POST' })
+    expect(session.status, 'sessions go on').to.equal(200)
   })
 
   it('is finished once: neither the cookie, nor the code, nor the state is good again', async () => {

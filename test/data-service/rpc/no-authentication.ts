@@ -10,6 +10,7 @@ export const noAuthentication: AuthDeps = {
   store: {
     findAccount: unused,
     listAccounts: unused,
+    listLinks: unused,
     findAttempts: unused,
     transaction: unused,
     purgeAttempts: unused,
