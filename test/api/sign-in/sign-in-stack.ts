@@ -1,6 +1,6 @@
 import { type DatabaseKind, eachDatabase } from '../../harness/database.js'
 import { startStack, type Stack } from '../../harness/stack.js'
-import { type Ended, runAccountCommand } from '../../stack/account-command.js'
+import { type Ended, runAccountCommand } from '../../harness/account-command.js'
 import { freePort } from '../../runner/free-port.js'
 import { DataServices } from '../auth/data-services.js'
 import { type Answer, json } from '../http-call.js'
