@@ -1,11 +1,24 @@
 #!/usr/bin/env node
+import { suggestion } from '../data-service/entity/names.js'
 import { messageOf, StartError } from '../shared/start-error.js'
 import { type Command, type CommandLine, Failure } from './command.js'
 
+interface CommandEntry {
+  readonly says: string
+  /** Set for commands that nothing but `--app` may follow. */
+  readonly standsAlone?: true
+  readonly load: () => Promise<Command>
+}
+
 /** Every command with its line in `uniform-rest --help`. The module of a command is loaded only when it runs. */
-const COMMANDS: Readonly<Record<string, { readonly says: string; readonly load: () => Promise<Command> }>> = {
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  init: {
+    says: '<folder>  makes the folder of a new application',
+    load: async () => (await import('./init.js')).init
+  },
   dev: {
     says: 'runs both processes with settings for a first look, and again after each change of a file',
+    standsAlone: true,
     load: async () => (await import('./dev.js')).dev
   },
   start: {
@@ -14,6 +27,7 @@ const COMMANDS: Readonly<Record<string, { readonly says: string; readonly load: 
   },
   check: {
     says: 'says what is wrong with the entities and the settings, without a database',
+    standsAlone: true,
     load: async () => (await import('./check.js')).check
   },
   sample: {
@@ -42,6 +56,8 @@ ${Object.entries(COMMANDS)
 
 A command works on the application in the working directory, or in the folder of --app: that with a
 uniform-rest.config.ts. Settings are environment variables, lines of .env, or \`settings\` of that file, in this order.
+
+  uniform-rest --version prints the versions of the package, the contract, the proto and the vocabulary.
 `
 
 try {
@@ -58,8 +74,19 @@ async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(HELP)
     return 0
   }
+  if (name === '--version' || name === '-v') {
+    process.stdout.write((await import('./version.js')).versionLines())
+    return 0
+  }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (command === undefined) throw new Failure(`There is no command ${JSON.stringify(name)}.\n\n${HELP}`)
+  if (command === undefined)
+    throw new Failure(
+      `There is no command ${JSON.stringify(name)}.${suggestion(name, Object.keys(COMMANDS))}\n\n${HELP}`
+    )
+  const [first] = line.args
+  if (first !== undefined && command.standsAlone) {
+    throw new Failure(`uniform-rest ${name} takes nothing but --app <folder>, not ${JSON.stringify(first)}.`)
+  }
   const execute = await command.load()
   return execute(line)
 }

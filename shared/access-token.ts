@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-import jwt, { type JwtHeader, type JwtPayload } from 'jsonwebtoken'
+import jwt, { type JwtHeader } from 'jsonwebtoken'
 
 /** An issuer whose tokens are accepted. Its keys verify only its own tokens. */
 export interface Issuer {
@@ -76,7 +76,11 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** The claims of a verified token. */
-export type Claims = JwtPayload & { readonly iss: string; readonly sub: string; readonly exp: number }
+export type Claims = Readonly<Record<string, unknown>> & {
+  readonly iss: string
+  readonly sub: string
+  readonly exp: number
+}
 
 /** The last second of the year 9999. RFC 3339 cannot express later times. */
 const LAST_EXPIRY = 253_402_300_799

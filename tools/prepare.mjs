@@ -48,7 +48,8 @@ const dependencies = {
   },
   async make() {
     process.stderr.write('Installing dependencies …\n')
-    const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
+    // No dependency needs its install scripts: what they would build or fetch comes with the packages.
+    const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
     const npm = process.env['npm_execpath']
     // Under `npm start` this is the npm that runs us; `npm` from the PATH may be another one.
     const code = await (npm?.endsWith('npm-cli.js') === true

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type CommandLine, Failure } from './command.js'
+import { packageFolder, readPackage } from './package.js'
+
+const USAGE = 'Usage: uniform-rest init <folder>'
+
+/**
+ * `uniform-rest init my-app` makes the folder of a new application, which `npm install`, `npm start` and `npm test` work in.
+ * Its name becomes the name of the package. A folder with anything but `.git` in it is rejected, so nothing is overwritten.
+ */
+export async function init({ args }: CommandLine): Promise<number> {
+  const [given, ...more] = args
+  if (given === undefined) throw new Failure(`Name the folder of the new application.\n${USAGE}`)
+  const wrong = [given, ...more].find((one, index) => index > 0 || one.startsWith('-'))
+  if (wrong !== undefined) throw new Failure(`init does not know ${JSON.stringify(wrong)}.\n${USAGE}`)
+  const folder = resolve(given)
+  const name = basename(folder)
+  checkName(name)
+  await checkEmpty(folder)
+  await copyTemplate(TEMPLATE, { folder, replace: (text) => text.replaceAll('my-app', name) })
+  const dependency = await installablePackage(folder)
+  await writePackage(folder, { name, dependency })
+  const shown = relative(process.cwd(), folder) || '.'
+  process.stdout.write(
+    `${shown} holds a new application with one entity, tasks. Its README.md says every step; the first are\n\n` +
+      `${shown === '.' ? '' : `  cd ${shown}\n`}  npm install\n  npm start\n`
+  )
+  return 0
+}
+
+/** The rules of npm for new names (https://docs.npmjs.com/cli/configuring-npm/package-json#name), without scopes. */
+function checkName(name: string): void {
+  const problem =
+    name.length > 214
+      ? 'is longer than 214 characters'
+      : !/^[a-z0-9][a-z0-9._~-]*$/.test(name)
+        ? 'must begin with a lower-case letter or a digit, and hold nothing else but those, -, _, . and ~'
+        : ['node_modules', 'favicon.ico', readPackage().name].includes(name)
+          ? 'is taken'
+          : undefined
+  if (problem === undefined) return
+  throw new Failure(
+    `The folder's name becomes the name of an npm package: ${JSON.stringify(name)} ${problem}. Choose another folder.`
+  )
+}
+
+async function checkEmpty(folder: string): Promise<void> {
+  const found = await readdir(folder).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT') return []
+    if (code === 'ENOTDIR') throw new Failure(`${folder} is a file. Choose another folder.`)
+    throw error
+  })
+  const first = found.find((one) => one !== '.git')
+  if (first === undefined) return
+  throw new Failure(`${folder} is not empty: it has ${first}. Nothing was written. Choose another folder.`)
+}
+
+/** The template's files as they are packed. npm leaves out `.gitignore` and the like, so a leading `dot-` stands for the dot. */
+const TEMPLATE = join(packageFolder, 'cli', 'template')
+
+/** Under its own name it would begin a package within this one. */
+const PACKAGE_TEMPLATE = 'package.template.json'
+
+async function copyTemplate(
+  from: string,
+  to: { readonly folder: string; readonly replace: (text: string) => string }
+): Promise<void> {
+  await mkdir(to.folder, { recursive: true })
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (entry.name === PACKAGE_TEMPLATE) continue
+    const source = join(from, entry.name)
+    const target = join(to.folder, entry.name.replace(/^dot-/, '.'))
+    if (entry.isDirectory()) await copyTemplate(source, { ...to, folder: target })
+    else await writeFile(target, to.replace(await readFile(source, 'utf8')), { flag: 'wx' })
+  }
+}
+
+/**
+ * What the new package.json names as its dependency. A package that was installed from a file is copied into the folder, so
+ * that the folder can be moved, committed and built elsewhere; one that runs from its checkout is linked; any other comes from the
+ * registry.
+ */
+async function installablePackage(folder: string): Promise<string> {
+  const { name, version } = readPackage()
+  const modules = dirname(packageFolder)
+  if (basename(modules) !== 'node_modules') return `file:${relative(folder, packageFolder)}`
+  const file = installedFrom(modules, name)
+  if (file === undefined) return `^${version}`
+  if (!existsSync(file)) {
+    throw new Failure(`${name} was installed from ${file}, which is gone: the new application needs it. Put it back.`)
+  }
+  const copy = `vendor/${basename(file)}`
+  await mkdir(join(folder, 'vendor'))
+  await copyFile(file, join(folder, copy))
+  return `file:${copy}`
+}
+
+/** The file that npm's own record of `node_modules` says the package was installed from. */
+function installedFrom(modules: string, name: string): string | undefined {
+  const record = join(modules, '.package-lock.json')
+  if (!existsSync(record)) return undefined
+  const { packages = {} } = JSON.parse(readFileSync(record, 'utf8')) as {
+    readonly packages?: Readonly<Record<string, { readonly resolved?: string }>>
+  } // npm's hidden lockfile
+  const { resolved } = packages[`node_modules/${name}`] ?? {}
+  if (resolved?.startsWith('file:') !== true) return undefined
+  const path = resolved.slice('file:'.length)
+  return path.startsWith('//') ? fileURLToPath(resolved) : resolve(modules, '..', decodeURI(path))
+}
+
+const DEV_DEPENDENCIES = ['@types/chai', '@types/mocha', '@types/node', 'chai', 'mocha', 'tsx', 'typescript']
+
+/**
+ * Adds to the template's package.json what is known only here: the dependencies. Its `allowScripts` answer what npm 11 asks;
+ * no install script is needed, since binaries for Linux, macOS and Windows come with the packages.
+ */
+async function writePackage(folder: string, { name, dependency }: { name: string; dependency: string }): Promise<void> {
+  const { allowScripts, ...template } = JSON.parse(
+    await readFile(join(TEMPLATE, PACKAGE_TEMPLATE), 'utf8')
+  ) as Readonly<Record<string, unknown>> // ours
+  const ours = readPackage()
+  const ranges = { ...ours.devDependencies, ...ours.dependencies }
+  const made = {
+    ...template,
+    name,
+    engines: ours.engines,
+    dependencies: { [ours.name]: dependency },
+    devDependencies: Object.fromEntries(DEV_DEPENDENCIES.map((one) => [one, ranges[one]])),
+    allowScripts
+  }
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(made, null, 2)}\n`, { flag: 'wx' })
+}

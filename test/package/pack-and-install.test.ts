@@ -1,0 +1,230 @@
+import { expect } from 'chai'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { freePort } from '../runner/free-port.js'
+import { EmptyFolder, packInto, signalGroup } from './empty-folder.js'
+
+const ENTRY_POINTS = ['uniform-rest', 'uniform-rest/session-cookie']
+const PROJECTS = 'entities/projects.ts'
+
+/** The second entity of the application, by the steps of its README. */
+const PROJECT_ENTITY = `import { defineEntity, everyone, int, optional, permission, readOnly, text, unique } from 'uniform-rest'
+
+export const projects = defineEntity({
+  name: 'projects',
+  description: 'What tasks belong to.',
+  fields: { id: readOnly(int()), code: unique(text(20)), title: text(200), note: optional(text(500)) },
+  label: 'title',
+  filterable: ['id', 'code', 'title'],
+  sortable: ['id', 'code', 'title'],
+  access: { read: everyone, write: permission('tasks:manage') },
+  writes: ['create', 'update', 'delete']
+})
+`
+
+const PROJECT_MIGRATION = `import { createTable, type Migration } from 'uniform-rest'
+
+export const createProjects: Migration = {
+  name: '002-projects',
+  steps: [
+    createTable('projects', (t) => ({
+      columns: [
+        t.int('id').autoIncrement(),
+        t.varchar('code', 20),
+        t.varchar('title', 200),
+        t.varchar('note', 500).nullable(),
+        t.rowVersion()
+      ],
+      indexes: [t.unique('code'), t.sorted('code'), t.sorted('title')]
+    }))
+  ]
+}
+`
+
+describe('the package, packed and installed in an empty folder', function () {
+  this.timeout(180_000)
+  let folder: EmptyFolder
+  let packed: Awaited<ReturnType<typeof packInto>>
+  const inApp = (path: string): string => join(folder.path, 'my-app', path)
+
+  before(async () => {
+    folder = await EmptyFolder.make()
+    packed = await packInto(folder)
+  })
+  after(async () => folder[Symbol.asyncDispose]())
+
+  it('holds the build and what it reads, and nothing else', () => {
+    const paths = packed.files.map(({ path }) => path)
+    const folders = new Set(
+      paths.map((path) =>
+        path
+          .split('/')
+          .slice(0, path.startsWith('dist/') ? 2 : 1)
+          .join('/')
+      )
+    )
+    expect([...folders].toSorted()).to.deep.equal([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'cli',
+      'dist/cli',
+      'dist/data-service',
+      'dist/gateway',
+      'dist/shared',
+      'package.json',
+      'proto'
+    ])
+    expect(paths.filter((path) => path.startsWith('cli/') && !path.startsWith('cli/template/'))).to.deep.equal([])
+    const foreign = (path: string): boolean =>
+      path.endsWith('.map') || (path.startsWith('dist/') ? !/\.(?:js|d\.ts)$/.test(path) : false)
+    expect(paths.filter(foreign)).to.deep.equal([])
+    expect(packed.size, 'bytes of the file').to.be.lessThan(700_000)
+  })
+
+  it('installs without a warning about engines, peers or deprecations', async () => {
+    await folder.run('npm', ['init', '--yes'])
+    const { stderr } = await folder.run('npm', ['install', packed.file, '--no-audit', '--no-fund'])
+    expect(stderr).to.not.match(/EBADENGINE|ERESOLVE|deprecated|peer/i)
+  })
+
+  it('says what it can do', async () => {
+    const { stdout } = await folder.run('npx', ['uniform-rest', '--help'])
+    expect(stdout).to.match(/^Usage: uniform-rest <command>/)
+    const { version } = JSON.parse(
+      readFileSync(join(folder.path, 'node_modules/uniform-rest/package.json'), 'utf8')
+    ) as {
+      readonly version: string
+    } // ours
+    expect((await folder.run('npx', ['uniform-rest', '--version'])).stdout).to.match(
+      new RegExp(`^uniform-rest ${version.replaceAll('.', String.raw`\.`)}\ncontract 1\\.`)
+    )
+    const { code, stderr } = await folder.end(folder.start('npx', ['uniform-rest', 'strat']))
+    expect(code).to.equal(1)
+    expect(stderr).to.match(/^There is no command "strat"\. Did you mean "start"\?\n/)
+  })
+
+  it('opens its entry points alone', async () => {
+    const said = async (name: string): Promise<string> => {
+      const script = `import(${JSON.stringify(name)}).then(() => 'opens', (error) => error.code).then(console.log)`
+      return (await folder.run('node', ['--input-type=module', '--eval', script])).stdout.trim()
+    }
+    for (const name of ENTRY_POINTS) expect(await said(name), name).to.equal('opens')
+    for (const path of [
+      'dist/cli/main.js',
+      'dist/data-service/start.js',
+      'package.json',
+      'proto/entity/v1/entity_service.proto'
+    ]) {
+      expect(await said(`uniform-rest/${path}`), path).to.equal('ERR_PACKAGE_PATH_NOT_EXPORTED')
+    }
+  })
+
+  it('makes an application', async () => {
+    await folder.run('npx', ['uniform-rest', 'init', 'my-app'])
+    expect(readdirSync(inApp('.'))).to.include.members(['.env.example', '.github', '.gitignore', 'README.md'])
+    const { stdout } = await folder.run('npm', ['install', '--no-audit', '--no-fund'], { in: 'my-app' })
+    expect(stdout).to.match(/added \d+ packages/)
+  })
+
+  it('overwrites nothing', async () => {
+    const { code, stderr } = await folder.end(folder.start('npx', ['uniform-rest', 'init', 'my-app']))
+    expect(code).to.equal(1)
+    expect(stderr).to.include('is not empty')
+    const named = await folder.end(folder.start('npx', ['uniform-rest', 'init', 'My App']))
+    expect(named.code).to.equal(1)
+    expect(named.stderr).to.include('lower-case')
+  })
+
+  it('takes a second entity, written by the steps of its README', async () => {
+    writeFileSync(inApp(PROJECTS), PROJECT_ENTITY)
+    writeFileSync(inApp('migrations/002-projects.ts'), PROJECT_MIGRATION)
+    const config = readFileSync(inApp('uniform-rest.config.ts'), 'utf8')
+      .replace(/^import \{ tasks \}.*$/m, "import { projects } from './entities/projects.js'\n$&")
+      .replace(/^import \{ createTasks \}.*$/m, "$&\nimport { createProjects } from './migrations/002-projects.js'")
+      .replace('entities: [tasks]', 'entities: [tasks, projects]')
+      .replace('migrations: [createTasks]', 'migrations: [createTasks, createProjects]')
+    writeFileSync(inApp('uniform-rest.config.ts'), config)
+    const { stdout } = await folder.run('npm', ['run', 'check'], { in: 'my-app' })
+    expect(stdout).to.include('2 entities, no mistakes.')
+  })
+
+  it('has types that resolve under a strict compiler that checks libraries too', async () => {
+    const names = ENTRY_POINTS.map((name, index) => `import * as entry${index} from '${name}'\n`).join('')
+    const uses = ENTRY_POINTS.map((_, index) => `void entry${index}\n`).join('')
+    writeFileSync(inApp('entry-points.ts'), names + uses)
+    const tsc = folder.start('npx', ['tsc', '--skipLibCheck', 'false', '--exactOptionalPropertyTypes', 'true'], {
+      in: 'my-app'
+    })
+    const { stdout } = await folder.end(tsc)
+    expect(stdout.split('\n').filter((line) => line.startsWith('node_modules/uniform-rest/'))).to.deep.equal([])
+    expect(stdout).to.not.include('entry-points.ts')
+  })
+
+  describe('with npm start', () => {
+    let running: ChildProcess
+    let base: string
+    let log = ''
+
+    before(async () => {
+      base = `http://127.0.0.1:${await freePort()}`
+      const env = { GATEWAY_PORT: new URL(base).port, DATA_SERVICE_ADDRESS: `127.0.0.1:${await freePort()}` }
+      running = folder.start('npm', ['start'], { in: 'my-app', env, ownGroup: true })
+      running.stdin?.end()
+      await new Promise<void>((resolve, reject) => {
+        for (const stream of [running.stdout, running.stderr]) {
+          stream?.on('data', (chunk: Buffer) => {
+            log += chunk.toString('utf8')
+            if (log.includes('Ctrl-C ends everything.')) resolve()
+          })
+        }
+        running.once('close', () => reject(new Error(`npm start ended:\n${log}`)))
+      })
+    })
+    after(() => {
+      if (running.exitCode === null && running.signalCode === null) signalGroup(running, 'SIGTERM')
+    })
+
+    it('serves its own entities, and nothing of the store', async () => {
+      for (const resource of ['tasks', 'projects']) {
+        const answer = await fetch(`${base}/${resource}`)
+        expect([answer.status, await answer.json()], resource).to.deep.equal([200, []])
+      }
+      const document = (await (await fetch(`${base}/openapi.json`)).json()) as { readonly paths: object }
+      const resources = new Set(Object.keys(document.paths).map((path) => path.split('/')[1]))
+      expect([...resources].filter((one) => !['auth', 'tasks', 'projects'].includes(one ?? ''))).to.deep.equal([])
+      expect((await fetch(`${base}/products`)).status).to.equal(404)
+      // No shop: a page is answered by nobody.
+      expect((await fetch(base, { headers: { accept: 'text/html' } })).status).to.equal(404)
+      expect(log).to.not.match(/renderer|second store|sample/i)
+    })
+
+    it('keeps one database, with its own tables and those of the engine', () => {
+      const databases = readdirSync(inApp('.data')).filter((name) => name.endsWith('.sqlite'))
+      expect(databases).to.have.length(1)
+      const database = new DatabaseSync(inApp(`.data/${databases[0]}`), { readOnly: true })
+      try {
+        const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
+        const names = tables.map((row) => String((row as { readonly name: unknown }).name))
+        expect(names).to.include.members(['tasks', 'projects', 'accounts'])
+        expect(names.filter((name) => /product|order|customer|review|categor/.test(name))).to.deep.equal([])
+        expect(database.prepare('SELECT count(*) AS n FROM accounts').get()).to.deep.include({ n: 0 })
+      } finally {
+        database.close()
+      }
+    })
+
+    it('ends cleanly on Ctrl-C', async () => {
+      const ended = once(running, 'close')
+      signalGroup(running, 'SIGINT')
+      await ended
+      // npm ends by the signal itself, after what it has started.
+      expect(running.exitCode === 0 || running.signalCode === 'SIGINT', log).to.equal(true)
+      expect(log).to.not.match(/npm err/i)
+      expect(log).to.match(/gateway +info +closed[\s\S]*data-service +info +stopped/)
+    })
+  })
+})
