@@ -1,6 +1,5 @@
-import { defineApplication } from 'uniform-rest'
+import { defineApplication, migrationsIn } from 'uniform-rest'
 import { tasks } from './entities/tasks.js'
-import { createTasks } from './migrations/001-tasks.js'
 
 export default defineApplication({
   entities: [tasks],
@@ -11,6 +10,6 @@ export default defineApplication({
     Editor: ['tasks:manage']
   },
 
-  /** They run in this order, each once for each database: new ones come at the end, and old ones never change. */
-  migrations: [createTasks]
+  /** Each file of the folder, in the order of their numbers. `npx uniform-rest migrate create <name>` writes the next one. */
+  migrations: await migrationsIn(new URL('./migrations/', import.meta.url))
 })

@@ -25,24 +25,7 @@ export const projects = defineEntity({
 })
 `
 
-const PROJECT_MIGRATION = `import { createTable, type Migration } from 'uniform-rest'
-
-export const createProjects: Migration = {
-  name: '002-projects',
-  steps: [
-    createTable('projects', (t) => ({
-      columns: [
-        t.int('id').autoIncrement(),
-        t.varchar('code', 20),
-        t.varchar('title', 200),
-        t.varchar('note', 500).nullable(),
-        t.rowVersion()
-      ],
-      indexes: [t.unique('code'), t.sorted('code'), t.sorted('title')]
-    }))
-  ]
-}
-`
+const PASSWORD = 'correct horse battery staple'
 
 describe('the package, packed and installed in an empty folder', function () {
   this.timeout(180_000)
@@ -141,13 +124,12 @@ describe('the package, packed and installed in an empty folder', function () {
 
   it('takes a second entity, written by the steps of its README', async () => {
     writeFileSync(inApp(PROJECTS), PROJECT_ENTITY)
-    writeFileSync(inApp('migrations/002-projects.ts'), PROJECT_MIGRATION)
     const config = readFileSync(inApp('uniform-rest.config.ts'), 'utf8')
       .replace(/^import \{ tasks \}.*$/m, "import { projects } from './entities/projects.js'\n$&")
-      .replace(/^import \{ createTasks \}.*$/m, "$&\nimport { createProjects } from './migrations/002-projects.js'")
       .replace('entities: [tasks]', 'entities: [tasks, projects]')
-      .replace('migrations: [createTasks]', 'migrations: [createTasks, createProjects]')
     writeFileSync(inApp('uniform-rest.config.ts'), config)
+    await folder.run('npx', ['uniform-rest', 'migrate', 'create', 'projects'], { in: 'my-app' })
+    expect(readdirSync(inApp('migrations'))).to.deep.equal(['001-tasks.ts', '002-projects.ts'])
     const { stdout } = await folder.run('npm', ['run', 'check'], { in: 'my-app' })
     expect(stdout).to.include('2 entities, no mistakes.')
   })
@@ -168,6 +150,17 @@ describe('the package, packed and installed in an empty folder', function () {
     let running: ChildProcess
     let base: string
     let log = ''
+
+    const send = (path: string, how: { token?: string; method?: string; etag?: string; body: object }) =>
+      fetch(`${base}${path}`, {
+        method: how.method ?? 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(how.token === undefined ? {} : { authorization: `Bearer ${how.token}` }),
+          ...(how.etag === undefined ? {} : { 'if-match': how.etag })
+        },
+        body: JSON.stringify(how.body)
+      })
 
     before(async () => {
       base = `http://127.0.0.1:${await freePort()}`
@@ -202,6 +195,32 @@ describe('the package, packed and installed in an empty folder', function () {
       expect(log).to.not.match(/renderer|second store|sample/i)
     })
 
+    it('takes writes of an account that was made by command', async () => {
+      const add = ['uniform-rest', 'account', 'add', 'ada@example.com', '--name', 'Ada', '--role', 'Editor']
+      const added = await folder.end(folder.start('npx', add, { in: 'my-app' }), `${PASSWORD}\n`)
+      expect(added.code, added.stderr).to.equal(0)
+      const login = await send('/auth/login', { body: { email: 'ada@example.com', password: PASSWORD } })
+      expect(login.status).to.equal(200)
+      const { accessToken: token } = (await login.json()) as { readonly accessToken: string }
+
+      expect((await send('/projects', { body: { code: 'A', title: 'House' } })).status).to.equal(401)
+      const created = await send('/projects', { token, body: { code: 'A', title: 'House' } })
+      expect(created.status).to.equal(201)
+      const etag = created.headers.get('etag') ?? ''
+      const change = { token, method: 'PUT', etag, body: { code: 'A', title: 'Boat', note: 'with a sail' } }
+      const updated = await send('/projects/1', change)
+      expect([updated.status, await updated.json()]).to.deep.equal([
+        200,
+        { id: 1, code: 'A', title: 'Boat', note: 'with a sail', rowVersion: versionOf(updated) }
+      ])
+      expect((await send('/projects/1', change)).status).to.equal(412)
+
+      const task = await send('/tasks', { token, body: { title: 'Paint it' } })
+      expect(task.status).to.equal(201)
+      const done = { token, method: 'PUT', etag: task.headers.get('etag') ?? '', body: {} }
+      expect(await (await send('/tasks/1/complete', done)).json()).to.deep.include({ title: 'Paint it', isDone: true })
+    })
+
     it('keeps one database, with its own tables and those of the engine', () => {
       const databases = readdirSync(inApp('.data')).filter((name) => name.endsWith('.sqlite'))
       expect(databases).to.have.length(1)
@@ -211,7 +230,7 @@ describe('the package, packed and installed in an empty folder', function () {
         const names = tables.map((row) => String((row as { readonly name: unknown }).name))
         expect(names).to.include.members(['tasks', 'projects', 'accounts'])
         expect(names.filter((name) => /product|order|customer|review|categor/.test(name))).to.deep.equal([])
-        expect(database.prepare('SELECT count(*) AS n FROM accounts').get()).to.deep.include({ n: 0 })
+        expect(database.prepare('SELECT count(*) AS n FROM accounts').get()).to.deep.include({ n: 1 })
       } finally {
         database.close()
       }
@@ -228,3 +247,8 @@ describe('the package, packed and installed in an empty folder', function () {
     })
   })
 })
+
+/** The row version that the entity tag of an answer carries. */
+function versionOf(answer: Response): string | undefined {
+  return /^W\/"(.+)"$/.exec(answer.headers.get('etag') ?? '')?.[1]
+}

@@ -1,6 +1,6 @@
 import { createTable, type Migration } from 'uniform-rest'
 
-export const createTasks: Migration = {
+export const migration: Migration = {
   name: '001-tasks',
   steps: [
     createTable('tasks', (t) => ({
