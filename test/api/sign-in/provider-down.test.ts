@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { AuthCaller, rejected } from '../auth/auth-caller.js'
 import { describeApi } from '../api-store.js'
 import { expectProblem } from '../expect-problem.js'
 import { type Answer, call } from '../http-call.js'
@@ -72,5 +73,15 @@ describeApi('sign-in without a provider', (store) => {
         })
       ).status
     )
+  })
+
+  it('is a configuration error at the data service', async () => {
+    const caller = new AuthCaller(store.stack.dataAddress)
+    try {
+      const request = { idToken: 'a.b.c', nonce: 'n', clientAddress: '', replacedRefreshTokens: [] }
+      expect((await rejected(caller.signIn(request))).details).to.include({ reason: 'configuration' })
+    } finally {
+      caller.close()
+    }
   })
 })
