@@ -167,17 +167,18 @@ async function add(console: AccountConsole, { email, options }: AccountRequest):
 async function list({ accounts, output }: AccountConsole, { options }: AccountRequest): Promise<void> {
   const all = await accounts.list()
   if (options['json'] === true) {
-    const shown = all.map(({ email, name, roles, owner, claims, isSample, createdAt, disabledAt, identities }) => ({
+    const shown = all.map(({ email, name, roles, owner, claims, passwordHash, isSample, ...one }) => ({
       email,
       name,
       roles,
       // As in answers of the API: a number of 64 bits is a text.
       owner: owner === null ? null : String(owner),
       claims,
+      hasPassword: passwordHash !== null,
       sample: isSample,
-      createdAt: new Date(createdAt).toISOString(),
-      disabledAt: disabledAt === null ? null : new Date(disabledAt).toISOString(),
-      identities
+      createdAt: new Date(one.createdAt).toISOString(),
+      disabledAt: one.disabledAt === null ? null : new Date(one.disabledAt).toISOString(),
+      identities: one.identities
     }))
     output.write(`${JSON.stringify(shown, null, 2)}\n`)
     return
@@ -185,6 +186,7 @@ async function list({ accounts, output }: AccountConsole, { options }: AccountRe
   const width = Math.max(0, ...all.map(({ email }) => email.length))
   for (const one of all) {
     const states = [
+      ...(one.passwordHash === null ? ['no password'] : []),
       ...(one.isSample ? ['sample'] : []),
       ...one.identities.map((identity) => `linked to ${identityText(identity)}`),
       ...(one.disabledAt === null ? [] : [`disabled since ${new Date(one.disabledAt).toISOString()}`])

@@ -40,7 +40,9 @@ function welcome({ base, dataService, hasRenderer }: Running, { application, env
     `  API    ${base}${first === undefined ? '' : `  such as ${base}/${first.name}`}`,
     `  Docs   ${base}/docs  and, as OpenAPI, ${base}/openapi.json`,
     `  gRPC   ${dataService}`,
-    ...(tried ? ['', ...sampleLines(sample, { base, token: tokenCommand(environment['DATA_DIR']) })] : []),
+    '',
+    `  An account of your own: ${command('account', environment['DATA_DIR'])} add <email>`,
+    ...(tried ? ['', ...sampleLines(sample, { base, token: command('token', environment['DATA_DIR']) })] : []),
     '',
     '  Ctrl-C ends everything.',
     '',
@@ -65,8 +67,8 @@ function sampleLines(
   ]
 }
 
-/** The signing key is in the data folder. */
-function tokenCommand(dataDir: string | undefined): string {
+/** The signing key and the embedded database are in the data folder. */
+function command(name: 'account' | 'token', dataDir: string | undefined): string {
   const where = dataDir === undefined ? '' : `DATA_DIR='${dataDir.replaceAll("'", String.raw`'\''`)}' `
-  return `${where}npm run --silent token --`
+  return `${where}npm run --silent ${name} --`
 }

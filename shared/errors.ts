@@ -275,7 +275,8 @@ const ERRORS = {
     http: 401,
     title: 'Authentication is required',
     meaning: 'The resource needs an access token.',
-    remedy: 'Send `Authorization: Bearer <JWT>`. Cookies are no credential of the API.'
+    remedy:
+      'Send `Authorization: Bearer <JWT>`. Cookies are no credential of the API. `POST /auth/password` needs the cookies of a session instead: log in first.'
   },
   'auth.invalid-token': {
     grpc: status.UNAUTHENTICATED,
@@ -291,7 +292,7 @@ const ERRORS = {
     title: 'The credentials are invalid',
     meaning: 'E-mail and password do not match an account, or a sign-in with an outside provider has none.',
     remedy:
-      'The answer to a password, and the time it takes, are the same whether or not the account exists. Sample accounts do not log in while `SAMPLE_DATA` is off. After a sign-in with a provider the detail says whether to begin again or to have an account linked.'
+      'The answer to a password, and the time it takes, are the same whether or not the account exists. A disabled account does not log in, and neither does a sample account while `SAMPLE_DATA` is off. After a sign-in with a provider the detail says whether to begin again or to have an account linked.'
   },
   'ownership.denied': {
     grpc: status.PERMISSION_DENIED,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { INT64, parseInteger } from '../entity/numbers.js'
 import { suggestion } from '../entity/names.js'
 import { identityProblem, linkAccount, unlinkAccount } from './account-links.js'
@@ -66,12 +65,11 @@ export class AccountAdministration {
     const { store, signal, now } = this.#deps
     const account = this.#checked(wanted)
     const emailKey = accountKey(account.email)
-    const passwordHash = await this.#hash(password ?? randomBytes(32).toString('base64url'))
+    const passwordHash = password === undefined ? null : await this.#hash(password)
     await store.transaction(signal, async (unit) => {
-      await unit.addAccount({ ...account, emailKey, passwordHash, isSample: false, createdAt: now() })
       const found = await unit.findAccount(emailKey)
-      // Another process may have added one meanwhile, which addAccount leaves as it is.
-      if (found !== undefined && found.passwordHash !== passwordHash) throw alreadyThere(found)
+      if (found !== undefined) throw alreadyThere(found)
+      await unit.insertAccount({ ...account, emailKey, passwordHash, isSample: false, createdAt: now() })
     })
     return account
   }

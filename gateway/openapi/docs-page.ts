@@ -25,7 +25,9 @@ function docsOverview(resources: readonly Resource[], { base, isRendered }: Docs
 ${link(`${base}/openapi.json`, 'openapi.json')}. Every refusal has a code; ${link(`${base}/problems`, 'the problem pages')}
 say what each means.</p>
 <p>A resource with public reads needs no token to be read. Everything else takes
-${code('Authorization: Bearer <access token>')}.</p>
+${code('Authorization: Bearer <access token>')}. ${code('POST /auth/login')} opens a session and answers an access token, and
+${code('POST /auth/session/token')} a fresh one. An account is made by whoever runs the service, with
+${code('uniform-rest account add <email>')}; ${code('POST /auth/password')} changes its password.</p>
 ${isRendered ? RENDERED : ''}
 ${table([
   ['Resource', 'What it holds', 'Reads'],

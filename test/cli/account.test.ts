@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { type AccountConsole, parseAccountArguments, parseClaims } from '../../cli/account.js'
 import type { Account } from '../../data-service/auth/accounts.js'
 import { AccountAdministration, checkClaims, knownRoles, parseOwner } from '../../data-service/auth/administration.js'
-import { AuthHarness } from '../data-service/auth/auth-harness.js'
+import { AuthHarness, rejectionOf } from '../data-service/auth/auth-harness.js'
 
 const messageOf = (work: () => unknown): string => {
   try {
@@ -229,7 +229,12 @@ describe('a command of account', () => {
 
   it('makes an account without a password that nobody can log in to', async () => {
     await runOn(Readable.from(['']), 'add', 'outside@example.com', '--no-password')
-    expect(await hashOf('outside@example.com')).to.match(/^hash of [\w-]{43}$/)
+    expect(await hashOf('outside@example.com')).to.equal(null)
+    for (const password of ['null', 'right', 'decoy']) {
+      const rejection = await rejectionOf(harness.replica().login({ email: 'outside@example.com', password }))
+      expect(rejection, password).to.include({ code: 'auth.invalid-credentials' })
+    }
+    expect((await runOn(Readable.from(['']), 'list')).output).to.match(/outside@example\.com .*no password/)
   })
 
   it('keeps roles and claims to what a cookie holds', async () => {

@@ -78,6 +78,7 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
       roles: ['customer', 'clerk'],
       owner: '7',
       claims: { floor: 3 },
+      hasPassword: true,
       sample: false,
       disabledAt: null
     })
