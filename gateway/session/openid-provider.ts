@@ -3,6 +3,7 @@ import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import type { OpenIdClient } from '../../shared/openid-settings.js'
 import { SingleFlight } from '../../shared/single-flight.js'
+import { messageOf } from '../../shared/start-error.js'
 
 /** The settings OIDC_… of the gateway. */
 export interface OpenIdSettings extends OpenIdClient {
@@ -83,7 +84,7 @@ export class OpenIdProvider {
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       // The ID token is all that the service gets to see, so what a new account is made of must be in it.
-      ...(configuration.serverMetadata().claims_parameter_supported === true ? { claims: WANTED_CLAIMS } : {})
+      ...(configuration.serverMetadata().claims_parameter_supported === true ? wantedClaims(this.#settings.scope) : {})
     })
     return url.href
   }
@@ -109,7 +110,7 @@ export class OpenIdProvider {
       if (idToken === undefined) throw new TypeError('A response that was checked has an ID token')
       return idToken
     } catch (error) {
-      throw rejectionOf(error, this.#log)
+      throw exchangeFailure(error, this.#log)
     }
   }
 
@@ -122,8 +123,12 @@ export class OpenIdProvider {
       this.#discovered = found
       return found
     } catch (error) {
-      const failure = rejectionOf(error, this.#log)
+      const failure = discoveryFailure(error, this.#log)
       if (known === undefined) throw failure
+      this.#log.warn(
+        { reason: messageOf(failure.cause ?? failure) },
+        'the sign-in provider is used by what is known of it'
+      )
       this.#discovered = { ...known, freshUntil: this.#now() + COOL_DOWN }
       return known
     }
@@ -141,15 +146,24 @@ export class OpenIdProvider {
       execute: issuer.startsWith('http:') ? [allowInsecureRequests] : []
     })
     // The data service compares `iss` exactly, and openid-client forgives a missing slash at the end.
-    if (configuration.serverMetadata().issuer !== issuer) {
-      throw configurationError(this.#log, 'the provider has another issuer than OIDC_ISSUER')
-    }
+    if (configuration.serverMetadata().issuer !== issuer) throw anotherIssuer(this.#log)
     return { client, configuration, freshUntil: this.#now() + FRESH }
   }
 }
 
-/** The request parameter `claims` (OpenID Connect Core section 5.5), for providers that put them into UserInfo alone. */
-const WANTED_CLAIMS = JSON.stringify({ id_token: { email: null, email_verified: null, name: null } })
+/** The claims that a scope asks for (OpenID Connect Core section 5.4) and that a new account is made of. */
+const CLAIMS_OF_SCOPES = [
+  ['email', ['email', 'email_verified']],
+  ['profile', ['name']]
+] as const
+
+/** The request parameter `claims` (section 5.5). Providers that know it may put the claims into UserInfo alone otherwise. */
+function wantedClaims(scope: string): { readonly claims?: string } {
+  const scopes = scope.split(' ')
+  const names = CLAIMS_OF_SCOPES.flatMap(([one, claims]) => (scopes.includes(one) ? claims : []))
+  if (names.length === 0) return {}
+  return { claims: JSON.stringify({ id_token: Object.fromEntries(names.map((name) => [name, null])) }) }
+}
 
 /** Codes of openid-client's errors for a response that was changed on its way, or that belongs to another sign-in. */
 const NOT_VALID: readonly unknown[] = [
@@ -158,17 +172,26 @@ const NOT_VALID: readonly unknown[] = [
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED'
 ]
 
+/** The code of openid-client's error for metadata of another issuer. */
+const ANOTHER_ISSUER = 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED'
+
 /** The answers to a code that is not valid (RFC 6749 section 5.2), and to others that only the provider's trouble explains. */
 const CODE_NOT_VALID = 'invalid_grant'
 const TEMPORARY: readonly string[] = ['server_error', 'temporarily_unavailable']
 
-/**
- * The DomainError for an error of openid-client. Such errors hold the code, tokens and whatever the provider answered, so
- * nothing of them is logged or passed on but the names of errors.
- */
-function rejectionOf(error: unknown, log: Logger): DomainError {
+function discoveryFailure(error: unknown, log: Logger): DomainError {
   if (error instanceof DomainError) return error
-  const { name, code, oauthError, status } = outline(error)
+  const failure = outline(error)
+  return failure.code === ANOTHER_ISSUER ? anotherIssuer(log) : unavailable(failure)
+}
+
+/**
+ * The DomainError for a code that could not be exchanged. Errors of openid-client hold the code, tokens and whatever the
+ * provider answered, so nothing of them is logged or passed on but the names of errors.
+ */
+function exchangeFailure(error: unknown, log: Logger): DomainError {
+  const failure = outline(error)
+  const { name, code, oauthError, status } = failure
   if (oauthError === CODE_NOT_VALID || NOT_VALID.includes(code)) {
     log.warn({ reason: oauthError ?? code }, 'the code of a sign-in was not accepted')
     return signInNotValid()
@@ -177,11 +200,19 @@ function rejectionOf(error: unknown, log: Logger): DomainError {
   if (isOurs && (status ?? 0) < 500) {
     return configurationError(log, `the provider rejects this client (${oauthError ?? String(status)})`)
   }
+  return unavailable(failure)
+}
+
+function unavailable({ name, code, oauthError }: Outline): DomainError {
   const reason = oauthError ?? code ?? name
   return new DomainError('upstream.unavailable', 'The sign-in provider cannot be reached at the moment. Try again.', {
     retryAfter: RETRY_AFTER,
     cause: new Error(`the sign-in provider failed (${reason})`)
   })
+}
+
+function anotherIssuer(log: Logger): DomainError {
+  return configurationError(log, 'the provider has another issuer than OIDC_ISSUER')
 }
 
 export function signInNotValid(): DomainError {

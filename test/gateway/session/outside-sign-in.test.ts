@@ -35,7 +35,9 @@ describe('sign-in at an OpenID provider, below a path and over HTTPS,', () => {
     expect(begun.statusCode, begun.body).to.equal(303)
     const [set = ''] = setCookies(begun)
     const location = String(begun.headers.location)
-    expect(new URL(location).searchParams.get('redirect_uri')).to.equal(`${BASE}/auth/callback`)
+    const { redirect_uri, claims } = Object.fromEntries(new URL(location).searchParams)
+    // The scope asks for no claims.
+    expect({ redirect_uri, claims }).to.deep.equal({ redirect_uri: `${BASE}/auth/callback`, claims: undefined })
     const callback = await new Visitor().signInAt(provider.issuer, location, 'eve')
     const body = Object.fromEntries(new URL(callback).searchParams)
     return { cookie: set.split(';')[0] ?? '', set, body }
