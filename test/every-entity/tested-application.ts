@@ -28,7 +28,10 @@ export interface EveryEntityOptions {
   readonly rules?: Readonly<Record<string, EntityRule>>
   /** The permissions of each role, written down a second time. Without it the `roles` of the application. */
   readonly roles?: Readonly<Record<string, readonly string[]>>
-  /** The role of OWNER_BYPASS_ROLE. Default: a role of the tests' own, whose tokens name every permission. */
+  /**
+   * The role of OWNER_BYPASS_ROLE. Default: that of the application's `settings`, else a role of the tests' own. What it
+   * lacks of all permissions its tokens name.
+   */
   readonly bypassRole?: string
   /** Values that made rows and bodies need besides what the types of fields tell, by the names of entities. */
   readonly values?: Readonly<Record<string, EntityValues>>
@@ -66,7 +69,8 @@ export class TestedApplication {
   #running: Running | undefined
 
   constructor(kind: DatabaseKind, options: EveryEntityOptions) {
-    const { application, rules = {}, roles, bypassRole = BYPASS_ROLE, values = {} } = options
+    const { application, rules = {}, roles, values = {} } = options
+    const bypassRole = options.bypassRole ?? application.settings['OWNER_BYPASS_ROLE'] ?? BYPASS_ROLE
     this.kind = kind
     this.entities = application.entities
     this.ruleOf = rulesOf(application.entities, rules)

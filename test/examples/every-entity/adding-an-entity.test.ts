@@ -13,7 +13,7 @@ const LEFT_OUT = /^(node_modules|dist.*|\..*)$/
 const NEW = 'gift-cards'
 
 describe(PAGE, function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let copy = ''
   before(async () => {
     copy = await mkdtemp(join(tmpdir(), 'adding-'))

@@ -58,7 +58,7 @@ export const createLoyaltyCards: Migration = {
   {
     kind: 'create',
     path: 'examples/store/entities/loyalty-cards.ts',
-    content: `
+    content: `import { bool, dateTime, defineEntity, guid, int, long, onCreate, optional, ownRows, readableBy, readOnly, sumOf, text, unique } from 'uniform-rest'
 
 export const loyaltyCards = defineEntity({
   name: 'loyalty-cards',
@@ -116,7 +116,7 @@ export const loyaltyCards = defineEntity({
   {
     kind: 'create',
     path: 'examples/store/entities/loyalty-visits.ts',
-    content: `
+    content: `import { dateTime, defineEntity, int, onCreate, ownRows, readOnly, text } from 'uniform-rest'
 
 export const loyaltyVisits = defineEntity({
   name: 'loyalty-visits',
@@ -141,7 +141,7 @@ export const loyaltyVisits = defineEntity({
   {
     kind: 'create',
     path: 'examples/store/entities/loyalty-talks.ts',
-    content: `
+    content: `import { allOf as both, anyOf as either, bool, column, defineEntity, int, onCreate, ownRows, permission, readOnly, text } from 'uniform-rest'
 
 export const loyaltyTalks = defineEntity({
   name: 'loyalty-talks',

@@ -54,6 +54,7 @@ export default defineApplication({
     })
   ],
   ownerClaimType: 'member',
+  settings: { OWNER_BYPASS_ROLE: 'Admin' },
   migrations: [
     {
       name: '001-tasks',

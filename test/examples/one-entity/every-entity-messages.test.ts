@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { TestedApplication } from '../../every-entity/tested-application.js'
+import { packageRoot } from '../../harness/package-root.js'
+import application from './uniform-rest.config.js'
+
+interface Report {
+  readonly failures: readonly { readonly fullTitle: string; readonly err: { readonly message: string } }[]
+}
+
+describe('the tests of every entity', function () {
+  this.timeout(120_000)
+
+  it('say what to state in `values` where made bodies do not satisfy the rules of an entity', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'messages-'))
+    try {
+      const report = join(folder, 'report.json')
+      const options = ['--grep', 'create makes', '--reporter', 'json', '--reporter-option', `output=${report}`]
+      const file = fileURLToPath(new URL('made-values.js', import.meta.url))
+      const mocha = join(packageRoot, 'node_modules/mocha/bin/mocha.js')
+      // It exits with the number of failures, which the report tells.
+      await promisify(execFile)(process.execPath, [mocha, ...options, file]).catch((error: unknown) => error)
+      const { failures } = JSON.parse(await readFile(report, 'utf8')) as Report // mocha's own format
+      const [first] = failures
+      expect(failures.map(({ fullTitle }) => fullTitle)).to.deep.equal([
+        'every entity on sqlite tasks create makes a row of the right owner for whoever may'
+      ])
+      const { err } = first ?? { err: undefined }
+      const actual = JSON.stringify(err)
+      for (const part of ['create of tasks was rejected', 'A priority is one of low, high.', "{ 'tasks': { create:"]) {
+        expect(actual).to.include(part)
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('reject values and rules of what is no entity', () => {
+    const folder = new URL('.', import.meta.url)
+    const tested = (more: object): (() => TestedApplication) => {
+      return () => new TestedApplication('sqlite', { application, folder, ...more })
+    }
+    expect(tested({ values: { task: {} } })).to.throw('There is no entity task.')
+    expect(tested({ rules: { task: {} } })).to.throw('There are rules of task, which is no entity.')
+  })
+})
