@@ -1,0 +1,453 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect } from 'chai'
+import { QueryTypes } from 'sequelize'
+import { everyone } from '../../../../data-service/entity/access.js'
+import { defineEntity } from '../../../../data-service/entity/define-entity.js'
+import type { Entity } from '../../../../data-service/entity/entity.js'
+import {
+  bool,
+  column,
+  dateTime,
+  defaultTo,
+  guid,
+  int,
+  long,
+  money,
+  optional,
+  readOnly,
+  text,
+  unique
+} from '../../../../data-service/entity/field.js'
+import { sql } from '../../../../data-service/sql/schema/builders.js'
+import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
+import { type Difference, difference, type DifferenceOptions } from '../../../../data-service/sql/schema/difference.js'
+import { entityTables } from '../../../../data-service/sql/schema/entity-tables.js'
+import { migrate, schemaAfter } from '../../../../data-service/sql/schema/migrate.js'
+import { migrationFile } from '../../../../data-service/sql/schema/migration-file.js'
+import { type Migrations, migrationsIn } from '../../../../data-service/sql/schema/migration-folder.js'
+import { secondMigrations } from '../../../../examples/store/schema/reviews.js'
+import { createLogger } from '../../../../shared/logger.js'
+import { eachDatabase } from '../../../harness/database.js'
+import { outputRoot } from '../../../harness/package-root.js'
+import { primaryMigrations } from '../../../harness/primary-migrations.js'
+import { type FreshStores, freshStores } from './fresh-stores.js'
+import { modelTexts, realTexts } from './real-tables.js'
+
+const VERSION = "X'0102030405060708'"
+const log = createLogger({ name: 'test', level: 'silent' })
+const common = { description: 'Of a test.', filterable: [], access: { read: everyone } } as const
+const NO_OPTIONS: Partial<DifferenceOptions> = {}
+
+const club = { name: 'clubs', ...common, label: 'id', sortable: [] } as const
+const member = { name: 'members', ...common, label: 'id' } as const
+
+const clubFields = { id: readOnly(int()), title: unique(text(40)), fee: money(10, 2), note: optional(text(20)) }
+const memberFields = { id: readOnly(int()), clubId: int(), nick: text(30), points: int(), joinedAt: dateTime() }
+const children = {
+  visits: {
+    table: 'member_visits',
+    foreignKey: 'memberId',
+    fields: { id: readOnly(int()), place: text(20) }
+  }
+}
+const toClub = { club: { to: 'clubs', via: 'clubId' } } as const
+
+const clubs = defineEntity({ ...club, fields: clubFields })
+const members = defineEntity({ ...member, fields: memberFields, sortable: ['nick'], references: toClub, children })
+
+eachDatabase((kind) => {
+  describe(`generated migrations on ${kind}`, () => {
+    let stores: FreshStores
+    let folder = ''
+    let count = 0
+
+    beforeEach(async () => {
+      stores = await freshStores(kind)
+      folder = await mkdtemp(join(outputRoot, 'generated-'))
+      count = 0
+    })
+    afterEach(async () => {
+      await stores.dispose()
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    const all = (): Promise<Migrations> => migrationsIn(pathToFileURL(`${folder}/`))
+    const run = (sql: string): Promise<unknown> => stores.primary.query(sql)
+    const select = (sql: string): Promise<Record<string, unknown>[]> =>
+      stores.primary.query(sql, { type: QueryTypes.SELECT })
+
+    async function differenceOf(entities: readonly Entity[], options = NO_OPTIONS): Promise<Difference> {
+      const made = schemaAfter(await all())
+      return difference(made, entityTables(entities, 'primary'), { engineTables: new Set(), ...options })
+    }
+
+    /** Writes the next migration from the difference, runs it, and compares everything. Again, as after an interruption. */
+    async function advance(entities: readonly Entity[], options = NO_OPTIONS): Promise<Difference> {
+      const found = await differenceOf(entities, options)
+      expect(found.problems).to.deep.equal([])
+      expect(found.steps).to.not.deep.equal([])
+      const name = `${String(++count).padStart(3, '0')}-step`
+      await writeFile(join(folder, `${name}.js`), migrationFile(name, found.steps, false))
+      const migrations = await all()
+      const database = stores.databases.primary
+      expect(await migrate(database, migrations, log)).to.deep.equal([name])
+      const rerun = kind === 'mysql' ? ['once', 'again'] : ['once']
+      for (const time of rerun) {
+        if (time === 'again') {
+          await run(`DELETE FROM schema_migrations WHERE name = '${name}'`)
+          await migrate(database, migrations, log)
+        }
+        await checkSchema(database, { store: 'primary', setting: 'DATABASE_URL' }, entities)
+        const schema = schemaAfter(migrations)
+        const real = await realTexts(stores.primary, { kind, tables: schema.keys() })
+        expect(real, time).to.deep.equal(modelTexts(schema, kind))
+      }
+      expect((await differenceOf(entities)).steps).to.deep.equal([])
+      return found
+    }
+
+    /** A club with two members, of which one has a visit; the money as each kind of database stores it. */
+    async function addRows(): Promise<void> {
+      const fee = kind === 'sqlite' ? '1234' : '12.34'
+      await run(`INSERT INTO clubs (title, fee, row_version) VALUES ('Rowing', ${fee}, ${VERSION})`)
+      for (const nick of ['Ada', 'Bob']) {
+        await run(
+          `INSERT INTO members (club_id, nick, points, joined_at, row_version)
+          SELECT id, '${nick}', 7, '2026-01-31 08:00:00.000', ${VERSION} FROM clubs`
+        )
+      }
+      await run(
+        `INSERT INTO member_visits (member_id, place, row_version)
+        SELECT id, 'Pier', ${VERSION} FROM members WHERE nick = 'Ada'`
+      )
+    }
+
+    const rows = async () => ({
+      clubs: await select('SELECT title FROM clubs'),
+      members: await select('SELECT nick, points FROM members ORDER BY nick'),
+      visits: await select('SELECT place FROM member_visits')
+    })
+    const ROWS = {
+      clubs: [{ title: 'Rowing' }],
+      members: [
+        { nick: 'Ada', points: 7 },
+        { nick: 'Bob', points: 7 }
+      ],
+      visits: [{ place: 'Pier' }]
+    }
+
+    it('make the tables of new entities, in the order of their references, and nothing the next time', async () => {
+      const { steps } = await advance([members, clubs])
+      expect(steps.map(({ table }) => table)).to.deep.equal(['clubs', 'members', 'member_visits'])
+      await addRows()
+      expect(await rows()).to.deep.equal(ROWS)
+    })
+
+    it('make tables that refer to each other, and the last foreign key afterwards', async () => {
+      const captains = defineEntity({
+        ...club,
+        fields: { ...clubFields, captainId: optional(int()) },
+        references: { captain: { to: 'members', via: 'captainId' } }
+      })
+      const { steps } = await advance([captains, members])
+      expect(steps.map(({ kind: step, table }) => `${step} ${table}`)).to.deep.equal([
+        'createTable members',
+        'createTable clubs',
+        'createTable member_visits',
+        'addForeignKeys members'
+      ])
+      await addRows()
+      expect(await run('DELETE FROM clubs').catch(() => 'rejected')).to.equal('rejected')
+    })
+
+    it('add columns with their indexes, and give rows that are there the default', async () => {
+      await advance([clubs, members])
+      await addRows()
+      const grown = defineEntity({
+        ...member,
+        fields: {
+          ...memberFields,
+          email: optional(unique(text(60))),
+          isActive: defaultTo(bool(), true),
+          rank: defaultTo(text(20), "it's \\ new"),
+          debt: defaultTo(money(10, 2), '1.50'),
+          badge: optional(guid()),
+          coachId: optional(int())
+        },
+        sortable: ['nick', 'rank', 'badge'],
+        references: { ...toClub, coach: { to: 'members', via: 'coachId' } },
+        children
+      })
+      const { steps } = await advance([clubs, grown])
+      expect(steps.map((step) => step.kind)).to.deep.equal(['addColumns'])
+      expect(await rows()).to.deep.equal(ROWS)
+      const [row] = await select('SELECT email, is_active, rank, debt, badge FROM members')
+      const debt = kind === 'sqlite' ? 150 : '1.50'
+      expect(row).to.deep.equal({ email: null, is_active: 1, rank: "it's \\ new", debt, badge: null })
+    })
+
+    it('refuse a new column that rows have no value for, and take one that is given', async () => {
+      await advance([clubs, members])
+      await addRows()
+      const ranked = defineEntity({ ...club, fields: { ...clubFields, rank: int() } })
+      const { problems } = await differenceOf([ranked, members])
+      expect(problems).to.deep.equal([
+        'clubs.rank is new and never null: rows that are there have no value. Make it optional(…), or give them one by ' +
+          'defaultTo(…) in the entity file or by --default clubs.rank=value'
+      ])
+      await advance([ranked, members], { defaults: new Map([['clubs.rank', '3']]) })
+      expect(await select('SELECT title, rank FROM clubs')).to.deep.equal([{ title: 'Rowing', rank: 3 }])
+      const coded = defineEntity({ ...club, fields: { ...clubFields, rank: int(), code: unique(int()) } })
+      expect((await differenceOf([coded, members])).problems.join()).to.match(
+        /clubs\.code is new, unique and never null/
+      )
+    })
+
+    it('make types wider and keep the rows, also of a key with all that refers to it', async () => {
+      await advance([clubs, members])
+      await addRows()
+      const wide = [
+        defineEntity({
+          ...club,
+          fields: { id: readOnly(long()), title: unique(text(90)), fee: money(14, 4), note: optional(text(200)) }
+        }),
+        defineEntity({
+          ...member,
+          fields: { ...memberFields, clubId: long(), points: long() },
+          sortable: ['nick'],
+          references: toClub,
+          children
+        })
+      ]
+      await advance(wide)
+      expect(await rows()).to.deep.equal({
+        ...ROWS,
+        members: ROWS.members.map((row) => ({ ...row, points: kind === 'sqlite' ? 7 : '7' }))
+      })
+      const [{ fee } = {}] = await select('SELECT fee FROM clubs')
+      expect(fee).to.equal(kind === 'sqlite' ? 123_400 : '12.3400')
+      // The numbers go on behind those that were given.
+      await run('DELETE FROM members')
+      await run('DELETE FROM clubs')
+      await run(`INSERT INTO clubs (title, fee, row_version) VALUES ('Second', 1, ${VERSION})`)
+      expect(Number((await select('SELECT id FROM clubs'))[0]?.['id'])).to.equal(2)
+    })
+
+    it('refuse a key that is wider than what refers to it', async () => {
+      await advance([clubs, members])
+      const wide = defineEntity({ ...club, fields: { ...clubFields, id: readOnly(long()) } })
+      expect((await differenceOf([wide, members])).problems).to.deep.equal([
+        'members.club_id refers to clubs.id and must have its type: they are int and bigint'
+      ])
+    })
+
+    it('make types narrower only if data may be lost, and convert nothing else', async () => {
+      await advance([clubs, members])
+      await addRows()
+      const narrow = defineEntity({ ...club, fields: { ...clubFields, title: unique(text(20)), fee: money(10, 1) } })
+      expect((await differenceOf([narrow, members])).problems).to.deep.equal([
+        'clubs.title is varchar(40) in the migrations and varchar(20) in its entity: values may not fit any more. ' +
+          '--allow-data-loss writes it all the same',
+        'clubs.fee is decimal(10, 2) in the migrations and decimal(10, 1) in its entity: values may not fit any more. ' +
+          '--allow-data-loss writes it all the same'
+      ])
+      await advance([narrow, members], { allowDataLoss: true })
+      expect(await rows()).to.deep.equal(ROWS)
+      expect((await select('SELECT fee FROM clubs'))[0]?.['fee']).to.equal(kind === 'sqlite' ? 123 : '12.3')
+      const other = defineEntity({ ...club, fields: { ...clubFields, fee: dateTime() } })
+      expect((await differenceOf([other, members], { allowDataLoss: true })).problems.join()).to.match(
+        /no step converts that/
+      )
+    })
+
+    it('let a column be null, and fill the rows where it may not be any more', async () => {
+      await advance([clubs, members])
+      await addRows()
+      const loose = defineEntity({ ...club, fields: { ...clubFields, fee: optional(money(10, 2)) } })
+      await advance([loose, members])
+      await run(`INSERT INTO clubs (title, row_version) VALUES ('Free', ${VERSION})`)
+      expect((await differenceOf([clubs, members])).problems.join()).to.match(/--default clubs\.fee=value/)
+      await advance([clubs, members], { defaults: new Map([['clubs.fee', '0.50']]) })
+      expect(await select('SELECT title, fee FROM clubs ORDER BY title')).to.deep.equal([
+        { title: 'Free', fee: kind === 'sqlite' ? 50 : '0.50' },
+        { title: 'Rowing', fee: kind === 'sqlite' ? 1234 : '12.34' }
+      ])
+      expect(await rows()).to.deep.include({ members: ROWS.members, visits: ROWS.visits })
+    })
+
+    it('add indexes for what is sortable and unique, and foreign keys of columns that are there', async () => {
+      const loose = defineEntity({ ...member, fields: memberFields, sortable: [], children })
+      await advance([clubs, loose])
+      await addRows()
+      const strict = defineEntity({
+        ...member,
+        fields: { ...memberFields, nick: unique(text(30)) },
+        sortable: ['nick', 'points'],
+        references: toClub,
+        children
+      })
+      await advance([clubs, strict])
+      expect(await rows()).to.deep.equal(ROWS)
+      expect(await run('DELETE FROM clubs').catch(() => 'rejected')).to.equal('rejected')
+      // What no entity needs any more stays, and goes with --allow-drops: but no foreign key.
+      const { steps, kept } = await differenceOf([clubs, loose])
+      expect(steps).to.deep.equal([])
+      expect(kept).to.deep.equal([
+        'the unique index members_nick_unique of members',
+        'the index members_nick of members',
+        'the index members_nick_desc of members',
+        'the index members_points of members',
+        'the index members_points_desc of members'
+      ])
+      await advance([clubs, loose], { allowDrops: true })
+      expect(schemaAfter(await all()).get('members')?.foreignKeys).to.have.length(1)
+    })
+
+    it('rename columns and tables, and keep the values', async () => {
+      await advance([clubs, members])
+      await addRows()
+      const renamed = [
+        defineEntity({
+          ...club,
+          table: 'societies',
+          fields: { ...clubFields, title: column('full_title', clubFields.title) }
+        }),
+        defineEntity({
+          ...member,
+          fields: { ...memberFields, nick: column('nick_name', memberFields.nick) },
+          sortable: ['nick'],
+          references: toClub,
+          children
+        })
+      ]
+      const renames = new Map([
+        ['clubs', 'societies'],
+        ['societies.title', 'full_title'],
+        ['members.nick', 'nick_name']
+      ])
+      const { steps } = await advance(renamed, { renames })
+      expect(steps.map((step) => step.kind)).to.deep.equal(['renameTable', 'renameColumn', 'renameColumn'])
+      expect(await select('SELECT full_title FROM societies')).to.deep.equal([{ full_title: 'Rowing' }])
+      expect(await select('SELECT nick_name FROM members ORDER BY 1')).to.deep.equal([
+        { nick_name: 'Ada' },
+        { nick_name: 'Bob' }
+      ])
+      // The old name is free for a new column, whose indexes get names of their own.
+      const again = defineEntity({
+        ...member,
+        fields: { ...memberFields, nick: optional(text(10)), alias: column('nick_name', text(30)) },
+        sortable: ['nick', 'alias'],
+        references: toClub,
+        children
+      })
+      const [first] = renamed
+      await advance(first === undefined ? [] : [first, again])
+    })
+
+    it('drop nothing by themselves, and with --allow-drops what no entity names', async () => {
+      await advance([clubs, members])
+      await addRows()
+      const { fee: _fee, ...bare } = clubFields
+      const left = [defineEntity({ ...club, fields: bare })]
+      const { steps, kept } = await differenceOf(left)
+      expect(steps).to.deep.equal([])
+      expect(kept).to.deep.equal([
+        'the column clubs.fee, which is never null, so that no row can be created',
+        'the table members',
+        'the table member_visits'
+      ])
+      await advance(left, { allowDrops: true })
+      expect([...schemaAfter(await all()).keys()]).to.deep.equal(['clubs'])
+      expect(await select('SELECT title FROM clubs')).to.deep.equal(ROWS.clubs)
+    })
+
+    it('drop a column that refers to another table, and keep the rows that refer to its own', async () => {
+      await advance([clubs, members])
+      await addRows()
+      const { clubId: _clubId, ...alone } = memberFields
+      await advance([clubs, defineEntity({ ...member, fields: alone, sortable: ['nick'], children })], {
+        allowDrops: true
+      })
+      expect(await rows()).to.deep.equal(ROWS)
+      await run('DELETE FROM members')
+      expect(await select('SELECT place FROM member_visits')).to.deep.equal([])
+    })
+
+    if (kind === 'sqlite') {
+      it('keep triggers and indexes of others where a table is made anew, and undo what would break references', async () => {
+        await advance([clubs, members])
+        await addRows()
+        await run('CREATE TRIGGER greet AFTER INSERT ON clubs BEGIN UPDATE clubs SET note = 5 WHERE id = NEW.id; END')
+        await run('CREATE INDEX by_hand ON clubs (note)')
+        const made = "SELECT name FROM sqlite_master WHERE name IN ('greet', 'by_hand') ORDER BY name"
+        const wide = defineEntity({ ...club, fields: { ...clubFields, fee: money(12, 3) } })
+        const { steps } = await differenceOf([wide, members])
+        const broken = { name: '999-broken', steps: [...steps, sql({ sqlite: 'DELETE FROM clubs', mysql: [] })] }
+        const error = await migrate(stores.databases.primary, [...(await all()), broken], log).catch(String)
+        expect(error).to.match(/rows of members that refer to no row of clubs; nothing was changed/)
+        expect(await select('SELECT fee FROM clubs')).to.deep.equal([{ fee: 1234 }])
+        const migrations = [...(await all()), { name: '999-wide', steps }]
+        await migrate(stores.databases.primary, migrations, log)
+        expect(await select(made)).to.deep.equal([{ name: 'by_hand' }, { name: 'greet' }])
+        expect(await select('SELECT fee FROM clubs')).to.deep.equal([{ fee: 12_340 }])
+        expect(await rows()).to.deep.equal(ROWS)
+        expect(await run('DELETE FROM clubs').catch(() => 'rejected'), 'foreign keys are on again').to.equal('rejected')
+      })
+    }
+
+    it('go on where they were interrupted', async () => {
+      await advance([clubs, members])
+      await addRows()
+      const { steps } = await differenceOf(
+        [
+          defineEntity({ ...club, fields: { ...clubFields, fee: money(12, 4), rank: defaultTo(int(), 3) } }),
+          defineEntity({ ...member, fields: memberFields, sortable: ['nick', 'points'], references: toClub, children }),
+          defineEntity({ name: 'prizes', ...common, fields: { id: readOnly(int()) }, label: 'id', sortable: [] })
+        ],
+        { allowDrops: true }
+      )
+      expect(steps).to.have.length(4)
+      for (let done = 0; done <= steps.length; done++) {
+        const failing = sql({ sqlite: 'SELECT * FROM nowhere', mysql: 'SELECT * FROM nowhere' })
+        const cut = { name: '002-cut', steps: [...steps.slice(0, done), failing, ...steps.slice(done)] }
+        expect(await migrate(stores.databases.primary, [...(await all()), cut], log).catch(() => 'cut')).to.equal('cut')
+      }
+      const migrations = [...(await all()), { name: '002-cut', steps }]
+      expect(await migrate(stores.databases.primary, migrations, log)).to.deep.equal(['002-cut'])
+      const schema = schemaAfter(migrations)
+      expect(await realTexts(stores.primary, { kind, tables: schema.keys() })).to.deep.equal(modelTexts(schema, kind))
+      expect(await rows()).to.deep.equal(ROWS)
+      const fee = kind === 'sqlite' ? 123_400 : '12.3400'
+      expect(await select('SELECT fee, rank FROM clubs')).to.deep.equal([{ fee, rank: 3 }])
+    })
+
+    it('give rows that are there a version where they had none', async () => {
+      const plain = defineEntity({ ...club, rowVersion: 'none', fields: clubFields })
+      await advance([plain])
+      await run(`INSERT INTO clubs (title, fee) VALUES ('Old', 1)`)
+      await advance([clubs])
+      const [row] = await select('SELECT row_version FROM clubs')
+      expect(row?.['row_version']).to.deep.equal(Buffer.alloc(8))
+    })
+  })
+
+  describe(`the tables that migrations say on ${kind}`, () => {
+    it('are those that the whole history of the store makes', async () => {
+      const stores = await freshStores(kind)
+      try {
+        await stores.migrate()
+        for (const [sequelize, migrations] of [
+          [stores.primary, primaryMigrations],
+          [stores.second, secondMigrations]
+        ] as const) {
+          const schema = schemaAfter(migrations)
+          expect(await realTexts(sequelize, { kind, tables: schema.keys() })).to.deep.equal(modelTexts(schema, kind))
+        }
+      } finally {
+        await stores.dispose()
+      }
+    })
+  })
+})

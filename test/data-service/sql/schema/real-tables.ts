@@ -1,0 +1,132 @@
+import { QueryTypes, type Sequelize } from 'sequelize'
+import type { ColumnType, Schema, Table } from '../../../../data-service/sql/engines/tables.js'
+import type { DatabaseKind } from '../../../harness/database.js'
+
+/** A table in texts, the same for what migrations say and for what the database says of itself. */
+export interface TableTexts {
+  readonly columns: readonly string[]
+  readonly indexes: readonly string[]
+  readonly foreignKeys: readonly string[]
+}
+
+const TYPES: Record<DatabaseKind, (type: ColumnType) => string> = {
+  sqlite: ({ kind }) =>
+    ({
+      varchar: 'TEXT',
+      guid: 'TEXT',
+      datetime: 'TEXT',
+      int: 'INTEGER',
+      bigint: 'INTEGER',
+      boolean: 'INTEGER',
+      decimal: 'INTEGER',
+      rowVersion: 'BLOB'
+    })[kind],
+  mysql: (type) => {
+    switch (type.kind) {
+      case 'varchar':
+        return `varchar(${type.length})`
+      case 'decimal':
+        return `decimal(${type.precision},${type.scale})`
+      case 'boolean':
+        return 'tinyint(1)'
+      case 'datetime':
+        return 'datetime(3)'
+      case 'guid':
+        return 'char(36)'
+      case 'rowVersion':
+        return 'binary(8)'
+      case 'int':
+      case 'bigint':
+        return type.kind
+    }
+  }
+}
+
+/** What migrations say. The order of columns and indexes is left out: no statement depends on it. */
+export function modelTexts(schema: Schema, kind: DatabaseKind): Record<string, TableTexts> {
+  return Object.fromEntries(
+    Array.from(schema, ([name, { columns, indexes, foreignKeys }]: [string, Table]) => [
+      name,
+      {
+        columns: columns
+          .map((one) => `${one.name} ${TYPES[kind](one.type)}${one.nullable ? '' : ' NOT NULL'}${keyText(one.key)}`)
+          .toSorted(),
+        indexes: indexes
+          .map(({ name: index, unique, keys }) => {
+            const parts = keys.map(({ column, descending }) => `${column}${descending ? ' DESC' : ''}`)
+            return `${index}${unique ? ' unique' : ''} (${parts.join(', ')})`
+          })
+          .toSorted(),
+        foreignKeys: foreignKeys
+          .map(({ column, to, toColumn, onDelete }) => `${column} → ${to}.${toColumn} ${onDelete}`)
+          .toSorted()
+      }
+    ])
+  )
+}
+
+function keyText(key: string): string {
+  return key === 'none' ? '' : ' KEY'
+}
+
+/** What the database says of the tables. */
+export async function realTexts(
+  sequelize: Sequelize,
+  { kind, tables }: { readonly kind: DatabaseKind; readonly tables: Iterable<string> }
+): Promise<Record<string, TableTexts>> {
+  const select = (sql: string): Promise<Record<string, unknown>[]> => sequelize.query(sql, { type: QueryTypes.SELECT })
+  const texts = async (sql: string): Promise<string[]> => (await select(sql)).map(({ text }) => String(text)).toSorted()
+  const found: Record<string, TableTexts> = {}
+  for (const table of tables) {
+    found[table] =
+      kind === 'sqlite'
+        ? {
+            columns: await texts(
+              `SELECT name || ' ' || type || IIF("notnull", ' NOT NULL', '') || IIF(pk, ' KEY', '') AS text
+              FROM pragma_table_info('${table}')`
+            ),
+            indexes: (
+              await select(
+                `SELECT sql FROM sqlite_master WHERE tbl_name = '${table}' AND type = 'index' AND sql IS NOT NULL`
+              )
+            )
+              .map(({ sql }) => indexText(String(sql)))
+              .toSorted(),
+            foreignKeys: await texts(
+              `SELECT "from" || ' → ' || "table" || '.' || "to" || IIF(on_delete = 'CASCADE', ' cascade', ' restrict')
+              AS text FROM pragma_foreign_key_list('${table}')`
+            )
+          }
+        : {
+            columns: (
+              await texts(
+                `SELECT CONCAT(COLUMN_NAME, ' ', COLUMN_TYPE, IF(IS_NULLABLE = 'YES', '', ' NOT NULL'),
+                IF(COLUMN_KEY = 'PRI', ' KEY', '')) AS text FROM information_schema.COLUMNS
+                WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'`
+              )
+            ).map((text) => text.replace(/\b(int|bigint)\(\d+\)/, '$1')),
+            indexes: await texts(
+              `SELECT CONCAT(INDEX_NAME, IF(NON_UNIQUE, '', ' unique'), ' (', GROUP_CONCAT(
+                CONCAT(COLUMN_NAME, IF(COLLATION = 'D', ' DESC', '')) ORDER BY SEQ_IN_INDEX SEPARATOR ', '), ')') AS text
+              FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'
+              AND INDEX_NAME <> 'PRIMARY' GROUP BY INDEX_NAME, NON_UNIQUE`
+            ),
+            foreignKeys: await texts(
+              `SELECT CONCAT(k.COLUMN_NAME, ' → ', k.REFERENCED_TABLE_NAME, '.', k.REFERENCED_COLUMN_NAME, ' ',
+                LOWER(r.DELETE_RULE)) AS text
+              FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r
+                ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME
+              WHERE k.TABLE_SCHEMA = DATABASE() AND k.TABLE_NAME = '${table}'`
+            )
+          }
+  }
+  return found
+}
+
+/** `CREATE UNIQUE INDEX IF NOT EXISTS \`a\` ON \`t\` (sort_key(\`b\`) DESC, \`id\`)` in the form of the others. */
+function indexText(sql: string): string {
+  const [, unique, name = '', keys = ''] = /^CREATE (UNIQUE )?INDEX `([^`]+)` ON `[^`]+` \((.*)\)$/.exec(
+    sql.replace('IF NOT EXISTS ', '')
+  ) ?? [undefined, undefined, sql]
+  return `${name}${unique === undefined ? '' : ' unique'} (${keys.replaceAll(/sort_key\(`(\w+)`\)|`(\w+)`/g, '$1$2')})`
+}
