@@ -1,9 +1,9 @@
 import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { packageRoot } from '../../harness/package-root.js'
-import { follow, stepsOf } from './follow-page.js'
+import { follow, generatedText, stepsOf, undo } from './follow-page.js'
 import { runEveryEntity, runModule, runTestFile, type Report } from './run-in-copy.js'
 import { addUnusualEntity } from './unusual-entity.js'
 
@@ -21,23 +21,44 @@ describe(PAGE, function () {
       await cp(join(packageRoot, source), join(copy, source), { recursive: true })
     }
     await symlink(join(packageRoot, 'node_modules'), join(copy, 'node_modules'))
+    // Whoever followed the page in this checkout runs this test too.
+    for (const step of stepsOf(await readFile(join(packageRoot, PAGE), 'utf8'))) await undo(step, copy)
   })
   after(() => rm(copy, { recursive: true, force: true }))
 
-  it('says one migration, one file and a line for each', async () => {
+  it('says one file, a line for it, and a migration that a command writes', async () => {
     const steps = stepsOf(await readFile(join(packageRoot, PAGE), 'utf8'))
-    expect(steps.map(({ kind, path }) => `${kind} ${path}`)).to.deep.equal([
-      'create examples/store/schema/999-gift-cards.ts',
-      'add examples/store/schema/migrations.ts',
+    expect(steps.map(({ kind, path }) => `${kind} ${path.replace(/\d{3}/, '…')}`)).to.deep.equal([
       'create examples/store/entities/gift-cards.ts',
-      'add examples/store/entities/index.ts'
+      'add examples/store/entities/index.ts',
+      'generate examples/store/migrations/…-gift-cards.ts'
     ])
+  })
+
+  it('can be followed again where it has been followed already', async () => {
+    const steps = stepsOf(await readFile(join(packageRoot, PAGE), 'utf8'))
+    const [create, add, generate] = steps
+    if (create?.kind !== 'create' || add?.kind !== 'add' || generate === undefined) throw new Error('see above')
+    const state = async (): Promise<string[]> => [
+      await readFile(join(copy, add.path), 'utf8'),
+      ...(await readdir(join(copy, dirname(create.path)))),
+      ...(await readdir(join(copy, dirname(generate.path))).catch(() => []))
+    ]
+    const before = await state()
+    await follow(create, copy)
+    await follow(add, copy)
+    for (const step of steps) await undo(step, copy)
+    expect(await state()).to.deep.equal(before)
   })
 
   it('followed word for word makes an entity that compiles, starts and passes the tests of every entity', async () => {
     const page = await readFile(join(packageRoot, PAGE), 'utf8')
-    for (const step of stepsOf(page)) await follow(step, copy)
-    await runModule(copy, ['typescript/bin/tsc', '-p', '.'])
+    const compile = (): Promise<void> => runModule(copy, ['typescript/bin/tsc', '-p', '.'])
+    for (const step of stepsOf(page)) {
+      await follow(step, copy, compile)
+      if (step.kind === 'generate') expect(await generatedText(step, copy)).to.equal(step.content)
+    }
+    await compile()
     for (const database of ['sqlite', 'mariadb'] as const) {
       const { passes, failures } = await runEveryEntity(copy, { database, grep: NEW })
       expect(told(failures), database).to.deep.equal([])
