@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { check } from 'prettier'
+import { outputRoot, packageRoot } from '../harness/package-root.js'
+
+const CONFIG = `import { defineApplication, migrationsIn } from 'uniform-rest'
+import { entities } from './entities.js'
+
+export default defineApplication({
+  entities,
+  migrations: await migrationsIn(new URL('./migrations/', import.meta.url)),
+  settings: { LOG_LEVEL: 'warn' }
+})
+`
+
+const ENTITIES = (fields: string): string => `import {
+  column, decimal, defaultTo, defineEntity, everyone, guid, int, long, optional, readOnly, text, unique
+} from 'uniform-rest'
+
+const common = { description: 'Of a test.', filterable: [], access: { read: everyone } } as const
+const rooms = defineEntity({ name: 'rooms', ...common, fields: { id: readOnly(int()), title: text(40) }, label: 'id', sortable: [] })
+const notes = defineEntity({
+  name: 'notes',
+  ...common,
+  fields: { id: readOnly(guid()), title: unique(text(100)), ${fields} },
+  label: 'title',
+  sortable: ['title'],
+  references: { room: { to: 'rooms', via: 'roomId' } },
+  children: {
+    marks: { table: 'note_marks', foreignKey: 'noteId', fields: { id: readOnly(long()), weight: decimal(9, 3) } }
+  }
+})
+void [column, defaultTo, optional]
+export const entities = [notes, rooms]
+`
+
+describe('uniform-rest migrate', function () {
+  this.timeout(60_000)
+  let folder = ''
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'migrate-'))
+    await mkdir(join(folder, 'node_modules'))
+    await symlink(packageRoot, join(folder, 'node_modules/uniform-rest'))
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+    await writeFile(join(folder, 'uniform-rest.config.ts'), CONFIG)
+    await writeFile(join(folder, 'entities.ts'), ENTITIES('roomId: int()'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  const migrate = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+    new Promise((resolve) => {
+      const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: join(folder, 'data') }
+      const command = [join(outputRoot, 'cli/main.js'), 'migrate', ...args]
+      execFile(process.execPath, command, { cwd: folder, env }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+      )
+    })
+  const file = (name: string): Promise<string> => readFile(join(folder, 'migrations', name), 'utf8')
+
+  it('says that the tables of the entities are missing, writes them, and has the file compile and formatted', async () => {
+    const status = await migrate('status')
+    expect(status.stdout).to.include('- the table notes\n').and.include('pending  006-audit-entries')
+    expect(status.code).to.equal(1)
+    const created = await migrate('create', 'first')
+    expect(created.stdout).to.equal('Wrote migrations/001-first.ts. Read it, and then run `uniform-rest migrate`.\n')
+    const text = await file('001-first.ts')
+    expect(text).to.include("t.guid('id').primaryKey()").and.include("t.decimal('weight', 9, 3)")
+    const style = {
+      parser: 'typescript',
+      printWidth: 120,
+      semi: false,
+      singleQuote: true,
+      trailingComma: 'none'
+    } as const
+    expect(await check(text, style)).to.equal(true)
+    await compile()
+  })
+
+  it('prints its statements and runs none, and then runs them once', async () => {
+    const dry = await migrate('--dry-run')
+    expect(dry.stdout).to.include('-- DATABASE_URL: 001-first\nCREATE TABLE IF NOT EXISTS `rooms`')
+    expect((await migrate('status')).stdout).to.include('pending  001-first')
+    expect((await migrate()).stdout).to.match(/^DATABASE_URL: ran 001-first$/m)
+    expect((await migrate()).stdout).to.match(/^DATABASE_URL: all \d+ migrations have run\n$/)
+    const status = await migrate('--status')
+    expect(status.stdout).to.include('applied  001-first').and.not.include('- ')
+    expect(status.code).to.equal(0)
+    expect((await migrate('create', 'again')).stdout).to.include('nothing was written')
+  })
+
+  it('writes what changed, with the words that it takes', async () => {
+    await writeFile(
+      join(folder, 'entities.ts'),
+      ENTITIES("roomId: int(), heading: column('head', text(9)), rank: defaultTo(int(), 3), code: int()")
+    )
+    const refused = await migrate('create', 'more')
+    expect(refused.code).to.equal(1)
+    expect(refused.stderr).to.match(
+      /^Nothing was written\.\n- notes\.head is new and never null.*--default notes\.head=/
+    )
+    expect(refused.stderr).to.include('- notes.code is new and never null')
+    const flags = [
+      '--default',
+      "notes.head=it's new",
+      '--default',
+      'notes.code=7',
+      '--rename',
+      'note_marks.weight:grams'
+    ]
+    const entities = await readFile(join(folder, 'entities.ts'), 'utf8')
+    await writeFile(join(folder, 'entities.ts'), entities.replace('weight: decimal', 'grams: decimal'))
+    expect((await migrate('--create', 'more', ...flags)).stdout).to.include('Wrote migrations/002-more.ts')
+    const text = await file('002-more.ts')
+    expect(text).to.include("renameColumn('note_marks', 'weight', 'grams')")
+    expect(text).to.include("t.varchar('head', 9).default('it\\'s new')").and.include("t.int('code').default(7)")
+    await compile()
+    expect((await migrate()).stdout).to.equal('DATABASE_URL: ran 002-more\n')
+    expect((await migrate('status')).code).to.equal(0)
+  })
+
+  it('writes an empty file for what no entity shows', async () => {
+    expect((await migrate('create', 'by-hand', '--empty')).stdout).to.include('Wrote migrations/003-by-hand.ts')
+    expect(await file('003-by-hand.ts')).to.equal(
+      "import type { Migration } from 'uniform-rest'\n\n" +
+        "export const migration: Migration = {\n  name: '003-by-hand',\n  steps: []\n}\n"
+    )
+    await compile()
+    expect(await readdir(join(folder, 'migrations'))).to.have.length(3)
+  })
+
+  for (const args of [
+    ['up'],
+    ['create'],
+    ['create', 'Not Kebab'],
+    ['create', 'a', 'b'],
+    ['--allow-drops'],
+    ['--dry-run', 'status'],
+    ['create', 'a', '--rename', 'a'],
+    ['create', 'a', '--default', 'a.b'],
+    ['create', 'a', '--second-store'],
+    ['--nonsense']
+  ]) {
+    it(`rejects ${args.join(' ')} and says what is right`, async () => {
+      const { code, stderr } = await migrate(...args)
+      expect(code).to.equal(1)
+      expect(stderr).to.match(/Usage: uniform-rest migrate|no `secondStore`/)
+    })
+  }
+
+  /** The generated files against the types of the package. */
+  async function compile(): Promise<void> {
+    const files = (await readdir(join(folder, 'migrations'))).map((name) => join(folder, 'migrations', name))
+    const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', '--types', '']
+    const modules = ['--module', 'nodenext', '--target', 'es2023']
+    const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc')
+    await promisify(execFile)(process.execPath, [tsc, ...strict, ...modules, ...files], { cwd: folder })
+  }
+})
