@@ -29,7 +29,7 @@ import { migrationFile } from '../../../../data-service/sql/schema/migration-fil
 import { type Migrations, migrationsIn } from '../../../../data-service/sql/schema/migration-folder.js'
 import { secondMigrations } from '../../../../examples/store/schema/reviews.js'
 import { createLogger } from '../../../../shared/logger.js'
-import { eachDatabase } from '../../../harness/database.js'
+import { eachDatabase } from '../../../stack/databases.js'
 import { outputRoot } from '../../../harness/package-root.js'
 import { primaryMigrations } from '../../../harness/primary-migrations.js'
 import { type FreshStores, freshStores } from './fresh-stores.js'

@@ -1,6 +1,6 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
 import type { ColumnType, Schema, Table } from '../../../../data-service/sql/engines/tables.js'
-import type { DatabaseKind } from '../../../harness/database.js'
+import type { DatabaseKind } from '../../../stack/databases.js'
 
 /** A table in texts, the same for what migrations say and for what the database says of itself. */
 export interface TableTexts {
