@@ -244,7 +244,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   destinationOf: (text) =>
     destinationOf(
       { method: 'GET', target: text, accept: text },
-      { prefix: '', isResource: () => true, isRead: () => false }
+      { prefix: '', isResource: () => true, isOperation: () => false, isRead: () => false }
     ),
   downstreamHeaders: (text) =>
     downstreamHeaders(
@@ -414,6 +414,6 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'numbers and values that are parsed already':
     'parseCustom fieldOfParts isOfParts isArray isObject isWithin formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
-    'authorizeWrite readableRows referenceableRows requireOperation requireBatch hasBatch writableRows claimedColumn ' +
+    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writableRows claimedColumn ' +
     'claimedOwner assignments namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }
