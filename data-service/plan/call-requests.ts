@@ -65,8 +65,8 @@ export function parseCall(
   const json = takesBody && params.body.length > 0 ? parseJson(params.body) : {}
   const findings = new BodyFindings(params.strict)
   const { violations } = findings
-  const path = readParameters(params.path, operation.path, violations, 'id.invalid')
-  const query = readParameters(params.query, operation.query, violations)
+  const path = readParameters(params.path, operation.path, { violations, code: 'id.invalid' })
+  const query = readParameters(params.query, operation.query, { violations })
   const body = readShape(json, operation.body ?? EMPTY, { at: '', findings })
   const sentKey = method === 'GET' ? undefined : params.idempotencyKey
   const key = parseIdempotencyKey(sentKey, keyRequired && method === 'POST', violations)

@@ -14,8 +14,7 @@ import { quoted, type Violations } from './violations.js'
 export function readParameters(
   sent: Readonly<Record<string, string>>,
   declared: readonly Column[],
-  violations: Violations,
-  code: ParameterCode = 'filter.value.invalid'
+  { violations, code = 'filter.value.invalid' }: { readonly violations: Violations; readonly code?: ParameterCode }
 ): NamedValues {
   const names = new Set(declared.map(({ name }) => name))
   const values = declared.map(({ name, field }): [string, Value] => {

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Catalogue } from '../data/catalogue.js'
 import type { OperationAtPath } from '../data/operation-paths.js'
 import { headerLines } from '../http/header-fields.js'
 import { bodyOf, keepBodiesAsBuffers, requireJsonBodyIfAny, requireJsonMediaType } from '../http/json-body.js'

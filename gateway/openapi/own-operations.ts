@@ -26,9 +26,7 @@ export function ownOperations(operations: readonly Operation[]): OwnOperation[] 
       document: {
         id: name,
         summary: description,
-        ...(permission === ''
-          ? {}
-          : { description: `For callers with the permission ` + '`' + `${permission}` + '`' + `.` }),
+        ...(permission === '' ? {} : { description: `For callers with the permission \`${permission}\`.` }),
         parameters: [
           ...pathParameters.map((one) => parameterOf(one, 'path')),
           ...queryParameters.map((one) => parameterOf(one, 'query')),

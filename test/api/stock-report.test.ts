@@ -25,8 +25,8 @@ describeApi(
               warehouseId: id,
               name,
               products: held.length,
-              onHand: sum((item) => Number(item['on_hand'])),
-              reserved: sum((item) => Number(item['reserved'])),
+              onHand: String(sum((item) => Number(item['on_hand']))),
+              reserved: String(sum((item) => Number(item['reserved']))),
               value: (cents / 100).toFixed(2)
             }
           ]
@@ -43,9 +43,9 @@ describeApi(
       expect(await report(`?warehouseId=${String(first?.warehouseId).toUpperCase()}`)).to.deep.equal({
         warehouses: [first]
       })
-      const most = Math.max(...expected.map(({ onHand }) => onHand))
+      const most = Math.max(...expected.map(({ onHand }) => Number(onHand)))
       expect(await report(`?least=${most}`)).to.deep.equal({
-        warehouses: expected.filter(({ onHand }) => onHand >= most)
+        warehouses: expected.filter(({ onHand }) => Number(onHand) >= most)
       })
       expect(await report('?warehouseId=00000000-0000-4000-8000-000000000000')).to.deep.equal({ warehouses: [] })
     })

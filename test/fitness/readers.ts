@@ -415,5 +415,5 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'parseCustom fieldOfParts isOfParts isArray isObject isWithin formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
     'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writableRows claimedColumn ' +
-    'claimedOwner assignments namedValues completeRow withheldValues permissionsIn permissionsOf login'
+    'claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }

@@ -40,14 +40,21 @@ describeLibrary('an operation of the application', (store) => {
   type Claims = Readonly<Record<string, unknown>>
   const as = (claims: Claims, target: string, options: CallOptions = {}): Promise<Answer> =>
     store.as(claims === NOBODY ? undefined : claims, target, options)
-  const send = (claims: Claims, method: string, target: string, body: unknown, headers: Record<string, string> = {}) =>
-    as(claims, target, {
+  const send = (
+    claims: Claims,
+    route: `${string} ${string}`,
+    body: unknown,
+    headers: Record<string, string> = {}
+  ): Promise<Answer> => {
+    const [method = '', target = ''] = route.split(' ')
+    return as(claims, target, {
       method,
       headers: { ...(body === undefined ? {} : BODY), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
+  }
   const repaint = (body: unknown, headers: Record<string, string> = {}, claims: Claims = LIBRARIAN) =>
-    send(claims, 'POST', '/reports/repaints', body, headers)
+    send(claims, 'POST /reports/repaints', body, headers)
   const problem = (answer: Answer, status: number, code: string, violations: readonly object[] = []) =>
     expectProblem(answer, {
       status,
@@ -218,7 +225,7 @@ describeLibrary('an operation of the application', (store) => {
         extra: [{ name: '', price: '1' }, 7, { name: 'ok', price: '1.005' }],
         place: { branchId: '3' }
       }
-      const answer = await send(LIBRARIAN, 'POST', '/reports/repaints?dryRun=maybe-so', wrong)
+      const answer = await send(LIBRARIAN, 'POST /reports/repaints?dryRun=maybe-so', wrong)
       problem(answer, 400, 'filter.value.invalid', [
         { code: 'filter.value.invalid', parameter: 'dryRun' },
         { code: 'body.invalid', pointer: '/to', says: 'to must have 7 characters.' },
@@ -281,11 +288,7 @@ describeLibrary('an operation of the application', (store) => {
       const again = await repaint(Object.fromEntries(Object.entries(REPAINT).toReversed()), key)
       expect([again.status, again.text, again.headers['idempotent-replayed']]).to.deep.equal([201, first.text, 'true'])
       problem(await repaint({ ...REPAINT, to: '#000000' }, key), 422, 'idempotency.key.reused')
-      problem(
-        await send(LIBRARIAN, 'POST', '/reports/repaints?dryRun=yes', REPAINT, key),
-        422,
-        'idempotency.key.reused'
-      )
+      problem(await send(LIBRARIAN, 'POST /reports/repaints?dryRun=yes', REPAINT, key), 422, 'idempotency.key.reused')
       const other = await repaint(REPAINT, key, ADMIN)
       expect([other.status, other.headers['idempotent-replayed']]).to.deep.equal([201, undefined])
       const made = await store.sql.run("SELECT id FROM swatches WHERE name = 'New'")
@@ -313,7 +316,7 @@ describeLibrary('an operation of the application', (store) => {
     ]
     for (const [how, status, code, detail] of REJECTIONS) {
       it(`rejects by ${how} and undoes what it has written`, async () => {
-        const answer = await send(READER, 'PUT', '/reports/branches/1', { how })
+        const answer = await send(READER, 'PUT /reports/branches/1', { how })
         expect(answer.status, answer.text).to.equal(status)
         expect(json(answer)).to.include({ code, detail, status })
         if (how === 'conflict') expect(json(answer)).to.include({ title: 'Being painted', painter: 'Ann' })
@@ -323,7 +326,7 @@ describeLibrary('an operation of the application', (store) => {
 
     for (const how of ['error', 'long', 'select']) {
       it(`tells nothing of a defect (${how}), and undoes what it has written`, async () => {
-        const answer = await send(READER, 'PUT', '/reports/branches/1', { how })
+        const answer = await send(READER, 'PUT /reports/branches/1', { how })
         problem(answer, 500, 'internal')
         expect(await store.sql.run("SELECT id FROM swatches WHERE name = 'y'")).to.have.length(0)
       })
@@ -331,15 +334,15 @@ describeLibrary('an operation of the application', (store) => {
 
     it('takes no key of another method, and answers what it declares', async () => {
       const key = { 'idempotency-key': 'put' }
-      const put = await send(READER, 'PUT', '/reports/branches/1', { how: 'done' }, key)
+      const put = await send(READER, 'PUT /reports/branches/1', { how: 'done' }, key)
       expect([put.status, put.text]).to.deep.equal([200, '{"name":"done"}'])
       expect(await store.sql.run("SELECT id FROM swatches WHERE name = 'y'")).to.have.length(2)
-      const gone = await send(LIBRARIAN, 'DELETE', '/reports/branches/1', undefined, key)
+      const gone = await send(LIBRARIAN, 'DELETE /reports/branches/1', undefined, key)
       expect([gone.status, gone.text, gone.headers['content-type']]).to.deep.equal([204, '', undefined])
-      const again = await send(LIBRARIAN, 'DELETE', '/reports/branches/1', undefined, key)
+      const again = await send(LIBRARIAN, 'DELETE /reports/branches/1', undefined, key)
       expect([again.status, again.headers['idempotent-replayed']]).to.deep.equal([204, 'true'])
-      problem(await send(READER, 'PUT', '/reports/branches/1', { how: 'late' }), 404, 'not-found')
-      const replayed = await send(READER, 'PUT', '/reports/branches/1', { how: 'done' }, key)
+      problem(await send(READER, 'PUT /reports/branches/1', { how: 'late' }), 404, 'not-found')
+      const replayed = await send(READER, 'PUT /reports/branches/1', { how: 'done' }, key)
       expect([replayed.text, replayed.headers['idempotent-replayed']]).to.deep.equal(['{"name":"done"}', 'true'])
     })
 
@@ -349,7 +352,7 @@ describeLibrary('an operation of the application', (store) => {
         const token = store.tokenOf(READER)
         const request = { operation: 'answer-badly', path: { branchId: '1' }, body: Buffer.from('{"how":"hang"}') }
         await rpc.unary('Call', request, { token, deadline: 700 }).catch(() => undefined)
-        const after = await send(LIBRARIAN, 'PUT', '/reports/branches/1', { how: 'fine' })
+        const after = await send(LIBRARIAN, 'PUT /reports/branches/1', { how: 'fine' })
         expect([after.status, after.text]).to.deep.equal([200, '{"name":"fine"}'])
         expect(await store.sql.run("SELECT id FROM swatches WHERE name = 'y'")).to.have.length(0)
       } finally {

@@ -52,7 +52,7 @@ const branchSummary = defineOperation({
     })
     log.info({ branchId, subject: caller.subject }, 'branch summed up')
     const [newest] = found
-    if (newest === undefined) throw reject.notFound('The branch has no paints.')
+    if (newest === undefined) return reject.notFound('The branch has no paints.')
     const prices = found.map(({ price }) => price).toSorted((a, b) => Number(a) - Number(b))
     return {
       branchId,
@@ -137,8 +137,10 @@ const answerBadly = defineOperation({
     switch (how) {
       case 'state':
         return reject.state('The branch is closed.')
-      case 'thrown':
-        throw reject.state('The branch is closing.')
+      case 'thrown': {
+        const thrown: unknown = reject.state('The branch is closing.')
+        throw thrown
+      }
       case 'conflict':
         return reject.conflict('Being painted', 'Somebody paints it.', { painter: 'Ann' })
       case 'input':
