@@ -1,7 +1,7 @@
 import type { SampleAccounts } from './auth/accounts.js'
 import type { Roles } from './auth/claims.js'
 import type { Entity } from './entity/entity.js'
-import type { Operation } from './entity/operation.js'
+import type { Operation } from './entity/define-operation.js'
 import type { SampleAggregate, SampleDatabase } from './sql/sample-rows.js'
 import type { Migrations } from './sql/schema/migration-folder.js'
 

@@ -47,7 +47,7 @@ interface WithToken {
   readonly kind: 'authenticated'
 }
 
-/** Who may call an operation (operation.ts) that takes a token. */
+/** Who may call an operation (define-operation.ts) that takes a token. */
 export type TokenAccess = WithToken | Permitted
 
 /** Who may call an operation. */

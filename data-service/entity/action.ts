@@ -55,7 +55,7 @@ interface ParameterRejection {
   readonly detail: string
 }
 
-/** What an operation (operation.ts) answers or throws in place of its answer. */
+/** What an operation (define-operation.ts) answers or throws in place of its answer. */
 export type OperationRejection = Rejection | NotFoundRejection | ParameterRejection
 
 export const reject = {

@@ -1,7 +1,7 @@
 import type { Entity } from './entity.js'
 import { accessMistakes, columnPermissionMistakes, ownerFilterMistakes, routeMistakes } from './validate-access.js'
 import { fieldMistakes, namingMistakes, navigationMistakes, queryMistakes } from './validate-fields.js'
-import type { Operation } from './operation.js'
+import type { Operation } from './define-operation.js'
 import { operationMistakes } from './validate-operations.js'
 import { actionMistakes, writeMistakes } from './validate-writes.js'
 

@@ -50,7 +50,7 @@ export {
 } from '../entity/field.js'
 export type { Permission } from '../entity/names.js'
 export { fitsDigits, lessPercent, sumOf, times } from '../entity/numbers.js'
-export { defineOperation, type Operation } from '../entity/operation.js'
+export { defineOperation, type Operation } from '../entity/define-operation.js'
 export { list, object } from '../entity/shape.js'
 export type { SampleAggregate, SampleDatabase, SampleRow } from '../sql/sample-rows.js'
 export type { Migration, MigrationDatabase } from '../sql/schema/migrate.js'

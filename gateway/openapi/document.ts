@@ -8,7 +8,7 @@ import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { COMPONENT_HEADERS, PROBLEM_SCHEMA } from './components.js'
 import { customReadOperations, type DocumentedOperation, readOperations, writeOperations } from './operations.js'
-import { OPERATIONS_TAG, ownOperations } from './own-operations.js'
+import { OPERATIONS_TAG, ownOperations } from './application-operations.js'
 import { resourceSchemas } from './schemas.js'
 
 /** All resources as an OpenAPI 3.1 document. `base` is the public base URL. */

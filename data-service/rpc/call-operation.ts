@@ -5,7 +5,7 @@ import type { NamedValues, OperationRejection } from '../entity/action.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import type { Entity } from '../entity/entity.js'
 import type { Field, Operand, Value } from '../entity/field.js'
-import type { Operation, SqlValues } from '../entity/operation.js'
+import type { Operation, SqlValues } from '../entity/define-operation.js'
 import { callerWithToken, parseCall } from '../plan/call-requests.js'
 import {
   everyRow,
