@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import { permissionsIn } from '../data-service/auth/claims.js'
 import { readConfig } from '../data-service/config.js'
 import { checkCatalogue } from '../data-service/entity/validate.js'
@@ -15,15 +17,10 @@ export async function check(line: CommandLine): Promise<number> {
 }
 
 /** Throws one Failure with every mistake of the entities and of the settings of both processes. */
-export function checkApplication({ application, environment }: LoadedApplication): void {
-  const { entities, roles, secondStore, operations } = application
+export function checkApplication({ application, folder, environment }: LoadedApplication): void {
+  const { entities, roles, secondStore } = application
   const looks: readonly (() => void)[] = [
-    () =>
-      checkCatalogue(entities, {
-        permissions: permissionsIn(roles),
-        hasSecondStore: secondStore !== undefined,
-        operations
-      }),
+    () => checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore: secondStore !== undefined }),
     () => readConfig(environment, application),
     () => readGatewayConfig(environment)
   ]
@@ -36,5 +33,21 @@ export function checkApplication({ application, environment }: LoadedApplication
       throw error
     }
   })
-  if (mistakes.length > 0) throw new Failure(mistakes.join('\n'))
+  if (mistakes.length > 0) throw new Failure(withFiles(mistakes.join('\n'), folder))
+}
+
+const ENTITY_FILE = /\bdefineEntity\(\s*\{\s*name:\s*['"`]([^'"`]+)['"`]/g
+const PASSED_OVER = /(?:^|[/\\])(?:node_modules|\.[^/\\]*)(?:[/\\]|$)/
+
+/** Adds to each line about an entity, `- tasks: …`, the file of the folder that begins it with `defineEntity({ name: 'tasks'`. */
+function withFiles(mistakes: string, folder: string): string {
+  const files = new Map<string, string>()
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (PASSED_OVER.test(file) || !/(?<!\.d)\.m?[jt]s$/.test(file)) continue
+    const text = readFileSync(join(folder, file), 'utf8')
+    for (const [, name = ''] of text.matchAll(ENTITY_FILE)) files.set(name, file.replaceAll(sep, '/'))
+  }
+  return mistakes.replace(/^- ([^\s:]+):/gm, (line, name: string) =>
+    files.has(name) ? `- ${name} (${files.get(name)}):` : line
+  )
 }

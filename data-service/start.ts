@@ -41,9 +41,7 @@ export async function startDataService(
     return
   }
   const { entities, roles, sample } = application
-  const { operations } = application
-  const hasSecondStore = application.secondStore !== undefined
-  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, operations })
+  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore: application.secondStore !== undefined })
   const stopping = new AbortController()
   const stopped: Promise<readonly unknown[]> = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
   const log = createLogger({ name: 'data-service', level: config.logLevel })
@@ -98,7 +96,6 @@ export async function startDataService(
       newGuid: randomUUID
     },
     authDeps,
-    operations,
     interceptors: {
       identify: authentication.identify,
       isGateway: gatewayPeers({ secret: grpc.gatewaySecret, name: grpc.gatewayName }, { log, now: Date.now }),

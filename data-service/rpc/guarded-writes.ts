@@ -195,16 +195,13 @@ async function writeChildren(
   }
 }
 
-/**
- * Changes and creates the roots that a write touches besides its own. Each has its own audit entry. Answers the ids of
- * the new ones.
- */
+/** Creates and changes the roots that a write touches besides its own. Each has its own audit entry. */
 export async function writeOthers(
   { create = [], update = [] }: Pick<Change, 'create' | 'update'>,
   steps: WriteSteps
-): Promise<Operand[]> {
+): Promise<void> {
   for (const one of update) await updateOther(one, steps)
-  return await steps.insertNamed(create)
+  await steps.insertNamed(create)
 }
 
 /** Changes a root that getAggregate has put under lock. The statement compares the version that it was read with. */

@@ -68,7 +68,7 @@ export function customReadOperations(resource: Resource): DocumentedOperation[] 
       id: `${read.name} of ${resource.name}`,
       summary: read.description,
       parameters: [
-        ...read.parameters.map((one) => parameterOf(one, 'query')),
+        ...read.parameters.map(parameter),
         ...ownerParameters(ownerParameterOfRead(resource, read)),
         ...HEADER_PARAMETERS
       ],
@@ -85,12 +85,11 @@ export function customReadOperations(resource: Resource): DocumentedOperation[] 
   }))
 }
 
-/** A parameter of a query or a path. */
-export function parameterOf(property: Property, place: 'query' | 'path'): object {
+function parameter(property: Property): object {
   const { name, nullable, description } = property
   return {
     name,
-    in: place,
+    in: 'query',
     required: !nullable,
     ...(description === '' ? {} : { description }),
     schema: parameterSchema(property)

@@ -108,7 +108,7 @@ describe('an application in a folder of its own', function () {
     const { code, stdout, stderr } = await run(['check'], { MAX_PAGE_SIZE: '0', GATEWAY_PORT: 'x' })
     expect([code, stdout]).to.deep.equal([1, ''])
     for (const part of [
-      'Notes: the name must be kebab-case',
+      'Notes (notes.ts): the name must be kebab-case',
       'children `lines` are in the second store, and the application states no `secondStore`',
       'MAX_PAGE_SIZE must be',
       'GATEWAY_PORT must be'

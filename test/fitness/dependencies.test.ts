@@ -3,11 +3,16 @@ import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { packageRoot } from '../harness/package-root.js'
-import { importsOf, PRODUCT, sourceFiles } from './source-files.js'
+import { importsOf, sourceFiles } from './source-files.js'
 
-const { name, dependencies } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+const { name, files, dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
+  readFileSync(join(packageRoot, 'package.json'), 'utf8')
+) as {
   readonly name: string
+  readonly files: readonly string[]
   readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>
 } // ours
 
 /** Nobody imports these. */
@@ -16,11 +21,21 @@ const HELD_BACK: readonly string[] = [
   'light-my-request'
 ]
 
+/** What `uniform-rest/testing` asks of the project that imports it: its own mocha must run what is declared. */
+const OF_TESTS = ['chai', 'mocha']
+
 describe('dependencies', () => {
   it('are what the packed files import, and nothing else', () => {
-    const packed = sourceFiles(...PRODUCT).filter(({ path }) => !path.startsWith('cli/template/'))
+    const folders = files.flatMap((one) => /^dist\/(.+)\/$/.exec(one)?.[1] ?? [])
+    const packed = sourceFiles(...folders).filter(({ path }) => !path.startsWith('cli/template/'))
     const imported = new Set(packed.flatMap(importsOf).filter((one) => !/\.tsx?$/.test(one)))
-    const packages = [...imported].filter((one) => !isBuiltin(one) && one !== name)
+    const packages = [...imported].filter((one) => !isBuiltin(one) && one !== name && !OF_TESTS.includes(one))
+    expect(folders).to.include.members(['cli', 'data-service', 'gateway', 'shared'])
     expect(Object.keys(dependencies).toSorted()).to.deep.equal([...packages, ...HELD_BACK].toSorted())
+  })
+
+  it('of tests are those of the project that tests, and optional', () => {
+    expect(Object.keys(peerDependencies)).to.deep.equal(OF_TESTS)
+    expect(OF_TESTS.map((one) => peerDependenciesMeta[one]?.optional)).to.deep.equal([true, true])
   })
 })

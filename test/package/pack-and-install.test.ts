@@ -7,7 +7,9 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { freePort } from '../runner/free-port.js'
 import { EmptyFolder, packInto, signalGroup } from './empty-folder.js'
 
+/** `uniform-rest/testing` needs the chai of the project. */
 const ENTRY_POINTS = ['uniform-rest', 'uniform-rest/session-cookie']
+const TYPED = [...ENTRY_POINTS, 'uniform-rest/testing']
 const PROJECTS = 'entities/projects.ts'
 
 /** The second entity of the application, by the steps of its README. */
@@ -58,6 +60,7 @@ describe('the package, packed and installed in an empty folder', function () {
       'dist/data-service',
       'dist/gateway',
       'dist/shared',
+      'dist/test',
       'package.json',
       'proto'
     ])
@@ -65,6 +68,11 @@ describe('the package, packed and installed in an empty folder', function () {
     const foreign = (path: string): boolean =>
       path.endsWith('.map') || (path.startsWith('dist/') ? !/\.(?:js|d\.ts)$/.test(path) : false)
     expect(paths.filter(foreign)).to.deep.equal([])
+    // Of the tests what `uniform-rest/testing` is made of.
+    expect(paths.filter((path) => /\.test\.|\/test\/(?!every-entity|oracle|public|stack)/.test(path))).to.deep.equal([
+      'cli/template/test/every-entity.test.ts',
+      'cli/template/test/tasks.test.ts'
+    ])
     expect(packed.size, 'bytes of the file').to.be.lessThan(700_000)
   })
 
@@ -135,8 +143,8 @@ describe('the package, packed and installed in an empty folder', function () {
   })
 
   it('has types that resolve under a strict compiler that checks libraries too', async () => {
-    const names = ENTRY_POINTS.map((name, index) => `import * as entry${index} from '${name}'\n`).join('')
-    const uses = ENTRY_POINTS.map((_, index) => `void entry${index}\n`).join('')
+    const names = TYPED.map((name, index) => `import * as entry${index} from '${name}'\n`).join('')
+    const uses = TYPED.map((_, index) => `void entry${index}\n`).join('')
     writeFileSync(inApp('entry-points.ts'), names + uses)
     const tsc = folder.start('npx', ['tsc', '--skipLibCheck', 'false', '--exactOptionalPropertyTypes', 'true'], {
       in: 'my-app'
@@ -144,6 +152,13 @@ describe('the package, packed and installed in an empty folder', function () {
     const { stdout } = await folder.end(tsc)
     expect(stdout.split('\n').filter((line) => line.startsWith('node_modules/uniform-rest/'))).to.deep.equal([])
     expect(stdout).to.not.include('entry-points.ts')
+  })
+
+  it('passes its own tests', async () => {
+    const { stdout } = await folder.run('npm', ['test'], { in: 'my-app' })
+    expect(stdout).to.match(/tasks on sqlite\s+✔ are completed once/)
+    expect(stdout).to.match(/every entity on sqlite[\s\S]*\btasks\n[\s\S]*\bprojects\n/)
+    expect(stdout).to.match(/\d+ passing/)
   })
 
   describe('with npm start', () => {
