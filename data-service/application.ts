@@ -1,12 +1,15 @@
 import type { SampleAccounts } from './auth/accounts.js'
 import type { Roles } from './auth/claims.js'
 import type { Entity } from './entity/entity.js'
+import type { Operation } from './entity/define-operation.js'
 import type { SampleAggregate, SampleDatabase } from './sql/sample-rows.js'
 import type { Migrations } from './sql/schema/migration-folder.js'
 
 /** The business that the service serves. The engine itself contains none of its names. */
 export interface Application {
   readonly entities: readonly Entity[]
+  /** Routes and rpcs of its own beside the uniform ones of its entities (docs/own-operations.md). */
+  readonly operations?: readonly Operation[]
   /** The service does not start if an entity requires a permission that no role has. */
   readonly roles: Roles
   /** The claim of access tokens that names the owner of rows, where OWNER_CLAIM_TYPE is not set. */

@@ -41,7 +41,9 @@ export async function startDataService(
     return
   }
   const { entities, roles, sample } = application
-  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore: application.secondStore !== undefined })
+  const { operations } = application
+  const hasSecondStore = application.secondStore !== undefined
+  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, operations })
   const stopping = new AbortController()
   const stopped: Promise<readonly unknown[]> = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
   const log = createLogger({ name: 'data-service', level: config.logLevel })
@@ -96,6 +98,7 @@ export async function startDataService(
       newGuid: randomUUID
     },
     authDeps,
+    operations,
     interceptors: {
       identify: authentication.identify,
       isGateway: gatewayPeers({ secret: grpc.gatewaySecret, name: grpc.gatewayName }, { log, now: Date.now }),

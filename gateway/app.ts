@@ -8,6 +8,7 @@ import type { AuthClient } from './data/auth-client.js'
 import type { Catalogue } from './data/catalogue.js'
 import type { DataClient } from './data/data-client.js'
 import { entityMethods, entityReads, entityWrites } from './entity-routes/entity-routes.js'
+import { operationConstraint, operationRoutes } from './entity-routes/own-operations.js'
 import { untrustedProxyWarning } from './http/client-address.js'
 import { PublicAddress } from './http/public-address.js'
 import { originForm } from './http/query-string.js'
@@ -92,6 +93,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   await app.register(requestLimits)
   // Every error becomes a problem document.
   await app.register(problemResponses, { problems })
+  // Requests of the application's operations are told from those of resources before their route.
+  await app.register(operationConstraint, { catalogue, address })
   // Requests for pages go to the renderer; whether a request is for a page is decided before its route.
   if (config.rendererUrl !== undefined) {
     const { rendererUrl, trustedProxies } = config
@@ -129,6 +132,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
       // `/{resource}`: the entities.
       await routes.register(entityReads, entityDeps)
       await routes.register(entityWrites, entityDeps)
+      // The application's operations.
+      await routes.register(operationRoutes, entityDeps)
       // All other methods at the paths of entities.
       await routes.register(entityMethods, entityDeps)
     },

@@ -42,7 +42,19 @@ export interface AllOf<Name extends string = string, F = never> {
   readonly parts: readonly ReadAccess<Name, F>[]
 }
 
+/** Callers with a valid token, whatever they may do. */
+interface WithToken {
+  readonly kind: 'authenticated'
+}
+
+/** Who may call an operation (define-operation.ts) that takes a token. */
+export type TokenAccess = WithToken | Permitted
+
+/** Who may call an operation. */
+export type OperationAccess = Everyone | TokenAccess
+
 export const everyone: Everyone = { kind: 'everyone' }
+export const authenticated: WithToken = { kind: 'authenticated' }
 export const permission = (name: Permission): Permitted => ({ kind: 'permission', permission: name })
 export const ownRows = <Name extends string>(property: Name): OwnRows<Name> => ({ kind: 'ownRows', property })
 export const anyOf = <Name extends string, F = never>(...parts: readonly ReadAccess<Name, F>[]): AnyOf<Name, F> => ({

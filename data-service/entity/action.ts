@@ -42,6 +42,22 @@ interface ConflictRejection {
   readonly members: Readonly<Record<string, string | number | boolean>>
 }
 
+/** 404 `not-found`. */
+interface NotFoundRejection {
+  readonly rejection: 'notFound'
+  readonly detail: string
+}
+
+/** 400 `filter.value.invalid` at a query parameter. */
+interface ParameterRejection {
+  readonly rejection: 'parameter'
+  readonly parameter: string
+  readonly detail: string
+}
+
+/** What an operation (define-operation.ts) answers or throws in place of its answer. */
+export type OperationRejection = Rejection | NotFoundRejection | ParameterRejection
+
 export const reject = {
   state: (detail: string): StateRejection => ({ rejection: 'state', detail }),
   input: (pointer: string, detail: string): InputRejection => ({ rejection: 'input', pointer, detail }),
@@ -49,7 +65,11 @@ export const reject = {
     title: string,
     detail: string,
     members: Readonly<Record<string, string | number | boolean>> = {}
-  ): ConflictRejection => ({ rejection: 'conflict', title, detail, members })
+  ): ConflictRejection => ({ rejection: 'conflict', title, detail, members }),
+  /** For operations alone: a row of an entity that is not there is 404 by itself. */
+  notFound: (detail: string): NotFoundRejection => ({ rejection: 'notFound', detail }),
+  /** For operations alone. */
+  parameter: (parameter: string, detail: string): ParameterRejection => ({ rejection: 'parameter', parameter, detail })
 }
 
 /** A guarded action as the service works with it: `PUT /{resource}/{id}/{name}`. */

@@ -23,7 +23,7 @@ import {
   type UntypedCustomRead
 } from './custom-read.js'
 import type { Deletion, DeletionDefinition } from './deletion.js'
-import type { Children, Column, Computed, Entity, Joined, Reference } from './entity.js'
+import type { Children, Column, Computed, Entity, EntityOf, Joined, Reference } from './entity.js'
 import {
   type ChildrenDefinition,
   type Field,
@@ -143,7 +143,7 @@ export function defineEntity<
   const R extends References<F> = Record<never, never>,
   const J extends JoinedProperties<R> = Record<never, never>,
   const C extends ChildCollections = Record<never, never>
->(definition: EntityDefinition<F, R, J, C>): Entity {
+>(definition: EntityDefinition<F, R, J, C>): EntityOf<F> {
   const mistakes: string[] = []
   const columns = columnsOf(definition.fields)
   const children = childrenOf(definition.children ?? {})

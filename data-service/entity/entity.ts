@@ -49,3 +49,10 @@ export interface Entity {
   /** Mistakes of the entity file that its types could not show; checkCatalogue reports them. */
   readonly mistakes: readonly string[]
 }
+
+declare const fields: unique symbol
+
+/** An entity with the types of its fields, which are there for the compiler alone. */
+export interface EntityOf<F> extends Entity {
+  readonly [fields]?: F
+}

@@ -4,7 +4,7 @@ import { CAMEL_CASE, KEBAB_CASE, suggestion } from './names.js'
 import { operatorsOf } from './operators.js'
 
 /** First path segments that belong to the gateway (contract.md section 8). */
-const RESERVED: readonly string[] = ['auth', 'problems', 'health', 'metrics', 'admin', 'docs']
+export const RESERVED: readonly string[] = ['auth', 'problems', 'health', 'metrics', 'admin', 'docs']
 
 /** Names of resources and tables that are malformed, reserved or used twice. */
 export function namingMistakes(entities: readonly Entity[]): string[] {

@@ -1,6 +1,8 @@
 import type { Entity } from './entity.js'
 import { accessMistakes, columnPermissionMistakes, ownerFilterMistakes, routeMistakes } from './validate-access.js'
 import { fieldMistakes, namingMistakes, navigationMistakes, queryMistakes } from './validate-fields.js'
+import type { Operation } from './define-operation.js'
+import { operationMistakes } from './validate-operations.js'
 import { actionMistakes, writeMistakes } from './validate-writes.js'
 
 /** What the application has beside its entities, which these can use. */
@@ -8,11 +10,16 @@ interface Surroundings {
   /** Those of its roles. */
   readonly permissions: readonly string[]
   readonly hasSecondStore: boolean
+  /** Its operations, whose mistakes are reported with those of the entities. */
+  readonly operations?: readonly Operation[] | undefined
 }
 
 /** Throws one CatalogueError with every mistake of every entity. A mistake in a name suggests the nearest known name. */
-export function checkCatalogue(entities: readonly Entity[], { permissions, hasSecondStore }: Surroundings): void {
-  const mistakes = [...namingMistakes(entities)]
+export function checkCatalogue(
+  entities: readonly Entity[],
+  { permissions, hasSecondStore, operations = [] }: Surroundings
+): void {
+  const mistakes = [...namingMistakes(entities), ...operationMistakes(operations, entities, permissions)]
   for (const entity of entities) {
     const own = [
       ...entity.mistakes,

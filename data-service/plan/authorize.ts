@@ -63,19 +63,24 @@ export function readableRows(
 }
 
 /** The rows of a referenced resource that the caller could read by id; null for none. */
-export function referenceableRows(
+export function referenceableRows(target: Resource, context: PlanningContext): RowScope | null {
+  const scope = readableByReference(target, context)
+  return scope instanceof DomainError ? null : scope
+}
+
+/** The rows that the caller could read by id, whose ids it did not name itself; or why it could read none. */
+export function readableByReference(
   target: Resource,
   { planning: { ownership }, caller }: PlanningContext
-): RowScope | null {
+): RowScope | DomainError {
   const { access, ownerFilter } = target.entity
   const filtered = ownerFilter?.routes.has('get') === true && ownerFilter.routes.get('get') === undefined
   if (access.get.kind === 'everyone' && !filtered) return allRows
   const scope = decideRows(access.get, { entity: target.entity, caller, ownership })
-  if (scope instanceof DomainError) return null
-  if (!filtered) return scope
-  if (caller.kind === 'anonymous') return null
+  if (scope instanceof DomainError || !filtered) return scope
+  if (caller.kind === 'anonymous') return tokenRequired()
   if (bypassesOwnership(caller, ownership)) return scope
-  return caller.owner === null ? null : intersectScopes(scope, ownedRows(ownerFilter.owner, caller.owner))
+  return caller.owner === null ? noOwnerClaim() : intersectScopes(scope, ownedRows(ownerFilter.owner, caller.owner))
 }
 
 /** A caller who may write, and the policy that says which rows are theirs. */

@@ -248,7 +248,7 @@ export function assignments(named: NamedValues, columns: readonly Column[]): Map
     Object.entries(named).map(([name, value]) => {
       const column = columns.find((one) => one.name === name)
       if (column === undefined) throw new TypeError(`${name} is no column`)
-      return [column, checked(value, column)]
+      return [column, storedValue(value, column)]
     })
   )
 }
@@ -278,7 +278,11 @@ export function completeRow(
   return row
 }
 
-function checked(value: Value, { name, field }: Column): Value {
+/**
+ * A value that an application made, as its column stores it. Throws TypeError for one that the column does not take, which
+ * is a defect and no mistake of a client.
+ */
+export function storedValue(value: Value, { name, field }: Column): Value {
   if (value === null && field.nullable) return null
   if (
     value !== null &&

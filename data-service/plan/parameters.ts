@@ -14,14 +14,14 @@ import { quoted, type Violations } from './violations.js'
 export function readParameters(
   sent: Readonly<Record<string, string>>,
   declared: readonly Column[],
-  violations: Violations
+  { violations, code = 'filter.value.invalid' }: { readonly violations: Violations; readonly code?: ParameterCode }
 ): NamedValues {
   const names = new Set(declared.map(({ name }) => name))
   const values = declared.map(({ name, field }): [string, Value] => {
     const text = Object.hasOwn(sent, name) ? sent[name] : undefined
-    if (text !== undefined) return [name, parseParameter(text, { name, field }, violations) ?? null]
+    if (text !== undefined) return [name, parseParameter(text, { name, field, code }, violations) ?? null]
     if (!field.nullable && field.defaultTo === undefined) {
-      violations.add('filter.value.invalid', name, `${name} is missing: it must be ${expected(field)}.`)
+      violations.add(code, name, `${name} is missing: it must be ${expected(field)}.`)
     }
     return [name, field.defaultTo ?? null]
   })
@@ -29,13 +29,20 @@ export function readParameters(
   return Object.fromEntries(values)
 }
 
+/** The code of a value that does not fit: `id.invalid` for a part of a path. */
+type ParameterCode = 'filter.value.invalid' | 'id.invalid'
+
 function parseParameter(
   text: string,
-  { name, field }: Pick<Column, 'name' | 'field'>,
+  { name, field, code }: Pick<Column, 'name' | 'field'> & { readonly code: ParameterCode },
   violations: Violations
 ): Operand | undefined {
   if (isTooLong(text)) {
-    violations.add('filter.too-many', name, `${name} has at most ${MAX_VALUE_CHARACTERS} characters.`)
+    violations.add(
+      code === 'id.invalid' ? code : 'filter.too-many',
+      name,
+      `${name} has at most ${MAX_VALUE_CHARACTERS} characters.`
+    )
     return undefined
   }
   // The bounds of the base type come first, so that the parser of an own type never gets a value beyond them.
@@ -44,7 +51,7 @@ function parseParameter(
   const parsed = value === undefined || violation !== undefined ? undefined : fitted(value, field)
   if (parsed !== undefined) return parsed
   const must = violation === undefined ? '' : `${name} must ${violation}.`
-  violations.add('filter.value.invalid', name, must || `${quoted(text)} is not ${expected(field)}.`)
+  violations.add(code, name, must || `${quoted(text)} is not ${expected(field)}.`)
   return undefined
 }
 

@@ -298,7 +298,7 @@ export function planCustomRead(
   const read = entity.customReads.get(params.name)
   if (read === undefined) throw new DomainError('route.not-found', 'There is no such read.')
   const { scope, values } = checkRead({ resource, read, params }, context, (violations) => ({
-    values: readParameters(params.parameters, read.params, violations)
+    values: readParameters(params.parameters, read.params, { violations })
   }))
   const sort = read.sort.includes(resource.id) ? read.sort : [...read.sort, resource.id]
   const limit = read.limit === undefined ? undefined : values[read.limit]

@@ -1,5 +1,5 @@
 import type { Children, Column, Computed, Entity, Joined, Reference } from '../entity/entity.js'
-import type { Operand, RowVersion, Value } from '../entity/field.js'
+import type { Field, Operand, RowVersion, Value } from '../entity/field.js'
 import type { Compared } from '../entity/operators.js'
 
 /** A column of the row itself, or of a row that references lead to. */
@@ -271,4 +271,16 @@ export type CountReferencingPlan = Planned<{
   readonly column: Column
   readonly id: Operand
   readonly where: readonly ColumnCondition[]
+}>
+
+/** A statement of an application's own operation, which reaches every row. */
+export type StatementPlan = Planned<{
+  /** With `$name` for each value. */
+  readonly sql: string
+  /** Without a field: text, whole numbers, flags or null as they are. */
+  readonly values: ReadonlyMap<string, { readonly field?: Field; readonly value: Operand | bigint | null }>
+  /** What a SELECT answers, in order. */
+  readonly columns: readonly Field[]
+  /** With more rows a SELECT fails. */
+  readonly maxRows: number
 }>

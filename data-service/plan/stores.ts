@@ -15,6 +15,7 @@ import type {
   LookupPlan,
   PagePlan,
   Position,
+  StatementPlan,
   UpdatePlan
 } from './plans.js'
 
@@ -65,6 +66,8 @@ export interface ReadStore {
   lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult>
   /** The next statement is sent when the consumer asks for the next batch. Leaving the loop ends the snapshot. */
   export(plan: ExportPlan, signal: AbortSignal): AsyncIterable<ExportBatch>
+  /** The rows of a SELECT of the application's own, in a transaction that can change nothing. Throws RangeError for too many. */
+  select(plan: StatementPlan, signal: AbortSignal): Promise<readonly (readonly Value[])[]>
 }
 
 /** A row by property name, hidden columns included, with its version. */
@@ -135,6 +138,12 @@ export interface UnitOfWork {
   findReferencing(plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined>
   countReferencing(plan: CountReferencingPlan): Promise<number>
   get(plan: GetPlan): Promise<LoadedRow | undefined>
+  /** As the read of that plan, in this transaction. */
+  page(plan: PagePlan): Promise<PageResult>
+  /** As ReadStore.select, in this transaction. */
+  select(plan: StatementPlan): Promise<readonly (readonly Value[])[]>
+  /** Runs a statement of the application's own. Answers the number of rows that it changed. */
+  run(plan: StatementPlan): Promise<number>
   audit(entry: AuditEntry): Promise<void>
 }
 

@@ -5,7 +5,7 @@
 export { type Application, defineApplication } from '../application.js'
 export type { Account, SampleAccounts } from '../auth/accounts.js'
 export type { Roles } from '../auth/claims.js'
-export { allOf, anyOf, everyone, ownRows, permission } from '../entity/access.js'
+export { allOf, anyOf, authenticated, everyone, ownRows, permission } from '../entity/access.js'
 export {
   type CountReferencing,
   type FindByIds,
@@ -50,6 +50,8 @@ export {
 } from '../entity/field.js'
 export type { Permission } from '../entity/names.js'
 export { fitsDigits, lessPercent, sumOf, times } from '../entity/numbers.js'
+export { defineOperation, type Operation } from '../entity/define-operation.js'
+export { list, object } from '../entity/shape.js'
 export type { SampleAggregate, SampleDatabase, SampleRow } from '../sql/sample-rows.js'
 export type { Migration, MigrationDatabase } from '../sql/schema/migrate.js'
 export { type Migrations, migrationsIn } from '../sql/schema/migration-folder.js'

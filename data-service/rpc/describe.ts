@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Action as WireAction } from '../../shared/gen/entity/v1/Action.js'
 import type { CustomRead as WireCustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
 import type { DescribeResponse } from '../../shared/gen/entity/v1/DescribeResponse.js'
+import type { JsonShape } from '../../shared/gen/entity/v1/JsonShape.js'
 import type { Navigation } from '../../shared/gen/entity/v1/Navigation.js'
+import type { Operation as WireOperation } from '../../shared/gen/entity/v1/Operation.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { Resource as WireResource } from '../../shared/gen/entity/v1/Resource.js'
 import { needsNoToken } from '../entity/access.js'
@@ -11,6 +13,8 @@ import type { Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
 import type { CustomType } from '../entity/field.js'
+import type { Operation } from '../entity/define-operation.js'
+import { type ResolvedShape, valueColumn } from '../entity/shape.js'
 import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } from '../entity/operations.js'
 import { aliasesOf } from '../entity/operators.js'
 import { neededState } from '../plan/plan-writes.js'
@@ -26,7 +30,11 @@ export type DescribeTo = (reader: Caller | 'gateway') => DescribeResponse
 const MAX_ANSWERS = 64
 
 /** Describes each view of a resource once, and the catalogue once for each combination of views. */
-export function describeCatalogue(catalogue: Catalogue, ownership: OwnershipPolicy): DescribeTo {
+export function describeCatalogue(
+  catalogue: Catalogue,
+  ownership: OwnershipPolicy,
+  operations: readonly Operation[] = []
+): DescribeTo {
   const described = new WeakMap<Resource, WireResource>()
   const answers: { readonly seen: readonly Resource[]; readonly answer: DescribeResponse }[] = []
   const describe = (resource: Resource): WireResource => {
@@ -36,16 +44,58 @@ export function describeCatalogue(catalogue: Catalogue, ownership: OwnershipPoli
     described.set(resource, made)
     return made
   }
+  // Every caller may know what operations there are, as it may know the actions of a resource.
+  const ofApplication = operations.map(describeOperation).toSorted(byName)
   return (reader) => {
     const now = catalogue.resources(reader)
     const known = answers.find(({ seen }) => seen.every((one, index) => one === now[index]))
     if (known !== undefined) return known.answer
-    const resources = now.map(describe).toSorted((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1))
-    const answer = { resources, digest: createHash('sha256').update(JSON.stringify(resources)).digest('base64url') }
+    const resources = now.map(describe).toSorted(byName)
+    const text = JSON.stringify([resources, ofApplication])
+    const digest = createHash('sha256').update(text).digest('base64url')
+    const answer = { resources, operations: ofApplication, digest }
     if (answers.length === MAX_ANSWERS) answers.shift()
     answers.push({ seen: now, answer })
     return answer
   }
+}
+
+function byName(a: { readonly name?: string }, b: { readonly name?: string }): number {
+  return (a.name ?? '') < (b.name ?? '') ? -1 : 1
+}
+
+function describeOperation(operation: Operation): WireOperation {
+  const { name, method, segments, description, access, path, query, body, answer, status } = operation
+  return {
+    name,
+    method,
+    path: `/${segments.join('/')}`,
+    description,
+    access: access.kind,
+    permission: access.kind === 'permission' ? access.permission : '',
+    pathParameters: path.map(describeColumn),
+    queryParameters: query.map(describeParameter),
+    ...(body === undefined ? {} : { body: describeShape(body, describeMember) }),
+    ...(answer === undefined ? {} : { answer: describeShape(answer, describeColumn) }),
+    status
+  }
+}
+
+/** A shape in the catalogue's words, with the values of its members in those of `describe`. */
+function describeShape(shape: ResolvedShape, describe: (column: Column) => Property): JsonShape {
+  if (shape.kind === 'object') {
+    const members = shape.members.map((member) =>
+      member.kind === 'value'
+        ? { property: describe(member.column) }
+        : { name: member.name, shape: describeShape(member.shape, describe) }
+    )
+    return { kind: 'SHAPE_KIND_OBJECT', members }
+  }
+  const { item, min, max } = shape
+  const list = { kind: 'SHAPE_KIND_LIST', minItems: min, maxItems: max } as const
+  if (!('kind' in item)) return { ...list, item: describe(valueColumn('item', item)) }
+  const inner = describeShape(item, describe)
+  return item.kind === 'object' ? { ...list, members: inner.members ?? [] } : { ...list, nested: inner }
 }
 
 function describeResource(resource: Resource, ownership: OwnershipPolicy): WireResource {
@@ -154,12 +204,18 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
   }
 }
 
-/** A parameter, or a member of a body. It may be left out if it is optional or has a default. */
-export function describeParameter(column: Column): Property {
+/** A query parameter. It may be left out if it is optional or has a default. */
+function describeParameter(column: Column): Property {
   const { nullable, defaultTo } = column.field
+  return { ...describeMember(column), nullable: nullable || defaultTo !== undefined }
+}
+
+/** A member of a body. */
+function describeMember(column: Column): Property {
+  const { nullable, requiredNullable, defaultTo } = column.field
   return {
     ...describeColumn(column),
-    nullable: nullable || defaultTo !== undefined,
+    requiredOnCreate: requiredNullable || (!nullable && defaultTo === undefined),
     defaultValue: defaultTo === undefined ? '' : JSON.stringify(defaultTo)
   }
 }

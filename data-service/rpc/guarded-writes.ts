@@ -195,13 +195,16 @@ async function writeChildren(
   }
 }
 
-/** Creates and changes the roots that a write touches besides its own. Each has its own audit entry. */
+/**
+ * Changes and creates the roots that a write touches besides its own. Each has its own audit entry. Answers the ids of
+ * the new ones.
+ */
 export async function writeOthers(
   { create = [], update = [] }: Pick<Change, 'create' | 'update'>,
   steps: WriteSteps
-): Promise<void> {
+): Promise<Operand[]> {
   for (const one of update) await updateOther(one, steps)
-  await steps.insertNamed(create)
+  return await steps.insertNamed(create)
 }
 
 /** Changes a root that getAggregate has put under lock. The statement compares the version that it was read with. */

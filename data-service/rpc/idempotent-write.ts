@@ -7,8 +7,14 @@ import { guardConflicts } from './guarded-writes.js'
 import { withoutMembers } from './json.js'
 import { type WriteDeps, type WriteResponse, WriteSteps } from './write-steps.js'
 
-/** Of the request that has the idempotency key. Writes by POST are unguarded, all others are guarded. */
-type WriteMethod = 'POST' | 'PUT' | 'PATCH'
+/** Of the request that has the idempotency key. */
+type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** What of a parsed request the key and its stored response need. */
+interface KeyedWrite extends Pick<ParsedWrite, 'key' | 'canonicalBody' | 'ignored'> {
+  readonly writer: ParsedWrite['writer']
+  readonly resource: Pick<ParsedWrite['resource'], 'withheld'>
+}
 
 interface IdempotentResponse extends WriteResponse {
   readonly replayed: boolean
@@ -20,10 +26,12 @@ interface IdempotentResponse extends WriteResponse {
  */
 export async function idempotentWrite(
   { deps, context }: { readonly deps: WriteDeps; readonly context: CallContext },
-  parsed: Omit<ParsedWrite, 'values'>,
+  parsed: KeyedWrite,
   write: {
     readonly method: WriteMethod
     readonly path: string
+    /** Whether the request has a precondition, which all conflicts are told by. Writes of rows have one but by POST. */
+    readonly guarded?: boolean
     readonly work: (steps: WriteSteps) => Promise<WriteResponse>
   }
 ): Promise<IdempotentResponse> {
@@ -41,7 +49,8 @@ export async function idempotentWrite(
     if (claim !== undefined) await unit.storeResponse(claim, encodeResponse(answer, owner))
     return { ...answer, replayed: false }
   }
-  return guardConflicts(write.method !== 'POST', deps.store.transaction(context.signal, inTransaction))
+  const { guarded = write.method !== 'POST' } = write
+  return guardConflicts(guarded, deps.store.transaction(context.signal, inTransaction))
 }
 
 /**
@@ -49,10 +58,7 @@ export async function idempotentWrite(
  * entity may have got it, since the first request. All other bytes stay as they are. Members of the body that such a
  * caller cannot name are ignored ones, as the parsing of this request says.
  */
-function withoutWithheld(
-  response: WriteResponse,
-  { resource: { withheld }, ignored }: Omit<ParsedWrite, 'values'>
-): WriteResponse {
+function withoutWithheld(response: WriteResponse, { resource: { withheld }, ignored }: KeyedWrite): WriteResponse {
   if (withheld.size === 0) return response
   return { ...response, json: withoutMembers(response.json, withheld), ignored }
 }

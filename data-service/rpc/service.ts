@@ -19,7 +19,9 @@ import { refresh, revoke, revokeAll } from '../auth/sessions.js'
 import { signIn } from '../auth/sign-in.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import { describeCatalogue } from './describe.js'
+import type { Operation } from '../entity/define-operation.js'
 import { exportRows } from './export.js'
+import { callOperation } from './call-operation.js'
 import { streamCall, type StreamTimes, unaryCall } from './grpc.js'
 import { intercept, type Interceptors, interceptStream, type Target } from './interceptors.js'
 import { withOverrides, type ReadDeps, UNARY_READS } from './reads.js'
@@ -30,6 +32,8 @@ interface DataServiceDeps {
   readonly readDeps: ReadDeps
   readonly writeDeps: WriteDeps
   readonly authDeps: AuthDeps
+  /** Those that the application has beside the uniform ones. */
+  readonly operations?: readonly Operation[] | undefined
   readonly interceptors: Interceptors
   readonly reflection: boolean
   /** As made by serverCredentials of shared/tls.ts. */
@@ -58,7 +62,7 @@ const NOTICE = 500
 
 /** Puts the service together and starts nothing. */
 export function buildDataService(deps: DataServiceDeps): DataService {
-  const { readDeps, writeDeps, authDeps, interceptors, reflection, credentials } = deps
+  const { readDeps, writeDeps, authDeps, operations = [], interceptors, reflection, credentials } = deps
   const { definition, types } = loadProto('entity/v1/entity_service.proto', 'auth/v1/auth_service.proto')
   // What proto-loader made of the files that the types were generated from.
   const { entity, auth } = types as unknown as EntityTypes & AuthTypes
@@ -77,7 +81,9 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     // Node enforces by refusing streams at random (grpc-js turns it off); the size of metadata, which Node bounds to
     // 64 KiB by itself.
   })
-  server.addService(entity.v1.EntityService.service, { ...entityService({ readDeps, writeDeps }, interceptors) })
+  server.addService(entity.v1.EntityService.service, {
+    ...entityService({ readDeps, writeDeps, operations }, interceptors)
+  })
   server.addService(auth.v1.AuthService.service, { ...authService(authDeps, interceptors) })
   const health = new ServiceHealth()
   health.addTo(server)
@@ -115,10 +121,12 @@ export function buildDataService(deps: DataServiceDeps): DataService {
 
 /** EntityService for grpc-js: every handler behind its interceptors. */
 function entityService(
-  { readDeps, writeDeps }: { readonly readDeps: ReadDeps; readonly writeDeps: WriteDeps },
+  deps: { readonly readDeps: ReadDeps; readonly writeDeps: WriteDeps; readonly operations: readonly Operation[] },
   interceptors: Interceptors
 ): EntityServiceHandlers {
-  const describeTo = describeCatalogue(readDeps.planning.catalogue, readDeps.planning.ownership)
+  const { readDeps, writeDeps, operations } = deps
+  const { catalogue, ownership } = readDeps.planning
+  const describeTo = describeCatalogue(catalogue, ownership, operations)
   const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> =>
     Promise.resolve(describeTo(context.peerIsGateway && !asCaller ? 'gateway' : context.caller))
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
@@ -155,6 +163,13 @@ function entityService(
     Act: write(
       'Act',
       withOverrides(writeDeps, act, (overrides) => overrides.act)
+    ),
+    Call: unaryCall(
+      intercept(
+        callOperation(deps),
+        { rpc: 'Call', target: ({ operation }) => ({ resource: operation }) },
+        interceptors
+      )
     )
   }
 }

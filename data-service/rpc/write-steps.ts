@@ -107,16 +107,18 @@ export class WriteSteps {
     return id
   }
 
-  /** Inserts the roots that the write of another root creates. Each has its own audit entry. */
-  async insertNamed(roots: readonly NewRoot[]): Promise<void> {
+  /** Inserts the roots that the write of another root creates. Each has its own audit entry. Answers their ids. */
+  async insertNamed(roots: readonly NewRoot[]): Promise<Operand[]> {
+    const ids: Operand[] = []
     for (const { resource, values, children: named = {} } of roots) {
       const entity = this.deps.planning.catalogue.entity(resource)
       const children = entity.children.flatMap((one) => {
         const rows = named[one.name]
         return rows === undefined ? [] : [{ children: one, rows: rows.map((row) => assignments(row, one.columns)) }]
       })
-      await this.insert(entity, { values: assignments(values, entity.columns), children })
+      ids.push(await this.insert(entity, { values: assignments(values, entity.columns), children }))
     }
+    return ids
   }
 
   /** The response with the row as it is now, in the form that a read of it has. */

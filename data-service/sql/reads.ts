@@ -1,11 +1,13 @@
 import type { Entity, StoreName } from '../entity/entity.js'
-import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan } from '../plan/plans.js'
+import type { Value } from '../entity/field.js'
+import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan, StatementPlan } from '../plan/plans.js'
 import type { ExportBatch, ListResult, LoadedRow, LookupResult, PageResult, ReadStore } from '../plan/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
 import type { Database, Reader, ReadSession } from './engines/engine.js'
 import { exportRows } from './exports.js'
 import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
 import { own, scopeConditions, type Source } from './navigations.js'
+import { ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { idColumn, RowModels, Statements } from './statements.js'
 
 interface Databases {
@@ -98,6 +100,12 @@ export class SqlReadStore implements ReadStore {
 
   export(plan: ExportPlan, signal: AbortSignal): AsyncIterable<ExportBatch> {
     return exportRows(plan, this.#primary, () => this.#primary.reader.snapshot(signal))
+  }
+
+  async select(plan: StatementPlan, signal: AbortSignal): Promise<readonly (readonly Value[])[]> {
+    const { dialect, reader } = this.#primary
+    const [statement, values] = [ownSelect(plan, dialect), ownValues(plan, dialect)]
+    return withinLimit(await reader.read(signal, (session) => session.runReadOnly(statement, values)), plan)
   }
 
   /** Waits for running reads, then closes the databases. */

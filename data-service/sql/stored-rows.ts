@@ -7,13 +7,14 @@ import type {
   FindByUniquePlan,
   GetPlan,
   LockPlan,
-  LookPlan
+  LookPlan,
+  PagePlan
 } from '../plan/plans.js'
-import type { LoadedRow, LockedRow, StoredRow } from '../plan/stores.js'
+import type { LoadedRow, LockedRow, PageResult, StoredRow } from '../plan/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
 import type { ReadSession } from './engines/engine.js'
 import { own, scopeConditions, type Source } from './navigations.js'
-import { LoadedPage } from './loaded-page.js'
+import { LoadedPage, readPage } from './loaded-page.js'
 import { idColumn, type Lock, ownerColumn } from './statements.js'
 
 /** Ids of one statement at most. */
@@ -106,6 +107,18 @@ export class StoredRows {
     await page.loadReferences(session, this.#source)
     await page.loadChildren(session, this.#source, plan.children)
     return page.rows()[0]
+  }
+
+  /** A page without navigations that sees what this transaction has written, with its total if the plan says so. */
+  async page(session: ReadSession, plan: PagePlan): Promise<PageResult> {
+    const { statements, dialect } = this.#source
+    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
+    const { page, ...found } = await readPage(session, this.#source, { plan, conditions })
+    const total = async (): Promise<number> => {
+      const [row] = await session.run(statements.count(plan.entity, conditions), boundValues(conditions, dialect))
+      return Number(row?.[0])
+    }
+    return { rows: page.rows(), ...found, total: plan.withTotal ? (found.total ?? (await total())) : undefined }
   }
 
   /** Finds ids by the index of the column without a lock: a locking read would also lock the rows that it passes. */

@@ -11,6 +11,8 @@ import type {
   InsertPlan,
   LockPlan,
   LookPlan,
+  PagePlan,
+  StatementPlan,
   UpdatePlan
 } from '../plan/plans.js'
 import type {
@@ -19,6 +21,7 @@ import type {
   KeyClaim,
   LoadedRow,
   LockedRow,
+  PageResult,
   StoredRow,
   UnitOfWork,
   WriteStore
@@ -28,6 +31,7 @@ import type { Database, SqlDialect, Transactions } from './engines/engine.js'
 import { Guards } from './guards.js'
 import { IdempotencyKeys } from './idempotency-keys.js'
 import { own, scopeConditions } from './navigations.js'
+import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { AUDIT_TABLE, auditValues, ChangeTexts, RowWriter } from './row-writer.js'
 import { idColumn, ownerColumn, RowModels, Statements } from './statements.js'
 import { assertPrimary, StoredRows } from './stored-rows.js'
@@ -249,6 +253,21 @@ class SqlUnitOfWork implements UnitOfWork {
 
   get(plan: GetPlan): Promise<LoadedRow | undefined> {
     return this.#parts.rows.get(this.#transaction, plan)
+  }
+
+  page(plan: PagePlan): Promise<PageResult> {
+    return this.#parts.rows.page(this.#transaction, plan)
+  }
+
+  async select(plan: StatementPlan): Promise<readonly (readonly Value[])[]> {
+    const { dialect } = this.#parts
+    const rows = await this.#transaction.run(ownSelect(plan, dialect), ownValues(plan, dialect))
+    return withinLimit(rows, plan)
+  }
+
+  async run(plan: StatementPlan): Promise<number> {
+    const { rows } = await this.#transaction.change(ownChange(plan), ownValues(plan, this.#parts.dialect))
+    return rows
   }
 
   async audit(entry: AuditEntry): Promise<void> {

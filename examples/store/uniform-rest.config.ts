@@ -1,5 +1,6 @@
 import { defineApplication, migrationsIn } from 'uniform-rest'
 import { entities } from './entities/index.js'
+import { operations } from './operations.js'
 import { roles } from './roles.js'
 import { sample } from './sample/sample-store.js'
 import { primaryMigrations } from './schema/migrations.js'
@@ -8,6 +9,7 @@ import { secondMigrations } from './schema/reviews.js'
 /** The reference store. */
 export default defineApplication({
   entities,
+  operations,
   roles,
   // Owners of rows are customers.
   ownerClaimType: 'customer_id',

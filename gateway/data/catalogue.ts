@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../shared/logger.js'
 import type { CallContext } from './calls.js'
-import type { DataClient, DescribeResponse, Resource } from './data-client.js'
+import type { DataClient, DescribeResponse, Operation, Resource } from './data-client.js'
+import { OperationPaths } from './operation-paths.js'
 
 /** Milliseconds before the first retry of Describe, and the most before any later one. */
 const FIRST_RETRY_DELAY = 100
@@ -11,6 +12,8 @@ const MAX_RETRY_DELAY = 1000
 export interface CatalogueSnapshot {
   readonly digest: string
   readonly resources: ReadonlyMap<string, Resource>
+  /** Those of the application beside the uniform ones, by name. */
+  readonly operations: readonly Operation[]
 }
 
 /** The catalogue as the gateway sees it, and as callers without a token do. */
@@ -20,7 +23,7 @@ interface Described {
 }
 
 /**
- * The resources of the data service. Routes look a resource up on every request, so that a changed catalogue needs no
+ * The resources of the data service, and the application's operations. Routes look them up on every request, so that a changed catalogue needs no
  * restart of the gateway: the catalogue is fetched again each time a data service begins to serve. Documents for people
  * and programs show `seenBy`, since the whole catalogue holds properties that take a permission to see.
  */
@@ -29,6 +32,7 @@ export class Catalogue {
   readonly #log: Logger
   readonly #signal: AbortSignal
   #current: Described
+  #operationPaths: OperationPaths
   #refreshing = false
   #refreshAgain = false
 
@@ -43,12 +47,18 @@ export class Catalogue {
     this.#log = from.log
     this.#signal = from.signal
     this.#current = from.first
+    this.#operationPaths = new OperationPaths(from.first.whole.operations)
     this.#data.onConnected(() => void this.#refresh())
   }
 
   /** Every resource with all its properties, for the routes. */
   get current(): CatalogueSnapshot {
     return this.#current.whole
+  }
+
+  /** The paths of the application's operations. */
+  get operationPaths(): OperationPaths {
+    return this.#operationPaths
   }
 
   find(resource: string): Resource | undefined {
@@ -74,6 +84,7 @@ export class Catalogue {
       const { whole, anonymous } = this.#current
       if (described === undefined) continue
       this.#current = described
+      this.#operationPaths = new OperationPaths(described.whole.operations)
       const { digest, resources } = described.whole
       if (digest === whole.digest && described.anonymous.digest === anonymous.digest) continue
       this.#log.info({ digest, resources: resources.size }, 'catalogue changed')
@@ -82,8 +93,8 @@ export class Catalogue {
   }
 }
 
-function snapshotOf({ digest, resources }: DescribeResponse): CatalogueSnapshot {
-  return { digest, resources: new Map(resources.map((resource) => [resource.name, resource])) }
+function snapshotOf({ digest, resources, operations }: DescribeResponse): CatalogueSnapshot {
+  return { digest, resources: new Map(resources.map((resource) => [resource.name, resource])), operations }
 }
 
 async function describeWithRetries(data: DataClient, log: Logger, signal: AbortSignal): Promise<Described> {

@@ -1,5 +1,7 @@
 import type { ActRequest } from '../../shared/gen/entity/v1/ActRequest.js'
 import type { ActResponse__Output as ActResponse } from '../../shared/gen/entity/v1/ActResponse.js'
+import type { CallRequest } from '../../shared/gen/entity/v1/CallRequest.js'
+import type { CallResponse__Output as CallResponse } from '../../shared/gen/entity/v1/CallResponse.js'
 import type { CreateBatchRequest } from '../../shared/gen/entity/v1/CreateBatchRequest.js'
 import type { CreateBatchResponse__Output as CreateBatchResponse } from '../../shared/gen/entity/v1/CreateBatchResponse.js'
 import type { CreateRequest } from '../../shared/gen/entity/v1/CreateRequest.js'
@@ -29,7 +31,9 @@ import type { ReplicaPool } from './replica-pool.js'
 
 export type { Action__Output as Action } from '../../shared/gen/entity/v1/Action.js'
 export type { CustomRead__Output as CustomRead } from '../../shared/gen/entity/v1/CustomRead.js'
+export type { JsonShape__Output as JsonShape } from '../../shared/gen/entity/v1/JsonShape.js'
 export type { Navigation__Output as Navigation } from '../../shared/gen/entity/v1/Navigation.js'
+export type { Operation__Output as Operation } from '../../shared/gen/entity/v1/Operation.js'
 export type { Precondition } from '../../shared/gen/entity/v1/Precondition.js'
 export type { Property__Output as Property } from '../../shared/gen/entity/v1/Property.js'
 export type { Record__Output as EntityRecord } from '../../shared/gen/entity/v1/Record.js'
@@ -40,6 +44,8 @@ export type { Unplaced } from '../../shared/gen/entity/v1/Unplaced.js'
 export type {
   ActRequest,
   ActResponse,
+  CallRequest,
+  CallResponse,
   CreateBatchRequest,
   CreateBatchResponse,
   CreateRequest,
@@ -63,7 +69,7 @@ export type {
 }
 
 /** The rpcs of the service that are no unary reads. */
-const OTHER_RPCS = ['Describe', 'Export', 'Create', 'CreateBatch', 'Update', 'Delete', 'Act'] as const
+const OTHER_RPCS = ['Describe', 'Export', 'Create', 'CreateBatch', 'Update', 'Delete', 'Act', 'Call'] as const
 
 /** A function for each rpc of the service that reads and answers with one message: `list` for `List`. */
 type UnaryReads = {
@@ -95,6 +101,8 @@ export interface DataClient extends UnaryReads {
   update(call: CallContext, request: UpdateRequest): Promise<UpdateResponse>
   delete(call: CallContext, request: DeleteRequest): Promise<void>
   act(call: CallContext, request: ActRequest): Promise<ActResponse>
+  /** An operation of the application. A `read` is retried as reads are, a `write` as writes. */
+  callOperation(call: CallContext, kind: 'read' | 'write', request: CallRequest): Promise<CallResponse>
   /** Whether at least one data service reports at this moment that it can serve, its database included. */
   isReachable(): boolean
   /** Calls the listener each time a data service begins to serve. */
@@ -125,6 +133,8 @@ export function grpcDataClient(pool: ReplicaPool): DataClient {
       await writeUnary(pool, { rpc: service.Delete, call, request })
     },
     act: (call, request) => writeUnary(pool, { rpc: service.Act, call, request }),
+    callOperation: (call, kind, request) =>
+      (kind === 'read' ? readUnary : writeUnary)(pool, { rpc: service.Call, call, request }),
     isReachable: () => pool.isServing,
     onConnected: (listener) => pool.onServing(listener)
   }

@@ -266,7 +266,8 @@ async function sendCustomRead(
   return reply.type(JSON_TYPE).send(response.json)
 }
 
-function present(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+/** The values that were sent. */
+export function present(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
   )

@@ -69,11 +69,20 @@ export function allowedAt(
   const allowed = resource === undefined ? [] : allowedMethods(path, resource, below)
   // The router takes `/products/` for the path of a row with an empty id.
   if (below.id === '' || allowed.length === 0) {
-    throw new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
+    throw noSuchPath()
   }
+  setEntityHeaders(reply)
+  return allowed
+}
+
+export function noSuchPath(): DomainError {
+  return new DomainError('route.not-found', 'There is nothing at this path; /docs shows what there is.')
+}
+
+/** Sets the headers that all responses of entities and operations have. */
+export function setEntityHeaders(reply: FastifyReply): void {
   reply.header('api-supported-versions', SUPPORTED_VERSIONS)
   reply.header('cache-control', 'no-store')
-  return allowed
 }
 
 /** The context of a read. The call is cancelled if the client disconnects. */

@@ -91,7 +91,7 @@ export function problemResponses(further: readonly (keyof typeof FURTHER)[]): Re
 
 /** A successful response with its headers. */
 export function success(answer: {
-  readonly status: 200 | 201 | 204
+  readonly status: 200 | 201 | 202 | 204
   readonly description: string
   readonly content?: object
   readonly headers: readonly HeaderName[]

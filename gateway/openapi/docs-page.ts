@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { Catalogue } from '../data/catalogue.js'
-import type { Action, Navigation, Property, Resource } from '../data/data-client.js'
+import type { Action, Navigation, Operation, Property, Resource } from '../data/data-client.js'
 import { ownerParameterOf } from '../entity-routes/paths.js'
 import { code, escapeHtml, HTML_HEADERS, htmlPage, link, table } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
@@ -17,7 +17,10 @@ interface DocsPlace {
 }
 
 /** The page that documents all resources for people. */
-function docsOverview(resources: readonly Resource[], { base, isRendered }: DocsPlace): string {
+function docsOverview(
+  { resources, operations }: { readonly resources: readonly Resource[]; readonly operations: readonly Operation[] },
+  { base, isRendered }: DocsPlace
+): string {
   return htmlPage(
     'Resources',
     `<h1>Resources</h1>
@@ -37,6 +40,7 @@ ${table([
     publicReads ? 'public' : 'token'
   ])
 ])}
+${operations.length === 0 ? '' : operationsSection(operations)}
 ${filters(resources)}
 ${PAGES}
 ${resources.map((resource) => resourceSection(resource, base)).join('\n')}`
@@ -45,6 +49,19 @@ ${resources.map((resource) => resourceSection(resource, base)).join('\n')}`
 
 const RENDERED = `<p>Lists and rows, ${code('/<resource>')} and ${code('/<resource>/<id>')}, answer programs in JSON and browsers with a page
 of the site, where it has one. Every other route of a resource answers both alike.</p>`
+
+function operationsSection(operations: readonly Operation[]): string {
+  const token = ({ access, permission }: Operation): string =>
+    access === 'everyone' ? 'public' : permission === '' ? 'token' : `token with ${code(permission)}`
+  return `<section id="operations">
+<h2>Operations</h2>
+<p>What the application does beside its resources. Writes take ${code('Idempotency-Key')} as creates do.</p>
+${table([
+  ['Route', 'What it does', 'For'],
+  ...operations.map((one) => [code(`${one.method} ${one.path}`), escapeHtml(one.description), token(one)])
+])}
+</section>`
+}
 
 function filters(resources: readonly Resource[]): string {
   return `<section id="filters">
@@ -212,8 +229,11 @@ export const docsPage = fp<{ catalogue: Catalogue; address: PublicAddress; isRen
     const url = '/docs'
     answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
-      const { resources } = await seenByCaller(catalogue, request, reply)
-      const page = docsOverview([...resources.values()], { base: address.baseFor(request), isRendered })
+      const { resources, operations } = await seenByCaller(catalogue, request, reply)
+      const page = docsOverview(
+        { resources: [...resources.values()], operations },
+        { base: address.baseFor(request), isRendered }
+      )
       return reply.headers(HTML_HEADERS).send(page)
     })
   },

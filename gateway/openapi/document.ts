@@ -1,17 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Catalogue, CatalogueSnapshot } from '../data/catalogue.js'
-import type { Resource } from '../data/data-client.js'
+import type { Operation, Resource } from '../data/data-client.js'
 import { readContext } from '../entity-routes/requests.js'
 import { addVary } from '../http/header-fields.js'
 import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { COMPONENT_HEADERS, PROBLEM_SCHEMA } from './components.js'
 import { customReadOperations, type DocumentedOperation, readOperations, writeOperations } from './operations.js'
+import { OPERATIONS_TAG, ownOperations } from './application-operations.js'
 import { resourceSchemas } from './schemas.js'
 
 /** All resources as an OpenAPI 3.1 document. `base` is the public base URL. */
-export function openApiDocument(resources: readonly Resource[], base: string): object {
+export function openApiDocument(
+  resources: readonly Resource[],
+  base: string,
+  operations: readonly Operation[] = []
+): object {
   return {
     openapi: '3.1.1',
     info: {
@@ -23,8 +28,11 @@ export function openApiDocument(resources: readonly Resource[], base: string): o
         '`Prefer: handling=strict`. A parameter that is sent several times is its values joined by commas.'
     },
     servers: [{ url: base === '' ? '/' : base }],
-    tags: resources.map(({ name, description }) => ({ name, description })),
-    paths: Object.assign({}, ...resources.map(resourcePaths)) as object,
+    tags: [
+      ...resources.map(({ name, description }) => ({ name, description })),
+      ...(operations.length === 0 ? [] : [OPERATIONS_TAG])
+    ],
+    paths: { ...(Object.assign({}, ...resources.map(resourcePaths)) as object), ...operationPaths(operations) },
     components: {
       securitySchemes: {
         bearer: {
@@ -45,6 +53,18 @@ function resourcePaths(resource: Resource): Readonly<Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {}
   for (const operation of operationsOf(resource)) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(resource, operation) }
+  }
+  return paths
+}
+
+/** The paths of the application's operations. */
+function operationPaths(operations: readonly Operation[]): Readonly<Record<string, object>> {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const { path, method, isPublic, document } of ownOperations(operations)) {
+    const { id, ...rest } = document
+    const security = isPublic ? [{}, { bearer: [] }] : [{ bearer: [] }]
+    const described = { tags: [OPERATIONS_TAG.name], operationId: camelCase(id), ...rest, security }
+    paths[path] = { ...paths[path], [method]: described }
   }
   return paths
 }
@@ -91,11 +111,11 @@ export const openApi = fp<{ catalogue: Catalogue; address: PublicAddress }>(
   async (app, { catalogue, address }) => {
     const url = '/openapi.json'
     const written = new Map<string, string>()
-    const documentOf = ({ digest, resources }: CatalogueSnapshot, base: string): string => {
+    const documentOf = ({ digest, resources, operations }: CatalogueSnapshot, base: string): string => {
       const key = `${digest} ${base}`
       const known = written.get(key)
       if (known !== undefined) return known
-      const text = JSON.stringify(openApiDocument([...resources.values()], base))
+      const text = JSON.stringify(openApiDocument([...resources.values()], base, operations))
       const [oldest] = written.keys()
       if (oldest !== undefined && written.size >= MAX_DOCUMENTS) written.delete(oldest)
       written.set(key, text)

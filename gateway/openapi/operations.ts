@@ -68,7 +68,7 @@ export function customReadOperations(resource: Resource): DocumentedOperation[] 
       id: `${read.name} of ${resource.name}`,
       summary: read.description,
       parameters: [
-        ...read.parameters.map(parameter),
+        ...read.parameters.map((one) => parameterOf(one, 'query')),
         ...ownerParameters(ownerParameterOfRead(resource, read)),
         ...HEADER_PARAMETERS
       ],
@@ -85,11 +85,12 @@ export function customReadOperations(resource: Resource): DocumentedOperation[] 
   }))
 }
 
-function parameter(property: Property): object {
+/** A parameter of a query or a path. */
+export function parameterOf(property: Property, place: 'query' | 'path'): object {
   const { name, nullable, description } = property
   return {
     name,
-    in: 'query',
+    in: place,
     required: !nullable,
     ...(description === '' ? {} : { description }),
     schema: parameterSchema(property)

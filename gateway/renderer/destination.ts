@@ -18,12 +18,14 @@ export interface OwnPaths {
   /** The prefix of every route of the gateway: empty, or a path such as `/api`. */
   readonly prefix: string
   readonly isResource: (segment: string) => boolean
+  /** Whether operations of the application are below the segment. */
+  readonly isOperation: (segment: string) => boolean
   /** Whether a segment below a resource is a read and no id: `paged`, or a custom read of the resource. */
   readonly isRead: (resource: string, segment: string) => boolean
 }
 
 /**
- * The first path segments that belong to the gateway besides its resources (contract.md section 8, renderer). Where it
+ * The first path segments that belong to the gateway besides its resources and operations (contract.md section 8, renderer). Where it
  * serves nothing at one of them, the answer is 404.
  */
 const OWN_SEGMENTS: ReadonlySet<string> = new Set([
@@ -49,7 +51,7 @@ export function destinationOf(
   const below = belowPrefix(pathOf(head.target), own.prefix)
   if (below === undefined) return { renderer: true, both: false }
   const [first = '', ...rest] = below
-  if (OWN_SEGMENTS.has(first)) return { renderer: false, both: false }
+  if (OWN_SEGMENTS.has(first) || own.isOperation(first)) return { renderer: false, both: false }
   if (!own.isResource(first)) return { renderer: true, both: false }
   const [id, ...deeper] = rest
   const isPage = id === undefined || (id !== '' && deeper.length === 0 && !own.isRead(first, id))

@@ -149,6 +149,7 @@ function ownPaths({ catalogue, address }: RendererOptions): OwnPaths {
   return {
     prefix: address.prefix,
     isResource: (segment) => catalogue.find(segment) !== undefined,
+    isOperation: (segment) => catalogue.operationPaths.has(segment),
     isRead: (resource, segment) =>
       READ_SEGMENTS.includes(segment) || customReadNamed(catalogue.find(resource), segment) !== undefined
   }

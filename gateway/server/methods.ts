@@ -21,23 +21,26 @@ export function answerOtherMethods(
   app: FastifyInstance,
   path: {
     readonly url: string
+    /** Of the routes, for a path that is not everybody's. */
+    readonly constraints?: Readonly<Record<string, string>>
     /** Methods that have a route of their own at the path. */
     readonly routed: readonly string[]
     /** The value of `Allow` if it depends on the request. Throws if the path does not exist for the request. */
     readonly allowed?: (request: FastifyRequest, reply: FastifyReply) => readonly string[]
   }
 ): void {
-  const { url, routed, allowed = () => routed } = path
+  const { url, constraints = {}, routed, allowed = () => routed } = path
   const reject = (request: FastifyRequest, reply: FastifyReply): never => {
     throw methodNotAllowed(request, reply, allowed(request, reply))
   }
   app.route({
     method: ROUTABLE_METHODS.filter((method) => method !== 'OPTIONS' && !routed.includes(method)),
     url,
+    constraints,
     onRequest: reject,
     handler: reject
   })
-  app.options(url, (request, reply) => {
+  app.options(url, { constraints }, (request, reply) => {
     const methods = allowed(request, reply)
     reply.header('allow', allowValue(methods))
     // RFC 5789 section 3.1.

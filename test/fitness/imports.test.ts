@@ -120,6 +120,7 @@ describe('imports', () => {
       /(?:import|export)\s*\{[^}]*\bplanned\b[^}]*\}\s*from\s*'[^']*planning\.js'/.test(text)
     )
     expect(importers.map(({ path }) => path)).to.deep.equal([
+      'data-service/plan/plan-operations.ts',
       'data-service/plan/plan-reads.ts',
       'data-service/plan/plan-writes.ts'
     ])

@@ -86,6 +86,7 @@ import {
   isPlainForm
 } from '../../gateway/session/antiforgery.js'
 import { sentCookies, sentRefreshTokens, withSession } from '../../gateway/session/cookies.js'
+import { ownPath } from '../../gateway/session/outside-sign-in.js'
 import { jsonMembers } from '../../gateway/session/session-tools.js'
 import { verifyToken } from '../../shared/access-token.js'
 import { shortened } from '../../shared/errors.js'
@@ -238,11 +239,12 @@ export const READERS: Readonly<Record<string, Reader>> = {
     isPlainForm({ type: `application/x-www-form-urlencoded${text}`, encoding: undefined })
   ],
   decodeSignature,
+  ownPath: (text) => ownPath(`/${text}`, listener),
   // gateway/renderer
   destinationOf: (text) =>
     destinationOf(
       { method: 'GET', target: text, accept: text },
-      { prefix: '', isResource: () => true, isRead: () => false }
+      { prefix: '', isResource: () => true, isOperation: () => false, isRead: () => false }
     ),
   downstreamHeaders: (text) =>
     downstreamHeaders(
@@ -391,27 +393,27 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute ownSiteOnly exportRoute ' +
     'rejectCrossSite sendAccessToken sendNoSession authCall ' +
     'sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession untrustedProxyWarning ' +
-    'sendFailurePage rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
+    'signInRoutes callbackPageRoute OpenIdProvider sendFailurePage rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
     'bodyOf requireJsonBody requireJsonBodyIfAny requireJsonMediaType requireMergePatchType PublicAddress clientAddress announcesBody',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +
-    'PublishedKeys timeClaim isGenuine',
+    'PublishedKeys timeClaim isGenuine endReplaced logReplaced',
   'answers, written from what was read':
     'attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +
     'DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
     'fromRpcStatus toRpcStatus TokenRejected expected ' +
-    'aliasesOf operatorsOf code escapeHtml htmlPage link table prose toProblem unintelligible',
+    'callbackPage rejectedPage signInNotValid aliasesOf operatorsOf code escapeHtml htmlPage link table prose toProblem unintelligible',
   'what stops a start, read from settings and files': 'StartError messageOf orStartError',
   'settings, keys and arguments of the operator':
     'parsePublicBaseUrl parseServiceUrl parseKeySet algorithmOf thumbprint ArgumentError help ' +
     'readArguments SettingsError SettingsReader redactUrl loadProto createLogger logGrpc isRouteId ' +
     'ownerParameter TlsCertificates channelCredentials serverCredentials followFiles stateOf ' +
-    'isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
+    'isSecureUrl metadataUrl readOpenIdClient isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
   'requests and bytes that are counted and handed on': 'checkBodyLength FairSemaphore startAdminServer healthPages',
   'numbers and values that are parsed already':
     'parseCustom fieldOfParts isOfParts isArray isObject isWithin formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
-    'authorizeWrite readableRows referenceableRows requireOperation requireBatch hasBatch writableRows claimedColumn ' +
-    'claimedOwner assignments namedValues completeRow withheldValues permissionsIn permissionsOf login'
+    'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writableRows claimedColumn ' +
+    'claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }

@@ -5,6 +5,8 @@ import type {
   ActRequest,
   DescribeResponse,
   CreateResponse,
+  CallRequest,
+  CallResponse,
   CreateBatchRequest,
   CreateBatchResponse,
   CreateRequest,
@@ -44,7 +46,7 @@ interface SeenCall {
 export class FakeDataClient implements DataClient {
   readonly calls: SeenCall[] = []
   reachable = true
-  catalogue: DescribeResponse = { digest: '1', resources: [products()] }
+  catalogue: DescribeResponse = { digest: '1', resources: [products()], operations: [] }
   answerDescribeTo: (call: CallContext) => DescribeResponse = () => this.catalogue
   answerList: () => Promise<ListResponse> | ListResponse = () => ({
     records: [record('{"id":1}'), record('{"id":2}')],
@@ -57,6 +59,13 @@ export class FakeDataClient implements DataClient {
     parts(exportHeader(), { end: { count: 0, truncated: false } })
   answerCreate: (request: CreateRequest) => Promise<CreateResponse> | CreateResponse = ({ linkBase }) =>
     created({ location: `${linkBase}/products/7` })
+
+  answerCall: () => CallResponse = () => ({
+    json: Buffer.from('{"n":1}'),
+    status: 200,
+    ignoredMembers: [],
+    replayed: false
+  })
 
   readonly #listeners: (() => void)[] = []
 
@@ -92,6 +101,11 @@ export class FakeDataClient implements DataClient {
   async lookup(call: CallContext, request: LookupRequest): Promise<LookupResponse> {
     this.calls.push({ rpc: 'lookup', call, request })
     return { json: Buffer.from('{"items":[]}'), truncated: false }
+  }
+
+  async callOperation(call: CallContext, kind: 'read' | 'write', request: CallRequest): Promise<CallResponse> {
+    this.calls.push({ rpc: `${kind} call`, call, request })
+    return this.answerCall()
   }
 
   async get(call: CallContext, request: GetRequest): Promise<GetResponse> {

@@ -33,7 +33,7 @@ export async function startGateway(
   const { log, lines, text: logText } = memoryLog()
   const data = new FakeDataClient()
   const auth = new FakeAuthClient(now)
-  if (resources !== undefined) data.catalogue = { digest: '1', resources }
+  if (resources !== undefined) data.catalogue = { digest: '1', resources, operations: [] }
   const stopping = new AbortController()
   const catalogue = await Catalogue.open(data, log, stopping.signal)
   const { httpTls } = config

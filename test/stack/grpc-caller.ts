@@ -28,7 +28,8 @@ export interface RpcOptions {
 // The package that these types were generated from.
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
 
-export type Method = 'List' | 'Page' | 'Lookup' | 'Get' | 'Read' | 'Describe' | 'Create' | 'Update' | 'Delete' | 'Act'
+export type Method =
+  'Call' | 'List' | 'Page' | 'Lookup' | 'Get' | 'Read' | 'Describe' | 'Create' | 'Update' | 'Delete' | 'Act'
 
 /** Calls the data service as an internal service would, past the gateway. */
 export class GrpcCaller {
@@ -64,6 +65,8 @@ export class GrpcCaller {
           return void this.#client.Delete(request, metadata, settings, done)
         case 'Act':
           return void this.#client.Act(request, metadata, settings, done)
+        case 'Call':
+          return void this.#client.Call(request, metadata, settings, done)
       }
     })
   }

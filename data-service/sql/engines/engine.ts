@@ -168,6 +168,12 @@ export interface ReadSession {
   run(statement: Statement, values: BoundValues): Promise<Value[][]>
 }
 
+/** A connection of a Reader. */
+export interface ReaderSession extends ReadSession {
+  /** As `run`, for a text that the service did not write: the database lets it change nothing. */
+  runReadOnly(statement: Statement, values: BoundValues): Promise<Value[][]>
+}
+
 /** Runs the statements of a transaction. */
 export interface WriteSession extends ReadSession {
   change(text: StatementText, values: BoundValues): Promise<Changed>
@@ -185,7 +191,7 @@ export interface Changed {
  * with the signal's reason. Errors are those of `toDomainError`.
  */
 export interface Reader {
-  read<Result>(signal: AbortSignal, work: (session: ReadSession) => Promise<Result>): Promise<Result>
+  read<Result>(signal: AbortSignal, work: (session: ReaderSession) => Promise<Result>): Promise<Result>
   /** Opens a connection on which every statement sees the same state of the database. */
   snapshot(signal: AbortSignal): Promise<Snapshot>
   /** Waits for running work. */

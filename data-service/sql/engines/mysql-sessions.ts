@@ -9,7 +9,7 @@ import {
   type OpenTransaction,
   raceAbort,
   type Reader,
-  type ReadSession,
+  type ReaderSession,
   type Snapshot,
   toDomainError,
   type Transactions
@@ -33,7 +33,7 @@ interface SessionOptions {
 }
 
 /** The statements of one piece of work on one connection. */
-class MysqlSession implements ReadSession {
+class MysqlSession implements ReaderSession {
   protected readonly connection: Connection
   protected readonly signal: AbortSignal
   readonly #settings: MysqlSettings
@@ -54,6 +54,18 @@ class MysqlSession implements ReadSession {
     this.signal.throwIfAborted()
     const rows = await this.untilAborted(execute(this.connection, statement, valuesOf(statement, values)))
     return rows.map((row) => decodeRow(statement, row))
+  }
+
+  async runReadOnly(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    const session = this.connection.promise()
+    this.signal.throwIfAborted()
+    await session.query('START TRANSACTION READ ONLY')
+    try {
+      return await this.run(statement, values)
+    } finally {
+      // A connection whose statement is being stopped will be closed.
+      if (this.#stopped === undefined) await session.query('ROLLBACK')
+    }
   }
 
   /** Waits for a sent statement, and stops it if the signal is aborted. */
@@ -95,7 +107,7 @@ export class MysqlReader implements Reader {
     this.#pool = new MysqlPool(sequelize)
   }
 
-  async read<Result>(signal: AbortSignal, work: (session: ReadSession) => Promise<Result>): Promise<Result> {
+  async read<Result>(signal: AbortSignal, work: (session: ReaderSession) => Promise<Result>): Promise<Result> {
     try {
       const connection = await this.#pool.acquire(signal)
       const session = new MysqlSession({ connection, settings: this.#settings, signal })

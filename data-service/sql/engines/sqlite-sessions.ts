@@ -10,7 +10,7 @@ import {
   type OpenTransaction,
   raceAbort,
   type Reader,
-  type ReadSession,
+  type ReaderSession,
   type Snapshot,
   toDomainError,
   type Transactions
@@ -36,11 +36,13 @@ export class SqliteReader implements Reader {
     this.#what = what
   }
 
-  async read<Result>(signal: AbortSignal, work: (session: ReadSession) => Promise<Result>): Promise<Result> {
+  async read<Result>(signal: AbortSignal, work: (session: ReaderSession) => Promise<Result>): Promise<Result> {
     try {
       signal.throwIfAborted()
       const connection = this.#connection()
-      return await work({ run: (statement, values) => rowsOf(connection, { statement, values, signal }) })
+      const run: ReaderSession['run'] = (statement, values) => rowsOf(connection, { statement, values, signal })
+      // The connection itself is read-only.
+      return await work({ run, runReadOnly: run })
     } catch (error) {
       throw toDomainError(error, classifySqliteError(error), this.#what)
     }

@@ -45,6 +45,10 @@ export class MemoryStore implements ReadStore {
     return { items: this.rows.map((row) => ({ id: row['id'] ?? null, name: row['title'] ?? null })), truncated: false }
   }
 
+  select(): Promise<never> {
+    return Promise.reject(new Error('This store runs no statements'))
+  }
+
   async *export({ projection }: Parameters<ReadStore['export']>[0], signal: AbortSignal): AsyncGenerator<ExportBatch> {
     this.exportsOpen++
     try {

@@ -105,6 +105,9 @@ export class MemoryWriteStore implements WriteStore {
       findByUnique: unused,
       findReferencing: unused,
       countReferencing: unused,
+      page: unused,
+      select: unused,
+      run: unused,
       get: async ({ entity, id, projection }) => {
         const row = this.#find(entity.name, id)
         if (row === undefined) return undefined

@@ -86,6 +86,7 @@ describe('the owner parameter', () => {
   it('may have any name', async () => {
     gateway.data.catalogue = {
       digest: '2',
+      operations: [],
       resources: [products({ ownerParameter: 'id', ownerFiltered: ['list'], actions: [action('publish')] })]
     }
     gateway.data.connect()

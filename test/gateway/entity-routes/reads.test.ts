@@ -44,6 +44,7 @@ describe('reads', () => {
     expect((await gateway.app.inject(rename)).statusCode).to.equal(404)
     gateway.data.catalogue = {
       digest: '2',
+      operations: [],
       resources: [
         products({ name: 'stock-items', operations: ['list'], actions: [] }),
         products({ operations: ['get'], actions: [action('rename-again')] })

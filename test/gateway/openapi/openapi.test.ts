@@ -332,7 +332,9 @@ describe('GET /openapi.json and GET /docs', () => {
     gateway = await startGateway()
     gateway.data.answerDescribeTo = ({ authorization }) => {
       if (authorization === 'Bearer bad') throw new DomainError('auth.invalid-token', 'The access token is bad.')
-      return authorization === 'Bearer clerk' ? { digest: '2', resources: [SECRET] } : gateway.data.catalogue
+      return authorization === 'Bearer clerk'
+        ? { digest: '2', resources: [SECRET], operations: [] }
+        : gateway.data.catalogue
     }
   })
   afterEach(() => gateway.close())

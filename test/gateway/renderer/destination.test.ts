@@ -7,12 +7,15 @@ describe('where a request goes', () => {
   const own = {
     prefix: '',
     isResource: (segment: string) => segment === 'products',
+    isOperation: (segment: string) => segment === 'reports',
     isRead: (_: string, segment: string) => ['paged', 'export', 'lookup', 'top'].includes(segment)
   }
   const TABLE: readonly (readonly [method: string, target: string, accept: string, goes: 'renderer' | 'gateway'])[] = [
     ['GET', '/', HTML, 'renderer'],
     ['GET', '/', '*/*', 'renderer'],
     ['GET', '/cart', HTML, 'renderer'],
+    ['GET', '/reports', HTML, 'gateway'],
+    ['POST', '/reports/nothing', HTML, 'gateway'],
     ['POST', '/cart', '*/*', 'renderer'],
     ['GET', '/assets/shop.css', 'text/css', 'renderer'],
     ['GET', '/products', HTML, 'renderer'],

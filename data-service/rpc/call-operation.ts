@@ -1,0 +1,175 @@
+import { DomainError } from '../../shared/errors.js'
+import type { CallRequest__Output } from '../../shared/gen/entity/v1/CallRequest.js'
+import type { CallResponse } from '../../shared/gen/entity/v1/CallResponse.js'
+import type { NamedValues, OperationRejection } from '../entity/action.js'
+import type { CallContext, UnaryHandler } from '../entity/caller.js'
+import type { Entity } from '../entity/entity.js'
+import type { Field, Operand, Value } from '../entity/field.js'
+import type { Operation, SqlValues } from '../entity/define-operation.js'
+import { callerWithToken, parseCall } from '../plan/call-requests.js'
+import {
+  everyRow,
+  type FindableRows,
+  foundRow,
+  planFound,
+  planStatement,
+  rowsOfCaller,
+  type UntypedRowQuery
+} from '../plan/plan-operations.js'
+import type { PagePlan, StatementPlan } from '../plan/plans.js'
+import { callerInRules } from '../plan/row-scopes.js'
+import type { PageResult } from '../plan/stores.js'
+import { raceAbort } from '../sql/engines/engine.js'
+import { type AnswerEncoder, answerEncoder } from './answer-json.js'
+import { writeOthers } from './guarded-writes.js'
+import { idempotentWrite } from './idempotent-write.js'
+import type { ReadDeps } from './reads.js'
+import { rejectionError, type WriteDeps, type WriteSteps } from './write-steps.js'
+
+interface OperationDeps {
+  readonly readDeps: ReadDeps
+  readonly writeDeps: WriteDeps
+  readonly operations: readonly Operation[]
+}
+
+/** The rpc Call: the operations that an application has beside the uniform ones. */
+export function callOperation({
+  readDeps,
+  writeDeps,
+  operations
+}: OperationDeps): UnaryHandler<CallRequest__Output, CallResponse> {
+  const byName = new Map(operations.map((operation) => [operation.name, operation]))
+  const encoders = new Map(
+    operations.map(({ name, answer }) => [name, answer === undefined ? nothing : answerEncoder(answer)])
+  )
+  return async (context, request) => {
+    const { caller } = context
+    const keyRequired = writeDeps.idempotency.required
+    const parsed = parseCall(request, { operations: byName, caller, keyRequired })
+    const { operation, path, query, body } = parsed
+    const encode = encoders.get(operation.name) ?? nothing
+    const { planning } = readDeps
+    const common = { ...whatIsKnown(context), caller: callerInRules(caller, planning.ownership), path, query }
+    if (operation.method === 'GET') {
+      const now = new Date(writeDeps.now()).toISOString()
+      const tools = readTools(context, { readDeps, store: storeOf(readDeps, context.signal) })
+      const json = await answerOf(operation, { ...common, ...tools, now }, { encode, signal: context.signal })
+      return { json, status: operation.status, ignoredMembers: [...parsed.ignored], replayed: false }
+    }
+    const writer = { caller: callerWithToken(caller), ownership: planning.ownership }
+    const write = { ...parsed, writer, resource: { withheld: NOTHING_WITHHELD } }
+    const { json, ignored, replayed } = await idempotentWrite({ deps: writeDeps, context }, write, {
+      method: operation.method,
+      path: parsed.concretePath,
+      // There is no precondition: a conflict is 409.
+      guarded: false,
+      work: async (steps) => {
+        const tools = { ...readTools(context, { readDeps, store: steps.unit }), ...writeTools(steps) }
+        const answer = await answerOf(operation, { ...common, ...tools, body }, { encode, signal: context.signal })
+        return { json: answer, rowVersion: Buffer.alloc(0), id: '', ignored: parsed.ignored, location: '' }
+      }
+    })
+    return { json, status: operation.status, ignoredMembers: [...ignored], replayed }
+  }
+}
+
+const NOTHING_WITHHELD: ReadonlySet<string> = new Set()
+
+const nothing: AnswerEncoder = () => ''
+
+/**
+ * Runs the handler and encodes its answer. A handler that does not look at the signal is left alone when the call ends;
+ * its transaction is rolled back, and takes no further statement.
+ */
+async function answerOf(
+  { handle }: Operation,
+  call: object,
+  { encode, signal }: { readonly encode: AnswerEncoder; readonly signal: AbortSignal }
+): Promise<Buffer> {
+  const running = async (): Promise<unknown> => handle(call)
+  const answer = await raceAbort(running(), signal).catch((thrown: unknown) => {
+    throw isRejection(thrown) ? operationError(thrown) : thrown
+  })
+  if (isRejection(answer)) throw operationError(answer)
+  return Buffer.from(encode(answer))
+}
+
+/** The check at start sees to it that no answer has a member of this name. */
+function isRejection(value: unknown): value is OperationRejection {
+  return typeof value === 'object' && value !== null && 'rejection' in value && typeof value.rejection === 'string'
+}
+
+function operationError(rejection: OperationRejection): DomainError {
+  switch (rejection.rejection) {
+    case 'notFound':
+      return new DomainError('not-found', rejection.detail)
+    case 'parameter': {
+      const { parameter: name, detail } = rejection
+      const violation = { code: 'filter.value.invalid', detail, place: { in: 'parameter', name } } as const
+      return new DomainError('filter.value.invalid', detail, { violations: [violation] })
+    }
+    case 'state':
+    case 'input':
+    case 'conflict':
+      return rejectionError(rejection)
+  }
+}
+
+function whatIsKnown({ signal, requestId, log }: CallContext): Pick<CallContext, 'signal' | 'requestId' | 'log'> {
+  return { signal, requestId, log }
+}
+
+/** Where a handler reads: outside of transactions, or in its own. */
+interface RowSource {
+  page(plan: PagePlan): Promise<PageResult>
+  select(plan: StatementPlan): Promise<readonly (readonly Value[])[]>
+}
+
+function storeOf({ store }: ReadDeps, signal: AbortSignal): RowSource {
+  return { page: (plan) => store.page(plan, signal), select: (plan) => store.select(plan, signal) }
+}
+
+function readTools(
+  { caller }: CallContext,
+  { readDeps: { planning }, store }: { readonly readDeps: ReadDeps; readonly store: RowSource }
+) {
+  return {
+    rows: (entity: Entity) => finder(() => rowsOfCaller(entity, { planning, caller }), store),
+    unscopedRows: (entity: Entity) => finder(() => everyRow(entity, planning.catalogue), store),
+    select: async (sql: string, values: SqlValues, columns: Readonly<Record<string, Field>>) => {
+      const names = Object.keys(columns)
+      const rows = await store.select(planStatement('select', sql, { values, columns }))
+      return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? null])))
+    }
+  }
+}
+
+/** The functions are asynchronous throughout: what rejects the caller is thrown by their promises. */
+function finder(findable: () => FindableRows, store: RowSource) {
+  const list = async (query: UntypedRowQuery = {}): Promise<NamedValues[]> => {
+    const rows = findable()
+    const plan = planFound(rows, query, { withTotal: false })
+    const found = await store.page(plan)
+    return found.rows.map(foundRow(plan, rows))
+  }
+  return {
+    list,
+    get: async (id: Operand): Promise<NamedValues | undefined> => {
+      const [row] = await list({ where: ({ where }) => where('id', 'equals', id), limit: 1 })
+      return row
+    },
+    count: async ({ where }: Pick<UntypedRowQuery, 'where'> = {}): Promise<number> => {
+      const query = where === undefined ? { limit: 1 } : { where, limit: 1 }
+      const { total = 0 } = await store.page(planFound(findable(), query, { withTotal: true }))
+      return total
+    }
+  }
+}
+
+function writeTools(steps: WriteSteps) {
+  return {
+    ...steps.tools,
+    write: (change: Parameters<typeof writeOthers>[0]) => writeOthers(change, steps),
+    run: (sql: string, values: SqlValues) => steps.unit.run(planStatement('change', sql, { values }))
+  }
+}

@@ -1,0 +1,103 @@
+import type { JsonShape, Operation, Property } from '../data/data-client.js'
+import { jsonContent, problemResponses, success } from './components.js'
+import { type DocumentedOperation, parameterOf } from './operations.js'
+import { HEADER_PARAMETERS, WRITE_HEADER_PARAMETERS } from './parameters.js'
+import { inputSchema, propertySchema } from './property-schema.js'
+
+/** The tag of the operations that the application has beside the uniform ones. */
+export const OPERATIONS_TAG = {
+  name: 'operations',
+  description: 'What the application does beside its resources.'
+} as const
+
+/** An operation of the application, with whether its access token is optional. */
+export interface OwnOperation extends DocumentedOperation {
+  readonly isPublic: boolean
+}
+
+export function ownOperations(operations: readonly Operation[]): OwnOperation[] {
+  return operations.map((operation) => {
+    const { name, path, description, access, permission, pathParameters, queryParameters, body, answer } = operation
+    const method = METHODS[operation.method] ?? 'get'
+    return {
+      path,
+      method,
+      isPublic: access === 'everyone',
+      document: {
+        id: name,
+        summary: description,
+        ...(permission === '' ? {} : { description: `For callers with the permission \`${permission}\`.` }),
+        parameters: [
+          ...pathParameters.map((one) => parameterOf(one, 'path')),
+          ...queryParameters.map((one) => parameterOf(one, 'query')),
+          ...(method === 'get' ? [] : [WRITE_HEADER_PARAMETERS.idempotencyKey]),
+          ...HEADER_PARAMETERS
+        ],
+        ...(body === null ? {} : { requestBody: requestBody(body) }),
+        responses: {
+          ...success({
+            status: statusOf(operation),
+            description: answer === null ? 'It is done.' : 'The answer.',
+            ...(answer === null ? {} : { content: jsonContent(shapeSchema(answer, propertySchema)) }),
+            headers: method === 'get' ? [] : ['Idempotent-Replayed']
+          }),
+          ...problemResponses(
+            method === 'get' ? [404] : method === 'delete' ? [404, 409, 422] : [404, 409, 413, 415, 422]
+          )
+        }
+      }
+    }
+  })
+}
+
+const METHODS: Readonly<Record<string, DocumentedOperation['method']>> = {
+  GET: 'get',
+  POST: 'post',
+  PUT: 'put',
+  DELETE: 'delete'
+}
+
+function statusOf({ status }: Operation): 200 | 201 | 202 | 204 {
+  return status === 201 || status === 202 || status === 204 ? status : 200
+}
+
+function requestBody(body: JsonShape): object {
+  const { required, ...schema } = shapeSchema(body, inputSchema)
+  return { required: required !== undefined && required.length > 0, content: jsonContent({ ...schema, required }) }
+}
+
+interface Schema {
+  readonly type: 'object' | 'array'
+  readonly required?: readonly string[]
+  readonly [keyword: string]: unknown
+}
+
+/** `valueSchema` makes the schema of a single value: of a request or of an answer. */
+function shapeSchema(shape: JsonShape, valueSchema: (property: Property) => object): Schema {
+  if (shape.kind !== 'SHAPE_KIND_LIST') return objectSchema(shape, valueSchema)
+  const { item, nested, minItems, maxItems } = shape
+  const items =
+    item !== null
+      ? valueSchema(item)
+      : nested !== null
+        ? shapeSchema(nested, valueSchema)
+        : objectSchema(shape, valueSchema)
+  return { type: 'array', minItems, maxItems, items }
+}
+
+function objectSchema({ members }: JsonShape, valueSchema: (property: Property) => object): Schema {
+  const isInput = valueSchema === inputSchema
+  const named = members.flatMap(({ name, property, shape }) => {
+    if (property !== null) {
+      return [{ name: property.name, required: !isInput || property.requiredOnCreate, schema: valueSchema(property) }]
+    }
+    if (shape === null) return []
+    const mayBeAbsent = isInput && shape.kind === 'SHAPE_KIND_LIST' && shape.minItems === 0
+    return [{ name, required: !mayBeAbsent, schema: shapeSchema(shape, valueSchema) }]
+  })
+  return {
+    type: 'object',
+    required: named.filter(({ required }) => required).map(({ name }) => name),
+    properties: Object.fromEntries(named.map(({ name, schema }) => [name, schema]))
+  }
+}
