@@ -18,13 +18,14 @@ export async function check(line: CommandLine): Promise<number> {
 
 /** Throws one Failure with every mistake of the entities and of the settings of both processes. */
 export function checkApplication({ application, folder, environment }: LoadedApplication): void {
-  const { entities, roles, secondStore, operations } = application
+  const { entities, roles, secondStore, operations, outbox: handlers } = application
   const looks: readonly (() => void)[] = [
     () =>
       checkCatalogue(entities, {
         permissions: permissionsIn(roles),
         hasSecondStore: secondStore !== undefined,
-        operations
+        operations,
+        handlers
       }),
     () => readConfig(environment, application),
     () => readGatewayConfig(environment)

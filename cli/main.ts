@@ -45,6 +45,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   token: {
     says: '<email>  prints an access token of an account',
     load: async () => (await import('./token.js')).token
+  },
+  outbox: {
+    says: 'list | retry <id>… | retry --all  shows what no handler could deliver, and has it delivered again',
+    load: async () => (await import('./outbox.js')).outbox
   }
 }
 

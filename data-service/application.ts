@@ -2,6 +2,7 @@ import type { SampleAccounts } from './auth/accounts.js'
 import type { Roles } from './auth/claims.js'
 import type { Entity } from './entity/entity.js'
 import type { Operation } from './entity/define-operation.js'
+import type { EventHandler } from './entity/event.js'
 import type { SampleAggregate, SampleDatabase } from './sql/sample-rows.js'
 import type { Migrations } from './sql/schema/migration-folder.js'
 
@@ -22,6 +23,8 @@ export interface Application {
   readonly migrations: Migrations
   /** A further database that cannot be joined to the first one, for children that say `store: 'second'`. */
   readonly secondStore?: SecondStore
+  /** One handler for each type of event that the entities emit (docs/hooks.md). */
+  readonly outbox?: readonly EventHandler[]
   /** Accounts and rows to try the service with. They exist only if SAMPLE_DATA is on. */
   readonly sample?: Sample
   /** The server of pages behind the gateway. Without it the gateway proxies nothing, unless RENDERER_URL names one. */

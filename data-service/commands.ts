@@ -9,8 +9,10 @@ import { AccountAdministration, AccountMistake } from './auth/administration.js'
 import type { Roles } from './auth/claims.js'
 import { argon2Passwords } from './auth/passwords.js'
 import { loadSigningKey, signAccessToken } from './auth/signing-keys.js'
-import { readConfig } from './config.js'
-import type { Database } from './sql/engines/engine.js'
+import { type DataServiceConfig, readConfig } from './config.js'
+import type { SetAsideEvent } from './plan/stores.js'
+import type { Database, Transactions } from './sql/engines/engine.js'
+import { createOutboxStore } from './sql/outbox.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
 import { migrate } from './sql/schema/migrate.js'
 import { createAuthStore } from './sql/accounts.js'
@@ -57,28 +59,70 @@ export async function withAccounts<Result>(
   environment: Environment,
   work: (accounts: AccountAdministration) => Promise<Result>
 ): Promise<Result> {
+  return withEngineTables(application, { name: 'account', environment }, async ({ primary, transactions, config }) => {
+    const store = createAuthStore(primary, { transactions, random: Math.random })
+    const { bypassRole, claimType } = config.ownership
+    try {
+      return await work(
+        new AccountAdministration({
+          store,
+          passwords: argon2Passwords(),
+          roles: accountRoles(application.roles, bypassRole),
+          ownerClaimType: claimType,
+          now: Date.now,
+          signal: new AbortController().signal
+        })
+      )
+    } finally {
+      await store.close()
+    }
+  })
+}
+
+/** The events of an application that were set aside. */
+export interface OutboxCommands {
+  /** The oldest first. */
+  dead(limit: number): Promise<readonly SetAsideEvent[]>
+  /** Makes one wait again. false if it is no longer set aside. */
+  retry(event: SetAsideEvent): Promise<boolean>
+}
+
+/** Runs `work` on the outbox of the database that the settings name. As withAccounts. */
+export async function withOutbox(
+  application: Application,
+  environment: Environment,
+  work: (outbox: OutboxCommands) => Promise<void>
+): Promise<void> {
+  await withEngineTables(application, { name: 'outbox', environment }, async ({ primary, transactions }) => {
+    const store = createOutboxStore(primary, { transactions, random: Math.random })
+    try {
+      await work({ dead: (limit) => store.dead(limit), retry: (event) => store.retry(event, Date.now()) })
+    } finally {
+      await store.close()
+    }
+  })
+}
+
+/** The primary database with the tables of the engine up to date. Those of the application are left alone. */
+async function withEngineTables<Result>(
+  application: Application,
+  { name, environment }: { readonly name: string; readonly environment: Environment },
+  work: (opened: {
+    readonly primary: Database
+    readonly transactions: Transactions
+    readonly config: DataServiceConfig
+  }) => Promise<Result>
+): Promise<Result> {
   const { config } = readConfig(environment, application)
-  const log = createLogger({ name: 'account', level: 'warn', destination: destination({ dest: 2, sync: true }) })
+  const log = createLogger({ name, level: 'warn', destination: destination({ dest: 2, sync: true }) })
   await keepDataPrivate(config.dataDir, log)
   const configured = config.databases.primary
   const primary = await opening(configured, openDatabase(configured.url))
   const transactions = primary.openTransactions()
-  const store = createAuthStore(primary, { transactions, random: Math.random })
   try {
     await opening(configured, migrate(primary, engineMigrations, log))
-    const { bypassRole, claimType } = config.ownership
-    return await work(
-      new AccountAdministration({
-        store,
-        passwords: argon2Passwords(),
-        roles: accountRoles(application.roles, bypassRole),
-        ownerClaimType: claimType,
-        now: Date.now,
-        signal: new AbortController().signal
-      })
-    )
+    return await work({ primary, transactions, config })
   } finally {
-    await store.close()
     await transactions.close()
     await primary.sequelize.close()
   }

@@ -8,6 +8,7 @@ import type { Application } from './application.js'
 import type { TokenConfig } from './auth/authentication.js'
 import { permissionsIn, type Roles } from './auth/claims.js'
 import type { OutsideIssuerConfig } from './auth/outside-issuer.js'
+import type { OutboxSettings } from './outbox/dispatcher.js'
 import type { OwnershipPolicy } from './plan/planning.js'
 import { type ConfiguredDatabase, sameUrl } from './sql/connect.js'
 import { embeddedDatabaseUrl, locateDatabase } from './sql/engines/engines.js'
@@ -31,6 +32,7 @@ export interface DataServiceConfig {
   readonly ownership: OwnershipPolicy & { readonly claimType: string }
   readonly tokens: TokenConfig
   readonly idempotency: { readonly retention: number; readonly required: boolean }
+  readonly outbox: OutboxSettings & { readonly retention: number }
   readonly reflection: boolean
 }
 
@@ -77,6 +79,12 @@ export function readConfig(
     idempotency: {
       retention: reader.duration('IDEMPOTENCY_RETENTION', '24h'),
       required: reader.flag('IDEMPOTENCY_REQUIRED', false)
+    },
+    outbox: {
+      pollInterval: reader.duration('OUTBOX_POLL_INTERVAL', '1s'),
+      handlerTimeout: reader.duration('OUTBOX_HANDLER_TIMEOUT', '30s'),
+      maxAttempts: reader.integer('OUTBOX_MAX_ATTEMPTS', { fallback: 15, min: 1, max: 1000 }),
+      retention: reader.duration('OUTBOX_RETENTION', '7d')
     },
     reflection: reader.flag('GRPC_REFLECTION', false)
   }

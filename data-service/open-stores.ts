@@ -6,7 +6,7 @@ import { StartError } from '../shared/start-error.js'
 import type { Application } from './application.js'
 import type { AuthStore } from './auth/accounts.js'
 import type { DataServiceConfig } from './config.js'
-import type { ReadStore, WriteStore } from './plan/stores.js'
+import type { OutboxStore, ReadStore, WriteStore } from './plan/stores.js'
 import { openAuthStore } from './sql/accounts.js'
 import {
   type ConfiguredDatabase,
@@ -18,6 +18,7 @@ import {
   withoutHungReads
 } from './sql/connect.js'
 import { type Database, toDomainError } from './sql/engines/engine.js'
+import { createOutboxStore } from './sql/outbox.js'
 import { SqlReadStore } from './sql/reads.js'
 import { loadSampleRows } from './sql/sample-rows.js'
 import { checkSchema } from './sql/schema/check-schema.js'
@@ -32,6 +33,7 @@ export interface OpenStores {
   readonly read: ReadStore
   readonly write: WriteStore
   readonly auth: AuthStore
+  readonly outbox: OutboxStore
   /** The health of the primary database. */
   readonly health: DatabaseHealth
   close(): Promise<void>
@@ -44,9 +46,14 @@ export interface OpenStores {
 export async function openStores(
   config: DataServiceConfig,
   application: Application,
-  how: { readonly log: Logger; readonly stopping: AbortSignal }
+  how: {
+    readonly log: Logger
+    readonly stopping: AbortSignal
+    /** Called after the COMMIT of a transaction that has emitted events. */
+    readonly onEmitted: () => void
+  }
 ): Promise<OpenStores> {
-  const { log, stopping } = how
+  const { log, stopping, onEmitted } = how
   const { entities, sample } = application
   const first = config.databases.primary
   const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
@@ -69,16 +76,19 @@ export async function openStores(
   const read = new SqlReadStore(readable, entities, await primary.schema.sortOrders())
   const { random } = Math
   const transactions = primary.openTransactions()
-  const write = createWriteStore(primary, entities, { transactions, random, randomBytes })
+  const write = createWriteStore(primary, entities, { transactions, random, randomBytes, onEmitted })
+  const outbox = createOutboxStore(readable.primary, { transactions, random })
   const auth = openAuthStore(primary, { transactions, random })
   return {
     read,
     write,
     auth,
+    outbox,
     health,
     close: async () => {
       await health.close()
       await auth.close()
+      await outbox.close()
       await write.close()
       await read.close()
     }

@@ -9,14 +9,16 @@ import { serverCredentials, TlsCertificates } from '../shared/tls.js'
 import type { Application } from './application.js'
 import { openAuthentication } from './auth/authentication.js'
 import { permissionsIn, permissionsOf } from './auth/claims.js'
-import { readConfig } from './config.js'
+import { type DataServiceConfig, readConfig } from './config.js'
 import { checkCatalogue } from './entity/validate.js'
 import { type OpenStores, openStores } from './open-stores.js'
+import { OutboxDispatcher } from './outbox/dispatcher.js'
 import { makeCatalogue } from './plan/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
 import { exportSemaphore } from './rpc/export.js'
 import { gatewayPeers } from './rpc/interceptors.js'
 import { buildDataService } from './rpc/service.js'
+import type { WriteDeps } from './rpc/write-steps.js'
 
 /** Milliseconds for running calls to finish when the process stops. */
 const DRAIN_TIMEOUT = 10_000
@@ -40,10 +42,9 @@ export async function startDataService(
     process.stdout.write(`${effective}\n`)
     return
   }
-  const { entities, roles, sample } = application
-  const { operations } = application
+  const { entities, roles, sample, operations, outbox: handlers = [] } = application
   const hasSecondStore = application.secondStore !== undefined
-  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, operations })
+  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, operations, handlers })
   const stopping = new AbortController()
   const stopped: Promise<readonly unknown[]> = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
   const log = createLogger({ name: 'data-service', level: config.logLevel })
@@ -83,20 +84,26 @@ export async function startDataService(
     (why) =>
       `the signing key cannot be read or made: ${why}. See DATA_DIR (${config.dataDir}) and JWT_PRIVATE_KEY_FILE.`
   )
-  const stores = await openStores(config, application, { log, stopping: stopping.signal })
+  // Nothing is emitted before the service listens.
+  const onEmitted = (): void => dispatcher.wake()
+  const stores = await openStores(config, application, { log, stopping: stopping.signal, onEmitted })
   const authDeps = await authentication.connect(stores.auth)
   const { ownership, maxPageSize, maxExportRows } = config
   const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }
+  const writeDeps: WriteDeps = {
+    planning,
+    store: stores.write,
+    idempotency: config.idempotency,
+    now: Date.now,
+    randomBytes,
+    newGuid: randomUUID
+  }
+  const { random } = Math
+  const outbox = { store: stores.outbox, writeDeps, settings: config.outbox, log, random }
+  const dispatcher = new OutboxDispatcher(handlers, outbox)
   const service = buildDataService({
     readDeps: { planning, store: stores.read, exports: exportSemaphore() },
-    writeDeps: {
-      planning,
-      store: stores.write,
-      idempotency: config.idempotency,
-      now: Date.now,
-      randomBytes,
-      newGuid: randomUUID
-    },
+    writeDeps,
     authDeps,
     operations,
     interceptors: {
@@ -120,14 +127,15 @@ export async function startDataService(
     service.setServing(isServing)
   })
   const purging = Promise.all(
-    expiringIn(stores).map((one) => purgeExpired(one, { now: Date.now, log, stopping: stopping.signal }))
+    expiringIn(stores, config).map((one) => purgeExpired(one, { now: Date.now, log, stopping: stopping.signal }))
   )
+  dispatcher.start()
   log.info({ address: `${config.address.slice(0, config.address.lastIndexOf(':'))}:${port}` }, 'listening')
 
   const [signal] = await stopped
   log.info({ signal }, 'stopping')
   stopping.abort()
-  await service.drain(DRAIN_TIMEOUT)
+  await Promise.all([service.drain(DRAIN_TIMEOUT), dispatcher.stop(DRAIN_TIMEOUT)])
   await purging
   await stores.close()
   await admin?.close()
@@ -143,11 +151,15 @@ async function openAdmin(address: AdminAddress | undefined, isReady: () => boole
   )
 }
 
-function expiringIn({ write, auth }: OpenStores): Expiring[] {
+function expiringIn({ write, auth, outbox }: OpenStores, config: DataServiceConfig): Expiring[] {
   return [
     { what: 'idempotency keys', purge: (now, limit) => write.purgeKeys(now, limit) },
     { what: 'log-in attempts', purge: (now, limit) => auth.purgeAttempts(now, limit) },
     { what: 'sessions', purge: (now, limit) => auth.purgeSessions(now, limit) },
-    { what: 'used refresh tokens', purge: (now, limit) => auth.purgeUsedTokens(now, limit) }
+    { what: 'used refresh tokens', purge: (now, limit) => auth.purgeUsedTokens(now, limit) },
+    {
+      what: 'delivered entries of the outbox',
+      purge: (now, limit) => outbox.purge(now - config.outbox.retention, limit)
+    }
   ]
 }

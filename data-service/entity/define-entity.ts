@@ -37,6 +37,7 @@ import {
   type Value,
   type VisibleName
 } from './field.js'
+import { compileHooks, type HookWords, resolveHooks, type UntypedHook } from './hooks.js'
 import { snakeCase, suggestion } from './names.js'
 import { type Overrides, READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
 import { type OperatorOf, operatorsOf } from './operators.js'
@@ -106,6 +107,8 @@ interface DefinitionOfAll<
   readonly deletes?: DeletionDefinition<NoInfer<F>, NoInfer<C>>
   /** Custom reads, `GET /{resource}/{name}`. A function, `(read) => ({ … })`, for those that take parameters. */
   readonly customReads?: CustomReads<NoInfer<F>>
+  /** What runs with each write of a row before its COMMIT, and the events that a write emits (docs/hooks.md). */
+  readonly hooks?: (words: HookWords<NoInfer<F>>) => readonly UntypedHook[]
   /** Functions in place of single reads and writes. */
   readonly overrides?: Overrides
 }
@@ -163,6 +166,7 @@ export function defineEntity<
     children: findOrReport(children, { what: 'a child collection', standIn: standInChildren, mistakes })
   })
   const reading = resolveReads(reads, { column })
+  const hooks = resolveHooks((definition as unknown as UntypedHooks).hooks)
   return {
     name: definition.name,
     table: definition.table ?? snakeCase(definition.name),
@@ -188,6 +192,8 @@ export function defineEntity<
     children,
     ...reading,
     ...writing,
+    // Rules of other entities may create and update rows of an entity that has no such write.
+    hooks: compileHooks(hooks, ['create', 'update', 'delete', ...writing.actions.keys()]),
     ownerFilter: resolveFilter(reads, { ...reading, ...writing }, { column, mistakes }),
     overrides: definition.overrides ?? {},
     mistakes
@@ -317,6 +323,11 @@ export function routeNames({
   actions
 }: Pick<Entity, 'customReads' | 'writes' | 'actions'>): string[] {
   return [...READ_OPERATIONS, ...customReads.keys(), ...writes, ...actions.keys()]
+}
+
+/** The hooks of an entity file without the types of its names. */
+interface UntypedHooks {
+  readonly hooks?: Parameters<typeof resolveHooks>[0]
 }
 
 /** The writes of an entity file without the types of its names. */

@@ -4,6 +4,7 @@ import type { Creation } from './creation.js'
 import type { CustomRead } from './custom-read.js'
 import type { Deletion } from './deletion.js'
 import type { Children, Column, Computed, FieldType, Joined, Reference } from './field.js'
+import type { Hooks } from './hooks.js'
 import type { Overrides, ReadOperation, WriteOperation } from './operations.js'
 import type { OperatorOf } from './operators.js'
 
@@ -44,6 +45,8 @@ export interface Entity {
   readonly deletion: Deletion
   /** In the order of the entity file. */
   readonly actions: ReadonlyMap<string, Action>
+  /** What runs before the COMMIT of each write of a row. */
+  readonly hooks: Hooks
   /** Functions in place of single reads and writes. */
   readonly overrides: Overrides
   /** Mistakes of the entity file that its types could not show; checkCatalogue reports them. */

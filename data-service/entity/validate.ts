@@ -1,8 +1,10 @@
 import type { Entity } from './entity.js'
+import type { EventHandler } from './event.js'
 import { accessMistakes, columnPermissionMistakes, ownerFilterMistakes, routeMistakes } from './validate-access.js'
 import { fieldMistakes, namingMistakes, navigationMistakes, queryMistakes } from './validate-fields.js'
 import type { Operation } from './define-operation.js'
 import { operationMistakes } from './validate-operations.js'
+import { hookMistakes, outboxMistakes } from './validate-hooks.js'
 import { actionMistakes, writeMistakes } from './validate-writes.js'
 
 /** What the application has beside its entities, which these can use. */
@@ -12,14 +14,23 @@ interface Surroundings {
   readonly hasSecondStore: boolean
   /** Its operations, whose mistakes are reported with those of the entities. */
   readonly operations?: readonly Operation[] | undefined
+  /** `outbox` of the application. */
+  readonly handlers?: readonly EventHandler[] | undefined
 }
 
-/** Throws one CatalogueError with every mistake of every entity. A mistake in a name suggests the nearest known name. */
+/**
+ * Throws one CatalogueError with every mistake of every entity, and of `outbox` of the application. A mistake in a name
+ * suggests the nearest known name.
+ */
 export function checkCatalogue(
   entities: readonly Entity[],
-  { permissions, hasSecondStore, operations = [] }: Surroundings
+  { permissions, hasSecondStore, operations = [], handlers = [] }: Surroundings
 ): void {
-  const mistakes = [...namingMistakes(entities), ...operationMistakes(operations, entities, permissions)]
+  const mistakes = [
+    ...namingMistakes(entities),
+    ...operationMistakes(operations, entities, permissions),
+    ...outboxMistakes(entities, handlers)
+  ]
   for (const entity of entities) {
     const own = [
       ...entity.mistakes,
@@ -32,7 +43,8 @@ export function checkCatalogue(
       ...ownerFilterMistakes(entity),
       ...routeMistakes(entity, permissions),
       ...writeMistakes(entity, permissions),
-      ...actionMistakes(entity, permissions)
+      ...actionMistakes(entity, permissions),
+      ...hookMistakes(entity)
     ]
     mistakes.push(...new Set(own.map((mistake) => `${entity.name}: ${mistake}`)))
   }

@@ -111,6 +111,20 @@ export interface AuditEntry {
   readonly requestId: string
 }
 
+/** An event of the outbox as a write emits it. */
+export interface EmittedEvent {
+  /** A Guid, for its handler. */
+  readonly id: string
+  readonly type: string
+  readonly resource: string
+  readonly rowId: string
+  /** JSON. */
+  readonly payload: string
+  /** `2026-01-31T08:00:00.000Z`. */
+  readonly occurredAt: string
+  readonly requestId: string
+}
+
 /** The statements of one transaction, which run in the order of the calls. Unusable after the transaction has ended. */
 export interface UnitOfWork {
   /**
@@ -145,6 +159,10 @@ export interface UnitOfWork {
   /** Runs a statement of the application's own. Answers the number of rows that it changed. */
   run(plan: StatementPlan): Promise<number>
   audit(entry: AuditEntry): Promise<void>
+  /** Puts an event into the outbox. It is delivered after the COMMIT. */
+  emit(event: EmittedEvent): Promise<void>
+  /** Marks a claimed event as delivered at a time, in epoch milliseconds. false where the claim is no longer valid. */
+  deliverEvent(claimed: ClaimedEvent, at: number): Promise<boolean>
 }
 
 /**
@@ -158,4 +176,54 @@ export interface WriteStore {
   transaction<Result>(signal: AbortSignal, work: (unit: UnitOfWork) => Promise<Result>): Promise<Result>
   /** Deletes at most `limit` expired keys, and answers how many it deleted. */
   purgeKeys(now: number, limit: number): Promise<number>
+}
+
+/** An event that waits in the outbox, with what a claim of it compares. */
+export interface DueEvent extends EmittedEvent {
+  /** Digits: the place of the event in the order of all events. */
+  readonly sequence: string
+  /** Epoch milliseconds. */
+  readonly dueAt: number
+  /** Deliveries that began before. */
+  readonly attempts: number
+}
+
+export interface ClaimedEvent {
+  readonly sequence: string
+  /** 16 random bytes: they tell this claim from those before and after it. */
+  readonly lease: Buffer
+}
+
+/** An event whose deliveries all failed. */
+export interface SetAsideEvent extends Omit<EmittedEvent, 'payload'> {
+  readonly sequence: string
+  readonly setAsideAt: string
+  readonly attempts: number
+  /** The message of the last failure. */
+  readonly error: string
+}
+
+/**
+ * The outbox; implemented by data-service/sql. Times are epoch milliseconds of the processes, whose clocks have to agree
+ * within a few seconds. What takes a claimed event answers false where the claim is no longer valid.
+ */
+export interface OutboxStore {
+  /** Events of these types whose time has come, the first of each row only: those after it wait until it is settled. */
+  due(types: readonly string[], at: { readonly now: number; readonly limit: number }): Promise<readonly DueEvent[]>
+  /** How many events of other types wait. */
+  unhandled(types: readonly string[]): Promise<readonly { readonly type: string; readonly waiting: number }[]>
+  /** false, or an error, if another process was faster. Nobody else can claim the event until `until`. */
+  claim(event: DueEvent, by: { readonly lease: Buffer; readonly until: number }): Promise<boolean>
+  /** After a failed delivery. */
+  postpone(claimed: ClaimedEvent, to: { readonly until: number; readonly error: string }): Promise<boolean>
+  /** Gives a claimed event back. The delivery that was broken off does not count as an attempt. */
+  release(claimed: ClaimedEvent, now: number): Promise<boolean>
+  /** After the last failed delivery. */
+  setAside(claimed: ClaimedEvent, last: { readonly at: number; readonly error: string }): Promise<boolean>
+  /** Events that were set aside, the oldest first. */
+  dead(limit: number): Promise<readonly SetAsideEvent[]>
+  /** Makes an event that was set aside wait again, as if it had never been delivered. */
+  retry(event: SetAsideEvent, now: number): Promise<boolean>
+  /** Deletes at most `limit` events that were delivered by then, and answers how many it deleted. */
+  purge(deliveredBefore: number, limit: number): Promise<number>
 }

@@ -22,6 +22,7 @@ export {
   textOf
 } from '../entity/action.js'
 export { defineFieldType } from '../entity/custom-type.js'
+export { defineEvent, type EventHandler, type EventType, onEvent, type OutboxEvent } from '../entity/event.js'
 export { defineEntity } from '../entity/define-entity.js'
 export type { Children, Column, Entity, StoreName } from '../entity/entity.js'
 export {

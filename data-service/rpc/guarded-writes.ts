@@ -1,28 +1,32 @@
 import { DomainError } from '../../shared/errors.js'
-import type { Change, ChildChanges, NamedValues, RootUpdate } from '../entity/action.js'
-import { reject } from '../entity/action.js'
-import type { Children, Column, Entity } from '../entity/entity.js'
-import type { Operand, RowVersion, Value } from '../entity/field.js'
+import { type Change, reject } from '../entity/action.js'
+import type { Children, Column } from '../entity/entity.js'
+import type { Operand, Value } from '../entity/field.js'
 import { writableRows } from '../plan/authorize.js'
 import { assignments } from '../plan/body.js'
 import type { Resource } from '../plan/catalogue.js'
-import { allRows, type ChildPlan, type DeletePlan, type ExpectedVersions, type RowScope } from '../plan/plans.js'
+import type { DeletePlan, ExpectedVersions, RowScope } from '../plan/plans.js'
 import type { LockedRow, StoredRow } from '../plan/stores.js'
 import type { ParsedUpdate } from '../plan/write-requests.js'
 import {
-  planChildDelete,
-  planChildInsert,
   planChildUpdate,
   planDelete,
   planLock,
   planLook,
   planUpdate,
-  type RandomSource,
   requiredConditions,
   type RequiredState,
   wrongState
 } from '../plan/plan-writes.js'
 import { notFound } from './reads.js'
+import {
+  type GuardedChildRow,
+  type NamedChanges,
+  settable,
+  stale,
+  writeChildren,
+  writeOthers
+} from './write-effects.js'
 import { rejectionError, type WriteSteps } from './write-steps.js'
 
 // A guarded write is decided by its UPDATE or DELETE: the caller's rows, the versions that the caller sent and the
@@ -126,15 +130,6 @@ async function whyUnmatched(
   return stale('stale: the row was changed meanwhile')
 }
 
-/** A child whose version the caller sent. */
-export interface GuardedChildRow {
-  readonly children: Children
-  readonly id: Operand
-  /** The version that the caller sent. */
-  readonly version: RowVersion
-  readonly row: StoredRow
-}
-
 /**
  * Throws `conflict` for a child of another version, after an UPDATE of the version that the caller sent has matched no
  * row.
@@ -176,51 +171,6 @@ export async function changeRoot(
   await writeOthers(change, steps)
 }
 
-async function writeChildren(
-  entity: Entity,
-  of: {
-    readonly rootId: Operand
-    readonly changes: NamedChanges
-    readonly loaded: LockedRow['children']
-    readonly child: GuardedChildRow | undefined
-  },
-  steps: WriteSteps
-): Promise<void> {
-  for (const [name, changes] of of.changes) {
-    const children = entity.children.find((one) => one.name === name)
-    if (children === undefined) throw new TypeError(`${entity.name} has no ${name}`)
-    for (const plan of childPlans({ ...of, children, changes, loaded: of.loaded.get(name) ?? [] }, steps.deps)) {
-      if (!(await steps.unit.writeChild(plan))) throw stale(`stale: a write of ${name} matched no row`)
-    }
-  }
-}
-
-/**
- * Changes and creates the roots that a write touches besides its own. Each has its own audit entry. Answers the ids of
- * the new ones.
- */
-export async function writeOthers(
-  { create = [], update = [] }: Pick<Change, 'create' | 'update'>,
-  steps: WriteSteps
-): Promise<Operand[]> {
-  for (const one of update) await updateOther(one, steps)
-  return await steps.insertNamed(create)
-}
-
-/** Changes a root that getAggregate has put under lock. The statement compares the version that it was read with. */
-async function updateOther({ resource, id, set = {}, children = {} }: RootUpdate, steps: WriteSteps): Promise<void> {
-  const entity = steps.deps.planning.catalogue.entity(resource)
-  const { version, children: loaded } = steps.lockedRoots.take(resource, id)
-  if (version === undefined) throw new TypeError(`${resource} have no row version and are not changed with others`)
-  const values = assignments(set, settable(entity.columns))
-  const plan = planUpdate({ entity, id, scope: allRows, expected: [version], required: [], values })
-  if (!(await steps.unit.update(plan))) throw stale(`stale: a write of ${resource} matched no row`)
-  await writeChildren(entity, { rootId: id, changes: Object.entries(children), loaded, child: undefined }, steps)
-  await steps.audit(entity, id, 'update')
-}
-
-type NamedChanges = readonly (readonly [name: string, changes: ChildChanges])[]
-
 /** The changes with an update of the guarded child, unless they write it already. */
 function withChild(changes: NamedChanges, { children: { name }, id }: GuardedChildRow): NamedChanges {
   const { update = [], remove = [], ...others } = changes.find(([one]) => one === name)?.[1] ?? {}
@@ -229,51 +179,6 @@ function withChild(changes: NamedChanges, { children: { name }, id }: GuardedChi
     ...changes.filter(([one]) => one !== name),
     [name, { ...others, remove, update: [...update, { id, set: {} }] }]
   ]
-}
-
-/** Removals come first, so that their unique values are free for the updates and inserts. */
-function childPlans(
-  of: {
-    readonly children: Children
-    readonly rootId: Operand
-    readonly changes: ChildChanges
-    readonly loaded: readonly StoredRow[]
-    readonly child: GuardedChildRow | undefined
-  },
-  random: RandomSource
-): ChildPlan[] {
-  const { children, rootId, changes, loaded, child } = of
-  const columns = settable(children.columns)
-  const stored = (id: Operand) => {
-    if (child?.children === children && child.id === id)
-      return { children, rootId, id, expected: [child.version] } as const
-    const found = loaded.find(({ values }) => values.get('id') === id)
-    if (found === undefined) throw new TypeError(`${children.name} ${String(id)} is not among those loaded`)
-    // No UPDATE compares an empty version.
-    if (found.version === undefined) throw stale('stale: the child has no version')
-    return { children, rootId, id, expected: [found.version] } as const
-  }
-  return [
-    ...(changes.remove ?? []).map((id) => planChildDelete(stored(id))),
-    ...(changes.update ?? []).map(({ id, set }) => planChildUpdate(stored(id), assignments(set, columns))),
-    ...(changes.insert ?? []).map((row) => planChildInsert({ children, rootId }, assignments(row, columns), random))
-  ]
-}
-
-function settable(columns: readonly Column[]): Column[] {
-  return columns.filter(({ name }) => name !== 'id')
-}
-
-export function namedRow({ values }: StoredRow): NamedValues {
-  return Object.fromEntries(values)
-}
-
-/** The same text for every conflict. The cause is only in the log (contract.md section 5). */
-const DETAIL = 'A data conflict occurred. Please retry or contact support.'
-
-/** For a guarded write whose row was changed by another write before. The cause is for the log. */
-function stale(cause: string): DomainError {
-  return new DomainError('conflict', DETAIL, { guarded: true, cause: new Error(cause) })
 }
 
 /** Runs a write. Every conflict of a guarded write becomes the guarded kind, whatever its cause. */

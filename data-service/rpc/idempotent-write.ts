@@ -45,7 +45,8 @@ export async function idempotentWrite(
       if (!stored.fingerprint.equals(claim.fingerprint)) throw keyReused()
       return { ...withoutWithheld(answer, parsed), replayed: true }
     }
-    const answer = await write.work(new WriteSteps(unit, deps, { writer: parsed.writer, requestId: context.requestId }))
+    const { requestId } = context
+    const answer = await write.work(new WriteSteps(unit, deps, { caller: parsed.writer.caller, requestId }))
     if (claim !== undefined) await unit.storeResponse(claim, encodeResponse(answer, owner))
     return { ...answer, replayed: false }
   }

@@ -1,10 +1,10 @@
 import { DomainError } from '../../shared/errors.js'
 import { MAX_MEMBERS_BYTES } from '../../shared/rpc-status.js'
-import type { NewRoot, Rejection } from '../entity/action.js'
+import type { Rejection } from '../entity/action.js'
+import type { Authenticated } from '../entity/caller.js'
 import type { Entity } from '../entity/entity.js'
+import type { JsonObject } from '../entity/event.js'
 import type { Operand } from '../entity/field.js'
-import type { Writer } from '../plan/authorize.js'
-import { assignments } from '../plan/body.js'
 import type { Resource } from '../plan/catalogue.js'
 import type { Planning } from '../plan/planning.js'
 import type { UnitOfWork, WriteStore } from '../plan/stores.js'
@@ -56,15 +56,17 @@ export class WriteSteps {
   readonly deps: WriteDeps
   /** The roots under lock that the write may change besides its own. */
   readonly lockedRoots = new LockedRoots()
-  readonly #writer: Writer
-  readonly #requestId: string
+  readonly caller: Authenticated
+  readonly requestId: string
+  /** How many hooks are running now, one within the other. */
+  hookDepth = 0
 
-  constructor(unit: UnitOfWork, deps: WriteDeps, by: { readonly writer: Writer; readonly requestId: string }) {
+  constructor(unit: UnitOfWork, deps: WriteDeps, by: { readonly caller: Authenticated; readonly requestId: string }) {
     this.unit = unit
     this.now = new Date(deps.now()).toISOString()
     this.deps = deps
-    this.#writer = by.writer
-    this.#requestId = by.requestId
+    this.caller = by.caller
+    this.requestId = by.requestId
   }
 
   /** The functions and values that the rules of entity files get besides the rows. */
@@ -90,14 +92,14 @@ export class WriteSteps {
   }
 
   async audit(entity: Entity, id: Operand, action: string): Promise<void> {
-    const { issuer, subject } = this.#writer.caller
+    const { issuer, subject } = this.caller
     await this.unit.audit({
       at: this.now,
       subject: Array.from(`${issuer} ${subject}`).slice(0, LONGEST_SUBJECT).join(''),
       resource: entity.name,
       rowId: String(id),
       action,
-      requestId: this.#requestId
+      requestId: this.requestId
     })
   }
 
@@ -107,18 +109,21 @@ export class WriteSteps {
     return id
   }
 
-  /** Inserts the roots that the write of another root creates. Each has its own audit entry. Answers their ids. */
-  async insertNamed(roots: readonly NewRoot[]): Promise<Operand[]> {
-    const ids: Operand[] = []
-    for (const { resource, values, children: named = {} } of roots) {
-      const entity = this.deps.planning.catalogue.entity(resource)
-      const children = entity.children.flatMap((one) => {
-        const rows = named[one.name]
-        return rows === undefined ? [] : [{ children: one, rows: rows.map((row) => assignments(row, one.columns)) }]
-      })
-      ids.push(await this.insert(entity, { values: assignments(values, entity.columns), children }))
-    }
-    return ids
+  /** Puts an event of the row into the outbox. */
+  async emit(
+    entity: Entity,
+    id: Operand,
+    { type, payload }: { readonly type: string; readonly payload: JsonObject }
+  ): Promise<void> {
+    await this.unit.emit({
+      id: this.deps.newGuid(),
+      type,
+      resource: entity.name,
+      rowId: String(id),
+      payload: JSON.stringify(payload),
+      occurredAt: this.now,
+      requestId: this.requestId
+    })
   }
 
   /** The response with the row as it is now, in the form that a read of it has. */

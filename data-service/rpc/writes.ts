@@ -35,17 +35,15 @@ import {
   changeRoot,
   deleteRoot,
   guardConflicts,
-  type GuardedChildRow,
   lockRoot,
   lockToDelete,
-  namedRow,
   requireChildVersion,
-  writeOthers,
   type WrittenRoot,
   writtenRoot
 } from './guarded-writes.js'
 import { idempotentWrite } from './idempotent-write.js'
 import { primaryChildren } from './row-finders.js'
+import { type GuardedChildRow, namedRow, runHooks, wantsRowBefore, writeOthers } from './write-effects.js'
 import { rejectionError, WriteSteps, type WriteDeps } from './write-steps.js'
 
 export async function create(
@@ -60,7 +58,7 @@ export async function create(
     method: 'POST',
     path: `/${resource.entity.name}`,
     work: async (steps) => {
-      const id = await insert(parsed, steps)
+      const id = await insert(parsed, 'request', steps)
       const location = `${request.linkBase}/${resource.entity.name}/${encodeURIComponent(String(id))}`
       return { ...(await steps.answer(resource, id, ignored)), location }
     }
@@ -84,7 +82,8 @@ export async function createBatch(
     work: async (steps) => {
       const ids: Operand[] = []
       for (const [index, row] of parsed.rows.entries()) {
-        ids.push(await insert({ ...row, resource, writer }, steps).catch((error: unknown) => throwAt(index, error)))
+        const inserted = insert({ ...row, resource, writer }, 'batch', steps)
+        ids.push(await inserted.catch((error: unknown) => throwAt(index, error)))
       }
       return steps.answerAll(resource, ids, ignored)
     }
@@ -106,6 +105,7 @@ function throwAt(index: number, error: unknown): never {
 
 async function insert(
   parsed: ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'>,
+  via: 'request' | 'batch',
   steps: WriteSteps
 ): Promise<Operand> {
   const { entity } = parsed.resource
@@ -119,6 +119,7 @@ async function insert(
   const all = new Map([...values, ...assignments(prepared.values ?? {}, entity.columns)])
   const id = await steps.insert(entity, { values: all, children })
   await writeOthers(prepared, steps)
+  await runHooks({ entity, operation: 'create', id, via }, steps)
   return id
 }
 
@@ -160,8 +161,9 @@ export async function update(
     method: request.mergePatch ? 'PATCH' : 'PUT',
     path: `/${resource.entity.name}/${String(id)}`,
     work: async (steps) => {
-      await updateRow(parsed, steps)
+      const before = await updateRow(parsed, steps)
       await steps.audit(resource.entity, id, 'update')
+      await runHooks({ entity: resource.entity, operation: 'update', id, before, via: 'request' }, steps)
       return steps.answer(resource, id, ignored)
     }
   })
@@ -169,13 +171,17 @@ export async function update(
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
 }
 
-/** Only a rule of the entity needs the row before it is written. */
-async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<void> {
+/** Only a rule or a hook of the entity needs the row before it is written. Returns the row if it was read. */
+async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<NamedValues | undefined> {
   const { resource, values } = parsed
   const root = writtenRoot(parsed, { name: 'update', required: [] })
   const { updateRule } = resource.entity
-  if (updateRule === undefined) return changeRoot(root, { values, change: {} }, steps)
-  const locked = await lockRoot(root, [], steps)
+  const isRead = updateRule !== undefined || wantsRowBefore(resource.entity, 'update')
+  const locked = isRead ? await lockRoot(root, [], steps) : undefined
+  if (updateRule === undefined || locked === undefined) {
+    await changeRoot(root, { values, change: {} }, steps)
+    return locked && namedRow(locked)
+  }
   const outcome = await updateRule({
     ...steps.tools,
     root: namedRow(locked),
@@ -185,6 +191,7 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<void>
   })
   if ('rejection' in outcome) throw rejectionError(outcome)
   await changeRoot(root, { values, change: outcome }, steps)
+  return namedRow(locked)
 }
 
 /**
@@ -204,25 +211,31 @@ export async function remove(
   const parsed = parseDelete(request, { planning: deps.planning, caller })
   const { resource, writer, id, expected } = parsed
   const deleting = deps.store.transaction(signal, async (unit) => {
-    const steps = new WriteSteps(unit, deps, { writer, requestId })
-    await deleteRow(parsed, steps)
+    const steps = new WriteSteps(unit, deps, { caller: writer.caller, requestId })
+    const before = await deleteRow(parsed, steps)
     await steps.audit(resource.entity, id, 'delete')
+    await runHooks({ entity: resource.entity, operation: 'delete', id, before, via: 'request' }, steps)
   })
   await guardConflicts(expected !== 'unconditional', deleting)
   return {}
 }
 
-/** Only a rule of the entity needs the row before it is deleted. */
-async function deleteRow(parsed: ParsedDelete, steps: WriteSteps): Promise<void> {
+/** Only a rule or a hook of the entity needs the row before it is deleted. Returns the row if it was read. */
+async function deleteRow(parsed: ParsedDelete, steps: WriteSteps): Promise<NamedValues | undefined> {
   const { entity } = parsed.resource
   const { required, rule } = entity.deletion
   const root = writtenRoot(parsed, { name: 'delete', required })
-  if (rule === undefined) return deleteRoot(root, steps)
+  if (rule === undefined) {
+    const locked = wantsRowBefore(entity, 'delete') ? await lockToDelete(root, [], steps) : undefined
+    await deleteRoot(root, steps)
+    return locked && namedRow(locked)
+  }
   const locked = await lockToDelete(root, primaryChildren(entity), steps)
   const outcome = await rule({ ...steps.tools, root: namedRow(locked), children: namedChildren(locked) })
   if ('rejection' in outcome) throw rejectionError(outcome)
   await deleteRoot(root, steps)
   await writeOthers(outcome, steps)
+  return namedRow(locked)
 }
 
 export async function act(deps: WriteDeps, context: CallContext, request: ActRequest__Output): Promise<ActResponse> {
@@ -232,8 +245,10 @@ export async function act(deps: WriteDeps, context: CallContext, request: ActReq
     method: 'PUT',
     path: `/${resource.entity.name}/${String(id)}/${action.name}`,
     work: async (steps) => {
-      await runAction(parsed, steps)
+      const before = await runAction(parsed, steps)
       await steps.audit(resource.entity, id, action.name)
+      const { entity } = resource
+      await runHooks({ entity, operation: 'action', action: action.name, id, before, via: 'request' }, steps)
       return steps.answer(resource, id, ignored)
     }
   })
@@ -241,13 +256,16 @@ export async function act(deps: WriteDeps, context: CallContext, request: ActReq
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
 }
 
-async function runAction(parsed: ParsedAct, steps: WriteSteps): Promise<void> {
-  const { action, values } = parsed
+/** Returns the row before the action if it was read. */
+async function runAction(parsed: ParsedAct, steps: WriteSteps): Promise<NamedValues | undefined> {
+  const { resource, action, values } = parsed
   const root = writtenRoot(parsed, action)
   if (action.change !== undefined) return runOnRow(parsed, { root, change: action.change }, steps)
+  const locked = wantsRowBefore(resource.entity, action.name) ? await lockRoot(root, [], steps) : undefined
   const { now, newCode } = steps.tools
   const change = action.effect({ input: namedValues(values), now, newCode })
   await changeRoot(root, { values: new Map(), change }, steps)
+  return locked && namedRow(locked)
 }
 
 /** An action that looks at the row, which is locked first. Throws the action's rejection. */
@@ -255,7 +273,7 @@ async function runOnRow(
   parsed: ParsedAct,
   { root, change }: { readonly root: WrittenRoot; readonly change: ActionOfRow['change'] },
   steps: WriteSteps
-): Promise<void> {
+): Promise<NamedValues> {
   const { resource, action, values } = parsed
   const { loads, guardedChild } = action
   const needed = new Set([...loads, ...(guardedChild === undefined ? [] : [guardedChild.children])])
@@ -273,6 +291,7 @@ async function runOnRow(
   })
   if ('rejection' in outcome) throw rejectionError(outcome)
   await changeRoot(root, { values: new Map(), change: outcome, loaded: locked.children, child }, steps)
+  return namedRow(locked)
 }
 
 function namedChildren({ children }: LockedRow): Readonly<Record<string, readonly NamedValues[]>> {

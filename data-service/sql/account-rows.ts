@@ -55,7 +55,7 @@ export async function rowsOf<C extends Columns>(
 }
 
 function wrongType(raw: unknown): TypeError {
-  return new TypeError(`A column of accounts or sessions holds a ${typeof raw}`)
+  return new TypeError(`A column of the engine's own tables holds a ${typeof raw}`)
 }
 
 const COLUMNS = {

@@ -108,7 +108,7 @@ function inFlight(cause: unknown): DomainError {
 export async function deleteListed(
   session: WriteSession,
   statement: string,
-  { keys, now }: { readonly keys: readonly Buffer[]; readonly now: number }
+  { keys, now }: { readonly keys: readonly (Buffer | bigint)[]; readonly now: number }
 ): Promise<number> {
   if (keys.length === 0) return 0
   const values: BoundValues = { now: BigInt(now) }

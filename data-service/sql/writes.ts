@@ -17,6 +17,8 @@ import type {
 } from '../plan/plans.js'
 import type {
   AuditEntry,
+  ClaimedEvent,
+  EmittedEvent,
   StoredResponse,
   KeyClaim,
   LoadedRow,
@@ -31,6 +33,7 @@ import type { Database, SqlDialect, Transactions } from './engines/engine.js'
 import { Guards } from './guards.js'
 import { IdempotencyKeys } from './idempotency-keys.js'
 import { own, scopeConditions } from './navigations.js'
+import { deliverEvent, insertEvent } from './outbox.js'
 import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { AUDIT_TABLE, auditValues, ChangeTexts, RowWriter } from './row-writer.js'
 import { idColumn, ownerColumn, RowModels, Statements } from './statements.js'
@@ -49,26 +52,30 @@ interface WriteStoreDeps {
   readonly random: () => number
   /** For the first row versions of audit entries. */
   readonly randomBytes: (size: number) => Buffer
+  /** Called after the COMMIT of a transaction that has emitted events. */
+  readonly onEmitted: () => void
 }
 
 /** Writes to the primary database. Sends nothing before the first write. */
 export function createWriteStore(database: Database, entities: readonly Entity[], deps: WriteStoreDeps): SqlWriteStore {
-  const { transactions, random } = deps
+  const { transactions, random, onEmitted } = deps
   const options = { transactions, what: 'The database', random }
   const parts = unitParts(database, entities, deps)
   return {
     transaction: async (signal, work) => {
       let unit: SqlUnitOfWork | undefined
-      return await runTransaction(options, signal, {
+      const result = await runTransaction(options, signal, {
         run: async (transaction) => {
           unit = new SqlUnitOfWork(transaction, parts)
-          const result = await work(unit)
+          const worked = await work(unit)
           unit.assertComplete()
           await unit.writeGuards()
-          return result
+          return worked
         },
         isRepeatable: () => unit?.hasKey === true
       })
+      if (unit?.hasEmitted === true) onEmitted()
+      return result
     },
     purgeKeys: (now, limit) =>
       runTransaction(options, new AbortController().signal, {
@@ -117,6 +124,7 @@ class SqlUnitOfWork implements UnitOfWork {
   readonly #parts: UnitParts
   readonly #guards: Guards
   #key: 'none' | 'claimed' | 'taken' | 'answered' = 'none'
+  #hasEmitted = false
 
   constructor(transaction: TransactionAttempt, parts: UnitParts) {
     this.#transaction = transaction
@@ -127,6 +135,10 @@ class SqlUnitOfWork implements UnitOfWork {
   /** Whether an idempotency key shows a later transaction that this one was committed. */
   get hasKey(): boolean {
     return this.#key !== 'none'
+  }
+
+  get hasEmitted(): boolean {
+    return this.#hasEmitted
   }
 
   /** Called before the COMMIT. With a key that has no answer, every retry would do the work again. */
@@ -273,6 +285,15 @@ class SqlUnitOfWork implements UnitOfWork {
   async audit(entry: AuditEntry): Promise<void> {
     const version = firstRowVersion(this.#parts.randomBytes)
     await this.#parts.writer.insertOne(this.#transaction, AUDIT_TABLE, { values: auditValues(entry), version })
+  }
+
+  async emit(event: EmittedEvent): Promise<void> {
+    this.#hasEmitted = true
+    await insertEvent(this.#transaction, event)
+  }
+
+  deliverEvent(claimed: ClaimedEvent, at: number): Promise<boolean> {
+    return deliverEvent(this.#transaction, claimed, at)
   }
 
   /** In a cluster it reads again after the guard of a missing row was written: the row may have been made before that. */

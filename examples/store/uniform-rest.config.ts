@@ -1,6 +1,7 @@
 import { defineApplication, migrationsIn } from 'uniform-rest'
 import { entities } from './entities/index.js'
 import { operations } from './operations.js'
+import { outbox } from './outbox.js'
 import { roles } from './roles.js'
 import { sample } from './sample/sample-store.js'
 import { primaryMigrations } from './schema/migrations.js'
@@ -10,6 +11,7 @@ import { secondMigrations } from './schema/reviews.js'
 export default defineApplication({
   entities,
   operations,
+  outbox,
   roles,
   // Owners of rows are customers.
   ownerClaimType: 'customer_id',

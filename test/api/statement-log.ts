@@ -59,7 +59,7 @@ export class StatementLog {
     for (const { thread, command, text } of lines) {
       if (command === 'Connect' && text.includes(` on ${database} `)) threads.add(Number(thread))
     }
-    return lines.filter(({ thread }) => threads.has(Number(thread)))
+    return withoutDispatcher(lines.filter(({ thread }) => threads.has(Number(thread))))
   }
 
   async close(): Promise<void> {
@@ -74,6 +74,39 @@ export class StatementLog {
     ])
     return new Set((rows as { id: number }[]).map(({ id }) => Number(id)))
   }
+}
+
+/**
+ * The lines without those of the dispatcher of the outbox, which looks for events once a second and settles what earlier
+ * writes emitted, whatever the work is.
+ */
+function withoutDispatcher(lines: readonly LoggedStatement[]): LoggedStatement[] {
+  const left = new Set(lines.filter(({ text }) => !/^SELECT .*\bFROM outbox\b/.test(text)))
+  const open = new Map<number, LoggedStatement[]>()
+  for (const line of left) {
+    const { thread, text } = line
+    // One that has begun before the work has no beginning here, and is none of the work.
+    const transaction = text.startsWith('START TRANSACTION') ? [] : (open.get(thread) ?? [])
+    open.set(thread, transaction)
+    transaction.push(line)
+    if (!/^(COMMIT|ROLLBACK)/.test(text)) continue
+    open.delete(thread)
+    if (settles(transaction) || !begins(transaction)) for (const one of transaction) left.delete(one)
+  }
+  // Of those that the dispatcher has only begun.
+  for (const transaction of open.values()) {
+    if (settles(transaction) || (transaction.length === 1 && begins(transaction)))
+      for (const one of transaction) left.delete(one)
+  }
+  return [...left]
+}
+
+function begins([first]: readonly LoggedStatement[]): boolean {
+  return first?.text.startsWith('START TRANSACTION') === true
+}
+
+function settles(transaction: readonly LoggedStatement[]): boolean {
+  return transaction.some(({ text }) => text.startsWith('UPDATE outbox SET'))
 }
 
 /** Lines that ran something: not the pool's own connecting, pinging and closing. */

@@ -1,5 +1,6 @@
 import { defineApplication } from 'uniform-rest'
 import { createDocuments, documents, loans, notices } from './documents.js'
+import { createParcels, depots, parcelHandler, parcels, parcelWrites, receipts } from './parcels.js'
 import { createVisits, visits } from './visits.js'
 import { addColour, branches, cities, createRooms, regions, rooms } from './rooms.js'
 import { operations } from './operations.js'
@@ -7,9 +8,24 @@ import { createSwatches, swatches } from './swatches.js'
 
 /** A small application for the words of entity files that the reference store has no use for. */
 export default defineApplication({
-  entities: [visits, documents, loans, notices, regions, cities, branches, rooms, swatches],
+  entities: [
+    visits,
+    documents,
+    loans,
+    notices,
+    regions,
+    cities,
+    branches,
+    rooms,
+    swatches,
+    depots,
+    parcels,
+    parcelWrites,
+    receipts
+  ],
+  outbox: [parcelHandler],
   roles: { Admin: ['library:manage', 'loans:read'], Librarian: ['library:manage'] },
   operations,
   ownerClaimType: 'member_id',
-  migrations: [createVisits, createDocuments, createRooms, addColour, createSwatches]
+  migrations: [createVisits, createDocuments, createRooms, addColour, createSwatches, createParcels]
 })

@@ -341,3 +341,4 @@ export type OwnTablesMigration =
   | '050-account-claims'
   | '051-account-sessions'
   | '053-account-links'
+  | '054-outbox'

@@ -241,6 +241,20 @@ function ownTables(collation: string): Record<OwnTablesMigration, readonly strin
         '`created_at` BIGINT NOT NULL, ' +
         'CONSTRAINT `account_links_account_id_fk` FOREIGN KEY (`account_id`) REFERENCES `accounts` (`id`) ' +
         `ON DELETE CASCADE) ${TABLE_OPTIONS}`
+    ],
+    '054-outbox': [
+      'CREATE TABLE IF NOT EXISTS `outbox` (`id` BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
+        '`event_id` CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
+        '`type` VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
+        '`resource` VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
+        '`row_id` VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, ' +
+        '`request_id` VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
+        '`payload` LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, `occurred_at` BIGINT NOT NULL, ' +
+        '`aggregate_key` BINARY(16), `due_at` BIGINT, `lease` BINARY(16), `attempts` INT NOT NULL, ' +
+        '`last_error` VARCHAR(1000) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, `delivered_at` BIGINT, `dead_at` BIGINT, ' +
+        'UNIQUE INDEX `outbox_event_id_unique` (`event_id`), INDEX `outbox_aggregate_key` (`aggregate_key`), ' +
+        'INDEX `outbox_due_at` (`due_at`), INDEX `outbox_delivered_at` (`delivered_at`), ' +
+        `INDEX \`outbox_dead_at\` (\`dead_at\`)) ${TABLE_OPTIONS}`
     ]
   }
 }

@@ -174,6 +174,18 @@ function ownTables(): Record<OwnTablesMigration, readonly string[]> {
         '`account_id` INTEGER NOT NULL REFERENCES `accounts` (`id`) ON DELETE CASCADE, ' +
         '`issuer` TEXT NOT NULL, `subject` TEXT NOT NULL, `created_at` INTEGER NOT NULL) STRICT',
       'CREATE INDEX IF NOT EXISTS `account_links_account_id` ON `account_links` (`account_id`)'
+    ],
+    '054-outbox': [
+      'CREATE TABLE IF NOT EXISTS `outbox` (`id` INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, ' +
+        '`event_id` TEXT NOT NULL UNIQUE, `type` TEXT NOT NULL, `resource` TEXT NOT NULL, `row_id` TEXT NOT NULL, ' +
+        '`request_id` TEXT NOT NULL, `payload` TEXT NOT NULL, `occurred_at` INTEGER NOT NULL, `aggregate_key` BLOB, ' +
+        '`due_at` INTEGER, `lease` BLOB, `attempts` INTEGER NOT NULL, `last_error` TEXT, `delivered_at` INTEGER, ' +
+        '`dead_at` INTEGER) STRICT',
+      // Partial, since most rows are delivered events.
+      'CREATE INDEX IF NOT EXISTS `outbox_aggregate_key` ON `outbox` (`aggregate_key`, `id`) WHERE `aggregate_key` IS NOT NULL',
+      'CREATE INDEX IF NOT EXISTS `outbox_due_at` ON `outbox` (`due_at`, `id`) WHERE `due_at` IS NOT NULL',
+      'CREATE INDEX IF NOT EXISTS `outbox_delivered_at` ON `outbox` (`delivered_at`) WHERE `delivered_at` IS NOT NULL',
+      'CREATE INDEX IF NOT EXISTS `outbox_dead_at` ON `outbox` (`dead_at`) WHERE `dead_at` IS NOT NULL'
     ]
   }
 }

@@ -92,6 +92,9 @@ const addAccountSessions = ownTables('051-account-sessions')
  */
 const createAccountLinks = ownTables('053-account-links')
 
+/** Events that writes emit, until they were delivered to their handler and for a while after (sql/outbox.ts). */
+const createOutbox = ownTables('054-outbox')
+
 /**
  * The migrations of the engine's own tables, in order. They run before those of the application, whose names differ.
  * Never change a name: databases record their migrations by it.
@@ -106,5 +109,6 @@ export const engineMigrations: readonly Migration[] = [
   addFamilyRefs,
   addAccountClaims,
   addAccountSessions,
-  createAccountLinks
+  createAccountLinks,
+  createOutbox
 ]

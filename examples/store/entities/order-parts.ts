@@ -1,4 +1,5 @@
 import {
+  defineEvent,
   type FindByIds,
   type GetAggregate,
   type InputRejection,
@@ -14,6 +15,9 @@ import {
   textOf,
   times
 } from 'uniform-rest'
+
+/** For whoever confirms an order to its customer, by whichever way it was placed. */
+export const orderPlaced = defineEvent<{ number: string; customerId: number; total: string }>('order-placed')
 
 /** What a customer asks for: a product as it is, or one of its variants. */
 export interface WantedLine {

@@ -15,7 +15,7 @@ import {
   textOf,
   unique
 } from 'uniform-rest'
-import { placedOrder, putBack, sale } from './order-parts.js'
+import { orderPlaced, placedOrder, putBack, sale } from './order-parts.js'
 import { suspendedCustomer } from './shop-rules.js'
 
 export const orders = defineEntity({
@@ -122,5 +122,13 @@ export const orders = defineEntity({
         return 'rejection' in back ? back : { set: { status: 'cancelled' }, ...back }
       }
     })
-  })
+  }),
+
+  // An order of a cart that was checked out is created by a rule of the cart, and emits the same.
+  hooks: ({ emit }) => [
+    emit(orderPlaced, {
+      on: ['create'],
+      payload: ({ after: { number, customerId, total } }) => ({ number, customerId, total })
+    })
+  ]
 })

@@ -9,7 +9,8 @@ import {
   permission,
   readOnly,
   reject,
-  text
+  text,
+  textOf
 } from 'uniform-rest'
 
 export const purchaseOrders = defineEntity({
@@ -93,5 +94,17 @@ export const purchaseOrders = defineEntity({
           ? reject.state('Some of the order has arrived; cancel needs it to be without receipts.')
           : { set: { status: 'cancelled', cancelReason: reason } }
     })
-  })
+  }),
+
+  // Nothing is bought from a supplier with whom business has ended. `submit` is an effect and reads no row by itself.
+  hooks: ({ beforeCommit }) => [
+    beforeCommit({
+      on: ['create', 'submit'],
+      async run({ after: { supplierId }, findByIds }) {
+        const supplier = (await findByIds('suppliers', [supplierId])).get(supplierId)
+        if (supplier?.['isActive'] !== false) return undefined
+        return reject.state(`${textOf(supplier, 'name')} is not active; a purchase order needs an active supplier.`)
+      }
+    })
+  ]
 })

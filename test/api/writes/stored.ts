@@ -21,8 +21,11 @@ export async function count(store: Stored, from: string, parameters: readonly Sq
 export async function everything(store: Stored): Promise<Readonly<Record<string, readonly string[]>>> {
   return withTestDatabase(store.databaseUrl, async (database) => {
     const tables: Record<string, readonly string[]> = {}
-    for (const table of await tablesOf(database))
-      tables[table] = (await database.run(`SELECT * FROM ${table}`)).map(comparable).toSorted()
+    for (const table of await tablesOf(database)) {
+      // The dispatcher goes on delivering what was emitted before; what was emitted is what a write has stored.
+      const columns = table === 'outbox' ? 'event_id, type, resource, row_id, payload' : '*'
+      tables[table] = (await database.run(`SELECT ${columns} FROM ${table}`)).map(comparable).toSorted()
+    }
     return tables
   })
 }

@@ -54,6 +54,7 @@ describeApi('the transaction of a write', (store) => {
       'INSERT orders',
       'INSERT order_lines',
       'INSERT audit_entries',
+      'INSERT outbox',
       'UPDATE idempotency_keys',
       'COMMIT'
     ])

@@ -116,7 +116,9 @@ export class MemoryWriteStore implements WriteStore {
         )
         return { values, references: new Map(), children: new Map() }
       },
-      audit: () => Promise.resolve()
+      audit: () => Promise.resolve(),
+      emit: unused,
+      deliverEvent: unused
     }
   }
 

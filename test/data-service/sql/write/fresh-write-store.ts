@@ -71,6 +71,7 @@ export function writeStoreAt(
 
 function writeStoreOver(database: Database, written: readonly Entity[]): SqlWriteStore {
   return createWriteStore(database, written, {
+    onEmitted: () => undefined,
     transactions: database.openTransactions(),
     random: Math.random,
     randomBytes

@@ -1,0 +1,171 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { type Answer, json } from '../api/http-call.js'
+import { select } from '../api/writes/stored.js'
+import type { DatabaseKind } from '../harness/database.js'
+import { dataServiceOf } from '../harness/stack.js'
+import type { RawRow } from '../oracle/test-database.js'
+import { outputRoot } from '../harness/package-root.js'
+import { listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
+import { LibraryStore } from './describe-library.js'
+import type { Handled } from './parcels.js'
+
+const LIBRARIAN = { sub: 'lena', role: 'Librarian' }
+const TIMEOUT_MS = 40_000
+
+/** The library with a handler that writes a line for each delivery, and any number of further data services. */
+export class OutboxService {
+  readonly #store = new LibraryStore()
+  readonly #processes: ServiceProcess[] = []
+  #folder = ''
+  #env: Readonly<Record<string, string>> = {}
+  #parcels = 0
+
+  async start(kind: DatabaseKind, env: Readonly<Record<string, string>> = {}): Promise<void> {
+    this.#folder = await mkdtemp(join(tmpdir(), 'outbox-'))
+    this.#env = { OUTBOX_HANDLER_TIMEOUT: '2s', OUTBOX_MAX_ATTEMPTS: '3', ...env, TEST_OUTBOX_FILE: this.#file }
+    await this.#store.start(kind, this.#env)
+    for (const name of ['North', 'South']) await this.send('POST', '/depots', { name })
+  }
+
+  async stop(): Promise<void> {
+    for (const one of this.#processes.splice(0)) await one.stop().catch(() => undefined)
+    await this.#store.stop()
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  get #file(): string {
+    return join(this.#folder, 'handled')
+  }
+
+  /** Of the stack, behind its gateway. */
+  get dataService(): ServiceProcess {
+    return this.#store.stack.dataService
+  }
+
+  /** A further data service over the same database, at an address of its own or at that of the stack's own one. */
+  async startReplica(where: 'own address' | 'address of the stack' = 'own address'): Promise<ServiceProcess> {
+    const { stack, databaseUrl } = this.#store
+    const process = startProcess(dataServiceOf('test/library'), {
+      ...this.#env,
+      DATA_DIR: join(this.#folder, `replica-${this.#processes.length}`),
+      DATABASE_URL: databaseUrl,
+      SAMPLE_DATA: 'false',
+      OWNER_BYPASS_ROLE: 'Admin',
+      DATA_SERVICE_ADDRESS: where === 'own address' ? '127.0.0.1:0' : stack.dataAddress
+    })
+    this.#processes.push(process)
+    await listening(process, 'address')
+    return process
+  }
+
+  /** What `uniform-rest` prints; its arguments are these and the application. */
+  async command(...args: readonly string[]): Promise<string> {
+    const program = [join(outputRoot, 'cli/main.js'), ...args, '--app', join(outputRoot, 'test/library')]
+    const env = { PATH: process.env['PATH'], DATABASE_URL: this.#store.databaseUrl, DATA_DIR: this.#folder }
+    return (await promisify(execFile)(process.execPath, program, { env })).stdout
+  }
+
+  async send(method: string, target: string, body?: object, headers: object = {}): Promise<Answer> {
+    return this.#store.as(LIBRARIAN, target, {
+      method,
+      alone: true,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+  }
+
+  async create(note: string | null, headers: object = {}): Promise<{ readonly id: number; readonly etag: string }> {
+    const body = { code: `O-${++this.#parcels}`, depotId: 1, note }
+    const made = await this.send('POST', '/parcels', body, headers)
+    expect(made.status, made.text).to.equal(201)
+    return { id: (json(made) as { id: number }).id, etag: made.headers.etag ?? '' }
+  }
+
+  async callBack(id: number, note: string, etag: string): Promise<string> {
+    const answer = await this.send('PUT', `/parcels/${id}/call-back`, { note }, { 'if-match': etag })
+    expect(answer.status, answer.text).to.equal(200)
+    return answer.headers.etag ?? ''
+  }
+
+  /** What the handlers told so far, in order, of one parcel or of all. */
+  handled(id?: number): readonly Handled[] {
+    if (!existsSync(this.#file)) return []
+    const lines = readFileSync(this.#file, 'utf8').split('\n').slice(0, -1)
+    // Only the handler writes them.
+    const all = lines.map((line) => JSON.parse(line) as Handled)
+    return id === undefined ? all : all.filter(({ rowId }) => rowId === String(id))
+  }
+
+  /** The process ids of the further data services that are not among those that still run. */
+  killed(running: readonly ServiceProcess[]): number[] {
+    return this.#processes.filter((one) => !running.includes(one)).map(({ pid }) => pid)
+  }
+
+  /** Ends `block <name>` of the handler. */
+  unblock(name: string): void {
+    writeFileSync(`${this.#file}.${name}`, '')
+  }
+
+  /** The rows of the outbox by hand-written SQL. */
+  rows(where = '1 = 1'): Promise<RawRow[]> {
+    return select({ databaseUrl: this.#store.databaseUrl }, `SELECT * FROM outbox WHERE ${where} ORDER BY id`)
+  }
+
+  select(sql: string): Promise<RawRow[]> {
+    return select({ databaseUrl: this.#store.databaseUrl }, sql)
+  }
+
+  async until(what: string, condition: () => boolean | Promise<boolean>, timeout = TIMEOUT_MS): Promise<void> {
+    const end = performance.now() + timeout
+    while (!(await condition())) {
+      if (performance.now() > end) throw new Error(`Not within ${timeout} ms: ${what}`)
+      await sleep(20)
+    }
+  }
+
+  /** Waits until nothing waits in the outbox. */
+  async settled(timeout = TIMEOUT_MS): Promise<void> {
+    await this.until('an empty outbox', async () => (await this.rows('due_at IS NOT NULL')).length === 0, timeout)
+  }
+}
+
+/**
+ * Holds the lines of the handlers against what an outbox promises: the deliveries of one row never overlap, and each
+ * delivery of a row is of its oldest event that has not ended yet. A handler of a process that was `killed` may have ended
+ * without a line, or without that its event was marked as delivered.
+ */
+export function expectOrderPerRow(
+  lines: readonly Handled[],
+  ordered: readonly RawRow[],
+  killed: ReadonlySet<number> = new Set()
+): void {
+  const waiting = new Map<string, string[]>()
+  for (const row of ordered) {
+    const of = waiting.get(String(row['row_id'])) ?? []
+    waiting.set(String(row['row_id']), [...of, String(row['event_id'])])
+  }
+  const running = new Map<string, Handled>()
+  const last = new Map<string, Handled>()
+  for (const line of lines) {
+    const { rowId, id, phase } = line
+    const before = last.get(rowId)
+    if (phase === 'begin') {
+      const other = running.get(rowId)
+      if (other !== undefined && !killed.has(other.pid)) expect.fail(`two handlers at once for ${rowId}`)
+      const isRepeated = before?.id === id && killed.has(before.pid)
+      if (!isRepeated) expect(id, `the order of ${rowId}`).to.equal(waiting.get(rowId)?.[0])
+      running.set(rowId, line)
+    } else {
+      running.delete(rowId)
+      if (phase === 'end' && waiting.get(rowId)?.[0] === id) waiting.get(rowId)?.shift()
+    }
+    last.set(rowId, line)
+  }
+}
