@@ -64,6 +64,12 @@ uniform-rest.config.ts. Settings are environment variables, lines of .env, or \`
   uniform-rest --version prints the versions of the package, the contract, the proto and the vocabulary.
 `
 
+// A reader that wants no more, such as `head`, ends the command and is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(0)
+})
+
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {

@@ -3,6 +3,8 @@ import { expect } from 'chai'
 import pino from 'pino'
 import { QueryTypes } from 'sequelize'
 import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
+import { ENGINE_TABLES } from '../../../../data-service/entity/validate-fields.js'
+import { engineMigrations } from '../../../../data-service/sql/schema/engine-tables.js'
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'
 import { entities } from '../../../../examples/store/entities/index.js'
 import { primaryMigrations } from '../../../harness/primary-migrations.js'
@@ -198,6 +200,27 @@ eachDatabase((kind) => {
         await migrate(stores.databases.primary, primaryMigrations, log)
         const later = primaryMigrations.map(({ name }) => name).filter((name) => !OF_0_1_0.includes(name))
         expect(lines.map((line) => /"migration":"([^"]+)"/.exec(line)?.[1])).to.deep.equal(later)
+      } finally {
+        await stores.dispose()
+      }
+    })
+  })
+
+  describe(`the engine's own tables on ${kind}`, () => {
+    it('are those that no entity may have, and the audit entries, which one may show', async () => {
+      const stores = await freshStores(kind)
+      try {
+        await migrate(stores.databases.primary, engineMigrations, pino({ enabled: false }))
+        const rows = await stores.primary.query<{ name: string }>(
+          kind === 'sqlite'
+            ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+            : 'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()',
+          { type: QueryTypes.SELECT }
+        )
+        const made = rows.map(({ name }) => name).filter((name) => name !== 'audit_entries')
+        // An engine that knows no clusters has no guards.
+        const own = ENGINE_TABLES.filter((name) => kind !== 'sqlite' || name !== 'look_up_guards')
+        expect(made).to.have.members(own)
       } finally {
         await stores.dispose()
       }
