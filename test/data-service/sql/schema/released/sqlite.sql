@@ -32,6 +32,22 @@ ALTER TABLE `refresh_families` ADD COLUMN `ref_hash` BLOB;
 ALTER TABLE `refresh_tokens` ADD COLUMN `purge_at` INTEGER;
 CREATE UNIQUE INDEX IF NOT EXISTS `refresh_families_ref_hash_unique` ON `refresh_families` (`ref_hash`);
 CREATE INDEX IF NOT EXISTS `refresh_tokens_purge_at` ON `refresh_tokens` (`purge_at`, `token_hash`);
+-- primary 050-account-claims
+ALTER TABLE `accounts` ADD COLUMN `roles` TEXT;
+ALTER TABLE `accounts` ADD COLUMN `claims` TEXT;
+-- primary 051-account-sessions
+ALTER TABLE `accounts` ADD COLUMN `disabled_at` INTEGER;
+ALTER TABLE `accounts` ADD COLUMN `session_generation` INTEGER;
+ALTER TABLE `refresh_families` ADD COLUMN `session_generation` INTEGER;
+-- primary 053-account-links
+CREATE TABLE IF NOT EXISTS `account_links` (`identity_key` BLOB NOT NULL PRIMARY KEY, `account_id` INTEGER NOT NULL REFERENCES `accounts` (`id`) ON DELETE CASCADE, `issuer` TEXT NOT NULL, `subject` TEXT NOT NULL, `created_at` INTEGER NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS `account_links_account_id` ON `account_links` (`account_id`);
+-- primary 054-outbox
+CREATE TABLE IF NOT EXISTS `outbox` (`id` INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, `event_id` TEXT NOT NULL UNIQUE, `type` TEXT NOT NULL, `resource` TEXT NOT NULL, `row_id` TEXT NOT NULL, `request_id` TEXT NOT NULL, `payload` TEXT NOT NULL, `occurred_at` INTEGER NOT NULL, `aggregate_key` BLOB, `due_at` INTEGER, `lease` BLOB, `attempts` INTEGER NOT NULL, `last_error` TEXT, `delivered_at` INTEGER, `dead_at` INTEGER) STRICT;
+CREATE INDEX IF NOT EXISTS `outbox_aggregate_key` ON `outbox` (`aggregate_key`, `id`) WHERE `aggregate_key` IS NOT NULL;
+CREATE INDEX IF NOT EXISTS `outbox_due_at` ON `outbox` (`due_at`, `id`) WHERE `due_at` IS NOT NULL;
+CREATE INDEX IF NOT EXISTS `outbox_delivered_at` ON `outbox` (`delivered_at`) WHERE `delivered_at` IS NOT NULL;
+CREATE INDEX IF NOT EXISTS `outbox_dead_at` ON `outbox` (`dead_at`) WHERE `dead_at` IS NOT NULL;
 -- primary 001-categories
 CREATE TABLE IF NOT EXISTS `categories` (`id` INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, `name` TEXT NOT NULL, `parent_id` INTEGER, `slug` TEXT NOT NULL, `row_version` BLOB NOT NULL, CONSTRAINT `categories_parent_id_fk` FOREIGN KEY (`parent_id`) REFERENCES `categories` (`id`) ON DELETE NO ACTION) STRICT;
 CREATE UNIQUE INDEX IF NOT EXISTS `categories_name_unique` ON `categories` (sort_key(`name`));
