@@ -15,7 +15,7 @@ eachDatabase((kind) => {
     const service = new OutboxService()
     before(async function () {
       this.timeout(60_000)
-      await service.start(kind, { OUTBOX_MAX_ATTEMPTS: '1000' })
+      await service.start(kind, { OUTBOX_MAX_ATTEMPTS: '1000', OUTBOX_POLL_INTERVAL: '20ms' })
     })
     after(async function () {
       this.timeout(60_000)
