@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { watch } from 'node:fs'
+import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -125,19 +125,51 @@ const UNWATCHED = /(?:^|[/\\])(?:node_modules|\.[^/\\]*)(?:[/\\]|$)/
 /** Milliseconds that changes are gathered for, since an editor writes several files at once. */
 const GATHERED = 150
 
-/** Calls `changed` after changes of the application's files, one call at a time. */
+/**
+ * Calls `changed` after changes of the application's files, one call at a time. Each folder is watched by itself: Node's
+ * recursive watching loses a file on Linux once an editor has put another in its place by a rename.
+ */
 function watchApplication(folder: string, signal: AbortSignal, changed: (file: string) => Promise<void>): void {
   let timer: NodeJS.Timeout | undefined
   let last = Promise.resolve()
-  const watcher = watch(folder, { recursive: true, signal }, (_event, file) => {
-    if (file === null || !WATCHED.test(file) || UNWATCHED.test(file)) return
+  const report = (file: string): void => {
     clearTimeout(timer)
     timer = setTimeout(() => {
       last = last.then(() => (signal.aborted ? undefined : changed(file)))
     }, GATHERED)
-  })
-  // Where a system cannot watch (too many files, say) everything else still works.
-  watcher.on('error', (error) => process.stderr.write(`Changes of files are not seen: ${error.message}\n`))
+  }
+  const watchers = new Map<string, FSWatcher>()
+  const watchFolder = (path: string): void => {
+    watchers.get(path)?.close()
+    // Where a system cannot watch (too many files, say) everything else still works.
+    try {
+      const watcher = watch(join(folder, path), { signal }, (_event, name) => {
+        if (name === null) return
+        const file = join(path, name)
+        if (UNWATCHED.test(file)) return
+        // A folder that is new, or comes back.
+        if (isFolder(join(folder, file))) watchFolder(file)
+        else if (WATCHED.test(file)) report(file)
+      })
+      watcher.on('error', tellUnwatched)
+      watchers.set(path, watcher)
+      for (const entry of readdirSync(join(folder, path), { withFileTypes: true })) {
+        const below = join(path, entry.name)
+        if (entry.isDirectory() && !UNWATCHED.test(below)) watchFolder(below)
+      }
+    } catch (error) {
+      tellUnwatched(error)
+    }
+  }
+  watchFolder('')
+}
+
+function tellUnwatched(error: unknown): void {
+  process.stderr.write(`Changes of files are not seen: ${error instanceof Error ? error.message : String(error)}\n`)
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 function startRenderer(

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -48,7 +48,7 @@ interface Ran {
 }
 
 describe('an application in a folder of its own', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   let folder = ''
 
   beforeEach(async () => {
@@ -155,9 +155,12 @@ describe('an application in a folder of its own', function () {
     const says = (text: string) => serving.logged((entry) => String(entry['text']).includes(text))
     try {
       await says('Ctrl-C ends everything.')
-      await writeFile(join(folder, 'notes.ts'), NOTES('Mistaken'))
+      await writeFile(join(folder, 'notes.ts.new'), NOTES('Mistaken'))
+      await rename(join(folder, 'notes.ts.new'), join(folder, 'notes.ts'))
       await says('the name must be kebab-case')
-      await writeFile(join(folder, 'notes.ts'), NOTES('notes', "searchable: ['title']"))
+      // As editors do that replace a file.
+      await writeFile(join(folder, 'notes.ts.new'), NOTES('notes', "searchable: ['title']"))
+      await rename(join(folder, 'notes.ts.new'), join(folder, 'notes.ts'))
       await says('catalogue changed')
       const answer = await fetch(`http://127.0.0.1:${http}/notes/paged?search=x`)
       expect([answer.status, answer.headers.get('x-ignored-parameters')]).to.deep.equal([200, null])
