@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { permissionsIn } from '../data-service/auth/claims.js'
 import { readConfig } from '../data-service/config.js'
+import { asksForOwner } from '../data-service/entity/validate-access.js'
 import { checkCatalogue } from '../data-service/entity/validate.js'
 import { readGatewayConfig } from '../gateway/config.js'
 import { loadApplication, type LoadedApplication } from './application.js'
@@ -12,6 +13,14 @@ export async function check(line: CommandLine): Promise<number> {
   const loaded = await loadApplication(line)
   checkApplication(loaded)
   const { entities } = loaded.application
+  const { config } = readConfig(loaded.environment, loaded.application)
+  const owned = entities.filter(asksForOwner).map(({ name }) => name)
+  if (config.ownership.bypassRole === undefined && owned.length > 0) {
+    process.stdout.write(
+      `OWNER_BYPASS_ROLE is not set, and without it requests for ${owned.join(', ')} are answered 500. State it in ` +
+        "`settings`, such as OWNER_BYPASS_ROLE: 'Admin'.\n"
+    )
+  }
   process.stdout.write(`${entities.length} ${entities.length === 1 ? 'entity' : 'entities'}, no mistakes.\n`)
   return 0
 }

@@ -68,11 +68,11 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
       })
       return service
     }
-    const startDataService = (): Service =>
+    const startDataService = (more: readonly string[] = []): Service =>
       add(
         startService('data-service', {
           module: COMMAND_MODULE,
-          args: ['start', 'data-service', '--app', loaded.folder],
+          args: ['start', 'data-service', '--app', loaded.folder, ...more],
           // Both processes would take the one ADMIN_PORT: it is the gateway's.
           environment: { ...environment, ADMIN_PORT: '' },
           readable: how.readable
@@ -105,7 +105,8 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
         // A mistake in the changed file ends the new process, and the next change starts it again.
         restarting = true
         await dataService.stop()
-        dataService = startDataService()
+        // A migration that was written just now is for somebody to read first.
+        dataService = startDataService(['--await-migrations'])
       })
     }
     void serve().catch((error: unknown) => ending.signal.aborted || resolve(String(error)))

@@ -1,6 +1,9 @@
 import { environmentOf, findApplication, loadApplication } from './application.js'
 import { type CommandLine, Failure } from './command.js'
 
+/** The data service waits until somebody else has run the migrations that have not run. */
+export const AWAIT_MIGRATIONS = '--await-migrations'
+
 /**
  * `uniform-rest start gateway` and `uniform-rest start data-service` run one process, with its log in JSON; `--print-config`
  * prints its settings and ends. `uniform-rest start` runs both, for a machine that has no other supervisor.
@@ -17,9 +20,13 @@ export async function start(line: CommandLine): Promise<number> {
   if (role === 'data-service') {
     const { application, environment } = await loadApplication(line)
     const { startDataService } = await import('../data-service/start.js')
-    await startDataService(application, { environment, args })
+    const awaitMigrations = args.includes(AWAIT_MIGRATIONS)
+    const others = args.filter((one) => one !== AWAIT_MIGRATIONS)
+    await startDataService(application, { environment, args: others, awaitMigrations })
     return 0
   }
+  if (role?.startsWith('--') === true)
+    throw new Failure(`Say of which process: uniform-rest start gateway ${role}, or start data-service ${role}.`)
   if (role !== undefined)
     throw new Failure(`There is nothing to start that is called ${JSON.stringify(role)}: gateway or data-service.`)
   const { runTogether } = await import('./run-together.js')

@@ -23,7 +23,7 @@ import { SqlReadStore } from './sql/reads.js'
 import { loadSampleRows } from './sql/sample-rows.js'
 import { checkSchema } from './sql/schema/check-schema.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
-import { migrate } from './sql/schema/migrate.js'
+import { awaitMigrated, migrate } from './sql/schema/migrate.js'
 import { createWriteStore } from './sql/writes.js'
 
 /** Milliseconds between attempts to reach a second store that is down. */
@@ -51,13 +51,21 @@ export async function openStores(
     readonly stopping: AbortSignal
     /** Called after the COMMIT of a transaction that has emitted events. */
     readonly onEmitted: () => void
+    /** Aborted to end the wait for migrations that somebody else has to run; without it they run here. */
+    readonly awaitMigrations: AbortSignal | undefined
   }
 ): Promise<OpenStores> {
-  const { log, stopping, onEmitted } = how
+  const { log, stopping, onEmitted, awaitMigrations: signal } = how
   const { entities, sample } = application
   const first = config.databases.primary
   const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
-  await opening(first, () => migrate(primary, [...engineMigrations, ...application.migrations], log))
+  const migrations = [...engineMigrations, ...application.migrations]
+  const waiting = (names: string): void =>
+    log.warn({ migrations: names }, 'waiting for migrations: read them, and then run `npx uniform-rest migrate`')
+  await opening(first, async () => {
+    if (signal === undefined) await migrate(primary, migrations, log)
+    else await awaitMigrated(primary, migrations, { signal, waiting })
+  })
   await opening(first, () => primary.schema.checkRights())
   await checkSchema(primary, { store: 'primary', setting: first.setting }, entities)
   const loadSample = async (second: Database | undefined): Promise<void> => {

@@ -10,6 +10,7 @@ import type { Application } from './application.js'
 import { openAuthentication } from './auth/authentication.js'
 import { permissionsIn, permissionsOf } from './auth/claims.js'
 import { type DataServiceConfig, readConfig } from './config.js'
+import { asksForOwner } from './entity/validate-access.js'
 import { checkCatalogue } from './entity/validate.js'
 import { type OpenStores, openStores } from './open-stores.js'
 import { OutboxDispatcher } from './outbox/dispatcher.js'
@@ -30,7 +31,16 @@ const DRAIN_TIMEOUT = 10_000
  */
 export async function startDataService(
   application: Application,
-  { environment, args }: { readonly environment: Environment; readonly args: readonly string[] }
+  {
+    environment,
+    args,
+    awaitMigrations = false
+  }: {
+    readonly environment: Environment
+    readonly args: readonly string[]
+    /** Whether pending migrations are waited for, and not run: somebody is to read them first. */
+    readonly awaitMigrations?: boolean
+  }
 ): Promise<void> {
   const task = readArguments(args)
   if (task === 'help') {
@@ -47,6 +57,8 @@ export async function startDataService(
   checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, operations, handlers })
   const stopping = new AbortController()
   const stopped: Promise<readonly unknown[]> = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+  const endOfWait = new AbortController()
+  void stopped.then(() => endOfWait.abort())
   const log = createLogger({ name: 'data-service', level: config.logLevel })
   logGrpc(log)
   await keepDataPrivate(config.dataDir, log)
@@ -56,6 +68,10 @@ export async function startDataService(
         ? 'SAMPLE_DATA is on, and the application has no sample'
         : 'SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public'
     )
+  }
+  const owned = entities.filter(asksForOwner).map(({ name }) => name)
+  if (config.ownership.bypassRole === undefined && owned.length > 0) {
+    log.warn({ resources: owned }, 'OWNER_BYPASS_ROLE is not set: requests for rows of owners are answered 500')
   }
   let isReady = (): boolean => false
   const admin = await openAdmin(config.admin, () => isReady())
@@ -86,7 +102,12 @@ export async function startDataService(
   )
   // Nothing is emitted before the service listens.
   const onEmitted = (): void => dispatcher.wake()
-  const stores = await openStores(config, application, { log, stopping: stopping.signal, onEmitted })
+  const stores = await openStores(config, application, {
+    log,
+    stopping: stopping.signal,
+    onEmitted,
+    awaitMigrations: awaitMigrations ? endOfWait.signal : undefined
+  })
   const authDeps = await authentication.connect(stores.auth)
   const { ownership, maxPageSize, maxExportRows } = config
   const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }

@@ -101,7 +101,7 @@ const compiledCode = unlessUnchanged('dist/.fingerprint', SOURCES, async () => {
 /** Removes the output of deleted sources, which the compiler leaves: a deleted test would still run. */
 function removeOrphans() {
   for (const file of filesUnder('dist')) {
-    const output = /^dist\/(.+)\.js(\.map)?$/.exec(file)
+    const output = /^dist\/(.+?)\.(?:js(?:\.map)?|d\.ts)$/.exec(file)
     const sources = ['ts', 'tsx'].map((kind) => join(projectRoot, `${output?.[1]}.${kind}`))
     if (output !== null && !sources.some((source) => existsSync(source))) rmSync(join(projectRoot, file))
   }

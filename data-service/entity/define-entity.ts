@@ -225,6 +225,11 @@ function joinedOf<R>(
   mistakes: string[]
 ): Joined[] {
   return Object.entries(definitions).map(([name, { through: path, property, field }]) => {
+    // An entity file that no compiler has checked may lack them.
+    if (property === undefined || field === undefined) {
+      mistakes.push(`joined \`${name}\` takes \`through\`, a \`property\` of that resource, and its \`field\`.`)
+      return { name, through: { name: '', to: '', via: standInColumn('') }, further: [], property: '', field: text(1) }
+    }
     const [through = '', ...further] = typeof path === 'string' ? [path] : path
     const reference = references.find((one) => one.name === through)
     if (reference === undefined) {

@@ -10,6 +10,13 @@ import { parameterMistakes as valueMistakes } from './validate-fields.js'
 /** Owner claims are 64-bit integers (contract.md section 6). */
 const OWNER_TYPES: readonly FieldType[] = ['int', 'long']
 
+/** Whether an answer of the entity depends on the owner of rows, so that OWNER_BYPASS_ROLE must be set. */
+export function asksForOwner({ access, writeAccess, ownerFilter }: Entity): boolean {
+  const asks = (one: ReadAccess): boolean =>
+    one.kind === 'ownRows' || ((one.kind === 'anyOf' || one.kind === 'allOf') && one.parts.some(asks))
+  return ownerFilter !== undefined || writeAccess?.kind === 'ownRows' || Object.values(access).some(asks)
+}
+
 /** Mistakes in read access: unknown permissions, owner properties that cannot hold an owner, no access at all. */
 export function accessMistakes(entity: Entity, permissions: readonly string[]): string[] {
   return [

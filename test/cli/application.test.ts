@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { outputRoot, packageRoot } from '../harness/package-root.js'
 import { freePort } from '../runner/free-port.js'
@@ -40,6 +41,10 @@ export const notes = defineEntity({
   ${more}
 })
 `
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await setTimeout(50)
+}
 
 interface Ran {
   readonly code: number
@@ -164,6 +169,15 @@ describe('an application in a folder of its own', function () {
       await says('catalogue changed')
       const answer = await fetch(`http://127.0.0.1:${http}/notes/paged?search=x`)
       expect([answer.status, answer.headers.get('x-ignored-parameters')]).to.deep.equal([200, null])
+      // A migration that was written meanwhile is read first, and run by command.
+      await writeFile(
+        join(folder, 'uniform-rest.config.ts'),
+        CONFIG.replace('[createNotes]', "[createNotes, { name: '002-nothing', steps: [] }]")
+      )
+      await says('waiting for migrations')
+      const env = { DATA_DIR: join(folder, '.data') }
+      expect((await run(['migrate'], env)).code).to.equal(0)
+      await until(async () => (await fetch(`http://127.0.0.1:${http}/health`)).status === 200)
     } finally {
       expect(await serving.stop()).to.equal(0)
     }

@@ -198,9 +198,22 @@ class Differences {
     if (given === undefined) return this.#wanted.defaults.get(name)
     switch (type.kind) {
       case 'boolean':
+        if (given !== 'true' && given !== 'false') this.problems.push(`--default ${name} must be true or false`)
         return given === 'true'
       case 'int':
-        return Number(given)
+        if (/^-?\d{1,10}$/.test(given)) return Number(given)
+        this.problems.push(`--default ${name} must be a whole number, not ${JSON.stringify(given)}`)
+        return 0
+      case 'bigint':
+        if (!/^-?\d{1,19}$/.test(given)) {
+          this.problems.push(`--default ${name} must be a whole number, not ${JSON.stringify(given)}`)
+        }
+        return given
+      case 'decimal':
+        if (!/^-?\d+(?:\.\d+)?$/.test(given)) {
+          this.problems.push(`--default ${name} must be a decimal such as 19.90, not ${JSON.stringify(given)}`)
+        }
+        return given
       default:
         return given
     }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { Umzug, type UmzugStorage } from 'umzug'
@@ -138,6 +139,27 @@ export async function migrate(
       log.info({ migration: name }, 'Migrated')
     })
     await umzug.up()
+  }
+}
+
+/** Milliseconds between two looks for migrations that somebody else runs. */
+const LOOK_AGAIN = 500
+
+/**
+ * Resolves when somebody else has run the migrations. `waiting` gets the names of those that have not run, at first and
+ * whenever they change. Rejects when the signal is aborted.
+ */
+export async function awaitMigrated(
+  database: Database,
+  migrations: readonly Migration[],
+  how: { readonly signal: AbortSignal; readonly waiting: (names: string) => void }
+): Promise<void> {
+  for (let told = ''; ;) {
+    const names = (await pendingMigrations(database, migrations)).map(({ name }) => name).join(', ')
+    if (names === '') return
+    if (names !== told) how.waiting(names)
+    told = names
+    await delay(LOOK_AGAIN, undefined, { signal: how.signal })
   }
 }
 
