@@ -68,12 +68,9 @@ function intersect(decisions: readonly (RowScope | DomainError)[]): RowScope | D
 }
 
 function unite(parts: readonly ReadAccess[], of: Deciding): RowScope | DomainError {
-  const decisions: (RowScope | DomainError)[] = []
-  for (const part of parts) {
-    const decision = decideRows(part, of)
-    if (!(decision instanceof DomainError) && decision.kind === 'all-rows') return allRows
-    decisions.push(decision)
-  }
+  // All parts are asked, so that the order of an entity file decides nothing: a part that is not configured always fails.
+  const decisions = parts.map((part) => decideRows(part, of))
+  if (decisions.some((one) => !(one instanceof DomainError) && one.kind === 'all-rows')) return allRows
   const [first, ...others] = decisions.flatMap((one): Condition[] =>
     one instanceof DomainError || one.kind === 'all-rows' ? [] : [{ allOf: one.conditions }]
   )

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { anonymous, type Caller } from '../../../data-service/entity/caller.js'
-import { everyone, permission } from '../../../data-service/entity/access.js'
+import { anyOf, everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, readOnly, text } from '../../../data-service/entity/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
@@ -208,6 +208,27 @@ describe('row scope', () => {
     const call = { planning: { ...planning, ownership }, caller: owning(7n).caller }
     expect(errorOf(() => scope(call)).code).to.equal('configuration')
     expect(planList({ resource: 'things', shape: null, unplaced: null }, call).scope.kind).to.equal('all-rows')
+  })
+
+  it('fails as a configuration error wherever the rule of owners stands among several', () => {
+    const fields = { id: readOnly(int()), name: text(20), ownerId: int() }
+    const common = { description: 'Shelves.', label: 'name', filterable: [], sortable: [] } as const
+    const parts = [permission('shelves:manage'), ownRows('ownerId')] as const
+    const shelves = [anyOf(...parts), anyOf(...parts.toReversed())].map((read, index) =>
+      defineEntity({ ...common, name: `shelves-${index}`, fields, access: { read } })
+    )
+    const caller = { ...owning(7n).caller, permissions: new Set(['shelves:manage']) } as Caller
+    for (const [bypassRole, told] of [
+      [undefined, 'configuration'],
+      ['Admin', 'all-rows']
+    ] as const) {
+      const ownership = { bypassRole, parameterName: 'id' }
+      const call = { planning: { ...planning, catalogue: makeCatalogue(shelves), ownership }, caller }
+      for (const { name } of shelves) {
+        const plan = (): unknown => planList({ resource: name, shape: null, unplaced: null }, call).scope.kind
+        expect(bypassRole === undefined ? errorOf(plan).code : plan(), `${name} ${bypassRole}`).to.equal(told)
+      }
+    }
   })
 
   it('of a reference is what the caller could read by id', () => {
