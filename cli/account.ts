@@ -6,7 +6,7 @@ import type { Account, OutsideIdentity } from '../data-service/auth/accounts.js'
 import { type AccountAdministration, AccountMistake, parseOwner } from '../data-service/auth/administration.js'
 import { withAccounts } from '../data-service/commands.js'
 import { loadApplication } from './application.js'
-import { type CommandLine, Failure } from './command.js'
+import { type CommandLine, Failure, printable } from './command.js'
 
 /** `uniform-rest account <command>`: the accounts of the database, whether the service runs or not (docs/accounts.md). */
 export async function account(line: CommandLine): Promise<number> {
@@ -161,7 +161,7 @@ async function add(console: AccountConsole, { email, options }: AccountRequest):
   await accounts.checkNew(wanted)
   const password = options['no-password'] === true ? undefined : await readPassword(console)
   const added = await accounts.add(wanted, password)
-  output.write(`Added ${added.email}: ${describe(added)}.\n`)
+  writeLine(output, `Added ${added.email}: ${describe(added)}.`)
 }
 
 async function list({ accounts, output }: AccountConsole, { options }: AccountRequest): Promise<void> {
@@ -180,10 +180,10 @@ async function list({ accounts, output }: AccountConsole, { options }: AccountRe
       disabledAt: one.disabledAt === null ? null : new Date(one.disabledAt).toISOString(),
       identities: one.identities
     }))
-    output.write(`${JSON.stringify(shown, null, 2)}\n`)
+    output.write(`${printableJson(JSON.stringify(shown, null, 2))}\n`)
     return
   }
-  const width = Math.max(0, ...all.map(({ email }) => email.length))
+  const width = Math.max(0, ...all.map(({ email }) => printable(email).length))
   for (const one of all) {
     const states = [
       ...(one.passwordHash === null ? ['no password'] : []),
@@ -191,55 +191,55 @@ async function list({ accounts, output }: AccountConsole, { options }: AccountRe
       ...one.identities.map((identity) => `linked to ${identityText(identity)}`),
       ...(one.disabledAt === null ? [] : [`disabled since ${new Date(one.disabledAt).toISOString()}`])
     ]
-    output.write(`${one.email.padEnd(width)}  ${[describe(one), ...states].join(', ')}\n`)
+    writeLine(output, `${printable(one.email).padEnd(width)}  ${[describe(one), ...states].join(', ')}`)
   }
   if (all.length === 0) output.write('There are no accounts. `uniform-rest account add <email>` makes one.\n')
 }
 
 async function disable({ accounts, output }: AccountConsole, { email }: AccountRequest): Promise<void> {
   const { account, sessions } = await accounts.disable(email)
-  output.write(`Disabled ${account.email}, and ended ${counted(sessions)}. ${OUTLIVES}\n`)
+  writeLine(output, `Disabled ${account.email}, and ended ${counted(sessions)}. ${OUTLIVES}`)
 }
 
 async function enable({ accounts, output }: AccountConsole, { email }: AccountRequest): Promise<void> {
   const account = await accounts.enable(email)
-  output.write(`${account.email} ${account.disabledAt === null ? 'was not disabled' : 'can log in again'}.\n`)
+  writeLine(output, `${account.email} ${account.disabledAt === null ? 'was not disabled' : 'can log in again'}.`)
 }
 
 async function setPassword(console: AccountConsole, { email }: AccountRequest): Promise<void> {
   const { accounts, output } = console
   await accounts.get(email)
   const { account, sessions } = await accounts.setPassword(email, await readPassword(console))
-  output.write(`Set the password of ${account.email}, and ended ${counted(sessions)}. ${OUTLIVES}\n`)
+  writeLine(output, `Set the password of ${account.email}, and ended ${counted(sessions)}. ${OUTLIVES}`)
 }
 
 async function setRoles({ accounts, output }: AccountConsole, { email, rest }: AccountRequest): Promise<void> {
   const { account, before, after } = await accounts.setRoles(email, rest)
-  output.write(`${account.email} has ${rolesText(after)}; it had ${rolesText(before)}. ${NEXT_REFRESH}\n`)
+  writeLine(output, `${account.email} has ${rolesText(after)}; it had ${rolesText(before)}. ${NEXT_REFRESH}`)
 }
 
 async function setClaims({ accounts, output }: AccountConsole, { email, rest }: AccountRequest): Promise<void> {
   const { account, before, after } = await accounts.setClaims(email, parseClaims(rest))
-  output.write(`${account.email} has ${claimsText(after)}; it had ${claimsText(before)}. ${NEXT_REFRESH}\n`)
+  writeLine(output, `${account.email} has ${claimsText(after)}; it had ${claimsText(before)}. ${NEXT_REFRESH}`)
 }
 
 async function setOwner({ accounts, output }: AccountConsole, { email, rest }: AccountRequest): Promise<void> {
   const [text, ...others] = rest
   if (others.length > 0) throw new AccountMistake('An account has one owner at most.')
   const { account, before, after } = await accounts.setOwner(email, text === undefined ? null : parseOwner(text))
-  output.write(`${account.email} has ${ownerText(after)}; it had ${ownerText(before)}. ${NEXT_REFRESH}\n`)
+  writeLine(output, `${account.email} has ${ownerText(after)}; it had ${ownerText(before)}. ${NEXT_REFRESH}`)
 }
 
 async function link({ accounts, output }: AccountConsole, { email, options }: AccountRequest): Promise<void> {
   const identity = identityIn(options)
   const isNew = await accounts.link(email, identity)
-  output.write(`${email} ${isNew ? 'is now' : 'was already'} linked to ${identityText(identity)}.\n`)
+  writeLine(output, `${email} ${isNew ? 'is now' : 'was already'} linked to ${identityText(identity)}.`)
 }
 
 async function unlink({ accounts, output }: AccountConsole, { email, options }: AccountRequest): Promise<void> {
   const identity = identityIn(options)
   await accounts.unlink(email, identity)
-  output.write(`${email} is no longer linked to ${identityText(identity)}. Its sessions go on.\n`)
+  writeLine(output, `${email} is no longer linked to ${identityText(identity)}. Its sessions go on.`)
 }
 
 function identityIn({ issuer, subject }: AccountRequest['options']): OutsideIdentity {
@@ -307,6 +307,18 @@ async function firstLine(input: Readable): Promise<string> {
     lines.close()
   }
   throw new AccountMistake('A password is needed: as the one line of standard input, or typed into a terminal.')
+}
+
+/** What is stored may hold characters that a terminal obeys, or that make one address look like another. */
+function writeLine(output: Writable, line: string): void {
+  output.write(`${printable(line)}\n`)
+}
+
+/** The same JSON, with escapes in place of the characters that are not printable. */
+function printableJson(text: string): string {
+  return text.replace(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu, (one) =>
+    one.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  )
 }
 
 function describe({ name, roles, owner, claims }: Account): string {

@@ -17,3 +17,11 @@ export type Command = (line: CommandLine) => Promise<number>
 export class Failure extends Error {
   override readonly name = 'Failure'
 }
+
+/** Control, format and other characters that are no text, and separators of lines: a terminal might obey them. */
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
+
+/** With `\u{...}` in place of each character that is not printable. */
+export function printable(value: string): string {
+  return value.replace(UNPRINTABLE, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
+}

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from '../shared/settings.js'
-import { Failure } from './command.js'
+import { Failure, printable } from './command.js'
 
 /** Milliseconds that a process has to end after SIGTERM. */
 const STOP_TIMEOUT = 10_000
@@ -169,9 +169,6 @@ async function answers(url: string, signal: AbortSignal): Promise<boolean> {
 
 const SHOWN_ELSEWHERE = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'v', 'err'])
 
-/** Control, format and other characters that are no text, and separators of lines: a terminal might obey them. */
-const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
-
 /** A line of pino's JSON; null for any other line. */
 function parseLogLine(line: string): Readonly<Record<string, unknown>> | null {
   if (!line.startsWith('{')) return null
@@ -202,9 +199,4 @@ function stackOf(error: unknown): string {
 
 function textOf(value: unknown): string {
   return printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
-}
-
-/** With `\u{...}` in place of each character that is not printable. */
-function printable(value: string): string {
-  return value.replace(UNPRINTABLE, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
 }

@@ -37,6 +37,23 @@ export function accountKey(email: string): Buffer {
   return createHash('sha256').update(email.normalize('NFC').toLowerCase().normalize('NFC')).digest()
 }
 
+/** Characters (RFC 5321 section 4.5.3.1.3). */
+export const MAX_EMAIL = 254
+
+/**
+ * One `@` with text on both sides, as every address has (RFC 5321 section 4.1.2). The mail server decides about the rest.
+ * Control and format characters could make one address look like another. Half surrogate pairs have no form in UTF-8.
+ */
+const EMAIL = /^[^\s@\p{Cc}\p{Cf}\p{Surrogate}]+@[^\s@\p{Cc}\p{Cf}\p{Surrogate}]+$/u
+
+/** Whether a new account can have the text as its e-mail address. */
+export function isEmail(text: string): boolean {
+  return text.length <= MAX_EMAIL && EMAIL.test(text)
+}
+
+/** Characters that the table of accounts holds. */
+export const MAX_NAME = 200
+
 /** Recent login attempts under one key, as epoch milliseconds. */
 export interface LoginAttempts {
   readonly failed: readonly number[]

@@ -6,11 +6,13 @@ import {
   type Account,
   type AuthStore,
   type AuthUnit,
+  isEmail,
+  MAX_EMAIL,
+  MAX_NAME,
   type OutsideIdentity,
   type StoredAccount
 } from './accounts.js'
 import { isReservedClaim } from './claims.js'
-import { MAX_EMAIL } from './login.js'
 import { passwordMistake, type Passwords } from './passwords.js'
 
 /** What an operator asked for and cannot have. The message is a sentence for the operator. */
@@ -211,17 +213,14 @@ function alreadyThere({ email }: Account): AccountMistake {
   return new AccountMistake(`There is an account ${email} already.`)
 }
 
-/** Characters, as the columns have them. */
-const MAX_NAME = 200
+/** Characters, as the column has them. */
 const MAX_ROLE = 64
 
-/** One `@` with text on both sides, as every address has (RFC 5321 section 4.1.2). The mail server decides about the rest. */
-const EMAIL = /^[^@\s]+@[^@\s]+$/
 /** Control characters, and half surrogate pairs, which have no form in UTF-8. */
 const UNPRINTABLE = /[\p{Cc}\p{Surrogate}]/u
 
 function checkEmail(email: string): void {
-  if (!EMAIL.test(email) || UNPRINTABLE.test(email) || email.length > MAX_EMAIL) {
+  if (!isEmail(email)) {
     throw new AccountMistake(
       `An e-mail address such as ada@example.com, of at most ${MAX_EMAIL} characters, is needed, not ${JSON.stringify(email)}.`
     )

@@ -9,7 +9,7 @@ import type { PublishedIssuer } from './signing-keys.js'
 /** Who an ID token is about. `email` and `name` are what the provider says, and no proof of anything. */
 export interface VerifiedIdentity extends OutsideIdentity {
   readonly email: string | undefined
-  /** Whether the provider itself says that it has not checked the address. */
+  /** Whether the provider says of `email_verified` anything but true. A provider that says nothing is believed. */
   readonly isEmailUnverified: boolean
   readonly name: string | undefined
   /** Epoch milliseconds from which on verifyIdToken rejects the token. */
@@ -74,7 +74,7 @@ export async function verifyIdToken(
     subject,
     email: textOf(claims['email']),
     // Some providers send it as a string.
-    isEmailUnverified: claims['email_verified'] === false || claims['email_verified'] === 'false',
+    isEmailUnverified: ![undefined, true, 'true'].some((one) => one === claims['email_verified']),
     name: textOf(claims['name']),
     staleAt: (iat + MAX_AGE + TOLERANCE) * 1000
   }

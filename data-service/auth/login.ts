@@ -3,7 +3,7 @@ import type { LoginRequest__Output } from '../../shared/gen/auth/v1/LoginRequest
 import type { LoginResponse } from '../../shared/gen/auth/v1/LoginResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
 import { Violations } from '../plan/violations.js'
-import type { AuthUnit, Family, StoredAccount } from './accounts.js'
+import { type AuthUnit, type Family, MAX_EMAIL, type StoredAccount } from './accounts.js'
 import type { AuthDeps } from './authentication.js'
 import { checkClientAddress, checkText, countedAddress } from './counted-attempts.js'
 import type { PasswordCheck } from './password-check.js'
@@ -11,9 +11,6 @@ import { MAX_PASSWORD } from './passwords.js'
 import { parseRefreshToken, tokenKeys } from './refresh-token.js'
 import { openFamily, sessionId, sessionOf } from './sessions.js'
 import { ownSubject, trail } from './trail.js'
-
-/** The longest address that RFC 5321 allows. */
-export const MAX_EMAIL = 254
 
 interface Credentials {
   readonly email: string

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { parseKeySet, type VerificationKey } from '../../shared/access-token.js'
+import { boundedText } from '../../shared/bounded-text.js'
 import { KeyCache, keysUnavailable } from '../../shared/key-cache.js'
 import type { OutsideClaims } from './claims.js'
 import type { PublishedIssuer } from './signing-keys.js'
@@ -96,7 +97,6 @@ async function settledWithin(milliseconds: number, promise: Promise<void>): Prom
 
 /** Milliseconds in which the whole key set must arrive. */
 const FETCH_TIMEOUT = 5000
-const MAX_BYTES = 256 * 1024
 
 /**
  * Fetches a JSON Web Key Set (RFC 7517) and returns its keys by key id (see parseKeySet). Rejects for a redirect, for a
@@ -118,16 +118,4 @@ export async function fetchText(uri: string, accept: string): Promise<string> {
     throw new Error(`the issuer answered ${response.status}`)
   }
   return await boundedText(response)
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  const body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = response.body ?? []
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > MAX_BYTES) throw new Error(`the key set is larger than ${MAX_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

@@ -6,11 +6,11 @@ import type { SignInResponse } from '../../shared/gen/auth/v1/SignInResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
 import { Violations } from '../plan/violations.js'
 import { identityKey, lockIdentity } from './account-links.js'
-import { accountKey, type AuthUnit, type StoredAccount } from './accounts.js'
+import { accountKey, type AuthUnit, isEmail, MAX_NAME, type StoredAccount } from './accounts.js'
 import type { AuthDeps } from './authentication.js'
 import { checkClientAddress, countedAddress, type CountedAttempts, Rejected } from './counted-attempts.js'
 import { type VerifiedIdentity, verifyIdToken } from './id-tokens.js'
-import { endReplaced, logReplaced, MAX_EMAIL } from './login.js'
+import { endReplaced, logReplaced } from './login.js'
 import { openFamily, sessionId, sessionOf, whyUnusable } from './sessions.js'
 import { ownSubject, trail } from './trail.js'
 
@@ -122,11 +122,6 @@ async function linkedAccount(
   return { account, isNew: false }
 }
 
-/** Characters that the table of accounts holds. */
-const MAX_NAME = 200
-/** One `@` between visible characters. What is before it may hold nearly anything, so no more is checked. */
-const EMAIL = /^[^\s@\p{Cc}\p{Surrogate}]+@[^\s@\p{Cc}\p{Surrogate}]+$/u
-
 /**
  * A new account for an identity that is linked to none, if OIDC_NEW_ACCOUNT_ROLE says so. It is never joined to an account
  * that has the e-mail address already: the provider's word is no proof that the address is the person's own.
@@ -135,7 +130,7 @@ async function createAccount(unit: AuthUnit, identity: VerifiedIdentity, deps: A
   const role = deps.outsideSignIn?.newAccountRole
   if (role === undefined) throw new Rejected(NO_ACCOUNT, 'no account is linked')
   const { issuer, subject, email, name } = identity
-  if (email === undefined || email.length > MAX_EMAIL || !EMAIL.test(email)) {
+  if (email === undefined || !isEmail(email)) {
     throw new Rejected('The provider names no e-mail address for the new account.', 'no e-mail address in the ID token')
   }
   if (identity.isEmailUnverified) {
@@ -147,10 +142,7 @@ async function createAccount(unit: AuthUnit, identity: VerifiedIdentity, deps: A
   await unit.insertAccount({
     email,
     emailKey,
-    name:
-      name !== undefined && name.length <= MAX_NAME && !/[\0\p{Surrogate}]/u.test(name)
-        ? name
-        : email.slice(0, MAX_NAME),
+    name: storableName(name ?? '') || storableName(email),
     roles: [role],
     owner: null,
     claims: {},
@@ -162,6 +154,14 @@ async function createAccount(unit: AuthUnit, identity: VerifiedIdentity, deps: A
   if (account === undefined) throw new TypeError('The account that was just added is there')
   await unit.addLink({ issuer, subject, key: identityKey(identity), accountId: account.id, createdAt: deps.now() })
   return account
+}
+
+/** Control and format characters, separators of lines, and half surrogate pairs. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu
+
+/** The name as an account stores it; empty if nothing of it can be seen. A pair that is cut through is left out. */
+function storableName(name: string): string {
+  return name.slice(0, MAX_NAME).replace(UNPRINTABLE, ' ').trim()
 }
 
 const NOT_VALID = 'The sign-in is not valid, or not any more. Begin again.'

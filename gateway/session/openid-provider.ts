@@ -1,4 +1,5 @@
 import type * as openIdClient from 'openid-client'
+import { boundedText } from '../../shared/bounded-text.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import type { OpenIdClient } from '../../shared/openid-settings.js'
@@ -137,11 +138,12 @@ export class OpenIdProvider {
   async #discover(): Promise<Discovered> {
     const { issuer, clientId, clientSecret, clientAuthentication } = this.#settings
     const client = await import('openid-client')
-    const { allowInsecureRequests, ClientSecretBasic, ClientSecretPost, discovery, None } = client
+    const { allowInsecureRequests, ClientSecretBasic, ClientSecretPost, customFetch, discovery, None } = client
     const authentications = { client_secret_basic: ClientSecretBasic, client_secret_post: ClientSecretPost }
     const authentication = clientSecret === undefined ? None() : authentications[clientAuthentication](clientSecret)
     const configuration = await discovery(new URL(issuer), clientId, {}, authentication, {
       timeout: TIMEOUT,
+      [customFetch]: boundedFetch,
       // The settings take http for an issuer on this machine only.
       execute: issuer.startsWith('http:') ? [allowInsecureRequests] : []
     })
@@ -149,6 +151,14 @@ export class OpenIdProvider {
     if (configuration.serverMetadata().issuer !== issuer) throw anotherIssuer(this.#log)
     return { client, configuration, freshUntil: this.#now() + FRESH }
   }
+}
+
+/** Reads the whole answer, at most 256 KiB of it: openid-client has no limit of its own. Redirects are not followed. */
+async function boundedFetch(url: string, options: openIdClient.CustomFetchOptions): Promise<Response> {
+  const response = await fetch(url, options as RequestInit) // but for shared memory, which is never sent
+  const text = await boundedText(response)
+  // Responses of status 204 and others must not have a body, not even an empty one.
+  return new Response(response.body === null ? null : text, response)
 }
 
 /** The claims that a scope asks for (OpenID Connect Core section 5.4) and that a new account is made of. */
@@ -169,7 +179,9 @@ function wantedClaims(scope: string): { readonly claims?: string } {
 const NOT_VALID: readonly unknown[] = [
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
-  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED'
+  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
+  // An ID token with critical header parameters (RFC 7515 section 4.1.11), or one that is encrypted.
+  'OAUTH_UNSUPPORTED_OPERATION'
 ]
 
 /** The code of openid-client's error for metadata of another issuer. */

@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { type AccountConsole, parseAccountArguments, parseClaims } from '../../cli/account.js'
-import type { Account } from '../../data-service/auth/accounts.js'
+import { type Account, accountKey } from '../../data-service/auth/accounts.js'
 import { AccountAdministration, checkClaims, knownRoles, parseOwner } from '../../data-service/auth/administration.js'
 import { AuthHarness, rejectionOf } from '../data-service/auth/auth-harness.js'
 
@@ -235,6 +235,43 @@ describe('a command of account', () => {
       expect(rejection, password).to.include({ code: 'auth.invalid-credentials' })
     }
     expect((await runOn(Readable.from(['']), 'list')).output).to.match(/outside@example\.com .*no password/)
+  })
+
+  it('takes no address with characters that cannot be seen', async () => {
+    for (const email of ['x\u202e@example.com', 'x@\u200bexample.com', 'x\u0007@example.com', 'x\ud800@example.com']) {
+      const { failure } = await runOn(Readable.from(['']), 'add', email, '--no-password')
+      expect(failure, JSON.stringify(email)).to.have.property('message').which.includes('An e-mail address such as')
+    }
+  })
+
+  it('prints nothing that a terminal might obey, whatever is stored', async () => {
+    const email = 'x\u202e\u009b@example.com'
+    const name = '\u001b[2JEve\n\u{e0001}'
+    await harness.replica().by.store.transaction(new AbortController().signal, (unit) =>
+      unit.insertAccount({
+        email,
+        emailKey: accountKey(email),
+        name,
+        roles: [],
+        owner: null,
+        claims: { note: 'a\u2028b' },
+        passwordHash: null,
+        isSample: false,
+        createdAt: 0
+      })
+    )
+    const { output } = await runOn(Readable.from(['']), 'list')
+    expect(output).to.match(
+      /^x\\u\{202e\}\\u\{9b\}@example\.com {2}\\u\{1b\}\[2JEve\\u\{a\}\\u\{e0001\}, .*a\\u\{2028\}b/m
+    )
+    const asJson = (await runOn(Readable.from(['']), 'list', '--json')).output
+    for (const text of [output, asJson]) expect(text.replaceAll('\n', '')).to.match(/^[^\p{C}\p{Zl}\p{Zp}]*$/u)
+    const listed = JSON.parse(asJson) as readonly Account[]
+    expect(listed.find((one) => one.email === email)).to.deep.include({ name, claims: { note: 'a\u2028b' } })
+    // The commands that name an account say what is stored, too.
+    expect((await runOn(Readable.from(['']), 'enable', email)).output).to.equal(
+      'x\\u{202e}\\u{9b}@example.com was not disabled.\n'
+    )
   })
 
   it('keeps roles and claims to what a cookie holds', async () => {

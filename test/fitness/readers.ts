@@ -410,7 +410,8 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'ownerParameter TlsCertificates channelCredentials serverCredentials followFiles stateOf ' +
     'isSecureUrl metadataUrl readOpenIdClient isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
-  'requests and bytes that are counted and handed on': 'checkBodyLength FairSemaphore startAdminServer healthPages',
+  'requests and bytes that are counted and handed on':
+    'boundedText checkBodyLength FairSemaphore startAdminServer healthPages',
   'numbers and values that are parsed already':
     'parseCustom fieldOfParts isOfParts isArray isObject isWithin formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':

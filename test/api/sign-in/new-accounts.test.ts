@@ -82,12 +82,43 @@ describeSignIn('sign-in with accounts for everybody, as a public client,', { set
 
   it('makes no account without an address that could be one, or that the provider has not checked', async () => {
     const before = await accounts()
-    for (const [at, person] of [{}, { email: 'no address' }, { email: `${'x'.repeat(250)}@example.com` }].entries()) {
+    const people = [
+      {},
+      { email: 'no address' },
+      { email: `${'x'.repeat(250)}@example.com` },
+      // A terminal shows it as another address.
+      { email: 'x\u202emoc.elpmaxe@example.com' },
+      { email: 'x\u009b2J@example.com' },
+      { email: 'x\u200b@example.com' }
+    ]
+    for (const [at, person] of people.entries()) {
       stack.provider.people.set(`nameless-${at}`, person)
       expectRejected((await stack.signIn(`nameless-${at}`)).answer, /names no e-mail address/)
     }
-    stack.provider.people.set('unchecked', { email: 'unchecked@example.com', email_verified: false })
-    expectRejected((await stack.signIn('unchecked')).answer, /has not verified your e-mail address/)
+    for (const [at, email_verified] of [false, 'false', 'False', 'TRUE', '', 0, 1, null, [true]].entries()) {
+      stack.provider.people.set(`unchecked-${at}`, { email: 'unchecked@example.com', email_verified })
+      expectRejected((await stack.signIn(`unchecked-${at}`)).answer, /has not verified your e-mail address/)
+    }
     expect(await accounts()).to.deep.equal(before)
+  })
+
+  it('takes the text "true" for an address that the provider has checked', async () => {
+    stack.provider.people.set('text', { email: 'text@example.com', email_verified: 'true' })
+    expect(claimsOf((await stack.signIn('text')).answer)).to.include({ sub: 'text@example.com' })
+  })
+
+  it('stores a name without the characters that cannot be seen, up to 200', async () => {
+    for (const [at, [name, stored]] of (
+      [
+        ['\u001b[2JEve\u202e\u2028Zoë\u0085', '[2JEve  Zoë'],
+        ['\u200b\u202e', 'name-1@example.com'],
+        [`${'n'.repeat(199)}🎈`, 'n'.repeat(199)],
+        ['n'.repeat(1000), 'n'.repeat(200)]
+      ] as const
+    ).entries()) {
+      const email = `name-${at}@example.com`
+      stack.provider.people.set(`name-${at}`, { email, name })
+      expect(claimsOf((await stack.signIn(`name-${at}`)).answer)).to.include({ sub: email, name: stored })
+    }
   })
 })

@@ -6,7 +6,8 @@ import { closeLocally, listenLocally } from '../../harness/local-server.js'
 /** What the provider says of a person, by the name under which the person logs in there, which is the subject. */
 export interface Person {
   readonly email?: string
-  readonly email_verified?: boolean
+  /** A boolean, at providers that keep to the standard. */
+  readonly email_verified?: unknown
   readonly name?: string
 }
 

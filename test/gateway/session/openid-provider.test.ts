@@ -15,6 +15,10 @@ const SECRETS = { state: 'the-state', nonce: 'the-nonce', verifier: 'the-verifie
 const PARAMS = { code: 'the-code', state: 'the-state', issuer: undefined }
 const REDIRECT = 'https://shop.example/auth/callback'
 const HOUR = 60 * 60_000
+/** An ID token that only a client that knows the parameter could check (RFC 7515 section 4.1.11). */
+const CRITICAL = `${[{ alg: 'RS256', crit: ['unknown'], unknown: true }, {}]
+  .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+  .join('.')}.AAAA`
 
 /** What real providers do not do at will: wrong, broken and missing answers. */
 describe('an OpenID provider', () => {
@@ -91,6 +95,7 @@ describe('an OpenID provider', () => {
     'a page': () => ({ body: '<p>Be back soon' }),
     'no JSON': () => ({ headers: { 'content-type': 'application/json' }, body: 'the-code' }),
     'JSON of another kind': () => ({ body: { hello: 'the-code' } }),
+    'too large': () => ({ body: { ...(metadata.body as object), x: 'the-code'.repeat(32 * 1024) } }),
     'a redirect': () => ({ status: 302, headers: { location: 'http://127.0.0.1:9/' }, body: '' })
   })) {
     it(`whose metadata is ${what} is 503, and is asked again`, async () => {
@@ -102,6 +107,27 @@ describe('an OpenID provider', () => {
       await provider.authorizationUrl(REDIRECT, SECRETS)
     })
   }
+
+  it('that sends its metadata without end is 503, and is heard no longer than 256 KiB', async () => {
+    const sent = await new Promise<number>((resolve, reject) => {
+      server.removeAllListeners('request')
+      server.on('request', (_request, response: ServerResponse) => {
+        const chunk = Buffer.alloc(64 * 1024, ' ')
+        response.writeHead(200, { 'content-type': 'application/json' })
+        const send = (): void => {
+          while (response.write(chunk));
+        }
+        response.on('drain', send)
+        response.on('close', () => resolve(response.socket?.bytesWritten ?? 0))
+        send()
+      })
+      rejection(provider.authorizationUrl(REDIRECT, SECRETS)).then((error) => {
+        if (error.code !== 'upstream.unavailable') reject(error)
+      }, reject)
+    })
+    // What the buffers of the connection take is written too.
+    expect(sent).to.be.lessThan(32 * 1024 * 1024)
+  })
 
   it('of another issuer than the setting has, be it by a slash at the end, is a configuration error', async () => {
     for (const other of [`${issuer}/`, 'https://other.example']) {
@@ -130,10 +156,21 @@ describe('an OpenID provider', () => {
     ['temporarily_unavailable', { status: 400, body: { error: 'temporarily_unavailable' } }, 'upstream.unavailable'],
     ['an error of its own', { status: 500, body: { error: told } }, 'upstream.unavailable'],
     ['a page', { status: 502, body: '<p>the-code' }, 'upstream.unavailable'],
+    ['a token response that is too large', { body: { x: 'the-code'.repeat(32 * 1024) } }, 'upstream.unavailable'],
+    [
+      'an error that is too large',
+      { status: 400, body: { error: 'invalid_grant', x: 'x'.repeat(2 ** 18) } },
+      'upstream.unavailable'
+    ],
     ['no ID token', { body: { access_token: 'x', token_type: 'bearer' } }, 'auth.invalid-credentials'],
     [
       'an ID token that is none',
       { body: { access_token: 'x', token_type: 'bearer', id_token: 'the-code' } },
+      'auth.invalid-credentials'
+    ],
+    [
+      'an ID token with a critical header parameter',
+      { body: { access_token: 'x', token_type: 'bearer', id_token: CRITICAL } },
       'auth.invalid-credentials'
     ]
   ] as const satisfies readonly (readonly [string, Reply, string])[]) {
