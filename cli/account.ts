@@ -1,9 +1,13 @@
-import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { read as prompt } from 'read'
-import type { Account, OutsideIdentity } from '../data-service/auth/accounts.js'
-import { type AccountAdministration, AccountMistake, parseOwner } from '../data-service/auth/administration.js'
+import { type Account, MAX_NAME, type OutsideIdentity } from '../data-service/auth/accounts.js'
+import {
+  type AccountAdministration,
+  AccountMistake,
+  MAX_SIZE,
+  parseOwner
+} from '../data-service/auth/administration.js'
 import { withAccounts } from '../data-service/commands.js'
 import { loadApplication } from './application.js'
 import { type CommandLine, Failure, printable } from './command.js'
@@ -153,7 +157,7 @@ async function add(console: AccountConsole, { email, options }: AccountRequest):
   const { accounts, output } = console
   const wanted: Account = {
     email,
-    name: typeof options['name'] === 'string' ? options['name'] : (email.split('@')[0] ?? email),
+    name: typeof options['name'] === 'string' ? options['name'] : defaultName(email),
     roles: texts(options['role']),
     owner: typeof options['owner'] === 'string' ? parseOwner(options['owner']) : null,
     claims: parseClaims(texts(options['claim']))
@@ -162,6 +166,12 @@ async function add(console: AccountConsole, { email, options }: AccountRequest):
   const password = options['no-password'] === true ? undefined : await readPassword(console)
   const added = await accounts.add(wanted, password)
   writeLine(output, `Added ${added.email}: ${describe(added)}.`)
+}
+
+/** What is before the `@`, as far as a name is long, and never with half a surrogate pair at its end. */
+function defaultName(email: string): string {
+  const [local = ''] = email.split('@')
+  return local.slice(0, MAX_NAME).replace(/\p{Surrogate}$/u, '')
 }
 
 async function list({ accounts, output }: AccountConsole, { options }: AccountRequest): Promise<void> {
@@ -271,6 +281,10 @@ export function parseClaims(args: readonly string[]): Account['claims'] {
 }
 
 function parseJson(name: string, text: string): unknown {
+  // Before it is parsed: what is nested deeper could not be walked through.
+  if (Buffer.byteLength(text) > MAX_SIZE) {
+    throw new AccountMistake(`The claim ${name} is longer than ${MAX_SIZE} bytes of JSON.`)
+  }
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -299,15 +313,27 @@ async function readPassword({ input, questions }: AccountConsole): Promise<strin
   return password
 }
 
+/** Without a byte order mark. Bytes that are no UTF-8 are rejected: all of them would become the same character. */
 async function firstLine(input: Readable): Promise<string> {
-  const lines = createInterface({ input, crlfDelay: Infinity })
-  try {
-    for await (const line of lines) return line
-  } finally {
-    lines.close()
+  const chunks: Buffer[] = []
+  for await (const chunk of input as AsyncIterable<Buffer | string>) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    const end = bytes.findIndex((byte) => byte === LINE_FEED || byte === CARRIAGE_RETURN)
+    chunks.push(end < 0 ? bytes : bytes.subarray(0, end))
+    if (end >= 0) break
   }
-  throw new AccountMistake('A password is needed: as the one line of standard input, or typed into a terminal.')
+  if (chunks.length === 0) {
+    throw new AccountMistake('A password is needed: as the one line of standard input, or typed into a terminal.')
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch (error) {
+    throw new AccountMistake('The password on standard input is not UTF-8: nothing was changed.', { cause: error })
+  }
 }
+
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
 
 /** What is stored may hold characters that a terminal obeys, or that make one address look like another. */
 function writeLine(output: Writable, line: string): void {

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { parseEnv } from 'node:util'
 import type { Application } from '../data-service/application.js'
 import type { Environment } from '../shared/settings.js'
 import { type CommandLine, Failure } from './command.js'
+import { readDotEnv } from './dot-env.js'
 
 /** An application as it was found, with the settings in force. */
 export interface LoadedApplication {
@@ -56,16 +56,11 @@ function isApplication(value: unknown): value is Application {
   )
 }
 
-/** The environment with what `.env` of the working directory adds. A blank setting counts as unset. */
+/** The environment with what `.env` of the working directory adds. A blank setting counts as unset. Throws a Failure. */
 export function environmentOf(environment: Environment): Environment {
-  return { ...set(dotEnv()), ...set(environment) }
+  return { ...set(readDotEnv(join(process.cwd(), '.env'))), ...set(environment) }
 }
 
 function set(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''))
-}
-
-function dotEnv(): Environment {
-  const file = join(process.cwd(), '.env')
-  return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
 }

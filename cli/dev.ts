@@ -1,8 +1,9 @@
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Environment } from '../shared/settings.js'
 import { loadApplication, type LoadedApplication } from './application.js'
 import type { CommandLine } from './command.js'
+import { packageFolder } from './package.js'
 import { runTogether, type Running } from './run-together.js'
 
 /** `uniform-rest dev`: both processes with settings for a first look, and the data service again after each change of a file. */
@@ -30,7 +31,8 @@ function keyRing(dataDir: string): string {
 }
 
 /** What a newcomer needs once everything serves. */
-function welcome({ base, dataService, hasRenderer }: Running, { application, environment }: LoadedApplication): string {
+function welcome({ base, dataService, hasRenderer }: Running, loaded: LoadedApplication): string {
+  const { application, environment } = loaded
   const { entities, sample } = application
   const [first] = entities
   const tried = environment['SAMPLE_DATA'] === 'true' && sample !== undefined
@@ -41,8 +43,8 @@ function welcome({ base, dataService, hasRenderer }: Running, { application, env
     `  Docs   ${base}/docs  and, as OpenAPI, ${base}/openapi.json`,
     `  gRPC   ${dataService}`,
     '',
-    `  An account of your own: ${command('account', environment['DATA_DIR'])} add <email>`,
-    ...(tried ? ['', ...sampleLines(sample, { base, token: command('token', environment['DATA_DIR']) })] : []),
+    `  An account of your own: ${command('account', loaded)} add <email>`,
+    ...(tried ? ['', ...sampleLines(sample, { base, token: command('token', loaded) })] : []),
     '',
     '  Ctrl-C ends everything.',
     '',
@@ -67,8 +69,31 @@ function sampleLines(
   ]
 }
 
-/** The signing key and the embedded database are in the data folder. */
-function command(name: 'account' | 'token', dataDir: string | undefined): string {
-  const where = dataDir === undefined ? '' : `DATA_DIR='${dataDir.replaceAll("'", String.raw`'\''`)}' `
-  return `${where}npm run --silent ${name} --`
+/**
+ * The command for the same application, to be run in the working directory; arguments can follow. The signing key and the
+ * embedded database are in the data folder.
+ */
+export function command(
+  name: 'account' | 'token',
+  { folder, environment }: Pick<LoadedApplication, 'folder' | 'environment'>
+): string {
+  const dataDir = environment['DATA_DIR']
+  const where = dataDir === undefined ? '' : `DATA_DIR=${quoted(dataDir)} `
+  // In the repository of this package the scripts of its package.json run the reference store.
+  if (process.cwd() === packageFolder && relative(packageFolder, folder) === REFERENCE_STORE) {
+    return `${where}npm run --silent ${name} --`
+  }
+  const app = relative(process.cwd(), folder)
+  return `${where}npx uniform-rest ${name}${app === '' ? '' : ` --app ${plain(app) ? app : quoted(app)}`}`
+}
+
+const REFERENCE_STORE = join('dist', 'examples', 'store')
+
+function plain(path: string): boolean {
+  return /^[A-Za-z0-9._/][A-Za-z0-9._/-]*$/.test(path)
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CommandLine, Failure } from './command.js'
@@ -13,16 +13,18 @@ const USAGE = 'Usage: uniform-rest init <folder>'
  */
 export async function init({ args }: CommandLine): Promise<number> {
   const [given, ...more] = args
-  if (given === undefined) throw new Failure(`Name the folder of the new application.\n${USAGE}`)
+  if (given === undefined || given === '') throw new Failure(`Name the folder of the new application.\n${USAGE}`)
   const wrong = [given, ...more].find((one, index) => index > 0 || one.startsWith('-'))
   if (wrong !== undefined) throw new Failure(`init does not know ${JSON.stringify(wrong)}.\n${USAGE}`)
   const folder = resolve(given)
   const name = basename(folder)
   checkName(name)
-  await checkEmpty(folder)
-  await copyTemplate(TEMPLATE, { folder, replace: (text) => text.replaceAll('my-app', name) })
-  const dependency = await installablePackage(folder)
-  await writePackage(folder, { name, dependency })
+  await explainSystemErrors(folder, async () => {
+    await checkEmpty(folder)
+    await copyTemplate(TEMPLATE, { folder, replace: (text) => text.replaceAll('my-app', name) })
+    const dependency = await installablePackage(folder)
+    await writePackage(folder, { name, dependency })
+  })
   const shown = relative(process.cwd(), folder) || '.'
   process.stdout.write(
     `${shown} holds a new application with one entity, tasks. Its README.md says every step; the first are\n\n` +
@@ -47,12 +49,26 @@ function checkName(name: string): void {
   )
 }
 
+/** Throws a Failure for an error of the file system, such as that of a folder that may not be written. */
+async function explainSystemErrors(folder: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    throw new Failure(`The application cannot be made in ${folder}: ${error.message}. Choose another folder.`, {
+      cause: error
+    })
+  }
+}
+
 async function checkEmpty(folder: string): Promise<void> {
-  const found = await readdir(folder).catch((error: unknown) => {
+  const found = await readdir(folder).catch(async (error: unknown) => {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'ENOENT') return []
     if (code === 'ENOTDIR') throw new Failure(`${folder} is a file. Choose another folder.`)
-    throw error
+    if (code !== 'ENOENT') throw error
+    const link = await lstat(folder).catch(() => undefined)
+    if (link === undefined) return []
+    throw new Failure(`${folder} is a symbolic link to nothing. Choose another folder.`)
   })
   const first = found.find((one) => one !== '.git')
   if (first === undefined) return

@@ -286,7 +286,7 @@ function checkValue(name: string, value: unknown): void {
  * Bytes of roles and further claims as JSON. A browser drops a cookie over 4096 bytes, and the access token, which is one,
  * has up to 2 KiB without them.
  */
-const MAX_SIZE = 1024
+export const MAX_SIZE = 1024
 
 function checkSize({ roles, claims }: Pick<Account, 'roles' | 'claims'>): void {
   const size = Buffer.byteLength(JSON.stringify([roles, claims]))

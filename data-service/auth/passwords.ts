@@ -7,9 +7,16 @@ const MIN_PASSWORD = 8
 /** UTF-16 code units. It limits the work of hashing. No passphrase in use is as long. */
 export const MAX_PASSWORD = 1024
 
-/** What is wrong with a new password, as the end of a sentence; undefined if nothing is. Any character may be in it. */
+/**
+ * Half a surrogate pair has no form in UTF-8 and becomes U+FFFD on its way here, as bytes do that are no UTF-8. With it,
+ * different passwords would be stored as the same.
+ */
+const LOST_CHARACTER = /[\uFFFD\p{Surrogate}]/u
+
+/** What is wrong with a new password, as the end of a sentence; undefined if nothing is. All other characters may be in it. */
 export function passwordMistake(password: string): string | undefined {
   if (password.trim() === '') return 'must not be blank'
+  if (LOST_CHARACTER.test(password)) return 'must hold neither half a surrogate pair nor U+FFFD, which stands for one'
   if (Array.from(password).length < MIN_PASSWORD) return `must be at least ${MIN_PASSWORD} characters long`
   return password.length > MAX_PASSWORD ? `must be at most ${MAX_PASSWORD} characters long` : undefined
 }

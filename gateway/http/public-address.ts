@@ -100,6 +100,8 @@ const MAX_BASE_URL_LENGTH = 2048
 
 /** The Error's message completes the sentence "PUBLIC_BASE_URL …". */
 export function parsePublicBaseUrl(text: string): PublicBaseUrl | Error {
+  // The URL parser would leave out tabs and line breaks (WHATWG URL, basic URL parser).
+  if (/\p{Cc}/u.test(text)) return new Error('must have no tab, line break or other control character')
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     return new Error('must be an absolute http or https URL')

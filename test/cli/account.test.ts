@@ -76,9 +76,11 @@ describe('the claims of an account', () => {
     [[':=1'], 'A claim is <name>=<value>'],
     [['a=1', 'a:=2'], 'a is given twice'],
     [['a:=x'], 'a is no JSON'],
-    [['a:='], 'a is no JSON']
+    [['a:='], 'a is no JSON'],
+    [[`a:=${'['.repeat(20_000)}${']'.repeat(20_000)}`], 'a is longer than 1024 bytes of JSON'],
+    [[`a:="${'é'.repeat(512)}"`], 'a is longer than 1024 bytes of JSON']
   ] as const) {
-    it(`${JSON.stringify(args)} cannot be read`, () => {
+    it(`${JSON.stringify(args).slice(0, 80)} cannot be read`, () => {
       expect(messageOf(() => parseClaims(args))).to.include(says)
     })
   }
@@ -204,14 +206,31 @@ describe('a command of account', () => {
   it('takes the first line of other input, as it is', async () => {
     for (const [input, hash] of [
       ['  with blanks \r\nmore\n', '%20%20with%20blanks%20'],
-      ['no line break', 'no%20line%20break']
+      ['no line break', 'no%20line%20break'],
+      ['\uFEFFmarked as UTF-8\r\n', 'marked%20as%20UTF-8']
     ] as const) {
-      const { failure } = await runOn(Readable.from([input]), 'set-password', 'kim@example.com')
-      expect(failure, input).to.equal(undefined)
-      expect(await hashOf('kim@example.com')).to.equal(`hash of ${hash}`)
+      for (const chunks of [[Buffer.from(input)], Array.from(Buffer.from(input), (byte) => Buffer.from([byte]))]) {
+        const { failure } = await runOn(Readable.from(chunks), 'set-password', 'kim@example.com')
+        expect(failure, input).to.equal(undefined)
+        expect(await hashOf('kim@example.com')).to.equal(`hash of ${hash}`)
+      }
     }
     const none = await runOn(Readable.from([]), 'set-password', 'kim@example.com')
     expect(none.failure).to.have.property('message').which.includes('A password is needed')
+  })
+
+  it('takes no password that is not UTF-8, or holds what stands for such bytes', async () => {
+    const hash = await hashOf('kim@example.com')
+    for (const [input, says] of [
+      [Buffer.from([...Buffer.from('password'), 0xff]), 'is not UTF-8'],
+      [Buffer.from('\uFEFFpassword\n', 'utf16le'), 'is not UTF-8'],
+      [Buffer.from('password\uFFFD\n'), 'U+FFFD']
+    ] as const) {
+      const { failure } = await runOn(Readable.from([input]), 'set-password', 'kim@example.com')
+      expect(failure, says).to.have.property('name', 'AccountMistake')
+      expect(failure).to.have.property('message').which.includes(says)
+      expect(await hashOf('kim@example.com')).to.equal(hash)
+    }
   })
 
   it('asks for no password before the rest is right', async () => {
@@ -289,5 +308,17 @@ describe('a command of account', () => {
       'message',
       'Roles and claims are 1025 bytes of JSON. At most 1024 fit the access token, which browsers keep as a cookie.'
     )
+  })
+
+  // The last: the list is as wide as its longest address.
+  it('names an account after its address, as far as a name is long', async () => {
+    for (const [local, name] of [
+      ['l'.repeat(230), 'l'.repeat(200)],
+      [`${'l'.repeat(199)}🙂`, 'l'.repeat(199)]
+    ] as const) {
+      const { failure } = await runOn(Readable.from([]), 'add', `${local}@example.com`, '--no-password')
+      expect(failure).to.equal(undefined)
+      expect(await accounts.find(`${local}@example.com`)).to.have.property('name', name)
+    }
   })
 })

@@ -142,9 +142,13 @@ describe('settings of the gateway', () => {
     'http://x/:a',
     'http://x/a//b',
     'http://x/*',
+    'http://x/a\tb',
+    'http://x\r/a',
+    'http://x/a\n',
+    'http://x/\u007f',
     `http://x/${'a'.repeat(2040)}`
   ]) {
-    it(`PUBLIC_BASE_URL=${text.slice(0, 20)} is rejected`, () => {
+    it(`PUBLIC_BASE_URL=${JSON.stringify(text.slice(0, 20))} is rejected`, () => {
       expect(() => readGatewayConfig({ PUBLIC_BASE_URL: text })).to.throw(/PUBLIC_BASE_URL must/)
     })
   }

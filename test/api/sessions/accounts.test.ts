@@ -195,6 +195,17 @@ describeSessions('accounts made by command', { REFRESH_GRACE: '1m' }, (stack) =>
       await tokenOf(mine)
     })
 
+    // JSON can hold half a surrogate pair, and UTF-8 cannot: all of them become the same character between the processes.
+    it('not into one with half a surrogate pair, which is a wrong one to log in with', async () => {
+      await run(['add', 'nell@example.com'], PASSWORD)
+      const mine = await opened('nell')
+      const answer = await change(mine, { ...wanted, newPassword: `${PASSWORD}\uD800` })
+      expectProblem(answer, { status: 400, code: 'body.invalid', base: stack.url() })
+      expect(answer.text).to.include('/newPassword must hold neither half a surrogate pair')
+      for (const lost of ['\uD800', '\uD801', '\uFFFD']) expect(await statusOf('nell', PASSWORD + lost)).to.equal(401)
+      expect(await statusOf('nell', PASSWORD)).to.equal(200)
+    })
+
     it('not with a wrong one, which is throttled as logins are', async () => {
       await run(['add', 'lou@example.com'], PASSWORD)
       const mine = await opened('lou')

@@ -132,6 +132,9 @@ eachDatabase((kind) => {
           [' '.repeat(9), 'must not be blank'],
           ['1234567', 'at least 8'],
           ['🙂'.repeat(7), 'at least 8'],
+          ['12345678\uD800', 'half a surrogate pair'],
+          ['\uDE42\uD83D345678', 'half a surrogate pair'],
+          ['12345678\uFFFD', 'U+FFFD'],
           ['x'.repeat(1025), 'at most 1024']
         ]
         for (const [text, says] of wrong) {

@@ -1,0 +1,36 @@
+import { mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { init } from '../../cli/init.js'
+
+/** A new application itself is tested where the package is installed: test/package. */
+describe('uniform-rest init', () => {
+  let folder = ''
+  beforeEach(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), 'init-')))
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  const rejected = async (...args: string[]): Promise<string> => {
+    const error: unknown = await init({ args, folder: '.', environment: {} }).catch((reason: unknown) => reason)
+    expect(error).to.have.property('name', 'Failure')
+    return error instanceof Error ? error.message : ''
+  }
+
+  it('wants the name of a folder, not an empty one', async () => {
+    for (const args of [[], ['']]) expect(await rejected(...args)).to.include('Name the folder')
+  })
+
+  it('says why a folder cannot be written', async () => {
+    const [file, link, loop] = [join(folder, 'file'), join(folder, 'link'), join(folder, 'loop')]
+    await writeFile(file, '')
+    await symlink(join(folder, 'nothing'), link)
+    await symlink(loop, loop)
+    expect(await rejected(file)).to.include(`${file} is a file`)
+    expect(await rejected(link)).to.include(`${link} is a symbolic link to nothing`)
+    expect(await rejected(join(link, 'app'))).to.include(`cannot be made in ${link}/app: `)
+    expect(await rejected(loop)).to.include(`cannot be made in ${loop}: ELOOP`)
+    expect(await readdir(folder)).to.have.members(['file', 'link', 'loop'])
+  })
+})
