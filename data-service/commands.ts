@@ -166,7 +166,7 @@ export async function mintAccessTokenFor(
 }
 
 /** An access token of the account that belongs to no session, signed with the key of the service's settings. */
-async function mintAccessToken(
+export async function mintAccessToken(
   application: Application,
   { account, environment }: { readonly account: SampleAccount; readonly environment: Environment }
 ): Promise<string> {

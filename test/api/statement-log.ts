@@ -135,9 +135,6 @@ export function describeLogged(
 
     before(async () => {
       await store.start(settings)
-      // A token is minted by a command that looks for the account in the database, which is none of the work.
-      const names = ['admin', 'clerk', 'ada', 'ben', 'nobody']
-      await Promise.all(names.map((name) => store.stack.token(`${name}@example.com`)))
       log = await StatementLog.open(store.databaseUrl)
     })
     after(async () => {

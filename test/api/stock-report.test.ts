@@ -53,7 +53,7 @@ describeApi(
     it('is for those who manage warehouses', async () => {
       store.problem(await store.call('/reports/stock'), { status: 401, code: 'auth.required' })
       store.problem(await store.as('ada', '/reports/stock'), { status: 403, code: 'capability.denied' })
-      store.problem(await store.as('admin', '/reports/stock?warehouseId=x&least=-1'), {
+      store.problem(await store.as('admin', '/reports/stock?warehouseId=x&least=few'), {
         status: 400,
         code: 'filter.value.invalid',
         violations: ['warehouseId', 'least'].map((parameter) => ({ code: 'filter.value.invalid', parameter }))

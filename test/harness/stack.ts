@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { mintAccessToken } from '../../data-service/commands.js'
+import store from '../../examples/store/uniform-rest.config.js'
 import { outputRoot } from './package-root.js'
 import { GATEWAY, listening, type LogEntry, type ServiceProcess, startProcess } from '../stack/service-process.js'
 
@@ -35,7 +35,7 @@ export interface Stack extends AsyncDisposable {
   readonly gateway: ServiceProcess
   /** All that both logged so far, `process` naming which. */
   logs(): readonly LogEntry[]
-  /** An access token of a sample account, as `npm run token` mints it. */
+  /** An access token of a sample account, signed with the key of the stack. */
   token(email: string): Promise<string>
   /** Stops both, the gateway first, and removes their data folder. The database is the caller's. */
   stop(): Promise<void>
@@ -99,10 +99,9 @@ function tokenMint(env: Readonly<Record<string, string>>): (email: string) => Pr
   }
 }
 
-async function mint(email: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const command = [join(outputRoot, 'cli/main.js'), 'token', email, '--app', join(outputRoot, 'examples/store')]
-  const { stdout } = await promisify(execFile)(process.execPath, ['--enable-source-maps', ...command], {
-    env: { PATH: process.env['PATH'], ...env }
-  })
-  return stdout.trim()
+/** Signed in this process with the key of the stack: the command looks for the account in the database, and takes a process. */
+async function mint(email: string, environment: Readonly<Record<string, string>>): Promise<string> {
+  const account = store.sample?.accounts.find((one) => one.email === email)
+  if (account === undefined) throw new Error(`There is no sample account ${email}`)
+  return mintAccessToken(store, { account, environment })
 }
