@@ -31,6 +31,8 @@ export interface Stack extends AsyncDisposable {
   readonly url: string
   /** `host:port` of the data service. */
   readonly dataAddress: string
+  /** The settings that both processes have. */
+  readonly env: Readonly<Record<string, string>>
   readonly dataService: ServiceProcess
   readonly gateway: ServiceProcess
   /** All that both logged so far, `process` naming which. */
@@ -73,6 +75,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     return {
       url,
       dataAddress,
+      env,
       dataService,
       gateway,
       logs: () => [...named('data-service', dataService), ...named('gateway', gateway)],

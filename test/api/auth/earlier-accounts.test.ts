@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { hashSync } from '@node-rs/argon2'
 import { expect } from 'chai'
+import { mintAccessTokenFor } from '../../../data-service/commands.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
+import store from '../../../examples/store/uniform-rest.config.js'
 import { createLogger } from '../../../shared/logger.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../../harness/database.js'
 import { primaryMigrations } from '../../harness/primary-migrations.js'
@@ -96,7 +98,7 @@ eachDatabase((kind) => {
     })
 
     it('mints tokens for an account that is nobody’s sample', async () => {
-      await canManage(await stack.token(EMAIL))
+      await canManage(await mintAccessTokenFor(store, { email: EMAIL, environment: stack.env }))
     })
   })
 })
