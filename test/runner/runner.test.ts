@@ -174,7 +174,9 @@ describe('what tests start', function () {
     try {
       const places = await Promise.all(
         servers.map(({ url }) =>
-          withTestDatabase(`${url}/mysql`, (database) => database.run('SELECT datadir, pid_file, port'))
+          withTestDatabase(`${url}/mysql`, (database) =>
+            database.run('SELECT @@tmpdir, @@datadir, @@socket, @@pid_file, @@log_error, @@port')
+          )
         )
       )
       const [one = [], other = []] = places.map(([row = {}]) => Object.values(row).map(String))
