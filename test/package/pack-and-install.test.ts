@@ -155,6 +155,19 @@ describe('the package, packed and installed in an empty folder', function () {
     expect(stdout).to.not.include('entry-points.ts')
   })
 
+  it('is loaded as it stands by Node 24 too, which the registry has as a package', async () => {
+    const name = `node-${process.platform}-${process.arch}`
+    const at = ['--prefix', 'node-24', '--no-audit', '--no-fund', '--prefer-offline']
+    await folder.run('npm', ['install', `${name}@24`, ...at])
+    const node = join(folder.path, 'node-24/node_modules', name, 'bin/node')
+    const command = 'node_modules/uniform-rest/dist/cli/main.js'
+    expect((await folder.run(node, ['--version'])).stdout).to.match(/^v24\./)
+    const { stdout } = await folder.run(node, [command, 'check'], { in: 'my-app' })
+    expect(stdout).to.include('2 entities, no mistakes.')
+    const migrated = await folder.run(node, [command, 'migrate', '--dry-run'], { in: 'my-app' })
+    expect(migrated.stdout).to.include('CREATE TABLE')
+  })
+
   it('passes its own tests', async () => {
     const { stdout } = await folder.run('npm', ['test'], { in: 'my-app' })
     expect(stdout).to.match(/tasks on sqlite\s+✔ are completed once/)
