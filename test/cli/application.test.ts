@@ -146,7 +146,17 @@ describe('an application in a folder of its own', function () {
       1,
       'There is nothing to start that is called "everything": gateway or data-service.\n'
     ])
+    expect((await run(['start', '--print-config'])).stderr).to.include('uniform-rest start gateway --print-config')
     expect((await run(['sample'])).stderr).to.include('has no `sample`')
+  })
+
+  it('is told which of its resources need OWNER_BYPASS_ROLE', async () => {
+    const owned = NOTES('notes').replace('read: everyone', "read: ownRows('id')").replace('everyone,', 'ownRows,')
+    await writeFile(join(folder, 'notes.ts'), owned)
+    const missing = await run(['check'])
+    expect([missing.code, missing.stderr]).to.deep.equal([0, ''])
+    expect(missing.stdout).to.match(/^OWNER_BYPASS_ROLE is not set, and without it requests for notes are answered 500/)
+    expect((await run(['check'], { OWNER_BYPASS_ROLE: 'Admin' })).stdout).to.equal('1 entity, no mistakes.\n')
   })
 
   it('serves again after a change of a file, and waits for the next change after a mistake', async () => {

@@ -104,6 +104,15 @@ describe('uniform-rest migrate', function () {
       /^Nothing was written\.\n- notes\.head is new and never null.*--default notes\.head=/
     )
     expect(refused.stderr).to.include('- notes.code is new and never null')
+    const noNumber = await migrate(
+      '--create',
+      'more',
+      '--default',
+      "notes.head=it's new",
+      '--default',
+      'notes.code=abc'
+    )
+    expect(noNumber.stderr).to.include('- --default notes.code must be a whole number, not "abc"')
     const flags = [
       '--default',
       "notes.head=it's new",

@@ -198,6 +198,10 @@ describe('checkCatalogue', () => {
     'a text of no length': [{ fields: { id: int(), name: text(0) } }, /needs a maximum length/],
     'too many digits': [{ fields: { id: int(), name: text(1), p: decimal(19, 2) } }, /precision 19/],
     'more scale than digits': [{ fields: { id: int(), name: text(1), p: decimal(2, 3) } }, /scale 3/],
+    'a joined property without a field': [
+      { joined: { x: { through: 'thing', column: 'name' } } },
+      /joined `x` takes `through`, a `property` of that resource, and its `field`/
+    ],
     'a reference without a target for its joined property': [
       {
         joined: { x: { through: 'thingg', property: 'name', field: text(10) } },
