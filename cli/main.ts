@@ -85,7 +85,7 @@ async function run(argv: readonly string[]): Promise<number> {
     return 0
   }
   if (name === '--version' || name === '-v') {
-    process.stdout.write((await import('./version.js')).versionLines())
+    process.stdout.write((await import('./package.js')).versionLines())
     return 0
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined

@@ -16,7 +16,7 @@ import { createOutboxStore } from './sql/outbox.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
 import { migrate } from './sql/schema/migrate.js'
 import { createAuthStore } from './sql/accounts.js'
-import { type ConfiguredDatabase, openDatabase, openFailure } from './sql/connect.js'
+import { openDatabase, opening } from './sql/connect.js'
 
 /** What a command of an application works with, whether the service runs or not. */
 export interface CommandContext {
@@ -117,23 +117,14 @@ async function withEngineTables<Result>(
   const log = createLogger({ name, level: 'warn', destination: destination({ dest: 2, sync: true }) })
   await keepDataPrivate(config.dataDir, log)
   const configured = config.databases.primary
-  const primary = await opening(configured, openDatabase(configured.url))
+  const primary = await opening(configured, () => openDatabase(configured.url))
   const transactions = primary.openTransactions()
   try {
-    await opening(configured, migrate(primary, engineMigrations, log))
+    await opening(configured, () => migrate(primary, engineMigrations, log))
     return await work({ primary, transactions, config })
   } finally {
     await transactions.close()
     await primary.sequelize.close()
-  }
-}
-
-/** If the database cannot be opened, the error says what is wrong with its setting. */
-async function opening<Result>(database: ConfiguredDatabase, work: Promise<Result>): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    throw openFailure(error, database)
   }
 }
 

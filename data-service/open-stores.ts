@@ -13,6 +13,7 @@ import {
   type DatabaseHealth,
   openDatabase,
   openFailure,
+  opening,
   sameDatabase,
   watchDatabase,
   withoutHungReads
@@ -137,15 +138,6 @@ async function openSecondStore(
     void retry(prepare, { log, stopping, database: other })
   }
   return second
-}
-
-/** Runs `work`. If the database cannot be opened, the error says what is wrong with its setting. */
-async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw openFailure(error, database)
-  }
 }
 
 /** The log members of a failure: the message of a StartError, any other error with its stack. */

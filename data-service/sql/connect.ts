@@ -42,6 +42,15 @@ export function openFailure(error: unknown, { setting, url }: ConfiguredDatabase
   })
 }
 
+/** Runs `work`. If the database cannot be opened, the error says what is wrong with its setting. */
+export async function opening<T>(database: ConfiguredDatabase, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw openFailure(error, database)
+  }
+}
+
 function codeOf(error: unknown): string | undefined {
   if (error instanceof BaseError && 'parent' in error) return codeOf(error.parent)
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
