@@ -69,14 +69,23 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
 }
 
 async function make(path: string, mode: number | undefined): Promise<void> {
+  const failure = await tryMkdir(path, mode)
+  if (failure === undefined) return
+  const parent = dirname(path)
+  if (codeOf(failure) !== 'ENOENT' || parent === path) throw failure
+  if (!(await isFolder(parent))) await make(parent, mode)
+  // The parent may be there by now because another process made it after the first attempt.
+  const secondFailure = await tryMkdir(path, mode)
+  if (secondFailure !== undefined) throw secondFailure
+}
+
+/** Answers what mkdir threw, and nothing when the folder is there. */
+async function tryMkdir(path: string, mode: number | undefined): Promise<unknown> {
   try {
     await mkdir(path, { mode })
+    return undefined
   } catch (error) {
-    if (codeOf(error) === 'EEXIST' && (await isFolder(path))) return
-    const parent = dirname(path)
-    if (codeOf(error) !== 'ENOENT' || parent === path || (await isFolder(parent))) throw error
-    await make(parent, mode)
-    await make(path, mode)
+    return codeOf(error) === 'EEXIST' && (await isFolder(path)) ? undefined : error
   }
 }
 
