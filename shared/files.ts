@@ -80,12 +80,14 @@ async function make(path: string, mode: number | undefined): Promise<void> {
 }
 
 /** Answers what mkdir threw, and nothing when the folder is there. */
-async function tryMkdir(path: string, mode: number | undefined): Promise<unknown> {
+async function tryMkdir(path: string, mode: number | undefined): Promise<Error | undefined> {
   try {
     await mkdir(path, { mode })
     return undefined
   } catch (error) {
-    return codeOf(error) === 'EEXIST' && (await isFolder(path)) ? undefined : error
+    if (codeOf(error) === 'EEXIST' && (await isFolder(path))) return undefined
+    if (error instanceof Error) return error
+    throw error
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Options, Sequelize, Transaction } from 'sequelize'
 import { DomainError } from '../../../shared/errors.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
+import type { LiveSchema } from './live-schema/live-schema.js'
 import type { PresentTable, TableChange } from './tables.js'
 import type { BoundValue, BoundValues, Statement, StatementText } from './statement.js'
 
@@ -264,11 +265,10 @@ export interface Probe {
 export interface SchemaTools {
   ddl(): Promise<Ddl>
   /**
-   * SELECTs from the database's catalogue. The rows of `columns` have `tableName` and `columnName`. Those of `indexes`
-   * also have `isDescending`, for the first key of each index that is not unique; such an index continues with the
-   * primary key.
+   * The tables and views that are there now, whoever made them. The number of statements does not depend on that of the
+   * tables. Needs only the right to SELECT; what an account may not see is missing (`LiveSchema`).
    */
-  readonly catalogue: { readonly columns: string; readonly indexes: string }
+  describe(): Promise<LiveSchema>
   /**
    * The orders of rows that an index serves, as `products: category_id ASC,price DESC,id ASC`, each with the name of the
    * index. It matters only where the optimizer reads an OR of ranges (`SqlDialect.readsRangesOfOr`), and is empty

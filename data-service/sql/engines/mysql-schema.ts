@@ -1,6 +1,8 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
 import type { Ddl, OwnTablesMigration, SchemaTools } from './engine.js'
+import type { LiveSchema } from './live-schema/live-schema.js'
+import { mysqlCatalogue } from './live-schema/mysql-catalogue.js'
 import { collationOf, type MysqlServer, serverOf } from './mysql-connection.js'
 import { mysqlPresence, mysqlStatements, TABLE_OPTIONS } from './mysql-ddl.js'
 import { errnoOf } from './mysql-sessions.js'
@@ -23,15 +25,6 @@ const RIGHTS_TO_MIGRATE = 'SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, 
 
 const LOCK_TIMEOUT_SECONDS = 600
 
-const COLUMNS =
-  'SELECT TABLE_NAME AS tableName, COLUMN_NAME AS columnName FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()'
-
-/** First keys. Every index ends in the primary key, declared or not, but a unique index is not sorted by it. */
-const INDEXES = `
-  SELECT TABLE_NAME AS tableName, COLUMN_NAME AS columnName, COLLATION = 'D' AS isDescending
-  FROM information_schema.STATISTICS
-  WHERE TABLE_SCHEMA = DATABASE() AND SEQ_IN_INDEX = 1 AND NON_UNIQUE = 1`
-
 /** All keys of each index that is not unique. */
 const INDEX_KEYS = `
   SELECT TABLE_NAME AS tableName, INDEX_NAME AS indexName,
@@ -44,7 +37,6 @@ const TABLES =
   'WHERE TABLE_SCHEMA = DATABASE() GROUP BY TABLE_NAME ORDER BY TABLE_NAME'
 
 export class MysqlSchema implements SchemaTools {
-  readonly catalogue = { columns: COLUMNS, indexes: INDEXES }
   readonly #sequelize: Sequelize
 
   constructor(sequelize: Sequelize) {
@@ -52,8 +44,11 @@ export class MysqlSchema implements SchemaTools {
   }
 
   async ddl(): Promise<Ddl> {
-    const [row] = await this.#select<{ version: string }>('SELECT VERSION() AS version')
-    return mysqlDdl(serverOf(row?.version ?? ''))
+    return mysqlDdl(await this.#server())
+  }
+
+  async describe(): Promise<LiveSchema> {
+    return mysqlCatalogue((statement) => this.#select(statement), await this.#server())
   }
 
   async sortOrders(): Promise<ReadonlyMap<string, string>> {
@@ -136,6 +131,11 @@ export class MysqlSchema implements SchemaTools {
         await this.#sequelize.query(`SELECT RELEASE_LOCK(${lock})`, options)
       }
     })
+  }
+
+  async #server(): Promise<MysqlServer> {
+    const [row] = await this.#select<{ version: string }>('SELECT VERSION() AS version')
+    return serverOf(row?.version ?? '')
   }
 
   async #missingRights(what: string): Promise<StartError> {

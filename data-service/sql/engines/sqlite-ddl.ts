@@ -58,7 +58,7 @@ export function sqliteStatements(
       ]
     }
     case 'renameColumn': {
-      // SQLite would write the new name into the expressions of indexes in its own quotes, and check-schema.ts reads them.
+      // SQLite would write the new name into the expressions of indexes in its own quotes. Made anew they are as in a new table.
       const indexes = before.indexes.filter(({ keys }) => keys.some(({ column }) => column === step.from))
       return [
         ...dropped(indexes.map(({ name }) => name)),

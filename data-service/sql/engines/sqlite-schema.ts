@@ -2,18 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
 import type { Ddl, OwnTablesMigration, SchemaTools } from './engine.js'
+import type { LiveSchema } from './live-schema/live-schema.js'
+import { sqliteCatalogue } from './live-schema/sqlite-catalogue.js'
 import { isRebuilt, sqlitePresence, sqliteStatements } from './sqlite-ddl.js'
-
-const COLUMNS = `
-  SELECT t.name AS tableName, c.name AS columnName
-  FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'`
-
-/** Strings are indexed by an expression, which the pragma does not return: it is read from the index's DDL. */
-const INDEXES = `
-  SELECT i.tbl_name AS tableName, x.desc AS isDescending, COALESCE(x.name,
-    SUBSTR(i.sql, INSTR(i.sql, 'sort_key(\`') + 10, INSTR(i.sql, '\`)') - INSTR(i.sql, 'sort_key(\`') - 10)) AS columnName
-  FROM sqlite_master i JOIN pragma_index_list(i.tbl_name) l ON l.name = i.name JOIN pragma_index_xinfo(i.name) x
-  WHERE i.type = 'index' AND i.sql IS NOT NULL AND x.seqno = 0 AND l."unique" = 0`
 
 const HAS_RECORD = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
 
@@ -24,7 +15,6 @@ const LOCK_TIMEOUT_MS = 600_000
 const POLL_MS = 50
 
 export class SqliteSchema implements SchemaTools {
-  readonly catalogue = { columns: COLUMNS, indexes: INDEXES }
   readonly #sequelize: Sequelize
 
   constructor(sequelize: Sequelize) {
@@ -33,6 +23,10 @@ export class SqliteSchema implements SchemaTools {
 
   ddl(): Promise<Ddl> {
     return Promise.resolve(sqliteDdl)
+  }
+
+  describe(): Promise<LiveSchema> {
+    return sqliteCatalogue((statement) => this.#sequelize.query(statement, { type: QueryTypes.SELECT }))
   }
 
   sortOrders(): Promise<ReadonlyMap<string, string>> {

@@ -1,7 +1,7 @@
-import { QueryTypes } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
 import type { Entity, StoreName } from '../../entity/entity.js'
 import type { Database } from '../engines/engine.js'
+import type { LiveTable } from '../engines/live-schema/live-schema.js'
 import { sortedColumn } from './entity-tables.js'
 
 /** The tables of a database, as its catalogue describes them. */
@@ -12,26 +12,19 @@ interface ActualSchema {
   readonly sortOrders: ReadonlySet<string>
 }
 
-interface ColumnRow {
-  readonly tableName: string
-  readonly columnName: string
-}
-
-interface IndexRow extends ColumnRow {
-  readonly isDescending: number | bigint
-}
-
-async function readActualSchema({ sequelize, schema }: Database): Promise<ActualSchema> {
-  const select = { type: QueryTypes.SELECT } as const
-  const columns = new Map<string, Set<string>>()
-  for (const { tableName, columnName } of await sequelize.query<ColumnRow>(schema.catalogue.columns, select)) {
-    columns.set(tableName, (columns.get(tableName) ?? new Set()).add(columnName))
+function actualSchema(tables: Iterable<LiveTable>): ActualSchema {
+  const columns = new Map<string, ReadonlySet<string>>()
+  const sortOrders = new Set<string>()
+  for (const table of tables) {
+    columns.set(table.name, new Set(table.columns.map(({ name }) => name)))
+    for (const { unique, keys } of table.indexes) {
+      // A unique index does not continue with the primary key, so that equal values of it have no order.
+      const [first] = keys
+      if (unique || first?.column === undefined) continue
+      sortOrders.add(`${table.name}.${first.column} ${first.descending ? 'DESC' : 'ASC'}`)
+    }
   }
-  const sortOrders = (await sequelize.query<IndexRow>(schema.catalogue.indexes, select)).map(
-    ({ tableName, columnName, isDescending }) =>
-      `${tableName}.${columnName} ${Number(isDescending) === 1 ? 'DESC' : 'ASC'}`
-  )
-  return { columns, sortOrders: new Set(sortOrders) }
+  return { columns, sortOrders }
 }
 
 /**
@@ -44,7 +37,8 @@ export async function checkSchema(
   { store, setting }: { readonly store: StoreName; readonly setting: string },
   entities: readonly Entity[]
 ): Promise<void> {
-  const mistakes = schemaMistakes(await readActualSchema(database), store, entities)
+  const { tables } = await database.schema.describe()
+  const mistakes = schemaMistakes(actualSchema(tables.values()), store, entities)
   if (mistakes.length === 0) return
   const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`
   throw new StartError(`${count} in the tables of ${setting}.\n- ${mistakes.join('\n- ')}\n${ADVICE}`)
