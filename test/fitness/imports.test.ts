@@ -52,11 +52,14 @@ describe('imports', () => {
     expect(violations(product, (i) => !under('examples')(i))).to.deep.equal([])
   })
 
-  it('of the store reach the public entry points of the package alone', () => {
-    const store = sourceFiles('examples/store')
-    const open = (imported: string): boolean => under('examples/store')(imported) || isPackage(imported)
-    expect(store.some((file) => importsOf(file).includes('uniform-rest'))).to.equal(true)
-    expect(violations(store, open)).to.deep.equal([])
+  it('of the examples reach the public entry points of the package alone', () => {
+    for (const folder of ['examples/store', 'examples/sakila']) {
+      const example = sourceFiles(folder)
+      const open = (imported: string): boolean => under(folder)(imported) || isPackage(imported)
+      expect(example, folder).to.not.be.empty
+      expect(violations(example, open)).to.deep.equal([])
+    }
+    expect(sourceFiles('examples/store').some((file) => importsOf(file).includes('uniform-rest'))).to.equal(true)
   })
 
   it('of the main entry point reach neither a driver nor a transport nor the gateway', () => {

@@ -59,9 +59,12 @@ async function openMariadb(url: string): Promise<TestDatabase> {
     supportBigNumbers: true,
     bigNumberStrings: true,
     dateStrings: true,
+    jsonStrings: true,
     timezone: '+00:00',
     charset: 'utf8mb4'
   })
+  // A TIMESTAMP is read and written in the zone of the session.
+  await connection.query("SET time_zone = '+00:00'")
   const run: TestDatabase['run'] = async (sql, parameters = []) => {
     const texts = parameters.map((one) => (typeof one === 'bigint' ? one.toString() : one))
     const [rows] = await connection.query(sql, texts)
