@@ -32,6 +32,7 @@ import {
   type LabelName,
   type NameOfType,
   type OpenNameOfType,
+  ROW_VERSION_COLUMN,
   text,
   type TypeOf,
   type Value,
@@ -122,6 +123,11 @@ type AccessDefinition<F> = ReadsDefinition<OpenNameOfType<F, 'int' | 'long'>, F>
 /** The words of an entity whose rows have a version. */
 interface DefinitionWithVersion<F, C> {
   readonly rowVersion?: never
+  /**
+   * The column of the row version where it is not `row_version`. It is always 8 bytes, BINARY(8) or a BLOB, which the
+   * service advances: a counter or a timestamp that exists could repeat (contract.md section 5).
+   */
+  readonly rowVersionColumn?: string
   /** Which of create, update and delete it has; none without it. */
   readonly writes?: readonly WriteOperation[]
   /** What a PUT or PATCH rejects, or sets besides the members of the body. */
@@ -135,6 +141,7 @@ interface DefinitionWithVersion<F, C> {
  */
 interface DefinitionWithoutVersion {
   readonly rowVersion: 'none'
+  readonly rowVersionColumn?: never
   readonly writes?: readonly Exclude<WriteOperation, 'update'>[]
   readonly updates?: never
   readonly actions?: never
@@ -171,7 +178,7 @@ export function defineEntity<
     name: definition.name,
     table: definition.table ?? snakeCase(definition.name),
     description: definition.description,
-    versioned: definition.rowVersion !== 'none',
+    versionColumn: versionColumnOf(definition),
     columns,
     computed: computedOf(definition.computed ?? {}, column),
     joined,
@@ -200,13 +207,20 @@ export function defineEntity<
   }
 }
 
+function versionColumnOf({
+  rowVersion,
+  rowVersionColumn = ROW_VERSION_COLUMN
+}: Pick<ChildrenDefinition, 'rowVersion' | 'rowVersionColumn'>): string | undefined {
+  return rowVersion === 'none' ? undefined : rowVersionColumn
+}
+
 /** Takes the place of a column that does not exist; checkCatalogue reports the mistake. */
 function standInColumn(name: string): Column {
   return columnOf(name, text(1))
 }
 
 function standInChildren(name: string): Children {
-  return { name, table: '', foreignKey: '', rootProperty: '', columns: [], store: 'primary' }
+  return { name, table: '', foreignKey: '', rootProperty: '', columns: [], versionColumn: undefined, store: 'primary' }
 }
 
 function columnOf(name: string, field: Field): Column {
@@ -260,16 +274,18 @@ function computedOf<F>(
 }
 
 function childrenOf(definitions: Readonly<Record<string, ChildrenDefinition>>): Children[] {
-  return Object.entries(definitions).map(
-    ([name, { table, foreignKey, foreignKeyColumn, fields, store = 'primary' }]) => ({
+  return Object.entries(definitions).map(([name, definition]) => {
+    const { table, foreignKey, foreignKeyColumn, fields, store = 'primary' } = definition
+    return {
       name,
       table,
       foreignKey: foreignKeyColumn ?? snakeCase(foreignKey),
       rootProperty: foreignKey,
       columns: columnsOf(fields),
+      versionColumn: versionColumnOf(definition),
       store
-    })
-  )
+    }
+  })
 }
 
 /** The reads of an entity file without the types of its names. */

@@ -17,8 +17,8 @@ export interface Entity {
   readonly table: string
   /** One sentence for people. */
   readonly description: string
-  /** Whether rows have a row version. Without one there is no `ETag` and no guarded write. */
-  readonly versioned: boolean
+  /** The column of the row version. undefined for rows without one: there is no `ETag` and no guarded write. */
+  readonly versionColumn: string | undefined
   /** The columns of the table, the id first, hidden ones included. The row version is not among them. */
   readonly columns: readonly Column[]
   readonly computed: readonly Computed[]

@@ -230,8 +230,10 @@ export interface Children {
   readonly foreignKey: string
   /** The name of that column as a property, `productId`. */
   readonly rootProperty: string
-  /** Own columns, the id first. Every child has a row version besides. */
+  /** Own columns, the id first. */
   readonly columns: readonly Column[]
+  /** The column of the row version. undefined for children without one, which no write touches. */
+  readonly versionColumn: string | undefined
   /** `second`: another database that cannot be joined. */
   readonly store: StoreName
 }
@@ -294,11 +296,21 @@ export interface ChildrenDefinition {
   /** Where the column has another name. */
   readonly foreignKeyColumn?: string
   readonly fields: Fields
+  /** `none`: the children have no version and are only read. */
+  readonly rowVersion?: 'none'
+  /** The column of the row version where it is not `row_version`: 8 bytes, BINARY(8) or a BLOB. */
+  readonly rowVersionColumn?: string
   readonly store?: StoreName
 }
 
-/** Names of the children that a write can change: those of the second store are not in its transaction. */
-export type ChildName<C> = { [K in keyof C]: C[K] extends { store: 'second' } ? never : K }[keyof C] & string
+/**
+ * Names of the children that a write can change: those of the second store are not in its transaction, and of children
+ * without a version no statement could tell which one was meant.
+ */
+export type ChildName<C> = {
+  [K in keyof C]: C[K] extends { store: 'second' } | { rowVersion: 'none' } ? never : K
+}[keyof C] &
+  string
 export type ChildFields<C, K> = K extends keyof C ? (C[K] extends { fields: infer F } ? F : never) : never
 
 declare const rowVersion: unique symbol
@@ -310,6 +322,9 @@ declare const rowVersion: unique symbol
 export type RowVersion = Buffer & { readonly [rowVersion]: true }
 
 export const ROW_VERSION_BYTES = 8
+
+/** The column of the row version unless the entity file names another. */
+export const ROW_VERSION_COLUMN = 'row_version'
 
 /** A version that a client sent or that a row has; undefined for no bytes, which means no version. */
 export function asRowVersion(bytes: Uint8Array): RowVersion | undefined {

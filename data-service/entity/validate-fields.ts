@@ -57,7 +57,7 @@ export function fieldMistakes(entity: Entity): string[] {
   return [
     ...nameMistakes([...columns, ...computed, ...joined, ...references, ...children].map((one) => one.name)),
     ...idMistakes(columns),
-    ...columnMistakes(columns),
+    ...tableMistakes(entity),
     ...computed.flatMap(({ name, from }) =>
       from
         .filter((source) => source.field.hidden)
@@ -67,7 +67,8 @@ export function fieldMistakes(entity: Entity): string[] {
       [
         ...nameMistakes(child.columns.map((one) => one.name)),
         ...idMistakes(child.columns),
-        ...columnMistakes(child.columns)
+        ...tableMistakes(child),
+        ...databaseNameMistakes('foreign key', child.foreignKey)
       ].map((mistake) => `children \`${child.name}\`: ${mistake}`)
     )
   ]
@@ -91,11 +92,35 @@ function idMistakes([id]: readonly Column[]): string[] {
   return sound ? [] : [`\`id\` must be a visible int, long or guid that is never null.`]
 }
 
-/** Names of columns become names of bound values too. */
-const COLUMN_NAME = /^[A-Za-z_]\w{0,63}$/
-const NO_COLUMN_NAME = 'whose name must be at most 64 letters, digits and underscores'
+/**
+ * A name that every database takes and that statements can quote: MySQL has at most 64 characters, none beyond U+FFFF and
+ * no space at the end, and a backtick would end the quotes.
+ */
+const DATABASE_NAME = /^[^\p{Cc}\p{Cs}\u{10000}-\u{10ffff}`]{0,63}[^\p{Cc}\p{Cs}\u{10000}-\u{10ffff}`\s]$/u
 
-/** Mistakes in the types of columns and in their names in the database. */
+/** `what` says what has the name: `table`, `row version`. */
+function databaseNameMistakes(what: string, name: string): string[] {
+  if (DATABASE_NAME.test(name)) return []
+  return [
+    `${what} \`${name}\`: a name in the database has 1 to 64 characters, no backtick, no control character and no ` +
+      'space at its end. Rename it there, or make a view that names it otherwise.'
+  ]
+}
+
+interface StoredRows {
+  readonly table: string
+  readonly columns: readonly Column[]
+  readonly versionColumn: string | undefined
+}
+
+function tableMistakes({ table, columns, versionColumn }: StoredRows): string[] {
+  return [
+    ...databaseNameMistakes('table', table),
+    ...(versionColumn === undefined ? [] : databaseNameMistakes('row version', versionColumn)),
+    ...columnMistakes(columns, versionColumn)
+  ]
+}
+
 /**
  * Mistakes in the parameters and members of requests that belong to no row: names, sizes, and words that only columns
  * have.
@@ -128,16 +153,17 @@ function customMistakes(name: string, { custom, type, defaultTo, minLength, maxL
   return mistakes
 }
 
-export function columnMistakes(columns: readonly Column[]): string[] {
+/** Mistakes in the types of columns and in their names in the database, which has no two that differ in case alone. */
+export function columnMistakes(columns: readonly Column[], versionColumn?: string): string[] {
   const mistakes: string[] = []
-  const named = new Map([['row_version', 'rowVersion']])
+  const named = new Map(versionColumn === undefined ? [] : [[versionColumn.toLowerCase(), 'rowVersion']])
   for (const { name, column, field } of columns) {
-    const other = named.get(column)
+    const other = named.get(column.toLowerCase())
     if (other !== undefined && other !== name) {
       mistakes.push(`\`${name}\` and \`${other}\` share the column \`${column}\`.`)
     }
-    named.set(column, name)
-    if (!COLUMN_NAME.test(column)) mistakes.push(`\`${name}\` is in the column \`${column}\`, ${NO_COLUMN_NAME}.`)
+    named.set(column.toLowerCase(), name)
+    mistakes.push(...databaseNameMistakes(`\`${name}\` is in the column`, column))
     if (field.type === 'string' && field.maxLength < 1) mistakes.push(`\`${name}\` needs a maximum length.`)
     if (field.type === 'string' && field.minLength > field.maxLength) {
       mistakes.push(`\`${name}\` has a minimum length above its maximum.`)

@@ -17,7 +17,7 @@ export function writeMistakes(entity: Entity, permissions: readonly string[]): s
   ]
 }
 
-function operationMistakes({ writes, creation, deletion, updateRule, actions, versioned }: Entity): string[] {
+function operationMistakes({ writes, creation, deletion, updateRule, actions, versionColumn }: Entity): string[] {
   const known: readonly string[] = WRITE_OPERATIONS
   const mistakes = [...writes].filter((one) => !known.includes(one)).map((one) => `\`${one}\` is no write.`)
   const needs = (operation: WriteOperation, used: boolean, what: string): void => {
@@ -26,7 +26,7 @@ function operationMistakes({ writes, creation, deletion, updateRule, actions, ve
   needs('create', creation.prepare !== undefined || creation.children.length > 0, 'creates')
   needs('delete', deletion.rule !== undefined || deletion.required.length > 0, 'deletes')
   needs('update', updateRule !== undefined, 'updates')
-  if (!versioned) {
+  if (versionColumn === undefined) {
     const guarded = [...(writes.has('update') ? ['update'] : []), ...actions.keys()]
     mistakes.push(...guarded.map((name) => `\`${name}\` is a guarded write, which needs rows with a row version.`))
   }
@@ -58,6 +58,9 @@ function creationMistakes({ columns, creation, writes }: Entity): string[] {
   const mistakes = creation.prepare === undefined ? unfilled(columns, '') : []
   for (const { children, min } of creation.children) {
     if (children.store !== 'primary') mistakes.push(`\`${children.name}\` is in another store and no part of a write.`)
+    if (children.versionColumn === undefined) {
+      mistakes.push(`\`${children.name}\` has no row version and is no part of a write.`)
+    }
     if (!Number.isInteger(min) || min < 0 || min > MAX_CHILDREN) {
       mistakes.push(`\`${children.name}\` needs min from 0 to ${MAX_CHILDREN}, not ${min}.`)
     }

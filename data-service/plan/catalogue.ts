@@ -78,12 +78,12 @@ function shapedProperties(
   entity: Entity,
   joinedPath: (joined: Joined) => { readonly through: Join; readonly column: Column }
 ): ShapedProperty[] {
-  const { versioned, columns, computed, joined, references, children } = entity
+  const { versionColumn, columns, computed, joined, references, children } = entity
   return [
     ...columns.filter(({ field }) => !field.hidden).map((column) => ({ kind: 'column', column }) as const),
     ...computed.map((one) => ({ kind: 'computed', computed: one }) as const),
     ...joined.map((one) => ({ kind: 'joined', joined: one, ...joinedPath(one) }) as const),
-    ...(versioned ? [{ kind: 'rowVersion' } as const] : []),
+    ...(versionColumn === undefined ? [] : [{ kind: 'rowVersion' } as const]),
     ...references.map((reference) => ({ kind: 'reference', reference }) as const),
     ...children.map((one) => {
       const shown = one.columns.filter(({ field }) => !field.hidden)

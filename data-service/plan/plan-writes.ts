@@ -54,7 +54,7 @@ export function planInsert(
   return planned({
     entity,
     values: completeRow(entity.columns, row.values, random.newGuid),
-    version: entity.versioned ? firstRowVersion(random.randomBytes) : null,
+    version: entity.versionColumn === undefined ? null : firstRowVersion(random.randomBytes),
     children: row.children.map(({ children, rows }) => ({
       children,
       rows: rows.map((values) => newChild(children, values, random))

@@ -112,7 +112,7 @@ export async function deleteRoot(root: WrittenRoot<DeletePlan['expected']>, step
   const { entity } = resource
   const plan = planDelete({ entity, id, scope, expected, required: requiredConditions(state) })
   // A table without row versions has no column that a DELETE could compare, and no version of any row is the expected one.
-  const isPossible = entity.versioned || expected === 'unconditional'
+  const isPossible = entity.versionColumn !== undefined || expected === 'unconditional'
   if (!isPossible || !(await steps.unit.delete(plan))) throw await whyUnmatched(root, steps)
 }
 

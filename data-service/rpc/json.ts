@@ -123,23 +123,27 @@ function memberText(
   return (row) => encode(read(row.values))
 }
 
-/** Writes the shown columns in order, then the row version. All columns of a child are loaded. */
+/** Writes the shown columns in order, then the row version, if the children have one. All columns of a child are loaded. */
 function childSerializer({
   children,
   shown
 }: Extract<ShapedProperty, { kind: 'children' }>): (values: LoadedRow['values']) => string {
-  const { columns } = children
-  const versionAt = columns.length
-  const encodeVersion = valueEncoder('bytes')
-  const members = shown.map((column) => ({
-    prefix: `${JSON.stringify(column.name)}:`,
-    index: columns.indexOf(column),
-    encode: valueEncoder(column.field.type)
-  }))
+  const { columns, versionColumn } = children
+  const version = { prefix: '"rowVersion":', index: columns.length, encode: valueEncoder('bytes') }
+  const members = [
+    ...shown.map((column) => ({
+      prefix: `${JSON.stringify(column.name)}:`,
+      index: columns.indexOf(column),
+      encode: valueEncoder(column.field.type)
+    })),
+    ...(versionColumn === undefined ? [] : [version])
+  ]
   return (values) => {
     let json = '{'
-    for (const { prefix, index, encode } of members) json += `${prefix}${encode(values[index] ?? null)},`
-    return `${json}"rowVersion":${encodeVersion(values[versionAt] ?? null)}}`
+    for (const { prefix, index, encode } of members) {
+      json += `${json.length === 1 ? prefix : `,${prefix}`}${encode(values[index] ?? null)}`
+    }
+    return `${json}}`
   }
 }
 

@@ -1,12 +1,12 @@
-import { col, fn, literal, Op, where, type WhereOptions } from 'sequelize'
+import { fn, literal, Op, where, type WhereOptions } from 'sequelize'
 import type { Operand } from '../entity/field.js'
 import { type Comparison, OPERATORS } from '../entity/operators.js'
 import { type Join, type Path, stepsOf } from '../plan/plans.js'
 import type { SqlDialect, TextMatch } from './engines/engine.js'
-import type { BoundValue, BoundValues } from './engines/statement.js'
+import { type BoundValue, type BoundValues, quoted } from './engines/statement.js'
 
 /** An expression as Sequelize's generator takes it. */
-export type Expression = ReturnType<typeof col> | ReturnType<typeof fn>
+export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn>
 
 /** A condition of a statement: a comparison, or several conditions joined by OR or by AND. */
 export type RowCondition =
@@ -83,7 +83,7 @@ function shapeOfOne(condition: RowCondition): string {
 }
 
 export function pathKey({ through, column }: Path): string {
-  return `${through === null ? '' : joinAlias(through)}.${column.column}`
+  return `${through === null ? '' : joinAlias(through)}.${quoted(column.column)}`
 }
 
 /** The alias of a joined row, as Sequelize names it: `event->venue` for the venue of the row's event. */
@@ -94,8 +94,13 @@ function joinAlias(join: Join): string {
 }
 
 /** The expression of a column in the select list. */
-export function columnOf({ through, column }: Path, { root }: TextContext): ReturnType<typeof col> {
-  return col(`${through === null ? root : joinAlias(through)}.${column.column}`)
+export function columnOf({ through, column }: Path, { root }: TextContext): Expression {
+  return columnNamed(through === null ? root : joinAlias(through), column.column)
+}
+
+/** A column of the table or join of this alias. Sequelize's `col` would take a point in a name for a separator. */
+export function columnNamed(alias: string, column: string): Expression {
+  return literal(`${quoted(alias)}.${quoted(column)}`)
 }
 
 /** The expression of a column in comparisons and sort orders. */

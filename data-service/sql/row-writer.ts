@@ -1,12 +1,27 @@
 import { LRUCache } from 'lru-cache'
-import { col, literal, Op, type Sequelize, where, type WhereOptions } from 'sequelize'
+import { literal, Op, type Sequelize, where, type WhereOptions } from 'sequelize'
 import type { Column } from '../entity/entity.js'
-import { dateTime, optional, type RowVersion, text, type Value } from '../entity/field.js'
+import { dateTime, optional, ROW_VERSION_COLUMN, type RowVersion, text, type Value } from '../entity/field.js'
 import type { Assignments, ExpectedVersions } from '../plan/plans.js'
 import type { AuditEntry } from '../plan/stores.js'
-import { boundValues, comparisonsOf, padToPowerOfTwo, type RowCondition, shapeOf, whereAll } from './conditions.js'
+import {
+  boundValues,
+  columnNamed,
+  comparisonsOf,
+  padToPowerOfTwo,
+  type RowCondition,
+  shapeOf,
+  whereAll
+} from './conditions.js'
 import type { Changed, SqlDialect, WriteSession } from './engines/engine.js'
-import { type BoundValue, type BoundValues, type StatementText, statementText } from './engines/statement.js'
+import { type BoundValue, type BoundValues, quoted, type StatementText, statementText } from './engines/statement.js'
+
+/** A table that is written. */
+export interface WrittenTable {
+  readonly table: string
+  /** undefined for a table without row versions. */
+  readonly versionColumn: string | undefined
+}
 
 interface NewRow {
   readonly values: Assignments
@@ -16,7 +31,7 @@ interface NewRow {
 
 /** The row to change: it meets all conditions, and its version is one of those expected. */
 interface GuardedMatch {
-  readonly table: string
+  readonly of: WrittenTable
   readonly conditions: readonly RowCondition[]
   readonly expected: ExpectedVersions
 }
@@ -25,8 +40,6 @@ type DeletedMatch = Omit<GuardedMatch, 'expected'> & { readonly expected: Expect
 
 /** Rows of one INSERT. A power of two, so that there are few different texts. */
 const ROWS_AT_ONCE = 64
-
-const ROW_VERSION = 'row_version'
 
 /** Writes rows, one statement at a time. The statement itself checks all conditions and the version of a row. */
 export class RowWriter {
@@ -38,15 +51,15 @@ export class RowWriter {
     this.#dialect = dialect
   }
 
-  insertOne(session: WriteSession, table: string, row: NewRow): Promise<Changed> {
-    return this.#insert(session, table, [row])
+  insertOne(session: WriteSession, into: WrittenTable, row: NewRow): Promise<Changed> {
+    return this.#insert(session, into, [row])
   }
 
   /** Inserts in the given order, in which the database numbers the rows. A column that a row lacks is null. */
-  async insertAll(session: WriteSession, table: string, rows: readonly NewRow[]): Promise<void> {
+  async insertAll(session: WriteSession, into: WrittenTable, rows: readonly NewRow[]): Promise<void> {
     for (let start = 0; start < rows.length;) {
       const count = Math.min(ROWS_AT_ONCE, 2 ** Math.floor(Math.log2(rows.length - start)))
-      await this.#insert(session, table, rows.slice(start, start + count))
+      await this.#insert(session, into, rows.slice(start, start + count))
       start += count
     }
   }
@@ -54,8 +67,11 @@ export class RowWriter {
   /** Returns whether a row matched. Its version always advances, so a matched row is also a changed row. */
   async update(session: WriteSession, matched: GuardedMatch, values: Assignments): Promise<boolean> {
     const { match, bound } = this.#match(matched)
-    for (const [column, value] of values) bound[`s_${column.column}`] = this.#stored(column, value)
-    const columns = Array.from(values.keys(), ({ column }) => column)
+    const columns: string[] = []
+    for (const [column, value] of values) {
+      bound[`s${columns.length}`] = this.#stored(column, value)
+      columns.push(column.column)
+    }
     const { rows } = await session.change(this.#texts.update(match, columns), bound)
     return rows > 0
   }
@@ -66,28 +82,28 @@ export class RowWriter {
     return rows > 0
   }
 
-  #insert(session: WriteSession, table: string, rows: readonly NewRow[]): Promise<Changed> {
+  #insert(session: WriteSession, { table, versionColumn }: WrittenTable, rows: readonly NewRow[]): Promise<Changed> {
     const columns = [
       ...new Map(rows.flatMap(({ values }) => [...values.keys()]).map((one) => [one.column, one])).values()
     ]
     const bound: BoundValues = {}
-    rows.forEach(({ values, version }, index) => {
-      for (const column of columns)
-        bound[`r${index}_${column.column}`] = this.#stored(column, values.get(column) ?? null)
-      if (version !== null) bound[`r${index}_${ROW_VERSION}`] = version
+    rows.forEach(({ values, version }, row) => {
+      columns.forEach((column, index) => {
+        bound[`r${row}_${index}`] = this.#stored(column, values.get(column) ?? null)
+      })
+      if (versionColumn !== undefined) bound[`r${row}_${columns.length}`] = version
     })
-    const versioned = rows.some(({ version }) => version !== null)
-    const names = [...columns.map(({ column }) => column), ...(versioned ? [ROW_VERSION] : [])]
+    const names = [...columns.map(({ column }) => column), ...(versionColumn === undefined ? [] : [versionColumn])]
     return session.change(this.#texts.insert(table, names, rows.length), bound)
   }
 
-  #match({ table, conditions, expected }: DeletedMatch) {
+  #match({ of, conditions, expected }: DeletedMatch) {
     const versions = expected === 'unconditional' ? [] : padToPowerOfTwo(expected)
     const bound: BoundValues = boundValues(conditions, this.#dialect)
     versions.forEach((version, index) => {
       bound[`e${index}`] = version
     })
-    return { match: { table, conditions, versions: versions.length }, bound }
+    return { match: { of, conditions, versions: versions.length }, bound }
   }
 
   /** A value as the column stores it: strings unchanged, all others as they are bound in a comparison. */
@@ -106,7 +122,7 @@ interface ChangeGenerator {
 
 /** The rows to change: all conditions hold, and the version is one of `versions` many or, without them, any. */
 interface Match {
-  readonly table: string
+  readonly of: WrittenTable
   readonly conditions: readonly RowCondition[]
   readonly versions: number
 }
@@ -114,9 +130,9 @@ interface Match {
 const MAX_TEXTS = 500
 
 /**
- * The texts of INSERT, UPDATE and DELETE statements for one database, each shape compiled once. Values are bound as
- * `r0_<column>` in the first row of an INSERT, as `s_<column>` in the SET of an UPDATE, as `e0` for the first allowed
- * version, and in conditions as `boundValues` says.
+ * The texts of INSERT, UPDATE and DELETE statements for one database, each shape compiled once. Values are bound as `r0_2`
+ * for the third column of the first row of an INSERT, as `s2` for the third of the SET of an UPDATE, as `e0` for the first
+ * allowed version, and in conditions as `boundValues` says.
  */
 export class ChangeTexts {
   readonly #generator: ChangeGenerator
@@ -131,7 +147,7 @@ export class ChangeTexts {
 
   insert(table: string, columns: readonly string[], rows: number): StatementText {
     return this.#text(['insert', table, columns, rows], () => {
-      const row = (index: number) => Object.fromEntries(columns.map((one) => [one, literal(`$r${index}_${one}`)]))
+      const row = (index: number) => Object.fromEntries(columns.map((one, at) => [one, literal(`$r${index}_${at}`)]))
       return this.#generator.bulkInsertQuery(
         table,
         Array.from({ length: rows }, (_, index) => row(index)),
@@ -143,20 +159,24 @@ export class ChangeTexts {
   /** Sets the columns and advances the version. */
   update(match: Match, columns: readonly string[]): StatementText {
     return this.#text(['update', ...keyOf(match), columns], () => {
-      const values = Object.fromEntries(columns.map((one) => [one, literal(`$s_${one}`)]))
-      values[ROW_VERSION] = literal(this.#dialect.nextVersion(ROW_VERSION))
-      return this.#generator.updateQuery(match.table, values, this.#where(match), {}).query
+      const { table, versionColumn } = match.of
+      if (versionColumn === undefined)
+        throw new TypeError(`Rows of ${table} have no version that an UPDATE could advance`)
+      const values = Object.fromEntries(columns.map((one, index) => [one, literal(`$s${index}`)]))
+      values[versionColumn] = literal(this.#dialect.nextVersion(quoted(versionColumn)))
+      return this.#generator.updateQuery(table, values, this.#where(match), {}).query
     })
   }
 
   delete(match: Match): StatementText {
     return this.#text(['delete', ...keyOf(match)], () =>
-      this.#generator.deleteQuery(match.table, this.#where(match), {})
+      this.#generator.deleteQuery(match.of.table, this.#where(match), {})
     )
   }
 
   #text(key: readonly unknown[], make: () => string): StatementText {
-    const joined = key.join('|')
+    // No name has a backtick.
+    const joined = key.flat().join('`')
     const kept = this.#compiled.get(joined)
     if (kept !== undefined) return kept
     const compiled = statementText(make())
@@ -164,22 +184,23 @@ export class ChangeTexts {
     return compiled
   }
 
-  #where({ table, conditions, versions }: Match): WhereOptions {
+  #where({ of: { table, versionColumn }, conditions, versions }: Match): WhereOptions {
     if (comparisonsOf(conditions).some(({ path }) => path.through !== null)) {
       throw new TypeError(`A change of ${table} can be conditioned on its own columns alone`)
     }
     const all = whereAll(conditions, { dialect: this.#dialect, root: table })
     if (versions === 0) return all
+    if (versionColumn === undefined) throw new TypeError(`Rows of ${table} have no version to compare`)
     const names = Array.from({ length: versions }, (_, index) => `$e${index}`)
-    return { [Op.and]: [all, where(col(`${table}.${ROW_VERSION}`), Op.in, literal(`(${names.join(', ')})`))] }
+    return { [Op.and]: [all, where(columnNamed(table, versionColumn), Op.in, literal(`(${names.join(', ')})`))] }
   }
 }
 
-function keyOf({ table, conditions, versions }: Match): string[] {
-  return [table, shapeOf(conditions), String(versions)]
+function keyOf({ of, conditions, versions }: Match): string[] {
+  return [of.table, shapeOf(conditions), String(versions)]
 }
 
-export const AUDIT_TABLE = 'audit_entries'
+export const AUDIT_TABLE: WrittenTable = { table: 'audit_entries', versionColumn: ROW_VERSION_COLUMN }
 
 const columns: Readonly<Record<keyof AuditEntry, Column>> = {
   at: { name: 'at', column: 'at', field: dateTime() },

@@ -3,7 +3,7 @@ import { QueryTypes, type Transaction } from 'sequelize'
 import type { Children, Column, Entity, StoreName } from '../entity/entity.js'
 import { type Field, int, type Value } from '../entity/field.js'
 import type { Database, SqlDialect } from './engines/engine.js'
-import type { BoundValue } from './engines/statement.js'
+import { type BoundValue, quoted } from './engines/statement.js'
 
 /** Values by property, without row version and, for children, without the id of the root. */
 export type SampleRow = Readonly<Record<string, Value>>
@@ -101,7 +101,7 @@ function entityNamed(entities: readonly Entity[], resource: string): Entity {
 interface Target {
   readonly table: string
   readonly columns: readonly Column[]
-  readonly versioned: boolean
+  readonly versionColumn: string | undefined
   readonly isChild: boolean
 }
 
@@ -111,8 +111,8 @@ function tablesOf(
   store: StoreName,
   aggregates: readonly SampleAggregate[]
 ): { readonly target: Target; readonly rows: readonly SampleRow[] }[] {
-  const { table, columns, versioned } = entity
-  const root = { target: { table, columns, versioned, isChild: false }, rows: aggregates.map((one) => one.root) }
+  const { table, columns, versionColumn } = entity
+  const root = { target: { table, columns, versionColumn, isChild: false }, rows: aggregates.map((one) => one.root) }
   const children = entity.children
     .filter((one) => one.store === store)
     .map((one) => ({
@@ -125,9 +125,9 @@ function tablesOf(
 }
 
 /** The table of children; a row's root is its property `rootId`. */
-function childTarget({ table, foreignKey, columns }: Children): Target {
+function childTarget({ table, foreignKey, columns, versionColumn }: Children): Target {
   const rootId = { name: 'rootId', column: foreignKey, field: int() }
-  return { table, columns: [...columns, rootId], versioned: true, isChild: true }
+  return { table, columns: [...columns, rootId], versionColumn, isChild: true }
 }
 
 /** Inserts rows, many in one statement. If a row lacks a value it throws a TypeError before it sends that statement. */
@@ -136,14 +136,14 @@ async function insertRows(
   { target, rows }: { readonly target: Target; readonly rows: readonly SampleRow[] },
   transaction: Transaction
 ): Promise<void> {
-  const { table, columns, versioned } = target
-  const width = columns.length + (versioned ? 1 : 0)
+  const { table, columns, versionColumn } = target
+  const width = columns.length + (versionColumn === undefined ? 0 : 1)
   const rowsAtOnce = Math.max(1, Math.floor(bulk.maxValues / width))
   for (let start = 0; start < rows.length; start += rowsAtOnce) {
     const some = rows.slice(start, start + rowsAtOnce)
     const bind = some.flatMap((row): BoundValue[] => {
       const values = columns.map(({ name, field }) => storedValue(field, valueOf(row, { name, field }, table), dialect))
-      return versioned ? [...values, rowVersionOf(table, row)] : values
+      return versionColumn === undefined ? values : [...values, rowVersionOf(table, row)]
     })
     await sequelize.query(insertStatement(target, some.length), { bind, transaction, raw: true })
   }
@@ -170,15 +170,18 @@ function rowVersionOf(table: string, row: SampleRow): Buffer {
   return createHash('sha256').update(`${table}/${id}`).digest().subarray(0, 8)
 }
 
-function insertStatement({ table, columns, versioned }: Target, rows: number): string {
-  const names = [...columns.map(({ column }) => column), ...(versioned ? ['row_version'] : [])].map(
-    (column) => `\`${column}\``
-  )
+function insertStatement({ table, columns, versionColumn }: Target, rows: number): string {
+  const names = [...columns.map(({ column }) => column), ...(versionColumn === undefined ? [] : [versionColumn])]
   const tuples = Array.from(
     { length: rows },
     (_, row) => `(${names.map((_name, index) => `$${row * names.length + index + 1}`).join(', ')})`
   )
-  return `INSERT INTO \`${table}\` (${names.join(', ')}) VALUES ${tuples.join(', ')}`
+  return `INSERT INTO ${bindable(table)} (${names.map(bindable).join(', ')}) VALUES ${tuples.join(', ')}`
+}
+
+/** A name in the text of `sequelize.query`, which takes `$name` for a bound value and `$$` for a `$`. */
+function bindable(name: string): string {
+  return quoted(name).replace(/\B\$(?=[$\w])/g, '$$$$')
 }
 
 /** Whether no table of the entities in the store has a row. */
@@ -190,7 +193,7 @@ async function isEmpty(
   const children = entities.flatMap((one) => one.children).filter((one) => one.store === store)
   const tables = (store === 'primary' ? entities : children).map(({ table }) => table)
   for (const table of tables) {
-    const rows = await sequelize.query(`SELECT 1 FROM \`${table}\` LIMIT 1`, {
+    const rows = await sequelize.query(`SELECT 1 FROM ${quoted(table)} LIMIT 1`, {
       type: QueryTypes.SELECT,
       ...(transaction === undefined ? {} : { transaction })
     })

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import {
   type AbstractDataTypeConstructor,
   type BelongsTo,
-  col,
   DataTypes,
   fn,
   IndexHints,
@@ -18,6 +17,7 @@ import type { Children, Column, Entity, StoreName } from '../entity/entity.js'
 import { type Field, int } from '../entity/field.js'
 import { type Path, type SortKey, stepsOf } from '../plan/plans.js'
 import {
+  columnNamed,
   columnOf,
   comparisonsOf,
   type Expression,
@@ -37,11 +37,8 @@ type RowModel = ModelStatic<Model>
 interface Table {
   readonly table: string
   readonly columns: readonly Column[]
-  readonly versioned: boolean
+  readonly versionColumn: string | undefined
 }
-
-/** Attribute and column of a row's version. */
-const ROW_VERSION = { name: 'rowVersion', column: 'row_version' } as const
 
 /** The Sequelize models of one database: those of its entities and of the child tables that live in it. */
 export class RowModels {
@@ -88,10 +85,10 @@ export class RowModels {
     return joins
   }
 
-  #define({ columns, versioned }: Table, table: string): RowModel {
+  #define({ columns, versionColumn }: Table, table: string): RowModel {
     const attributes: ModelAttributes = Object.fromEntries(columns.map((column) => [column.name, attribute(column)]))
-    const rowVersion = { type: DataTypes.BLOB, field: ROW_VERSION.column, allowNull: false }
-    const all = versioned ? { ...attributes, [ROW_VERSION.name]: rowVersion } : attributes
+    const rowVersion = versionColumn && { type: DataTypes.BLOB, field: versionColumn, allowNull: false }
+    const all = { ...attributes, ...(rowVersion && { rowVersion }) }
     return this.#sequelize.define(table, all, { tableName: table })
   }
 
@@ -100,7 +97,7 @@ export class RowModels {
     const columns = children.columns.some(({ column }) => column === children.foreignKey)
       ? children.columns
       : [...children.columns, foreignKey]
-    return this.#define({ table: children.table, columns, versioned: true }, children.table)
+    return this.#define({ ...children, columns }, children.table)
   }
 
   #refer(entity: Entity): void {
@@ -316,7 +313,7 @@ export class Statements {
     return this.#cached(key, () => this.#compileCount(entity, conditions))
   }
 
-  /** Selects children: the owner's id, the child's columns, its row version, in the order of owner and id. */
+  /** Selects children: the owner's id, the child's columns, its row version if it has one, in the order of owner and id. */
   children(shape: ChildrenShape): Statement {
     const key = ['children', shape.children.table, shapeOf(shape.conditions), shape.lock].join('|')
     return this.#cached(key, () => this.#compileChildren(shape))
@@ -371,7 +368,7 @@ export class Statements {
     return selectText({
       sequelize: this.#models.sequelize,
       model,
-      columns: selected.map((column, index) => [selectedColumn(column, context), `c${index}`]),
+      columns: selected.map((column, index) => [selectedColumn(column, context, entity), `c${index}`]),
       joins: this.#models.joins(entity, pathsIn(paths)),
       where:
         conditions.length === 0 && ranged[0] !== undefined
@@ -406,11 +403,12 @@ export class Statements {
     const context = { dialect: this.#dialect, root: aliasOf(model) }
     const foreignKey = { through: null, column: ownerColumn(owner, children) }
     const columns = children.columns.map((column) => ({ through: null, column }))
-    const selected = [foreignKey, ...columns, 'rowVersion'] as const
+    const version = children.versionColumn === undefined ? [] : (['rowVersion'] as const)
+    const selected = [foreignKey, ...columns, ...version]
     const text = selectText({
       sequelize: this.#models.sequelize,
       model,
-      columns: selected.map((column, index) => [selectedColumn(column, context), `c${index}`]),
+      columns: selected.map((column, index) => [selectedColumn(column, context, children), `c${index}`]),
       joins: [],
       where: whereAll(conditions, context),
       order: [foreignKey, ...columns.slice(0, 1)].map((path) => [keyOf(path, context), 'ASC']),
@@ -430,8 +428,14 @@ export function idColumn({ name, columns: [id] }: Pick<Entity, 'name' | 'columns
   return id
 }
 
-function selectedColumn(column: SelectedColumn, context: TextContext): Expression {
-  return column === 'rowVersion' ? col(`${context.root}.row_version`) : columnOf(column, context)
+function selectedColumn(
+  column: SelectedColumn,
+  context: TextContext,
+  { versionColumn }: Pick<Table, 'versionColumn'>
+): Expression {
+  if (column !== 'rowVersion') return columnOf(column, context)
+  if (versionColumn === undefined) throw new TypeError(`${context.root} has no row version`)
+  return columnNamed(context.root, versionColumn)
 }
 
 function fieldOf(column: SelectedColumn): SelectedField {

@@ -155,7 +155,7 @@ export class StoredRows {
     const { statements, dialect } = this.#source
     const statement = statements.rows({
       entity,
-      selected: [...entity.columns.map(own), ...(entity.versioned ? (['rowVersion'] as const) : [])],
+      selected: [...entity.columns.map(own), ...(entity.versionColumn === undefined ? [] : (['rowVersion'] as const))],
       selectedKey: 'stored',
       conditions,
       sort: [{ path: own(idColumn(entity)), descending: false }],

@@ -179,14 +179,14 @@ class SqlUnitOfWork implements UnitOfWork {
     const { writer, dialect } = this.#parts
     const id = idColumn(entity)
     this.#guards.shareWritten(entity, values)
-    const { insertedId } = await writer.insertOne(this.#transaction, entity.table, { values, version })
+    const { insertedId } = await writer.insertOne(this.#transaction, entity, { values, version })
     const newId = values.get(id) ?? dialect.decode(id.field.type, id.field.scale)(insertedId)
     if (newId === null || Buffer.isBuffer(newId)) throw new TypeError(`A new row of ${entity.name} has no id`)
     for (const { children: collection, rows } of children) {
       assertPrimary(collection)
       const foreignKey = ownerColumn(entity, collection)
       const owned = rows.map((row) => ({ ...row, values: new Map([...row.values, [foreignKey, newId]]) }))
-      await writer.insertAll(this.#transaction, collection.table, owned)
+      await writer.insertAll(this.#transaction, collection, owned)
     }
     return newId
   }
@@ -195,29 +195,28 @@ class SqlUnitOfWork implements UnitOfWork {
     const conditions = [...idIs(entity, id), ...scopeConditions(scope), ...required]
     this.#guards.excludeRow(entity.table, id)
     this.#guards.shareWritten(entity, values)
-    return this.#parts.writer.update(this.#transaction, { table: entity.table, conditions, expected }, values)
+    return this.#parts.writer.update(this.#transaction, { of: entity, conditions, expected }, values)
   }
 
   /** The foreign keys of the migrations make the database delete the children with their root. */
   delete({ entity, id, scope, expected, required }: DeletePlan): Promise<boolean> {
     const conditions = [...idIs(entity, id), ...scopeConditions(scope), ...required]
     this.#guards.excludeRow(entity.table, id)
-    return this.#parts.writer.delete(this.#transaction, { table: entity.table, conditions, expected })
+    return this.#parts.writer.delete(this.#transaction, { of: entity, conditions, expected })
   }
 
   async writeChild(plan: ChildPlan): Promise<boolean> {
     const { children, rootId } = plan
     const { writer, ownerOf } = this.#parts
     assertPrimary(children)
-    const { table } = children
     const foreignKey = ownerColumn(ownerOf(children), children)
     if (plan.kind === 'insert') {
       const values = new Map([...plan.row.values, [foreignKey, rootId]])
-      await writer.insertOne(this.#transaction, table, { ...plan.row, values })
+      await writer.insertOne(this.#transaction, children, { ...plan.row, values })
       return true
     }
     const ofRoot: RowCondition = { path: own(foreignKey), comparison: 'equals', operands: [rootId] }
-    const matched = { table, conditions: [...idIs(children, plan.id), ofRoot], expected: plan.expected }
+    const matched = { of: children, conditions: [...idIs(children, plan.id), ofRoot], expected: plan.expected }
     return plan.kind === 'update'
       ? await writer.update(this.#transaction, matched, plan.values)
       : await writer.delete(this.#transaction, matched)

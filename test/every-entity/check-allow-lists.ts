@@ -168,7 +168,7 @@ export function checkAllowLists(tested: TestedApplication, entity: Entity): void
           for (const name of names) {
             const ask = async (one: string): Promise<string> => {
               const { code, text } = await tested.send(transport, { ...page, ...probe(one) }, caller)
-              return `${code} ${text.replaceAll(one, 'NAME').replaceAll(SUGGESTION, '')}`
+              return `${code} ${withoutName(text, one).replaceAll(SUGGESTION, '')}`
             }
             const answer = await ask(name)
             const what = `${transport.name} ${name} by ${caller.name}`
@@ -218,6 +218,13 @@ async function walkedByCursors(
 
 /** Of two names as far from any that is known, one may be nearer to another. */
 const SUGGESTION = / Did you mean \\?"\w+\\?"\?/g
+
+/** The text of an answer with NAME for a name, which details quote as JSON and the documents of problems once more. */
+function withoutName(text: string, name: string): string {
+  const once = JSON.stringify(name).slice(1, -1)
+  const twice = JSON.stringify(once).slice(1, -1)
+  return text.replaceAll(twice, 'NAME').replaceAll(once, 'NAME').replaceAll(name, 'NAME')
+}
 
 function strangerTo(name: string): string {
   return `q${name.slice(1)}`

@@ -44,7 +44,7 @@ function declaredRule(entity: Entity, entities: readonly Entity[]): Rule {
   const ownAccess = [...customReads.values()].filter((read) => read.access !== list)
   return {
     writes: [...writes],
-    versioned: entity.versioned,
+    versioned: entity.versionColumn !== undefined,
     properties: [...visible, ...computed, ...joined]
       .map(({ name }) => name)
       .filter((name) => !Object.hasOwn(byPermission, name)),

@@ -27,6 +27,7 @@ interface Wish {
 interface Table {
   readonly name: string
   readonly columns: readonly Column[]
+  readonly versionColumn: string | undefined
   readonly entity: Entity
   /** The name of the children; undefined for the table of the root. */
   readonly children?: string
@@ -87,13 +88,14 @@ export class RowMaker {
     const { table, columns, children } = entity
     const stated = this.valuesOf(entity)
     const root = await this.#insert(
-      { name: table, columns, entity },
+      { name: table, columns, versionColumn: entity.versionColumn, entity },
       { owner, values: { ...madeOf(stated.rows, this.next()), ...values } }
     )
     const made: Record<string, MadeRow[]> = {}
     for (const one of children.filter(({ store }) => store === 'primary')) {
       const parent: Column = { name: one.foreignKey, column: one.foreignKey, field: columnOf(columns, 'id').field }
-      const part = { name: one.table, columns: [...one.columns, parent], entity, children: one.name }
+      const { table: name, versionColumn } = one
+      const part = { name, columns: [...one.columns, parent], versionColumn, entity, children: one.name }
       made[one.name] = []
       for (let at = 0; at < CHILDREN; at++) {
         const wish = {
@@ -125,7 +127,7 @@ export class RowMaker {
   }
 
   async #insert(table: Table, { owner, values }: Required<Wish>): Promise<MadeRow> {
-    const { name, columns, entity } = table
+    const { name, columns, versionColumn, entity } = table
     const strangers = Object.keys(values).filter((one) => columns.every((column) => column.name !== one))
     if (strangers.length > 0) {
       throw new Error(`The values of ${entity.name} name ${strangers.join(', ')}, which ${name} has no property for.`)
@@ -140,12 +142,14 @@ export class RowMaker {
     }
     const version = Buffer.alloc(8)
     version.writeBigUInt64BE(0x0700_0000_0000_0000n + BigInt(n))
-    const versioned = (await columnNames(this.#database, name)).includes('row_version')
-    const names = [...columns.map(({ column }) => column), ...(versioned ? ['row_version'] : [])].map(quoted)
+    // A table may have a version that the resource does not show.
+    const versions = [versionColumn ?? 'row_version']
+    const there = await columnNames(this.#database, name)
+    const names = [...columns.map(({ column }) => column), ...versions.filter((one) => there.includes(one))].map(quoted)
     const text = `INSERT INTO ${quoted(name)} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
     const parameters = [
       ...columns.map(({ name: one, field }) => stored(this.#database.kind, field, row[one] ?? null)),
-      ...(versioned ? [version] : [])
+      ...(names.length > columns.length ? [version] : [])
     ]
     try {
       await this.#database.run(text, parameters)

@@ -5,13 +5,15 @@ import type { Rule } from './rule.js'
 
 /** What a write could change: the versions of all rows of all tables, and what was written down of whom. */
 export async function fingerprint(database: TestDatabase, entities: readonly Entity[]): Promise<string> {
-  const tables = entities.flatMap(({ table, columns, children }) => [
-    { table, columns },
+  const tables = entities.flatMap(({ table, columns, versionColumn, children }) => [
+    { table, columns, versionColumn },
     ...children.filter(({ store }) => store === 'primary')
   ])
   const parts: string[] = []
-  for (const { table, columns } of tables) {
-    const version = (await columnNames(database, table)).includes('row_version') ? 'HEX(row_version)' : "''"
+  for (const { table, columns, versionColumn = 'row_version' } of tables) {
+    const version = (await columnNames(database, table)).includes(versionColumn)
+      ? `HEX(${quoted(versionColumn)})`
+      : "''"
     const id = idColumn(columns)
     const rows = await database.run(`SELECT ${id} AS id, ${version} AS version FROM ${quoted(table)} ORDER BY ${id}`)
     parts.push(`${table} ${rows.map(({ id, version }) => `${String(id)}:${String(version)}`).join(' ')}`)
@@ -46,10 +48,10 @@ export async function auditEntries(
 /** In base64, empty where rows have none; undefined for a row that is not there. */
 export async function storedVersion(
   database: TestDatabase,
-  { table, columns, versioned }: Entity,
+  { table, columns, versionColumn }: Entity,
   id: string
 ): Promise<string | undefined> {
-  const version = versioned ? 'HEX(row_version)' : "''"
+  const version = versionColumn === undefined ? "''" : `HEX(${quoted(versionColumn)})`
   const [row] = await database.run(
     `SELECT ${version} AS version FROM ${quoted(table)} WHERE ${idColumn(columns)} = ?`,
     [id]

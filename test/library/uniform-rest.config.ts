@@ -1,6 +1,7 @@
 import { defineApplication } from 'uniform-rest'
 import { createDocuments, documents, loans, notices } from './documents.js'
 import { createParcels, depots, parcelHandler, parcels, parcelWrites, receipts } from './parcels.js'
+import { costCentres, createLedgers, ledgers } from './ledgers.js'
 import { createVisits, visits } from './visits.js'
 import { addColour, branches, cities, createRooms, regions, rooms } from './rooms.js'
 import { operations } from './operations.js'
@@ -21,11 +22,13 @@ export default defineApplication({
     depots,
     parcels,
     parcelWrites,
-    receipts
+    receipts,
+    costCentres,
+    ledgers
   ],
   outbox: [parcelHandler],
   roles: { Admin: ['library:manage', 'loans:read'], Librarian: ['library:manage'] },
   operations,
   ownerClaimType: 'member_id',
-  migrations: [createVisits, createDocuments, createRooms, addColour, createSwatches, createParcels]
+  migrations: [createVisits, createDocuments, createRooms, addColour, createSwatches, createParcels, createLedgers]
 })

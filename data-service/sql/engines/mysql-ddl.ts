@@ -77,7 +77,7 @@ type Part = 'columns' | 'indexes' | 'foreignKeys'
 
 /** A SELECT of the `kind` and `name` of all that a table has. */
 export function mysqlPresence(table: string): string {
-  const of = `WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'`
+  const of = `WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ${quotedText(table)}`
   return (
     `SELECT 'column' AS kind, COLUMN_NAME AS name, NULL AS text FROM information_schema.COLUMNS ${of} UNION ALL ` +
     `SELECT DISTINCT 'index', INDEX_NAME, NULL FROM information_schema.STATISTICS ${of} UNION ALL ` +
@@ -137,10 +137,15 @@ function literal({ type, defaultTo }: TableColumn): string {
       return `'${defaultTo.replace('T', ' ').replace('Z', '')}'`
     case 'varchar':
     case 'guid':
-      return `'${defaultTo.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+      return quotedText(defaultTo)
     default:
       return defaultTo
   }
+}
+
+/** A text as a literal of a statement. */
+export function quotedText(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 }
 
 /** A column that was nullable gets its default in the rows without a value. */

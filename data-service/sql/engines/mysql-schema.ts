@@ -4,7 +4,7 @@ import type { Ddl, OwnTablesMigration, SchemaTools } from './engine.js'
 import type { LiveSchema } from './live-schema/live-schema.js'
 import { mysqlCatalogue } from './live-schema/mysql-catalogue.js'
 import { collationOf, type MysqlServer, serverOf } from './mysql-connection.js'
-import { mysqlPresence, mysqlStatements, TABLE_OPTIONS } from './mysql-ddl.js'
+import { mysqlPresence, mysqlStatements, quotedText, TABLE_OPTIONS } from './mysql-ddl.js'
 import { errnoOf } from './mysql-sessions.js'
 
 /** ER_DBACCESS_DENIED_ERROR */
@@ -89,7 +89,7 @@ export class MysqlSchema implements SchemaTools {
       for (const { name, column } of tables) {
         for (const [right, statement] of rightsStatements(name, column)) {
           try {
-            await this.#sequelize.query(`PREPARE check_rights FROM '${statement}'`, {
+            await this.#sequelize.query(`PREPARE check_rights FROM ${quotedText(statement)}`, {
               transaction,
               type: QueryTypes.RAW
             })

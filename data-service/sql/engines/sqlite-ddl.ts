@@ -110,8 +110,8 @@ export function isRebuilt({ step, before, after }: TableChange): boolean {
 /** A SELECT of the `kind` and `name` of all that a table has, and the `text` of what makes it. */
 export function sqlitePresence(table: string): string {
   return (
-    `SELECT 'column' AS kind, name, NULL AS text FROM pragma_table_info('${table}') UNION ALL ` +
-    `SELECT type, name, sql FROM sqlite_master WHERE tbl_name = '${table}' AND type IN ('index', 'trigger')`
+    `SELECT 'column' AS kind, name, NULL AS text FROM pragma_table_info(${quotedText(table)}) UNION ALL ` +
+    `SELECT type, name, sql FROM sqlite_master WHERE tbl_name = ${quotedText(table)} AND type IN ('index', 'trigger')`
   )
 }
 
@@ -147,8 +147,8 @@ function rebuild(
 /** No id is given twice, also not that of a row that is gone. */
 function numberOn(before: string, after: string): string[] {
   return [
-    `DELETE FROM sqlite_sequence WHERE name = '${after}'`,
-    `INSERT INTO sqlite_sequence (name, seq) SELECT '${after}', seq FROM sqlite_sequence WHERE name = '${before}'`
+    `DELETE FROM sqlite_sequence WHERE name = ${quotedText(after)}`,
+    `INSERT INTO sqlite_sequence (name, seq) SELECT ${quotedText(after)}, seq FROM sqlite_sequence WHERE name = ${quotedText(before)}`
   ]
 }
 
@@ -187,6 +187,10 @@ function versionOfOld({ type }: TableColumn): string {
   return type.kind === 'rowVersion' ? ` DEFAULT ${VERSION_0}` : ''
 }
 
+function quotedText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
 function literal({ type, defaultTo }: TableColumn): string {
   if (defaultTo === undefined) return 'NULL'
   if (type.kind === 'decimal') return unitsOf(String(defaultTo), type.scale)
@@ -195,7 +199,7 @@ function literal({ type, defaultTo }: TableColumn): string {
     case 'datetime':
     case 'varchar':
     case 'guid':
-      return `'${defaultTo.replaceAll("'", "''")}'`
+      return quotedText(defaultTo)
     default:
       return defaultTo
   }

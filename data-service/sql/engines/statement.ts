@@ -37,14 +37,23 @@ export function selectStatement(
   }
 }
 
+/** A quoted name, which may contain a `$`, or a placeholder. */
+const QUOTED_OR_PLACEHOLDER = /`[^`]*`|\$(\w+)/g
+
 /** Replaces the `$name` placeholders of a text by `?`, and removes the final semicolon of Sequelize's generator. */
 export function statementText(text: string): StatementText {
   const binds: string[] = []
-  const sql = text.replace(/;$/, '').replace(/\$(\w+)/g, (_, name: string) => {
+  const sql = text.replace(/;$/, '').replace(QUOTED_OR_PLACEHOLDER, (found, name: string | undefined) => {
+    if (name === undefined) return found
     binds.push(name)
     return '?'
   })
   return { sql, binds }
+}
+
+/** A name of a table or a column in a statement. No name has a backtick: that is a mistake of the entity file. */
+export function quoted(name: string): string {
+  return `\`${name}\``
 }
 
 /** The values in the order of the statement's text. */

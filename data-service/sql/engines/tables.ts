@@ -26,7 +26,7 @@ export interface TableColumn {
  * - `boolean`, `int` (32 bits), `bigint` (64 bits), `decimal` (exact digits)
  * - `datetime`: UTC with milliseconds
  * - `guid`: 36 characters in lower case
- * - `rowVersion`: the eight bytes of `row_version`
+ * - `rowVersion`: eight bytes, the version of a row
  */
 export type ColumnType =
   | { readonly kind: 'varchar'; readonly length: number }
@@ -83,8 +83,6 @@ export interface PresentTable {
   /** Statements that make what goes with a table when it is made anew and no migration describes: triggers, indexes. */
   readonly extras: ReadonlyMap<string, string>
 }
-
-export const ROW_VERSION_COLUMN = 'row_version'
 
 export function columnOf({ name, columns }: Table, column: string): TableColumn {
   const found = columns.find((one) => one.name === column)

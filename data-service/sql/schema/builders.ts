@@ -3,7 +3,6 @@ import {
   type ColumnType,
   type ForeignKey,
   type IndexKey,
-  ROW_VERSION_COLUMN,
   type Table,
   type TableColumn,
   type TableIndex
@@ -42,8 +41,8 @@ interface TableDefinition<Name extends string> {
 /** Each column and each foreign key should be in an index: MySQL makes one of its own for a foreign key without it. */
 interface ForeignKeyDefinition<Name extends string> {
   readonly column: Name
-  /** `customers.id` */
-  readonly references: `${string}.${string}`
+  /** `customers.id`; in parts where one of the names has a point. */
+  readonly references: `${string}.${string}` | { readonly table: string; readonly column: string }
   /** `cascade`: rows go with the row that they refer to. `restrict`: a row that is referred to cannot be deleted. */
   readonly onDelete: 'cascade' | 'restrict'
   /** Of the constraint; `{table}_{column}_fk` without it. */
@@ -226,8 +225,8 @@ export interface TableWords {
   /** UTC with milliseconds. */
   datetime<const Name extends string>(name: Name): ColumnBuilder<Name>
   guid<const Name extends string>(name: Name): ColumnBuilder<Name>
-  /** `row_version`: the version of a row, without which a resource has no `ETag`, update and action. */
-  rowVersion(): ColumnBuilder<typeof ROW_VERSION_COLUMN>
+  /** The version of a row, `row_version` by default, without which a resource has no `ETag`, update and action. */
+  rowVersion<const Name extends string = 'row_version'>(name?: Name): ColumnBuilder<Name>
   /** Values that no two rows have alike: those of one column, or of several together. */
   unique<const Name extends string>(...columns: readonly [Name, ...Name[]]): IndexBuilder<Name>
   /** An index of columns in an order, `t.index('category_id', 'price desc')`. The primary key follows by itself. */
@@ -260,7 +259,8 @@ const TABLE_WORDS: TableWords = {
     }),
   datetime: (name) => plain(name, { kind: 'datetime' }),
   guid: (name) => plain(name, { kind: 'guid' }),
-  rowVersion: () => plain(ROW_VERSION_COLUMN, { kind: 'rowVersion' }),
+  // Without a name the type parameter is that of the default.
+  rowVersion: <Name extends string>(name = 'row_version' as Name) => plain(name, { kind: 'rowVersion' }),
   unique: (...columns) => new IndexBuilder(true, columns.map(keyOf)),
   index: (...keys) => new IndexBuilder(false, keys.map(keyOf)),
   sorted: (column) => [
@@ -287,12 +287,13 @@ function indexesOf(
 
 function foreignKeysOf(table: string, foreignKeys: readonly ForeignKeyDefinition<string>[]): ForeignKey[] {
   return foreignKeys.map(({ column, references, onDelete, name }) => {
-    const [to = '', toColumn = ''] = references.split('.')
+    const [first = '', second = ''] = typeof references === 'string' ? references.split('.') : []
+    const target = typeof references === 'string' ? { table: first, column: second } : references
     return {
       name: identifier(name ?? `${table}_${column}_fk`),
       column,
-      to: identifier(to),
-      toColumn: identifier(toColumn),
+      to: identifier(target.table),
+      toColumn: identifier(target.column),
       onDelete
     }
   })
@@ -300,9 +301,9 @@ function foreignKeysOf(table: string, foreignKeys: readonly ForeignKeyDefinition
 
 /** A name of a table, a column, an index or a constraint, which is quoted in statements. */
 function identifier(name: string): string {
-  if (!/^[^\p{Cc}`'"\\]{1,64}$/u.test(name)) {
+  if (!/^[^\p{Cc}`]{1,64}$/u.test(name)) {
     throw new TypeError(
-      `\`${name}\` is no name of up to 64 characters without quotes; give an index another by named(…)`
+      `\`${name}\` is no name of up to 64 characters without a backtick; give an index another by named(…)`
     )
   }
   return name

@@ -61,17 +61,17 @@ interface Columned {
   readonly name: string
   readonly table: string
   readonly columns: readonly { readonly column: string }[]
-  readonly versioned: boolean
+  readonly versionColumn: string | undefined
 }
 
 function missingColumns(
   schema: ActualSchema,
-  { name, table, columns, versioned }: Columned,
+  { name, table, columns, versionColumn }: Columned,
   more: readonly string[] = []
 ): string[] {
   const actual = schema.columns.get(table)
   if (actual === undefined) return [`${name}: there is no table ${table}; a new migration must create it`]
-  return [...columns.map(({ column }) => column), ...(versioned ? ['row_version'] : []), ...more]
+  return [...columns.map(({ column }) => column), ...(versionColumn === undefined ? [] : [versionColumn]), ...more]
     .filter((column) => !actual.has(column))
     .map((column) => `${name}: the table ${table} has no column ${column}; a new migration must add it`)
 }
@@ -79,9 +79,9 @@ function missingColumns(
 function missingInChildren(schema: ActualSchema, store: StoreName, entity: Entity): string[] {
   return entity.children
     .filter((children) => children.store === store)
-    .flatMap(({ name, table, foreignKey, columns }) => {
+    .flatMap(({ name, table, foreignKey, columns, versionColumn }) => {
       const full = `${entity.name}.${name}`
-      const missing = missingColumns(schema, { name: full, table, columns, versioned: true }, [foreignKey])
+      const missing = missingColumns(schema, { name: full, table, columns, versionColumn }, [foreignKey])
       if (missing.length > 0 || schema.sortOrders.has(`${table}.${foreignKey} ASC`)) return missing
       return [`${full}: no index leads with ${table}.${foreignKey}; a new migration must add it`]
     })

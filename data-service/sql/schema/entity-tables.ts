@@ -1,13 +1,6 @@
 import type { Children, Column, Entity, StoreName } from '../../entity/entity.js'
 import type { Field } from '../../entity/field.js'
-import {
-  type ColumnType,
-  type ForeignKey,
-  ROW_VERSION_COLUMN,
-  type Table,
-  type TableColumn,
-  type TableIndex
-} from '../engines/tables.js'
+import { type ColumnType, type ForeignKey, type Table, type TableColumn, type TableIndex } from '../engines/tables.js'
 
 /** The tables that the entities of one store need, as far as their files say. */
 export interface EntityTables {
@@ -28,7 +21,7 @@ export function entityTables(entities: readonly Entity[], store: StoreName): Ent
   const tableOf = new Map(entities.map((entity) => [entity.name, entity]))
   if (store === 'primary') {
     for (const entity of entities) {
-      found.addTable(entity.table, entity.columns, { owner: entity.name, versioned: entity.versioned })
+      found.addTable(entity.table, entity.columns, { owner: entity.name, versionColumn: entity.versionColumn })
     }
   }
   for (const entity of entities) {
@@ -82,7 +75,7 @@ class Collected {
   addTable(
     name: string,
     columns: readonly Column[],
-    { owner, versioned }: { readonly owner: string; readonly versioned: boolean }
+    { owner, versionColumn }: { readonly owner: string; readonly versionColumn: string | undefined }
   ): void {
     const parts = this.#parts(name, owner)
     for (const { name: property, column, field } of columns) {
@@ -95,22 +88,22 @@ class Collected {
       if (field.unique && property !== 'id') parts.unique.add(column)
       if (field.defaultTo !== undefined) this.#defaults.set(`${name}.${column}`, field.defaultTo)
     }
-    if (versioned) {
-      const version = { name: ROW_VERSION_COLUMN, type: { kind: 'rowVersion' }, nullable: false, key: 'none' } as const
+    if (versionColumn !== undefined) {
+      const version = { name: versionColumn, type: { kind: 'rowVersion' }, nullable: false, key: 'none' } as const
       this.#addColumn(name, owner, version)
     }
   }
 
-  /** Each child has a row version. Its foreign key comes after its id; rows of another store have none. */
-  addChildren(entity: Entity, { name, table, foreignKey, columns, store }: Children): void {
+  /** The foreign key of a child comes after its id; rows of another store have none. */
+  addChildren(entity: Entity, { name, table, foreignKey, columns, versionColumn, store }: Children): void {
     const owner = `${entity.name}.${name}`
     const id = entity.columns.find((column) => column.name === 'id')
     const [own, ...others] = columns
     if (id === undefined || own === undefined) return
-    this.addTable(table, [own], { owner, versioned: false })
+    this.addTable(table, [own], { owner, versionColumn: undefined })
     const field = { ...id.field, nullable: false }
     this.#addColumn(table, owner, { name: foreignKey, type: columnType(field), nullable: false, key: 'none' })
-    this.addTable(table, others, { owner, versioned: true })
+    this.addTable(table, others, { owner, versionColumn })
     if (store === 'primary') {
       this.addForeignKey(table, { column: foreignKey, to: entity.table, toColumn: id.column }, 'cascade')
     } else {

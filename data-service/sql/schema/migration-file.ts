@@ -114,7 +114,7 @@ function columnText({ name, type, nullable, key, defaultTo }: TableColumn): stri
 function typeWord(name: string, type: TableColumn['type']): string {
   switch (type.kind) {
     case 'rowVersion':
-      return 't.rowVersion()'
+      return name === 'row_version' ? 't.rowVersion()' : `t.rowVersion(${quoted(name)})`
     case 'varchar':
       return `t.varchar(${quoted(name)}, ${type.length})`
     case 'decimal':
@@ -154,7 +154,11 @@ function derivedName(table: string, { unique, keys }: TableIndex): string {
 function foreignKeyPart(table: string, { name, column, to, toColumn, onDelete }: ForeignKey): Part {
   const members = [
     `column: ${quoted(column)}`,
-    `references: ${quoted(`${to}.${toColumn}`)}`,
+    `references: ${
+      `${to}${toColumn}`.includes('.')
+        ? `{ table: ${quoted(to)}, column: ${quoted(toColumn)} }`
+        : quoted(`${to}.${toColumn}`)
+    }`,
     `onDelete: ${quoted(onDelete)}`
   ]
   return ['{', name === `${table}_${column}_fk` ? members : [...members, `name: ${quoted(name)}`], '}']

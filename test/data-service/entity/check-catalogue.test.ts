@@ -234,9 +234,22 @@ describe('checkCatalogue', () => {
       { fields: { id: int(), name: text(1), other: column('name', text(1)) } },
       /share the column `name`/
     ],
-    'a column whose name no bound value can have': [
-      { fields: { id: int(), name: column('the name', text(1)) } },
-      /is in the column `the name`, whose name must be/
+    'a column whose name no statement can quote': [
+      { fields: { id: int(), name: column('the `name', text(1)) } },
+      /`name` is in the column `the `name`: a name in the database has 1 to 64 characters, no backtick/
+    ],
+    'a table whose name no server takes': [{ table: 'x'.repeat(65) }, /table `x+`: a name in the database has 1 to 64/],
+    'a foreign key without a name': [
+      { children: { c: { table: 'c', foreignKey: 'otherId', foreignKeyColumn: ' ', fields: { id: int() } } } },
+      /children `c`: foreign key ` `: a name in the database/
+    ],
+    'columns that differ in case alone': [
+      { fields: { id: int(), name: text(1), other: column('NAME', text(1)) } },
+      /`other` and `name` share the column `NAME`/
+    ],
+    'a property in the column of the row version': [
+      { rowVersionColumn: 'stamp', fields: { id: int(), name: text(1), other: column('stamp', text(1)) } },
+      /`other` and `rowVersion` share the column `stamp`/
     ],
     'a joined property of another type': [
       {
