@@ -35,7 +35,12 @@ export interface EveryEntityOptions {
   readonly bypassRole?: string
   /** Values that made rows and bodies need besides what the types of fields tell, by the names of entities. */
   readonly values?: Readonly<Record<string, EntityValues>>
-  /** Runs on the migrated, empty database before the rows of entities are inserted. */
+  /**
+   * Makes tables in the empty database before the service starts: those that no migration of the application makes, since
+   * somebody else owns them. Rows may come with them, and each of their foreign keys must hold.
+   */
+  readonly makeTables?: (database: FreshDatabase) => Promise<void>
+  /** Runs on the migrated database before the rows of entities are inserted. */
   readonly prepare?: (database: TestDatabase) => Promise<void>
   /** Settings of both processes. */
   readonly env?: Readonly<Record<string, string>>
@@ -119,11 +124,12 @@ export class TestedApplication {
   }
 
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const { application, folder, values = {}, prepare, env: chosen = {} } = this.#options
+    const { application, folder, values = {}, makeTables, prepare, env: chosen = {} } = this.#options
     const { ownerClaimType, secondStore } = application
     const database = await freshDatabase(this.kind)
     const second = secondStore === undefined ? undefined : await freshDatabase(this.kind)
     const databases = [database, ...(second === undefined ? [] : [second])]
+    await makeTables?.(database)
     const stack = await startStack({
       app: folder,
       database,
