@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { createConnection } from 'mysql2/promise'
-import { sakilaRows, type Size, SIZES, type TableRows } from './rows.js'
+import { type Amount, type Moment, sakilaRows, type Size, SIZES, type SqlValue, type TableRows } from './rows.js'
 
 // `node dist/examples/sakila/load.js <DATABASE_URL> [small|full]` makes the tables, views and triggers of the example in an
 // empty database and fills them, as any database comes to be that was not made for uniform-rest: by SQL alone.
@@ -42,9 +42,8 @@ async function loadMysql(url: string, tables: readonly TableRows[]): Promise<voi
     for (const { table, columns, rows } of tables) {
       const names = columns.map((column) => `\`${column}\``).join(', ')
       for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-        await connection.query(`INSERT INTO \`${table}\` (${names}) VALUES ?`, [
-          rows.slice(start, start + ROWS_AT_ONCE)
-        ])
+        const some = rows.slice(start, start + ROWS_AT_ONCE).map((row) => row.map(mysqlValue))
+        await connection.query(`INSERT INTO \`${table}\` (${names}) VALUES ?`, [some])
       }
     }
     await connection.query(after)
@@ -64,13 +63,29 @@ async function loadSqlite(file: string, tables: readonly TableRows[]): Promise<v
       const insert = database.prepare(
         `INSERT INTO \`${table}\` (${names}) VALUES (${columns.map(() => '?').join(', ')})`
       )
-      for (const row of rows) insert.run(...row)
+      for (const row of rows) insert.run(...row.map(sqliteValue))
     }
     database.exec(after)
     database.exec('COMMIT')
   } finally {
     database.close()
   }
+}
+
+type PlainValue = Exclude<SqlValue, Amount | Moment>
+
+function mysqlValue(value: SqlValue): PlainValue {
+  if (value === null || typeof value !== 'object' || Buffer.isBuffer(value)) return value
+  if ('moment' in value) return value.moment
+  return `${Math.floor(value.cents / 100)}.${String(value.cents % 100).padStart(2, '0')}`
+}
+
+/** Amounts and moments as sqlite.sql says. */
+function sqliteValue(value: SqlValue): PlainValue {
+  if (value === null || typeof value !== 'object' || Buffer.isBuffer(value)) return value
+  if ('cents' in value) return value.cents
+  const [second = '', fraction = '000'] = value.moment.split('.')
+  return `${second.replace(' ', 'T')}.${fraction}Z`
 }
 
 async function statementsOf(file: string): Promise<readonly [before: string, after: string]> {

@@ -1,5 +1,15 @@
-/** A value as a driver takes it. Decimals, dates and numbers above 2^53 are texts. */
-export type SqlValue = string | number | Buffer | null
+/** A value as every driver takes it, numbers above 2^53, days and times of day as texts, or one that depends on the database. */
+export type SqlValue = string | number | Buffer | Amount | Moment | null
+
+/** An amount with two decimal places. */
+export interface Amount {
+  readonly cents: number
+}
+
+/** A moment, UTC, with or without a fraction of its second: `2006-02-15 04:34:33`. */
+export interface Moment {
+  readonly moment: string
+}
 
 /** Rows of one table. */
 export interface TableRows {
@@ -40,7 +50,7 @@ const FIRST_RENTAL = Date.UTC(2005, 4, 24, 22, 53, 30) / 1000
 const DAY = 24 * 60 * 60
 const STORES = 2
 
-const touched = (n: number): string => dateTimeOf(TOUCHED + (n % 600))
+const touched = (n: number): Moment => momentOf(TOUCHED + (n % 600))
 
 // --- Places --------------------------------------------------------------------------------------------------------
 
@@ -156,9 +166,9 @@ function makeFilms({ films: count, actors: actorCount }: Counts): Films {
       random.chance(80) ? 1 : random.int(1, LANGUAGES.length),
       random.chance(10) ? random.int(1, LANGUAGES.length) : null,
       random.int(3, 7),
-      decimalOf(rate),
+      { cents: rate },
       random.chance(3) ? null : random.int(46, 185),
-      decimalOf(random.int(9, 29) * 100 + 99),
+      { cents: random.int(9, 29) * 100 + 99 },
       random.chance(3) ? null : random.pick(RATINGS),
       featuresOf(random, id),
       touched(id)
@@ -259,7 +269,7 @@ function makePeople({ customers: count }: Counts): TableRows[] {
   const customers = numbers(count).map((id): SqlValue[] => {
     const [first, last] = nameOf(id + 1000)
     const email = `${first}.${last}`.toLowerCase().replace(/[^a-z.]/g, '')
-    const created = dateTimeOf(FIRST_RENTAL - random.int(1, 400) * DAY)
+    const created = momentOf(FIRST_RENTAL - random.int(1, 400) * DAY)
     const active = random.chance(95) ? 1 : 0
     // Some have no e-mail address, and of some it is not known when they were last touched.
     return [
@@ -318,16 +328,15 @@ function makeRentals({ customers, rentals: count, days }: Counts, { rateOfCopy }
     const copy = random.int(1, rateOfCopy.length)
     const [customer, staff] = [random.int(1, customers), random.int(1, STORES)]
     const returnedAt = random.chance(97) ? rentedAt + random.int(DAY / 2, 9 * DAY) : undefined
-    const returned = returnedAt === undefined ? null : dateTimeOf(returnedAt)
-    rentals.push([id, dateTimeOf(rentedAt), copy, customer, returned, staff, touched(id)])
+    const returned = returnedAt === undefined ? null : momentOf(returnedAt)
+    rentals.push([id, momentOf(rentedAt), copy, customer, returned, staff, touched(id)])
     const late = returnedAt === undefined ? 0 : Math.max(0, Math.floor((returnedAt - rentedAt) / DAY) - 5)
-    const amount = decimalOf((rateOfCopy[copy - 1] ?? 0) + 100 * late)
+    const amount = { cents: (rateOfCopy[copy - 1] ?? 0) + 100 * late }
     // The rental of some payments is not known any more.
-    payments.push([id, customer, staff, id % 400 === 0 ? null : id, amount, dateTimeOf(rentedAt), touched(id)])
+    payments.push([id, customer, staff, id % 400 === 0 ? null : id, amount, momentOf(rentedAt), touched(id)])
     if (id % 3 === 0) continue
     const eventId = String(FIRST_EVENT + BigInt(events.length))
-    const microseconds = String(random.int(0, 999_999)).padStart(6, '0')
-    const happenedAt = `${returned ?? dateTimeOf(rentedAt)}.${microseconds}`
+    const happenedAt = momentOf(returnedAt ?? rentedAt, random.int(0, 999_999))
     const kind = returned === null ? random.pick(['reserved', 'picked up', 'reminded']) : 'returned'
     events.push([eventId, id, kind, happenedAt, detailOf(random, id)])
   }
@@ -335,14 +344,14 @@ function makeRentals({ customers, rentals: count, days }: Counts, { rateOfCopy }
     const from = FIRST_RENTAL + random.int(-60, 60) * DAY
     const until = random.chance(20) ? null : dateOf(from + random.int(30, 365) * DAY)
     const customer = random.chance(60) ? random.int(1, customers) : null
-    const amount = decimalOf(random.pick([500, 1000, 2500, 99_999]))
+    const amount = { cents: random.pick([500, 1000, 2500, 99_999]) }
     return [codeOf(random, n), customer, amount, dateOf(from), until, random.chance(30) ? 1 : 0, touched(n)]
   })
   const storeDays = numbers(days).flatMap((day) =>
     numbers(STORES).map((store): SqlValue[] => {
       const closed = day === days ? null : random.pick(['18:00:00', '20:00:00', '20:30:15'])
       const remarks = random.chance(10) ? random.pick(['Stocktaking', 'Power cut, till by hand', 'Frost']) : null
-      const cash = decimalOf(random.int(0, 250_000))
+      const cash = { cents: random.int(0, 250_000) }
       return [store, dateOf(FIRST_RENTAL + day * DAY), random.pick(['08:00:00', '09:30:00']), closed, cash, remarks]
     })
   )
@@ -384,18 +393,14 @@ function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1)
 }
 
-/** `2005-05-24 22:53:30` of seconds since 1970. */
-function dateTimeOf(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
+/** Of seconds since 1970. */
+function momentOf(seconds: number, microseconds?: number): Moment {
+  const text = new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
+  return { moment: microseconds === undefined ? text : `${text}.${String(microseconds).padStart(6, '0')}` }
 }
 
 function dateOf(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 10)
-}
-
-/** A number of cents with two decimal places. */
-function decimalOf(cents: number): string {
-  return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 }
 
 /** Pseudo-random numbers that are the same on every machine: mulberry32, in the public domain. */

@@ -3,10 +3,11 @@
 --
 -- Tables, columns and keys are those of mysql.sql, which names its differences to the original. Here in addition:
 -- - the keys that the database numbers are INTEGER, which SQLite requires of them, and begin at 1;
--- - an enumeration is a text with a CHECK, a set is a text with commas between its words;
+-- - what SQLite has no type for is stored as uniform-rest stores it: amounts as whole numbers of cents, times as texts such
+--   as 2006-02-15T04:34:33.000Z, an enumeration as a text with a CHECK, a set as a text with commas between its words;
 -- - triggers keep `last_update`, since SQLite has no ON UPDATE CURRENT_TIMESTAMP, and set dates after the INSERT;
 -- - indexes have the name of their table before them, and there is none for full text and none for places;
--- - sums are rounded to cents, and UPPER and LOWER change no letter beyond ASCII.
+-- - UPPER and LOWER change no letter beyond ASCII.
 --
 -- The statements after the line "-- After the rows" are run when the rows are there.
 
@@ -14,7 +15,7 @@ CREATE TABLE actor (
   actor_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   first_name VARCHAR(45) NOT NULL,
   last_name VARCHAR(45) NOT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 );
 CREATE INDEX actor_idx_actor_last_name ON actor (last_name);
 
@@ -26,8 +27,8 @@ CREATE TABLE address (
   city_id SMALLINT UNSIGNED NOT NULL,
   postal_code VARCHAR(10) DEFAULT NULL,
   phone VARCHAR(20) NOT NULL,
-  location GEOMETRY NOT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  location BLOB NOT NULL,
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   CONSTRAINT fk_address_city FOREIGN KEY (city_id) REFERENCES city (city_id) ON DELETE NO ACTION ON UPDATE CASCADE
 );
 CREATE INDEX address_idx_fk_city_id ON address (city_id);
@@ -35,14 +36,14 @@ CREATE INDEX address_idx_fk_city_id ON address (city_id);
 CREATE TABLE category (
   category_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   name VARCHAR(25) NOT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 );
 
 CREATE TABLE city (
   city_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   city VARCHAR(50) NOT NULL,
   country_id SMALLINT UNSIGNED NOT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   CONSTRAINT fk_city_country FOREIGN KEY (country_id) REFERENCES country (country_id)
     ON DELETE NO ACTION ON UPDATE CASCADE
 );
@@ -51,7 +52,7 @@ CREATE INDEX city_idx_fk_country_id ON city (country_id);
 CREATE TABLE country (
   country_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   country VARCHAR(50) NOT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 );
 
 CREATE TABLE customer (
@@ -61,9 +62,9 @@ CREATE TABLE customer (
   last_name VARCHAR(45) NOT NULL,
   email VARCHAR(50) DEFAULT NULL,
   address_id SMALLINT UNSIGNED NOT NULL,
-  active BOOLEAN NOT NULL DEFAULT TRUE,
-  create_date DATETIME NOT NULL,
-  last_update TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+  active TINYINT(1) NOT NULL DEFAULT 1,
+  create_date TEXT NOT NULL,
+  last_update TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   CONSTRAINT fk_customer_address FOREIGN KEY (address_id) REFERENCES address (address_id)
     ON DELETE NO ACTION ON UPDATE CASCADE,
   CONSTRAINT fk_customer_store FOREIGN KEY (store_id) REFERENCES store (store_id)
@@ -77,16 +78,16 @@ CREATE TABLE film (
   film_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   title VARCHAR(128) NOT NULL,
   description TEXT DEFAULT NULL,
-  release_year YEAR DEFAULT NULL,
+  release_year SMALLINT DEFAULT NULL,
   language_id TINYINT UNSIGNED NOT NULL,
   original_language_id TINYINT UNSIGNED DEFAULT NULL,
   rental_duration TINYINT UNSIGNED NOT NULL DEFAULT 3,
-  rental_rate DECIMAL(4,2) NOT NULL DEFAULT 4.99,
+  rental_rate INTEGER NOT NULL DEFAULT 499,
   length SMALLINT UNSIGNED DEFAULT NULL,
-  replacement_cost DECIMAL(5,2) NOT NULL DEFAULT 19.99,
+  replacement_cost INTEGER NOT NULL DEFAULT 1999,
   rating VARCHAR(5) DEFAULT 'G' CHECK (rating IN ('G', 'PG', 'PG-13', 'R', 'NC-17')),
   special_features VARCHAR(60) DEFAULT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   CONSTRAINT fk_film_language FOREIGN KEY (language_id) REFERENCES language (language_id)
     ON DELETE NO ACTION ON UPDATE CASCADE,
   CONSTRAINT fk_film_language_original FOREIGN KEY (original_language_id) REFERENCES language (language_id)
@@ -99,7 +100,7 @@ CREATE INDEX film_idx_fk_original_language_id ON film (original_language_id);
 CREATE TABLE film_actor (
   actor_id SMALLINT UNSIGNED NOT NULL,
   film_id SMALLINT UNSIGNED NOT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   PRIMARY KEY (actor_id, film_id),
   CONSTRAINT fk_film_actor_actor FOREIGN KEY (actor_id) REFERENCES actor (actor_id)
     ON DELETE NO ACTION ON UPDATE CASCADE,
@@ -110,7 +111,7 @@ CREATE INDEX film_actor_idx_fk_film_id ON film_actor (film_id);
 CREATE TABLE film_category (
   film_id SMALLINT UNSIGNED NOT NULL,
   category_id TINYINT UNSIGNED NOT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   PRIMARY KEY (film_id, category_id),
   CONSTRAINT fk_film_category_film FOREIGN KEY (film_id) REFERENCES film (film_id)
     ON DELETE NO ACTION ON UPDATE CASCADE,
@@ -130,7 +131,7 @@ CREATE TABLE inventory (
   inventory_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   film_id SMALLINT UNSIGNED NOT NULL,
   store_id TINYINT UNSIGNED NOT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   CONSTRAINT fk_inventory_store FOREIGN KEY (store_id) REFERENCES store (store_id)
     ON DELETE NO ACTION ON UPDATE CASCADE,
   CONSTRAINT fk_inventory_film FOREIGN KEY (film_id) REFERENCES film (film_id) ON DELETE NO ACTION ON UPDATE CASCADE
@@ -141,7 +142,7 @@ CREATE INDEX inventory_idx_store_id_film_id ON inventory (store_id, film_id);
 CREATE TABLE language (
   language_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   name CHAR(20) NOT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 );
 
 CREATE TABLE payment (
@@ -149,9 +150,9 @@ CREATE TABLE payment (
   customer_id SMALLINT UNSIGNED NOT NULL,
   staff_id TINYINT UNSIGNED NOT NULL,
   rental_id INT DEFAULT NULL,
-  amount DECIMAL(5,2) NOT NULL,
-  payment_date DATETIME NOT NULL,
-  last_update TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+  amount INTEGER NOT NULL,
+  payment_date TEXT NOT NULL,
+  last_update TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   CONSTRAINT fk_payment_rental FOREIGN KEY (rental_id) REFERENCES rental (rental_id)
     ON DELETE SET NULL ON UPDATE CASCADE,
   CONSTRAINT fk_payment_customer FOREIGN KEY (customer_id) REFERENCES customer (customer_id)
@@ -165,12 +166,12 @@ CREATE INDEX payment_fk_payment_rental ON payment (rental_id);
 
 CREATE TABLE rental (
   rental_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-  rental_date DATETIME NOT NULL,
+  rental_date TEXT NOT NULL,
   inventory_id MEDIUMINT UNSIGNED NOT NULL,
   customer_id SMALLINT UNSIGNED NOT NULL,
-  return_date DATETIME DEFAULT NULL,
+  return_date TEXT DEFAULT NULL,
   staff_id TINYINT UNSIGNED NOT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   CONSTRAINT rental_date UNIQUE (rental_date, inventory_id, customer_id),
   CONSTRAINT fk_rental_staff FOREIGN KEY (staff_id) REFERENCES staff (staff_id)
     ON DELETE NO ACTION ON UPDATE CASCADE,
@@ -191,10 +192,10 @@ CREATE TABLE staff (
   picture BLOB DEFAULT NULL,
   email VARCHAR(50) DEFAULT NULL,
   store_id TINYINT UNSIGNED NOT NULL,
-  active BOOLEAN NOT NULL DEFAULT TRUE,
+  active TINYINT(1) NOT NULL DEFAULT 1,
   username VARCHAR(16) NOT NULL,
   password VARCHAR(40) DEFAULT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   CONSTRAINT fk_staff_store FOREIGN KEY (store_id) REFERENCES store (store_id) ON DELETE NO ACTION ON UPDATE CASCADE,
   CONSTRAINT fk_staff_address FOREIGN KEY (address_id) REFERENCES address (address_id)
     ON DELETE NO ACTION ON UPDATE CASCADE
@@ -206,7 +207,7 @@ CREATE TABLE store (
   store_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   manager_staff_id TINYINT UNSIGNED NOT NULL,
   address_id SMALLINT UNSIGNED NOT NULL,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   CONSTRAINT idx_unique_manager UNIQUE (manager_staff_id),
   CONSTRAINT fk_store_staff FOREIGN KEY (manager_staff_id) REFERENCES staff (staff_id)
     ON DELETE NO ACTION ON UPDATE CASCADE,
@@ -219,11 +220,11 @@ CREATE INDEX store_idx_fk_address_id ON store (address_id);
 CREATE TABLE voucher (
   code CHAR(12) NOT NULL,
   customer_id SMALLINT UNSIGNED DEFAULT NULL,
-  amount DECIMAL(5,2) NOT NULL,
-  valid_from DATE NOT NULL,
-  valid_until DATE DEFAULT NULL,
-  is_redeemed BOOLEAN NOT NULL DEFAULT FALSE,
-  last_update TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  amount INTEGER NOT NULL,
+  valid_from TEXT NOT NULL,
+  valid_until TEXT DEFAULT NULL,
+  is_redeemed TINYINT(1) NOT NULL DEFAULT 0,
+  last_update TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   PRIMARY KEY (code),
   CONSTRAINT fk_voucher_customer FOREIGN KEY (customer_id) REFERENCES customer (customer_id)
     ON DELETE NO ACTION ON UPDATE CASCADE
@@ -235,8 +236,8 @@ CREATE TABLE rental_event (
   rental_event_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   rental_id INT NOT NULL,
   kind VARCHAR(9) NOT NULL CHECK (kind IN ('reserved', 'picked up', 'reminded', 'returned', 'damaged')),
-  happened_at DATETIME(6) NOT NULL,
-  detail JSON DEFAULT NULL,
+  happened_at TEXT NOT NULL,
+  detail TEXT DEFAULT NULL,
   CONSTRAINT fk_rental_event_rental FOREIGN KEY (rental_id) REFERENCES rental (rental_id)
     ON DELETE CASCADE ON UPDATE CASCADE
 );
@@ -245,10 +246,10 @@ CREATE INDEX rental_event_idx_fk_rental_id ON rental_event (rental_id);
 -- Not in Sakila: a store on one day.
 CREATE TABLE store_day (
   store_id TINYINT UNSIGNED NOT NULL,
-  business_date DATE NOT NULL,
-  opened_at TIME NOT NULL,
-  closed_at TIME DEFAULT NULL,
-  cash DECIMAL(8,2) NOT NULL DEFAULT 0.00,
+  business_date TEXT NOT NULL,
+  opened_at TEXT NOT NULL,
+  closed_at TEXT DEFAULT NULL,
+  cash INTEGER NOT NULL DEFAULT 0,
   remarks VARCHAR(200) DEFAULT NULL,
   PRIMARY KEY (store_id, business_date),
   CONSTRAINT fk_store_day_store FOREIGN KEY (store_id) REFERENCES store (store_id) ON DELETE NO ACTION ON UPDATE CASCADE
@@ -306,7 +307,7 @@ FROM staff AS s JOIN address AS a ON s.address_id = a.address_id JOIN city ON a.
 
 CREATE VIEW sales_by_store AS
 SELECT c.city || ',' || cy.country AS store, m.first_name || ' ' || m.last_name AS manager,
-  ROUND(SUM(p.amount), 2) AS total_sales
+  SUM(p.amount) AS total_sales
 FROM payment AS p
   INNER JOIN rental AS r ON p.rental_id = r.rental_id
   INNER JOIN inventory AS i ON r.inventory_id = i.inventory_id
@@ -319,7 +320,7 @@ GROUP BY s.store_id, c.city, cy.country, m.first_name, m.last_name
 ORDER BY cy.country, c.city;
 
 CREATE VIEW sales_by_film_category AS
-SELECT c.name AS category, ROUND(SUM(p.amount), 2) AS total_sales
+SELECT c.name AS category, SUM(p.amount) AS total_sales
 FROM payment AS p
   INNER JOIN rental AS r ON p.rental_id = r.rental_id
   INNER JOIN inventory AS i ON r.inventory_id = i.inventory_id
@@ -345,63 +346,63 @@ GROUP BY actor_id;
 -- After the rows
 
 CREATE TRIGGER customer_create_date AFTER INSERT ON customer FOR EACH ROW BEGIN
-  UPDATE customer SET create_date = CURRENT_TIMESTAMP WHERE customer_id = NEW.customer_id;
+  UPDATE customer SET create_date = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE customer_id = NEW.customer_id;
 END;
 
 CREATE TRIGGER payment_date AFTER INSERT ON payment FOR EACH ROW BEGIN
-  UPDATE payment SET payment_date = CURRENT_TIMESTAMP WHERE payment_id = NEW.payment_id;
+  UPDATE payment SET payment_date = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE payment_id = NEW.payment_id;
 END;
 
 CREATE TRIGGER rental_date AFTER INSERT ON rental FOR EACH ROW BEGIN
-  UPDATE rental SET rental_date = CURRENT_TIMESTAMP WHERE rental_id = NEW.rental_id;
+  UPDATE rental SET rental_date = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE rental_id = NEW.rental_id;
 END;
 
 -- What ON UPDATE CURRENT_TIMESTAMP does in mysql.sql.
 CREATE TRIGGER actor_last_update AFTER UPDATE ON actor FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE actor SET last_update = CURRENT_TIMESTAMP WHERE actor_id = NEW.actor_id;
+  UPDATE actor SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE actor_id = NEW.actor_id;
 END;
 CREATE TRIGGER address_last_update AFTER UPDATE ON address FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE address SET last_update = CURRENT_TIMESTAMP WHERE address_id = NEW.address_id;
+  UPDATE address SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE address_id = NEW.address_id;
 END;
 CREATE TRIGGER category_last_update AFTER UPDATE ON category FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE category SET last_update = CURRENT_TIMESTAMP WHERE category_id = NEW.category_id;
+  UPDATE category SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE category_id = NEW.category_id;
 END;
 CREATE TRIGGER city_last_update AFTER UPDATE ON city FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE city SET last_update = CURRENT_TIMESTAMP WHERE city_id = NEW.city_id;
+  UPDATE city SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE city_id = NEW.city_id;
 END;
 CREATE TRIGGER country_last_update AFTER UPDATE ON country FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE country SET last_update = CURRENT_TIMESTAMP WHERE country_id = NEW.country_id;
+  UPDATE country SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE country_id = NEW.country_id;
 END;
 CREATE TRIGGER customer_last_update AFTER UPDATE ON customer FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE customer SET last_update = CURRENT_TIMESTAMP WHERE customer_id = NEW.customer_id;
+  UPDATE customer SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE customer_id = NEW.customer_id;
 END;
 CREATE TRIGGER film_last_update AFTER UPDATE ON film FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE film SET last_update = CURRENT_TIMESTAMP WHERE film_id = NEW.film_id;
+  UPDATE film SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE film_id = NEW.film_id;
 END;
 CREATE TRIGGER film_actor_last_update AFTER UPDATE ON film_actor FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE film_actor SET last_update = CURRENT_TIMESTAMP WHERE actor_id = NEW.actor_id AND film_id = NEW.film_id;
+  UPDATE film_actor SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE actor_id = NEW.actor_id AND film_id = NEW.film_id;
 END;
 CREATE TRIGGER film_category_last_update AFTER UPDATE ON film_category FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE film_category SET last_update = CURRENT_TIMESTAMP WHERE film_id = NEW.film_id AND category_id = NEW.category_id;
+  UPDATE film_category SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE film_id = NEW.film_id AND category_id = NEW.category_id;
 END;
 CREATE TRIGGER inventory_last_update AFTER UPDATE ON inventory FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE inventory SET last_update = CURRENT_TIMESTAMP WHERE inventory_id = NEW.inventory_id;
+  UPDATE inventory SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE inventory_id = NEW.inventory_id;
 END;
 CREATE TRIGGER language_last_update AFTER UPDATE ON language FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE language SET last_update = CURRENT_TIMESTAMP WHERE language_id = NEW.language_id;
+  UPDATE language SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE language_id = NEW.language_id;
 END;
 CREATE TRIGGER payment_last_update AFTER UPDATE ON payment FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE payment SET last_update = CURRENT_TIMESTAMP WHERE payment_id = NEW.payment_id;
+  UPDATE payment SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE payment_id = NEW.payment_id;
 END;
 CREATE TRIGGER rental_last_update AFTER UPDATE ON rental FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE rental SET last_update = CURRENT_TIMESTAMP WHERE rental_id = NEW.rental_id;
+  UPDATE rental SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE rental_id = NEW.rental_id;
 END;
 CREATE TRIGGER staff_last_update AFTER UPDATE ON staff FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE staff SET last_update = CURRENT_TIMESTAMP WHERE staff_id = NEW.staff_id;
+  UPDATE staff SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE staff_id = NEW.staff_id;
 END;
 CREATE TRIGGER store_last_update AFTER UPDATE ON store FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE store SET last_update = CURRENT_TIMESTAMP WHERE store_id = NEW.store_id;
+  UPDATE store SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE store_id = NEW.store_id;
 END;
 CREATE TRIGGER voucher_last_update AFTER UPDATE ON voucher FOR EACH ROW WHEN NEW.last_update IS OLD.last_update BEGIN
-  UPDATE voucher SET last_update = CURRENT_TIMESTAMP WHERE code = NEW.code;
+  UPDATE voucher SET last_update = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE code = NEW.code;
 END;
