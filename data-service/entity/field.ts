@@ -1,33 +1,72 @@
 import type { Permission } from './names.js'
 
 /**
- * A column's value in the service, the same for every database: a string is text; bool is boolean; int is a number; long
- * and decimal are exact digits in a string (decimal in its column's scale); dateTime is `2026-01-31T08:00:00.000Z`; guid
- * is lower-case text; bytes are a Buffer. On the wire it is the same, except that bytes are base64.
+ * A column's value in the service, the same for every database: a string is text; bool is boolean; int and double are
+ * numbers; long and decimal are exact digits in a string (decimal in its column's scale); dateTime is
+ * `2026-01-31T08:00:00.000Z`, date `2026-01-31`, time `08:00:00` (with a fraction as its column has one); guid is
+ * lower-case text; enum is one of its words; set is a list of its words; json is the text of a JSON value; binary and row
+ * versions are a Buffer. On the wire it is the same, except that bytes are base64 and json is the JSON value itself.
  */
-export type Value = string | number | boolean | Buffer | null
+export type Value = string | number | boolean | Buffer | readonly string[] | null
 
-/** A filter operand or an id: a Value that is neither null nor bytes. */
+/** A filter operand or an id: a Value that is neither null, nor bytes, nor a list. */
 export type Operand = string | number | boolean
 
 /**
  * The types of columns and the words an entity file declares them with: `unique(text(64))`,
  * `readOnly(optional(dateTime()))`. How each type looks on the wire is contract.md section 3.
  */
-export type FieldType = 'string' | 'bool' | 'int' | 'long' | 'decimal' | 'dateTime' | 'guid'
+export type FieldType =
+  | 'string'
+  | 'bool'
+  | 'int'
+  | 'long'
+  | 'decimal'
+  | 'double'
+  | 'dateTime'
+  | 'date'
+  | 'time'
+  | 'guid'
+  | 'enum'
+  | 'set'
+  | 'json'
+  | 'binary'
+
+/** Types whose values can be compared in filters and can order rows. */
+export type ComparableType = Exclude<FieldType, 'set' | 'json' | 'binary'>
+
+/**
+ * How a column stores its values, where its type has several ways: `int` in 8, 16, 24 or 32 bits or as a year, `double` in
+ * 32 bits, `bool`, `int` and `long` as flags of bits. `usual` for the one that the type has by itself.
+ */
+export type Storage = 'usual' | 'tinyInt' | 'smallInt' | 'mediumInt' | 'year' | 'float' | 'bits'
 
 /** Who sets a column: requests on create and update, requests on create only, or the service alone. */
 type Writability = 'always' | 'onCreate' | 'never'
 
-/** The type of a value of the column type. */
-export type ValueOfType<T extends FieldType> = T extends 'bool' ? boolean : T extends 'int' ? number : string
+/** The type of a value of the column type. `Words` are those of an enum or a set. */
+export type ValueOfType<T extends FieldType, Words extends string = string> = T extends 'set'
+  ? readonly Words[]
+  : T extends 'binary'
+    ? Buffer
+    : OperandOfType<T, Words>
+
+/** The same for types whose values are operands. */
+export type OperandOfType<T extends FieldType, Words extends string = string> = T extends 'bool'
+  ? boolean
+  : T extends 'int' | 'double'
+    ? number
+    : T extends 'enum'
+      ? Words
+      : string
 
 export interface Field<
   T extends FieldType = FieldType,
   Hidden extends boolean = boolean,
   Nullable extends boolean = boolean,
   W extends Writability = Writability,
-  Reader extends Permission | undefined = Permission | undefined
+  Reader extends Permission | undefined = Permission | undefined,
+  Words extends string = string
 > {
   readonly type: T
   readonly nullable: Nullable
@@ -41,24 +80,32 @@ export interface Field<
   readonly column: string | undefined
   /** The value may be null, but a request must not leave the member out. */
   readonly requiredNullable: boolean
-  /** The smallest and largest number of characters in a string. */
+  /** The smallest and largest number of characters in a string, and of bytes in a binary. */
   readonly minLength: number
   readonly maxLength: number
-  /** Number of digits of a decimal: in all, and after the point. */
+  /**
+   * Number of digits of a decimal: in all, and after the point. `precision` is also the number of digits of a second's
+   * fraction that a dateTime or time column has, and the number of bits of `bits(…)`.
+   */
   readonly precision: number
   readonly scale: number
+  readonly storage: Storage
+  /** Whether an int or long has no negative values and twice as many positive ones. */
+  readonly unsigned: boolean
+  /** The words of an enum or set, in the order in which the column has them; none for other types. */
+  readonly words: readonly Words[]
   /** Inclusive bounds for numbers in requests. */
   readonly minimum: string | undefined
   readonly maximum: string | undefined
   /** The value when a create request leaves the member out. */
-  readonly defaultTo: string | number | boolean | undefined
+  readonly defaultTo: Exclude<Value, null> | undefined
   /** What the value means, in one sentence for people; undefined where its name says enough. */
   readonly description: string | undefined
   /** The application's own type of the value; undefined for a plain one. */
   readonly custom: CustomType | undefined
 }
 
-/** A type of the application's own over one of the seven, which stays the type in the database and in JSON (custom-type.ts). */
+/** A type of the application's own over one of the engine's, which stays the type in the database and in JSON (custom-type.ts). */
 export interface CustomType {
   /** camelCase. */
   readonly name: string
@@ -83,9 +130,19 @@ export interface SchemaKeywords {
 }
 
 /** A field as its word makes it, before `optional(…)` and the like. */
-export type PlainField<T extends FieldType> = Field<T, false, false, 'always', undefined>
+export type PlainField<T extends FieldType, Words extends string = string> = Field<
+  T,
+  false,
+  false,
+  'always',
+  undefined,
+  Words
+>
 
-function field<T extends FieldType>(type: T, more: Partial<PlainField<T>> = {}): PlainField<T> {
+function field<T extends FieldType, Words extends string = string>(
+  type: T,
+  more: Partial<PlainField<T, Words>> = {}
+): PlainField<T, Words> {
   return {
     type,
     nullable: false,
@@ -99,6 +156,9 @@ function field<T extends FieldType>(type: T, more: Partial<PlainField<T>> = {}):
     maxLength: 0,
     precision: 0,
     scale: 0,
+    storage: 'usual',
+    unsigned: false,
+    words: [],
     minimum: undefined,
     maximum: undefined,
     defaultTo: undefined,
@@ -112,70 +172,145 @@ export const text = (maxLength: number, minLength = 1): PlainField<'string'> =>
   field('string', { maxLength, minLength })
 export const freeText = (maxLength = 2000): PlainField<'string'> => field('string', { maxLength })
 export const bool = (): PlainField<'bool'> => field('bool')
+
+/** Inclusive bounds of a number, within those of its type. */
+interface NumberRange {
+  readonly min?: number
+  readonly max?: number
+}
+
+function integer(storage: Storage, { min, max }: NumberRange): PlainField<'int'> {
+  return field('int', { storage, minimum: min?.toString(), maximum: max?.toString() })
+}
+
 /** 32 bits, signed. */
-export const int = (range: { min?: number; max?: number } = {}): PlainField<'int'> =>
-  field('int', { minimum: range.min?.toString(), maximum: range.max?.toString() })
+export const int = (range: NumberRange = {}): PlainField<'int'> => integer('usual', range)
+/** 8 bits, signed: -128 to 127. */
+export const tinyInt = (range: NumberRange = {}): PlainField<'int'> => integer('tinyInt', range)
+/** 16 bits, signed: -32768 to 32767. */
+export const smallInt = (range: NumberRange = {}): PlainField<'int'> => integer('smallInt', range)
+/** 24 bits, signed: -8388608 to 8388607. */
+export const mediumInt = (range: NumberRange = {}): PlainField<'int'> => integer('mediumInt', range)
+/** A year from 1901 to 2155, which a YEAR column takes one byte for. */
+export const year = (range: NumberRange = {}): PlainField<'int'> => integer('year', range)
 /** 64 bits, signed; a string on the wire. */
 export const long = (): PlainField<'long'> => field('long')
+/** The integer without negative values: `unsigned(int())` goes to 4294967295, `unsigned(long())` to 2^64-1. */
+export const unsigned = <T extends 'int' | 'long'>(of: PlainField<T>): PlainField<T> => ({ ...of, unsigned: true })
+
+/**
+ * Flags in a BIT column: `bits(1)` is a bool, up to 32 bits are a number, and more of them a string of digits, up to 64.
+ */
+export function bits(count: 1): PlainField<'bool'>
+export function bits<N extends number>(count: N): PlainField<BitsType<N>>
+export function bits(count: number): PlainField<'bool' | 'int' | 'long'> {
+  const more = { storage: 'bits', precision: count, unsigned: true } as const
+  return count === 1 ? field('bool', more) : count <= 32 ? field('int', more) : field('long', more)
+}
+
+type BitsOfLong = 33 | 34 | 35 | 36 | 37 | 38 | 39 | 40 | 41 | 42 | 43 | 44 | 45 | 46 | 47 | 48 | BitsAbove48
+type BitsAbove48 = 49 | 50 | 51 | 52 | 53 | 54 | 55 | 56 | 57 | 58 | 59 | 60 | 61 | 62 | 63 | 64
+type BitsType<N extends number> = N extends BitsOfLong ? 'long' : 'int'
+
 /** Exact digits; a string on the wire. */
 export const decimal = (precision: number, scale: number): PlainField<'decimal'> =>
   field('decimal', { precision, scale })
 /** An amount that is not negative. */
 export const money = (precision: number, scale: number): PlainField<'decimal'> =>
   field('decimal', { precision, scale, minimum: '0' })
-/** UTC with milliseconds. */
-export const dateTime = (): PlainField<'dateTime'> => field('dateTime')
+/** A number of 64 bits as IEEE 754 has it; on the wire the shortest one that reads back the same. */
+export const double = (range: NumberRange = {}): PlainField<'double'> =>
+  field('double', { minimum: range.min?.toString(), maximum: range.max?.toString() })
+/** The same of 32 bits, a FLOAT column. */
+export const float = (range: NumberRange = {}): PlainField<'double'> => ({ ...double(range), storage: 'float' })
+
+/** Digits of a second's fraction that a column has, 0 to 6. */
+interface SecondsPrecision {
+  readonly precision?: 0 | 1 | 2 | 3 | 4 | 5 | 6
+}
+
+/** UTC. Values have milliseconds, or as many digits as a column of a higher precision. */
+export const dateTime = ({ precision = 3 }: SecondsPrecision = {}): PlainField<'dateTime'> =>
+  field('dateTime', { precision })
+/** A day of the calendar, `2026-01-31`, from the year 0001 to 9999. */
+export const date = (): PlainField<'date'> => field('date')
+/** A time of the day, `08:00:00`, with a fraction of as many digits as the column has. */
+export const time = ({ precision = 0 }: SecondsPrecision = {}): PlainField<'time'> => field('time', { precision })
 export const guid = (): PlainField<'guid'> => field('guid')
+/** One of these words, letter by letter: `oneOf(['draft', 'sent'])`. The column is an ENUM. */
+export const oneOf = <const Words extends string>(words: readonly Words[]): PlainField<'enum', Words> =>
+  field('enum', { words })
 
 export const optional = <
   T extends FieldType,
   H extends boolean,
   W extends Writability,
-  R extends Permission | undefined
+  R extends Permission | undefined,
+  V extends string
 >(
-  of: Field<T, H, boolean, W, R>
-): Field<T, H, true, W, R> => ({ ...of, nullable: true })
+  of: Field<T, H, boolean, W, R, V>
+): Field<T, H, true, W, R, V> => ({ ...of, nullable: true })
 /** May be null, but a request must not leave it out: `requiredNullable(int())`. */
 export const requiredNullable = <
   T extends FieldType,
   H extends boolean,
   W extends Writability,
-  R extends Permission | undefined
+  R extends Permission | undefined,
+  V extends string
 >(
-  of: Field<T, H, boolean, W, R>
-): Field<T, H, true, W, R> => ({ ...of, nullable: true, requiredNullable: true })
+  of: Field<T, H, boolean, W, R, V>
+): Field<T, H, true, W, R, V> => ({ ...of, nullable: true, requiredNullable: true })
 /** A column by permission cannot be unique: the conflict of a value would tell of a column that the caller may not read. */
-export const unique = <T extends FieldType, H extends boolean, N extends boolean, W extends Writability>(
-  of: Field<T, H, N, W, undefined>
-): Field<T, H, N, W, undefined> => ({ ...of, unique: true })
-export const onCreate = <T extends FieldType, H extends boolean, N extends boolean, R extends Permission | undefined>(
-  of: Field<T, H, N, Writability, R>
-): Field<T, H, N, 'onCreate', R> => ({ ...of, writability: 'onCreate' })
-export const readOnly = <T extends FieldType, H extends boolean, N extends boolean, R extends Permission | undefined>(
-  of: Field<T, H, N, Writability, R>
-): Field<T, H, N, 'never', R> => ({ ...of, writability: 'never' })
-export const hidden = <T extends FieldType, N extends boolean>(
-  of: Field<T, boolean, N>
-): Field<T, true, N, 'never', undefined> => ({ ...of, hidden: true, writability: 'never', readableBy: undefined })
+export const unique = <
+  T extends ComparableType,
+  H extends boolean,
+  N extends boolean,
+  W extends Writability,
+  V extends string
+>(
+  of: Field<T, H, N, W, undefined, V>
+): Field<T, H, N, W, undefined, V> => ({ ...of, unique: true })
+export const onCreate = <
+  T extends FieldType,
+  H extends boolean,
+  N extends boolean,
+  R extends Permission | undefined,
+  V extends string
+>(
+  of: Field<T, H, N, Writability, R, V>
+): Field<T, H, N, 'onCreate', R, V> => ({ ...of, writability: 'onCreate' })
+export const readOnly = <
+  T extends FieldType,
+  H extends boolean,
+  N extends boolean,
+  R extends Permission | undefined,
+  V extends string
+>(
+  of: Field<T, H, N, Writability, R, V>
+): Field<T, H, N, 'never', R, V> => ({ ...of, writability: 'never' })
+export const hidden = <T extends FieldType, N extends boolean, V extends string>(
+  of: Field<T, boolean, N, Writability, Permission | undefined, V>
+): Field<T, true, N, 'never', undefined, V> => ({ ...of, hidden: true, writability: 'never', readableBy: undefined })
 export const defaultTo = <
   T extends FieldType,
   H extends boolean,
   N extends boolean,
   W extends Writability,
-  R extends Permission | undefined
+  R extends Permission | undefined,
+  V extends string
 >(
-  of: Field<T, H, N, W, R>,
-  value: ValueOfType<T>
-): Field<T, H, N, W, R> => ({ ...of, defaultTo: value })
+  of: Field<T, H, N, W, R, V>,
+  value: ValueOfType<T, NoInfer<V>>
+): Field<T, H, N, W, R, V> => ({ ...of, defaultTo: value })
 /**
  * A column that takes a permission to read, `readableBy('products:manage', optional(int()))`. For any other caller it is
  * an unknown name in every read and body, a PUT keeps its value, and a create gives it its default or null. Rules of the
  * entity file see it always.
  */
-export const readableBy = <T extends FieldType, N extends boolean, W extends Writability>(
+export const readableBy = <T extends FieldType, N extends boolean, W extends Writability, V extends string>(
   permission: Permission,
-  of: Field<T, false, N, W>
-): Field<T, false, N, W, Permission> => ({ ...of, readableBy: permission })
+  of: Field<T, false, N, W, Permission | undefined, V>
+): Field<T, false, N, W, Permission, V> => ({ ...of, readableBy: permission })
 
 /** What a value means, for the OpenAPI document: `described('The day of the first delivery, UTC.', dateTime())`. */
 export const described = <F extends Field>(description: string, of: F): F => ({ ...of, description })
@@ -266,7 +401,9 @@ export type TypeOf<F, K extends keyof F> = F[K] extends Field<infer T> ? T : nev
 
 /** The type of a field's value, with null if the field may be null. */
 export type ValueOf<One> =
-  One extends Field<infer T, boolean, infer N> ? ValueOfType<T> | (N extends true ? null : never) : never
+  One extends Field<infer T, boolean, infer N, Writability, Permission | undefined, infer V>
+    ? ValueOfType<T, V> | (N extends true ? null : never)
+    : never
 
 /** A row by property name, hidden columns included. */
 export type RowOf<F> = { readonly [K in keyof F]: ValueOf<F[K]> }

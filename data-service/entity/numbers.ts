@@ -1,8 +1,9 @@
+import type { Field } from './field.js'
 import type { Rounding } from './operators.js'
 
 /**
- * Exact numbers as digits in text: integers of 32 and 64 bits, and decimals (contract.md section 3). Nothing here passes
- * through a double. Decimals are a BigInt and a scale, not `big.js`: that library takes other spellings (`1e5`, `.5`),
+ * Exact numbers as digits in text: integers of up to 64 bits, and decimals (contract.md section 3). None of them passes
+ * through a double; at the end stand the doubles themselves. Decimals are a BigInt and a scale, not `big.js`: that library takes other spellings (`1e5`, `.5`),
  * has no rounding toward floor or ceiling, and took three to four times as long for a value as it is read here.
  */
 
@@ -13,6 +14,33 @@ export interface IntegerRange {
 
 export const INT32: IntegerRange = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
 export const INT64: IntegerRange = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
+
+/** Bits of the storage of an int. */
+const INT_BITS = { tinyInt: 8, smallInt: 16, mediumInt: 24 } as const
+
+/** The integers that an int or long column can hold. */
+export function rangeOf({ type, storage, unsigned, precision }: Field): IntegerRange {
+  switch (storage) {
+    case 'year':
+      // A YEAR column also has 0, and takes numbers of two digits for years of a century.
+      return { min: 1901n, max: 2155n }
+    case 'bits':
+      return { min: 0n, max: 2n ** BigInt(precision) - 1n }
+    case 'usual':
+      if (!unsigned) return type === 'int' ? INT32 : INT64
+      return { min: 0n, max: 2n ** (type === 'int' ? 32n : 64n) - 1n }
+    case 'float':
+      return INT32
+    case 'tinyInt':
+    case 'smallInt':
+    case 'mediumInt': {
+      const count = BigInt(INT_BITS[storage])
+      return unsigned
+        ? { min: 0n, max: 2n ** count - 1n }
+        : { min: -(2n ** (count - 1n)), max: 2n ** (count - 1n) - 1n }
+    }
+  }
+}
 
 export function isWithin(value: bigint, { min, max }: IntegerRange): boolean {
   return value >= min && value <= max
@@ -128,4 +156,61 @@ function decimalOf(text: string): Decimal {
   const value = parseDecimal(text)
   if (value === undefined) throw new TypeError(`${text} is not a decimal number`)
   return value
+}
+
+/** Significant digits, far beyond those of any double. */
+const MOST_DIGITS = 100
+
+/**
+ * The double of a JSON number; undefined for one that no double is: it would be rounded to another number, or to infinity.
+ * More digits than the shortest ones are taken as long as they are those of the double, as 0.10000000000000001 is 0.1.
+ */
+export function parseDouble(text: string, storage: Field['storage'] = 'usual'): number | undefined {
+  const [, whole, fraction = '', exponent = '0'] = /^[+-]?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,5}))?$/.exec(text) ?? []
+  if (whole === undefined) return undefined
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  // A negative zero is stored as 0 by SQLite, so that it is 0 everywhere.
+  if (digits === '') return 0
+  if (digits.length > MOST_DIGITS) return undefined
+  const value = storage === 'float' ? Math.fround(Number(text)) : Number(text)
+  if (!Number.isFinite(value)) return undefined
+  const [mantissa = '', power = '0'] = Math.abs(value)
+    .toExponential(digits.length - 1)
+    .split('e')
+  const isSame =
+    mantissa.replace('.', '') === digits && Number(power) === Number(exponent) + digits.length - 1 - fraction.length
+  if (!isSame) return undefined
+  return storage === 'float' ? shortestFloat(value) : value
+}
+
+/** The number with the fewest digits that is this one in 32 bits: 1.1 for 1.100000023841858. Any other stays as it is. */
+export function shortestFloat(value: number): number {
+  if (Math.fround(value) !== value) return value
+  for (let digits = 1; digits < 9; digits++) {
+    const shorter = Number(value.toPrecision(digits))
+    if (Math.fround(shorter) === value) return shorter
+  }
+  return Number(value.toPrecision(9))
+}
+
+/** The operand of a comparison with a double column: one of a `float` column in its 32 bits. */
+export function fitDouble(value: number, { storage }: Pick<Field, 'storage'>, rounding: Rounding): number {
+  if (storage !== 'float') return value
+  const nearest = Math.fround(value)
+  const shown = shortestFloat(nearest)
+  // Beyond all numbers of 32 bits it is compared as it is.
+  if (shown === value || rounding === 'exact' || !Number.isFinite(nearest)) return value
+  if (rounding === 'floor') return shown < value ? shown : shortestFloat(neighbour(nearest, -1))
+  return shown > value ? shown : shortestFloat(neighbour(nearest, 1))
+}
+
+/** The next number of 32 bits above or below. */
+function neighbour(value: number, step: 1 | -1): number {
+  const [float, bits] = [new Float32Array([value]), new Int32Array(1)]
+  new Uint8Array(bits.buffer).set(new Uint8Array(float.buffer))
+  const at = bits[0] ?? 0
+  // The bits of negative numbers count away from zero.
+  bits[0] = value === 0 ? (step === 1 ? 1 : -0x7fffffff) : at + (value > 0 ? step : -step)
+  new Uint8Array(float.buffer).set(new Uint8Array(bits.buffer))
+  return float[0] ?? 0
 }

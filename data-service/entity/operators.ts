@@ -6,13 +6,14 @@ import type { FieldType, Operand } from './field.js'
  */
 export const OPERATORS = {
   contains: {
-    words: { string: ['contains'] },
+    // Of a set: whether it has the word.
+    words: { string: ['contains'], set: ['contains'] },
     operands: 'one',
     rounding: 'exact',
     sql: { kind: 'match', match: 'contains' }
   },
   notContains: {
-    words: { string: ['not contains'] },
+    words: { string: ['not contains'], set: ['not contains'] },
     operands: 'one',
     rounding: 'exact',
     sql: { kind: 'match', match: 'contains', negated: true }
@@ -22,8 +23,9 @@ export const OPERATORS = {
       string: ['equals', 'eq'],
       bool: ['is', 'equals', 'eq'],
       ...numbers('equals', 'eq'),
-      dateTime: ['is', 'eq'],
-      guid: ['equals', 'eq']
+      ...moments('is', 'eq'),
+      guid: ['equals', 'eq'],
+      enum: ['equals', 'eq']
     },
     operands: 'one',
     rounding: 'exact',
@@ -33,8 +35,9 @@ export const OPERATORS = {
     words: {
       string: ['not equals', 'ne'],
       ...numbers('not equals', 'ne'),
-      dateTime: ['is not', 'ne'],
-      guid: ['not equals', 'ne']
+      ...moments('is not', 'ne'),
+      guid: ['not equals', 'ne'],
+      enum: ['not equals', 'ne']
     },
     operands: 'one',
     rounding: 'exact',
@@ -53,37 +56,37 @@ export const OPERATORS = {
     sql: { kind: 'match', match: 'endsWith' }
   },
   greaterThan: {
-    words: { ...numbers('greater than', 'gt'), dateTime: ['is after', 'gt'] },
+    words: { ...numbers('greater than', 'gt'), ...moments('is after', 'gt') },
     operands: 'one',
     rounding: 'floor',
     sql: { kind: 'order', symbol: '>' }
   },
   greaterThanOrEqual: {
-    words: { ...numbers('greater than or equal', 'gte'), dateTime: ['is on or after', 'gte'] },
+    words: { ...numbers('greater than or equal', 'gte'), ...moments('is on or after', 'gte') },
     operands: 'one',
     rounding: 'ceiling',
     sql: { kind: 'order', symbol: '>=' }
   },
   lessThan: {
-    words: { ...numbers('less than', 'lt'), dateTime: ['is before', 'lt'] },
+    words: { ...numbers('less than', 'lt'), ...moments('is before', 'lt') },
     operands: 'one',
     rounding: 'ceiling',
     sql: { kind: 'order', symbol: '<' }
   },
   lessThanOrEqual: {
-    words: { ...numbers('less than or equal', 'lte'), dateTime: ['is on or before', 'lte'] },
+    words: { ...numbers('less than or equal', 'lte'), ...moments('is on or before', 'lte') },
     operands: 'one',
     rounding: 'floor',
     sql: { kind: 'order', symbol: '<=' }
   },
   in: {
-    words: { string: ['in'], ...numbers('in'), dateTime: ['in'], guid: ['in'] },
+    words: { string: ['in'], ...exactNumbers('in'), ...moments('in'), guid: ['in'], enum: ['in'] },
     operands: 'list',
     rounding: 'exact',
     sql: { kind: 'in' }
   },
   between: {
-    words: { ...numbers('between'), dateTime: ['between'] },
+    words: { ...numbers('between'), ...moments('between') },
     operands: 'two',
     rounding: ['ceiling', 'floor'],
     sql: { kind: 'between' }
@@ -123,7 +126,7 @@ type Words = readonly [word: string, ...aliases: string[]]
 /**
  * How a decimal operand with more digits than its column's scale is brought to that scale without changing the answer:
  * above 1.005 is above 1.00 (`floor`), and at least 1.005 is at least 1.01 (`ceiling`). `exact`: such an operand equals
- * no value of the column.
+ * no value of the column. The same holds for a number with more digits than a `float` has.
  */
 export type Rounding = 'floor' | 'ceiling' | 'exact'
 
@@ -138,12 +141,21 @@ interface Negatable {
   readonly negated?: true
 }
 
-function numbers<const W extends Words>(...words: W): Readonly<Record<'int' | 'long' | 'decimal', W>> {
+function exactNumbers<const W extends Words>(...words: W): Readonly<Record<'int' | 'long' | 'decimal', W>> {
   return { int: words, long: words, decimal: words }
 }
 
+function numbers<const W extends Words>(...words: W): Readonly<Record<'int' | 'long' | 'decimal' | 'double', W>> {
+  return { ...exactNumbers(...words), double: words }
+}
+
+function moments<const W extends Words>(...words: W): Readonly<Record<'dateTime' | 'date' | 'time', W>> {
+  return { dateTime: words, date: words, time: words }
+}
+
 function everyType<const W extends Words>(...words: W): Readonly<Record<FieldType, W>> {
-  return { string: words, bool: words, ...numbers(...words), dateTime: words, guid: words }
+  const texts = { string: words, guid: words, enum: words, set: words, json: words, binary: words }
+  return { ...texts, bool: words, ...numbers(...words), ...moments(...words) }
 }
 
 type Table = typeof OPERATORS
@@ -198,7 +210,7 @@ export type Operator = {
   | { readonly arity: 'list'; readonly comparison: ComparisonOf<'list'>; readonly rounding: Rounding }
 )
 
-const TYPES: readonly FieldType[] = ['string', 'bool', 'int', 'long', 'decimal', 'dateTime', 'guid']
+const TYPES = Object.keys(OPERATORS.isEmpty.words) as FieldType[] // Every type has this operator.
 
 const BY_TYPE: ReadonlyMap<FieldType, readonly Operator[]> = new Map(TYPES.map((type) => [type, operatorsIn(type)]))
 

@@ -148,7 +148,7 @@ function customMistakes(name: string, { custom, type, defaultTo, minLength, maxL
   for (const example of odd) {
     mistakes.push(`\`${name}\`: ${JSON.stringify(example)} is no stored value of the type \`${custom.name}\`.`)
   }
-  if (defaultTo !== undefined && !fits(defaultTo))
+  if (defaultTo !== undefined && (typeof defaultTo === 'object' || !fits(defaultTo)))
     mistakes.push(`\`${name}\`: the default ${JSON.stringify(defaultTo)} is no stored value of \`${custom.name}\`.`)
   return mistakes
 }

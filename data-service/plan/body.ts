@@ -6,11 +6,11 @@ import { GUID } from '../entity/names.js'
 import {
   fitDecimal,
   formatDecimal,
-  INT32,
-  type IntegerRange,
   isWithin,
   parseDecimal,
-  parseInteger
+  parseDouble,
+  parseInteger,
+  rangeOf
 } from '../entity/numbers.js'
 import { isSettable } from './catalogue.js'
 import {
@@ -22,7 +22,7 @@ import {
   type JsonValue,
   numberParts
 } from './json-values.js'
-import { outOfBounds, parseCustom, parseDateTime, RANGES } from './values.js'
+import { oneOfWords, outOfBounds, parseCustom, parseDate, parseDateTime, parseTime } from './values.js'
 import type { BodyFindings } from './violations.js'
 
 // The bodies of writes and what entity files answer, as values of columns.
@@ -151,11 +151,14 @@ export function parseMember(json: JsonValue, field: Field): Value | Error {
   return stored(value, field) ?? mismatch(field)
 }
 
+type StoredValue = Exclude<Value, null>
+
 /**
  * A value of the base type, within its bounds, as it is stored: in the scale of the column, and as the application's own
  * type has it. undefined for a value that is not of the own type.
  */
-function stored(value: Operand, field: Field): Operand | undefined {
+function stored(value: StoredValue, field: Field): StoredValue | undefined {
+  if (typeof value === 'object') return value
   const decimal = field.type === 'decimal' ? parseDecimal(String(value)) : undefined
   const fitted = decimal === undefined ? value : fitDecimal(decimal, field, 'exact')
   const parsed = fitted === undefined ? undefined : parseCustom(fitted, field)
@@ -169,17 +172,26 @@ function fromText(text: string, field: Field): string | Error {
   const { type } = field
   switch (type) {
     case 'string':
+    case 'enum':
       return text
     case 'long':
       return (text.length <= LONGEST_NUMBER ? parseInteger(text)?.toString() : undefined) ?? mismatch(field)
     case 'decimal':
       return /^-?\d+(\.\d+)?$/.test(text) && text.length <= LONGEST_NUMBER ? text : mismatch(field)
     case 'dateTime':
-      return (text.length > 10 ? parseDateTime(text) : undefined) ?? mismatch(field)
+      return (text.length > 10 ? parseDateTime(text, field.precision) : undefined) ?? mismatch(field)
+    case 'date':
+      return parseDate(text) ?? mismatch(field)
+    case 'time':
+      return parseTime(text, field.precision) ?? mismatch(field)
     case 'guid':
       return GUID.test(text.toLowerCase()) ? text.toLowerCase() : mismatch(field)
     case 'bool':
     case 'int':
+    case 'double':
+    case 'set':
+    case 'json':
+    case 'binary':
       return mismatch(field)
   }
 }
@@ -194,8 +206,9 @@ function fromNumber(number: JsonNumber, field: Field): number | string | Error {
   const parts = numberParts(number)
   if (field.type === 'int') {
     const value = integerOf(parts)
-    return value !== undefined && isWithin(value, INT32) ? Number(value) : mismatch(field)
+    return value !== undefined && isWithin(value, rangeOf(field)) ? Number(value) : mismatch(field)
   }
+  if (field.type === 'double') return parseDouble(number.text, field.storage) ?? mismatch(field)
   if (field.type === 'long') {
     const value = integerOf(parts)
     if (value === undefined) return mismatch(field)
@@ -218,24 +231,43 @@ function decimalText({ negative, digits, exponent, scale }: ReturnType<typeof nu
 }
 
 /** An Error that says what the column takes. */
-function mismatch({ type, minimum, maximum, custom }: Field): Error {
+function mismatch(field: Field): Error {
+  const { type, minimum, maximum, precision, custom } = field
   if (custom !== undefined) return new Error(`be ${custom.expected}`)
-  const between = (range: IntegerRange): string => `from ${minimum ?? range.min} to ${maximum ?? range.max}`
+  const between = (): string => `from ${minimum ?? rangeOf(field).min} to ${maximum ?? rangeOf(field).max}`
   switch (type) {
     case 'string':
       return new Error('be a string')
     case 'bool':
       return new Error('be true or false')
     case 'int':
-      return new Error(`be a whole number ${between(RANGES.int)}`)
+      return new Error(`be a whole number ${between()}`)
     case 'long':
-      return new Error(`be a string with a whole number ${between(RANGES.long)}`)
+      return new Error(`be a string with a whole number ${between()}`)
     case 'decimal':
       return new Error('be a string with a decimal number such as "19.90"')
-    case 'dateTime':
-      return new Error('be a date and time such as "2026-01-31T08:00:00Z" (RFC 3339, at most milliseconds)')
+    case 'double':
+      return new Error(
+        `be a JSON number that ${field.storage === 'float' ? '32 bits' : 'a double'} can hold (IEEE 754)`
+      )
+    case 'dateTime': {
+      const digits = precision > 3 ? `${precision} digits of a second's fraction` : 'milliseconds'
+      return new Error(`be a date and time such as "2026-01-31T08:00:00Z" (RFC 3339, at most ${digits})`)
+    }
+    case 'date':
+      return new Error('be a date such as "2026-01-31"')
+    case 'time':
+      return new Error('be a time of the day such as "08:00:00"')
     case 'guid':
       return new Error('be a GUID such as "6f9619ff-8b86-d011-b42d-00c04fc964ff"')
+    case 'enum':
+      return new Error(`be ${oneOfWords(field)}`)
+    case 'set':
+      return new Error(`be an array of ${field.words.join(', ')}, each at most once`)
+    case 'json':
+      return new Error('be JSON')
+    case 'binary':
+      return new Error('be a string of padded base64')
   }
 }
 
@@ -284,32 +316,40 @@ export function completeRow(
  */
 export function storedValue(value: Value, { name, field }: Column): Value {
   if (value === null && field.nullable) return null
-  if (
-    value !== null &&
-    !Buffer.isBuffer(value) &&
-    isOfType(value, field.type) &&
-    outOfBounds(value, field) === undefined
-  ) {
+  if (value !== null && isOfType(value, field) && outOfBounds(value, field) === undefined) {
     const taken = stored(value, field)
     if (taken !== undefined) return taken
   }
   throw new TypeError(`${name} does not take ${String(value)}`)
 }
 
-function isOfType(value: string | number | boolean, type: Column['field']['type']): boolean {
-  switch (type) {
+function isOfType(value: StoredValue, field: Field): boolean {
+  switch (field.type) {
     case 'int':
       return typeof value === 'number' && Number.isInteger(value)
+    case 'double':
+      return typeof value === 'number' && parseDouble(String(value), field.storage) !== undefined
     case 'bool':
       return typeof value === 'boolean'
     case 'string':
+    case 'enum':
     case 'decimal':
       return typeof value === 'string'
     case 'long':
       return typeof value === 'string' && parseInteger(value) !== undefined
     case 'dateTime':
-      return typeof value === 'string' && parseDateTime(value) === value
+      return typeof value === 'string' && parseDateTime(value, field.precision) === value
+    case 'date':
+      return typeof value === 'string' && parseDate(value) === value
+    case 'time':
+      return typeof value === 'string' && parseTime(value, field.precision) === value
     case 'guid':
       return typeof value === 'string' && GUID.test(value)
+    case 'set':
+      return Array.isArray(value) && value.every((word) => field.words.includes(word))
+    case 'json':
+      return typeof value === 'string'
+    case 'binary':
+      return Buffer.isBuffer(value)
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Value } from '../entity/field.js'
+import type { Operand } from '../entity/field.js'
 import { type Condition, type Path, type Position, type SortKey, stepsOf } from './plans.js'
 import { isWritten } from './values.js'
 
@@ -80,7 +80,7 @@ function membersOf(cursor: string): readonly unknown[] | undefined {
 }
 
 /** Whether a member of a cursor is a value of the column, as the column stores it. Anybody can compute a checksum. */
-function isKey(key: unknown, { through, column: { field } }: Path): key is Exclude<Value, Buffer> {
+function isKey(key: unknown, { through, column: { field } }: Path): key is Operand | null {
   if (key === null) return through !== null || field.nullable
   return (typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean') && isWritten(key, field)
 }

@@ -1,6 +1,6 @@
 import type { Field, Operand } from '../entity/field.js'
 import { suggestion } from '../entity/names.js'
-import { fitDecimal, parseDecimal } from '../entity/numbers.js'
+import { fitDecimal, fitDouble, parseDecimal, parseDouble } from '../entity/numbers.js'
 import {
   aliasesOf,
   type Compared,
@@ -170,11 +170,21 @@ function parseOperand(
   rounding: Rounding,
   { field, place, violations }: OperandTarget
 ): Operand | undefined {
-  const decimal = field.type === 'decimal' ? parseDecimal(text) : undefined
-  const fitted = decimal && fitDecimal(decimal, field, rounding)
-  const operand = decimal === undefined ? parseValue(text, field) : fitted && parseCustom(fitted, field)
+  const fitted = fittedOperand(text, field, rounding)
+  const operand = fitted === undefined ? parseValue(text, field) : parseCustom(fitted, field)
   if (operand === undefined) violations.add('filter.value.invalid', place, `${quoted(text)} is not ${expected(field)}.`)
   return operand
+}
+
+/** A number in the digits of its column; undefined for any other type, and for what is no number. */
+function fittedOperand(text: string, field: Field, rounding: Rounding): Operand | undefined {
+  if (field.type === 'decimal') {
+    const decimal = parseDecimal(text)
+    return decimal && fitDecimal(decimal, field, rounding)
+  }
+  if (field.type !== 'double') return undefined
+  const value = parseDouble(text)
+  return value === undefined ? undefined : fitDouble(value, field, rounding)
 }
 
 /**

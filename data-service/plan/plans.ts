@@ -34,7 +34,7 @@ export interface SortKey {
 
 /** A place in an order of rows: the sort keys of a row, the last of which is its id. */
 export interface Position {
-  readonly keys: readonly Exclude<Value, Buffer>[]
+  readonly keys: readonly (Operand | null)[]
   /** Whether a read from here shows the row itself, if it is still there. */
   readonly includesRow: boolean
 }

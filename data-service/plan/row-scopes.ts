@@ -4,7 +4,7 @@ import type { Authenticated, Caller } from '../entity/caller.js'
 import type { Column, Entity } from '../entity/entity.js'
 import type { Field, Operand } from '../entity/field.js'
 import type { Permission } from '../entity/names.js'
-import { fitDecimal, INT32, INT64, isWithin, parseDecimal } from '../entity/numbers.js'
+import { fitDecimal, fitDouble, isWithin, parseDecimal, rangeOf } from '../entity/numbers.js'
 import { type Compared, isOfParts, operatorNamed, type Rounding } from '../entity/operators.js'
 import {
   type AnonymousCaller,
@@ -201,23 +201,32 @@ function baseOperandOf(value: unknown, field: Field, rounding: Rounding): Operan
     case 'long': {
       const digits = typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : value
       if (typeof digits !== 'string' || !/^-?\d{1,40}$/.test(digits)) return undefined
-      return integerOperand(BigInt(digits), field.type)
+      return integerOperand(BigInt(digits), field)
     }
     case 'decimal': {
       const decimal = typeof value === 'string' ? parseDecimal(value) : undefined
       return decimal && fitDecimal(decimal, field, rounding)
     }
+    case 'double':
+      return typeof value === 'number' && Number.isFinite(value) ? fitDouble(value, field, rounding) : undefined
     case 'string':
     case 'dateTime':
+    case 'date':
+    case 'time':
     case 'guid':
+    case 'enum':
+    case 'set':
       return typeof value === 'string' ? parseValue(value, field) : undefined
+    case 'json':
+    case 'binary':
+      return undefined
   }
 }
 
 /** An integer beyond an int column becomes the number just beyond it, which orders like it and equals nothing. */
-function integerOperand(value: bigint, type: 'int' | 'long'): Operand | undefined {
-  if (type === 'long') return isWithin(value, INT64) ? value.toString() : undefined
-  const { min, max } = INT32
+function integerOperand(value: bigint, field: Field): Operand | undefined {
+  const { min, max } = rangeOf(field)
+  if (field.type === 'long') return isWithin(value, { min, max }) ? value.toString() : undefined
   return Number(value < min ? min - 1n : value > max ? max + 1n : value)
 }
 
@@ -245,11 +254,11 @@ export function ownedRows(column: Column, owner: bigint): RowScope {
 }
 
 /**
- * The owner claim, which has 64 bits, as an operand of the owner column. An owner that a column of 32 bits cannot hold
- * becomes the number just beyond it, which equals no value of the column.
+ * The owner claim, which has 64 bits, as an operand of the owner column. An owner that a column of fewer bits cannot hold
+ * becomes the number just beyond it, which equals no value of the column; so does a negative one of an unsigned column.
  */
 export function ownerOperand({ field }: Column, owner: bigint): Operand {
-  return integerOperand(owner, field.type === 'int' ? 'int' : 'long') ?? owner.toString()
+  return integerOperand(owner, field) ?? owner.toString()
 }
 
 export function ownerColumn(entity: Entity, { property }: OwnRows): Column {

@@ -1,18 +1,15 @@
-import type { Field, Operand } from '../entity/field.js'
+import type { Field, Operand, Value } from '../entity/field.js'
 import { GUID } from '../entity/names.js'
 import {
   compareDecimals,
-  INT32,
-  INT64,
   type IntegerRange,
   isWithin,
   parseDecimal,
+  parseDouble,
   parseInteger,
+  rangeOf,
   unscaledAt
 } from '../entity/numbers.js'
-
-/** The integer types of columns. */
-export const RANGES = { int: INT32, long: INT64 } as const
 
 /**
  * The text of a query or path as an operand of the column's type (contract.md section 3); undefined where it does not
@@ -42,15 +39,34 @@ function parseBase(text: string, field: Field): Operand | undefined {
       return parseBool(text)
     case 'int':
     case 'long':
-      return parseWholeNumber(text, field.type)
+      return parseWholeNumber(text, field)
     case 'decimal':
       return parseDecimal(text) === undefined ? undefined : text
+    case 'double':
+      return parseDouble(text)
     case 'dateTime':
-      return parseDateTime(text)
+      return parseDateTime(text, field.precision)
+    case 'date':
+      return parseDate(text)
+    case 'time':
+      return parseTime(text, field.precision)
     case 'guid':
       return GUID.test(text.toLowerCase()) ? text.toLowerCase() : undefined
+    case 'enum':
+    case 'set':
+      return field.words.includes(text) ? text : undefined
+    case 'json':
+    case 'binary':
+      return undefined
   }
 }
+
+/**
+ * A date, a date and time or a time as MySQL stores them and no request may send them: a month or day of 0, and a time of
+ * less than 0 or more than 24 hours.
+ */
+const UNUSUAL_DATE = /^\d{4}-(?:00-\d{2}|\d{2}-00)(?:T\d{2}:\d{2}:\d{2}\.\d{3,6}Z)?$/
+const UNUSUAL_TIME = /^-?\d{2,3}:[0-5]\d:[0-5]\d(?:\.\d{1,6})?$/
 
 /** Whether this is a value that a row may have in the column, in exactly the form in which rows have it on the wire. */
 export function isWritten(value: Operand, field: Field): boolean {
@@ -58,16 +74,28 @@ export function isWritten(value: Operand, field: Field): boolean {
     case 'bool':
       return typeof value === 'boolean'
     case 'int':
-      return typeof value === 'number' && parseValue(String(value), field) === value
+      if (typeof value !== 'number') return false
+      return parseValue(String(value), field) === value || (field.storage === 'year' && value === 0)
+    case 'double':
+      return typeof value === 'number' && Number.isFinite(value)
     case 'decimal':
       return typeof value === 'string' && parseDecimal(value)?.scale === field.scale
     case 'string':
+    case 'enum':
       return typeof value === 'string'
     case 'guid':
       return typeof value === 'string' && GUID.test(value.toLowerCase())
     case 'long':
-    case 'dateTime':
       return typeof value === 'string' && parseValue(value, field) === value
+    case 'dateTime':
+    case 'date':
+      return typeof value === 'string' && (parseValue(value, field) === value || UNUSUAL_DATE.test(value))
+    case 'time':
+      return typeof value === 'string' && (parseValue(value, field) === value || UNUSUAL_TIME.test(value))
+    case 'set':
+    case 'json':
+    case 'binary':
+      return false
   }
 }
 
@@ -81,14 +109,40 @@ export function expected(field: Field): string {
       return 'true or false'
     case 'int':
     case 'long':
-      return `a whole number from ${RANGES[field.type].min} to ${RANGES[field.type].max}`
+      return `a whole number from ${rangeOf(field).min} to ${rangeOf(field).max}`
     case 'decimal':
       return 'a decimal number such as 19.90'
+    case 'double':
+      return 'a number such as 1.5 or -2e-7 that a double of IEEE 754 can hold'
     case 'dateTime':
-      return 'a date and time such as 2026-01-31T08:00:00Z (RFC 3339, at most milliseconds) or a date such as 2026-01-31'
+      return `a date and time such as 2026-01-31T08:00:00Z (RFC 3339, ${fractionInWords(field)}) or a date such as 2026-01-31`
+    case 'date':
+      return 'a date such as 2026-01-31'
+    case 'time':
+      return 'a time such as 08:00:00'
     case 'guid':
       return 'a GUID such as 6f9619ff-8b86-d011-b42d-00c04fc964ff'
+    case 'enum':
+    case 'set':
+      return oneOfWords(field)
+    case 'json':
+    case 'binary':
+      return 'a value that can be compared'
   }
+}
+
+/** `one of draft, sent`: the words as a request must write them. */
+export function oneOfWords({ words }: Field): string {
+  return `one of ${words.join(', ')}`
+}
+
+/** The most digits of a second's fraction that a value on the wire has. */
+function wireDigits(precision: number): number {
+  return Math.max(3, precision)
+}
+
+function fractionInWords({ precision }: Field): string {
+  return precision > 3 ? `at most ${precision} digits of a second's fraction` : 'at most milliseconds'
 }
 
 function parseBool(text: string): boolean | undefined {
@@ -96,29 +150,52 @@ function parseBool(text: string): boolean | undefined {
   return lower === 'true' ? true : lower === 'false' ? false : undefined
 }
 
-function parseWholeNumber(text: string, type: 'int' | 'long'): Operand | undefined {
-  const value = parseInteger(text.replace(/^\+(?=\d)/, ''), RANGES[type])
-  return type === 'int' && value !== undefined ? Number(value) : value?.toString()
+function parseWholeNumber(text: string, field: Field): Operand | undefined {
+  const value = parseInteger(text.replace(/^\+(?=\d)/, ''), rangeOf(field))
+  return field.type === 'int' && value !== undefined ? Number(value) : value?.toString()
 }
 
 /**
  * What is wrong with a value of the column's type, to complete "price must …"; undefined where the column takes it.
  * Nothing is rounded or cut to fit (contract.md section 3).
  */
-export function outOfBounds(value: Operand, field: Field): string | undefined {
+export function outOfBounds(value: Exclude<Value, null>, field: Field): string | undefined {
   switch (field.type) {
     case 'string':
       return badText(String(value), field)
     case 'int':
     case 'long':
-      return outOfRange(BigInt(String(value)), RANGES[field.type]) ?? outside(String(value), field)
+      return outOfRange(BigInt(String(value)), rangeOf(field)) ?? outside(String(value), field)
     case 'decimal':
       return badDecimal(String(value), field)
-    case 'bool':
+    case 'double':
+      return outsideOfDouble(Number(value), field)
     case 'dateTime':
+    case 'time':
+      return tooFine(String(value), field)
+    case 'enum':
+      return field.words.includes(String(value)) ? undefined : `be ${oneOfWords(field)}`
+    case 'bool':
+    case 'date':
     case 'guid':
+    case 'set':
+    case 'json':
+    case 'binary':
       return undefined
   }
+}
+
+/** A fraction of a second that the column would round. */
+function tooFine(text: string, { precision }: Field): string | undefined {
+  const fraction = /\.(\d+)/.exec(text)?.[1] ?? ''
+  if (!/[1-9]/.test(fraction.slice(precision))) return undefined
+  if (precision === 0) return 'have no fraction of a second'
+  return `have at most ${precision} digits of a second's fraction`
+}
+
+function outsideOfDouble(value: number, { minimum, maximum }: Field): string | undefined {
+  if (minimum !== undefined && value < Number(minimum)) return `be at least ${minimum}`
+  return maximum !== undefined && value > Number(maximum) ? `be at most ${maximum}` : undefined
 }
 
 function badText(text: string, { minLength, maxLength }: Field): string | undefined {
@@ -155,17 +232,18 @@ function outside(text: string, { minimum, maximum }: Field): string | undefined 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))?)?$/
 
 /**
- * A date-time with any offset, none being UTC, or a date alone, its midnight UTC; out comes UTC with milliseconds.
- * undefined for what is no such date (February 30th), is finer than milliseconds, or lies outside of the years 0001 to
- * 9999.
+ * A date-time with any offset, none being UTC, or a date alone, its midnight UTC; out comes UTC with milliseconds, or with
+ * `precision` digits of a second's fraction if these are more. undefined for what is no such date (February 30th), is
+ * finer than that, or lies outside of the years 0001 to 9999.
  */
-export function parseDateTime(text: string): string | undefined {
+export function parseDateTime(text: string, precision = 3): string | undefined {
   const match = RFC_3339.exec(text)
   if (match === null) return undefined
+  const digits = wireDigits(precision)
   const number = (index: number): number => Number(match[index] ?? 0)
   const [year, month, day, hour, minute, second] = [number(1), number(2), number(3), number(4), number(5), number(6)]
   const fraction = match[7] ?? ''
-  if (hour > 23 || minute > 59 || second > 59 || /[1-9]/.test(fraction.slice(3))) return undefined
+  if (hour > 23 || minute > 59 || second > 59 || /[1-9]/.test(fraction.slice(digits))) return undefined
   if (number(9) > 23 || number(10) > 59) return undefined
   const date = new Date(0)
   // Date.UTC takes the years 0 to 99 for those of the twentieth century.
@@ -174,5 +252,26 @@ export function parseDateTime(text: string): string | undefined {
   const offset = (match[8] === '-' ? -1 : 1) * (number(9) * 60 + number(10))
   date.setUTCHours(hour, minute - offset, second, Number(fraction.slice(0, 3).padEnd(3, '0')))
   const shifted = date.getUTCFullYear()
-  return shifted >= 1 && shifted <= 9999 ? date.toISOString() : undefined
+  if (shifted < 1 || shifted > 9999) return undefined
+  const milliseconds = date.toISOString()
+  return digits === 3
+    ? milliseconds
+    : `${milliseconds.slice(0, -1)}${fraction.slice(3, digits).padEnd(digits - 3, '0')}Z`
+}
+
+/** A day of the calendar from the year 0001 to 9999; undefined for any other text. */
+export function parseDate(text: string): string | undefined {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && parseDateTime(text) !== undefined ? text : undefined
+}
+
+/**
+ * A time of the day with `precision` digits of a second's fraction, or with more where they say more; undefined for any
+ * other text, and for more digits than values on the wire have.
+ */
+export function parseTime(text: string, precision: number): string | undefined {
+  const [, whole, fraction = ''] = /^((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?$/.exec(text) ?? []
+  if (whole === undefined) return undefined
+  const digits = fraction.slice(0, precision).padEnd(precision, '0') + fraction.slice(precision).replace(/0+$/, '')
+  if (digits.length > wireDigits(precision)) return undefined
+  return digits === '' ? whole : `${whole}.${digits}`
 }

@@ -26,28 +26,39 @@ export { defineEvent, type EventHandler, type EventType, onEvent, type OutboxEve
 export { defineEntity } from '../entity/define-entity.js'
 export type { Children, Column, Entity, StoreName } from '../entity/entity.js'
 export {
+  bits,
   bool,
   column,
+  date,
   dateTime,
   decimal,
   defaultTo,
   described,
+  double,
   type Field,
+  float,
   freeText,
   guid,
   hidden,
   int,
   long,
+  mediumInt,
   money,
   onCreate,
+  oneOf,
   optional,
   readableBy,
   readOnly,
   type Operand,
   requiredNullable,
+  smallInt,
   text,
+  time,
+  tinyInt,
   unique,
-  type Value
+  unsigned,
+  type Value,
+  year
 } from '../entity/field.js'
 export type { Permission } from '../entity/names.js'
 export { fitsDigits, lessPercent, sumOf, times } from '../entity/numbers.js'

@@ -12,7 +12,8 @@ import type { Action } from '../entity/action.js'
 import type { Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
-import type { CustomType } from '../entity/field.js'
+import type { CustomType, Field } from '../entity/field.js'
+import { rangeOf } from '../entity/numbers.js'
 import type { Operation } from '../entity/define-operation.js'
 import { type ResolvedShape, valueColumn } from '../entity/shape.js'
 import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } from '../entity/operations.js'
@@ -225,19 +226,32 @@ const rowVersion: Property = { name: 'rowVersion', type: 'bytes' }
 
 export function describeColumn({ name, field }: Column): Property {
   const { type, nullable, readableBy, description, custom } = field
+  const sized = type === 'string' || type === 'binary'
   return {
     name,
     type,
     nullable,
-    minLength: type === 'string' ? field.minLength : 0,
-    maxLength: type === 'string' ? field.maxLength : 0,
-    minimum: field.minimum ?? '',
-    maximum: field.maximum ?? '',
+    minLength: sized ? field.minLength : 0,
+    maxLength: sized ? field.maxLength : 0,
+    ...boundsOf(field),
     precision: type === 'decimal' ? field.precision : 0,
     scale: type === 'decimal' ? field.scale : 0,
     readableBy: readableBy === undefined ? [] : [readableBy],
     description: description ?? '',
+    words: [...field.words],
+    fractionDigits: type === 'dateTime' || type === 'time' ? field.precision : 0,
     ...(custom === undefined ? {} : { ownType: custom.name, schema: schemaText(custom) })
+  }
+}
+
+/** The bounds that the entity file sets, or those of an integer that has not the usual range of its type. */
+function boundsOf(field: Field): Pick<Property, 'minimum' | 'maximum'> {
+  const { type, storage, unsigned, minimum, maximum } = field
+  const isUsual = (type !== 'int' && type !== 'long') || (storage === 'usual' && !unsigned)
+  const range = isUsual ? undefined : rangeOf(field)
+  return {
+    minimum: minimum ?? range?.min.toString() ?? '',
+    maximum: maximum ?? range?.max.toString() ?? ''
   }
 }
 

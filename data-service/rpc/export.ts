@@ -12,7 +12,7 @@ import type { ExportPlan, Projection } from '../plan/plans.js'
 import { planExport } from '../plan/plan-reads.js'
 import type { ExportBatch } from '../plan/stores.js'
 import { describeProperty } from './describe.js'
-import { valueReader } from './json.js'
+import { cellReader } from './json.js'
 import type { ReadDeps } from './reads.js'
 
 /** Exports that may run at a time. Each holds a snapshot on its own connection, apart from those of other reads. */
@@ -135,7 +135,7 @@ function* exportMessages(rows: readonly (readonly Value[])[], projection: Projec
     if (property.kind === 'reference' || property.kind === 'children') {
       throw new TypeError('a navigation cannot be exported')
     }
-    return valueReader(property, projection)
+    return cellReader(property, projection)
   })
   let json = ''
   let count = 0

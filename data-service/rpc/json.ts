@@ -7,19 +7,31 @@ import type { LoadedRow } from '../plan/stores.js'
 /** A value as JSON text. */
 type ValueEncoder = (value: Value) => string
 
-/** Values already have the form of the wire (entity/field.ts), so only strings can need escaping. */
+/** Values already have the form of the wire (entity/field.ts), so only texts and words can need escaping. */
 export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
   switch (type) {
     case 'string':
       return JSON.stringify
+    case 'enum':
+      return JSON.stringify
     case 'bool':
     case 'int':
       return String
+    case 'double':
+      // JavaScript writes the shortest digits that read back the same, but for the sign of zero.
+      return (value) => (Object.is(value, -0) ? '-0' : String(value))
     case 'long':
     case 'decimal':
     case 'dateTime':
+    case 'date':
+    case 'time':
     case 'guid':
       return (value) => (value === null ? 'null' : `"${String(value)}"`)
+    case 'set':
+      return JSON.stringify
+    case 'json':
+      return String
+    case 'binary':
     case 'bytes':
       return (value) => (value === null ? 'null' : `"${Buffer.isBuffer(value) ? value.toString('base64') : ''}"`)
   }
@@ -54,6 +66,20 @@ export function valueReader(property: ValueProperty, projection: Projection): Va
       return { read: (values) => value(sources.map((read) => read(values))), encode: valueEncoder(type) }
     }
   }
+}
+
+/** The same for the cells of an export, whose readers would lose digits of JSON values and doubles that are no strings. */
+export function cellReader(property: ValueProperty, projection: Projection): ValueReader {
+  const { read, encode } = valueReader(property, projection)
+  const type = typeOf(property)
+  if (type === 'json') return { read, encode: JSON.stringify }
+  if (type === 'double') return { read, encode: (value) => (value === null ? 'null' : `"${encode(value)}"`) }
+  return { read, encode }
+}
+
+function typeOf(property: ValueProperty): FieldType | 'bytes' {
+  if (property.kind === 'rowVersion') return 'bytes'
+  return property.kind === 'computed' ? property.computed.type : property.column.field.type
 }
 
 function at(index: number): (values: readonly Value[]) => Value {

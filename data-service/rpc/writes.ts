@@ -305,7 +305,7 @@ function guardedChildOf({ action, values, childVersion }: ParsedAct, locked: Loc
   const { idMember, children } = guardedChild
   const id = namedValues(values)[idMember]
   const row = locked.children.get(children.name)?.find((one) => one.values.get('id') === id)
-  if (row === undefined || id === undefined || id === null || Buffer.isBuffer(id)) {
+  if (row === undefined || id === undefined || id === null || typeof id === 'object') {
     throw rejectionError(reject.input(`/${idMember}`, `${idMember} is none of ${children.name}.`))
   }
   return { children, id, version: childVersion, row }

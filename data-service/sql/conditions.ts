@@ -3,10 +3,7 @@ import type { Operand } from '../entity/field.js'
 import { type Comparison, OPERATORS } from '../entity/operators.js'
 import { type Join, type Path, stepsOf } from '../plan/plans.js'
 import type { SqlDialect, TextMatch } from './engines/engine.js'
-import { type BoundValue, type BoundValues, quoted } from './engines/statement.js'
-
-/** An expression as Sequelize's generator takes it. */
-export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn>
+import { type BoundValue, type BoundValues, type Expression, quoted } from './engines/statement.js'
 
 /** A condition of a statement: a comparison, or several conditions joined by OR or by AND. */
 export type RowCondition =
@@ -103,9 +100,9 @@ export function columnNamed(alias: string, column: string): Expression {
   return literal(`${quoted(alias)}.${quoted(column)}`)
 }
 
-/** The expression of a column in comparisons and sort orders. */
-export function keyOf(path: Path, context: TextContext): Expression {
-  const keyFunction = context.dialect.keyFunction(path.column.field.type)
+/** The expression of a column in sort orders and, with `equal`, in comparisons that do not depend on an order. */
+export function keyOf(path: Path, context: TextContext, use: 'equal' | 'order' = 'order'): Expression {
+  const keyFunction = context.dialect.keyFunction(path.column.field.type, use)
   return keyFunction === undefined ? columnOf(path, context) : fn(keyFunction, columnOf(path, context))
 }
 
@@ -114,7 +111,7 @@ const ORDERS = { '>': Op.gt, '>=': Op.gte, '<': Op.lt, '<=': Op.lte } as const
 
 function whereOne(condition: ColumnComparison, name: string, context: TextContext): WhereOptions {
   const { path, comparison } = condition
-  const key = keyOf(path, context)
+  const key = keyOf(path, context, isOrder(comparison) ? 'order' : 'equal')
   const operands = paddedOperands(condition).map((_, position) =>
     context.dialect.operand(`${name}_${position}`, path.column.field)
   )
@@ -132,6 +129,11 @@ function whereOne(condition: ColumnComparison, name: string, context: TextContex
       return isNegated(comparison) ? orNull(compared, path, key) : compared
     }
   }
+}
+
+function isOrder(comparison: ColumnComparison['comparison']): boolean {
+  const kind = isOperator(comparison) ? OPERATORS[comparison].sql.kind : comparison
+  return kind === 'order' || kind === 'between' || kind === 'lessThanNull'
 }
 
 /** The SQL of a comparison, by the operator table. */
@@ -154,12 +156,15 @@ function whereCompared(
     case 'match':
       return whereText(path, { match: sql.match, negated, operand: operands.join() }, context)
     case 'empty':
-      return path.column.field.type === 'string'
-        ? { [Op.or]: [isNull(key), where(key, Op.eq, literal("''"))] }
-        : isNull(key)
+      return hasEmptyText(path) ? { [Op.or]: [isNull(key), where(key, Op.eq, literal("''"))] } : isNull(key)
     case 'notEmpty':
-      return path.column.field.type === 'string' ? where(key, Op.ne, literal("''")) : isNotNull(key)
+      return hasEmptyText(path) ? where(key, Op.ne, literal("''")) : isNotNull(key)
   }
+}
+
+/** Types of which a value can be the empty text: a set without words, and an enum that MySQL had no word for. */
+function hasEmptyText({ column: { field } }: Path): boolean {
+  return field.type === 'string' || field.type === 'enum' || field.type === 'set'
 }
 
 function isNegated(comparison: Comparison): boolean {
@@ -174,6 +179,9 @@ interface Matching {
 
 function whereText(path: Path, { match, negated, operand }: Matching, context: TextContext): WhereOptions {
   const column = columnOf(path, context)
+  if (path.column.field.type === 'set') {
+    return where(context.dialect.hasWord(column, operand), Op.eq, literal(negated ? '0' : '1'))
+  }
   const matchFunction = context.dialect.matchFunction(match)
   if (matchFunction === undefined)
     return where(column, negated ? Op.notLike : Op.like, literal(`${operand} ESCAPE '!'`))
@@ -195,7 +203,7 @@ function isNotNull(key: Expression): WhereOptions {
 
 function boundOperand(operand: Operand, { path, comparison }: ColumnComparison, dialect: SqlDialect): BoundValue {
   const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
-  return sql?.kind === 'match'
+  return sql?.kind === 'match' && path.column.field.type !== 'set'
     ? dialect.bindMatch(String(operand), sql.match)
     : dialect.bind(operand, path.column.field)
 }

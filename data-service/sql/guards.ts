@@ -61,7 +61,7 @@ export class Guards {
   /** Written columns: other transactions may look for their values, or count the rows that refer to one row. */
   shareWritten({ table, columns: [id], references }: Entity, values: ReadonlyMap<Column, Value>): void {
     for (const [column, value] of values) {
-      if (value === null || Buffer.isBuffer(value)) continue
+      if (typeof value === 'object') continue
       if (column.column === id?.column) this.shareRow(table, value)
       else if (column.field.unique) this.#want(valueKey(table, column, value), 'shared')
       const reference = references.find(({ via }) => via.column === column.column)

@@ -71,9 +71,9 @@ export function anyOfRangesUnindexed(ranges: Ranges, id: Path): readonly RowCond
   return ranges.length === 0 ? [] : [{ anyOf: [...ranges.map((range) => ({ allOf: range })), bare(id, 'never')] }]
 }
 
-/** The sort keys of a row as a position's. Bytes are no sort keys. */
+/** The sort keys of a row as a position's. Bytes and sets are no sort keys. */
 export function sortKeyOf(value: Value): Position['keys'][number] {
-  if (Buffer.isBuffer(value)) throw new TypeError('Rows are not sorted by bytes')
+  if (typeof value === 'object' && value !== null) throw new TypeError('Rows are not sorted by bytes or lists')
   return value
 }
 

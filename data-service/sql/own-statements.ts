@@ -13,7 +13,8 @@ import {
 // The statements that an application's operations write themselves.
 
 export function ownSelect({ sql, columns }: StatementPlan, dialect: SqlDialect): Statement {
-  return selectStatement(sql, columns, dialect.decode)
+  const selected = columns.map((field, index) => ({ name: `column ${index + 1} of a statement`, field }))
+  return selectStatement(sql, selected, dialect.decode)
 }
 
 export function ownChange({ sql }: StatementPlan): StatementText {
@@ -25,7 +26,9 @@ export function ownValues({ values }: StatementPlan, dialect: SqlDialect): Bound
   return Object.fromEntries(
     Array.from(values, ([name, { field, value }]): [string, BoundValue] => {
       if (value === null || typeof value === 'bigint') return [name, value]
-      if (field !== undefined && field.type !== 'string') return [name, dialect.bind(value, field)]
+      if (field !== undefined && field.type !== 'string' && field.type !== 'enum') {
+        return [name, dialect.bind(value, field)]
+      }
       return [name, typeof value === 'string' ? value : BigInt(value)]
     })
   )

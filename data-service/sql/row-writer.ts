@@ -106,10 +106,8 @@ export class RowWriter {
     return { match: { of, conditions, versions: versions.length }, bound }
   }
 
-  /** A value as the column stores it: strings unchanged, all others as they are bound in a comparison. */
   #stored({ field }: Column, value: Value): BoundValue {
-    if (value === null || Buffer.isBuffer(value)) return value
-    return field.type === 'string' ? String(value) : this.#dialect.bind(value, field)
+    return value === null ? null : this.#dialect.store(value, field)
   }
 }
 

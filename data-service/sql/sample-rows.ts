@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { QueryTypes, type Transaction } from 'sequelize'
 import type { Children, Column, Entity, StoreName } from '../entity/entity.js'
-import { type Field, int, type Value } from '../entity/field.js'
-import type { Database, SqlDialect } from './engines/engine.js'
+import { decimal, int, type Value } from '../entity/field.js'
+import type { Database } from './engines/engine.js'
 import { type BoundValue, quoted } from './engines/statement.js'
 
 /** Values by property, without row version and, for children, without the id of the root. */
@@ -42,7 +42,7 @@ export function sampleDatabase(database: Database, entities: readonly Entity[]):
   const { sequelize, bulk, dialect, schema } = database
   return {
     select: (statement, values = {}) => sequelize.query(statement, { bind: { ...values }, type: QueryTypes.SELECT }),
-    decimal: (raw, scale) => String(dialect.decode('decimal', scale)(typeof raw === 'number' ? BigInt(raw) : raw)),
+    decimal: (raw, scale) => String(dialect.decode(decimal(18, scale))(typeof raw === 'number' ? BigInt(raw) : raw)),
     reserveIds: (resource, count) => {
       const { table } = entityNamed(entities, resource)
       return schema.withLock('sample', (transaction) => bulk.reserveIds(table, count, transaction))
@@ -142,7 +142,10 @@ async function insertRows(
   for (let start = 0; start < rows.length; start += rowsAtOnce) {
     const some = rows.slice(start, start + rowsAtOnce)
     const bind = some.flatMap((row): BoundValue[] => {
-      const values = columns.map(({ name, field }) => storedValue(field, valueOf(row, { name, field }, table), dialect))
+      const values = columns.map(({ name, field }) => {
+        const value = valueOf(row, { name, field }, table)
+        return value === null ? null : dialect.store(value, field)
+      })
       return versionColumn === undefined ? values : [...values, rowVersionOf(table, row)]
     })
     await sequelize.query(insertStatement(target, some.length), { bind, transaction, raw: true })
@@ -154,12 +157,6 @@ function valueOf(row: SampleRow, { name, field }: Pick<Column, 'name' | 'field'>
   if (value !== undefined) return value
   if (field.nullable) return null
   throw new TypeError(`A sample row of ${table} has no ${name}`)
-}
-
-/** The bound form of a value. Text is stored as it is; it would be changed for a comparison. */
-function storedValue(field: Field, value: Value, dialect: SqlDialect): BoundValue {
-  if (value === null || Buffer.isBuffer(value)) return value
-  return field.type === 'string' ? String(value) : dialect.bind(value, field)
 }
 
 /** Eight bytes that depend on the row only, so that the same sample is the same everywhere. */

@@ -20,7 +20,6 @@ import {
   columnNamed,
   columnOf,
   comparisonsOf,
-  type Expression,
   keyOf,
   pathKey,
   type RowCondition,
@@ -29,7 +28,7 @@ import {
   whereAll
 } from './conditions.js'
 import type { SqlDialect } from './engines/engine.js'
-import { type SelectedField, selectStatement, type Statement } from './engines/statement.js'
+import { type Expression, type Selected, selectStatement, type Statement } from './engines/statement.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
 
 type RowModel = ModelStatic<Model>
@@ -130,10 +129,20 @@ function dataType({ type, maxLength, precision, scale }: Field): ReturnType<Abst
       return DataTypes.BIGINT()
     case 'decimal':
       return DataTypes.DECIMAL(precision, scale)
+    case 'double':
+      return DataTypes.DOUBLE()
     case 'dateTime':
       return DataTypes.DATE(3)
     case 'guid':
       return DataTypes.CHAR(36)
+    case 'date':
+    case 'time':
+    case 'enum':
+    case 'set':
+    case 'json':
+      return DataTypes.TEXT()
+    case 'binary':
+      return DataTypes.BLOB()
   }
 }
 
@@ -333,7 +342,7 @@ export class Statements {
       this.#dialect.readsRangesOfOr || ranges.length < 2
         ? this.#rowsText({ ...shape, conditions: [...conditions, ...this.#oneCondition(shape)] })
         : this.#unionText(shape, ranges)
-    return selectStatement(text, selected.map(fieldOf), this.#dialect.decode)
+    return selectStatement(text, selected.map(selectedOf(shape.entity.table)), this.#dialect.decode)
   }
 
   #oneCondition({ entity, sort, ranges = [] }: RowsShape): readonly RowCondition[] {
@@ -395,7 +404,7 @@ export class Statements {
       where: whereAll(conditions, { dialect: this.#dialect, root: aliasOf(model) }),
       order: []
     })
-    return selectStatement(text, [int()], this.#dialect.decode)
+    return selectStatement(text, [{ name: 'COUNT(*)', field: int() }], this.#dialect.decode)
   }
 
   #compileChildren({ owner, children, conditions, lock }: ChildrenShape): Statement {
@@ -414,7 +423,7 @@ export class Statements {
       order: [foreignKey, ...columns.slice(0, 1)].map((path) => [keyOf(path, context), 'ASC']),
       ...(lock === undefined ? {} : { lock })
     })
-    return selectStatement(text, selected.map(fieldOf), this.#dialect.decode)
+    return selectStatement(text, selected.map(selectedOf(children.table)), this.#dialect.decode)
   }
 }
 
@@ -438,8 +447,16 @@ function selectedColumn(
   return columnNamed(context.root, versionColumn)
 }
 
-function fieldOf(column: SelectedColumn): SelectedField {
-  return column === 'rowVersion' ? column : column.column.field
+/** A column with its name for errors. One of a joined row is named by the join. */
+function selectedOf(table: string): (column: SelectedColumn) => Selected {
+  return (column) =>
+    column === 'rowVersion'
+      ? { name: `${table}.${column}`, field: column }
+      : {
+          name: `${table}${pathKey(column)}`,
+          field: column.column.field,
+          isKey: column.through === null && column.column.name === 'id'
+        }
 }
 
 function pathsIn(columns: readonly SelectedColumn[]): Path[] {

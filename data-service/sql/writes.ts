@@ -180,8 +180,8 @@ class SqlUnitOfWork implements UnitOfWork {
     const id = idColumn(entity)
     this.#guards.shareWritten(entity, values)
     const { insertedId } = await writer.insertOne(this.#transaction, entity, { values, version })
-    const newId = values.get(id) ?? dialect.decode(id.field.type, id.field.scale)(insertedId)
-    if (newId === null || Buffer.isBuffer(newId)) throw new TypeError(`A new row of ${entity.name} has no id`)
+    const newId = values.get(id) ?? dialect.decode(id.field)(insertedId)
+    if (typeof newId === 'object') throw new TypeError(`A new row of ${entity.name} has no id`)
     for (const { children: collection, rows } of children) {
       assertPrimary(collection)
       const foreignKey = ownerColumn(entity, collection)
@@ -308,7 +308,7 @@ class SqlUnitOfWork implements UnitOfWork {
   }
 
   #share({ table }: Entity, id: Value | undefined): void {
-    if (id !== undefined && id !== null && !Buffer.isBuffer(id)) this.#guards.shareRow(table, id)
+    if (id !== undefined && typeof id !== 'object') this.#guards.shareRow(table, id)
   }
 }
 

@@ -239,7 +239,8 @@ function disconnected(): Error {
 const FORMAT = {
   record_delimiter: '\r\n',
   quoted_match: /^$|[\r\n]|^# export /,
-  cast: { boolean: String, number: String }
+  // A set is its words with commas between.
+  cast: { boolean: String, number: String, object: String }
 } as const
 
 /** The first characters by which spreadsheets recognize a formula (OWASP, CSV injection). */

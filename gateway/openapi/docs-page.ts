@@ -157,10 +157,11 @@ function fieldRow(property: Property): string[] {
 
 /** `int from 1 to 1000`, `decimal(10,2) at least 0`, `string of 1 to 200`, each with `or null` if the field is nullable. */
 function typeText(property: Property): string {
-  const { type, nullable, precision, scale } = property
+  const { type, nullable, precision, scale, words } = property
   const size = type === 'decimal' ? `(${precision},${scale})` : lengthText(property)
   const bounds = boundsInWords(property)
-  return `${type}${size}${bounds === '' ? '' : ` ${bounds}`}${nullable ? ' or null' : ''}`
+  const of = words.length === 0 ? '' : ` of ${words.join(', ')}`
+  return `${type}${size}${of}${bounds === '' ? '' : ` ${bounds}`}${nullable ? ' or null' : ''}`
 }
 
 function lengthText({ minLength, maxLength }: Property): string {

@@ -25,7 +25,9 @@ function signPattern({ minimum }: Bounded): string {
 const INT32 = { minimum: -2_147_483_648, maximum: 2_147_483_647 } as const
 
 interface ValueSchema {
-  readonly type: string
+  /** Left out for JSON, which is of any type. */
+  readonly type?: string
+  readonly enum?: readonly unknown[]
   readonly [keyword: string]: unknown
 }
 
@@ -41,13 +43,14 @@ function withOwnType(schema: ValueSchema, property: Property, types: readonly st
     .filter((one) => typeof one === 'string' && one !== '')
     .join(' ')
   const isNullable = types.includes('null')
+  const values = own.enum ?? schema.enum
   return {
     ...schema,
     ...own,
-    ...(own.enum !== undefined && isNullable ? { enum: [...own.enum, null] } : {}),
+    ...(values !== undefined && isNullable ? { enum: [...values, null] } : {}),
     ...(description === '' ? {} : { description }),
     ...(property.defaultValue === '' ? {} : { default: JSON.parse(property.defaultValue) as unknown }),
-    type: types.length === 0 ? schema.type : [schema.type, ...types]
+    ...(schema.type === undefined ? {} : { type: types.length === 0 ? schema.type : [schema.type, ...types] })
   }
 }
 
@@ -93,8 +96,15 @@ function inputValueSchema(property: Property): ValueSchema {
         ...boundKeywords(property),
         description: described(property, 'A string of digits; a number within ±(2^53−1) is taken too.')
       }
-    case 'dateTime':
-      return { type: 'string', format: 'date-time', description: 'RFC 3339 with any offset, at most milliseconds.' }
+    case 'dateTime': {
+      const { fractionDigits } = property
+      const digits = fractionDigits === 3 ? 'milliseconds' : `${fractionDigits} digits of a second's fraction`
+      return { type: 'string', format: 'date-time', description: `RFC 3339 with any offset, at most ${digits}.` }
+    }
+    case 'time': {
+      const fraction = property.fractionDigits === 0 ? '' : `(\\.[0-9]{1,${property.fractionDigits}})?`
+      return { type: 'string', pattern: `^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]${fraction}$` }
+    }
     default:
       return boundedSchema(property)
   }
@@ -125,7 +135,7 @@ function boundedSchema(property: Property): ValueSchema {
     case 'bool':
       return { type: 'boolean' }
     case 'int':
-      return { type: 'integer', format: 'int32', ...INT32, ...boundKeywords(property) }
+      return { type: 'integer', ...boundedInteger(property) }
     case 'long':
       return {
         type: 'string',
@@ -142,7 +152,32 @@ function boundedSchema(property: Property): ValueSchema {
       return {
         type: 'string',
         format: 'date-time',
-        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$'
+        pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{${Math.max(3, property.fractionDigits)}}Z$`
+      }
+    case 'date':
+      return { type: 'string', format: 'date' }
+    case 'time': {
+      const { fractionDigits } = property
+      const fraction = fractionDigits === 0 ? '' : `\\.[0-9]{${fractionDigits}}`
+      return {
+        type: 'string',
+        pattern: `^-?[0-9]{2,3}:[0-5][0-9]:[0-5][0-9]${fraction}$`,
+        description: 'A time of the day. MySQL can hold one below 0 or beyond 24 hours, which no request may set.'
+      }
+    }
+    case 'double':
+      return { type: 'number', format: 'double', ...boundKeywords(property) }
+    case 'enum':
+      return { type: 'string', enum: property.words }
+    case 'set':
+      return { type: 'array', items: { type: 'string', enum: property.words }, uniqueItems: true }
+    case 'json':
+      return {}
+    case 'binary':
+      return {
+        type: 'string',
+        contentEncoding: 'base64',
+        ...(maxLength > 0 ? { description: `${binarySize(property)} in padded standard base64.` } : {})
       }
     case 'guid':
       return { type: 'string', format: 'uuid' }
@@ -153,8 +188,18 @@ function boundedSchema(property: Property): ValueSchema {
   }
 }
 
+/** Numbers beyond 32 signed bits have no format of their own. */
+function boundedInteger(property: Property): object {
+  const bounds = { ...INT32, ...boundKeywords(property) }
+  return bounds.minimum < INT32.minimum || bounds.maximum > INT32.maximum ? bounds : { format: 'int32', ...bounds }
+}
+
+function binarySize({ minLength, maxLength }: Property): string {
+  return minLength === maxLength ? `${maxLength} bytes` : `At most ${maxLength} bytes`
+}
+
 function longPattern(property: Property): string {
-  return `^${signPattern(property)}[0-9]{1,19}$`
+  return `^${signPattern(property)}[0-9]{1,${property.maximum.length > 19 ? 20 : 19}}$`
 }
 
 function decimalPattern(property: Property): string {

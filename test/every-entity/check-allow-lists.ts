@@ -234,8 +234,12 @@ function idOf(row: Readonly<Record<string, unknown>>): string {
   return String(row['id'])
 }
 
-function oracleProperty({ name, type, nullable, scale }: Described): OracleProperty {
-  return { name, type, nullable, scale, sql: name, selectable: true }
+function oracleProperty(property: Described): OracleProperty {
+  const { name, type, nullable, scale, fractionDigits, words, minimum, maximum } = property
+  const isWide = (type === 'int' || type === 'long') && maximum.length > (type === 'int' ? 9 : 18)
+  // The bounds of an entity file do not hold for filters, but those of an unsigned column do.
+  const range = isWide ? { range: { min: BigInt(minimum || '0'), max: BigInt(maximum) } } : {}
+  return { name, type, nullable, scale, fraction: fractionDigits, words, ...range, sql: name, selectable: true }
 }
 
 /** One that the middle row has, so that some rows meet the condition and others do not. */
@@ -245,7 +249,8 @@ function valueFor({ name }: Pick<Described, 'name'>, operator: string, rows: rea
     const value = row[name] ?? null
     return value === null ? [] : [value]
   })
-  const middle = String(values[Math.floor(values.length / 2)] ?? '')
+  const found = values[Math.floor(values.length / 2)] ?? ''
+  const middle = Array.isArray(found) ? String(found[0] ?? '') : typeof found === 'object' ? '' : String(found)
   const text = /^(in|between)$/.test(operator) ? `"${middle.replaceAll('"', '""')}"` : middle
   return operator === 'between' ? `${text},${text}` : text
 }

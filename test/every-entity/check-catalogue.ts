@@ -77,7 +77,10 @@ export async function describedResource(tested: TestedApplication, { name }: Ent
   return resource.properties.map((property) => ({ ...property, type: wireType(property.type) }))
 }
 
-const TYPES: readonly string[] = ['string', 'bool', 'int', 'long', 'decimal', 'dateTime', 'guid'] satisfies WireType[]
+const TYPES: readonly string[] = [
+  ...(['string', 'bool', 'int', 'long', 'decimal', 'double', 'dateTime', 'date', 'time', 'guid'] satisfies WireType[]),
+  ...(['enum', 'set', 'json', 'binary'] satisfies WireType[])
+]
 
 function wireType(type: string): WireType {
   const known = TYPES.includes(type) ? type : 'string'

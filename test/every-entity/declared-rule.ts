@@ -9,6 +9,7 @@ import {
   type RowTest
 } from '../../data-service/entity/row-predicate.js'
 import { parseCondition } from '../oracle/condition.js'
+import { propertyOf } from '../oracle/entity-oracle.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import type { Caller } from './callers.js'
 import type { CustomReadRule, EntityRule, Guard, OwnerFilter, Predicated, Rule } from './rule.js'
@@ -224,8 +225,7 @@ function meets(entity: Entity, test: Extract<RowTest, { readonly property: strin
   if (members.length === 0 && operands.length > 0) return false
   const isList = operands.length > 1 || Array.isArray(operands[0])
   const value = isList ? members.map((one) => `"${one.replaceAll('"', '""')}"`).join() : (members[0] ?? '')
-  const { type, nullable, scale } = column.field
-  const parsed = parseCondition({ name, type, nullable, scale, sql: name, selectable: true }, operator, value)
+  const parsed = parseCondition(propertyOf(name, column.field), operator, value)
   if ('code' in parsed) throw new Error(`${entity.name}.${name} ${operator} ${value}: ${parsed.code}`)
   return parsed((row[name] ?? null) as WireValue) // rows come out of the database as wire values
 }

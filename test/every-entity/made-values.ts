@@ -1,4 +1,5 @@
 import type { Column } from '../../data-service/entity/field.js'
+import { rangeOf } from '../../data-service/entity/numbers.js'
 import type { WireValue } from '../oracle/wire-value.js'
 
 /** Values of a row by property. */
@@ -52,13 +53,28 @@ export function madeValue({ name, field }: Column, n: number): WireValue {
     case 'int':
       return within(field, n)
     case 'long':
-      return String(9_007_199_254_740_993n + BigInt(n))
+      return madeLong(field, n)
     case 'decimal':
       return (100 + (n % 10)).toFixed(field.scale)
+    case 'double':
+      return Number(field.minimum ?? 0) + n + 0.5
     case 'dateTime':
       return madeMoment(name, n)
+    case 'date':
+      return madeMoment(name, n * 86_400).slice(0, 10)
+    case 'time':
+      return madeTime(field.precision, n)
     case 'guid':
       return guidOf(n)
+    case 'enum':
+      return field.words[n % field.words.length] ?? null
+    case 'set':
+      // Some of the words, in their order.
+      return field.words.filter((_, index) => ((n >> index) & 1) === 1)
+    case 'json':
+      return { made: n, name: `${name} "${n}", and more`, parts: [true, null, 0.5] }
+    case 'binary':
+      return Buffer.alloc(Math.max(field.minLength, Math.min(field.maxLength, 8)), n).toString('base64')
   }
 }
 
@@ -70,7 +86,7 @@ export function guidOf(n: number): string {
 export function madeInput(column: Column, n: number): WireValue {
   const { field, name } = column
   if (field.custom !== undefined) return madeValue(column, n)
-  if (field.type === 'int') return Math.max(1, Number(field.minimum ?? 1))
+  if (field.type === 'int' && field.storage === 'usual') return Math.max(1, Number(field.minimum ?? 1))
   if (field.type === 'decimal') return (1).toFixed(field.scale)
   if (field.type === 'dateTime') return `${/start/i.test(name) ? 2051 : 2052}-01-01T00:00:00.000Z`
   return madeValue(column, n)
@@ -81,10 +97,23 @@ function madeText(name: string, maxLength: number, n: number): string {
   return text.length <= maxLength ? text : String(n).slice(-maxLength)
 }
 
-function within({ minimum, maximum }: Column['field'], n: number): number {
-  const least = Number(minimum ?? 0)
-  const most = Number(maximum ?? 1_000_000)
+function within(field: Column['field'], n: number): number {
+  const { min, max } = rangeOf(field)
+  const least = Math.max(Number(field.minimum ?? 0), Number(min))
+  const most = Math.min(Number(field.maximum ?? 1_000_000), Number(max))
   return Math.min(most, least + 10 + (n % Math.max(1, Math.min(1000, most - least - 10))))
+}
+
+/** Beyond 2^53, and of an unsigned column beyond 2^63, as far as the column goes. */
+function madeLong(field: Column['field'], n: number): string {
+  const { max } = rangeOf(field)
+  const base = field.unsigned ? 2n ** 63n + 1n : 9_007_199_254_740_993n
+  return String(base + BigInt(n) <= max ? base + BigInt(n) : max - BigInt(n % 1000))
+}
+
+function madeTime(precision: number, n: number): string {
+  const whole = new Date(Date.UTC(2020, 0, 1) + (n % 86_400) * 1000).toISOString().slice(11, 19)
+  return precision === 0 ? whole : `${whole}.${String(n).slice(-precision).padStart(precision, '0')}`
 }
 
 /** Ends and due dates lie ahead. */

@@ -204,7 +204,8 @@ export class RowMaker {
         `${entity.name}.${path} needs a row of ${target}, which ${reason}: insert one in \`prepare\` of describeEveryEntity.`
       )
     }
-    return typeof row['id'] === 'bigint' ? idValue(row['id'], column) : (row['id'] ?? null)
+    const found = row['id'] ?? null
+    return typeof found === 'bigint' ? idValue(found, column) : typeof found === 'object' ? null : found
   }
 
   #columnsOf(table: string): readonly Column[] {
@@ -215,7 +216,7 @@ export class RowMaker {
   async #newId({ name: table, columns }: Table, { field }: Column, n: number): Promise<WireValue> {
     if (field.type === 'guid') return guidOf(n)
     const [row] = await this.#database.run(`SELECT MAX(${idColumn(columns)}) AS last FROM ${quoted(table)}`)
-    const [given, last] = [this.#ids.get(table) ?? 0n, BigInt(row?.['last'] ?? 0)]
+    const [given, last] = [this.#ids.get(table) ?? 0n, BigInt(String(row?.['last'] ?? 0))]
     // Never that of a row that is gone: what was written down of it is still there.
     const id = (given > last ? given : last) + 1n
     this.#ids.set(table, id)

@@ -200,6 +200,8 @@ export function property(name: string, type: string, more: Partial<Property> = {
     defaultValue: '',
     ownType: '',
     schema: '',
+    words: [],
+    fractionDigits: 0,
     operatorAliases: ['eq'],
     readableBy: [],
     ...more

@@ -5,6 +5,7 @@ import { costCentres, createLedgers, ledgers } from './ledgers.js'
 import { createVisits, visits } from './visits.js'
 import { addColour, branches, cities, createRooms, regions, rooms } from './rooms.js'
 import { operations } from './operations.js'
+import { createReadings, meters, readings } from './readings.js'
 import { createSwatches, swatches } from './swatches.js'
 
 /** A small application for the words of entity files that the reference store has no use for. */
@@ -24,11 +25,22 @@ export default defineApplication({
     parcelWrites,
     receipts,
     costCentres,
-    ledgers
+    ledgers,
+    meters,
+    readings
   ],
   outbox: [parcelHandler],
   roles: { Admin: ['library:manage', 'loans:read'], Librarian: ['library:manage'] },
   operations,
   ownerClaimType: 'member_id',
-  migrations: [createVisits, createDocuments, createRooms, addColour, createSwatches, createParcels, createLedgers]
+  migrations: [
+    createVisits,
+    createDocuments,
+    createRooms,
+    addColour,
+    createSwatches,
+    createParcels,
+    createLedgers,
+    createReadings
+  ]
 })

@@ -38,6 +38,23 @@ const ORDER = {
 }
 const EQUALITY = { equals: 'equals', 'not equals': 'not equals', eq: 'equals', ne: 'not equals' }
 const NUMBER = { ...EQUALITY, ...ORDER, ...LISTS, ...EMPTINESS }
+const MOMENT = {
+  ...LISTS,
+  ...EMPTINESS,
+  is: 'equals',
+  'is not': 'not equals',
+  'is after': 'greater than',
+  'is on or after': 'greater than or equal',
+  'is before': 'less than',
+  'is on or before': 'less than or equal',
+  between: 'between',
+  eq: 'equals',
+  ne: 'not equals',
+  gt: 'greater than',
+  gte: 'greater than or equal',
+  lt: 'less than',
+  lte: 'less than or equal'
+}
 
 /** Contract section 4: the words each type takes, with the relation each stands for. */
 const WORDS: Readonly<Record<OracleProperty['type'], Readonly<Record<string, string>>>> = {
@@ -54,24 +71,15 @@ const WORDS: Readonly<Record<OracleProperty['type'], Readonly<Record<string, str
   int: NUMBER,
   long: NUMBER,
   decimal: NUMBER,
-  dateTime: {
-    ...LISTS,
-    ...EMPTINESS,
-    is: 'equals',
-    'is not': 'not equals',
-    'is after': 'greater than',
-    'is on or after': 'greater than or equal',
-    'is before': 'less than',
-    'is on or before': 'less than or equal',
-    between: 'between',
-    eq: 'equals',
-    ne: 'not equals',
-    gt: 'greater than',
-    gte: 'greater than or equal',
-    lt: 'less than',
-    lte: 'less than or equal'
-  },
-  guid: { ...EQUALITY, ...LISTS, ...EMPTINESS }
+  double: { ...EQUALITY, ...ORDER, ...EMPTINESS },
+  dateTime: MOMENT,
+  date: MOMENT,
+  time: MOMENT,
+  guid: { ...EQUALITY, ...LISTS, ...EMPTINESS },
+  enum: { ...EQUALITY, ...LISTS, ...EMPTINESS },
+  set: { contains: 'has', 'not contains': 'has not', ...EMPTINESS },
+  json: EMPTINESS,
+  binary: EMPTINESS
 }
 
 /** The words of a type, aliases included. */
@@ -85,12 +93,14 @@ export function parseCondition(property: OracleProperty, operator: string, value
     fold(operator)
   )
   if (relation === undefined) return { code: 'filter.operator.unsupported' }
-  const empty: Test = (one) => one === null || (property.type === 'string' && one === '')
+  const empty: Test = (one) => one === null || one === '' || (Array.isArray(one) && one.length === 0)
   if (relation === 'is empty') return empty
   if (relation === 'is not empty') return (one) => !empty(one)
   const texts = relation === 'in' || relation === 'between' ? splitList(value) : [value]
   const operands = texts?.map((text) => parseOperand(property, text)) ?? [undefined]
   if (!operands.every((one) => one !== undefined)) return { code: 'filter.value.invalid' }
+  if (relation === 'has') return (one) => Array.isArray(one) && one.includes(value)
+  if (relation === 'has not') return (one) => !(Array.isArray(one) && one.includes(value))
   if (relation === 'between' && operands.length !== 2) return { code: 'filter.value.invalid' }
   const [first, second] = operands
   if (first === undefined) return { code: 'filter.value.invalid' }

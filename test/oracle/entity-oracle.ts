@@ -1,5 +1,6 @@
 import type { Entity } from '../../data-service/entity/entity.js'
 import type { Column, Field } from '../../data-service/entity/field.js'
+import { rangeOf } from '../../data-service/entity/numbers.js'
 import type { OracleRow } from './load-rows.js'
 import { answer, type OracleAnswer, type OracleQuery } from './read-oracle.js'
 import type { OracleProperty } from './resource.js'
@@ -35,8 +36,10 @@ function propertiesOf({ columns, joined, filterable, sortable }: Entity): Oracle
   }))
 }
 
-function propertyOf(name: string, { type, nullable, scale }: Field): OracleProperty {
-  return { name, type, nullable, scale, sql: name, selectable: true }
+export function propertyOf(name: string, field: Field): OracleProperty {
+  const { type, nullable, scale, precision, unsigned, words } = field
+  const range = type === 'int' || type === 'long' ? { range: rangeOf(field) } : {}
+  return { name, type, nullable, scale, fraction: precision, unsigned, words, ...range, sql: name, selectable: true }
 }
 
 /**

@@ -1,11 +1,33 @@
 /** The types of properties, as Describe names them. */
-export type WireType = 'string' | 'bool' | 'int' | 'long' | 'decimal' | 'dateTime' | 'guid'
+export type WireType =
+  | 'string'
+  | 'bool'
+  | 'int'
+  | 'long'
+  | 'decimal'
+  | 'double'
+  | 'dateTime'
+  | 'date'
+  | 'time'
+  | 'guid'
+  | 'enum'
+  | 'set'
+  | 'json'
+  | 'binary'
 
 export interface OracleProperty {
   readonly name: string
   readonly type: WireType
   readonly nullable: boolean
   readonly scale: number
+  /** Digits of a second's fraction that the column has; milliseconds for a dateTime without this member. */
+  readonly fraction?: number
+  /** Whether the column is one of 64 unsigned bits. */
+  readonly unsigned?: boolean
+  /** The words of an enum or a set. */
+  readonly words?: readonly string[]
+  /** The least and the greatest integer that the column can hold, where it has not the usual range of its type. */
+  readonly range?: { readonly min: bigint; readonly max: bigint }
   /** Expression in the hand-written SELECT. */
   readonly sql: string
   /** Whether `fields` takes it. */

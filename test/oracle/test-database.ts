@@ -40,7 +40,7 @@ function openSqlite(file: string): TestDatabase {
   const run: TestDatabase['run'] = (sql, parameters = []) => {
     const statement = database.prepare(sql)
     statement.setReadBigInts(true)
-    // The statements of the tests select texts, numbers and nulls alone.
+    // The statements of the tests select texts, numbers, bytes and nulls alone.
     return Promise.resolve(statement.all(...parameters) as RawRow[])
   }
   return {

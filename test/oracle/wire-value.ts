@@ -1,9 +1,10 @@
 import type { OracleProperty, WireType } from './resource.js'
 
-export type WireValue = string | number | boolean | null
+export type WireValue =
+  string | number | boolean | null | readonly WireValue[] | { readonly [member: string]: WireValue }
 
 /** A value as the driver hands it out: mysql2 with strings for everything exact, SQLite with big integers. */
-export type RawValue = string | number | bigint | null
+export type RawValue = string | number | bigint | Uint8Array | null
 
 /** A value as both drivers take it for a `?`. */
 export type SqlParameter = string | number | bigint | Buffer | null
@@ -11,23 +12,41 @@ export type SqlParameter = string | number | bigint | Buffer | null
 /** Contract section 3: what the driver's value of a property is on the wire. */
 export function wireValue(property: OracleProperty, raw: RawValue): WireValue {
   if (raw === null) return null
-  const text = String(raw)
+  const bytes = typeof raw === 'object' ? Buffer.from(raw) : undefined
+  if (property.type === 'binary') return bytes?.toString('base64') ?? ''
+  // Of a BIT column.
+  const text = bytes === undefined ? String(raw) : BigInt(`0x${bytes.toString('hex')}`).toString()
   switch (property.type) {
     case 'string':
       return text
     case 'bool':
-      return Number(raw) === 1
+      return Number(text) === 1
     case 'int':
-      return Number(raw)
+    case 'double':
+      return Number(text)
     case 'long':
-      return text
+      return text.replace(/^0+(?=\d)/, '')
     case 'decimal':
-      return typeof raw === 'string' ? raw : fromScaled(BigInt(raw), property.scale)
+      return typeof raw === 'bigint' ? fromScaled(raw, property.scale) : text
     case 'dateTime':
-      return text.includes('T') ? text : `${text.replace(' ', 'T')}Z`
+      return text.includes('T') ? text : wireMoment(text)
+    case 'date':
+    case 'time':
+    case 'enum':
+      return text
+    case 'set':
+      return text === '' ? [] : text.split(',')
+    case 'json':
+      return JSON.parse(text) as WireValue
     case 'guid':
       return text.toLowerCase()
   }
+}
+
+/** As MySQL writes a moment. The wire has three digits of its fraction at least. */
+function wireMoment(text: string): string {
+  const [whole = '', fraction = ''] = text.replace(' ', 'T').split('.')
+  return `${whole}.${fraction.padEnd(3, '0')}Z`
 }
 
 /** 1990 at scale 2 is `19.90`. */
@@ -40,24 +59,56 @@ function fromScaled(scaled: bigint, scale: number): string {
 /** A wire value as the driver stores it. */
 export function stored(
   kind: 'sqlite' | 'mysql',
-  column: { readonly type: WireType; readonly scale?: number },
+  column: {
+    readonly type: WireType
+    readonly scale?: number
+    readonly unsigned?: boolean
+    readonly storage?: string
+    readonly precision?: number
+  },
   value: WireValue
 ): SqlParameter {
   if (value === null) return null
   switch (column.type) {
     case 'bool':
-      return value === true ? 1n : 0n
     case 'int':
-    case 'long':
-      return BigInt(Number.isInteger(value) ? Number(value) : String(value))
+    case 'long': {
+      const digits = BigInt(typeof value === 'boolean' ? Number(value) : scalar(value))
+      if (kind === 'mysql' && column.storage === 'bits') return bitsOf(digits, column.precision ?? 1)
+      const wide = kind === 'sqlite' && column.type === 'long' && column.unsigned === true
+      return wide ? digits.toString().padStart(20, '0') : digits
+    }
+    case 'double':
+      return Number(value)
     case 'decimal':
-      return kind === 'sqlite' ? scaled(String(value), column.scale ?? 0) : String(value)
+      return kind === 'sqlite' ? scaled(scalar(value), column.scale ?? 0) : scalar(value)
     case 'dateTime':
-      return kind === 'sqlite' ? String(value) : String(value).replace('T', ' ').replace('Z', '')
+      return kind === 'sqlite' ? scalar(value) : scalar(value).replace('T', ' ').replace('Z', '')
+    case 'set':
+      return Array.isArray(value) ? value.join() : scalar(value)
+    case 'json':
+      return JSON.stringify(value)
+    case 'binary':
+      return Buffer.from(scalar(value), 'base64')
     case 'string':
+    case 'date':
+    case 'time':
+    case 'enum':
     case 'guid':
-      return String(value)
+      return scalar(value)
   }
+}
+
+/** The text of a value that is neither a list nor an object. */
+export function scalar(value: NonNullable<WireValue>): string {
+  if (typeof value === 'object') throw new TypeError(`${JSON.stringify(value)} is no single value`)
+  return String(value)
+}
+
+function bitsOf(digits: bigint, count: number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64BE(digits)
+  return bytes.subarray(8 - Math.ceil(count / 8))
 }
 
 function scaled(text: string, scale: number): bigint {

@@ -3,7 +3,7 @@ import { DomainError } from '../../../shared/errors.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
 import type { LiveSchema } from './live-schema/live-schema.js'
 import type { PresentTable, TableChange } from './tables.js'
-import type { BoundValue, BoundValues, Statement, StatementText } from './statement.js'
+import type { BoundValue, BoundValues, Expression, Statement, StatementText } from './statement.js'
 
 /**
  * A kind of database: how its URLs look, and how one is opened. The list in `engines.ts` is the only place outside of an
@@ -132,12 +132,19 @@ export type TextMatch = 'contains' | 'startsWith' | 'endsWith'
 
 /** The differences between databases in the text and the values of statements. */
 export interface SqlDialect {
-  /** The function that a column of the type is compared and sorted by, to get the order of the contract. */
-  readonly keyFunction: (type: FieldType) => string | undefined
+  /**
+   * The function that a column of the type is compared and sorted by, to get the order of the contract. `equal` is for
+   * comparisons that do not depend on an order.
+   */
+  readonly keyFunction: (type: FieldType, use: 'equal' | 'order') => string | undefined
   /** The SQL of an operand bound under a name, with a type so that the column is not compared as a double. */
   readonly operand: (name: string, field: Field) => string
-  /** The bound form of an operand in a comparison. All values except strings are stored in the same form. */
+  /** The bound form of an operand in a comparison. */
   readonly bind: (operand: Operand, field: Field) => BoundValue
+  /** The bound form of a value that is written into a column. */
+  readonly store: (value: Exclude<Value, null>, field: Field) => BoundValue
+  /** Whether a set, a column's expression, has the word that is bound as an operand: an expression that is 1 or 0. */
+  readonly hasWord: (column: Expression, operand: string) => Expression
   /** A function of (column, operand) that returns 1 or 0. undefined: LIKE is used. */
   readonly matchFunction: (match: TextMatch) => string | undefined
   readonly bindMatch: (operand: string, match: TextMatch) => BoundValue
@@ -148,8 +155,8 @@ export interface SqlDialect {
   readonly readsRangesOfOr: boolean
   /** Whether a statement failed because an index that it names does not exist. */
   isIndexMissing(error: unknown): boolean
-  /** Decodes a value of the driver. */
-  readonly decode: (type: FieldType, scale: number) => (raw: unknown) => Value
+  /** Decodes a value of the driver. Throws `undecodable` for what is no value of the field. */
+  readonly decode: (field: Field) => (raw: unknown) => Value
   /** An INSERT that only locks the row if one with the same unique `key` exists. */
   readonly insertOrKeep: (insert: string, key: string) => string
   /** An INSERT that makes the assignment `update` if a row with the same unique `key` exists. */

@@ -21,8 +21,8 @@ const CONNECT_TIMEOUT_MS = 5000
 const MAX_PREPARED_STATEMENTS = 256
 
 /**
- * The driver options of every connection: it reads longs and decimals as their digits and dates as UTC text, so that no
- * value becomes a double or a local time.
+ * The driver options of every connection: it reads longs and decimals as their digits, dates as UTC text and JSON as text,
+ * so that no value becomes a double or a local time.
  */
 export function driverOptions(settings: MysqlSettings): ConnectionOptions {
   return {
@@ -32,6 +32,8 @@ export function driverOptions(settings: MysqlSettings): ConnectionOptions {
     bigNumberStrings: true,
     decimalNumbers: false,
     dateStrings: true,
+    // The driver would parse what MariaDB calls JSON, and lose digits.
+    jsonStrings: true,
     typeCast: true,
     maxPreparedStatements: MAX_PREPARED_STATEMENTS,
     connectTimeout: CONNECT_TIMEOUT_MS,

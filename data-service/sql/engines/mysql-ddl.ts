@@ -108,21 +108,54 @@ function columnType({ type }: TableColumn, collation: string): string {
   switch (type.kind) {
     case 'varchar':
       return `VARCHAR(${type.length}) CHARACTER SET utf8mb4 COLLATE ${collation}`
+    case 'text':
+      return `${SIZES[sizeOf(4 * type.length)]}TEXT CHARACTER SET utf8mb4 COLLATE ${collation}`
     case 'boolean':
       return 'TINYINT(1)'
+    case 'tinyint':
+    case 'smallint':
+    case 'mediumint':
     case 'int':
-      return 'INT'
     case 'bigint':
-      return 'BIGINT'
+      return `${type.kind.toUpperCase()}${type.unsigned === true ? ' UNSIGNED' : ''}`
+    case 'bit':
+      return `BIT(${type.bits})`
+    case 'year':
+    case 'double':
+    case 'float':
+    case 'date':
+      return type.kind.toUpperCase()
+    case 'time':
+      return `TIME(${type.precision ?? 0})`
+    case 'enum':
+    case 'set':
+      return `${type.kind.toUpperCase()}(${type.words.map(quotedText).join(', ')}) CHARACTER SET utf8mb4 COLLATE ${collation}`
+    case 'json':
+      // The type JSON of MySQL keeps numbers as doubles. This is what MariaDB makes of JSON.
+      return 'LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
+    case 'varbinary':
+      return type.length <= LONGEST_VARBINARY ? `VARBINARY(${type.length})` : `${SIZES[sizeOf(type.length)]}BLOB`
+    case 'binary':
+      return `BINARY(${type.length})`
     case 'decimal':
       return `DECIMAL(${type.precision},${type.scale})`
     case 'datetime':
-      return 'DATETIME(3)'
+      return `DATETIME(${type.precision ?? 3})`
     case 'guid':
       return 'CHAR(36) CHARACTER SET ascii COLLATE ascii_bin'
     case 'rowVersion':
       return 'BINARY(8)'
   }
+}
+
+/** Bytes. A longer one would take too much of the 65,535 that a row has. */
+const LONGEST_VARBINARY = 16_383
+
+const SIZES = ['', 'MEDIUM', 'LONG'] as const
+
+/** The size of a TEXT or BLOB that so many bytes fit into. */
+function sizeOf(bytes: number): 0 | 1 | 2 {
+  return bytes < 2 ** 16 ? 0 : bytes < 2 ** 24 ? 1 : 2
 }
 
 /** Rows that are there when a table gets row versions all have version 0. */
@@ -137,6 +170,9 @@ function literal({ type, defaultTo }: TableColumn): string {
       return `'${defaultTo.replace('T', ' ').replace('Z', '')}'`
     case 'varchar':
     case 'guid':
+    case 'enum':
+    case 'date':
+    case 'time':
       return quotedText(defaultTo)
     default:
       return defaultTo

@@ -1,6 +1,7 @@
 import mysql2, { type Connection } from 'mysql2'
-import { QueryTypes, Sequelize } from 'sequelize'
-import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
+import { fn, literal, QueryTypes, Sequelize } from 'sequelize'
+import type { Field, Operand, Value } from '../../entity/field.js'
+import { shortestFloat } from '../../entity/numbers.js'
 import {
   type BulkLoading,
   type Database,
@@ -22,7 +23,7 @@ import {
 } from './mysql-connection.js'
 import { MysqlSchema } from './mysql-schema.js'
 import { classifyMysqlError, errnoOf, MysqlReader, MysqlTransactions } from './mysql-sessions.js'
-import { undecodable } from './statement.js'
+import { type BoundValue, bytes, jsonText, undecodable } from './statement.js'
 
 const ACCESS_DENIED: OpeningAdvice = {
   wrong: 'the server refuses this user or password',
@@ -237,14 +238,17 @@ function sequelizeOf(settings: MysqlSettings, poolSize: number): Sequelize {
 
 /** The collation of the columns compares text. Casts prevent the server from comparing bound digits as doubles. */
 const mysqlDialect: SqlDialect = {
-  keyFunction: () => undefined,
+  // The server orders an enum by the places of its words. CONCAT makes it text.
+  keyFunction: (type, use) => (type === 'enum' && use === 'order' ? 'CONCAT' : undefined),
   operand: (name, field) => (castType(field) === undefined ? `$${name}` : `CAST($${name} AS ${castType(field)})`),
   bind: boundOperand,
+  store: storedValue,
+  hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
   matchFunction: () => undefined,
   bindMatch: likePattern,
   readsRangesOfOr: true,
   isIndexMissing: (error) => errnoOf(error) === NO_SUCH_INDEX,
-  decode: (type) => (raw) => (raw === null ? null : decoded(type, raw)),
+  decode: decoderOf,
   insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
   insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
   nextVersion,
@@ -257,28 +261,62 @@ function nextVersion(column: string): string {
   return `IF(${column} = 0x${'FF'.repeat(8)}, 0x${'00'.repeat(8)}, UNHEX(LPAD(HEX(${next}), 16, 0)))`
 }
 
-function castType({ type, precision, scale }: Field): string | undefined {
+function castType({ type, storage, unsigned, precision, scale }: Field): string | undefined {
   switch (type) {
     case 'bool':
     case 'int':
-    case 'long':
       return 'SIGNED'
+    case 'long':
+      if (storage === 'bits') return 'UNSIGNED'
+      // An unsigned cast would make a great number of a negative operand.
+      return unsigned ? 'DECIMAL(20,0)' : 'SIGNED'
     case 'decimal':
       // Two digits more than the column has, so that operands beyond its range stay beyond it.
       return `DECIMAL(${Math.min(precision + 2, 65)},${scale})`
+    case 'double':
+      return 'DOUBLE'
     case 'dateTime':
-      return 'DATETIME(3)'
+      return precision > 3 ? 'DATETIME(6)' : 'DATETIME(3)'
+    case 'time':
+      return 'TIME(6)'
+    // A cast would make another date of one with a month or day of 0.
+    case 'date':
     case 'string':
     case 'guid':
+    case 'enum':
+    case 'set':
+    case 'json':
+    case 'binary':
       return undefined
   }
 }
 
-function boundOperand(operand: Operand, { type }: Field): string {
+function boundOperand(operand: Operand, { type, storage }: Field): string {
   if (type === 'bool') return operand === true ? '1' : '0'
   // 2026-01-31T08:00:00.000Z in the form that the server parses. The session's time zone is UTC.
   if (type === 'dateTime') return String(operand).replace('T', ' ').replace('Z', '')
+  if (type === 'double' && storage === 'float') return String(asFloat(Number(operand)))
   return String(operand)
+}
+
+/** The number of 32 bits that is shown as this one. An operand that is none is compared as it is. */
+function asFloat(value: number): number {
+  const float = Math.fround(value)
+  return shortestFloat(float) === value ? float : value
+}
+
+function storedValue(value: Exclude<Value, null>, field: Field): BoundValue {
+  if (Buffer.isBuffer(value)) return value
+  if (typeof value === 'object') return value.join()
+  // A BIT column takes the bytes of a text as its bits.
+  if (field.storage === 'bits') return bytesOfBits(BigInt(value), field.precision)
+  return boundOperand(value, field)
+}
+
+function bytesOfBits(value: bigint, count: number): Buffer {
+  const all = Buffer.alloc(8)
+  all.writeBigUInt64BE(value)
+  return all.subarray(8 - Math.ceil(count / 8))
 }
 
 /** The escape character is `!`, which unlike the backslash means the same in every sql_mode. */
@@ -287,26 +325,88 @@ function likePattern(operand: string, match: TextMatch): string {
   return `${match === 'startsWith' ? '' : '%'}${plain}${match === 'endsWith' ? '' : '%'}`
 }
 
-function decoded(type: FieldType, raw: unknown): Value {
+/** The decoder of a column. Values that are not of the field's type are errors. */
+function decoderOf(field: Field): (raw: unknown) => Value {
+  const decode = decoderOfType(field)
+  return (raw) => (raw === null ? null : decode(raw))
+}
+
+function decoderOfType({ type, storage, precision }: Field): (raw: unknown) => Value {
   switch (type) {
     case 'bool':
-      return Number(raw) !== 0
+      return (raw) => {
+        if (typeof raw === 'number') return raw !== 0
+        return Buffer.isBuffer(raw) ? bitsOf(raw) !== 0n : Number(raw) !== 0
+      }
     case 'int':
-      return Number(raw)
+      return (raw) => {
+        const value = typeof raw === 'number' ? raw : Number(Buffer.isBuffer(raw) ? bitsOf(raw) : raw)
+        if (!Number.isSafeInteger(value)) throw undecodable(type, raw)
+        return value
+      }
     case 'long':
+      return (raw) => (Buffer.isBuffer(raw) ? bitsOf(raw).toString() : String(raw))
+    case 'double':
+      return (raw) => {
+        if (typeof raw !== 'number') throw undecodable(type, raw)
+        return storage === 'float' ? shortestFloat(raw) : raw
+      }
+    case 'dateTime': {
+      const digits = Math.max(3, precision)
+      return (raw) => {
+        if (typeof raw !== 'string' || raw.length < 19) throw undecodable(type, raw)
+        return isoTime(raw, digits)
+      }
+    }
+    case 'date':
+      return (raw) => {
+        if (typeof raw !== 'string' || raw.length !== 10) throw undecodable(type, raw)
+        return raw
+      }
+    case 'time':
+      return (raw) => {
+        if (typeof raw !== 'string') throw undecodable(type, raw)
+        return paddedTime(raw, precision)
+      }
     case 'decimal':
     case 'string':
     case 'guid':
-      return String(raw)
-    case 'dateTime':
-      if (typeof raw !== 'string') throw undecodable(type, raw)
-      return isoTime(raw)
+    case 'enum':
+      return (raw) => {
+        if (typeof raw === 'string') return raw
+        // What a statement of an application computes. A number with a fraction may not be the one that is stored.
+        if (!Number.isSafeInteger(raw)) throw undecodable(type, raw)
+        return String(raw)
+      }
+    case 'set':
+      return (raw) => {
+        if (typeof raw !== 'string') throw undecodable(type, raw)
+        return raw === '' ? [] : raw.split(',')
+      }
+    case 'json':
+      return jsonText
+    case 'binary':
+      return bytes
   }
 }
 
-/** `2026-01-31 08:00:00`, with or without a fraction, as `2026-01-31T08:00:00.000Z`. */
-function isoTime(text: string): string {
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, 23).padEnd(3, '0')}Z`
+/** The number of a BIT column's bytes. */
+function bitsOf(raw: Buffer): bigint {
+  return raw.length === 0 ? 0n : BigInt(`0x${raw.toString('hex')}`)
+}
+
+/**
+ * `2026-01-31 08:00:00`, with or without a fraction, as `2026-01-31T08:00:00.000Z`. A fraction of more digits than the
+ * entity file says keeps them.
+ */
+function isoTime(text: string, digits: number): string {
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20).padEnd(digits, '0')}Z`
+}
+
+/** The driver leaves out the zeros at the end of a time's fraction. */
+function paddedTime(text: string, digits: number): string {
+  const [whole = '', fraction = ''] = text.split('.')
+  return digits === 0 && fraction === '' ? whole : `${whole}.${fraction.padEnd(digits, '0')}`
 }
 
 /**

@@ -139,7 +139,7 @@ const MAX_PREPARED_TEXT = 1_000_000
 
 /**
  * One connection to the embedded database, in WAL mode, with foreign keys on. It defines the SQL functions that compare
- * text: `sort_key(text)`, and `text_contains`, `text_starts_with` and `text_ends_with` of (text, match key of the
+ * text: `sort_key(text)`, `set_has(words, word)`, and `text_contains`, `text_starts_with` and `text_ends_with` of (text, match key of the
  * operand), which return 1 or 0; and `next_row_version(bytes)`. Its methods are synchronous and throw SqliteError. If another connection holds the lock,
  * that is SQLITE_BUSY at once: callers wait with `retryWhileBusy`.
  */
@@ -157,6 +157,7 @@ export class SqliteConnection {
     this.#define('text_contains', (text, key) => Number(matchKey(text).includes(key)))
     this.#define('text_starts_with', (text, key) => Number(matchKey(text).startsWith(key)))
     this.#define('text_ends_with', (text, key) => Number(matchKey(text).endsWith(key)))
+    this.#define('set_has', (words, word) => Number(words.split(',').includes(word)))
     this.#database.function('next_row_version', { deterministic: true }, (version: unknown) =>
       nextRowVersion(bytes(version))
     )

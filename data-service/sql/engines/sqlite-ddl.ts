@@ -162,22 +162,51 @@ function createTable({ name, columns, foreignKeys }: Table, as: string): string 
 }
 
 /** Decimals are whole numbers of their smallest unit, since SQLite has no exact decimals of its own. */
-const TYPES: Record<ColumnType['kind'], 'TEXT' | 'INTEGER' | 'BLOB'> = {
+const TYPES: Record<ColumnType['kind'], StorageClass> = {
   varchar: 'TEXT',
+  text: 'TEXT',
   boolean: 'INTEGER',
+  tinyint: 'INTEGER',
+  smallint: 'INTEGER',
+  mediumint: 'INTEGER',
   int: 'INTEGER',
   bigint: 'INTEGER',
+  year: 'INTEGER',
+  bit: 'INTEGER',
   decimal: 'INTEGER',
+  double: 'REAL',
+  float: 'REAL',
   datetime: 'TEXT',
+  date: 'TEXT',
+  time: 'TEXT',
+  enum: 'TEXT',
+  set: 'TEXT',
+  json: 'TEXT',
   guid: 'TEXT',
+  varbinary: 'BLOB',
+  binary: 'BLOB',
   rowVersion: 'BLOB'
+}
+
+type StorageClass = 'TEXT' | 'INTEGER' | 'REAL' | 'BLOB'
+
+/**
+ * An integer of 64 unsigned bits is text of 20 digits (sqlite-text.ts), unless SQLite numbers the rows, which it does with
+ * integers alone.
+ */
+function storageClass({ type, key }: TableColumn): StorageClass {
+  return isWideUnsigned(type) && key !== 'autoIncrement' ? 'TEXT' : TYPES[type.kind]
+}
+
+function isWideUnsigned(type: ColumnType): boolean {
+  return (type.kind === 'bigint' && type.unsigned === true) || (type.kind === 'bit' && type.bits > 32)
 }
 
 const VERSION_0 = "x'0000000000000000'"
 
 function columnDefinition(column: TableColumn): string {
-  const { name, type, nullable, key, defaultTo } = column
-  const definition = `\`${name}\` ${TYPES[type.kind]}${nullable ? '' : ' NOT NULL'}`
+  const { name, nullable, key, defaultTo } = column
+  const definition = `\`${name}\` ${storageClass(column)}${nullable ? '' : ' NOT NULL'}`
   if (key !== 'none') return `${definition} PRIMARY KEY${key === 'autoIncrement' ? ' AUTOINCREMENT' : ''}`
   return defaultTo === undefined ? definition : `${definition} DEFAULT ${literal(column)}`
 }
@@ -194,10 +223,14 @@ function quotedText(text: string): string {
 function literal({ type, defaultTo }: TableColumn): string {
   if (defaultTo === undefined) return 'NULL'
   if (type.kind === 'decimal') return unitsOf(String(defaultTo), type.scale)
+  if (isWideUnsigned(type)) return `'${String(Number(defaultTo) || defaultTo).padStart(20, '0')}'`
   if (typeof defaultTo !== 'string') return String(Number(defaultTo))
   switch (type.kind) {
     case 'datetime':
+    case 'date':
+    case 'time':
     case 'varchar':
+    case 'enum':
     case 'guid':
       return quotedText(defaultTo)
     default:
@@ -221,7 +254,9 @@ function converted(before: TableColumn, after: TableColumn): string {
 
 function convertedType(column: string, before: ColumnType, after: ColumnType): string {
   const [old, altered] = [scaleOf(before), scaleOf(after)]
+  if (isWideUnsigned(after) && !isWideUnsigned(before)) return `printf('%020d', ${column})`
   if (TYPES[before.kind] === 'INTEGER' && TYPES[after.kind] === 'TEXT') return `CAST(${column} AS TEXT)`
+  if (TYPES[before.kind] === 'INTEGER' && TYPES[after.kind] === 'REAL') return `CAST(${column} AS REAL)`
   if (altered > old) return `${column} * ${10n ** BigInt(altered - old)}`
   if (altered === old) return column
   // Half a unit is rounded away from zero, as the servers do.
@@ -240,7 +275,7 @@ function createIndex(table: Table, { name, unique, keys }: TableIndex): string {
 
 /** SQLite has no collation like that of the servers, so strings are indexed by a key that has the same order. */
 function indexKey({ name, type, key }: TableColumn): string {
-  return key === 'none' && type.kind === 'varchar' ? `sort_key(\`${name}\`)` : `\`${name}\``
+  return key === 'none' && (type.kind === 'varchar' || type.kind === 'enum') ? `sort_key(\`${name}\`)` : `\`${name}\``
 }
 
 /** SQLite reports a violated RESTRICT as a failed trigger. NO ACTION forbids the same and is reported as a foreign key. */

@@ -1,7 +1,8 @@
+import { fn, literal } from 'sequelize'
 import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
-import { formatDecimal, INT64, parseDecimal, unscaledAt } from '../../entity/numbers.js'
+import { formatDecimal, INT64, parseDecimal, shortestFloat, unscaledAt } from '../../entity/numbers.js'
 import type { SqlDialect } from './engine.js'
-import { type BoundValue, undecodable } from './statement.js'
+import { type BoundValue, bytes, jsonText, undecodable } from './statement.js'
 
 /**
  * ASCII in the order of utf8mb4_uca1400_nopad_as_ci, taken from a MariaDB server (a test compares both databases): white
@@ -54,16 +55,25 @@ const MATCH_FUNCTIONS = {
   endsWith: 'text_ends_with'
 } as const
 
-/** The embedded database compares text by its sort key and stores decimals as integers in units of their last digit. */
+/**
+ * The embedded database compares text by its sort key, stores decimals as integers in units of their last digit, and
+ * unsigned integers of 64 bits, which it has no type for, as 20 digits of text, whose order is that of the numbers.
+ */
 export const sqliteDialect: SqlDialect = {
-  keyFunction: (type) => (type === 'string' ? 'sort_key' : undefined),
+  keyFunction: (type) => (type === 'string' || type === 'enum' ? 'sort_key' : undefined),
   operand: (name) => `$${name}`,
   bind: boundOperand,
+  store: storedValue,
+  // A set is stored as MySQL writes it: its words with commas between.
+  hasWord: (column, operand) => fn('set_has', column, literal(operand)),
   matchFunction: (match) => MATCH_FUNCTIONS[match],
   bindMatch: (operand) => matchKey(operand),
   readsRangesOfOr: false,
   isIndexMissing: () => false,
-  decode: (type, scale) => (raw) => (raw === null ? null : decoded(type, scale, raw)),
+  decode: (field) => {
+    const decode = decoderOf(field)
+    return (raw) => (raw === null ? null : decode(raw))
+  },
   insertOrKeep: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
   insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
   // sqlite-connection.ts defines the function: SQLite itself reads no number out of bytes.
@@ -71,21 +81,44 @@ export const sqliteDialect: SqlDialect = {
   forUpdate: ''
 }
 
-function boundOperand(operand: Operand, { type, scale }: Field): BoundValue {
+function boundOperand(operand: Operand, { type, storage, unsigned, scale }: Field): BoundValue {
   switch (type) {
     case 'string':
+    case 'enum':
       return sortKey(String(operand))
     case 'bool':
       return operand === true ? 1n : 0n
     case 'int':
-    case 'long':
       return BigInt(String(operand))
+    case 'long':
+      return unsigned ? paddedDigits(String(operand)) : BigInt(String(operand))
     case 'decimal':
       return unitsOf(String(operand), scale)
+    case 'double':
+      return Number(operand)
     case 'dateTime':
+    case 'date':
+    case 'time':
     case 'guid':
+    case 'set':
+    case 'json':
+    case 'binary':
       return String(operand)
   }
+}
+
+/**
+ * In a column of numbers, such as a key that the database numbers, SQLite reads these digits as the number, in comparisons
+ * and when it stores them. A negative operand comes before all numbers.
+ */
+function paddedDigits(digits: string): string {
+  return digits.startsWith('-') ? digits : digits.padStart(20, '0')
+}
+
+function storedValue(value: Exclude<Value, null>, field: Field): BoundValue {
+  if (Buffer.isBuffer(value)) return value
+  if (typeof value === 'object') return value.join()
+  return field.type === 'string' || field.type === 'enum' ? String(value) : boundOperand(value, field)
 }
 
 /** `-19.90` with scale 2 as -1990. No column holds more than 64 bits: a value beyond them becomes the nearest limit. */
@@ -96,22 +129,79 @@ function unitsOf(decimal: string, scale: number): bigint {
   return units < INT64.min ? INT64.min : units > INT64.max ? INT64.max : units
 }
 
-function decoded(type: FieldType, scale: number, raw: unknown): Value {
+/** A column may hold values of any type in SQLite: one that is not of the field's type is an error. */
+function decoderOf({ type, storage, unsigned, precision, scale }: Field): (raw: unknown) => Value {
   switch (type) {
     case 'bool':
-      return Number(raw) !== 0
+      return (raw) => {
+        if (typeof raw === 'number') return raw !== 0
+        if (typeof raw !== 'bigint') throw undecodable(type, raw)
+        return raw !== 0n
+      }
     case 'int':
-      return Number(raw)
+      return (raw) => {
+        const value = typeof raw === 'bigint' ? Number(raw) : raw
+        if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw undecodable(type, raw)
+        return value
+      }
     case 'long':
-      if (typeof raw !== 'bigint') throw undecodable(type, raw)
-      return raw.toString()
+      return unsigned ? unsignedDigits : (raw) => integerOf(raw, type).toString()
     case 'decimal':
-      if (typeof raw !== 'bigint') throw undecodable(type, raw)
-      return formatDecimal(raw, scale)
+      return (raw) => formatDecimal(integerOf(raw, type), scale)
+    case 'double':
+      return (raw) => {
+        const value = typeof raw === 'bigint' ? Number(raw) : raw
+        if (typeof value !== 'number' || !Number.isFinite(value)) throw undecodable(type, raw)
+        if (typeof raw === 'bigint' && BigInt(value) !== raw) throw undecodable(type, raw)
+        return storage === 'float' ? shortestFloat(value) : value
+      }
+    case 'dateTime': {
+      // The digits of the fraction, the point, and the Z.
+      const length = 19 + Math.max(3, precision) + 2
+      return (raw) => {
+        if (typeof raw !== 'string' || raw.length !== length || raw[10] !== 'T' || !raw.endsWith('Z')) {
+          throw undecodable(type, raw)
+        }
+        return raw
+      }
+    }
+    case 'date':
+      return textOf(type, /^\d{4}-\d{2}-\d{2}$/)
+    case 'time':
+      return textOf(type, /^-?\d{2,3}:\d{2}:\d{2}(?:\.\d{1,6})?$/)
     case 'string':
-    case 'dateTime':
     case 'guid':
-      if (typeof raw !== 'string') throw undecodable(type, raw)
-      return raw
+    case 'enum':
+      return (raw) => {
+        if (typeof raw !== 'string') throw undecodable(type, raw)
+        return raw
+      }
+    case 'set':
+      return (raw) => {
+        if (typeof raw !== 'string') throw undecodable(type, raw)
+        return raw === '' ? [] : raw.split(',')
+      }
+    case 'json':
+      return jsonText
+    case 'binary':
+      return bytes
   }
+}
+
+function textOf(type: FieldType, pattern: RegExp): (raw: unknown) => string {
+  return (raw) => {
+    if (typeof raw !== 'string' || !pattern.test(raw)) throw undecodable(type, raw)
+    return raw
+  }
+}
+
+function integerOf(raw: unknown, type: FieldType): bigint {
+  if (typeof raw !== 'bigint') throw undecodable(type, raw)
+  return raw
+}
+
+function unsignedDigits(raw: unknown): string {
+  if (typeof raw === 'bigint' && raw >= 0n) return raw.toString()
+  if (typeof raw !== 'string' || !/^\d{20}$/.test(raw)) throw undecodable('long', raw)
+  return raw.replace(/^0+(?=\d)/, '')
 }

@@ -1,7 +1,11 @@
+import type { fn, literal } from 'sequelize'
 import type { Field, FieldType, Value } from '../../entity/field.js'
 
-/** A value that is sent apart from the statement's text. Numbers are digits or bigint, never a double. */
-export type BoundValue = string | bigint | Buffer | null
+/** An expression as Sequelize's generator takes it. */
+export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn>
+
+/** A value that is sent apart from the statement's text. Exact numbers are digits or bigint; a number is a double. */
+export type BoundValue = string | number | bigint | Buffer | null
 
 /** Values by their bind name, such as `$f0_1` for the second operand of the first condition. */
 export type BoundValues = Record<string, BoundValue>
@@ -17,22 +21,35 @@ export interface StatementText {
 /** A SELECT. */
 export interface Statement extends StatementText {
   readonly decode: readonly ((raw: unknown) => Value)[]
+  /** For errors: the name of each column, `table.column`. */
+  readonly names?: readonly string[]
+  /** The place of the row's id among the columns; -1 if it is not selected. */
+  readonly keyAt?: number
   /** Whether a column may hold integers beyond 2^53. */
   readonly exact: boolean
 }
 
 /** A column that a statement selects, or the row version. */
-export type SelectedField = Field | 'rowVersion'
+export interface Selected {
+  /** `table.column`. */
+  readonly name: string
+  readonly field: Field | 'rowVersion'
+  /** Whether it names the row, in errors. */
+  readonly isKey?: boolean
+}
 
 /** Makes a SELECT from a text with `$name` placeholders. `decode` is the dialect's. */
 export function selectStatement(
   text: string,
-  fields: readonly SelectedField[],
-  decode: (type: FieldType, scale: number) => (raw: unknown) => Value
+  selected: readonly Selected[],
+  decode: (field: Field) => (raw: unknown) => Value
 ): Statement {
+  const fields = selected.map(({ field }) => field)
   return {
     ...statementText(text),
-    decode: fields.map((field) => (field === 'rowVersion' ? bytes : decode(field.type, field.scale))),
+    decode: fields.map((field) => (field === 'rowVersion' ? bytes : decode(field))),
+    names: selected.map(({ name }) => name),
+    keyAt: selected.findIndex(({ isKey }) => isKey === true),
     exact: fields.some((field) => field !== 'rowVersion' && (field.type === 'long' || field.type === 'decimal'))
   }
 }
@@ -65,8 +82,22 @@ export function valuesOf({ binds }: StatementText, values: BoundValues): BoundVa
   })
 }
 
-export function decodeRow({ decode }: Statement, raw: readonly unknown[]): Value[] {
-  return decode.map((one, index) => one(raw[index]))
+/** The values of a row. Throws an error that names column and row if one of them is none of its type. */
+export function decodeRow({ decode, names, keyAt = -1 }: Statement, raw: readonly unknown[]): Value[] {
+  let at = 0
+  try {
+    return decode.map((one, index) => one(raw[(at = index)]))
+  } catch (error) {
+    const of = keyAt < 0 ? 'a row' : `the row with the id ${String(raw[keyAt])}`
+    throw new TypeError(`${names?.[at] ?? `Column ${at + 1}`} of ${of}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** The text of a JSON value, unchanged. Text that is no JSON would spoil the answer that it is put into. */
+export function jsonText(raw: unknown): string {
+  if (typeof raw !== 'string') throw undecodable('json', raw)
+  JSON.parse(raw)
+  return raw
 }
 
 /** The value of a column of bytes, as a Buffer. */
@@ -77,5 +108,5 @@ export function bytes(raw: unknown): Buffer {
 
 /** The error for a value that the column's type cannot have: the table differs from the entity file. */
 export function undecodable(type: FieldType, raw: unknown): TypeError {
-  return new TypeError(`A ${type} column holds a ${typeof raw}`)
+  return new TypeError(`A ${type} column holds a ${typeof raw} that is no ${type}`)
 }

@@ -16,22 +16,39 @@ export interface TableColumn {
   /** Whether it is the primary key, and whether the database numbers it. */
   readonly key: 'none' | 'primary' | 'autoIncrement'
   /** In the form of the column's values in JSON: `'1.50'` for a decimal, `'2026-01-31T08:00:00.000Z'` for a datetime. */
-  readonly defaultTo?: string | number | boolean
+  readonly defaultTo?: ColumnDefault
 }
+
+/** Sets, JSON and bytes have no default in a database: MySQL takes none for all of them. */
+export type ColumnDefault = string | number | boolean
 
 /**
  * The types of columns. A released type never changes its meaning; a new one is added here and in the table of types of
  * each engine.
  * - `varchar`: text of at most `length` characters, compared without letter case
- * - `boolean`, `int` (32 bits), `bigint` (64 bits), `decimal` (exact digits)
- * - `datetime`: UTC with milliseconds
+ * - `text`: text of at most `length` characters that is too long for a `varchar`
+ * - `boolean`, `tinyint` (8 bits), `smallint` (16), `mediumint` (24), `int` (32), `bigint` (64), `year`, each signed unless
+ *   it is `unsigned`; `bit`: as many flags
+ * - `decimal` (exact digits), `double` (64 bits), `float` (32 bits)
+ * - `datetime`: UTC with milliseconds, or with `precision` digits of a second's fraction; `date`; `time`
  * - `guid`: 36 characters in lower case
+ * - `enum`, `set`: words in the order in which the database keeps them
+ * - `json`: the text of a JSON value
+ * - `varbinary`: at most `length` bytes; `binary`: exactly so many
  * - `rowVersion`: eight bytes, the version of a row
  */
 export type ColumnType =
   | { readonly kind: 'varchar'; readonly length: number }
   | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number }
-  | { readonly kind: 'boolean' | 'int' | 'bigint' | 'datetime' | 'guid' | 'rowVersion' }
+  | { readonly kind: 'text' | 'varbinary' | 'binary'; readonly length: number }
+  | { readonly kind: IntegerKind; readonly unsigned?: true }
+  | { readonly kind: 'bit'; readonly bits: number }
+  /** A datetime without it has three digits, a time none. */
+  | { readonly kind: 'datetime' | 'time'; readonly precision?: number }
+  | { readonly kind: 'enum' | 'set'; readonly words: readonly string[] }
+  | { readonly kind: 'boolean' | 'year' | 'double' | 'float' | 'date' | 'json' | 'guid' | 'rowVersion' }
+
+export type IntegerKind = 'tinyint' | 'smallint' | 'mediumint' | 'int' | 'bigint'
 
 export interface TableIndex {
   readonly name: string

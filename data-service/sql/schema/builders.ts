@@ -3,10 +3,12 @@ import {
   type ColumnType,
   type ForeignKey,
   type IndexKey,
+  type IntegerKind,
   type Table,
   type TableColumn,
   type TableIndex
 } from '../engines/tables.js'
+import { LONGEST_VARCHAR } from './entity-tables.js'
 import type { MigrationDatabase, Step } from './migrate.js'
 
 /**
@@ -160,6 +162,13 @@ export class ColumnBuilder<Name extends string> {
     return new ColumnBuilder({ ...this.column, defaultTo: value })
   }
 
+  /** Numbers without negative ones, and twice as many positive ones. */
+  unsigned(): ColumnBuilder<Name> {
+    const { name, type } = this.column
+    if (!isInteger(type)) throw new TypeError(`${name} is no integer`)
+    return new ColumnBuilder({ ...this.column, type: { kind: type.kind, unsigned: true } })
+  }
+
   /** The primary key, whose values the service makes. */
   primaryKey(): ColumnBuilder<Name> {
     return new ColumnBuilder({ ...this.column, key: 'primary' })
@@ -167,25 +176,48 @@ export class ColumnBuilder<Name extends string> {
 
   /** The primary key, which the database numbers. */
   autoIncrement(): ColumnBuilder<Name> {
-    const { kind } = this.column.type
-    if (kind !== 'int' && kind !== 'bigint') throw new TypeError(`${this.column.name} is no int or bigint`)
+    if (!isInteger(this.column.type)) throw new TypeError(`${this.column.name} is no integer`)
     return new ColumnBuilder({ ...this.column, key: 'autoIncrement' })
   }
 }
 
+function isInteger(type: ColumnType): type is Extract<ColumnType, { readonly kind: IntegerKind }> {
+  return ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'].includes(type.kind)
+}
+
 const WHOLE = /^-?\d+$/
 const DECIMAL = /^-?\d+(\.\d+)?$/
-const DATETIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const DOUBLE = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/
+const DATETIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/
+const DATE = /^\d{4}-\d\d-\d\d$/
+const TIME = /^\d\d:\d\d:\d\d(\.\d{1,6})?$/
 
 function requireDefault({ name, type }: TableColumn, value: string | number | boolean): void {
+  const isWhole = (text: string): boolean => WHOLE.test(text)
   const forms: Record<ColumnType['kind'], (text: string) => boolean> = {
     varchar: () => typeof value === 'string',
     guid: () => typeof value === 'string',
     boolean: () => typeof value === 'boolean',
-    int: (text) => WHOLE.test(text),
-    bigint: (text) => WHOLE.test(text),
+    tinyint: isWhole,
+    smallint: isWhole,
+    mediumint: isWhole,
+    int: isWhole,
+    bigint: isWhole,
+    year: isWhole,
+    bit: (text) => typeof value === 'boolean' || isWhole(text),
     decimal: (text) => DECIMAL.test(text),
+    double: (text) => DOUBLE.test(text),
+    float: (text) => DOUBLE.test(text),
     datetime: (text) => DATETIME.test(text),
+    date: (text) => DATE.test(text),
+    time: (text) => TIME.test(text),
+    enum: (text) => type.kind === 'enum' && type.words.includes(text),
+    // MySQL has no defaults for these, or none that the embedded database shares.
+    text: () => false,
+    set: () => false,
+    json: () => false,
+    varbinary: () => false,
+    binary: () => false,
     rowVersion: () => false
   }
   if (!forms[type.kind](String(value))) throw new TypeError(`${String(value)} is no default of ${name}, a ${type.kind}`)
@@ -215,15 +247,44 @@ type ColumnOfKey<Key extends string> = Key extends `${infer Name} desc` ? Name :
 export interface TableWords {
   /** Text of at most `length` characters; comparisons and unique indexes take no account of letter case. */
   varchar<const Name extends string>(name: Name, length: number): ColumnBuilder<Name>
+  /** Text that is too long for a varchar: a MEDIUMTEXT or LONGTEXT of MySQL. */
+  text<const Name extends string>(name: Name, length: number): ColumnBuilder<Name>
   boolean<const Name extends string>(name: Name): ColumnBuilder<Name>
-  /** 32 bits, signed. */
+  /** 8 bits, signed. */
+  tinyint<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** 16 bits, signed. */
+  smallint<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** 24 bits, signed. */
+  mediumint<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** 32 bits, signed; `t.int('size').unsigned()` without negative numbers. */
   int<const Name extends string>(name: Name): ColumnBuilder<Name>
   /** 64 bits, signed. */
   bigint<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** 1901 to 2155. */
+  year<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** As many flags, up to 64. */
+  bit<const Name extends string>(name: Name, bits: number): ColumnBuilder<Name>
+  /** 64 bits as IEEE 754 has them. */
+  double<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** 32 bits as IEEE 754 has them. */
+  float<const Name extends string>(name: Name): ColumnBuilder<Name>
   /** Exact: `precision` digits, `scale` of them after the point. */
   decimal<const Name extends string>(name: Name, precision: number, scale: number): ColumnBuilder<Name>
-  /** UTC with milliseconds. */
-  datetime<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** UTC with milliseconds, or with so many digits of a second's fraction. */
+  datetime<const Name extends string>(name: Name, precision?: number): ColumnBuilder<Name>
+  date<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** Without a fraction, or with so many digits of it. */
+  time<const Name extends string>(name: Name, precision?: number): ColumnBuilder<Name>
+  /** One of these words. */
+  enum<const Name extends string>(name: Name, words: readonly string[]): ColumnBuilder<Name>
+  /** Some of these words. */
+  set<const Name extends string>(name: Name, words: readonly string[]): ColumnBuilder<Name>
+  /** The text of a JSON value, all of its digits kept. */
+  json<const Name extends string>(name: Name): ColumnBuilder<Name>
+  /** At most so many bytes. */
+  varbinary<const Name extends string>(name: Name, length: number): ColumnBuilder<Name>
+  /** Exactly so many bytes. */
+  binary<const Name extends string>(name: Name, length: number): ColumnBuilder<Name>
   guid<const Name extends string>(name: Name): ColumnBuilder<Name>
   /** The version of a row, `row_version` by default, without which a resource has no `ETag`, update and action. */
   rowVersion<const Name extends string = 'row_version'>(name?: Name): ColumnBuilder<Name>
@@ -244,10 +305,28 @@ function whole(name: string, value: number, [min, max]: readonly [number, number
   throw new TypeError(`${name} takes a number from ${min} to ${max}, not ${value}`)
 }
 
+/** Of a LONGTEXT or LONGBLOB, with some room. */
+const MOST_BYTES = 1_000_000_000
+
 const TABLE_WORDS: TableWords = {
-  // The longest row of MySQL is 65,535 bytes, and a character takes up to 4.
-  varchar: (name, length) => plain(name, { kind: 'varchar', length: whole(name, length, [1, 16_383]) }),
+  varchar: (name, length) => plain(name, { kind: 'varchar', length: whole(name, length, [1, LONGEST_VARCHAR]) }),
+  text: (name, length) => plain(name, { kind: 'text', length: whole(name, length, [1, MOST_BYTES]) }),
   boolean: (name) => plain(name, { kind: 'boolean' }),
+  tinyint: (name) => plain(name, { kind: 'tinyint' }),
+  smallint: (name) => plain(name, { kind: 'smallint' }),
+  mediumint: (name) => plain(name, { kind: 'mediumint' }),
+  year: (name) => plain(name, { kind: 'year' }),
+  bit: (name, bits) => plain(name, { kind: 'bit', bits: whole(name, bits, [1, 64]) }),
+  double: (name) => plain(name, { kind: 'double' }),
+  float: (name) => plain(name, { kind: 'float' }),
+  date: (name) => plain(name, { kind: 'date' }),
+  time: (name, precision = 0) =>
+    plain(name, precision === 0 ? { kind: 'time' } : { kind: 'time', precision: whole(name, precision, [0, 6]) }),
+  enum: (name, words) => plain(name, { kind: 'enum', words }),
+  set: (name, words) => plain(name, { kind: 'set', words }),
+  json: (name) => plain(name, { kind: 'json' }),
+  varbinary: (name, length) => plain(name, { kind: 'varbinary', length: whole(name, length, [1, MOST_BYTES]) }),
+  binary: (name, length) => plain(name, { kind: 'binary', length: whole(name, length, [1, 255]) }),
   int: (name) => plain(name, { kind: 'int' }),
   bigint: (name) => plain(name, { kind: 'bigint' }),
   decimal: (name, precision, scale) =>
@@ -257,7 +336,11 @@ const TABLE_WORDS: TableWords = {
       precision: whole(name, precision, [1, 18]),
       scale: whole(name, scale, [0, precision])
     }),
-  datetime: (name) => plain(name, { kind: 'datetime' }),
+  datetime: (name, precision = 3) =>
+    plain(
+      name,
+      precision === 3 ? { kind: 'datetime' } : { kind: 'datetime', precision: whole(name, precision, [0, 6]) }
+    ),
   guid: (name) => plain(name, { kind: 'guid' }),
   // Without a name the type parameter is that of the default.
   rowVersion: <Name extends string>(name = 'row_version' as Name) => plain(name, { kind: 'rowVersion' }),

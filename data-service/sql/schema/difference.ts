@@ -1,5 +1,6 @@
 import {
   applyStep,
+  type ColumnDefault,
   type ColumnType,
   type ForeignKey,
   type Schema,
@@ -193,19 +194,33 @@ class Differences {
     return []
   }
 
-  #defaultOf(name: string, { type }: TableColumn): string | number | boolean | undefined {
+  #defaultOf(name: string, { type }: TableColumn): ColumnDefault | undefined {
     const given = this.#options.defaults?.get(name)
     if (given === undefined) return this.#wanted.defaults.get(name)
     switch (type.kind) {
       case 'boolean':
         if (given !== 'true' && given !== 'false') this.problems.push(`--default ${name} must be true or false`)
         return given === 'true'
+      case 'tinyint':
+      case 'smallint':
+      case 'mediumint':
+      case 'year':
       case 'int':
         if (/^-?\d{1,10}$/.test(given)) return Number(given)
         this.problems.push(`--default ${name} must be a whole number, not ${JSON.stringify(given)}`)
         return 0
+      case 'double':
+      case 'float':
+        if (/^-?\d+(?:\.\d+)?$/.test(given)) return Number(given)
+        this.problems.push(`--default ${name} must be a number, not ${JSON.stringify(given)}`)
+        return 0
+      case 'enum':
+        if (!type.words.includes(given)) {
+          this.problems.push(`--default ${name} must be one of ${type.words.join(', ')}, not ${JSON.stringify(given)}`)
+        }
+        return given
       case 'bigint':
-        if (!/^-?\d{1,19}$/.test(given)) {
+        if (!/^-?\d{1,20}$/.test(given)) {
           this.problems.push(`--default ${name} must be a whole number, not ${JSON.stringify(given)}`)
         }
         return given
@@ -364,26 +379,55 @@ function withoutValue({ nullable, defaultTo, key }: TableColumn): string {
   return ', which is never null, so that no row can be created'
 }
 
-const DIGITS_OF_INT = 10
-const DIGITS_OF_BIGINT = 19
+const DIGITS = { tinyint: 3, smallint: 5, mediumint: 7, int: 10, bigint: 19 } as const
+/** A BIGINT UNSIGNED has one digit more. */
+const DIGITS_OF_UNSIGNED_BIGINT = 20
 
 function typeChange(before: ColumnType, after: ColumnType): 'same' | 'wider' | 'narrower' | 'other' {
   if (sameType(before, after)) return 'same'
   if (before.kind === 'varchar' && after.kind === 'varchar') return after.length > before.length ? 'wider' : 'narrower'
   if (before.kind === 'guid' && after.kind === 'varchar') return after.length >= 36 ? 'wider' : 'narrower'
+  const longer = longerKind(before, after)
+  if (longer !== undefined) return longer
   if (before.kind === 'boolean' && (after.kind === 'int' || after.kind === 'bigint')) return 'wider'
   const [old, altered] = [digitsOf(before), digitsOf(after)]
   if (old === undefined || altered === undefined) return 'other'
   return altered.whole >= old.whole && altered.scale >= old.scale ? 'wider' : 'narrower'
 }
 
+/** Types of one family that differ in size; undefined for any others. */
+function longerKind(before: ColumnType, after: ColumnType): 'wider' | 'narrower' | undefined {
+  const wider = (is: boolean): 'wider' | 'narrower' => (is ? 'wider' : 'narrower')
+  const texts = ['varchar', 'text']
+  if (texts.includes(before.kind) && texts.includes(after.kind)) return wider(sizeOf(after) >= sizeOf(before))
+  if (before.kind === 'varbinary' && after.kind === 'varbinary') return wider(after.length >= before.length)
+  if ((before.kind === 'enum' && after.kind === 'enum') || (before.kind === 'set' && after.kind === 'set')) {
+    return wider(before.words.every((word) => after.words.includes(word)))
+  }
+  if (before.kind === 'datetime' && after.kind === 'datetime') {
+    return wider((after.precision ?? 3) >= (before.precision ?? 3))
+  }
+  if (before.kind === 'time' && after.kind === 'time') return wider((after.precision ?? 0) >= (before.precision ?? 0))
+  if (before.kind === 'float' && after.kind === 'double') return 'narrower'
+  return undefined
+}
+
+function sizeOf(type: ColumnType): number {
+  return 'length' in type ? type.length : 0
+}
+
 /** Digits before and after the point. */
 function digitsOf(type: ColumnType): { readonly whole: number; readonly scale: number } | undefined {
   switch (type.kind) {
+    case 'tinyint':
+    case 'smallint':
+    case 'mediumint':
     case 'int':
-      return { whole: DIGITS_OF_INT, scale: 0 }
     case 'bigint':
-      return { whole: DIGITS_OF_BIGINT, scale: 0 }
+      return {
+        whole: type.kind === 'bigint' && type.unsigned === true ? DIGITS_OF_UNSIGNED_BIGINT : DIGITS[type.kind],
+        scale: 0
+      }
     case 'decimal':
       return { whole: type.precision - type.scale, scale: type.scale }
     default:

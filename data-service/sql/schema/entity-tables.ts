@@ -1,13 +1,20 @@
 import type { Children, Column, Entity, StoreName } from '../../entity/entity.js'
 import type { Field } from '../../entity/field.js'
-import { type ColumnType, type ForeignKey, type Table, type TableColumn, type TableIndex } from '../engines/tables.js'
+import {
+  type ColumnDefault,
+  type ColumnType,
+  type ForeignKey,
+  type Table,
+  type TableColumn,
+  type TableIndex
+} from '../engines/tables.js'
 
 /** The tables that the entities of one store need, as far as their files say. */
 export interface EntityTables {
   /** By name. Indexes that are not unique leave out the primary key that follows. */
   readonly tables: ReadonlyMap<string, Table>
   /** What a create without a value gives a column, by `table.column`: the value of rows that are there. */
-  readonly defaults: ReadonlyMap<string, string | number | boolean>
+  readonly defaults: ReadonlyMap<string, ColumnDefault>
   /** Two statements of one column that differ, a sentence each. */
   readonly conflicts: readonly string[]
 }
@@ -69,7 +76,7 @@ interface Parts {
 /** Tables in the making: a table may be that of an entity and of a child collection at once. */
 class Collected {
   readonly #tables = new Map<string, Parts>()
-  readonly #defaults = new Map<string, string | number | boolean>()
+  readonly #defaults = new Map<string, ColumnDefault>()
   readonly #conflicts: string[] = []
 
   addTable(
@@ -86,7 +93,9 @@ class Collected {
         key: property === 'id' ? keyOf(field) : 'none'
       })
       if (field.unique && property !== 'id') parts.unique.add(column)
-      if (field.defaultTo !== undefined) this.#defaults.set(`${name}.${column}`, field.defaultTo)
+      if (typeof field.defaultTo !== 'object' && field.defaultTo !== undefined) {
+        this.#defaults.set(`${name}.${column}`, field.defaultTo)
+      }
     }
     if (versionColumn !== undefined) {
       const version = { name: versionColumn, type: { kind: 'rowVersion' }, nullable: false, key: 'none' } as const
@@ -188,22 +197,48 @@ function keyOf({ type }: Field): TableColumn['key'] {
 }
 
 function columnType(field: Field): ColumnType {
-  switch (field.type) {
+  const { type, storage, unsigned, precision, maxLength, words } = field
+  const sign = unsigned ? ({ unsigned } as const) : {}
+  if (storage === 'bits') return { kind: 'bit', bits: precision }
+  switch (type) {
     case 'string':
-      return { kind: 'varchar', length: field.maxLength }
+      return { kind: maxLength > LONGEST_VARCHAR ? 'text' : 'varchar', length: maxLength }
     case 'bool':
       return { kind: 'boolean' }
-    case 'long':
-      return { kind: 'bigint' }
-    case 'decimal':
-      return { kind: 'decimal', precision: field.precision, scale: field.scale }
-    case 'dateTime':
-      return { kind: 'datetime' }
     case 'int':
+      return storage === 'year' ? { kind: 'year' } : { kind: INT_KINDS[storage], ...sign }
+    case 'long':
+      return { kind: 'bigint', ...sign }
+    case 'decimal':
+      return { kind: 'decimal', precision, scale: field.scale }
+    case 'double':
+      return { kind: storage === 'float' ? 'float' : 'double' }
+    case 'dateTime':
+      return precision === 3 ? { kind: 'datetime' } : { kind: 'datetime', precision }
+    case 'time':
+      return precision === 0 ? { kind: 'time' } : { kind: 'time', precision }
+    case 'enum':
+    case 'set':
+      return { kind: type, words }
+    case 'binary':
+      return { kind: field.minLength === maxLength ? 'binary' : 'varbinary', length: maxLength }
+    case 'date':
     case 'guid':
-      return { kind: field.type }
+    case 'json':
+      return { kind: type }
   }
 }
+
+const INT_KINDS = {
+  usual: 'int',
+  tinyInt: 'tinyint',
+  smallInt: 'smallint',
+  mediumInt: 'mediumint',
+  float: 'int'
+} as const
+
+/** Of characters. The longest row of MySQL is 65,535 bytes, and a character takes up to 4. */
+export const LONGEST_VARCHAR = 16_383
 
 export function sameType(one: ColumnType, other: ColumnType): boolean {
   return JSON.stringify(numbersOf(one)) === JSON.stringify(numbersOf(other))
@@ -212,9 +247,26 @@ export function sameType(one: ColumnType, other: ColumnType): boolean {
 function numbersOf(type: ColumnType): readonly (string | number)[] {
   switch (type.kind) {
     case 'varchar':
+    case 'text':
+    case 'varbinary':
+    case 'binary':
       return [type.kind, type.length]
     case 'decimal':
       return [type.kind, type.precision, type.scale]
+    case 'tinyint':
+    case 'smallint':
+    case 'mediumint':
+    case 'int':
+    case 'bigint':
+      return [type.unsigned === true ? `unsigned ${type.kind}` : type.kind]
+    case 'bit':
+      return [type.kind, type.bits]
+    case 'datetime':
+    case 'time':
+      return type.precision === undefined ? [type.kind] : [type.kind, type.precision]
+    case 'enum':
+    case 'set':
+      return [type.kind, ...type.words]
     default:
       return [type.kind]
   }

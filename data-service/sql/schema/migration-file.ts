@@ -116,7 +116,24 @@ function typeWord(name: string, type: TableColumn['type']): string {
     case 'rowVersion':
       return name === 'row_version' ? 't.rowVersion()' : `t.rowVersion(${quoted(name)})`
     case 'varchar':
-      return `t.varchar(${quoted(name)}, ${type.length})`
+    case 'text':
+    case 'varbinary':
+    case 'binary':
+      return `t.${type.kind}(${quoted(name)}, ${type.length})`
+    case 'bit':
+      return `t.bit(${quoted(name)}, ${type.bits})`
+    case 'datetime':
+    case 'time':
+      return `t.${type.kind}(${[quoted(name), ...(type.precision === undefined ? [] : [type.precision])].join(', ')})`
+    case 'enum':
+    case 'set':
+      return `t.${type.kind}(${quoted(name)}, [${type.words.map(quoted).join(', ')}])`
+    case 'tinyint':
+    case 'smallint':
+    case 'mediumint':
+    case 'int':
+    case 'bigint':
+      return `t.${type.kind}(${quoted(name)})${type.unsigned === true ? '.unsigned()' : ''}`
     case 'decimal':
       return `t.decimal(${quoted(name)}, ${type.precision}, ${type.scale})`
     default:

@@ -154,7 +154,7 @@ function newRow(values: Iterable<readonly [string, Value]>): MemoryRow {
 
 function idOf({ values }: MemoryRow): Operand {
   const id = values.get('id')
-  if (id === undefined || id === null || Buffer.isBuffer(id)) throw new TypeError('no id')
+  if (id === undefined || typeof id === 'object') throw new TypeError('no id')
   return id
 }
 

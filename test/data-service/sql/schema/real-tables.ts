@@ -10,17 +10,34 @@ export interface TableTexts {
 }
 
 const TYPES: Record<DatabaseKind, (type: ColumnType) => string> = {
-  sqlite: ({ kind }) =>
-    ({
-      varchar: 'TEXT',
-      guid: 'TEXT',
-      datetime: 'TEXT',
-      int: 'INTEGER',
-      bigint: 'INTEGER',
-      boolean: 'INTEGER',
-      decimal: 'INTEGER',
-      rowVersion: 'BLOB'
-    })[kind],
+  sqlite: (type) =>
+    type.kind === 'bigint' && type.unsigned === true
+      ? 'TEXT'
+      : {
+          varchar: 'TEXT',
+          text: 'TEXT',
+          guid: 'TEXT',
+          datetime: 'TEXT',
+          date: 'TEXT',
+          time: 'TEXT',
+          enum: 'TEXT',
+          set: 'TEXT',
+          json: 'TEXT',
+          tinyint: 'INTEGER',
+          smallint: 'INTEGER',
+          mediumint: 'INTEGER',
+          int: 'INTEGER',
+          bigint: 'INTEGER',
+          year: 'INTEGER',
+          bit: 'INTEGER',
+          boolean: 'INTEGER',
+          decimal: 'INTEGER',
+          double: 'REAL',
+          float: 'REAL',
+          varbinary: 'BLOB',
+          binary: 'BLOB',
+          rowVersion: 'BLOB'
+        }[type.kind],
   mysql: (type) => {
     switch (type.kind) {
       case 'varchar':
@@ -30,14 +47,37 @@ const TYPES: Record<DatabaseKind, (type: ColumnType) => string> = {
       case 'boolean':
         return 'tinyint(1)'
       case 'datetime':
-        return 'datetime(3)'
+        return `datetime(${type.precision ?? 3})`
+      case 'time':
+        return type.precision === undefined ? 'time' : `time(${type.precision})`
+      case 'text':
+        return 'mediumtext'
+      case 'year':
+        return 'year(4)'
+      case 'bit':
+        return `bit(${type.bits})`
+      case 'enum':
+      case 'set':
+        return `${type.kind}(${type.words.map((word) => `'${word}'`).join()})`
+      case 'json':
+        return 'longtext'
+      case 'varbinary':
+      case 'binary':
+        return `${type.kind}(${type.length})`
+      case 'double':
+      case 'float':
+      case 'date':
+        return type.kind
       case 'guid':
         return 'char(36)'
       case 'rowVersion':
         return 'binary(8)'
+      case 'tinyint':
+      case 'smallint':
+      case 'mediumint':
       case 'int':
       case 'bigint':
-        return type.kind
+        return `${type.kind}${type.unsigned === true ? ' unsigned' : ''}`
     }
   }
 }
