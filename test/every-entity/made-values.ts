@@ -59,7 +59,7 @@ export function madeValue({ name, field }: Column, n: number): WireValue {
     case 'double':
       return Number(field.minimum ?? 0) + n + 0.5
     case 'dateTime':
-      return madeMoment(name, n)
+      return inPrecision(madeMoment(name, n), field.precision, n)
     case 'date':
       return madeMoment(name, n * 86_400).slice(0, 10)
     case 'time':
@@ -114,6 +114,12 @@ function madeLong(field: Column['field'], n: number): string {
 function madeTime(precision: number, n: number): string {
   const whole = new Date(Date.UTC(2020, 0, 1) + (n % 86_400) * 1000).toISOString().slice(11, 19)
   return precision === 0 ? whole : `${whole}.${String(n).slice(-precision).padStart(precision, '0')}`
+}
+
+/** With as many digits of a second's fraction as the column has, of the three or more that the wire has. */
+function inPrecision(moment: string, precision: number, n: number): string {
+  const digits = `${moment.slice(20, 23)}${String(n).slice(-3).padStart(3, '0')}`.slice(0, precision)
+  return `${moment.slice(0, 19)}.${digits.padEnd(3, '0')}Z`
 }
 
 /** Ends and due dates lie ahead. */

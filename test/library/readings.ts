@@ -32,7 +32,7 @@ import {
 const KINDS = ['water', 'gas', "north's heat", 'Electricity'] as const
 
 export const createReadings: Migration = {
-  name: '108-readings',
+  name: '112-readings',
   steps: [
     createTable('meters', (t) => ({
       columns: [
@@ -74,7 +74,7 @@ export const createReadings: Migration = {
       indexes: [
         t.unique('serial'),
         t.unique('measured_at'),
-        t.index('meter_id'),
+        t.sorted('meter_id'),
         t.sorted('read_on'),
         t.sorted('checked_on'),
         t.sorted('read_at'),
