@@ -198,7 +198,7 @@ export function fitDouble(value: number, { storage }: Pick<Field, 'storage'>, ro
   if (storage !== 'float') return value
   const nearest = Math.fround(value)
   const shown = shortestFloat(nearest)
-  // Beyond all numbers of 32 bits it is compared as it is.
+  if (nearest === value) return shown
   if (shown === value || rounding === 'exact' || !Number.isFinite(nearest)) return value
   if (rounding === 'floor') return shown < value ? shown : shortestFloat(neighbour(nearest, -1))
   return shown > value ? shown : shortestFloat(neighbour(nearest, 1))

@@ -1,7 +1,7 @@
 import type { NamedValues } from '../entity/action.js'
 import { type CreatedChildren, MAX_CHILDREN } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
-import type { Field, Operand, Value } from '../entity/field.js'
+import type { Field, Value } from '../entity/field.js'
 import { GUID } from '../entity/names.js'
 import {
   fitDecimal,
@@ -346,7 +346,7 @@ function isOfType(value: StoredValue, field: Field): boolean {
     case 'guid':
       return typeof value === 'string' && GUID.test(value)
     case 'set':
-      return Array.isArray(value) && value.every((word) => field.words.includes(word))
+      return Array.isArray(value) && value.every((word: unknown) => field.words.some((one) => one === word))
     case 'json':
       return typeof value === 'string'
     case 'binary':

@@ -72,7 +72,7 @@ export function madeValue({ name, field }: Column, n: number): WireValue {
       // Some of the words, in their order.
       return field.words.filter((_, index) => ((n >> index) & 1) === 1)
     case 'json':
-      return { made: n, name: `${name} "${n}", and more`, parts: [true, null, 0.5] }
+      return `{"made": ${n}, "name": "${name} \\"${n}\\", and more", "parts": [true, null, 1.50]}`
     case 'binary':
       return Buffer.alloc(Math.max(field.minLength, Math.min(field.maxLength, 8)), n).toString('base64')
   }

@@ -1,7 +1,7 @@
 import type { OracleProperty, WireType } from './resource.js'
 
-export type WireValue =
-  string | number | boolean | null | readonly WireValue[] | { readonly [member: string]: WireValue }
+/** A JSON value is its text here. */
+export type WireValue = string | number | boolean | null | readonly string[]
 
 /** A value as the driver hands it out: mysql2 with strings for everything exact, SQLite with big integers. */
 export type RawValue = string | number | bigint | Uint8Array | null
@@ -37,7 +37,7 @@ export function wireValue(property: OracleProperty, raw: RawValue): WireValue {
     case 'set':
       return text === '' ? [] : text.split(',')
     case 'json':
-      return JSON.parse(text) as WireValue
+      return text
     case 'guid':
       return text.toLowerCase()
   }
@@ -86,20 +86,19 @@ export function stored(
       return kind === 'sqlite' ? scalar(value) : scalar(value).replace('T', ' ').replace('Z', '')
     case 'set':
       return Array.isArray(value) ? value.join() : scalar(value)
-    case 'json':
-      return JSON.stringify(value)
     case 'binary':
       return Buffer.from(scalar(value), 'base64')
     case 'string':
     case 'date':
     case 'time':
     case 'enum':
+    case 'json':
     case 'guid':
       return scalar(value)
   }
 }
 
-/** The text of a value that is neither a list nor an object. */
+/** The text of a value that is no list. */
 export function scalar(value: NonNullable<WireValue>): string {
   if (typeof value === 'object') throw new TypeError(`${JSON.stringify(value)} is no single value`)
   return String(value)

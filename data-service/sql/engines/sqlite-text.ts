@@ -81,7 +81,7 @@ export const sqliteDialect: SqlDialect = {
   forUpdate: ''
 }
 
-function boundOperand(operand: Operand, { type, storage, unsigned, scale }: Field): BoundValue {
+function boundOperand(operand: Operand, { type, unsigned, scale }: Field): BoundValue {
   switch (type) {
     case 'string':
     case 'enum':
