@@ -162,7 +162,7 @@ function boundedSchema(property: Property): ValueSchema {
       return {
         type: 'string',
         pattern: `^-?[0-9]{2,3}:[0-5][0-9]:[0-5][0-9]${fraction}$`,
-        description: 'A time of the day. MySQL can hold one below 0 or beyond 24 hours, which no request may set.'
+        description: 'A time of the day. A database may hold one below 0 or beyond 24 hours, which no request may set.'
       }
     }
     case 'double':
