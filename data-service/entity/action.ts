@@ -5,6 +5,7 @@ import type {
   Children,
   Column,
   Field,
+  KeyType,
   NameOfType,
   OpenNameOfType,
   NewRowOf,
@@ -277,7 +278,7 @@ interface DefinitionOfRow<
   readonly child?: {
     readonly children: G
     /** Name of the member in `input`, such as `variantId`. */
-    readonly id: NameOfType<I, 'int' | 'long' | 'guid'>
+    readonly id: NameOfType<I, KeyType>
     /** Such as `variantRowVersion`. */
     readonly version: `${string}RowVersion`
   }
@@ -327,7 +328,8 @@ interface ChildChangesOf<F> {
   readonly remove?: readonly IdOf<F>[]
 }
 
-type IdOf<F> = F extends { id: infer One } ? ValueOf<One> : never
+/** Of a composite key the text, as in JSON. */
+type IdOf<F> = F extends { id: infer One } ? ValueOf<One> : string
 
 /**
  * The rule of a PUT and a PATCH: it may reject the body, or set more than the members of the body. `input` is the row as it

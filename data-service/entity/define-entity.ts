@@ -23,12 +23,14 @@ import {
   type UntypedCustomRead
 } from './custom-read.js'
 import type { Deletion, DeletionDefinition } from './deletion.js'
-import type { Children, Column, Computed, Entity, EntityOf, Joined, Reference } from './entity.js'
+import type { Children, Column, Computed, Entity, EntityOf, Joined, KeyColumns, Reference } from './entity.js'
 import {
   type ChildrenDefinition,
   type Field,
   type Fields,
   type FieldType,
+  type KeyDefinition,
+  type KeyType,
   type LabelName,
   type NameOfType,
   type OpenNameOfType,
@@ -46,8 +48,11 @@ import { type RowsWords, rowsWords } from './row-predicate.js'
 
 interface ReferenceDefinition<F> {
   readonly to: string
-  readonly via: NameOfType<F, 'int' | 'long' | 'guid'>
+  /** The field that holds the id of the other row; several, in the order of its key, for a composite key. */
+  readonly via: ReferenceName<F> | readonly [ReferenceName<F>, ...ReferenceName<F>[]]
 }
+
+type ReferenceName<F> = NameOfType<F, KeyType>
 
 interface JoinedDefinition<R> {
   /** A reference, or a path: a reference, then references of the resources that it leads to. */
@@ -74,7 +79,9 @@ type EntityDefinition<
   R extends References<F>,
   J extends JoinedProperties<R>,
   C extends ChildCollections
-> = DefinitionOfAll<F, R, J, C> & (DefinitionWithVersion<NoInfer<F>, NoInfer<C>> | DefinitionWithoutVersion)
+> = DefinitionOfAll<F, R, J, C> &
+  KeyDefinition<NoInfer<F>> &
+  (DefinitionWithVersion<NoInfer<F>, NoInfer<C>> | DefinitionWithoutVersion)
 
 interface DefinitionOfAll<
   F extends Fields,
@@ -155,14 +162,13 @@ export function defineEntity<
   const C extends ChildCollections = Record<never, never>
 >(definition: EntityDefinition<F, R, J, C>): EntityOf<F> {
   const mistakes: string[] = []
-  const columns = columnsOf(definition.fields)
-  const children = childrenOf(definition.children ?? {})
+  const { key, columns } = keyedColumns(definition, mistakes)
+  const children = childrenOf(definition.children ?? {}, key, mistakes)
   const column = findOrReport(columns, { what: 'a field', standIn: standInColumn, mistakes })
-  const references: Reference[] = Object.entries(definition.references ?? {}).map(([name, { to, via }]) => ({
-    name,
-    to,
-    via: column(via)
-  }))
+  const references = Object.entries(definition.references ?? {}).map(([name, { to, via }]): Reference => {
+    const [first, ...others] = typeof via === 'string' ? [via] : via
+    return { name, to, via: [column(first), ...others.map(column)] }
+  })
   const joined = joinedOf(definition.joined ?? {}, references, mistakes)
   // The types of the names hold: functions of the entity file get the rows that its names stand for.
   const access = typeof definition.access === 'function' ? definition.access(rowsWords()) : definition.access
@@ -179,6 +185,7 @@ export function defineEntity<
     table: definition.table ?? snakeCase(definition.name),
     description: definition.description,
     versionColumn: versionColumnOf(definition),
+    key,
     columns,
     computed: computedOf(definition.computed ?? {}, column),
     joined,
@@ -220,17 +227,37 @@ function standInColumn(name: string): Column {
 }
 
 function standInChildren(name: string): Children {
-  return { name, table: '', foreignKey: '', rootProperty: '', columns: [], versionColumn: undefined, store: 'primary' }
+  const id = standInColumn('id')
+  return { name, table: '', foreignKey: [id], key: [id], columns: [], versionColumn: undefined, store: 'primary' }
 }
 
 function columnOf(name: string, field: Field): Column {
   return { name, column: field.column ?? snakeCase(name), field }
 }
 
-/** The columns with the id first, whatever the order in the entity file. */
-function columnsOf(fields: Readonly<Record<string, Field>>): Column[] {
+/** The columns with those of the key first, whatever the order in the entity file. */
+function keyedColumns(
+  { fields, key: names }: Pick<ChildrenDefinition, 'fields' | 'key'>,
+  mistakes: string[],
+  more: readonly Column[] = []
+): { readonly key: KeyColumns; readonly columns: readonly Column[] } {
   const columns = Object.entries(fields).map(([name, field]) => columnOf(name, field))
-  return [...columns.filter(({ name }) => name === 'id'), ...columns.filter(({ name }) => name !== 'id')]
+  const id = columns.find(({ name }) => name === 'id')
+  if (names === undefined && id !== undefined) {
+    return { key: [id], columns: [id, ...columns.filter((one) => one !== id)] }
+  }
+  if (names === undefined || id !== undefined) {
+    mistakes.push('the key is a field `id`, or `key` names several fields and there is no field `id`.')
+    const [first = standInColumn('id')] = columns
+    return { key: [id ?? first], columns }
+  }
+  const find = findOrReport([...columns, ...more], { what: 'a field', standIn: standInColumn, mistakes })
+  const [first, ...others] = names
+  const key: KeyColumns = [find(first), ...others.map(find)]
+  return {
+    key,
+    columns: [...key.filter((one) => columns.includes(one)), ...columns.filter((one) => !key.includes(one))]
+  }
 }
 
 function joinedOf<R>(
@@ -242,7 +269,13 @@ function joinedOf<R>(
     // An entity file that no compiler has checked may lack them.
     if (property === undefined || field === undefined) {
       mistakes.push(`joined \`${name}\` takes \`through\`, a \`property\` of that resource, and its \`field\`.`)
-      return { name, through: { name: '', to: '', via: standInColumn('') }, further: [], property: '', field: text(1) }
+      return {
+        name,
+        through: { name: '', to: '', via: [standInColumn('')] },
+        further: [],
+        property: '',
+        field: text(1)
+      }
     }
     const [through = '', ...further] = typeof path === 'string' ? [path] : path
     const reference = references.find((one) => one.name === through)
@@ -252,7 +285,7 @@ function joinedOf<R>(
     }
     return {
       name,
-      through: reference ?? { name: through, to: '', via: standInColumn(through) },
+      through: reference ?? { name: through, to: '', via: [standInColumn(through)] },
       further,
       property,
       field
@@ -273,19 +306,39 @@ function computedOf<F>(
   }))
 }
 
-function childrenOf(definitions: Readonly<Record<string, ChildrenDefinition>>): Children[] {
+function childrenOf(
+  definitions: Readonly<Record<string, ChildrenDefinition>>,
+  rootKey: KeyColumns,
+  mistakes: string[]
+): Children[] {
   return Object.entries(definitions).map(([name, definition]) => {
-    const { table, foreignKey, foreignKeyColumn, fields, store = 'primary' } = definition
-    return {
-      name,
-      table,
-      foreignKey: foreignKeyColumn ?? snakeCase(foreignKey),
-      rootProperty: foreignKey,
-      columns: columnsOf(fields),
-      versionColumn: versionColumnOf(definition),
-      store
-    }
+    const { table, store = 'primary' } = definition
+    const own: string[] = []
+    const foreignKey = foreignKeyOf(definition, rootKey, own)
+    const { key, columns } = keyedColumns(definition, own, foreignKey)
+    mistakes.push(...own.map((mistake) => `children \`${name}\`: ${mistake}`))
+    return { name, table, foreignKey, key, columns, versionColumn: versionColumnOf(definition), store }
   })
+}
+
+/** The columns that hold the root's key, of the types that it has. A property of the child in such a column is that column. */
+function foreignKeyOf(
+  { foreignKey, foreignKeyColumn, fields }: ChildrenDefinition,
+  rootKey: KeyColumns,
+  mistakes: string[]
+): KeyColumns {
+  const properties = typeof foreignKey === 'string' ? [foreignKey] : foreignKey
+  const columns = typeof foreignKeyColumn === 'string' ? [foreignKeyColumn] : (foreignKeyColumn ?? [])
+  if (properties.length !== rootKey.length) {
+    mistakes.push(`its foreign key has ${properties.length} columns, and the key of the root has ${rootKey.length}.`)
+  }
+  const at = (rootColumn: Column, index: number): Column => {
+    const name = properties[index] ?? rootColumn.name
+    const column = columns[index] ?? fields[name]?.column ?? snakeCase(name)
+    return { name, column, field: { ...rootColumn.field, nullable: false } }
+  }
+  const [first, ...others] = rootKey
+  return [at(first, 0), ...others.map((one, index) => at(one, index + 1))]
 }
 
 /** The reads of an entity file without the types of its names. */

@@ -147,7 +147,7 @@ export type SqlValues = Readonly<Record<string, SqlValue>>
 interface RowFinder<F, Row> {
   /** At most `limit` rows, 1000 without it and at most; in order of the id unless `sort` says otherwise. */
   list(query?: RowQuery<F>): Promise<readonly Row[]>
-  get(id: F extends { readonly id: infer Id } ? ValueOf<Id> : never): Promise<Row | undefined>
+  get(id: F extends { readonly id: infer Id } ? ValueOf<Id> : string): Promise<Row | undefined>
   count(query?: Pick<RowQuery<F>, 'where'>): Promise<number>
 }
 

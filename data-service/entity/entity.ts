@@ -3,12 +3,12 @@ import type { Action, ActionCall, Outcome } from './action.js'
 import type { Creation } from './creation.js'
 import type { CustomRead } from './custom-read.js'
 import type { Deletion } from './deletion.js'
-import type { Children, Column, Computed, FieldType, Joined, Reference } from './field.js'
+import type { Children, Column, Computed, FieldType, Joined, KeyColumns, Reference } from './field.js'
 import type { Hooks } from './hooks.js'
 import type { Overrides, ReadOperation, WriteOperation } from './operations.js'
 import type { OperatorOf } from './operators.js'
 
-export type { Children, Column, Computed, Joined, Reference, StoreName } from './field.js'
+export type { Children, Column, Computed, Joined, KeyColumns, Reference, StoreName } from './field.js'
 
 /** What `defineEntity` makes of an entity file: its names are resolved to what they stand for. */
 export interface Entity {
@@ -19,7 +19,9 @@ export interface Entity {
   readonly description: string
   /** The column of the row version. undefined for rows without one: there is no `ETag` and no guarded write. */
   readonly versionColumn: string | undefined
-  /** The columns of the table, the id first, hidden ones included. The row version is not among them. */
+  /** The columns that identify a row: that of the property `id`, or several of a composite key. */
+  readonly key: KeyColumns
+  /** The columns of the table, those of the key first, hidden ones included. The row version is not among them. */
   readonly columns: readonly Column[]
   readonly computed: readonly Computed[]
   readonly joined: readonly Joined[]

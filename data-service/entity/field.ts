@@ -349,23 +349,30 @@ export interface Joined {
   readonly field: Field
 }
 
+/** The columns of a key, or of a foreign key that refers to one, in the order of the key. */
+export type KeyColumns = readonly [Column, ...Column[]]
+
 /** A foreign key, served under `name` with `includeFKs`. */
 export interface Reference {
   readonly name: string
   /** The referenced resource. */
   readonly to: string
-  readonly via: Column
+  /** A column for each column of the key of that resource. */
+  readonly via: KeyColumns
 }
 
 /** Rows of the aggregate, served under `name` with `includeChildren`, in order of id. */
 export interface Children {
   readonly name: string
   readonly table: string
-  /** Column of the child table that holds the root's id. */
-  readonly foreignKey: string
-  /** The name of that column as a property, `productId`. */
-  readonly rootProperty: string
-  /** Own columns, the id first. */
+  /**
+   * Columns of the child table that hold the key of the root. Their names are those of the foreign key as properties,
+   * `productId`, whether or not the child has such a property.
+   */
+  readonly foreignKey: KeyColumns
+  /** Those of its own key: `id`, or several columns, which may be those of the foreign key too. */
+  readonly key: KeyColumns
+  /** Own columns, those of the key first. */
   readonly columns: readonly Column[]
   /** The column of the row version. undefined for children without one, which no write touches. */
   readonly versionColumn: string | undefined
@@ -376,9 +383,23 @@ export interface Children {
 export type StoreName = 'primary' | 'second'
 
 /** The fields of an entity file. */
-export type Fields = Readonly<Record<string, Field>> & { readonly id: KeyField }
+export type Fields = Readonly<Record<string, Field>>
 
-type KeyField = Field<'int' | 'long' | 'guid', false, boolean, Writability, undefined>
+/** The types that a key, and so a reference to it, can have. */
+export type KeyType = 'int' | 'long' | 'guid' | 'string'
+
+type KeyField = Field<KeyType, false, false, Writability, undefined>
+
+/** The key of an entity file: a field `id`, or two or more fields by name and no field `id`. */
+export type KeyDefinition<F> =
+  | { readonly fields: { readonly id: KeyField }; readonly key?: never }
+  | { readonly fields: { readonly id?: never }; readonly key: readonly [KeyName<F>, KeyName<F>, ...KeyName<F>[]] }
+
+/** Fields that no update changes, that are never null, and that every reader of the row sees. */
+type KeyName<F> = {
+  [K in keyof F]: F[K] extends Field<KeyType, false, false, 'onCreate' | 'never', undefined> ? K : never
+}[keyof F] &
+  string
 
 export type VisibleName<F> = { [K in keyof F]: F[K] extends { hidden: true } ? never : K }[keyof F] & string
 export type NameOfType<F, T extends FieldType> = {
@@ -411,28 +432,38 @@ export type RowOf<F> = { readonly [K in keyof F]: ValueOf<F[K]> }
 /** Names of fields that a create request may set, and that an update may set. */
 export type SettableOnCreate<F> = Writable<F, 'always' | 'onCreate'>
 export type SettableOnUpdate<F> = Writable<F, 'always'>
-/** Names of fields that only the service sets, without the id, which the database sets. */
-export type ReadOnlyName<F> = Writable<F, 'never'>
+/** Names of fields that only the service sets, without an id that the database or the service makes. */
+export type ReadOnlyName<F> =
+  Writable<F, 'never'> | (F extends { readonly id: Field<'string'> } ? RuleMadeId<F> : never)
+
+type RuleMadeId<F> = F extends { readonly id: { readonly writability: 'onCreate' } } ? never : 'id' & keyof F
 
 type Writable<F, W extends Writability> = {
-  [K in keyof F]: F[K] extends { writability: W } ? (K extends 'id' ? never : K) : never
+  [K in keyof F]: F[K] extends { writability: W } ? (K extends MadeId<F> ? never : K) : never
 }[keyof F]
+
+/** `id`, unless the request that creates a row names it or a rule does. */
+type MadeId<F> = F extends { readonly id: { readonly writability: 'onCreate' } } ? never : 'id'
+/** The same for rules, which name a string too. */
+type MadeOfRule<F> = F extends { readonly id: Field<'string'> } ? never : MadeId<F>
 
 /** Values of some columns of a row. */
 export type PartialRowOf<F> = { readonly [K in Exclude<keyof F, 'id'>]?: ValueOf<F[K]> }
 
 /** Values of the columns `Names` of a new row: a column that may be null can be left out. */
-export type NewRowOf<F, Names extends keyof F = Exclude<keyof F, 'id'>> = {
+export type NewRowOf<F, Names extends keyof F = Exclude<keyof F, MadeOfRule<F>>> = {
   readonly [K in Names as F[K] extends { nullable: true } ? never : K]: ValueOf<F[K]>
 } & { readonly [K in Names as F[K] extends { nullable: true } ? K : never]?: ValueOf<F[K]> }
 
 export interface ChildrenDefinition {
   readonly table: string
-  /** As a property, `productId`, for the column `product_id`. */
-  readonly foreignKey: string
-  /** Where the column has another name. */
-  readonly foreignKeyColumn?: string
+  /** As a property, `productId`, for the column `product_id`; a list, in the order of the key, for a composite key. */
+  readonly foreignKey: string | readonly [string, ...string[]]
+  /** Where the column has another name, or the columns have. */
+  readonly foreignKeyColumn?: string | readonly [string, ...string[]]
   readonly fields: Fields
+  /** The properties of a composite key of the child, which then has no field `id`. */
+  readonly key?: readonly [string, string, ...string[]]
   /** `none`: the children have no version and are only read. */
   readonly rowVersion?: 'none'
   /** The column of the row version where it is not `row_version`: 8 bytes, BINARY(8) or a BLOB. */

@@ -106,7 +106,8 @@ interface ActCall<F, Read, Name> extends Tools {
   readonly after: RowOf<F>
 }
 
-type IdOf<F> = F extends { readonly id: infer One } ? ValueOf<One> : never
+/** Of a composite key the text, as in JSON. */
+type IdOf<F> = F extends { readonly id: infer One } ? ValueOf<One> : string
 
 type AnyCall<F, Read> = CreateCall<F> | UpdateCall<F, Read> | DeleteCall<F, Read> | ActCall<F, Read, string>
 

@@ -1,5 +1,6 @@
 import type { Column, Entity, Joined } from './entity.js'
-import type { Field, FieldType, Operand } from './field.js'
+import type { Field, FieldType, KeyType, Operand } from './field.js'
+import { isComposite, type Keyed } from './key.js'
 import { CAMEL_CASE, KEBAB_CASE, suggestion } from './names.js'
 import { operatorsOf } from './operators.js'
 
@@ -47,7 +48,7 @@ export function namingMistakes(entities: readonly Entity[]): string[] {
   return mistakes
 }
 
-const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid']
+const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid', 'string'] satisfies KeyType[]
 /** SQLite holds decimals as scaled 64-bit integers, with one digit to spare for operands beyond the column. */
 const MAX_PRECISION = 18
 
@@ -56,7 +57,7 @@ export function fieldMistakes(entity: Entity): string[] {
   const { columns, computed, joined, references, children } = entity
   return [
     ...nameMistakes([...columns, ...computed, ...joined, ...references, ...children].map((one) => one.name)),
-    ...idMistakes(columns),
+    ...keyMistakes(entity),
     ...tableMistakes(entity),
     ...computed.flatMap(({ name, from }) =>
       from
@@ -66,9 +67,9 @@ export function fieldMistakes(entity: Entity): string[] {
     ...children.flatMap((child) =>
       [
         ...nameMistakes(child.columns.map((one) => one.name)),
-        ...idMistakes(child.columns),
+        ...keyMistakes(child),
         ...tableMistakes(child),
-        ...databaseNameMistakes('foreign key', child.foreignKey)
+        ...child.foreignKey.flatMap(({ column }) => databaseNameMistakes('foreign key', column))
       ].map((mistake) => `children \`${child.name}\`: ${mistake}`)
     )
   ]
@@ -87,9 +88,21 @@ export function nameMistakes(names: readonly string[]): string[] {
   return mistakes
 }
 
-function idMistakes([id]: readonly Column[]): string[] {
-  const sound = id?.name === 'id' && KEY_TYPES.includes(id.field.type) && !id.field.nullable && !id.field.hidden
-  return sound ? [] : [`\`id\` must be a visible int, long or guid that is never null.`]
+/** Mistakes in the columns of a key. That it is there at all is checked by defineEntity. */
+function keyMistakes(keyed: Keyed): string[] {
+  const columns = [...keyed.key]
+  const names = new Set(columns.map(({ name }) => name))
+  const mistakes = names.size < columns.length ? ['`key` names a field twice.'] : []
+  for (const { name, field } of columns) {
+    if (!KEY_TYPES.includes(field.type) || field.nullable || field.hidden) {
+      mistakes.push(`\`${name}\` must be a visible int, long, guid or string that is never null, as a part of the key.`)
+    }
+    if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is of the key: it cannot take a permission to read.`)
+    if (isComposite(keyed) && field.writability === 'always') {
+      mistakes.push(`\`${name}\` is of the key, which no update changes: say onCreate(\u2026) or readOnly(\u2026).`)
+    }
+  }
+  return mistakes
 }
 
 /**
@@ -186,13 +199,18 @@ export function navigationMistakes(entity: Entity, entities: readonly Entity[]):
   const names = entities.map((one) => one.name)
   const mistakes: string[] = []
   for (const { name, to, via } of entity.references) {
-    const key = targetOf(to)?.columns[0]
+    const key = targetOf(to)?.key
     if (key === undefined) {
       mistakes.push(`reference \`${name}\` leads to \`${to}\`, no resource.${suggestion(to, names)}`)
-    } else if (key.field.type !== via.field.type) {
-      mistakes.push(
-        `reference \`${name}\`: \`${via.name}\` is ${via.field.type}, but the id of \`${to}\` is ${key.field.type}.`
-      )
+    } else if (key.length !== via.length) {
+      const wanted = key.map((one) => one.name).join(', ')
+      mistakes.push(`reference \`${name}\`: via names ${via.length} fields, and the key of \`${to}\` is ${wanted}.`)
+    }
+    for (const [at, { name: part, field }] of via.entries()) {
+      const column = key?.[at]
+      if (column === undefined || column.field.type === field.type) continue
+      const target = key?.length === 1 ? `the id of \`${to}\`` : `\`${to}.${column.name}\``
+      mistakes.push(`reference \`${name}\`: \`${part}\` is ${field.type}, but ${target} is ${column.field.type}.`)
     }
   }
   for (const joined of entity.joined) mistakes.push(...pathMistakes(joined, targetOf))
@@ -202,7 +220,7 @@ export function navigationMistakes(entity: Entity, entities: readonly Entity[]):
 /** Follows the references of a joined property to the entity that it shows a column of. */
 function pathMistakes(joined: Joined, targetOf: (name: string) => Entity | undefined): string[] {
   let target = targetOf(joined.through.to)
-  let isNullable = joined.through.via.field.nullable
+  let isNullable = joined.through.via.some(({ field }) => field.nullable)
   for (const step of joined.further) {
     // An unknown target is a mistake of the reference.
     if (target === undefined) return []
@@ -214,7 +232,7 @@ function pathMistakes(joined: Joined, targetOf: (name: string) => Entity | undef
       )
       return [`joined \`${joined.name}\`: \`${step}\` is not a reference of \`${target.name}\`.${near}`]
     }
-    isNullable ||= reference.via.field.nullable
+    isNullable ||= reference.via.some(({ field }) => field.nullable)
     target = targetOf(reference.to)
   }
   return target === undefined ? [] : joinedMistakes(joined, target, isNullable)

@@ -2,6 +2,7 @@ import type { NamedValues } from '../entity/action.js'
 import { type CreatedChildren, MAX_CHILDREN } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
 import type { Field, Value } from '../entity/field.js'
+import { type Keyed, keyMaker } from '../entity/key.js'
 import { GUID } from '../entity/names.js'
 import {
   fitDecimal,
@@ -290,22 +291,22 @@ export function namedValues(values: Iterable<readonly [Column, Value]>): NamedVa
   return Object.fromEntries(Array.from(values, ([{ name }, value]) => [name, value]))
 }
 
-/** A value for every column of a new row, except for an id that the database makes. */
+/** A value for every column of a new row, except for a key that the database makes. */
 export function completeRow(
-  columns: readonly Column[],
+  keyed: Keyed & { readonly columns: readonly Column[] },
   values: ReadonlyMap<Column, Value>,
   newGuid: () => string
 ): Map<Column, Value> {
   const row = new Map<Column, Value>()
-  for (const column of columns) {
+  for (const column of keyed.columns) {
     const { name, field } = column
     const value = values.get(column)
+    const maker = keyed.key.includes(column) ? keyMaker(column, keyed) : undefined
     if (value !== undefined) row.set(column, value)
-    else if (name === 'id') {
-      if (field.type === 'guid') row.set(column, newGuid())
-    } else if (field.defaultTo !== undefined) row.set(column, field.defaultTo)
+    else if (maker === 'service') row.set(column, newGuid())
+    else if (field.defaultTo !== undefined) row.set(column, field.defaultTo)
     else if (field.nullable) row.set(column, null)
-    else throw new TypeError(`${name} is not set`)
+    else if (maker !== 'database') throw new TypeError(`${name} is not set`)
   }
   return row
 }

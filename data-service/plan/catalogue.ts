@@ -1,10 +1,11 @@
 import { DomainError } from '../../shared/errors.js'
 import type { Caller } from '../entity/caller.js'
 import type { Column, Entity, Joined } from '../entity/entity.js'
+import { isComposite } from '../entity/key.js'
 import type { Field, FieldType } from '../entity/field.js'
 import type { Permission } from '../entity/names.js'
 import type { OperatorOf } from '../entity/operators.js'
-import { type Join, type Path, type ShapedProperty, stepsOf } from './plans.js'
+import { type Join, type Path, type ShapedProperty, type SortKey, stepsOf } from './plans.js'
 import { makeProjections, type Projections, propertyName } from './projection.js'
 
 interface Filterable {
@@ -21,7 +22,6 @@ interface Filterable {
  */
 export interface Resource {
   readonly entity: Entity
-  readonly id: Column
   /** Columns that the body of a create, and of an update, may set. */
   readonly settable: Readonly<Record<'create' | 'update', readonly Column[]>>
   readonly properties: ReadonlyMap<string, ShapedProperty>
@@ -71,7 +71,7 @@ export function makeCatalogue(entities: readonly Entity[]): Catalogue {
 }
 
 /**
- * The properties of a row in the order in which it is served: columns, computed, joined, row version, references,
+ * The properties of a row in the order in which it is served: the id of a composite key, columns, computed, joined, row version, references,
  * children.
  */
 function shapedProperties(
@@ -80,6 +80,7 @@ function shapedProperties(
 ): ShapedProperty[] {
   const { versionColumn, columns, computed, joined, references, children } = entity
   return [
+    ...(isComposite(entity) ? [{ kind: 'id', key: entity.key } as const] : []),
     ...columns.filter(({ field }) => !field.hidden).map((column) => ({ kind: 'column', column }) as const),
     ...computed.map((one) => ({ kind: 'computed', computed: one }) as const),
     ...joined.map((one) => ({ kind: 'joined', joined: one, ...joinedPath(one) }) as const),
@@ -101,12 +102,16 @@ export function permissionsOf(property: ShapedProperty): readonly Permission[] {
       case 'computed':
         return property.computed.from.map(({ field }) => field)
       case 'joined':
-        return [...stepsOf(property.through).map(({ via }) => via.field), property.joined.field, property.column.field]
+        return [...stepsOf(property.through).flatMap(({ via }) => via), property.joined, property.column].map(
+          ({ field }) => field
+        )
       case 'reference':
-        return [property.reference.via.field]
+        return property.reference.via.map(({ field }) => field)
       // The collection itself takes none; its columns are left out one by one.
       case 'children':
       case 'rowVersion':
+      // No column of a key takes one.
+      case 'id':
         return []
     }
   }
@@ -139,8 +144,6 @@ function viewsOf(entity: Entity, shaped: readonly ShapedProperty[]): (reader: Ca
 }
 
 function makeResource(entity: Entity, all: readonly ShapedProperty[], held: ReadonlySet<Permission>): Resource {
-  const [id] = entity.columns
-  if (id === undefined) throw new TypeError(`${entity.name} has no id`)
   const maySee = (property: ShapedProperty): boolean => permissionsOf(property).every((one) => held.has(one))
   const shaped = all.filter(maySee).map((property) => {
     if (property.kind !== 'children') return property
@@ -150,21 +153,48 @@ function makeResource(entity: Entity, all: readonly ShapedProperty[], held: Read
   const columns = shaped.flatMap((property) => (property.kind === 'column' ? [property.column] : []))
   return {
     entity,
-    id,
     settable: {
       create: columns.filter(isSettable),
-      update: columns.filter((column) => isSettable(column) && column.field.writability === 'always')
+      update: columns.filter((column) => isSettable(column) && isChangeable(column))
     },
     properties: new Map(shaped.map((property) => [propertyName(property).toLowerCase(), property])),
     ...queryable(entity, shaped),
-    projections: makeProjections({ id, shaped }),
+    projections: makeProjections({ key: entity.key, shaped }),
     withheld: new Set(all.filter((property) => !maySee(property)).map(propertyName))
   }
 }
 
-/** Whether some request may set the column, of a root or of a child. */
+/** Whether some request may set the column, of a root or of a child: an `id` only where it says so. */
 export function isSettable({ name, field }: Column): boolean {
-  return name !== 'id' && field.writability !== 'never'
+  return name === 'id' ? field.writability === 'onCreate' : field.writability !== 'never'
+}
+
+/** Whether an update sets the column. */
+export function isChangeable({ name, field }: Column): boolean {
+  return name !== 'id' && field.writability === 'always'
+}
+
+/** A path to sort by. Texts of the key are sorted so that no two rows are equal. */
+export function sortPath(path: Path, { key }: Pick<Entity, 'key'>): Path {
+  const { through, column } = path
+  return through === null && column.field.type === 'string' && key.includes(column) ? { ...path, exact: true } : path
+}
+
+/** The order by key. */
+export function keyOrder(entity: Pick<Entity, 'key'>): readonly SortKey[] {
+  return entity.key.map((column) => ({ path: sortPath({ through: null, column }, entity), descending: false }))
+}
+
+/**
+ * A total order: the columns of the key that the order does not name follow, ascending. What stands behind a whole key
+ * decides nothing and is left out.
+ */
+export function totalOrder(sort: readonly SortKey[], entity: Pick<Entity, 'key'>): readonly SortKey[] {
+  const isIn = (keys: readonly SortKey[], column: Column): boolean =>
+    keys.some(({ path }) => path.through === null && path.column === column)
+  const whole = [...sort, ...keyOrder(entity).filter(({ path }) => !isIn(sort, path.column))]
+  const end = whole.findIndex((_, index) => entity.key.every((column) => isIn(whole.slice(0, index + 1), column)))
+  return whole.slice(0, end + 1)
 }
 
 function queryable(
@@ -188,7 +218,9 @@ function queryable(
       })
     ),
     sortable: new Map(
-      named.filter(({ name }) => entity.sortable.has(name)).map(({ name, path }) => [name.toLowerCase(), path])
+      named
+        .filter(({ name }) => entity.sortable.has(name))
+        .map(({ name, path }) => [name.toLowerCase(), sortPath(path, entity)])
     ),
     searchable: entity.searchable.flatMap((name) => named.find((one) => one.name === name)?.path ?? [])
   }

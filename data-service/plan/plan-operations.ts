@@ -4,9 +4,18 @@ import type { Field, Operand, Value } from '../entity/field.js'
 import type { SqlValues } from '../entity/define-operation.js'
 import type { RowsCall, RowsWanted } from '../entity/row-predicate.js'
 import { readableByReference } from './authorize.js'
-import type { Catalogue, Resource } from './catalogue.js'
+import { type Catalogue, type Resource, sortPath, totalOrder } from './catalogue.js'
+import { keyOfId } from './keys.js'
 import { planned, type PlanningContext, UNPAGED_LIMIT } from './planning.js'
-import { allRows, intersectScopes, type PagePlan, type RowScope, type SortKey, type StatementPlan } from './plans.js'
+import {
+  allRows,
+  type GetPlan,
+  intersectScopes,
+  type PagePlan,
+  type RowScope,
+  type SortKey,
+  type StatementPlan
+} from './plans.js'
 import { selectedName } from './projection.js'
 import { PREDICATE_WORDS, scopeOf } from './row-scopes.js'
 import type { LoadedRow } from './stores.js'
@@ -51,16 +60,15 @@ export function planFound(
   { where, sort = [], limit = UNPAGED_LIMIT }: UntypedRowQuery,
   { withTotal }: { readonly withTotal: boolean }
 ): PagePlan {
-  const { entity, id } = resource
+  const { entity } = resource
   if (!Number.isInteger(limit) || limit < 1 || limit > UNPAGED_LIMIT)
     throw new RangeError(`limit is a whole number from 1 to ${UNPAGED_LIMIT}, not ${limit}`)
   const wanted = where === undefined ? allRows : scopeOf(where(PREDICATE_WORDS), entity)
   const keys = sort.map((name): SortKey => {
     const column = columns.find((one) => one.name === name.replace(/^-/, ''))
     if (column === undefined) throw new TypeError(`${entity.name} has no ${name} to sort by`)
-    return { path: { through: null, column }, descending: name.startsWith('-') }
+    return { path: sortPath({ through: null, column }, entity), descending: name.startsWith('-') }
   })
-  const last: SortKey = { path: { through: null, column: id }, descending: false }
   return planned({
     operation: 'paged',
     entity,
@@ -69,15 +77,32 @@ export function planFound(
     references: [],
     children: [],
     conditions: [],
-    sort: keys.some(({ path }) => path.column === id) ? keys : [...keys, last],
+    sort: totalOrder(keys, entity),
     limit,
     start: { kind: 'offset', offset: 0 },
     withTotal
   } as const)
 }
 
+/** The row with the id. Throws TypeError for an id that the entity cannot have. */
+export function planFoundRow({ resource, scope, columns }: FindableRows, id: Operand): GetPlan {
+  const { entity } = resource
+  return planned({
+    operation: 'get',
+    entity,
+    scope,
+    key: keyOfId(id, entity),
+    projection: resource.projections.of(columns.map((column) => ({ kind: 'column', column }))),
+    references: [],
+    children: []
+  } as const)
+}
+
 /** A row by property name. */
-export function foundRow({ projection }: PagePlan, { columns }: FindableRows): (row: LoadedRow) => NamedValues {
+export function foundRow(
+  { projection }: Pick<PagePlan, 'projection'>,
+  { columns }: FindableRows
+): (row: LoadedRow) => NamedValues {
   const places = columns.map(({ name }): [string, number] => [
     name,
     projection.selected.findIndex((one) => selectedName(one) === name)

@@ -4,9 +4,10 @@ import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
 import type { ReadOperation } from '../entity/operations.js'
 import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
-import type { Resource } from './catalogue.js'
+import { type Resource, sortPath, totalOrder } from './catalogue.js'
 import { CursorCodec } from './cursors.js'
 import { type FilterParams, isTooLong, MAX_VALUE_CHARACTERS, parseConditions, parseSearch } from './filters.js'
+import { parseId } from './keys.js'
 import { readParameters } from './parameters.js'
 import {
   planned,
@@ -39,7 +40,6 @@ import {
   type PagingParams,
   type ParsedShape,
   parseFields,
-  parseId,
   parsePaging,
   parseShape,
   parseSort,
@@ -174,8 +174,8 @@ interface GetParams extends ReadParams {
 
 export function planGet(params: GetParams, context: PlanningContext): GetPlan {
   const resource = context.planning.catalogue.resource(params.resource, context.caller)
-  const { scope, id, shape } = checkRead({ resource, read: 'get', params }, context, (violations) => ({
-    id: parseId(params.id, resource.id.field, violations),
+  const { scope, key, shape } = checkRead({ resource, read: 'get', params }, context, (violations) => ({
+    key: parseId(params.id, resource.entity, violations),
     shape: parseShape(params.shape, resource, violations)
   }))
   return planned({
@@ -183,7 +183,7 @@ export function planGet(params: GetParams, context: PlanningContext): GetPlan {
     entity: resource.entity,
     scope,
     ...planShape(shape, resource, context),
-    id
+    key
   })
 }
 
@@ -238,6 +238,7 @@ export function planExport(params: ExportParams, context: PlanningContext): Expo
 function notExported(property: ShapedProperty): string | undefined {
   const name = propertyName(property)
   switch (property.kind) {
+    case 'id':
     case 'column':
       return undefined
     case 'computed':
@@ -300,7 +301,7 @@ export function planCustomRead(
   const { scope, values } = checkRead({ resource, read, params }, context, (violations) => ({
     values: readParameters(params.parameters, read.params, { violations })
   }))
-  const sort = read.sort.includes(resource.id) ? read.sort : [...read.sort, resource.id]
+  const sort = read.sort.map((column) => ({ path: sortPath(pathOf(column), entity), descending: false }))
   const limit = read.limit === undefined ? undefined : values[read.limit]
   const plan: PagePlan = planned({
     operation: 'paged',
@@ -314,7 +315,7 @@ export function planCustomRead(
       comparison: 'equals',
       operands: [value]
     })),
-    sort: sort.map((column) => ({ path: pathOf(column), descending: false })),
+    sort: totalOrder(sort, entity),
     limit: typeof limit === 'number' ? Math.min(limit, UNPAGED_LIMIT) : UNPAGED_LIMIT,
     start: { kind: 'offset', offset: 0 },
     withTotal: false

@@ -1,6 +1,7 @@
 import type { Action, RequiredColumns } from '../entity/action.js'
-import type { Children, Column, Entity } from '../entity/entity.js'
+import type { Children, Column, Entity, Reference } from '../entity/entity.js'
 import { firstRowVersion, type Operand, type Value } from '../entity/field.js'
+import type { RowKey } from '../entity/key.js'
 import { completeRow } from './body.js'
 import type { Resource } from './catalogue.js'
 import { planned } from './planning.js'
@@ -34,7 +35,7 @@ type Values = ReadonlyMap<Column, Value>
 
 interface RowOf {
   readonly entity: Entity
-  readonly id: Operand
+  readonly key: RowKey
   readonly scope: RowScope
 }
 
@@ -53,7 +54,7 @@ export function planInsert(
 ): InsertPlan {
   return planned({
     entity,
-    values: completeRow(entity.columns, row.values, random.newGuid),
+    values: completeRow(entity, row.values, random.newGuid),
     version: entity.versionColumn === undefined ? null : firstRowVersion(random.randomBytes),
     children: row.children.map(({ children, rows }) => ({
       children,
@@ -77,17 +78,17 @@ export const planDelete = (
 
 interface ChildOf {
   readonly children: Children
-  readonly rootId: Operand
+  readonly rootKey: RowKey
 }
 
 /** A child that exists. `expected`: the version that the caller sent, or that of the child as loaded under lock. */
 interface StoredChild extends ChildOf {
-  readonly id: Operand
+  readonly key: RowKey
   readonly expected: ExpectedVersions
 }
 
-export function planChildInsert({ children, rootId }: ChildOf, values: Values, random: RandomSource): ChildPlan {
-  return planned({ kind: 'insert', children, rootId, row: newChild(children, values, random) } as const)
+export function planChildInsert({ children, rootKey }: ChildOf, values: Values, random: RandomSource): ChildPlan {
+  return planned({ kind: 'insert', children, rootKey, row: newChild(children, values, random) } as const)
 }
 
 export const planChildUpdate = (child: StoredChild, values: Values): ChildPlan =>
@@ -95,8 +96,8 @@ export const planChildUpdate = (child: StoredChild, values: Values): ChildPlan =
 
 export const planChildDelete = (child: StoredChild): ChildPlan => planned({ kind: 'delete', ...child } as const)
 
-export const planFind = (entity: Entity, children: Children | null, ids: readonly Operand[]): FindPlan =>
-  planned({ entity, children, ids })
+export const planFind = (entity: Entity, children: Children | null, keys: readonly RowKey[]): FindPlan =>
+  planned({ entity, children, keys })
 
 /** Throws TypeError for a column that is not unique, which is a mistake of the entity file. */
 export function planFindByUnique(entity: Entity, column: Column, value: Operand): FindByUniquePlan {
@@ -107,16 +108,16 @@ export function planFindByUnique(entity: Entity, column: Column, value: Operand)
 export const planFindReferencing = (of: {
   readonly entity: Entity
   readonly children: readonly Children[]
-  readonly column: Column
-  readonly id: Operand
+  readonly reference: Reference
+  readonly key: RowKey
   readonly maxRows: number
 }): FindReferencingPlan => planned(of)
 
 /** Throws TypeError for a column that the resource does not have, which is a mistake of the entity file. */
 export function planCountReferencing(of: {
   readonly entity: Entity
-  readonly column: Column
-  readonly id: Operand
+  readonly reference: Reference
+  readonly key: RowKey
   readonly where: Readonly<Record<string, readonly Operand[]>>
 }): CountReferencingPlan {
   const { entity, where } = of
@@ -129,11 +130,11 @@ export function planCountReferencing(of: {
 }
 
 /** The full DTO of a row that was just written, whether or not the caller may read the resource. */
-export function planWritten({ entity, projections }: Resource, id: Operand): GetPlan {
+export function planWritten({ entity, projections }: Resource, key: RowKey): GetPlan {
   return planned({
     operation: 'get',
     entity,
-    id,
+    key,
     scope: allRows,
     projection: projections.whole({ references: false, children: false }),
     references: [],
@@ -141,8 +142,8 @@ export function planWritten({ entity, projections }: Resource, id: Operand): Get
   } as const)
 }
 
-function newChild({ columns }: Children, values: Values, random: RandomSource): NewChild {
-  return { values: completeRow(columns, values, random.newGuid), version: firstRowVersion(random.randomBytes) }
+function newChild(children: Children, values: Values, random: RandomSource): NewChild {
+  return { values: completeRow(children, values, random.newGuid), version: firstRowVersion(random.randomBytes) }
 }
 
 /** The state that a write needs the row to be in, with the name of the write for people. */

@@ -1,4 +1,5 @@
-import type { Children, Column, Computed, Entity, Joined, Reference } from '../entity/entity.js'
+import type { Children, Column, Computed, Entity, Joined, KeyColumns, Reference } from '../entity/entity.js'
+import type { RowKey } from '../entity/key.js'
 import type { Field, Operand, RowVersion, Value } from '../entity/field.js'
 import type { Compared } from '../entity/operators.js'
 
@@ -6,6 +7,11 @@ import type { Compared } from '../entity/operators.js'
 export interface Path {
   readonly through: Join | null
   readonly column: Column
+  /**
+   * Sorted by its exact text where the sort rules take two texts for equal: a part of a key, which tells all rows apart.
+   * Set for texts of keys alone.
+   */
+  readonly exact?: true
 }
 
 /** A reference that is followed from the row itself, or from the row that `after` leads to. */
@@ -32,7 +38,7 @@ export interface SortKey {
   readonly descending: boolean
 }
 
-/** A place in an order of rows: the sort keys of a row, the last of which is its id. */
+/** A place in an order of rows: the sort keys of a row, which hold its key. */
 export interface Position {
   readonly keys: readonly (Operand | null)[]
   /** Whether a read from here shows the row itself, if it is still there. */
@@ -78,6 +84,8 @@ export type Planned<Shape> = Shape & { readonly [planned]: true }
 
 /** A property of a row as it is shown. */
 export type ShapedProperty =
+  /** The `id` of a composite key: a text made of its columns. */
+  | { readonly kind: 'id'; readonly key: KeyColumns }
   | { readonly kind: 'column'; readonly column: Column }
   | { readonly kind: 'computed'; readonly computed: Computed }
   | { readonly kind: 'joined'; readonly joined: Joined; readonly through: Join; readonly column: Column }
@@ -86,7 +94,7 @@ export type ShapedProperty =
   /** `shown` are the columns of a child that the caller may see; it has a row version besides. */
   | { readonly kind: 'children'; readonly children: Children; readonly shown: readonly Column[] }
 
-/** A value that the statement selects. A projection always selects `id`, which navigations and cursors need. */
+/** A value that the statement selects. A projection always selects the key, which navigations and cursors need. */
 export type Selected =
   | { readonly kind: 'column'; readonly column: Column }
   | { readonly kind: 'joined'; readonly joined: Joined; readonly through: Join; readonly column: Column }
@@ -131,7 +139,7 @@ export type PagePlan = Planned<
   ReadShape & {
     readonly operation: 'paged'
     readonly conditions: readonly Condition[]
-    /** A total order: the last key is the id. */
+    /** A total order: it holds all columns of the key, last those that the request does not name. */
     readonly sort: readonly SortKey[]
     readonly limit: number
     readonly start: PageStart
@@ -139,7 +147,7 @@ export type PagePlan = Planned<
   }
 >
 
-export type GetPlan = Planned<ReadShape & { readonly operation: 'get'; readonly id: Operand }>
+export type GetPlan = Planned<ReadShape & { readonly operation: 'get'; readonly key: RowKey }>
 
 /** Rows in batches by key, all of one snapshot. */
 export type ExportPlan = Planned<
@@ -167,7 +175,7 @@ export type Assignments = ReadonlyMap<Column, Value>
 
 interface RowShape {
   readonly entity: Entity
-  readonly id: Operand
+  readonly key: RowKey
   readonly scope: RowScope
 }
 
@@ -191,7 +199,7 @@ export interface NewChild {
 }
 
 /**
- * A guarded write of a root. Id, scope, required state and the versions that the caller sent are all in the match
+ * A guarded write of a root. Key, scope, required state and the versions that the caller sent are all in the match
  * condition of the UPDATE, which always advances the version, also without values.
  */
 export type UpdatePlan = Planned<
@@ -207,14 +215,14 @@ export type DeletePlan = Planned<
   RowShape & { readonly expected: ExpectedVersions | 'unconditional'; readonly required: readonly Condition[] }
 >
 
-/** A write of one child of a root that is under lock. The root's id is part of every match condition. */
+/** A write of one child of a root that is under lock. The root's key is part of every match condition. */
 export type ChildPlan = Planned<
-  | { readonly kind: 'insert'; readonly children: Children; readonly rootId: Operand; readonly row: NewChild }
+  | { readonly kind: 'insert'; readonly children: Children; readonly rootKey: RowKey; readonly row: NewChild }
   | {
       readonly kind: 'update'
       readonly children: Children
-      readonly rootId: Operand
-      readonly id: Operand
+      readonly rootKey: RowKey
+      readonly key: RowKey
       /** Part of the match condition. */
       readonly expected: ExpectedVersions
       readonly values: Assignments
@@ -222,21 +230,21 @@ export type ChildPlan = Planned<
   | {
       readonly kind: 'delete'
       readonly children: Children
-      readonly rootId: Operand
-      readonly id: Operand
+      readonly rootKey: RowKey
+      readonly key: RowKey
       readonly expected: ExpectedVersions
     }
 >
 
 /**
  * Rows of a resource, or of one of its child collections, by id: what an action may look up, at most 1000. The rows do
- * not change until the transaction ends. The values of a child include the id of its root, under the name of the foreign
- * key as a property (`productId`).
+ * not change until the transaction ends. The values of a child include the key of its root, under the names of the
+ * foreign key as properties (`productId`).
  */
 export type FindPlan = Planned<{
   readonly entity: Entity
   readonly children: Children | null
-  readonly ids: readonly Operand[]
+  readonly keys: readonly RowKey[]
 }>
 
 /**
@@ -250,26 +258,27 @@ export type FindByUniquePlan = Planned<{
 }>
 
 /**
- * The rows of a resource that refer to one row by a column, with their children. These rows do not change until the
+ * The rows of a resource that refer to one row by a reference, with their children. These rows do not change until the
  * transaction ends. A lock on the row that they refer to keeps others from adding to them.
  */
 export type FindReferencingPlan = Planned<{
   readonly entity: Entity
   readonly children: readonly Children[]
-  readonly column: Column
-  readonly id: Operand
+  readonly reference: Reference
+  /** The key of the row that they refer to. */
+  readonly key: RowKey
   /** How many rows there may be, at most 1000. With more the answer is undefined. */
   readonly maxRows: number
 }>
 
 /**
- * A count of the rows of a resource that refer to one row by a column and meet further conditions. A lock on the row that
+ * A count of the rows of a resource that refer to one row by a reference and meet further conditions. A lock on the row that
  * they refer to keeps others from adding to them.
  */
 export type CountReferencingPlan = Planned<{
   readonly entity: Entity
-  readonly column: Column
-  readonly id: Operand
+  readonly reference: Reference
+  readonly key: RowKey
   readonly where: readonly ColumnCondition[]
 }>
 

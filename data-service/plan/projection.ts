@@ -1,9 +1,11 @@
-import type { Column } from '../entity/entity.js'
+import type { KeyColumns, Reference } from '../entity/entity.js'
 import type { Projection, Selected, ShapedProperty } from './plans.js'
 
 /** The DTO name of a property. */
 export function propertyName(property: ShapedProperty): string {
   switch (property.kind) {
+    case 'id':
+      return 'id'
     case 'column':
       return property.column.name
     case 'computed':
@@ -44,10 +46,13 @@ interface FieldSet {
   latest: Projection
 }
 
-export function makeProjections(of: { readonly id: Column; readonly shaped: readonly ShapedProperty[] }): Projections {
-  const { id, shaped } = of
+export function makeProjections(of: {
+  readonly key: KeyColumns
+  readonly shaped: readonly ShapedProperty[]
+}): Projections {
+  const { key, shaped } = of
   const references = shaped.flatMap((one) => (one.kind === 'reference' ? [one.reference] : []))
-  const everything = [...shaped.flatMap(selectable), ...references.map(keyOf)]
+  const everything = [...shaped.flatMap(selectable), ...references.flatMap(columnsOf)]
   const all = selection(everything, new Set(everything.map(selectedName)))
   const whole = (wanted: (property: ShapedProperty) => boolean): Projection => ({
     ...all,
@@ -57,7 +62,7 @@ export function makeProjections(of: { readonly id: Column; readonly shaped: read
   const withReferences = whole(({ kind }) => kind !== 'children')
   const withChildren = whole(({ kind }) => kind !== 'reference')
   const withBoth = whole(() => true)
-  const cells = cellProjection(everything, { id, shown: plain.shown.filter(({ kind }) => kind !== 'rowVersion') })
+  const cells = cellProjection(everything, { key, shown: plain.shown.filter(({ kind }) => kind !== 'rowVersion') })
   const fieldSets = new Map<string, FieldSet>()
 
   return {
@@ -76,7 +81,10 @@ export function makeProjections(of: { readonly id: Column; readonly shaped: read
         return known.latest
       }
       if (fieldSets.size >= MAX_FIELD_SETS) return { ...all, shown }
-      const needed = new Set([id.name, ...shown.flatMap((one) => sourcesOf(one).map(selectedName))])
+      const needed = new Set([
+        ...key.map(({ name }) => name),
+        ...shown.flatMap((one) => sourcesOf(one).map(selectedName))
+      ])
       const latest = { ...selection(everything, needed), shown }
       fieldSets.set(setKey, { key: latest.key, selected: latest.selected, latest })
       return latest
@@ -86,12 +94,12 @@ export function makeProjections(of: { readonly id: Column; readonly shaped: read
 
 function cellProjection(
   everything: readonly Selected[],
-  of: { readonly id: Column; readonly shown: readonly ShapedProperty[] }
+  of: { readonly key: KeyColumns; readonly shown: readonly ShapedProperty[] }
 ): Projection {
   const names = of.shown.flatMap((one) =>
     one.kind === 'computed' ? one.computed.from.map((column) => column.name) : selectable(one).map(selectedName)
   )
-  return { ...selection(everything, new Set([of.id.name, ...names])), shown: of.shown }
+  return { ...selection(everything, new Set([...of.key.map(({ name }) => name), ...names])), shown: of.shown }
 }
 
 /** In the order of the entity and not of the request, so that one field set has one query text. */
@@ -103,7 +111,8 @@ function selection(everything: readonly Selected[], needed: ReadonlySet<string>)
 }
 
 function sourcesOf(property: ShapedProperty): readonly Selected[] {
-  return property.kind === 'reference' ? [keyOf(property.reference)] : selectable(property)
+  if (property.kind === 'reference') return columnsOf(property.reference)
+  return selectable(property)
 }
 
 function selectable(property: ShapedProperty): readonly Selected[] {
@@ -111,8 +120,8 @@ function selectable(property: ShapedProperty): readonly Selected[] {
 }
 
 /** The foreign key by which a reference is loaded. */
-function keyOf(reference: { readonly via: Column }): Selected {
-  return { kind: 'column', column: reference.via }
+function columnsOf({ via }: Reference): Selected[] {
+  return via.map((column) => ({ kind: 'column', column }))
 }
 
 export function selectedName(selected: Selected): string {

@@ -1,14 +1,12 @@
 import type { ErrorCode } from '../../shared/errors.js'
-import type { Field, Operand } from '../entity/field.js'
 import { suggestion } from '../entity/names.js'
-import type { Resource } from './catalogue.js'
+import { keyOrder, type Resource, totalOrder } from './catalogue.js'
 import { type CursorCodec, isCursor } from './cursors.js'
 import type { PageStart, Path, ShapedProperty, SortKey } from './plans.js'
 import { propertyName } from './projection.js'
-import { expected, parseValue } from './values.js'
 import { type Violations, quoted } from './violations.js'
 
-// The parameters of reads: paging, sorting, the parts of a row, flags and ids. Each function puts what is wrong on the
+// The parameters of reads: paging, sorting, the parts of a row and flags. Each function puts what is wrong on the
 // list of violations and answers a value to go on with.
 
 export interface PagingParams {
@@ -123,17 +121,15 @@ const DESCENDING: ReadonlyMap<string, boolean> = new Map([
   ['descending', true]
 ])
 
-/** A total order: the id, ascending, is the last key unless the request names it. Keys behind the id decide nothing. */
+/** A total order: the id, ascending, is the last key unless the request names it (totalOrder). */
 export function parseSort(params: SortParams | null, resource: Resource, violations: Violations): readonly SortKey[] {
-  const id = { through: null, column: resource.id }
   const paths = parseSortColumns(params?.sortColumn, resource, violations)
   const directions = parseSortDirections(params?.sortDirection, paths.length, violations)
-  const keys = paths.map((path, index) => ({
-    path: path ?? id,
-    descending: (directions.length === 1 ? directions[0] : directions[index]) ?? false
-  }))
-  const idAt = keys.findIndex(({ path }) => path.through === null && path.column === resource.id)
-  return idAt < 0 ? [...keys, { path: id, descending: false }] : keys.slice(0, idAt + 1)
+  const keys = paths.flatMap((path, index) => {
+    const descending = (directions.length === 1 ? directions[0] : directions[index]) ?? false
+    return path === undefined ? [] : [{ path, descending }]
+  })
+  return totalOrder(keys, resource.entity)
 }
 
 /** The paths of the sort columns, undefined for a name that is no sort column. */
@@ -142,7 +138,7 @@ function parseSortColumns(
   resource: Resource,
   violations: Violations
 ): readonly (Path | undefined)[] {
-  if (text === undefined) return [{ through: null, column: resource.id }]
+  if (text === undefined) return keyOrder(resource.entity).map(({ path }) => path)
   const names = text.split(',', MAX_SORT_COLUMNS + 1)
   if (names.length > MAX_SORT_COLUMNS) {
     violations.add('sort.property.unknown', 'sortColumn', `sortColumn takes at most ${MAX_SORT_COLUMNS} properties.`)
@@ -250,6 +246,7 @@ function notSelectable(
 ): string | undefined {
   const name = propertyName(property)
   switch (property.kind) {
+    case 'id':
     case 'column':
     case 'rowVersion':
       return undefined
@@ -265,7 +262,7 @@ function notSelectable(
 
 function selectableNames(resource: Resource): string[] {
   return [...resource.properties.values()]
-    .filter(({ kind }) => kind === 'column' || kind === 'rowVersion')
+    .filter(({ kind }) => kind === 'id' || kind === 'column' || kind === 'rowVersion')
     .map(propertyName)
 }
 
@@ -280,16 +277,4 @@ export function parseFlag(
   if (text !== 'false')
     violations.add(what.code, what.parameter, `${what.parameter} takes true or false, not ${quoted(text)}.`)
   return text === 'false' ? false : what.fallback
-}
-
-/** No id of any type needs more, with some leading zeros. */
-const MAX_ID_CHARACTERS = 100
-
-/** The id of a path; an empty text and a violation where it is none. */
-export function parseId(text: string, field: Field, violations: Violations): Operand {
-  const wellFormed = text.length <= MAX_ID_CHARACTERS && !text.startsWith('+')
-  const id = wellFormed ? parseValue(text, field) : undefined
-  if (id !== undefined) return id
-  violations.add('id.invalid', 'id', `${quoted(text)} is no id here: it must be ${expected(field)}.`)
-  return ''
 }

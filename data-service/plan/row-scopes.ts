@@ -137,11 +137,9 @@ export function scopeOf(wanted: RowsWanted, entity: Entity): RowScope {
   return { kind: 'rows-where', conditions: [conditionOf(wanted, entity)] }
 }
 
-/** A list without members, which no id is in. */
-function noRows(entity: Entity): RowScope {
-  const [id] = entity.columns
-  if (id === undefined) throw new TypeError(`${entity.name} has no id`)
-  return { kind: 'rows-where', conditions: [{ path: own(id), comparison: 'in', operands: [] }] }
+/** A list without members, which no key is in. */
+function noRows({ key: [first] }: Entity): RowScope {
+  return { kind: 'rows-where', conditions: [{ path: own(first), comparison: 'in', operands: [] }] }
 }
 
 function conditionOf(test: RowTest, entity: Entity): Condition {

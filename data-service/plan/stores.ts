@@ -1,4 +1,5 @@
-import type { Operand, RowVersion, Value } from '../entity/field.js'
+import type { RowVersion, Value } from '../entity/field.js'
+import type { RowKey } from '../entity/key.js'
 import type {
   ChildPlan,
   CountReferencingPlan,
@@ -43,7 +44,7 @@ export interface PageResult {
 }
 
 export interface LookupResult {
-  readonly items: readonly { readonly id: Value; readonly name: Value }[]
+  readonly items: readonly { readonly key: RowKey; readonly name: Value }[]
   readonly truncated: boolean
 }
 
@@ -138,14 +139,14 @@ export interface UnitOfWork {
   lock(plan: LockPlan): Promise<LockedRow | undefined>
   /** The row as it is now, without a lock. undefined for no such row within the scope. */
   look(plan: LookPlan): Promise<StoredRow | undefined>
-  /** The id of the new row. */
-  insert(plan: InsertPlan): Promise<Operand>
+  /** The key of the new row. */
+  insert(plan: InsertPlan): Promise<RowKey>
   /** Whether a row met the whole match condition. The version of the row is then the one after the stored one. */
   update(plan: UpdatePlan): Promise<boolean>
   delete(plan: DeletePlan): Promise<boolean>
   /** Whether a row met the whole match condition; always true for an insert. */
   writeChild(plan: ChildPlan): Promise<boolean>
-  /** The rows by their id as on the wire. */
+  /** The rows by the text of their id. Ids without a row are absent. */
   find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>>
   findByUnique(plan: FindByUniquePlan): Promise<StoredRow | undefined>
   /** In order of id; undefined where more rows than the plan allows refer to the row. */

@@ -2,7 +2,8 @@ import { DomainError } from '../../shared/errors.js'
 import { decodeBase64 } from '../../shared/wire.js'
 import type { Action, GuardedChild } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
-import { asRowVersion, type Operand, ROW_VERSION_BYTES, type RowVersion, type Value } from '../entity/field.js'
+import { idText, isComposite, type RowKey } from '../entity/key.js'
+import { asRowVersion, ROW_VERSION_BYTES, type RowVersion, type Value } from '../entity/field.js'
 import type { WriteOperation } from '../entity/operations.js'
 import {
   authorizeWrite,
@@ -15,9 +16,9 @@ import {
 import { parseMember, readChildren, readMembers, withheldValues } from './body.js'
 import type { Resource } from './catalogue.js'
 import { canonicalJson, isArray, isObject, type JsonValue, parseJson } from './json-values.js'
+import { NO_KEY, parseId } from './keys.js'
 import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
 import type { ExpectedVersions } from './plans.js'
-import { parseId } from './query.js'
 import { BodyFindings, Violations } from './violations.js'
 
 // Create, update, act and delete are parsed alike: who may write at all, then If-Match, then the body's JSON, each of
@@ -148,7 +149,7 @@ interface UpdateParams extends GuardedParams {
 }
 
 export interface ParsedUpdate extends ParsedWrite {
-  readonly id: Operand
+  readonly rowKey: RowKey
   readonly expected: ExpectedVersions
 }
 
@@ -164,23 +165,30 @@ export function parseUpdate(params: UpdateParams, context: PlanningContext): Par
   const columns = resource.settable.update
   const absent = params.mergePatch ? 'kept' : 'null'
   return parseBody(params, { resource, writer, body, keyRequired: false }, (findings) => {
-    const id = parseId(params.id, resource.id.field, findings.violations)
-    checkBodyId(body, { resource, id }, findings)
-    const values = readMembers(body, { columns, at: '', absent, others: ['id'] }, findings)
-    return { expected, id, values }
+    const rowKey = parseId(params.id, resource.entity, findings.violations)
+    checkBodyKey(body, { resource, rowKey }, findings)
+    const others = ['id', ...resource.entity.key.map(({ name }) => name)]
+    const values = readMembers(body, { columns, at: '', absent, others }, findings)
+    return { expected, rowKey, values }
   })
 }
 
-/** A body may name the id of the path, and no other id. */
-function checkBodyId(
+/** A body may name the id of the path, and the columns of its key, with no other values. */
+function checkBodyKey(
   body: JsonValue,
-  of: { readonly resource: Resource; readonly id: Operand },
+  { resource: { entity }, rowKey }: { readonly resource: Resource; readonly rowKey: RowKey },
   findings: BodyFindings
 ): void {
   // An id of the path that does not parse is a violation already.
-  if (of.id === '' || !isObject(body) || !Object.hasOwn(body, 'id')) return
-  const named = parseMember(body['id'] ?? null, of.resource.id.field)
-  if (named !== of.id) findings.violations.addAt('/id', 'id differs from the id of the path.', 'id.mismatch')
+  if (rowKey === NO_KEY || !isObject(body)) return
+  const check = (name: string, isSame: (member: JsonValue) => boolean): void => {
+    if (!Object.hasOwn(body, name) || isSame(body[name] ?? null)) return
+    findings.violations.addAt(`/${name}`, `${name} differs from the id of the path.`, 'id.mismatch')
+  }
+  for (const [index, { name, field }] of entity.key.entries()) {
+    check(name, (member) => parseMember(member, field) === rowKey[index])
+  }
+  if (isComposite(entity)) check('id', (member) => member === idText(rowKey))
 }
 
 interface ActParams extends GuardedParams {
@@ -203,10 +211,10 @@ export function parseAct(params: ActParams, context: PlanningContext): ParsedAct
   const body = params.body.length === 0 ? {} : parseJson(params.body)
   const others = guardedChild === undefined ? [] : [guardedChild.versionMember]
   return parseBody(params, { resource, writer, body, keyRequired: false }, (findings) => {
-    const id = parseId(params.id, resource.id.field, findings.violations)
+    const rowKey = parseId(params.id, resource.entity, findings.violations)
     const values = readMembers(body, { columns: input, at: '', absent: 'default', others }, findings)
     const childVersion = guardedChild && readChildVersion(body, guardedChild, findings)
-    return { action, expected, id, values, childVersion }
+    return { action, expected, rowKey, values, childVersion }
   })
 }
 
@@ -232,7 +240,7 @@ interface DeleteParams extends WriteParams {
   readonly precondition: PreconditionFound
 }
 
-export interface ParsedDelete extends Pick<ParsedUpdate, 'resource' | 'writer' | 'id'> {
+export interface ParsedDelete extends Pick<ParsedUpdate, 'resource' | 'writer' | 'rowKey'> {
   readonly expected: ExpectedVersions | 'unconditional'
 }
 
@@ -240,10 +248,10 @@ export function parseDelete(params: DeleteParams, context: PlanningContext): Par
   const { resource, writer } = authorizeOperation('delete', params, context)
   const expected = optionalVersions(params.precondition)
   const violations = new Violations()
-  const id = parseId(params.id, resource.id.field, violations)
+  const rowKey = parseId(params.id, resource.entity, violations)
   rejectUnknownParameters(params.unplaced, violations)
   violations.finish()
-  return { resource, writer, id, expected }
+  return { resource, writer, rowKey, expected }
 }
 
 /** Throws `route.not-found`, `method.not-allowed`, and what authorizeWrite throws. */

@@ -12,13 +12,14 @@ import {
   type FindableRows,
   foundRow,
   planFound,
+  planFoundRow,
   planStatement,
   rowsOfCaller,
   type UntypedRowQuery
 } from '../plan/plan-operations.js'
-import type { PagePlan, StatementPlan } from '../plan/plans.js'
+import type { GetPlan, PagePlan, StatementPlan } from '../plan/plans.js'
 import { callerInRules } from '../plan/row-scopes.js'
-import type { PageResult } from '../plan/stores.js'
+import type { LoadedRow, PageResult } from '../plan/stores.js'
 import { raceAbort } from '../sql/engines/engine.js'
 import { type AnswerEncoder, answerEncoder } from './answer-json.js'
 import { writeOthers } from './write-effects.js'
@@ -122,11 +123,16 @@ function whatIsKnown({ signal, requestId, log }: CallContext): Pick<CallContext,
 /** Where a handler reads: outside of transactions, or in its own. */
 interface RowSource {
   page(plan: PagePlan): Promise<PageResult>
+  get(plan: GetPlan): Promise<LoadedRow | undefined>
   select(plan: StatementPlan): Promise<readonly (readonly Value[])[]>
 }
 
 function storeOf({ store }: ReadDeps, signal: AbortSignal): RowSource {
-  return { page: (plan) => store.page(plan, signal), select: (plan) => store.select(plan, signal) }
+  return {
+    page: (plan) => store.page(plan, signal),
+    get: (plan) => store.get(plan, signal),
+    select: (plan) => store.select(plan, signal)
+  }
 }
 
 function readTools(
@@ -155,8 +161,10 @@ function finder(findable: () => FindableRows, store: RowSource) {
   return {
     list,
     get: async (id: Operand): Promise<NamedValues | undefined> => {
-      const [row] = await list({ where: ({ where }) => where('id', 'equals', id), limit: 1 })
-      return row
+      const rows = findable()
+      const plan = planFoundRow(rows, id)
+      const row = await store.get(plan)
+      return row && foundRow(plan, rows)(row)
     },
     count: async ({ where }: Pick<UntypedRowQuery, 'where'> = {}): Promise<number> => {
       const query = where === undefined ? { limit: 1 } : { where, limit: 1 }

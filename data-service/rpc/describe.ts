@@ -178,6 +178,8 @@ function describeRead({ name, description, params, items, bare }: CustomRead, re
 /** A property of a resource in the catalogue's words; undefined for navigations. */
 export function describeProperty(property: ShapedProperty, resource: Resource): Property | undefined {
   switch (property.kind) {
+    case 'id':
+      return { name: 'id', type: 'string', selectable: true }
     case 'column':
       return {
         ...describeColumn(property.column),

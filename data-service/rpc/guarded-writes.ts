@@ -1,7 +1,8 @@
 import { DomainError } from '../../shared/errors.js'
 import { type Change, reject } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
-import type { Operand, Value } from '../entity/field.js'
+import type { Value } from '../entity/field.js'
+import { idOf, idText, type RowKey } from '../entity/key.js'
 import { writableRows } from '../plan/authorize.js'
 import { assignments } from '../plan/body.js'
 import type { Resource } from '../plan/catalogue.js'
@@ -36,7 +37,7 @@ import { rejectionError, type WriteSteps } from './write-steps.js'
 /** The root that a write changes or deletes. */
 export interface WrittenRoot<Expected extends DeletePlan['expected'] = ExpectedVersions> {
   readonly resource: Resource
-  readonly id: Operand
+  readonly key: RowKey
   /** The rows that the caller may write. */
   readonly scope: RowScope
   /** The versions that the caller sent. */
@@ -49,12 +50,12 @@ export function writtenRoot<Expected extends DeletePlan['expected']>(
   {
     resource,
     writer,
-    id,
+    rowKey,
     expected
-  }: Pick<ParsedUpdate, 'resource' | 'writer' | 'id'> & { readonly expected: Expected },
+  }: Pick<ParsedUpdate, 'resource' | 'writer' | 'rowKey'> & { readonly expected: Expected },
   state: RequiredState
 ): WrittenRoot<Expected> {
-  return { resource, id, expected, state, scope: writableRows(resource, writer) }
+  return { resource, key: rowKey, expected, state, scope: writableRows(resource, writer) }
 }
 
 /**
@@ -62,15 +63,15 @@ export function writtenRoot<Expected extends DeletePlan['expected']>(
  * version, after an UPDATE of the versions that the caller sent has matched no row.
  */
 export async function lockRoot(
-  { resource: { entity }, id, scope, expected }: WrittenRoot,
+  { resource: { entity }, key, scope, expected }: WrittenRoot,
   children: readonly Children[],
   { unit }: WriteSteps
 ): Promise<LockedRow> {
-  const locked = await unit.lock(planLock({ entity, id, scope, children }))
+  const locked = await unit.lock(planLock({ entity, key, scope, children }))
   if (locked === undefined) throw notFound()
   if (isExpected(locked, expected)) return locked
-  if (await unit.update(planUpdate({ entity, id, scope, expected, required: [], values: new Map() }))) {
-    throw new TypeError(`${entity.name} ${String(id)} changed its version under lock`)
+  if (await unit.update(planUpdate({ entity, key, scope, expected, required: [], values: new Map() }))) {
+    throw new TypeError(`${entity.name} ${idText(key)} changed its version under lock`)
   }
   throw stale('stale: the row has another version')
 }
@@ -81,9 +82,9 @@ function isExpected({ version }: StoredRow, expected: ExpectedVersions): boolean
 
 /** Throws `not-found`, `conflict` or `state.invalid` if the UPDATE matches no row. */
 async function updateRoot(root: WrittenRoot, values: ReadonlyMap<Column, Value>, steps: WriteSteps): Promise<void> {
-  const { resource, id, scope, expected, state } = root
+  const { resource, key, scope, expected, state } = root
   const required = requiredConditions(state)
-  const plan = planUpdate({ entity: resource.entity, id, scope, expected, required, values })
+  const plan = planUpdate({ entity: resource.entity, key, scope, expected, required, values })
   if (!(await steps.unit.update(plan))) throw await whyUnmatched(root, steps)
 }
 
@@ -96,21 +97,21 @@ export async function lockToDelete(
   children: readonly Children[],
   steps: WriteSteps
 ): Promise<LockedRow> {
-  const { resource, id, scope, expected, state } = root
+  const { resource, key, scope, expected, state } = root
   const { entity } = resource
-  const locked = await steps.unit.lock(planLock({ entity, id, scope, children }))
+  const locked = await steps.unit.lock(planLock({ entity, key, scope, children }))
   if (locked === undefined) throw notFound()
   const unchanged = expected === 'unconditional' || isExpected(locked, expected)
   if (unchanged && wrongState(state, { resource: entity.name, values: locked.values }) === undefined) return locked
   await deleteRoot(root, steps)
-  throw new TypeError(`${entity.name} ${String(id)} changed its version or state under lock`)
+  throw new TypeError(`${entity.name} ${idText(key)} changed its version or state under lock`)
 }
 
 /** Deletes the row with its children. Throws as the UPDATE does. */
 export async function deleteRoot(root: WrittenRoot<DeletePlan['expected']>, steps: WriteSteps): Promise<void> {
-  const { resource, id, scope, expected, state } = root
+  const { resource, key, scope, expected, state } = root
   const { entity } = resource
-  const plan = planDelete({ entity, id, scope, expected, required: requiredConditions(state) })
+  const plan = planDelete({ entity, key, scope, expected, required: requiredConditions(state) })
   // A table without row versions has no column that a DELETE could compare, and no version of any row is the expected one.
   const isPossible = entity.versionColumn !== undefined || expected === 'unconditional'
   if (!isPossible || !(await steps.unit.delete(plan))) throw await whyUnmatched(root, steps)
@@ -118,11 +119,11 @@ export async function deleteRoot(root: WrittenRoot<DeletePlan['expected']>, step
 
 /** Why no row matched: there is none for this caller, it has another version, or it is in another state. */
 async function whyUnmatched(
-  { resource: { entity }, id, scope, expected, state }: WrittenRoot<DeletePlan['expected']>,
+  { resource: { entity }, key, scope, expected, state }: WrittenRoot<DeletePlan['expected']>,
   { unit }: WriteSteps
 ): Promise<DomainError> {
   if (expected === 'unconditional' && state.required.length === 0) return notFound()
-  const row = await unit.look(planLook({ entity, id, scope }))
+  const row = await unit.look(planLook({ entity, key, scope }))
   if (row === undefined) return notFound()
   if (expected !== 'unconditional' && !isExpected(row, expected)) return stale('stale: the row has another version')
   const wrong = wrongState(state, { resource: entity.name, values: row.values })
@@ -135,13 +136,13 @@ async function whyUnmatched(
  * row.
  */
 export async function requireChildVersion(
-  { children, id, version, row }: GuardedChildRow,
-  rootId: Operand,
+  { children, key, version, row }: GuardedChildRow,
+  rootKey: RowKey,
   { unit }: WriteSteps
 ): Promise<void> {
   if (row.version !== undefined && version.equals(row.version)) return
-  if (await unit.writeChild(planChildUpdate({ children, rootId, id, expected: [version] }, new Map()))) {
-    throw new TypeError(`${children.name} ${String(id)} changed its version under lock`)
+  if (await unit.writeChild(planChildUpdate({ children, rootKey, key, expected: [version] }, new Map()))) {
+    throw new TypeError(`${children.name} ${idText(key)} changed its version under lock`)
   }
   throw stale('stale: the child has another version')
 }
@@ -164,15 +165,16 @@ export async function changeRoot(
   steps: WriteSteps
 ): Promise<void> {
   const { entity } = root.resource
-  await updateRoot(root, new Map([...values, ...assignments(change.set ?? {}, settable(entity.columns))]), steps)
+  await updateRoot(root, new Map([...values, ...assignments(change.set ?? {}, settable(entity))]), steps)
   const changes = Object.entries(change.children ?? {})
   const written = child === undefined ? changes : withChild(changes, child)
-  await writeChildren(entity, { rootId: root.id, changes: written, loaded, child }, steps)
+  await writeChildren(entity, { rootKey: root.key, changes: written, loaded, child }, steps)
   await writeOthers(change, steps)
 }
 
 /** The changes with an update of the guarded child, unless they write it already. */
-function withChild(changes: NamedChanges, { children: { name }, id }: GuardedChildRow): NamedChanges {
+function withChild(changes: NamedChanges, { children: { name }, key }: GuardedChildRow): NamedChanges {
+  const id = idOf(key)
   const { update = [], remove = [], ...others } = changes.find(([one]) => one === name)?.[1] ?? {}
   if (remove.includes(id) || update.some((one) => one.id === id)) return changes
   return [

@@ -1,5 +1,6 @@
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/field.js'
+import { idText, keyOfValues } from '../entity/key.js'
 import type { PlannedReference, Projection, ShapedProperty } from '../plan/plans.js'
 import { propertyName, selectedName } from '../plan/projection.js'
 import type { LoadedRow } from '../plan/stores.js'
@@ -54,6 +55,10 @@ export function valueReader(property: ValueProperty, projection: Projection): Va
     return index
   }
   switch (property.kind) {
+    case 'id': {
+      const parts = property.key.map(({ name }) => at(place(name)))
+      return { read: (values) => compositeIdOf(parts.map((read) => read(values))), encode: valueEncoder('string') }
+    }
     case 'column':
       return { read: at(place(property.column.name)), encode: valueEncoder(property.column.field.type) }
     case 'joined':
@@ -79,7 +84,14 @@ export function cellReader(property: ValueProperty, projection: Projection): Val
 
 function typeOf(property: ValueProperty): FieldType | 'bytes' {
   if (property.kind === 'rowVersion') return 'bytes'
+  if (property.kind === 'id') return 'string'
   return property.kind === 'computed' ? property.computed.type : property.column.field.type
+}
+
+function compositeIdOf(values: readonly Value[]): string {
+  const key = keyOfValues(values)
+  if (key === undefined) throw new TypeError('a part of a key is null')
+  return idText(key)
 }
 
 function at(index: number): (values: readonly Value[]) => Value {

@@ -15,6 +15,7 @@ import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Override, Overrides } from '../entity/operations.js'
+import { idOf, isComposite } from '../entity/key.js'
 import type { Planning } from '../plan/planning.js'
 import type { PagePlan } from '../plan/plans.js'
 import { continuationPageSize, planGet, planList, planLookup, planPage, planCustomRead } from '../plan/plan-reads.js'
@@ -121,8 +122,8 @@ async function lookup(
 ): Promise<LookupResponse> {
   const plan = planLookup(request, { planning, caller })
   const { items, truncated } = await store.lookup(plan, signal)
-  const encodeId = valueEncoder(planning.catalogue.resource(request.resource, caller).id.field.type)
-  const texts = items.map(({ id, name }) => `{"id":${encodeId(id)},"name":${JSON.stringify(String(name))}}`)
+  const encodeId = valueEncoder(isComposite(plan.entity) ? 'string' : plan.entity.key[0].field.type)
+  const texts = items.map(({ key, name }) => `{"id":${encodeId(idOf(key))},"name":${JSON.stringify(String(name))}}`)
   return { json: Buffer.from(`{"items":[${texts.join()}]}`), truncated }
 }
 

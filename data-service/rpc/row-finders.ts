@@ -9,8 +9,10 @@ import type {
   Aggregate
 } from '../entity/action.js'
 import type { Children, Entity } from '../entity/entity.js'
-import type { Column, Operand } from '../entity/field.js'
+import type { Operand, Reference } from '../entity/field.js'
+import type { RowKey } from '../entity/key.js'
 import type { Catalogue } from '../plan/catalogue.js'
+import { keyOfId } from '../plan/keys.js'
 import { allRows } from '../plan/plans.js'
 import type { LockedRow, StoredRow, UnitOfWork } from '../plan/stores.js'
 import { planCountReferencing, planFind, planFindReferencing, planFindByUnique, planLock } from '../plan/plan-writes.js'
@@ -25,7 +27,13 @@ export function findByIdsIn(unit: UnitOfWork, catalogue: Catalogue): FindByIds {
     const found = new Map<Operand, NamedValues>()
     for (let from = 0; from < distinct.length; from += MAX_IDS) {
       const part = distinct.slice(from, from + MAX_IDS)
-      const stored = await unit.find(planFind(entity, children, part))
+      const stored = await unit.find(
+        planFind(
+          entity,
+          children,
+          part.map((id) => keyOfId(id, children ?? entity))
+        )
+      )
       for (const id of part) {
         const row = stored.get(String(id))
         if (row !== undefined) found.set(id, namedValues(row))
@@ -60,7 +68,8 @@ function keyOf(resource: string, id: Operand): string {
 export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue, roots: LockedRoots): GetAggregate {
   return async (resource, id) => {
     const entity = catalogue.entity(resource)
-    const locked = await unit.lock(planLock({ entity, id, scope: allRows, children: primaryChildren(entity) }))
+    const key = keyOfId(id, entity)
+    const locked = await unit.lock(planLock({ entity, key, scope: allRows, children: primaryChildren(entity) }))
     if (locked === undefined) return undefined
     roots.add(resource, id, locked)
     return aggregateOf(locked)
@@ -70,8 +79,8 @@ export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue, roots: Lo
 /** Finds the rows that refer to one row, and locks that row so that no further one can be added. */
 export function findReferencingIn(unit: UnitOfWork, catalogue: Catalogue): FindReferencing {
   return async (resource, property, id) => {
-    const { entity, column } = await lockReferred({ resource, property, id }, unit, catalogue)
-    const plan = planFindReferencing({ entity, children: primaryChildren(entity), column, id, maxRows: MAX_IDS })
+    const referred = await lockReferred({ resource, property, id }, unit, catalogue)
+    const plan = planFindReferencing({ ...referred, children: primaryChildren(referred.entity), maxRows: MAX_IDS })
     const rows = await unit.findReferencing(plan)
     if (rows !== undefined) return rows.map(aggregateOf)
     throw new DomainError('state.invalid', `There are more than ${MAX_IDS} ${resource} with the same ${property}.`)
@@ -81,27 +90,30 @@ export function findReferencingIn(unit: UnitOfWork, catalogue: Catalogue): FindR
 /** Counts the rows that refer to one row, and locks that row so that no further one can be added. */
 export function countReferencingIn(unit: UnitOfWork, catalogue: Catalogue): CountReferencing {
   return async (resource, property, { id, where = {} }) => {
-    const { entity, column } = await lockReferred({ resource, property, id }, unit, catalogue)
-    return unit.countReferencing(planCountReferencing({ entity, column, id, where }))
+    const referred = await lockReferred({ resource, property, id }, unit, catalogue)
+    return unit.countReferencing(planCountReferencing({ ...referred, where }))
   }
 }
 
 /**
- * Locks the row that rows of a resource refer to by a property. Writers of the foreign key wait for this lock; what was
+ * Locks the row that rows of a resource refer to by a property, or by a reference of several columns. Writers of the foreign key wait for this lock; what was
  * committed before it is seen by the statements that follow.
  */
 async function lockReferred(
   of: { readonly resource: string; readonly property: string; readonly id: Operand },
   unit: UnitOfWork,
   catalogue: Catalogue
-): Promise<{ readonly entity: Entity; readonly column: Column }> {
+): Promise<{ readonly entity: Entity; readonly reference: Reference; readonly key: RowKey }> {
   const { resource, property, id } = of
   const entity = catalogue.entity(resource)
-  const reference = entity.references.find(({ via }) => via.name === property)
+  const reference = entity.references.find(({ name, via }) =>
+    via.length === 1 ? via[0].name === property : name === property
+  )
   if (reference === undefined) throw new TypeError(`${resource} has no reference by ${property}`)
   const target = catalogue.entity(reference.to)
-  await unit.lock(planLock({ entity: target, id, scope: allRows, children: [] }))
-  return { entity, column: reference.via }
+  const key = keyOfId(id, target)
+  await unit.lock(planLock({ entity: target, key, scope: allRows, children: [] }))
+  return { entity, reference, key }
 }
 
 /** Finds a row by one of its unique columns. */

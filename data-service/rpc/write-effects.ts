@@ -2,6 +2,7 @@ import { DomainError } from '../../shared/errors.js'
 import type { Change, ChildChanges, NamedValues, NewRoot, RootUpdate } from '../entity/action.js'
 import type { Children, Column, Entity } from '../entity/entity.js'
 import type { Operand, RowVersion } from '../entity/field.js'
+import { idOf, type Keyed, keyOfValues, type RowKey } from '../entity/key.js'
 import type { HookCall } from '../entity/hooks.js'
 import { assignments } from '../plan/body.js'
 import { allRows, type ChildPlan } from '../plan/plans.js'
@@ -14,14 +15,16 @@ import {
   type RandomSource
 } from '../plan/plan-writes.js'
 import type { LockedRow, StoredRow } from '../plan/stores.js'
+import { keyOfId } from '../plan/keys.js'
 import { rejectionError, type WriteSteps } from './write-steps.js'
 
 // What a write does besides the statement of its own row: its children, the rows of other roots that its rules create and
 // change, and the hooks of every row that is written, whichever rule wrote it.
 
 /** A row that was written. */
-export interface WrittenRow extends Pick<HookCall, 'operation' | 'id' | 'via'> {
+export interface WrittenRow extends Pick<HookCall, 'operation' | 'via'> {
   readonly entity: Entity
+  readonly key: RowKey
   readonly action?: string
   /** The row as a rule or `readBefore` has read it. */
   readonly before?: NamedValues | undefined
@@ -37,21 +40,21 @@ export function wantsRowBefore({ hooks }: Entity, write: string): boolean {
 
 /** Runs the hooks of a row, in the order of the entity file. Throws the rejection of a hook. */
 export async function runHooks(
-  { entity, operation, action, id, before, via }: WrittenRow,
+  { entity, operation, action, key, before, via }: WrittenRow,
   steps: WriteSteps
 ): Promise<void> {
   const found = entity.hooks.byWrite.get(action ?? operation)
   if (found === undefined) return
   if (steps.hookDepth >= MAX_DEPTH) throw new TypeError(`hooks of ${entity.name} call each other without an end`)
   steps.hookDepth += 1
-  const stored = operation === 'delete' ? undefined : await steps.unit.look(planLook({ entity, id, scope: allRows }))
+  const stored = operation === 'delete' ? undefined : await steps.unit.look(planLook({ entity, key, scope: allRows }))
   const after = stored && namedRow(stored)
   const { caller, requestId } = steps
-  const call: HookCall = { ...steps.tools, operation, action, id, before, after, via, caller, requestId }
+  const call: HookCall = { ...steps.tools, operation, action, id: idOf(key), before, after, via, caller, requestId }
   for (const hook of found.hooks) {
     if (hook.kind === 'emit') {
       const payload = await hook.payload(call)
-      if (payload !== undefined) await steps.emit(entity, id, { type: hook.event.name, payload })
+      if (payload !== undefined) await steps.emit(entity, key, { type: hook.event.name, payload })
     } else {
       const outcome = (await hook.run(call)) ?? {}
       if ('rejection' in outcome) throw rejectionError(outcome)
@@ -64,7 +67,7 @@ export async function runHooks(
 /** A child whose version the caller sent. */
 export interface GuardedChildRow {
   readonly children: Children
-  readonly id: Operand
+  readonly key: RowKey
   /** The version that the caller sent. */
   readonly version: RowVersion
   readonly row: StoredRow
@@ -73,7 +76,7 @@ export interface GuardedChildRow {
 export async function writeChildren(
   entity: Entity,
   of: {
-    readonly rootId: Operand
+    readonly rootKey: RowKey
     readonly changes: NamedChanges
     readonly loaded: LockedRow['children']
     readonly child: GuardedChildRow | undefined
@@ -102,7 +105,7 @@ export async function writeOthers(
   for (const one of update) updated.push(await updateOther(one, steps))
   for (const one of create) created.push(await insertOther(one, steps))
   for (const one of [...updated, ...created]) await runHooks(one, steps)
-  return created.map(({ id }) => id)
+  return created.map(({ key }) => idOf(key))
 }
 
 async function insertOther(
@@ -114,8 +117,8 @@ async function insertOther(
     const rows = named[one.name]
     return rows === undefined ? [] : [{ children: one, rows: rows.map((row) => assignments(row, one.columns)) }]
   })
-  const id = await steps.insert(entity, { values: assignments(values, entity.columns), children })
-  return { entity, id, operation: 'create', via: 'rule' }
+  const key = await steps.insert(entity, { values: assignments(values, entity.columns), children })
+  return { entity, key, operation: 'create', via: 'rule' }
 }
 
 /** Changes a root that getAggregate has put under lock. The statement compares the version that it was read with. */
@@ -127,12 +130,13 @@ async function updateOther(
   const locked = steps.lockedRoots.take(resource, id)
   const { version, children: loaded } = locked
   if (version === undefined) throw new TypeError(`${resource} have no row version and are not changed with others`)
-  const values = assignments(set, settable(entity.columns))
-  const plan = planUpdate({ entity, id, scope: allRows, expected: [version], required: [], values })
+  const key = keyOfId(id, entity)
+  const values = assignments(set, settable(entity))
+  const plan = planUpdate({ entity, key, scope: allRows, expected: [version], required: [], values })
   if (!(await steps.unit.update(plan))) throw stale(`stale: a write of ${resource} matched no row`)
-  await writeChildren(entity, { rootId: id, changes: Object.entries(children), loaded, child: undefined }, steps)
-  await steps.audit(entity, id, 'update')
-  return { entity, id, operation: 'update', before: namedRow(locked), via: 'rule' }
+  await writeChildren(entity, { rootKey: key, changes: Object.entries(children), loaded, child: undefined }, steps)
+  await steps.audit(entity, key, 'update')
+  return { entity, key, operation: 'update', before: namedRow(locked), via: 'rule' }
 }
 
 export type NamedChanges = readonly (readonly [name: string, changes: ChildChanges])[]
@@ -141,33 +145,44 @@ export type NamedChanges = readonly (readonly [name: string, changes: ChildChang
 function childPlans(
   of: {
     readonly children: Children
-    readonly rootId: Operand
+    readonly rootKey: RowKey
     readonly changes: ChildChanges
     readonly loaded: readonly StoredRow[]
     readonly child: GuardedChildRow | undefined
   },
   random: RandomSource
 ): ChildPlan[] {
-  const { children, rootId, changes, loaded, child } = of
-  const columns = settable(children.columns)
+  const { children, rootKey, changes, loaded, child } = of
+  const columns = settable(children)
   const stored = (id: Operand) => {
-    if (child?.children === children && child.id === id)
-      return { children, rootId, id, expected: [child.version] } as const
-    const found = loaded.find(({ values }) => values.get('id') === id)
+    const key = keyOfId(id, children)
+    if (child?.children === children && idOf(child.key) === id)
+      return { children, rootKey, key, expected: [child.version] } as const
+    const found = loaded.find((row) => childId(children, row) === id)
     if (found === undefined) throw new TypeError(`${children.name} ${String(id)} is not among those loaded`)
     // No UPDATE compares an empty version.
     if (found.version === undefined) throw stale('stale: the child has no version')
-    return { children, rootId, id, expected: [found.version] } as const
+    return { children, rootKey, key, expected: [found.version] } as const
   }
   return [
     ...(changes.remove ?? []).map((id) => planChildDelete(stored(id))),
     ...(changes.update ?? []).map(({ id, set }) => planChildUpdate(stored(id), assignments(set, columns))),
-    ...(changes.insert ?? []).map((row) => planChildInsert({ children, rootId }, assignments(row, columns), random))
+    ...(changes.insert ?? []).map((row) =>
+      planChildInsert({ children, rootKey }, assignments(row, children.columns), random)
+    )
   ]
 }
 
-export function settable(columns: readonly Column[]): Column[] {
-  return columns.filter(({ name }) => name !== 'id')
+/** The id of a loaded child. */
+export function childId({ name, key }: Children, { values }: StoredRow): Operand {
+  const found = keyOfValues(key.map((column) => values.get(column.name)))
+  if (found === undefined) throw new TypeError(`a row of ${name} has no id`)
+  return idOf(found)
+}
+
+/** The columns that a change may set: no write changes the key of a row. */
+export function settable({ key, columns }: Keyed & { readonly columns: readonly Column[] }): Column[] {
+  return columns.filter((column) => !key.includes(column))
 }
 
 export function namedRow({ values }: StoredRow): NamedValues {

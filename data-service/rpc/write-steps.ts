@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { DomainError } from '../../shared/errors.js'
 import { MAX_MEMBERS_BYTES } from '../../shared/rpc-status.js'
 import type { Rejection } from '../entity/action.js'
 import type { Authenticated } from '../entity/caller.js'
 import type { Entity } from '../entity/entity.js'
 import type { JsonObject } from '../entity/event.js'
-import type { Operand } from '../entity/field.js'
+import { idText, type RowKey } from '../entity/key.js'
 import type { Resource } from '../plan/catalogue.js'
 import type { Planning } from '../plan/planning.js'
 import type { UnitOfWork, WriteStore } from '../plan/stores.js'
@@ -91,35 +92,35 @@ export class WriteSteps {
     }
   }
 
-  async audit(entity: Entity, id: Operand, action: string): Promise<void> {
+  async audit(entity: Entity, key: RowKey, action: string): Promise<void> {
     const { issuer, subject } = this.caller
     await this.unit.audit({
       at: this.now,
       subject: Array.from(`${issuer} ${subject}`).slice(0, LONGEST_SUBJECT).join(''),
       resource: entity.name,
-      rowId: String(id),
+      rowId: auditedId(key),
       action,
       requestId: this.requestId
     })
   }
 
-  async insert(entity: Entity, row: Parameters<typeof planInsert>[1]): Promise<Operand> {
-    const id = await this.unit.insert(planInsert(entity, row, this.deps))
-    await this.audit(entity, id, 'create')
-    return id
+  async insert(entity: Entity, row: Parameters<typeof planInsert>[1]): Promise<RowKey> {
+    const key = await this.unit.insert(planInsert(entity, row, this.deps))
+    await this.audit(entity, key, 'create')
+    return key
   }
 
   /** Puts an event of the row into the outbox. */
   async emit(
     entity: Entity,
-    id: Operand,
+    key: RowKey,
     { type, payload }: { readonly type: string; readonly payload: JsonObject }
   ): Promise<void> {
     await this.unit.emit({
       id: this.deps.newGuid(),
       type,
       resource: entity.name,
-      rowId: String(id),
+      rowId: idText(key),
       payload: JSON.stringify(payload),
       occurredAt: this.now,
       requestId: this.requestId
@@ -127,21 +128,33 @@ export class WriteSteps {
   }
 
   /** The response with the row as it is now, in the form that a read of it has. */
-  async answer(resource: Resource, id: Operand, ignored: readonly string[]): Promise<WriteResponse> {
-    const plan = planWritten(resource, id)
+  async answer(resource: Resource, key: RowKey, ignored: readonly string[]): Promise<WriteResponse> {
+    const plan = planWritten(resource, key)
     const row = await this.unit.get(plan)
     if (row === undefined) throw new TypeError('a row that was just written is gone')
     const { json, rowVersion = Buffer.alloc(0) } = recordEncoder(plan)(row)
-    return { json, rowVersion, id: String(id), ignored, location: '' }
+    return { json, rowVersion, id: idText(key), ignored, location: '' }
   }
 
   /** The response with several rows in this order. Its `id` is a JSON array of their ids. */
-  async answerAll(resource: Resource, ids: readonly Operand[], ignored: readonly string[]): Promise<WriteResponse> {
+  async answerAll(resource: Resource, keys: readonly RowKey[], ignored: readonly string[]): Promise<WriteResponse> {
     const records: Buffer[] = []
-    for (const id of ids) records.push((await this.answer(resource, id, [])).json)
+    for (const key of keys) records.push((await this.answer(resource, key, [])).json)
     const json = Buffer.from(`[${records.map((one) => one.toString('utf8')).join()}]`)
-    return { json, rowVersion: Buffer.alloc(0), id: JSON.stringify(ids.map(String)), ignored, location: '' }
+    return { json, rowVersion: Buffer.alloc(0), id: JSON.stringify(keys.map(idText)), ignored, location: '' }
   }
+}
+
+/** Characters that fit into the column of the audit entry. */
+const LONGEST_ROW_ID = 64
+
+/** The text of the id. A longer one is cut, and ends in a hash of the whole, so that it can still be searched for. */
+function auditedId(key: RowKey): string {
+  const id = idText(key)
+  const characters = Array.from(id)
+  if (characters.length <= LONGEST_ROW_ID) return id
+  const hash = createHash('sha256').update(id).digest('base64url')
+  return `${characters.slice(0, LONGEST_ROW_ID - hash.length - 1).join('')}~${hash}`
 }
 
 /** Letters and digits that are not easily confused (Crockford's base32). */

@@ -13,10 +13,12 @@ import { type ActionOfRow, type NamedValues, reject } from '../entity/action.js'
 import type { CallContext } from '../entity/caller.js'
 import type { Preparation } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
-import type { Operand, Value } from '../entity/field.js'
+import type { Value } from '../entity/field.js'
+import { idText, type RowKey } from '../entity/key.js'
 import { claimedOwner } from '../plan/authorize.js'
 import { assignments, namedValues } from '../plan/body.js'
-import type { Resource } from '../plan/catalogue.js'
+import { isChangeable, type Resource } from '../plan/catalogue.js'
+import { keyOfId } from '../plan/keys.js'
 import type { LockedRow } from '../plan/stores.js'
 import {
   parseAct,
@@ -43,7 +45,7 @@ import {
 } from './guarded-writes.js'
 import { idempotentWrite } from './idempotent-write.js'
 import { primaryChildren } from './row-finders.js'
-import { type GuardedChildRow, namedRow, runHooks, wantsRowBefore, writeOthers } from './write-effects.js'
+import { childId, type GuardedChildRow, namedRow, runHooks, wantsRowBefore, writeOthers } from './write-effects.js'
 import { rejectionError, WriteSteps, type WriteDeps } from './write-steps.js'
 
 export async function create(
@@ -58,13 +60,18 @@ export async function create(
     method: 'POST',
     path: `/${resource.entity.name}`,
     work: async (steps) => {
-      const id = await insert(parsed, 'request', steps)
-      const location = `${request.linkBase}/${resource.entity.name}/${encodeURIComponent(String(id))}`
-      return { ...(await steps.answer(resource, id, ignored)), location }
+      const key = await insert(parsed, 'request', steps)
+      const location = `${request.linkBase}${pathOf(resource, key)}`
+      return { ...(await steps.answer(resource, key, ignored)), location }
     }
   })
   const { json, rowVersion, id, replayed, location } = answer
   return { record: { json, rowVersion }, id, ignoredMembers: [...answer.ignored], replayed, location }
+}
+
+/** The path of a row, with its id percent-encoded as `Location` needs it. A comma is no delimiter of a path segment. */
+function pathOf({ entity: { name } }: Resource, key: RowKey): string {
+  return `/${name}/${encodeURIComponent(idText(key)).replaceAll('%2C', ',')}`
 }
 
 /** Creates the rows of a batch one after the other. The first that cannot be created undoes all of them. */
@@ -80,12 +87,12 @@ export async function createBatch(
     method: 'POST',
     path: `/${resource.entity.name}/batch`,
     work: async (steps) => {
-      const ids: Operand[] = []
+      const keys: RowKey[] = []
       for (const [index, row] of parsed.rows.entries()) {
         const inserted = insert({ ...row, resource, writer }, 'batch', steps)
-        ids.push(await inserted.catch((error: unknown) => throwAt(index, error)))
+        keys.push(await inserted.catch((error: unknown) => throwAt(index, error)))
       }
-      return steps.answerAll(resource, ids, ignored)
+      return steps.answerAll(resource, keys, ignored)
     }
   })
   // JSON is the one text in which ids of every type are kept with the response.
@@ -107,7 +114,7 @@ async function insert(
   parsed: ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'>,
   via: 'request' | 'batch',
   steps: WriteSteps
-): Promise<Operand> {
+): Promise<RowKey> {
   const { entity } = parsed.resource
   const values = ownedValues(parsed)
   const prepared = await prepare(parsed, values, steps)
@@ -117,10 +124,10 @@ async function insert(
     return rows.length === 0 ? [] : [{ children: one, rows }]
   })
   const all = new Map([...values, ...assignments(prepared.values ?? {}, entity.columns)])
-  const id = await steps.insert(entity, { values: all, children })
+  const key = await steps.insert(entity, { values: all, children })
   await writeOthers(prepared, steps)
-  await runHooks({ entity, operation: 'create', id, via }, steps)
-  return id
+  await runHooks({ entity, operation: 'create', key, via }, steps)
+  return key
 }
 
 /** The values together with the owner that the caller's claim gives the row. */
@@ -156,15 +163,15 @@ export async function update(
   request: UpdateRequest__Output
 ): Promise<UpdateResponse> {
   const parsed = parseUpdate(request, { planning: deps.planning, caller: context.caller })
-  const { resource, id, ignored } = parsed
+  const { resource, rowKey: key, ignored } = parsed
   const answer = await idempotentWrite({ deps, context }, parsed, {
     method: request.mergePatch ? 'PATCH' : 'PUT',
-    path: `/${resource.entity.name}/${String(id)}`,
+    path: `/${resource.entity.name}/${idText(key)}`,
     work: async (steps) => {
       const before = await updateRow(parsed, steps)
-      await steps.audit(resource.entity, id, 'update')
-      await runHooks({ entity: resource.entity, operation: 'update', id, before, via: 'request' }, steps)
-      return steps.answer(resource, id, ignored)
+      await steps.audit(resource.entity, key, 'update')
+      await runHooks({ entity: resource.entity, operation: 'update', key, before, via: 'request' }, steps)
+      return steps.answer(resource, key, ignored)
     }
   })
   const { json, rowVersion, replayed } = answer
@@ -199,7 +206,7 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Named
  * keep them, and the rule judges the row as it will be.
  */
 function settableMembers({ entity }: Resource, { values }: LockedRow): NamedValues {
-  const columns = entity.columns.filter(({ name, field }) => name !== 'id' && field.writability === 'always')
+  const columns = entity.columns.filter(isChangeable)
   return Object.fromEntries(columns.map(({ name }) => [name, values.get(name) ?? null]))
 }
 
@@ -209,12 +216,12 @@ export async function remove(
   request: DeleteRequest__Output
 ): Promise<DeleteResponse> {
   const parsed = parseDelete(request, { planning: deps.planning, caller })
-  const { resource, writer, id, expected } = parsed
+  const { resource, writer, rowKey: key, expected } = parsed
   const deleting = deps.store.transaction(signal, async (unit) => {
     const steps = new WriteSteps(unit, deps, { caller: writer.caller, requestId })
     const before = await deleteRow(parsed, steps)
-    await steps.audit(resource.entity, id, 'delete')
-    await runHooks({ entity: resource.entity, operation: 'delete', id, before, via: 'request' }, steps)
+    await steps.audit(resource.entity, key, 'delete')
+    await runHooks({ entity: resource.entity, operation: 'delete', key, before, via: 'request' }, steps)
   })
   await guardConflicts(expected !== 'unconditional', deleting)
   return {}
@@ -240,16 +247,16 @@ async function deleteRow(parsed: ParsedDelete, steps: WriteSteps): Promise<Named
 
 export async function act(deps: WriteDeps, context: CallContext, request: ActRequest__Output): Promise<ActResponse> {
   const parsed = parseAct(request, { planning: deps.planning, caller: context.caller })
-  const { resource, id, action, ignored } = parsed
+  const { resource, rowKey: key, action, ignored } = parsed
   const answer = await idempotentWrite({ deps, context }, parsed, {
     method: 'PUT',
-    path: `/${resource.entity.name}/${String(id)}/${action.name}`,
+    path: `/${resource.entity.name}/${idText(key)}/${action.name}`,
     work: async (steps) => {
       const before = await runAction(parsed, steps)
-      await steps.audit(resource.entity, id, action.name)
+      await steps.audit(resource.entity, key, action.name)
       const { entity } = resource
-      await runHooks({ entity, operation: 'action', action: action.name, id, before, via: 'request' }, steps)
-      return steps.answer(resource, id, ignored)
+      await runHooks({ entity, operation: 'action', action: action.name, key, before, via: 'request' }, steps)
+      return steps.answer(resource, key, ignored)
     }
   })
   const { json, rowVersion, replayed } = answer
@@ -279,7 +286,7 @@ async function runOnRow(
   const needed = new Set([...loads, ...(guardedChild === undefined ? [] : [guardedChild.children])])
   const locked = await lockRoot(root, [...needed], steps)
   const child = guardedChildOf(parsed, locked)
-  if (child !== undefined) await requireChildVersion(child, root.id, steps)
+  if (child !== undefined) await requireChildVersion(child, root.key, steps)
   const wrong = wrongState(action, { resource: resource.entity.name, values: locked.values })
   if (wrong !== undefined) throw rejectionError(reject.state(wrong))
   const outcome = await change({
@@ -304,9 +311,9 @@ function guardedChildOf({ action, values, childVersion }: ParsedAct, locked: Loc
   if (guardedChild === undefined || childVersion === undefined) return undefined
   const { idMember, children } = guardedChild
   const id = namedValues(values)[idMember]
-  const row = locked.children.get(children.name)?.find((one) => one.values.get('id') === id)
+  const row = locked.children.get(children.name)?.find((one) => childId(children, one) === id)
   if (row === undefined || id === undefined || id === null || typeof id === 'object') {
     throw rejectionError(reject.input(`/${idMember}`, `${idMember} is none of ${children.name}.`))
   }
-  return { children, id, version: childVersion, row }
+  return { children, key: keyOfId(id, children), version: childVersion, row }
 }

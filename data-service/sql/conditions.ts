@@ -1,5 +1,6 @@
 import { fn, literal, Op, where, type WhereOptions } from 'sequelize'
-import type { Operand } from '../entity/field.js'
+import type { Column, KeyColumns, Operand } from '../entity/field.js'
+import type { RowKey } from '../entity/key.js'
 import { type Comparison, OPERATORS } from '../entity/operators.js'
 import { type Join, type Path, stepsOf } from '../plan/plans.js'
 import type { SqlDialect, TextMatch } from './engines/engine.js'
@@ -7,16 +8,63 @@ import { type BoundValue, type BoundValues, type Expression, quoted } from './en
 
 /** A condition of a statement: a comparison, or several conditions joined by OR or by AND. */
 export type RowCondition =
-  ColumnComparison | { readonly anyOf: readonly RowCondition[] } | { readonly allOf: readonly RowCondition[] }
+  | ColumnComparison
+  | KeyListComparison
+  | { readonly anyOf: readonly RowCondition[] }
+  | { readonly allOf: readonly RowCondition[] }
 
 /**
- * A comparison: that of a plan, or one of keyset.ts. Unlike `isEmpty`, `isNull` and `isNotNull` treat an empty string as
- * a value. `lessThanNull` and `never` are true for no row.
+ * A comparison: that of a plan, or one of this folder. Unlike `isEmpty`, `isNull` and `isNotNull` treat an empty string as
+ * a value. `lessThanNull` and `never` are true for no row. `isKey`, `refersTo` and their lists are those of keys and of
+ * foreign keys. They differ from `equals` and `in` for texts alone: a key is the operand character by character, a foreign
+ * key refers to what the database takes for equal, and a list finds at least the rows of the operands.
  */
 export interface ColumnComparison {
   readonly path: Path
-  readonly comparison: Comparison | 'isNull' | 'isNotNull' | 'lessThanNull' | 'never'
+  readonly comparison: Comparison | KeyComparison | 'isNull' | 'isNotNull' | 'lessThanNull' | 'never'
   readonly operands: readonly Operand[]
+}
+
+type KeyComparison = 'isKey' | 'isKeyIn' | 'refersTo' | 'refersToIn'
+
+/** Rows whose columns are one of a list of composite keys; of texts as `ColumnComparison` says. */
+interface KeyListComparison {
+  readonly paths: readonly [Path, Path, ...Path[]]
+  readonly comparison: 'isKeyIn' | 'refersToIn'
+  /** The values of all keys, one key after the other. */
+  readonly operands: readonly Operand[]
+}
+
+/** The row with this key. */
+export function keyIs(columns: KeyColumns, key: RowKey): RowCondition[] {
+  return columns.map((column, at) => ({ path: ownPath(column), comparison: 'isKey', operands: [partOf(key, at)] }))
+}
+
+/** The rows whose foreign key refers to the row with this key. */
+export function refersTo(columns: KeyColumns, key: RowKey): RowCondition[] {
+  return columns.map((column, at) => ({ path: ownPath(column), comparison: 'refersTo', operands: [partOf(key, at)] }))
+}
+
+/** The rows with one of these keys, or that refer to one of them. */
+export function keyIn(
+  columns: KeyColumns,
+  keys: readonly RowKey[],
+  comparison: 'isKeyIn' | 'refersToIn'
+): RowCondition {
+  const [first, second, ...others] = columns
+  if (second === undefined) return { path: ownPath(first), comparison, operands: keys.map(([value]) => value) }
+  const paths = [ownPath(first), ownPath(second), ...others.map(ownPath)] as const
+  return { paths, comparison, operands: padToPowerOfTwo(keys).flat() }
+}
+
+function ownPath(column: Column): Path {
+  return { through: null, column }
+}
+
+function partOf(key: RowKey, at: number): Operand {
+  const part = key[at]
+  if (part === undefined) throw new TypeError('A key has fewer parts than its columns')
+  return part
 }
 
 /** The SELECT that a text is made for. */
@@ -26,18 +74,24 @@ export interface TextContext {
   readonly root: string
 }
 
+type AnyComparison = ColumnComparison | KeyListComparison
+
+export function pathsOf(comparison: AnyComparison): readonly Path[] {
+  return 'paths' in comparison ? comparison.paths : [comparison.path]
+}
+
 /** The comparisons of all conditions, in the order of the text. */
-export function comparisonsOf(conditions: readonly RowCondition[]): readonly ColumnComparison[] {
+export function comparisonsOf(conditions: readonly RowCondition[]): readonly AnyComparison[] {
   // Most requests have no combined conditions.
   if (conditions.every(isComparison)) return conditions
   return conditions.flatMap((one) => (isComparison(one) ? one : comparisonsOf(partsOf(one))))
 }
 
-function isComparison(condition: RowCondition): condition is ColumnComparison {
+function isComparison(condition: RowCondition): condition is AnyComparison {
   return 'comparison' in condition
 }
 
-function partsOf(combined: Exclude<RowCondition, ColumnComparison>): readonly RowCondition[] {
+function partsOf(combined: Exclude<RowCondition, AnyComparison>): readonly RowCondition[] {
   return 'anyOf' in combined ? combined.anyOf : combined.allOf
 }
 
@@ -49,7 +103,7 @@ export function whereAll(conditions: readonly RowCondition[], context: TextConte
   let next = first
   // Numbered in the order of comparisonsOf.
   const whereOf = (condition: RowCondition): WhereOptions => {
-    if (isComparison(condition)) return whereOne(condition, `f${next++}`, context)
+    if (isComparison(condition)) return whereComparison(condition, `${next++}`, context)
     const parts = partsOf(condition)
     // Sequelize leaves an empty list out, and then every row would match.
     if (parts.length === 0) throw new TypeError('A combined condition has no parts')
@@ -62,11 +116,26 @@ export function whereAll(conditions: readonly RowCondition[], context: TextConte
 export function boundValues(conditions: readonly RowCondition[], dialect: SqlDialect): BoundValues {
   const values: BoundValues = {}
   comparisonsOf(conditions).forEach((condition, index) => {
+    const paths = pathsOf(condition)
     paddedOperands(condition).forEach((operand, position) => {
-      values[`f${index}_${position}`] = boundOperand(operand, condition, dialect)
+      const path = paths[position % paths.length]
+      if (path === undefined) return
+      values[`f${index}_${position}`] = boundOperand(operand, { path, comparison: condition.comparison }, dialect)
+      if (isOfTexts(path, condition)) values[`t${index}_${position}`] = String(operand)
     })
   })
   return values
+}
+
+/** Whether the operand is bound as the plain text too, under `t…`. */
+function isOfTexts({ column, exact }: Path, { comparison }: Pick<AnyComparison, 'comparison'>): boolean {
+  return column.field.type === 'string' && (exact === true || isOfKeys(comparison))
+}
+
+const KEY_COMPARISONS: readonly string[] = ['isKey', 'isKeyIn', 'refersTo', 'refersToIn'] satisfies KeyComparison[]
+
+function isOfKeys(comparison: AnyComparison['comparison']): comparison is KeyComparison {
+  return KEY_COMPARISONS.includes(comparison)
 }
 
 /** A key of the conditions' shape: conditions of the same shape have the same text. */
@@ -76,7 +145,8 @@ export function shapeOf(conditions: readonly RowCondition[]): string {
 
 function shapeOfOne(condition: RowCondition): string {
   if (!isComparison(condition)) return `${'anyOf' in condition ? 'any' : 'all'}(${shapeOf(partsOf(condition))})`
-  return `${pathKey(condition.path)} ${condition.comparison} ${paddedOperands(condition).length}`
+  const keys = pathsOf(condition).map((path) => (path.exact === true ? `${pathKey(path)}=` : pathKey(path)))
+  return `${keys.join()} ${condition.comparison} ${paddedOperands(condition).length}`
 }
 
 export function pathKey({ through, column }: Path): string {
@@ -101,9 +171,101 @@ export function columnNamed(alias: string, column: string): Expression {
 }
 
 /** The expression of a column in sort orders and, with `equal`, in comparisons that do not depend on an order. */
-export function keyOf(path: Path, context: TextContext, use: 'equal' | 'order' = 'order'): Expression {
+function keyOf(path: Path, context: TextContext, use: 'equal' | 'order' = 'order'): Expression {
   const keyFunction = context.dialect.keyFunction(path.column.field.type, use)
   return keyFunction === undefined ? columnOf(path, context) : fn(keyFunction, columnOf(path, context))
+}
+
+/** The expressions by which rows are sorted: a text of a key is sorted by its exact characters where its sort keys are equal. */
+export function sortExpressions(path: Path, context: TextContext): readonly Expression[] {
+  const key = keyOf(path, context)
+  return isExactOrder(path, context) ? [key, literal(exactText(path, context))] : [key]
+}
+
+/** A column that is compared by itself, and not by a function of it, has no equal values in a key: the database sees to it. */
+function isExactOrder({ exact, column }: Path, { dialect }: TextContext): boolean {
+  return exact === true && dialect.keyFunction(column.field.type, 'order') !== undefined
+}
+
+function exactText(path: Path, context: TextContext): string {
+  return `${quotedColumn(path, context)} COLLATE BINARY`
+}
+
+/** The column as the text of a statement has it. */
+function quotedColumn({ through, column }: Path, { root }: TextContext): string {
+  return `${quoted(through === null ? root : joinAlias(through))}.${quoted(column.column)}`
+}
+
+function whereComparison(condition: AnyComparison, number: string, context: TextContext): WhereOptions {
+  if ('paths' in condition) return whereTuples(condition, number, context)
+  const { path, comparison } = condition
+  if (path.column.field.type === 'string' && isOfKeys(comparison)) {
+    return whereKeyText({ path, comparison, operands: condition.operands }, number, context)
+  }
+  const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
+  if (isExactOrder(path, context) && (sql?.kind === 'equal' || sql?.kind === 'order')) {
+    const left = `(${sqlOfKey(path, context)}, ${exactText(path, context)})`
+    const symbol = sql.kind === 'order' ? ORDERS[sql.symbol] : Op.eq
+    return where(literal(left), symbol, literal(`($f${number}_0, $t${number}_0)`))
+  }
+  return whereOne(condition, `f${number}`, context)
+}
+
+/** The column in the form in which it is compared, as text. */
+function sqlOfKey(path: Path, context: TextContext): string {
+  const keyFunction = context.dialect.keyFunction(path.column.field.type, 'equal')
+  const column = quotedColumn(path, context)
+  return keyFunction === undefined ? column : `${keyFunction}(${column})`
+}
+
+/** Texts of keys and of foreign keys: as they are, and in the form in which the column is sorted where its index has that. */
+function whereKeyText(
+  { path, comparison, operands }: ColumnComparison & { readonly comparison: KeyComparison },
+  number: string,
+  context: TextContext
+): WhereOptions {
+  const column = quotedColumn(path, context)
+  if (comparison === 'isKey') return literalCondition(context.dialect.isExactly(column, `$t${number}_0`))
+  const list = (prefix: 'f' | 't'): string =>
+    paddedOperands({ path, comparison, operands })
+      .map((_, position) => `$${prefix}${number}_${position}`)
+      .join(', ') || 'NULL'
+  const plain = `${column} IN (${list('t')})`
+  const sorted = sqlOfKey(path, context)
+  return literalCondition(
+    comparison === 'isKeyIn' || sorted === column ? plain : `${sorted} IN (${list('f')}) AND ${plain}`
+  )
+}
+
+function whereTuples(
+  { paths, comparison, operands }: KeyListComparison,
+  number: string,
+  context: TextContext
+): WhereOptions {
+  const hasTexts = paths.some(({ column }) => column.field.type === 'string')
+  const tuples = (isPlain: boolean): string => {
+    const columns = paths.map((path) => (isPlain ? quotedColumn(path, context) : sqlOfKey(path, context)))
+    const names = operands.map((_, position): string => {
+      const { field } = paths[position % paths.length]?.column ?? {}
+      if (field === undefined) throw new TypeError('A key has no column')
+      return isPlain && field.type === 'string'
+        ? `$t${number}_${position}`
+        : context.dialect.operand(`f${number}_${position}`, field)
+    })
+    const rows = Array.from({ length: names.length / paths.length }, (_, row) =>
+      names.slice(row * paths.length, (row + 1) * paths.length)
+    )
+    return `(${rows.length === 0 ? 'NULL' : context.dialect.isOneOfTuples(columns, rows)})`
+  }
+  const isSorted =
+    hasTexts &&
+    comparison === 'refersToIn' &&
+    paths.some((path) => sqlOfKey(path, context) !== quotedColumn(path, context))
+  return literalCondition(isSorted ? `${tuples(false)} AND ${tuples(true)}` : tuples(true))
+}
+
+function literalCondition(text: string): WhereOptions {
+  return literal(`(${text})`)
 }
 
 /** The symbols of operators as Sequelize's generator takes them. */
@@ -124,6 +286,12 @@ function whereOne(condition: ColumnComparison, name: string, context: TextContex
       return where(key, Op.lt, literal('NULL'))
     case 'never':
       return where(fn('LENGTH', columnOf(path, context)), Op.lt, literal('0'))
+    case 'isKey':
+    case 'refersTo':
+      return where(key, Op.eq, literal(operands.join()))
+    case 'isKeyIn':
+    case 'refersToIn':
+      return where(key, Op.in, literal(`(${operands.join(', ') || 'NULL'})`))
     default: {
       const compared = whereCompared(comparison, { path, key, operands }, context)
       return isNegated(comparison) ? orNull(compared, path, key) : compared
@@ -201,16 +369,24 @@ function isNotNull(key: Expression): WhereOptions {
   return where(key, Op.not, literal('NULL'))
 }
 
-function boundOperand(operand: Operand, { path, comparison }: ColumnComparison, dialect: SqlDialect): BoundValue {
+function boundOperand(
+  operand: Operand,
+  { path, comparison }: Pick<ColumnComparison, 'path' | 'comparison'>,
+  dialect: SqlDialect
+): BoundValue {
   const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
   return sql?.kind === 'match' && path.column.field.type !== 'set'
     ? dialect.bindMatch(String(operand), sql.match)
     : dialect.bind(operand, path.column.field)
 }
 
-/** The operands of a condition; lists are padded. */
-function paddedOperands({ comparison, operands }: ColumnComparison): readonly Operand[] {
-  const isList = isOperator(comparison) && OPERATORS[comparison].operands === 'list'
+/** The operands of a condition; lists are padded. Those of composite keys have been, by whole keys. */
+function paddedOperands(condition: AnyComparison): readonly Operand[] {
+  const { comparison, operands } = condition
+  if ('paths' in condition) return operands
+  const isList = isOperator(comparison)
+    ? OPERATORS[comparison].operands === 'list'
+    : comparison === 'isKeyIn' || comparison === 'refersToIn'
   return isList ? padToPowerOfTwo(operands) : operands
 }
 

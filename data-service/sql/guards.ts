@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Column, Entity } from '../entity/entity.js'
 import type { Operand, Value } from '../entity/field.js'
+import { keyOfValues, type RowKey } from '../entity/key.js'
 import { padToPowerOfTwo } from './conditions.js'
 import type { SqlDialect } from './engines/engine.js'
 import { type BoundValues, statementText } from './engines/statement.js'
@@ -19,8 +20,8 @@ type Hold = 'shared' | 'exclusive'
 
 interface GuardOptions {
   readonly dialect: SqlDialect
-  /** The table of a resource's rows. */
-  readonly tableOf: (resource: string) => string
+  /** The resource of this name. */
+  readonly entityNamed: (resource: string) => Entity
 }
 
 /**
@@ -33,24 +34,24 @@ interface GuardOptions {
 export class Guards {
   readonly #transaction: TransactionAttempt
   readonly #dialect: SqlDialect
-  readonly #tableOf: (resource: string) => string
+  readonly #entityNamed: (resource: string) => Entity
   readonly #wanted = new Map<string, Hold>()
   readonly #held = new Map<string, Hold>()
 
-  constructor(transaction: TransactionAttempt, { dialect, tableOf }: GuardOptions) {
+  constructor(transaction: TransactionAttempt, { dialect, entityNamed }: GuardOptions) {
     this.#transaction = transaction
     this.#dialect = dialect
-    this.#tableOf = tableOf
+    this.#entityNamed = entityNamed
   }
 
   /** A row that is read and must not change. Other transactions may read it too. */
-  shareRow(table: string, id: Operand): void {
-    this.#want([table, id], 'shared')
+  shareRow(rows: GuardedRows, key: RowKey): void {
+    this.#want(rowKey(rows, key), 'shared')
   }
 
-  /** A row that is changed or locked exclusively, or an id without a row that must not get one. */
-  excludeRow(table: string, id: Operand): void {
-    this.#want([table, id], 'exclusive')
+  /** A row that is changed or locked exclusively, or a key without a row that must not get one. */
+  excludeRow(rows: GuardedRows, key: RowKey): void {
+    this.#want(rowKey(rows, key), 'exclusive')
   }
 
   /** A value of a unique column that no row has and no row must get. */
@@ -59,13 +60,19 @@ export class Guards {
   }
 
   /** Written columns: other transactions may look for their values, or count the rows that refer to one row. */
-  shareWritten({ table, columns: [id], references }: Entity, values: ReadonlyMap<Column, Value>): void {
-    for (const [column, value] of values) {
+  shareWritten(
+    entity: Entity,
+    { written, key }: { readonly written: ReadonlyMap<Column, Value>; readonly key?: RowKey }
+  ): void {
+    const { table, references } = entity
+    if (key !== undefined) this.shareRow(entity, key)
+    for (const [column, value] of written) {
       if (typeof value === 'object') continue
-      if (column.column === id?.column) this.shareRow(table, value)
-      else if (column.field.unique) this.#want(valueKey(table, column, value), 'shared')
-      const reference = references.find(({ via }) => via.column === column.column)
-      if (reference !== undefined) this.shareRow(this.#tableOf(reference.to), value)
+      if (column.field.unique) this.#want(valueKey(table, column, value), 'shared')
+    }
+    for (const { to, via } of references) {
+      const referred = keyOfValues(via.map((column) => written.get(column)))
+      if (referred !== undefined) this.shareRow(this.#entityNamed(to), referred)
     }
   }
 
@@ -105,6 +112,13 @@ export class Guards {
     const known = this.#held.get(key) ?? this.#wanted.get(key)
     if (known !== 'exclusive' && known !== hold) this.#wanted.set(key, hold)
   }
+}
+
+/** A table whose rows are guarded by their key. */
+type GuardedRows = Pick<Entity, 'table' | 'key'>
+
+function rowKey({ table, key: columns }: GuardedRows, key: RowKey): readonly unknown[] {
+  return [table, ...key.map((part, at) => (columns[at]?.field.type === 'string' ? '' : part))]
 }
 
 /** Texts with different bytes can be equal in the column's collation, so all texts of a column share one key. */

@@ -5,8 +5,19 @@ import type { LoadedRow, PageResult } from '../plan/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
 import type { ReadSession } from './engines/engine.js'
 import { anyOfRanges, type Ranges, rangesBehind, reversed, sortKeyOf } from './keyset.js'
-import { loadChildren, loadReferenced, own, type Selection, selectionOf, type Source, valueAt } from './navigations.js'
-import { idColumn } from './statements.js'
+import { idText, type RowKey } from '../entity/key.js'
+import {
+  keyReader,
+  loadChildren,
+  loadReferenced,
+  mapKey,
+  own,
+  referencePaths,
+  type Selection,
+  selectionOf,
+  type Source,
+  valueAt
+} from './navigations.js'
 
 /** The common part of the plans of list, page and get. */
 export interface RowsPlan {
@@ -46,7 +57,8 @@ export class LoadedPage {
   static async load(session: ReadSession, source: Source, of: { plan: RowsPlan; cut: Cut }): Promise<LoadedPage> {
     const { plan, cut } = of
     const { sort, ranges = [], limit, offset } = cut
-    const needed = [...plan.references.map(({ reference }) => own(reference.via)), ...sort.map(({ path }) => path)]
+    const references = plan.references.flatMap(({ reference, target }) => referencePaths(reference, target))
+    const needed = [...references, ...sort.map(({ path }) => path)]
     const selection = selectionOf(plan.entity, plan.projection, needed)
     const { statements, dialect } = source
     const shape = {
@@ -95,10 +107,11 @@ export class LoadedPage {
 
   async loadReferences(session: ReadSession, source: Source): Promise<void> {
     for (const planned of this.#plan.references) {
-      const keyOf = valueAt(this.#selection, own(planned.reference.via))
+      const { reference, target } = planned
+      const keyOf = keyReader(this.#selection, referencePaths(reference, target))
       const found = await loadReferenced(session, source, { planned, keys: this.#rows.map(keyOf) })
-      this.#references.set(planned.reference.name, (row) => {
-        const values = found.get(String(keyOf(row)))
+      this.#references.set(reference.name, (row) => {
+        const values = foundBy(found, keyOf(row))
         return values === undefined ? null : { values, references: NONE, children: NONE }
       })
     }
@@ -106,11 +119,11 @@ export class LoadedPage {
 
   async loadChildren(session: ReadSession, source: Source, which: readonly PlannedChildren[]): Promise<void> {
     const { entity } = this.#plan
-    const keyOf = valueAt(this.#selection, own(idColumn(entity)))
+    const keyOf = keyReader(this.#selection, mapKey(entity.key, own))
     const keys = this.#rows.map(keyOf)
     for (const planned of which) {
       const found = await loadChildren(session, source, { owner: entity, planned, keys })
-      this.#children.set(planned.children.name, (row) => found.get(String(keyOf(row))) ?? [])
+      this.#children.set(planned.children.name, (row) => foundBy(found, keyOf(row)) ?? [])
     }
   }
 
@@ -121,6 +134,10 @@ export class LoadedPage {
       children: foundFor(row, this.#children)
     }))
   }
+}
+
+function foundBy<Found>(found: ReadonlyMap<string, Found>, key: RowKey | undefined): Found | undefined {
+  return key === undefined ? undefined : found.get(idText(key))
 }
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>()
@@ -167,7 +184,7 @@ async function readAtOffset({ sort, limit }: PagePlan, offset: number, read: Rea
  * has a neighbour in the direction from which it was reached, and only otherwise a further statement has to look for one.
  */
 async function readAtCursor(
-  { sort, limit }: PagePlan,
+  { entity, sort, limit }: PagePlan,
   { kind, position }: Exclude<PagePlan['start'], { kind: 'offset' }>,
   read: ReadRows
 ): Promise<FoundPage> {
@@ -176,7 +193,12 @@ async function readAtCursor(
   const through = (order: readonly SortKey[], keys: Position['keys'], wanted: number): Promise<LoadedPage> =>
     read({ sort: order, ranges: rangesBehind(order, { keys, through: true }), limit: wanted })
   const found = await through(ahead, position.keys, limit + 2)
-  const isThere = !position.includesRow && found.keysAt(0, sort)?.at(-1) === position.keys.at(-1)
+  const isOfKey = ({ path }: SortKey): boolean => path.through === null && entity.key.includes(path.column)
+  const head = found.keysAt(0, sort)
+  const isThere =
+    !position.includesRow &&
+    head !== undefined &&
+    sort.every((one, at) => !isOfKey(one) || head[at] === position.keys[at])
   const others = isThere ? found.slice(1, found.length) : found
   const rows = others.slice(0, limit)
   const first = rows.keysAt(0, sort)

@@ -1,14 +1,16 @@
 import type { Entity, StoreName } from '../entity/entity.js'
 import type { Value } from '../entity/field.js'
+import { keyOfValues } from '../entity/key.js'
 import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan, StatementPlan } from '../plan/plans.js'
 import type { ExportBatch, ListResult, LoadedRow, LookupResult, PageResult, ReadStore } from '../plan/stores.js'
-import { boundValues, type RowCondition } from './conditions.js'
+import { keyOrder, sortPath, totalOrder } from '../plan/catalogue.js'
+import { boundValues, keyIs, type RowCondition } from './conditions.js'
 import type { Database, Reader, ReadSession } from './engines/engine.js'
 import { exportRows } from './exports.js'
 import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
 import { own, scopeConditions, type Source } from './navigations.js'
 import { ownSelect, ownValues, withinLimit } from './own-statements.js'
-import { idColumn, RowModels, Statements } from './statements.js'
+import { RowModels, Statements } from './statements.js'
 
 interface Databases {
   readonly primary: Database
@@ -45,7 +47,7 @@ export class SqlReadStore implements ReadStore {
   }
 
   async list(plan: ListPlan, signal: AbortSignal): Promise<ListResult> {
-    const sort = [{ path: own(idColumn(plan.entity)), descending: false }]
+    const sort = keyOrder(plan.entity)
     const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
     const { page, truncated } = await this.#load(plan, signal, async (session) => {
       const found = await LoadedPage.load(session, this.#primary, {
@@ -68,8 +70,7 @@ export class SqlReadStore implements ReadStore {
   }
 
   async get(plan: GetPlan, signal: AbortSignal): Promise<LoadedRow | undefined> {
-    const byId = { path: own(idColumn(plan.entity)), comparison: 'equals', operands: [plan.id] } as const
-    const cut = { conditions: [byId, ...scopeConditions(plan.scope)], sort: [] }
+    const cut = { conditions: [...keyIs(plan.entity.key, plan.key), ...scopeConditions(plan.scope)], sort: [] }
     const { page } = await this.#load(plan, signal, async (session) => ({
       page: await LoadedPage.load(session, this.#primary, { plan, cut })
     }))
@@ -79,22 +80,25 @@ export class SqlReadStore implements ReadStore {
   async lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult> {
     const { statements, dialect, reader } = this.#primary
     const { entity, limit } = plan
-    const id = own(idColumn(entity))
-    // If the label of an entity is its id, the id is selected once.
-    const named = entity.label === id.column ? [id] : [own(entity.label), id]
+    const sort = totalOrder([{ path: sortPath(own(entity.label), entity), descending: false }], entity)
+    // A label that is a part of the key is selected once.
+    const named = [entity.label, ...entity.key.filter((column) => column !== entity.label)]
     const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
     const statement = statements.rows({
       entity,
-      selected: named,
+      selected: named.map(own),
       selectedKey: 'lookup',
       conditions,
-      sort: named.map((path) => ({ path, descending: false })),
+      sort,
       cut: 'limit'
     })
     const rows = await reader.read(signal, (session) =>
       session.run(statement, { ...boundValues(conditions, dialect), limit: BigInt(limit + 1) })
     )
-    const items = rows.slice(0, limit).map((row) => ({ id: row.at(-1) ?? null, name: row[0] ?? null }))
+    const items = rows.slice(0, limit).flatMap((row) => {
+      const key = keyOfValues(entity.key.map((column) => row[named.indexOf(column)]))
+      return key === undefined ? [] : [{ key, name: row[0] ?? null }]
+    })
     return { items, truncated: rows.length > limit }
   }
 

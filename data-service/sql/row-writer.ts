@@ -9,6 +9,7 @@ import {
   columnNamed,
   comparisonsOf,
   padToPowerOfTwo,
+  pathsOf,
   type RowCondition,
   shapeOf,
   whereAll
@@ -183,7 +184,11 @@ export class ChangeTexts {
   }
 
   #where({ of: { table, versionColumn }, conditions, versions }: Match): WhereOptions {
-    if (comparisonsOf(conditions).some(({ path }) => path.through !== null)) {
+    if (
+      comparisonsOf(conditions)
+        .flatMap(pathsOf)
+        .some(({ through }) => through !== null)
+    ) {
       throw new TypeError(`A change of ${table} can be conditioned on its own columns alone`)
     }
     const all = whereAll(conditions, { dialect: this.#dialect, root: table })

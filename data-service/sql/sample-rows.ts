@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { QueryTypes, type Transaction } from 'sequelize'
 import type { Children, Column, Entity, StoreName } from '../entity/entity.js'
-import { decimal, int, type Value } from '../entity/field.js'
+import { decimal, type Value } from '../entity/field.js'
+import { keyMaker } from '../entity/key.js'
 import type { Database } from './engines/engine.js'
 import { type BoundValue, quoted } from './engines/statement.js'
 
@@ -51,7 +52,7 @@ export function sampleDatabase(database: Database, entities: readonly Entity[]):
       sequelize.transaction(async (transaction) => {
         if (bulk.prepare !== undefined) await sequelize.query(bulk.prepare, { transaction })
         for (const { target, rows } of tablesOf(entityNamed(entities, resource), 'primary', aggregates)) {
-          const columns = target.isChild ? target.columns.filter(({ name }) => name !== 'id') : target.columns
+          const columns = target.columns.filter((column) => !target.numbered.includes(column))
           await insertRows(database, { target: { ...target, columns }, rows }, transaction)
         }
       })
@@ -102,7 +103,8 @@ interface Target {
   readonly table: string
   readonly columns: readonly Column[]
   readonly versionColumn: string | undefined
-  readonly isChild: boolean
+  /** Columns of children that the database numbers where many rows are added to others. */
+  readonly numbered: readonly Column[]
 }
 
 /** The tables of an entity in the store with their rows, the root before its children. */
@@ -112,22 +114,34 @@ function tablesOf(
   aggregates: readonly SampleAggregate[]
 ): { readonly target: Target; readonly rows: readonly SampleRow[] }[] {
   const { table, columns, versionColumn } = entity
-  const root = { target: { table, columns, versionColumn, isChild: false }, rows: aggregates.map((one) => one.root) }
+  const root = { target: { table, columns, versionColumn, numbered: [] }, rows: aggregates.map((one) => one.root) }
   const children = entity.children
     .filter((one) => one.store === store)
     .map((one) => ({
       target: childTarget(one),
-      rows: aggregates.flatMap((aggregate) =>
-        (aggregate.children?.[one.name] ?? []).map((row) => ({ ...row, rootId: aggregate.root['id'] ?? null }))
-      )
+      rows: aggregates.flatMap((aggregate) => {
+        const rootKey = entity.key.map(({ name }, at): [string, Value] => [
+          rootProperty(at),
+          aggregate.root[name] ?? null
+        ])
+        return (aggregate.children?.[one.name] ?? []).map((row) => ({ ...row, ...Object.fromEntries(rootKey) }))
+      })
     }))
   return store === 'primary' ? [root, ...children] : children
 }
 
-/** The table of children; a row's root is its property `rootId`. */
-function childTarget({ table, foreignKey, columns, versionColumn }: Children): Target {
-  const rootId = { name: 'rootId', column: foreignKey, field: int() }
-  return { table, columns: [...columns, rootId], versionColumn, isChild: true }
+/** The property of a child's row that holds a part of the key of its root; no property of an entity has such a name. */
+function rootProperty(at: number): string {
+  return at === 0 ? 'rootId' : `rootId ${at}`
+}
+
+/** The table of children. */
+function childTarget(children: Children): Target {
+  const { table, foreignKey, versionColumn } = children
+  const rootKey = foreignKey.map((column, at) => ({ ...column, name: rootProperty(at) }))
+  const own = children.columns.filter(({ column }) => !foreignKey.some((one) => one.column === column))
+  const numbered = children.key.filter((column) => keyMaker(column, children) === 'database')
+  return { table, columns: [...own, ...rootKey], versionColumn, numbered }
 }
 
 /** Inserts rows, many in one statement. If a row lacks a value it throws a TypeError before it sends that statement. */

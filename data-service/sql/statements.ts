@@ -11,19 +11,23 @@ import {
   type ModelStatic,
   Op,
   type Sequelize,
+  where,
   type WhereOptions
 } from 'sequelize'
-import type { Children, Column, Entity, StoreName } from '../entity/entity.js'
+import type { Children, Column, Entity, KeyColumns, StoreName } from '../entity/entity.js'
 import { type Field, int } from '../entity/field.js'
-import { type Path, type SortKey, stepsOf } from '../plan/plans.js'
+import type { Keyed } from '../entity/key.js'
+import { keyOrder } from '../plan/catalogue.js'
+import { type Join, type Path, type SortKey, stepsOf } from '../plan/plans.js'
 import {
   columnNamed,
   columnOf,
   comparisonsOf,
-  keyOf,
   pathKey,
+  pathsOf,
   type RowCondition,
   shapeOf,
+  sortExpressions,
   type TextContext,
   whereAll
 } from './conditions.js'
@@ -33,8 +37,7 @@ import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keys
 
 type RowModel = ModelStatic<Model>
 
-interface Table {
-  readonly table: string
+interface Table extends Keyed {
   readonly columns: readonly Column[]
   readonly versionColumn: string | undefined
 }
@@ -42,18 +45,24 @@ interface Table {
 /** The Sequelize models of one database: those of its entities and of the child tables that live in it. */
 export class RowModels {
   readonly #sequelize: Sequelize
+  readonly #byName: ReadonlyMap<string, Entity>
   readonly #entities = new Map<string, RowModel>()
   readonly #children = new Map<string, RowModel>()
+  readonly #foreignKeys = new Map<BelongsTo, KeyColumns>()
+  readonly #keys = new Map<RowModel, KeyColumns>()
 
   constructor(sequelize: Sequelize, entities: readonly Entity[], store: StoreName) {
     this.#sequelize = sequelize
+    this.#byName = new Map(entities.map((entity) => [entity.name, entity]))
     for (const entity of entities) {
       if (store === 'primary') this.#entities.set(entity.name, this.#define(entity, entity.table))
       for (const children of entity.children) {
-        if (children.store === store) this.#children.set(children.table, this.#defineChildren(children, entity))
+        if (children.store === store) this.#children.set(children.table, this.#defineChildren(children))
       }
     }
-    if (store === 'primary') for (const entity of entities) this.#refer(entity)
+    if (store !== 'primary') return
+    for (const entity of entities) this.#refer(entity)
+    for (const entity of entities.filter(hasTextKey)) this.#referToRoot(entity)
   }
 
   get sequelize(): Sequelize {
@@ -68,13 +77,13 @@ export class RowModels {
     return known(this.#children.get(children.table), children.table)
   }
 
-  /** The joins that these paths need, each once. */
-  joins(entity: Entity, paths: readonly Path[]): readonly JoinShape[] {
+  /** The joins that these paths of a table need, each once. */
+  joins(root: RowModel, paths: readonly Path[]): readonly JoinShape[] {
     const joins: MutableJoin[] = []
     for (const { through } of paths) {
-      let [model, siblings] = [this.of(entity), joins]
+      let [model, siblings] = [root, joins]
       for (const { name } of through === null ? [] : stepsOf(through)) {
-        // #refer makes belongsTo associations and no others.
+        // #belongsTo makes the associations, and no others.
         const association = known(model.associations[name] as BelongsTo | undefined, name)
         let join = siblings.find((one) => one.association === association)
         if (join === undefined) siblings.push((join = { association, joins: [] }))
@@ -84,27 +93,49 @@ export class RowModels {
     return joins
   }
 
-  #define({ columns, versionColumn }: Table, table: string): RowModel {
-    const attributes: ModelAttributes = Object.fromEntries(columns.map((column) => [column.name, attribute(column)]))
+  #define({ key, columns, versionColumn }: Table, table: string): RowModel {
+    const attributes: ModelAttributes = Object.fromEntries(
+      columns.map((column) => [column.name, attribute(column, key)])
+    )
     const rowVersion = versionColumn && { type: DataTypes.BLOB, field: versionColumn, allowNull: false }
     const all = { ...attributes, ...(rowVersion && { rowVersion }) }
     return this.#sequelize.define(table, all, { tableName: table })
   }
 
-  #defineChildren(children: Children, { columns: [id] }: Entity): RowModel {
-    const foreignKey = { ...known(id, 'id'), name: children.foreignKey, column: children.foreignKey }
-    const columns = children.columns.some(({ column }) => column === children.foreignKey)
-      ? children.columns
-      : [...children.columns, foreignKey]
-    return this.#define({ ...children, columns }, children.table)
+  #defineChildren(children: Children): RowModel {
+    const { columns, foreignKey, table } = children
+    const further = foreignKey.filter((one) => !columns.some(({ column }) => column === one.column))
+    return this.#define({ ...children, columns: [...columns, ...further] }, table)
   }
 
   #refer(entity: Entity): void {
     for (const { name, to, via } of entity.references) {
       const target = known(this.#entities.get(to), to)
-      // The migrations make the foreign keys, not Sequelize.
-      this.of(entity).belongsTo(target, { as: name, foreignKey: via.name, targetKey: 'id', constraints: false })
+      this.#belongsTo(this.of(entity), target, { as: name, via })
+      this.#keys.set(target, known(this.#byName.get(to), to).key)
     }
+  }
+
+  /** The root of children, which `ROOT` names: it alone tells how its key is written where theirs only equals it. */
+  #referToRoot(entity: Entity): void {
+    this.#keys.set(this.of(entity), entity.key)
+    for (const children of entity.children.filter(({ store }) => store === 'primary')) {
+      this.#belongsTo(this.ofChildren(children), this.of(entity), { as: ROOT, via: children.foreignKey })
+    }
+  }
+
+  #belongsTo(from: RowModel, target: RowModel, { as, via }: { readonly as: string; readonly via: KeyColumns }): void {
+    // The migrations make the foreign keys, not Sequelize. The condition of a join is that of includeOf.
+    const [first] = via
+    const foreignKey = Object.entries(from.getAttributes()).find(([, { field }]) => field === first.column)?.[0]
+    const association = from.belongsTo(target, { as, foreignKey: known(foreignKey, first.name), constraints: false })
+    this.#foreignKeys.set(association, via)
+  }
+
+  /** The columns of a join: those of the foreign key, and those of the key that they refer to. */
+  columnsOf(association: BelongsTo): { readonly via: KeyColumns; readonly key: KeyColumns } {
+    const { as, target } = association
+    return { via: known(this.#foreignKeys.get(association), as), key: known(this.#keys.get(target), as) }
   }
 }
 
@@ -113,8 +144,23 @@ function known<T>(found: T | undefined, name: string): T {
   return found
 }
 
-function attribute({ name, column, field }: Column): ModelAttributes[string] {
-  return { type: dataType(field), field: column, allowNull: field.nullable, primaryKey: name === 'id' }
+function attribute(column: Column, key: KeyColumns): ModelAttributes[string] {
+  const { field } = column
+  return { type: dataType(field), field: column.column, allowNull: field.nullable, primaryKey: key.includes(column) }
+}
+
+/** Whether the database may take a foreign key for a key that is written in other characters. */
+export function hasTextKey({ key }: Keyed): boolean {
+  return key.some(({ field }) => field.type === 'string')
+}
+
+/** The name of the join from children to their root, which is no name of a property. */
+const ROOT = '$root'
+
+/** The key of the root of children, as the root has it. */
+function rootPaths({ name, key }: Entity, { foreignKey }: Children): Path[] {
+  const through: Join = { name: ROOT, to: name, via: foreignKey }
+  return key.map((column) => ({ through, column }))
 }
 
 function dataType({ type, maxLength, precision, scale }: Field): ReturnType<AbstractDataTypeConstructor> | string {
@@ -164,7 +210,7 @@ interface MutableJoin {
 }
 
 interface SelectShape {
-  readonly sequelize: Sequelize
+  readonly models: RowModels
   readonly model: RowModel
   /** Expression and alias of every column, in order. */
   readonly columns: readonly (readonly [Expression, string])[]
@@ -187,7 +233,8 @@ interface SelectGenerator {
 
 /** The text of a SELECT, with `$name` for each value. */
 function selectText(shape: SelectShape): string {
-  const { sequelize, model, joins, lock, index, limit, offset } = shape
+  const { model, joins, lock, index, limit, offset } = shape
+  const { sequelize } = shape.models
   // The class behind getQueryInterface() has this method in all versions of Sequelize 6. A test compiles every shape.
   const generator = sequelize.getQueryInterface().queryGenerator as SelectGenerator
   const options = {
@@ -203,7 +250,9 @@ function selectText(shape: SelectShape): string {
     ...(limit === undefined ? {} : { limit: literal(`$${limit}`) }),
     ...(offset === undefined ? {} : { offset: literal(`$${offset}`) })
   }
-  const include = joins.map((join) => includeOf(join, { model }))
+  const include = joins.map((join) =>
+    includeOf(join, { model }, { models: shape.models, alias: '', root: aliasOf(model) })
+  )
   return generator.selectQuery(tableOf(model), { ...options, include }, model)
 }
 
@@ -214,13 +263,26 @@ interface Include {
   readonly as: string
   readonly parent: object
   readonly required: false
+  readonly on: WhereOptions
   include: readonly Include[]
 }
 
-function includeOf({ association, joins }: JoinShape, parent: object): Include {
+/** `alias` is that of the row that the join starts from, without the root's, which has another name in the text. */
+function includeOf(
+  { association, joins }: JoinShape,
+  parent: object,
+  of: { readonly models: RowModels; readonly alias: string; readonly root: string }
+): Include {
+  const { models, root } = of
   const { target: model, as } = association
-  const include: Include = { association, model, as, parent, required: false, include: [] }
-  include.include = joins.map((join) => includeOf(join, include))
+  const { via, key } = models.columnsOf(association)
+  const alias = of.alias === '' ? as : `${of.alias}->${as}`
+  // The key comes first: where two collations meet, SQLite compares by that of the key, as it does for foreign keys.
+  const on = key.map((column, at) =>
+    where(columnNamed(alias, column.column), Op.eq, columnNamed(of.alias || root, known(via[at], as).column))
+  )
+  const include: Include = { association, model, as, parent, required: false, on: { [Op.and]: on }, include: [] }
+  include.include = joins.map((join) => includeOf(join, include, { models, alias, root }))
   return include
 }
 
@@ -281,8 +343,8 @@ export class Statements {
   }
 
   /** Whether an index serves the order, read forwards or backwards. The check at start holds that of a single key does. */
-  isIndexed({ table }: Entity, sort: readonly SortKey[]): boolean {
-    return sort.length <= 2 || this.#indexOf(table, sort) !== undefined
+  isIndexed({ table, key }: Entity, sort: readonly SortKey[]): boolean {
+    return sort.length <= 1 + key.length || this.#indexOf(table, sort) !== undefined
   }
 
   /**
@@ -290,8 +352,8 @@ export class Statements {
    * conditions. Left to itself the optimizer estimates every range in every index that begins with one of the columns,
    * which takes longer than the read.
    */
-  indexFor({ table }: Entity, sort: readonly SortKey[]): string | undefined {
-    return sort.length <= 2 ? undefined : this.#indexOf(table, sort)
+  indexFor({ table, key }: Entity, sort: readonly SortKey[]): string | undefined {
+    return sort.length <= 1 + key.length ? undefined : this.#indexOf(table, sort)
   }
 
   /** From now on no statement names an index: one that was there at start has been dropped. */
@@ -312,7 +374,7 @@ export class Statements {
   rows(shape: RowsShape): Statement {
     const { entity, selectedKey, sort, ranges = [], index, cut, lock } = shape
     const conditions = [...shape.conditions, ...anyOfRanges(ranges)]
-    const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending}`).join()
+    const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending} ${path.exact}`).join()
     const key = ['rows', entity.name, selectedKey, shapeOf(conditions), order, cut, lock, index].join('|')
     return this.#cached(key, () => this.#compileRows(shape))
   }
@@ -322,7 +384,7 @@ export class Statements {
     return this.#cached(key, () => this.#compileCount(entity, conditions))
   }
 
-  /** Selects children: the owner's id, the child's columns, its row version if it has one, in the order of owner and id. */
+  /** Selects children: the owner's key, the child's columns, its row version if it has one, in the order of both keys. */
   children(shape: ChildrenShape): Statement {
     const key = ['children', shape.children.table, shapeOf(shape.conditions), shape.lock].join('|')
     return this.#cached(key, () => this.#compileChildren(shape))
@@ -347,7 +409,7 @@ export class Statements {
 
   #oneCondition({ entity, sort, ranges = [] }: RowsShape): readonly RowCondition[] {
     if (this.isIndexed(entity, sort)) return anyOfRanges(ranges)
-    return anyOfRangesUnindexed(ranges, { through: null, column: idColumn(entity) })
+    return anyOfRangesUnindexed(ranges, { through: null, column: entity.key[0] })
   }
 
   /**
@@ -372,18 +434,20 @@ export class Statements {
     const model = this.#models.of(entity)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
     const compared = comparisonsOf([...conditions, ...within.range])
-    const paths = [...selected, ...compared.map(({ path }) => path), ...sort.map(({ path }) => path)]
+    const paths = [...selected, ...compared.flatMap(pathsOf), ...sort.map(({ path }) => path)]
     const ranged = within.range.length === 0 ? [] : [whereAll(within.range, context, within.first)]
     return selectText({
-      sequelize: this.#models.sequelize,
+      models: this.#models,
       model,
       columns: selected.map((column, index) => [selectedColumn(column, context, entity), `c${index}`]),
-      joins: this.#models.joins(entity, pathsIn(paths)),
+      joins: this.#models.joins(model, pathsIn(paths)),
       where:
         conditions.length === 0 && ranged[0] !== undefined
           ? ranged[0]
           : { [Op.and]: [whereAll(conditions, context), ...ranged] },
-      order: sort.map(({ path, descending }) => [keyOf(path, context), descending ? 'DESC' : 'ASC']),
+      order: sort.flatMap(({ path, descending }) =>
+        sortExpressions(path, context).map((one) => [one, descending ? 'DESC' : 'ASC'] as const)
+      ),
       ...(lock === undefined ? {} : { lock }),
       ...(index === undefined ? {} : { index }),
       ...(cut === 'whole' ? {} : { limit: 'limit' }),
@@ -394,13 +458,10 @@ export class Statements {
   #compileCount(entity: Entity, conditions: readonly RowCondition[]): Statement {
     const model = this.#models.of(entity)
     const text = selectText({
-      sequelize: this.#models.sequelize,
+      models: this.#models,
       model,
       columns: [[fn('COUNT', literal('*')), 'c0']],
-      joins: this.#models.joins(
-        entity,
-        comparisonsOf(conditions).map(({ path }) => path)
-      ),
+      joins: this.#models.joins(model, comparisonsOf(conditions).flatMap(pathsOf)),
       where: whereAll(conditions, { dialect: this.#dialect, root: aliasOf(model) }),
       order: []
     })
@@ -410,31 +471,32 @@ export class Statements {
   #compileChildren({ owner, children, conditions, lock }: ChildrenShape): Statement {
     const model = this.#models.ofChildren(children)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
-    const foreignKey = { through: null, column: ownerColumn(owner, children) }
-    const columns = children.columns.map((column) => ({ through: null, column }))
+    const own = (column: Column): Path => ({ through: null, column })
+    const isJoined = hasTextKey(owner) && children.store === 'primary'
+    const rootKey = isJoined ? rootPaths(owner, children) : children.foreignKey.map(own)
     const version = children.versionColumn === undefined ? [] : (['rowVersion'] as const)
-    const selected = [foreignKey, ...columns, ...version]
+    const selected = [...rootKey, ...children.columns.map(own), ...version]
+    const order = childOrder(children)
     const text = selectText({
-      sequelize: this.#models.sequelize,
+      models: this.#models,
       model,
       columns: selected.map((column, index) => [selectedColumn(column, context, children), `c${index}`]),
-      joins: [],
+      joins: this.#models.joins(model, pathsIn(selected)),
       where: whereAll(conditions, context),
-      order: [foreignKey, ...columns.slice(0, 1)].map((path) => [keyOf(path, context), 'ASC']),
+      order: order.flatMap((path) => sortExpressions(path, context).map((one) => [one, 'ASC'] as const)),
       ...(lock === undefined ? {} : { lock })
     })
     return selectStatement(text, selected.map(selectedOf(children.table)), this.#dialect.decode)
   }
 }
 
-/** The child table's column that holds the owner's id, of the id's type. */
-export function ownerColumn(owner: Entity, { foreignKey }: Children): Column {
-  return { name: foreignKey, column: foreignKey, field: idColumn(owner).field }
-}
-
-export function idColumn({ name, columns: [id] }: Pick<Entity, 'name' | 'columns'>): Column {
-  if (id === undefined) throw new TypeError(`${name} has no id`)
-  return id
+/** By the root, and then by the child's own key. */
+function childOrder({ foreignKey, key }: Children): Path[] {
+  const isOfRoot = ({ column }: Column): boolean => foreignKey.some((one) => one.column === column)
+  return [
+    ...foreignKey.map((column): Path => ({ through: null, column })),
+    ...keyOrder({ key }).flatMap(({ path }) => (isOfRoot(path.column) ? [] : [path]))
+  ]
 }
 
 function selectedColumn(

@@ -1,5 +1,6 @@
-import type { Children, Entity } from '../entity/entity.js'
-import { asRowVersion, type Operand, type Value } from '../entity/field.js'
+import type { Children, Entity, KeyColumns } from '../entity/entity.js'
+import { asRowVersion, type Value } from '../entity/field.js'
+import { idText, keyOfValues, type RowKey } from '../entity/key.js'
 import type {
   CountReferencingPlan,
   FindPlan,
@@ -11,14 +12,15 @@ import type {
   PagePlan
 } from '../plan/plans.js'
 import type { LoadedRow, LockedRow, PageResult, StoredRow } from '../plan/stores.js'
-import { boundValues, type RowCondition } from './conditions.js'
+import { keyOrder } from '../plan/catalogue.js'
+import { boundValues, keyIn, keyIs, refersTo, type RowCondition } from './conditions.js'
 import type { ReadSession } from './engines/engine.js'
 import { own, scopeConditions, type Source } from './navigations.js'
 import { LoadedPage, readPage } from './loaded-page.js'
-import { idColumn, type Lock, ownerColumn } from './statements.js'
+import type { Lock } from './statements.js'
 
-/** Ids of one statement at most. */
-const IDS_AT_ONCE = 1000
+/** Keys of one statement at most. */
+const KEYS_AT_ONCE = 1000
 
 /** The reads of a transaction. Rows that it changes or finds stay unchanged by others until it ends. */
 export class StoredRows {
@@ -31,14 +33,13 @@ export class StoredRows {
   }
 
   async lock(session: ReadSession, plan: LockPlan): Promise<LockedRow | undefined> {
-    const { entity, id, children } = plan
+    const { entity, key, children } = plan
     const [row] = await this.#roots(session, entity, { conditions: rowConditions(plan), lock: 'UPDATE' })
     if (row === undefined) return undefined
     const found = new Map<string, readonly StoredRow[]>()
     // Every write of children locks their root first, so the children need no lock of their own.
     for (const one of children) {
-      const ofRoot = { path: own(ownerColumn(entity, one)), comparison: 'equals', operands: [id] } as const
-      found.set(one.name, await this.#children(session, one, { conditions: [ofRoot] }))
+      found.set(one.name, await this.#children(session, one, { conditions: refersTo(one.foreignKey, key) }))
     }
     return { ...row, children: found }
   }
@@ -48,14 +49,17 @@ export class StoredRows {
     return row
   }
 
-  async find(session: ReadSession, { entity, children, ids }: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
-    if (ids.length > IDS_AT_ONCE) throw new RangeError(`No more than ${IDS_AT_ONCE} rows are looked up at once`)
-    if (ids.length === 0) return new Map()
-    const id = idColumn(children ?? entity)
-    const among = { conditions: [{ path: own(id), comparison: 'in', operands: ids }], lock: 'SHARE' } as const
+  async find(session: ReadSession, { entity, children, keys }: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
+    if (keys.length > KEYS_AT_ONCE) throw new RangeError(`No more than ${KEYS_AT_ONCE} rows are looked up at once`)
+    if (keys.length === 0) return new Map()
+    const { key } = children ?? entity
+    const among = { conditions: [keyIn(key, keys, 'isKeyIn')], lock: 'SHARE' } as const
     const rows =
       children === null ? await this.#roots(session, entity, among) : await this.#children(session, children, among)
-    return new Map(rows.map((row) => [String(row.values.get(id.name)), row]))
+    const wanted = new Set(keys.map(idText))
+    return new Map(
+      rows.map((row): [string, StoredRow] => [idText(storedKey(row, key)), row]).filter(([id]) => wanted.has(id))
+    )
   }
 
   async findByUnique(
@@ -64,36 +68,42 @@ export class StoredRows {
   ): Promise<StoredRow | undefined> {
     const equal: RowCondition = { path: own(column), comparison: 'equals', operands: [value] }
     const [row] = await this.#having(session, entity, {
-      equal,
-      ids: await this.#ids(session, entity, { equal, limit: 1 })
+      equal: [equal],
+      keys: await this.#keys(session, entity, { equal: [equal], limit: 1 })
     })
     return row
   }
 
   async findReferencing(session: ReadSession, plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined> {
-    const { entity, children, column, id, maxRows } = plan
-    if (maxRows > IDS_AT_ONCE) throw new RangeError(`No more than ${IDS_AT_ONCE} rows are looked up at once`)
-    const equal: RowCondition = { path: own(column), comparison: 'equals', operands: [id] }
-    const ids = await this.#ids(session, entity, { equal, limit: maxRows + 1 })
-    if (ids.length > maxRows) return undefined
-    const rows = (await this.#having(session, entity, { equal, ids })).map((row) => ({
+    const { entity, children, reference, key, maxRows } = plan
+    if (maxRows > KEYS_AT_ONCE) throw new RangeError(`No more than ${KEYS_AT_ONCE} rows are looked up at once`)
+    const equal = refersTo(reference.via, key)
+    const keys = await this.#keys(session, entity, { equal, limit: maxRows + 1 })
+    if (keys.length > maxRows) return undefined
+    const rows = (await this.#having(session, entity, { equal, keys })).map((row) => ({
       ...row,
       children: new Map(children.map(({ name }): [string, StoredRow[]] => [name, []]))
     }))
-    const byId = new Map(rows.map((row) => [row.values.get(idColumn(entity).name), row]))
+    const byId = new Map(rows.map((row) => [idText(storedKey(row, entity.key)), row]))
     for (const one of rows.length === 0 ? [] : children) {
-      const ofRows = { path: own(ownerColumn(entity, one)), comparison: 'in', operands: ids } as const
+      const ofRows = keyIn(one.foreignKey, keys, 'refersToIn')
       for (const child of await this.#children(session, one, { conditions: [ofRows] })) {
-        byId.get(child.values.get(one.rootProperty))?.children.get(one.name)?.push(child)
+        byId
+          .get(idText(storedKey(child, one.foreignKey)))
+          ?.children.get(one.name)
+          ?.push(child)
       }
     }
     return rows
   }
 
   /** Counts without locks: the lock on the row that they refer to is the caller's. */
-  async countReferencing(session: ReadSession, { entity, column, id, where }: CountReferencingPlan): Promise<number> {
+  async countReferencing(
+    session: ReadSession,
+    { entity, reference, key, where }: CountReferencingPlan
+  ): Promise<number> {
     const { statements, dialect } = this.#source
-    const conditions: RowCondition[] = [{ path: own(column), comparison: 'equals', operands: [id] }, ...where]
+    const conditions: RowCondition[] = [...refersTo(reference.via, key), ...where]
     const [row] = await session.run(statements.count(entity, conditions), boundValues(conditions, dialect))
     return Number(row?.[0])
   }
@@ -101,8 +111,7 @@ export class StoredRows {
   /** A read by id that sees what this transaction has written. */
   async get(session: ReadSession, plan: GetPlan): Promise<LoadedRow | undefined> {
     for (const { children } of plan.children) assertPrimary(children)
-    const byId: RowCondition = { path: own(idColumn(plan.entity)), comparison: 'equals', operands: [plan.id] }
-    const cut = { conditions: [byId, ...scopeConditions(plan.scope)], sort: [] }
+    const cut = { conditions: [...keyIs(plan.entity.key, plan.key), ...scopeConditions(plan.scope)], sort: [] }
     const page = await LoadedPage.load(session, this.#source, { plan, cut })
     await page.loadReferences(session, this.#source)
     await page.loadChildren(session, this.#source, plan.children)
@@ -121,34 +130,37 @@ export class StoredRows {
     return { rows: page.rows(), ...found, total: plan.withTotal ? (found.total ?? (await total())) : undefined }
   }
 
-  /** Finds ids by the index of the column without a lock: a locking read would also lock the rows that it passes. */
-  async #ids(
+  /** Finds keys by the index of the columns without a lock: a locking read would also lock the rows that it passes. */
+  async #keys(
     session: ReadSession,
     entity: Entity,
-    { equal, limit }: { readonly equal: RowCondition; readonly limit: number }
-  ): Promise<Operand[]> {
+    { equal, limit }: { readonly equal: readonly RowCondition[]; readonly limit: number }
+  ): Promise<RowKey[]> {
     const { statements, dialect } = this.#source
     const statement = statements.rows({
       entity,
-      selected: [own(idColumn(entity))],
-      selectedKey: 'id',
-      conditions: [equal],
+      selected: entity.key.map(own),
+      selectedKey: 'key',
+      conditions: equal,
       sort: [],
       cut: 'limit'
     })
-    const rows = await session.run(statement, { ...boundValues([equal], dialect), limit: BigInt(limit) })
-    return rows.flat().filter((id): id is string | number => typeof id === 'string' || typeof id === 'number')
+    const rows = await session.run(statement, { ...boundValues(equal, dialect), limit: BigInt(limit) })
+    return rows.flatMap((row) => {
+      const key = keyOfValues(row)
+      return key === undefined ? [] : [key]
+    })
   }
 
-  /** Locks, in the order of ids, the rows that still have the value. */
+  /** Locks, in the order of keys, the rows that still have the value. */
   async #having(
     session: ReadSession,
     entity: Entity,
-    { equal, ids }: { readonly equal: RowCondition; readonly ids: readonly Operand[] }
+    { equal, keys }: { readonly equal: readonly RowCondition[]; readonly keys: readonly RowKey[] }
   ): Promise<StoredRow[]> {
-    if (ids.length === 0) return []
-    const among: RowCondition = { path: own(idColumn(entity)), comparison: 'in', operands: ids }
-    return this.#roots(session, entity, { conditions: [among, equal], lock: 'SHARE' })
+    if (keys.length === 0) return []
+    const among = keyIn(entity.key, keys, 'isKeyIn')
+    return this.#roots(session, entity, { conditions: [among, ...equal], lock: 'SHARE' })
   }
 
   async #roots(session: ReadSession, entity: Entity, { conditions, lock }: Wanted): Promise<StoredRow[]> {
@@ -158,7 +170,7 @@ export class StoredRows {
       selected: [...entity.columns.map(own), ...(entity.versionColumn === undefined ? [] : (['rowVersion'] as const))],
       selectedKey: 'stored',
       conditions,
-      sort: [{ path: own(idColumn(entity)), descending: false }],
+      sort: keyOrder(entity),
       cut: 'whole',
       ...(lock === undefined ? {} : { lock })
     })
@@ -167,7 +179,7 @@ export class StoredRows {
     return rows.map((row) => storedRow(names, row))
   }
 
-  /** The children's values contain the root's id, under the property name of their foreign key. */
+  /** The children's values contain the root's key, under the property names of their foreign key. */
   async #children(session: ReadSession, children: Children, { conditions, lock }: Wanted): Promise<StoredRow[]> {
     assertPrimary(children)
     const { statements, dialect } = this.#source
@@ -178,7 +190,7 @@ export class StoredRows {
       ...(lock === undefined ? {} : { lock })
     })
     const rows = await session.run(statement, boundValues(conditions, dialect))
-    const names = [children.rootProperty, ...children.columns.map(({ name }) => name)]
+    const names = [...children.foreignKey, ...children.columns].map(({ name }) => name)
     return rows.map((row) => storedRow(names, row))
   }
 }
@@ -188,8 +200,15 @@ interface Wanted {
   readonly lock?: Lock
 }
 
-function rowConditions({ entity, id, scope }: LookPlan | LockPlan): RowCondition[] {
-  return [{ path: own(idColumn(entity)), comparison: 'equals', operands: [id] }, ...scopeConditions(scope)]
+function rowConditions({ entity, key, scope }: LookPlan | LockPlan): RowCondition[] {
+  return [...keyIs(entity.key, key), ...scopeConditions(scope)]
+}
+
+/** The key, or the foreign key, that a row has in these columns. */
+export function storedKey({ values }: StoredRow, columns: KeyColumns): RowKey {
+  const key = keyOfValues(columns.map(({ name }) => values.get(name)))
+  if (key === undefined) throw new TypeError(`A row has no ${columns.map(({ name }) => name).join(', ')}`)
+  return key
 }
 
 /** Throws for children of the second database, which a transaction of the primary one cannot write. */

@@ -1,5 +1,6 @@
 import type { Children, Entity } from '../entity/entity.js'
-import { firstRowVersion, type Operand, type Value } from '../entity/field.js'
+import { firstRowVersion, type Column, type Value } from '../entity/field.js'
+import { isComposite, idText, type Keyed, keyMaker, keyOfValues, type RowKey } from '../entity/key.js'
 import type {
   ChildPlan,
   CountReferencingPlan,
@@ -28,16 +29,16 @@ import type {
   UnitOfWork,
   WriteStore
 } from '../plan/stores.js'
-import type { RowCondition } from './conditions.js'
+import { keyIs, refersTo } from './conditions.js'
 import type { Database, SqlDialect, Transactions } from './engines/engine.js'
 import { Guards } from './guards.js'
 import { IdempotencyKeys } from './idempotency-keys.js'
-import { own, scopeConditions } from './navigations.js'
+import { scopeConditions } from './navigations.js'
 import { deliverEvent, insertEvent } from './outbox.js'
 import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { AUDIT_TABLE, auditValues, ChangeTexts, RowWriter } from './row-writer.js'
-import { idColumn, ownerColumn, RowModels, Statements } from './statements.js'
-import { assertPrimary, StoredRows } from './stored-rows.js'
+import { RowModels, Statements } from './statements.js'
+import { assertPrimary, storedKey, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from './transactions.js'
 
 export interface SqlWriteStore extends WriteStore {
@@ -95,14 +96,17 @@ function unitParts(database: Database, entities: readonly Entity[], { randomByte
     if (owner === undefined) throw new TypeError(`${table} holds no entity's children`)
     return owner
   }
-  const tables = new Map(entities.map(({ name, table }) => [name, table]))
+  const byName = new Map(entities.map((entity) => [entity.name, entity]))
   return {
     rows: new StoredRows({ statements, dialect }, ownerOf),
     writer: new RowWriter(new ChangeTexts(sequelize, dialect), dialect),
     keys: new IdempotencyKeys(dialect),
     dialect,
-    ownerOf,
-    tableOf: (resource) => tables.get(resource) ?? resource,
+    entityNamed: (resource) => {
+      const entity = byName.get(resource)
+      if (entity === undefined) throw new TypeError(`There is no resource ${resource}`)
+      return entity
+    },
     randomBytes
   }
 }
@@ -113,8 +117,7 @@ interface UnitParts {
   readonly writer: RowWriter
   readonly keys: IdempotencyKeys
   readonly dialect: SqlDialect
-  readonly ownerOf: (children: Children) => Entity
-  readonly tableOf: (resource: string) => string
+  readonly entityNamed: (resource: string) => Entity
   readonly randomBytes: (size: number) => Buffer
 }
 
@@ -165,9 +168,9 @@ class SqlUnitOfWork implements UnitOfWork {
 
   async lock(plan: LockPlan): Promise<LockedRow | undefined> {
     const read = (): Promise<LockedRow | undefined> => this.#parts.rows.lock(this.#transaction, plan)
-    const { entity, id } = plan
+    const { entity, key } = plan
     const row = await read()
-    this.#guards.excludeRow(entity.table, id)
+    this.#guards.excludeRow(entity, key)
     return row ?? (isNamed(entity) ? await this.#again(read, undefined) : undefined)
   }
 
@@ -175,64 +178,62 @@ class SqlUnitOfWork implements UnitOfWork {
     return this.#parts.rows.look(this.#transaction, plan)
   }
 
-  async insert({ entity, values, version, children }: InsertPlan): Promise<Operand> {
+  async insert({ entity, values, version, children }: InsertPlan): Promise<RowKey> {
     const { writer, dialect } = this.#parts
-    const id = idColumn(entity)
-    this.#guards.shareWritten(entity, values)
+    const given = keyOfValues(entity.key.map((column) => values.get(column)))
+    this.#guards.shareWritten(entity, { written: values, ...(given === undefined ? {} : { key: given }) })
     const { insertedId } = await writer.insertOne(this.#transaction, entity, { values, version })
-    const newId = values.get(id) ?? dialect.decode(id.field)(insertedId)
-    if (typeof newId === 'object') throw new TypeError(`A new row of ${entity.name} has no id`)
+    const [{ field }] = entity.key
+    const key = given ?? keyOfValues([isComposite(entity) ? null : dialect.decode(field)(insertedId)])
+    if (key === undefined) throw new TypeError(`A new row of ${entity.name} has no id`)
     for (const { children: collection, rows } of children) {
       assertPrimary(collection)
-      const foreignKey = ownerColumn(entity, collection)
-      const owned = rows.map((row) => ({ ...row, values: new Map([...row.values, [foreignKey, newId]]) }))
+      const owned = rows.map((row) => ({ ...row, values: withRootKey(collection, row.values, key) }))
       await writer.insertAll(this.#transaction, collection, owned)
     }
-    return newId
+    return key
   }
 
-  update({ entity, id, scope, expected, required, values }: UpdatePlan): Promise<boolean> {
-    const conditions = [...idIs(entity, id), ...scopeConditions(scope), ...required]
-    this.#guards.excludeRow(entity.table, id)
-    this.#guards.shareWritten(entity, values)
+  update({ entity, key, scope, expected, required, values }: UpdatePlan): Promise<boolean> {
+    const conditions = [...keyIs(entity.key, key), ...scopeConditions(scope), ...required]
+    this.#guards.excludeRow(entity, key)
+    this.#guards.shareWritten(entity, { written: values })
     return this.#parts.writer.update(this.#transaction, { of: entity, conditions, expected }, values)
   }
 
   /** The foreign keys of the migrations make the database delete the children with their root. */
-  delete({ entity, id, scope, expected, required }: DeletePlan): Promise<boolean> {
-    const conditions = [...idIs(entity, id), ...scopeConditions(scope), ...required]
-    this.#guards.excludeRow(entity.table, id)
+  delete({ entity, key, scope, expected, required }: DeletePlan): Promise<boolean> {
+    const conditions = [...keyIs(entity.key, key), ...scopeConditions(scope), ...required]
+    this.#guards.excludeRow(entity, key)
     return this.#parts.writer.delete(this.#transaction, { of: entity, conditions, expected })
   }
 
   async writeChild(plan: ChildPlan): Promise<boolean> {
-    const { children, rootId } = plan
-    const { writer, ownerOf } = this.#parts
+    const { children, rootKey } = plan
+    const { writer } = this.#parts
     assertPrimary(children)
-    const foreignKey = ownerColumn(ownerOf(children), children)
     if (plan.kind === 'insert') {
-      const values = new Map([...plan.row.values, [foreignKey, rootId]])
+      const values = withRootKey(children, plan.row.values, rootKey)
       await writer.insertOne(this.#transaction, children, { ...plan.row, values })
       return true
     }
-    const ofRoot: RowCondition = { path: own(foreignKey), comparison: 'equals', operands: [rootId] }
-    const matched = { of: children, conditions: [...idIs(children, plan.id), ofRoot], expected: plan.expected }
+    const conditions = [...keyIs(children.key, plan.key), ...refersTo(children.foreignKey, rootKey)]
+    const matched = { of: children, conditions, expected: plan.expected }
     return plan.kind === 'update'
       ? await writer.update(this.#transaction, matched, plan.values)
       : await writer.delete(this.#transaction, matched)
   }
 
   async find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
-    const { entity, children, ids } = plan
+    const { entity, children, keys } = plan
     const read = (): Promise<ReadonlyMap<string, StoredRow>> => this.#parts.rows.find(this.#transaction, plan)
     let rows = await read()
-    const missing = isNamed(children ?? entity) ? ids.filter((id) => !rows.has(String(id))) : []
-    for (const id of missing) this.#guards.excludeRow((children ?? entity).table, id)
+    const missing = isNamed(children ?? entity) ? keys.filter((key) => !rows.has(idText(key))) : []
+    for (const key of missing) this.#guards.excludeRow(children ?? entity, key)
     if (missing.length > 0) rows = await this.#again(read, rows)
-    for (const [id, { values }] of rows) {
+    for (const row of rows.values()) {
       // A write of a child also writes its root, so the guard of the root covers the child.
-      const root = children === null ? id : values.get(children.rootProperty)
-      this.#share(entity, root)
+      this.#guards.shareRow(entity, storedKey(row, children?.foreignKey ?? entity.key))
     }
     return rows
   }
@@ -245,7 +246,7 @@ class SqlUnitOfWork implements UnitOfWork {
       this.#guards.excludeValue(entity, column, value)
       row = await this.#again(read, undefined)
     }
-    this.#share(entity, row?.values.get(idColumn(entity).name))
+    if (row !== undefined) this.#guards.shareRow(entity, storedKey(row, entity.key))
     return row
   }
 
@@ -253,7 +254,7 @@ class SqlUnitOfWork implements UnitOfWork {
     const { entity } = plan
     await this.#excludeReferring(plan)
     const found = await this.#parts.rows.findReferencing(this.#transaction, plan)
-    for (const { values } of found ?? []) this.#share(entity, values.get(idColumn(entity).name))
+    for (const row of found ?? []) this.#guards.shareRow(entity, storedKey(row, entity.key))
     return found
   }
 
@@ -301,22 +302,24 @@ class SqlUnitOfWork implements UnitOfWork {
   }
 
   /** After this no other transaction of a cluster can commit a further row that refers to this one. */
-  async #excludeReferring({ entity, column, id }: CountReferencingPlan | FindReferencingPlan): Promise<void> {
-    const reference = entity.references.find(({ via }) => via.column === column.column)
-    if (reference !== undefined) this.#guards.excludeRow(this.#parts.tableOf(reference.to), id)
+  async #excludeReferring({ reference, key }: CountReferencingPlan | FindReferencingPlan): Promise<void> {
+    this.#guards.excludeRow(this.#parts.entityNamed(reference.to), key)
     await this.#guards.writeGuards()
   }
-
-  #share({ table }: Entity, id: Value | undefined): void {
-    if (id !== undefined && typeof id !== 'object') this.#guards.shareRow(table, id)
-  }
 }
 
-function idIs(rows: Parameters<typeof idColumn>[0], id: Operand): RowCondition[] {
-  return [{ path: own(idColumn(rows)), comparison: 'equals', operands: [id] }]
+/** The values of a child with the key of its root. */
+function withRootKey(
+  { foreignKey }: Children,
+  values: ReadonlyMap<Column, Value>,
+  rootKey: RowKey
+): ReadonlyMap<Column, Value> {
+  const columns = new Set(foreignKey.map(({ column }) => column))
+  const own = [...values].filter(([{ column }]) => !columns.has(column))
+  return new Map([...own, ...foreignKey.map((column, at): [Column, Value] => [column, rootKey[at] ?? null])])
 }
 
-/** Whether a request can name the id of a row that does not exist yet. Ids that the database numbers are not known before. */
-function isNamed(rows: Parameters<typeof idColumn>[0]): boolean {
-  return !['int', 'long'].includes(idColumn(rows).field.type)
+/** Whether a request can name the key of a row that does not exist yet. Ids that the database numbers are not known before. */
+function isNamed(keyed: Keyed): boolean {
+  return keyed.key.some((column) => keyMaker(column, keyed) !== 'database')
 }

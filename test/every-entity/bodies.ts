@@ -13,7 +13,7 @@ export async function createBody(
   entity: Entity,
   { owner, named }: { readonly owner: number; readonly named: boolean }
 ): Promise<Members> {
-  const settable = entity.columns.filter(({ name, field }) => name !== 'id' && field.writability !== 'never')
+  const settable = entity.columns.filter((column) => isNamedOnCreate(column))
   const body: Record<string, unknown> = await membersOf(maker, entity, { columns: settable, owner })
   const column = ownerColumn(maker.ruleOf(entity))
   if (column !== undefined && column !== 'id') {
@@ -22,6 +22,11 @@ export async function createBody(
   }
   for (const { children } of entity.creation.children) body[children.name] = [await childBody(maker, entity, children)]
   return { ...body, ...madeOf(maker.valuesOf(entity).create, maker.next()) }
+}
+
+/** Whether the body of a create may have the column: an `id` only where it says so. */
+function isNamedOnCreate({ name, field }: Column): boolean {
+  return name === 'id' ? field.writability === 'onCreate' : field.writability !== 'never'
 }
 
 /** A PUT that is in order. */
@@ -82,14 +87,17 @@ async function membersOf(
   for (const column of columns) {
     body[column.name] = (await maker.referred(entity, column, owner)) ?? madeValue(column, n)
   }
-  return body
+  // A composite key of which every part refers to a row would otherwise be that of a row that is there.
+  return columns.some((column) => entity.key.length > 1 && entity.key.includes(column))
+    ? { ...body, ...(await maker.newKey(entity, owner)) }
+    : body
 }
 
 async function childBody(maker: RowMaker, entity: Entity, children: Children): Promise<Record<string, WireValue>> {
   const n = maker.next()
   const body: Record<string, WireValue> = {}
   for (const column of children.columns) {
-    if (column.name === 'id' || column.field.writability === 'never' || column.field.nullable) continue
+    if (!isNamedOnCreate(column) || column.field.nullable) continue
     body[column.name] = (await maker.referredByChild(entity, children, column)) ?? madeInput(column, n)
   }
   return body

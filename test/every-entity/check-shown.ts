@@ -1,10 +1,12 @@
-import type { Entity, Reference } from '../../data-service/entity/entity.js'
+import type { Column, Entity, Reference } from '../../data-service/entity/entity.js'
 import { createBody, updateBody } from './bodies.js'
 import { type Caller, OWNERS } from './callers.js'
 import { answered, answeredByAll, Findings } from './findings.js'
 import { SECRET } from './made-values.js'
 import { guardOf, mayRead, ownerColumn, type Rule } from './rule.js'
-import { idColumn, quoted, tableRows } from '../oracle/entity-oracle.js'
+import { idIn, keyColumns, quoted, tableRows } from '../oracle/entity-oracle.js'
+import type { RawRow } from '../oracle/test-database.js'
+import type { WireValue } from '../oracle/wire-value.js'
 import type { OracleRow } from '../oracle/load-rows.js'
 import type { TestedApplication } from './tested-application.js'
 import type { Call, Row } from './transports.js'
@@ -42,12 +44,13 @@ function checkReferences(tested: TestedApplication, entity: Entity): void {
         findings.same(`secrets by ${caller.name}`, outcome.text.includes(SECRET), false)
         for (const row of outcome.rows) {
           for (const { name, to, via } of entity.references) {
-            const key = rows.get(String(row['id']))?.[via.name] ?? null
-            const target = targets.get(to)?.find((one) => one['id'] === key)
+            const stored = rows.get(String(row['id']))
+            const key = stored === undefined ? null : idIn(stored, via)
+            const target = targets.get(to)?.find((one) => key !== null && String(one['id']) === key)
             const seen = target !== undefined && readable(tested, { to: tested.entityNamed(to), row: target }, caller)
             const what = `${name} of ${entity.name} ${String(row['id'])} in ${call.operation} by ${caller.name}`
             if (target !== undefined && !seen) hidden.add(name)
-            findings.same(what, idIn(row[name]), seen ? String(key) : null)
+            findings.same(what, includedId(row[name]), seen ? key : null)
           }
         }
       }
@@ -61,7 +64,11 @@ function checkReferences(tested: TestedApplication, entity: Entity): void {
 /** Whether a row of one owner may refer to a row that only another one reads. */
 function mayCross(tested: TestedApplication, entity: Entity, { to, via }: Reference): boolean {
   const target = guardOf(tested.ruleOf(tested.entityNamed(to)), { operation: 'get' })
-  return typeof target === 'object' && 'column' in target && via.name !== ownerColumn(tested.ruleOf(entity))
+  return (
+    typeof target === 'object' &&
+    'column' in target &&
+    via.every(({ name }) => name !== ownerColumn(tested.ruleOf(entity)))
+  )
 }
 
 /** The id of a new row of the first owner that refers to a row of the second one. */
@@ -71,10 +78,15 @@ async function rowOfAnotherOwner(
   { name, to, via }: Reference
 ): Promise<string> {
   const [owner, other] = OWNERS
-  const values = tested.maker.valuesOf(entity).references?.[via.name]
-  const target = await tested.maker.row(tested.entityNamed(to), { owner: other, values: { ...values } })
-  const made = await tested.maker.row(entity, { owner, values: { [via.name]: target.values['id'] ?? null } })
-  if (made.values[via.name] === undefined) throw new Error(`${entity.name} has no key of ${name}`)
+  const values = tested.maker.valuesOf(entity).references?.[via[0].name]
+  const referred = tested.entityNamed(to)
+  const target = await tested.maker.row(referred, { owner: other, values: { ...values } })
+  const key = via.map((column, at): [string, WireValue] => [
+    column.name,
+    target.values[referred.key[at]?.name ?? ''] ?? null
+  ])
+  const made = await tested.maker.row(entity, { owner, values: Object.fromEntries(key) })
+  if (made.values[via[0].name] === undefined) throw new Error(`${entity.name} has no key of ${name}`)
   return made.id
 }
 
@@ -86,16 +98,20 @@ function checkChildren(tested: TestedApplication, entity: Entity): void {
     const findings = new Findings()
     const call: Call = { resource: entity.name, operation: 'paged', pageSize: '500', includeChildren: 'true' }
     const outcomes = await answeredByAll(tested, { call, caller: tested.callers.bypass }, { code: 'ok', findings })
-    for (const { name, table, columns, foreignKey } of children) {
-      const id = idColumn(columns)
-      const stored = await tested.sql.run(
-        `SELECT ${id} AS id, ${quoted(foreignKey)} AS root FROM ${quoted(table)} ORDER BY ${id}`
+    for (const { name, table, key, foreignKey } of children) {
+      const aliased = (columns: readonly Column[], as: string): string =>
+        columns.map(({ column }, at) => `${quoted(column)} AS ${as}${at}`).join(', ')
+      const found = await tested.sql.run(
+        `SELECT ${aliased(key, 'k')}, ${aliased(foreignKey, 'r')} FROM ${quoted(table)} ORDER BY ${keyColumns({ key })}`
       )
+      const idOf = (row: RawRow, columns: readonly Column[], as: string): string | null =>
+        idIn(Object.fromEntries(columns.map((column, at) => [column.name, String(row[`${as}${at}`])])), columns)
+      const stored = found.map((row) => ({ id: idOf(row, key, 'k'), root: idOf(row, foreignKey, 'r') }))
       for (const { rows } of outcomes) {
         for (const row of rows) {
           const own = stored.filter(({ root }) => String(root) === String(row['id'])).map(({ id }) => String(id))
-          const found = row[name]
-          const shown = Array.isArray(found) ? found.map((one: Row) => String(one['id'])) : found
+          const included = row[name]
+          const shown = Array.isArray(included) ? included.map((one: Row) => String(one['id'])) : included
           findings.same(`${name} of ${String(row['id'])}`, shown, own)
         }
       }
@@ -124,7 +140,7 @@ function readable(
   return code === 'ok' && reaches(row)
 }
 
-function idIn(included: unknown): string | null {
+function includedId(included: unknown): string | null {
   if (included === null || included === undefined) return null
   return String((included as Row)['id']) // an included row is an object
 }

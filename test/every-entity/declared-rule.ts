@@ -46,9 +46,10 @@ function declaredRule(entity: Entity, entities: readonly Entity[]): Rule {
   return {
     writes: [...writes],
     versioned: entity.versionColumn !== undefined,
-    properties: [...visible, ...computed, ...joined]
-      .map(({ name }) => name)
-      .filter((name) => !Object.hasOwn(byPermission, name)),
+    properties: [
+      ...(entity.key.length > 1 ? ['id'] : []),
+      ...[...visible, ...computed, ...joined].map(({ name }) => name)
+    ].filter((name) => !Object.hasOwn(byPermission, name)),
     byPermission,
     searchable: entity.searchable,
     read: guard(entity, list),
@@ -80,11 +81,11 @@ function permissionsIn(
     ...columns.map((column) => [column.name, taken(column)] as const),
     ...computed.map(({ name, from }) => [name, taken(...from)] as const),
     ...joined.map(({ name, through, further, property }) => {
-      const sources = [through.via]
+      const sources = [...through.via]
       let target = entities.find((one) => one.name === through.to)
       for (const step of further) {
         const reference = target?.references.find((one) => one.name === step)
-        sources.push(...(reference === undefined ? [] : [reference.via]))
+        sources.push(...(reference === undefined ? [] : reference.via))
         target = entities.find((one) => one.name === reference?.to)
       }
       return [name, taken(...sources, ...(target?.columns.filter((one) => one.name === property) ?? []))] as const

@@ -94,7 +94,9 @@ export function madeInput(column: Column, n: number): WireValue {
 
 function madeText(name: string, maxLength: number, n: number): string {
   const text = `${name} ${n}`
-  return text.length <= maxLength ? text : String(n).slice(-maxLength)
+  if (text.length <= maxLength) return text
+  const digits = String(n)
+  return digits.length <= maxLength ? digits : n.toString(36).slice(-maxLength)
 }
 
 function within(field: Column['field'], n: number): number {

@@ -1,12 +1,12 @@
 import type { Children, Entity } from '../../data-service/entity/entity.js'
-import type { Column } from '../../data-service/entity/field.js'
-import { foreignKeys } from '../oracle/foreign-keys.js'
+import type { Column, KeyColumns } from '../../data-service/entity/field.js'
+import { foreignKeys, type ReferredColumn } from '../oracle/foreign-keys.js'
 import type { TestDatabase } from '../oracle/test-database.js'
 import { stored, type WireValue } from '../oracle/wire-value.js'
 import { OWNERS } from './callers.js'
 import { type EntityValues, guidOf, madeOf, madeValue, type Values } from './made-values.js'
 import { ownerColumn, type Rule } from './rule.js'
-import { idColumn, quoted } from '../oracle/entity-oracle.js'
+import { idIn, keyColumns, quoted } from '../oracle/entity-oracle.js'
 import { columnNames } from './stored-rows.js'
 
 /** A row as it was put into the database, past the service. */
@@ -26,6 +26,7 @@ interface Wish {
 
 interface Table {
   readonly name: string
+  readonly key: KeyColumns
   readonly columns: readonly Column[]
   readonly versionColumn: string | undefined
   readonly entity: Entity
@@ -50,7 +51,7 @@ export class RowMaker {
   readonly #database: TestDatabase
   readonly #entities: readonly Entity[]
   readonly #values: MakerOptions['values']
-  readonly #keys = new Map<string, ReadonlyMap<string, string>>()
+  readonly #keys = new Map<string, ReadonlyMap<string, ReferredColumn>>()
   readonly #ids = new Map<string, bigint>()
   #made = 0
 
@@ -85,22 +86,26 @@ export class RowMaker {
 
   /** One more row with its children. */
   async row(entity: Entity, { owner = OWNERS[0], values = {} }: Wish = {}): Promise<MadeRow> {
-    const { table, columns, children } = entity
+    const { table, key, columns, children } = entity
     const stated = this.valuesOf(entity)
     const root = await this.#insert(
-      { name: table, columns, versionColumn: entity.versionColumn, entity },
+      { name: table, key, columns, versionColumn: entity.versionColumn, entity },
       { owner, values: { ...madeOf(stated.rows, this.next()), ...values } }
     )
     const made: Record<string, MadeRow[]> = {}
     for (const one of children.filter(({ store }) => store === 'primary')) {
-      const parent: Column = { name: one.foreignKey, column: one.foreignKey, field: columnOf(columns, 'id').field }
-      const { table: name, versionColumn } = one
-      const part = { name, columns: [...one.columns, parent], versionColumn, entity, children: one.name }
+      const { table: name, versionColumn, foreignKey } = one
+      const own = one.columns.filter(({ column }) => foreignKey.every((other) => other.column !== column))
+      const part = { name, key: one.key, columns: [...own, ...foreignKey], versionColumn, entity, children: one.name }
+      const rootKey = foreignKey.map((column, at): [string, WireValue] => [
+        column.name,
+        root.values[key[at]?.name ?? ''] ?? null
+      ])
       made[one.name] = []
       for (let at = 0; at < CHILDREN; at++) {
         const wish = {
           owner,
-          values: { ...madeOf(stated.children?.[one.name], this.next()), [parent.name]: root.values['id'] ?? null }
+          values: { ...madeOf(stated.children?.[one.name], this.next()), ...Object.fromEntries(rootKey) }
         }
         made[one.name]?.push(await this.#insert(part, wish))
       }
@@ -112,6 +117,20 @@ export class RowMaker {
   async referred(entity: Entity, column: Column, owner: number): Promise<WireValue | undefined> {
     const target = (await this.#keysOf(entity.table)).get(column.column)
     return target === undefined ? undefined : this.#parent({ target, entity, column, owner })
+  }
+
+  /** Values of a composite key that no row has: of its own columns, or of a reference to a new row. */
+  async newKey(entity: Entity, owner: number): Promise<Values> {
+    const keys = await this.#keysOf(entity.table)
+    const [column] = newParts(entity, keys)
+    if (column === undefined) return {}
+    const target = keys.get(column.column)
+    return {
+      [column.name]:
+        target === undefined
+          ? madeValue(column, this.next())
+          : await this.#parent({ target, entity, column, owner, isNew: true })
+    }
   }
 
   /** As `referred`, of a child's column. */
@@ -135,10 +154,11 @@ export class RowMaker {
     const n = this.next()
     const keys = await this.#keysOf(name)
     const row: Record<string, WireValue> = {}
+    const fresh = newParts(table, keys)
     for (const column of columns) {
       row[column.name] = Object.hasOwn(values, column.name)
         ? (values[column.name] ?? null)
-        : await this.#value(table, { column, keys, owner, n })
+        : await this.#value(table, { column, keys, owner, n, isNew: fresh.includes(column) })
     }
     const version = Buffer.alloc(8)
     version.writeBigUInt64BE(0x0700_0000_0000_0000n + BigInt(n))
@@ -161,61 +181,76 @@ export class RowMaker {
         { cause: error }
       )
     }
-    return { id: String(row['id']), version: version.toString('base64'), values: row, children: {} }
+    const id = String(idIn(row, table.key))
+    return {
+      id,
+      version: version.toString('base64'),
+      values: table.key.length === 1 ? row : { id, ...row },
+      children: {}
+    }
   }
 
   async #value(
     table: Table,
-    of: { column: Column; keys: ReadonlyMap<string, string>; owner: number; n: number }
+    of: { column: Column; keys: ReadonlyMap<string, ReferredColumn>; owner: number; n: number; isNew: boolean }
   ): Promise<WireValue> {
-    const { column, keys, owner, n } = of
+    const { column, keys, owner, n, isNew } = of
     const { entity, children } = table
-    if (column.name === 'id') return this.#newId(table, column, n)
-    if (children === undefined && column.name === ownerColumn(this.ruleOf(entity))) return owner
     const target = keys.get(column.column)
+    if (column.name === 'id' && target === undefined) return this.#newId(table, column, n)
+    if (children === undefined && column.name === ownerColumn(this.ruleOf(entity))) return owner
     if (target === undefined) return madeValue(column, n)
     // The first rows of a table that refers to itself have nobody to refer to.
     if (column.field.nullable) return null
-    return this.#parent({ target, entity, ...(children === undefined ? {} : { children }), column, owner })
+    return this.#parent({ target, entity, ...(children === undefined ? {} : { children }), column, owner, isNew })
   }
 
   async #parent(of: {
-    target: string
+    target: ReferredColumn
     entity: Entity
     children?: string
     column: Column
     owner: number
+    /** Whether no row may have the value yet. */
+    isNew?: boolean
   }): Promise<WireValue> {
-    const { target, entity, children, column, owner } = of
-    const referred = this.#entities.find(({ table }) => table === target)
+    const { target, entity, children, column, owner, isNew = column.field.unique || column.name === 'id' } = of
+    const referred = this.#entities.find(({ table }) => table === target.table)
+    const rows = this.#tableNamed(target.table)
+    const referredColumn = rows?.columns.find((one) => one.column === target.column) ?? rows?.key[0]
     const path = children === undefined ? column.name : `${children}.${column.name}`
     const values = this.valuesOf(entity).references?.[path]
-    if (referred !== undefined && (column.field.unique || values !== undefined)) {
-      return (await this.row(referred, { owner, values: { ...values } })).values['id'] ?? null
+    if (referred !== undefined && (isNew || values !== undefined)) {
+      const made = await this.row(referred, { owner, values: { ...values } })
+      return made.values[referredColumn?.name ?? 'id'] ?? null
     }
     const owned = referred && ownerColumn(this.ruleOf(referred))
     const ownedBy = owned === undefined || owned === 'id' ? undefined : columnOf(referred?.columns ?? [], owned).column
-    const id = idColumn(this.#columnsOf(target))
+    const value = quoted(referredColumn?.column ?? target.column ?? 'id')
     const scope = ownedBy === undefined ? '' : `WHERE ${quoted(ownedBy)} = ${owner}`
-    const [row] = await this.#database.run(`SELECT ${id} AS id FROM ${quoted(target)} ${scope} ORDER BY ${id} LIMIT 1`)
+    const order = rows === undefined ? value : keyColumns(rows)
+    const [row] = await this.#database.run(
+      `SELECT ${value} AS id FROM ${quoted(target.table)} ${scope} ORDER BY ${order} LIMIT 1`
+    )
     if (row === undefined) {
       const reason = referred === undefined ? 'is the table of no entity' : 'has none yet'
       throw new Error(
-        `${entity.name}.${path} needs a row of ${target}, which ${reason}: insert one in \`prepare\` of describeEveryEntity.`
+        `${entity.name}.${path} needs a row of ${target.table}, which ${reason}: insert one in \`prepare\` of describeEveryEntity.`
       )
     }
     const found = row['id'] ?? null
     return typeof found === 'bigint' ? idValue(found, column) : typeof found === 'object' ? null : found
   }
 
-  #columnsOf(table: string): readonly Column[] {
-    const tables = this.#entities.flatMap((one) => [one, ...one.children])
-    return tables.find((one) => one.table === table)?.columns ?? []
+  #tableNamed(table: string): { readonly key: KeyColumns; readonly columns: readonly Column[] } | undefined {
+    return this.#entities.flatMap((one) => [one, ...one.children]).find((one) => one.table === table)
   }
 
-  async #newId({ name: table, columns }: Table, { field }: Column, n: number): Promise<WireValue> {
+  async #newId({ name: table, key }: Table, column: Column, n: number): Promise<WireValue> {
+    const { field } = column
     if (field.type === 'guid') return guidOf(n)
-    const [row] = await this.#database.run(`SELECT MAX(${idColumn(columns)}) AS last FROM ${quoted(table)}`)
+    if (field.type === 'string') return madeValue(column, n)
+    const [row] = await this.#database.run(`SELECT MAX(${keyColumns({ key })}) AS last FROM ${quoted(table)}`)
     const [given, last] = [this.#ids.get(table) ?? 0n, BigInt(String(row?.['last'] ?? 0))]
     // Never that of a row that is gone: what was written down of it is still there.
     const id = (given > last ? given : last) + 1n
@@ -231,7 +266,7 @@ export class RowMaker {
       for (const { name, column, field } of columns) {
         const isOwner = table === entity.table && name === ownerColumn(this.ruleOf(entity))
         const target = field.nullable && !isOwner ? undefined : keys.get(column)
-        if (target !== undefined) referred.add(target)
+        if (target !== undefined) referred.add(target.table)
       }
     }
     return this.#entities.filter(
@@ -240,11 +275,21 @@ export class RowMaker {
     )
   }
 
-  async #keysOf(table: string): Promise<ReadonlyMap<string, string>> {
+  async #keysOf(table: string): Promise<ReadonlyMap<string, ReferredColumn>> {
     const known = this.#keys.get(table) ?? (await foreignKeys(this.#database, table))
     this.#keys.set(table, known)
     return known
   }
+}
+
+/**
+ * The column of a composite key that makes the key of a new row new: one that refers to nothing, or the last one. An `id`
+ * that refers to another row refers to a new one.
+ */
+function newParts({ key }: Pick<Table, 'key'>, keys: ReadonlyMap<string, ReferredColumn>): Column[] {
+  const own = key.find(({ column }) => !keys.has(column))
+  if (key.length === 1) return own === undefined ? [...key] : []
+  return [own ?? key.at(-1) ?? key[0]]
 }
 
 function columnOf(columns: readonly Column[], name: string): Column {

@@ -1,22 +1,21 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import { idColumn, quoted } from '../oracle/entity-oracle.js'
+import { keyColumns, partsOfId, quoted } from '../oracle/entity-oracle.js'
 import type { TestDatabase } from '../oracle/test-database.js'
 import type { Rule } from './rule.js'
 
 /** What a write could change: the versions of all rows of all tables, and what was written down of whom. */
 export async function fingerprint(database: TestDatabase, entities: readonly Entity[]): Promise<string> {
-  const tables = entities.flatMap(({ table, columns, versionColumn, children }) => [
-    { table, columns, versionColumn },
-    ...children.filter(({ store }) => store === 'primary')
-  ])
+  const tables = entities.flatMap((entity) => [entity, ...entity.children.filter(({ store }) => store === 'primary')])
   const parts: string[] = []
-  for (const { table, columns, versionColumn = 'row_version' } of tables) {
+  for (const { table, key, versionColumn = 'row_version' } of tables) {
     const version = (await columnNames(database, table)).includes(versionColumn)
       ? `HEX(${quoted(versionColumn)})`
       : "''"
-    const id = idColumn(columns)
-    const rows = await database.run(`SELECT ${id} AS id, ${version} AS version FROM ${quoted(table)} ORDER BY ${id}`)
-    parts.push(`${table} ${rows.map(({ id, version }) => `${String(id)}:${String(version)}`).join(' ')}`)
+    const columns = keyColumns({ key })
+    const rows = await database.run(
+      `SELECT ${columns}, ${version} AS version_in_hex FROM ${quoted(table)} ORDER BY ${columns}`
+    )
+    parts.push(`${table} ${rows.map((row) => Object.values(row).map(String).join(':')).join(' ')}`)
   }
   return parts.join('\n')
 }
@@ -48,13 +47,14 @@ export async function auditEntries(
 /** In base64, empty where rows have none; undefined for a row that is not there. */
 export async function storedVersion(
   database: TestDatabase,
-  { table, columns, versionColumn }: Entity,
+  { table, key, versionColumn }: Entity,
   id: string
 ): Promise<string | undefined> {
   const version = versionColumn === undefined ? "''" : `HEX(${quoted(versionColumn)})`
+  const condition = key.map(({ column }) => `${quoted(column)} = ?`).join(' AND ')
   const [row] = await database.run(
-    `SELECT ${version} AS version FROM ${quoted(table)} WHERE ${idColumn(columns)} = ?`,
-    [id]
+    `SELECT ${version} AS version FROM ${quoted(table)} WHERE ${condition}`,
+    partsOfId(id, { key })
   )
   return row === undefined ? undefined : Buffer.from(String(row['version']), 'hex').toString('base64')
 }

@@ -119,8 +119,12 @@ export function withOwners(rule: Rule, call: Call): Call[] {
 }
 
 /** An id that no row has. */
-export function absentId({ columns }: Entity): string {
-  return columns[0]?.field.type === 'guid' ? 'ffffffff-0000-4000-8000-000000000000' : '999999999'
+export function absentId({ key }: Entity): string {
+  const parts = key.map(({ field }) => {
+    if (field.type === 'guid') return 'ffffffff-0000-4000-8000-000000000000'
+    return field.type === 'string' ? '~'.repeat(Math.min(3, field.maxLength)) : (field.maximum ?? '999999999')
+  })
+  return parts.join()
 }
 
 /** The reads that answer many rows. */

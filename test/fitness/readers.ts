@@ -8,7 +8,19 @@ import {
 import { checkCredentials } from '../../data-service/auth/login.js'
 import { parseRefreshToken } from '../../data-service/auth/refresh-token.js'
 import type { Authenticated } from '../../data-service/entity/caller.js'
-import { bool, dateTime, decimal, freeText, guid, int, long, text as words } from '../../data-service/entity/field.js'
+import {
+  bool,
+  type Column,
+  dateTime,
+  decimal,
+  type Field,
+  freeText,
+  guid,
+  int,
+  type KeyColumns,
+  long,
+  text as words
+} from '../../data-service/entity/field.js'
 import { operatorNamed } from '../../data-service/entity/operators.js'
 import { fitDecimal, parseDecimal, parseInteger } from '../../data-service/entity/numbers.js'
 import { checkOwnerFilter } from '../../data-service/plan/authorize.js'
@@ -26,7 +38,9 @@ import {
   numberParts
 } from '../../data-service/plan/json-values.js'
 import type { PlanningContext } from '../../data-service/plan/planning.js'
-import { parseFields, parseFlag, parseId, parsePaging, parseShape, parseSort } from '../../data-service/plan/query.js'
+import { parseFields, parseFlag, parsePaging, parseShape, parseSort } from '../../data-service/plan/query.js'
+import { compositeParts } from '../../data-service/entity/key.js'
+import { parseId } from '../../data-service/plan/keys.js'
 import { isWritten, outOfBounds, parseDateTime, parseValue } from '../../data-service/plan/values.js'
 import { BodyFindings, Violations, quoted } from '../../data-service/plan/violations.js'
 import {
@@ -118,9 +132,17 @@ const call: PlanningContext = {
 }
 const things = resource('things')
 const FIELDS = [words(100), freeText(), bool(), int(), long(), decimal(10, 2), dateTime(), guid()]
+const KEYS = [
+  ...FIELDS.map((field): KeyColumns => [keyColumn(field)]),
+  [keyColumn(words(100)), keyColumn(int())] as const
+]
 const VERSION = { kind: 'PRECONDITION_KIND_TAGS', versions: [Buffer.alloc(8)] }
 const listener = 'http://127.0.0.1:3000'
 const vouched = { requestId: '1', traceparent: undefined, host: 'a', proto: 'http', forwardedFor: '::1' }
+
+function keyColumn(field: Field): Column {
+  return { name: 'part', column: 'part', field }
+}
 
 /** Reads with a list for the faults, and asks for them all. */
 function judged(read: (violations: Violations) => unknown): unknown {
@@ -327,7 +349,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   parseDelete: (text) => parseDelete(write(text), call),
   parseFlag: (text) =>
     judged((violations) => parseFlag(text, { parameter: 'a', code: 'include.invalid', fallback: true }, violations)),
-  parseId: (text) => judged((violations) => FIELDS.map((field) => parseId(text, field, violations))),
+  parseId: (text) => judged((violations) => KEYS.map((key) => parseId(text, { key }, violations))),
+  compositeParts: (text) => [compositeParts(text, 2), compositeParts(text, text.split(',').length)],
   parseIdempotencyKey: (text) => judged((violations) => parseIdempotencyKey(text, true, violations)),
   parseMember: (text) =>
     FIELDS.flatMap((field) => [text, new JsonNumber(text), jsonOf(text)].map((json) => parseMember(json, field))),

@@ -1,8 +1,8 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import type { Column, Field } from '../../data-service/entity/field.js'
+import type { Column, Field, KeyColumns } from '../../data-service/entity/field.js'
 import { rangeOf } from '../../data-service/entity/numbers.js'
 import type { OracleRow } from './load-rows.js'
-import { answer, type OracleAnswer, type OracleQuery } from './read-oracle.js'
+import { answer, inOrder, type OracleAnswer, type OracleQuery } from './read-oracle.js'
 import type { OracleProperty } from './resource.js'
 import type { TestDatabase } from './test-database.js'
 import { type WireValue, wireValue } from './wire-value.js'
@@ -17,10 +17,21 @@ import { type WireValue, wireValue } from './wire-value.js'
  */
 export function readOracle(entity: Entity, rows: readonly OracleRow[], query: OracleQuery): OracleAnswer {
   return answer(
-    { name: entity.name, from: '', properties: propertiesOf(entity), searchable: entity.searchable },
+    {
+      name: entity.name,
+      from: '',
+      properties: propertiesOf(entity),
+      searchable: entity.searchable,
+      key: keyNames(entity)
+    },
     rows,
     query
   )
+}
+
+/** The properties that a key consists of, in its order. */
+export function keyNames({ key }: Entity): string[] {
+  return key.map(({ name }) => name)
 }
 
 function propertiesOf({ columns, joined, filterable, sortable }: Entity): OracleProperty[] {
@@ -61,26 +72,26 @@ export async function loadEntityRows(
     entity.joined.map(async ({ name, through, further, property }) => {
       // From the last step to the first: what a row of each resource on the way shows.
       const targets = [entityNamed(through.to)]
-      const keys: string[] = []
+      const keys: KeyColumns[] = []
       for (const step of further) {
         const reference = targets.at(-1)?.references.find((one) => one.name === step)
         if (reference === undefined) throw new Error(`no ${step}`)
-        keys.push(reference.via.name)
+        keys.push(reference.via)
         targets.push(entityNamed(reference.to))
       }
-      let found = new Map<WireValue, WireValue>()
+      let found = new Map<string | null, WireValue>()
       for (const [at, target] of targets.toReversed().entries()) {
         const key = keys.toReversed()[at - 1]
         const valueOf = (row: OracleRow): WireValue =>
-          key === undefined ? (row[property] ?? null) : (found.get(row[key] ?? null) ?? null)
-        found = new Map((await tableRows(database, target)).map((row) => [row['id'] ?? null, valueOf(row)]))
+          key === undefined ? (row[property] ?? null) : (found.get(idIn(row, key)) ?? null)
+        found = new Map((await tableRows(database, target)).map((row) => [String(row['id']), valueOf(row)]))
       }
-      return { name, via: through.via.name, found }
+      return { name, via: through.via, found }
     })
   )
   return rows.map((row) => ({
     ...row,
-    ...Object.fromEntries(joins.map(({ name, via, found }) => [name, found.get(row[via] ?? null) ?? null]))
+    ...Object.fromEntries(joins.map(({ name, via, found }) => [name, found.get(idIn(row, via)) ?? null]))
   }))
 }
 
@@ -89,18 +100,46 @@ export function quoted(name: string): string {
   return `\`${name.replaceAll('`', '``')}\``
 }
 
-/** The quoted column of the id, which is the first of an entity and of children. */
-export function idColumn([id]: readonly Column[]): string {
-  return quoted(id?.column ?? 'id')
+/** The quoted columns of a key. */
+export function keyColumns({ key }: { readonly key: KeyColumns }): string {
+  return key.map(({ column }) => quoted(column)).join(', ')
 }
 
-/** Every row of an entity's table by SQL of our own, past the service, in order of id; hidden columns included. */
-export async function tableRows(database: TestDatabase, { table, columns }: Entity): Promise<OracleRow[]> {
+/**
+ * The text of the `id` that these columns of a row hold, null where one of them is null: the value itself, or the values
+ * with commas between them, in which `%`, `,` and `/` are percent-encoded (contract section 3).
+ */
+export function idIn(row: OracleRow, columns: readonly Column[]): string | null {
+  const parts = columns.map(({ name }) => row[name] ?? null)
+  if (parts.includes(null)) return null
+  if (parts.length === 1) return String(parts[0])
+  const encoded = (part: WireValue): string =>
+    String(part).replaceAll('%', '%25').replaceAll(',', '%2C').replaceAll('/', '%2F')
+  return parts.map(encoded).join(',')
+}
+
+/** The parts of the `id` of a composite key, or the `id` itself. */
+export function partsOfId(id: string, { key }: { readonly key: KeyColumns }): string[] {
+  return key.length === 1 ? [id] : id.split(',').map((part) => decodeURIComponent(part))
+}
+
+/**
+ * Every row of an entity's table by SQL of our own, past the service, in order of id; hidden columns included, and the text
+ * of a composite key as `id`.
+ */
+export async function tableRows(database: TestDatabase, entity: Entity): Promise<OracleRow[]> {
+  const { table, columns, key } = entity
   const names = columns.map(({ column }) => quoted(column)).join(', ')
-  const rows = await database.run(`SELECT ${names} FROM ${quoted(table)} ORDER BY ${idColumn(columns)}`)
-  return rows.map((row) =>
-    Object.fromEntries(
+  const rows = await database.run(`SELECT ${names} FROM ${quoted(table)} ORDER BY ${keyColumns(entity)}`)
+  const found = rows.map((row): OracleRow => {
+    const values = Object.fromEntries(
       columns.map(({ name, column, field }) => [name, wireValue(propertyOf(name, field), row[column] ?? null)])
     )
-  )
+    return key.length === 1 ? values : { id: idIn(values, key), ...values }
+  })
+  return inOrder(found, propertiesOfKey(entity))
+}
+
+function propertiesOfKey({ key }: Entity): OracleProperty[] {
+  return key.map(({ name, field }) => propertyOf(name, field))
 }

@@ -3,7 +3,7 @@ import type { OracleRow } from './load-rows.js'
 import { comparable } from './operand.js'
 import type { OracleProperty, OracleResource } from './resource.js'
 
-/** A paged read as a client spells it. Default: sorted by `id` ascending, page 1, 10 rows a page. */
+/** A paged read as a client spells it. Default: sorted by the id ascending, page 1, 10 rows a page. */
 export interface OracleQuery {
   readonly filters?:
     readonly { readonly property: string; readonly operator: string; readonly value: string }[] | undefined
@@ -37,7 +37,7 @@ export function answer(resource: OracleResource, rows: readonly OracleRow[], que
   }
   const words = (query.search ?? '').split(/\s+/).filter((word) => word !== '')
   if (words.length > 8) violations.push('filter.too-many')
-  const { by, wrong } = sortKeys(query, find)
+  const { by, wrong } = sortKeys(query, find, keyOf(resource))
   violations.push(...wrong)
   if (violations.length > 0) return { rejected: violations }
 
@@ -69,10 +69,11 @@ interface OracleSortKey {
 /** Up to four columns; one direction, or one for each. */
 function sortKeys(
   query: OracleQuery,
-  find: (name: string) => OracleProperty | undefined
+  find: (name: string) => OracleProperty | undefined,
+  key: readonly OracleProperty[]
 ): { readonly by: readonly OracleSortKey[]; readonly wrong: readonly string[] } {
   const wrong: string[] = []
-  const names = (query.sortColumn ?? 'id').toLowerCase().split(',')
+  const names = (query.sortColumn ?? key.map(({ name }) => name).join()).toLowerCase().split(',')
   const sorts = names.map(find)
   if (names.length > 4 || new Set(names).size < names.length) wrong.push('sort.property.unknown')
   if (sorts.some((one) => one === undefined || one.sortable === false)) wrong.push('sort.property.unknown')
@@ -87,10 +88,22 @@ function sortKeys(
   return { by, wrong }
 }
 
+function keyOf({ name, key, properties }: OracleResource): readonly OracleProperty[] {
+  const names = key ?? properties.slice(0, 1).map((one) => one.name)
+  const found = properties.filter((one) => names.includes(one.name))
+  if (found.length !== names.length || found.length === 0) throw new Error(`${name} has no key`)
+  return found.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
+}
+
+/** Rows in the order of these properties, each ascending. */
+export function inOrder(rows: readonly OracleRow[], properties: readonly OracleProperty[]): OracleRow[] {
+  const key = properties.map(({ name }) => name)
+  return order({ name: '', from: '', properties, searchable: [], key }, rows, [])
+}
+
 /** Nulls first ascending and last descending; the id, ascending, breaks every tie. */
 export function order(resource: OracleResource, rows: readonly OracleRow[], by: readonly OracleSortKey[]): OracleRow[] {
-  const id = resource.properties[0]
-  if (id === undefined) throw new Error(`${resource.name} has no properties`)
+  const key = keyOf(resource)
   const compare = (property: OracleProperty, a: OracleRow, b: OracleRow): number => {
     const left = a[property.name] ?? null
     const right = b[property.name] ?? null
@@ -103,6 +116,6 @@ export function order(resource: OracleResource, rows: readonly OracleRow[], by: 
       const compared = compare(sort, a, b) * (descending ? -1 : 1)
       if (compared !== 0) return compared
     }
-    return compare(id, a, b)
+    return key.map((one) => compare(one, a, b)).find((compared) => compared !== 0) ?? 0
   })
 }

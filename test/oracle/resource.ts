@@ -43,6 +43,8 @@ export interface OracleResource {
   /** FROM clause of the hand-written SELECT. */
   readonly from: string
   readonly properties: readonly OracleProperty[]
+  /** The properties of its key, in order; the first property without this member. */
+  readonly key?: readonly string[]
   /** Names of the properties that `search` looks into. */
   readonly searchable: readonly string[]
 }

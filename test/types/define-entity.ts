@@ -8,6 +8,7 @@ import {
   hidden,
   int,
   long,
+  onCreate,
   optional,
   readableBy,
   text,
@@ -128,8 +129,10 @@ export const namesThatAreNone = [
 ]
 
 export const referencesThatLeadNowhere = [
-  // @ts-expect-error a string holds no foreign key
-  defineEntity({ ...things, references: { owner: { to: 'customers', via: 'name' } } }),
+  // @ts-expect-error an amount holds no foreign key
+  defineEntity({ ...things, references: { owner: { to: 'customers', via: 'price' } } }),
+  // @ts-expect-error nor does an empty list of fields
+  defineEntity({ ...things, references: { owner: { to: 'customers', via: [] } } }),
   // @ts-expect-error no such property
   defineEntity({ ...things, references: { owner: { to: 'customers', via: 'ownerId' } } }),
   // @ts-expect-error there is no reference to go through
@@ -156,10 +159,48 @@ export const accessThatIsNone = [
 export const idsThatAreNone = [
   // @ts-expect-error every entity has an id
   defineEntity({ ...things, fields: { name: text(200) } }),
-  // @ts-expect-error an id is an integer or a Guid
-  defineEntity({ ...things, fields: { ...fields, id: text(200) } }),
+  // @ts-expect-error an id is an integer, a Guid or a text
+  defineEntity({ ...things, fields: { ...fields, id: decimal(10, 2) } }),
   // @ts-expect-error and not hidden
-  defineEntity({ ...things, fields: { ...fields, id: hidden(int()) } })
+  defineEntity({ ...things, fields: { ...fields, id: hidden(int()) } }),
+  // @ts-expect-error and never null
+  defineEntity({ ...things, fields: { ...fields, id: optional(text(2)) } })
+]
+
+const links = {
+  name: 'film-actors',
+  description: 'Who plays in which film.',
+  fields: { actorId: onCreate(int()), filmId: onCreate(int()), role: text(100), note: onCreate(optional(text(9))) },
+  label: 'role',
+  filterable: ['actorId'],
+  sortable: ['actorId'],
+  access: { read: everyone }
+} as const
+
+/** Keys that compile. */
+export const soundKeys = [
+  defineEntity({ ...things, fields: { ...fields, id: onCreate(text(2)) } }),
+  defineEntity({ ...links, key: ['actorId', 'filmId'] }),
+  defineEntity({
+    ...links,
+    key: ['filmId', 'actorId'],
+    references: { casting: { to: 'castings', via: ['actorId', 'filmId'] } }
+  })
+]
+
+export const keysThatAreNone = [
+  // @ts-expect-error a key is a field id, or a list of fields
+  defineEntity(links),
+  // @ts-expect-error one field is the property id
+  defineEntity({ ...links, key: ['actorId'] }),
+  // @ts-expect-error no such field
+  defineEntity({ ...links, key: ['actorId', 'storeId'] }),
+  // @ts-expect-error an update could change it
+  defineEntity({ ...links, key: ['actorId', 'role'] }),
+  // @ts-expect-error it may be null
+  defineEntity({ ...links, key: ['actorId', 'note'] }),
+  // @ts-expect-error the id of a composite key is made of its parts
+  defineEntity({ ...links, fields: { ...links.fields, id: int() }, key: ['actorId', 'filmId'] })
 ]
 
 const priced = { ...fields, cost: readableBy('things:manage', int()), state: readableBy('things:manage', text(9)) }

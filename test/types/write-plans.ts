@@ -17,7 +17,7 @@ declare const version: RowVersion
 declare const unit: UnitOfWork
 declare const update: UpdatePlan
 const values = new Map()
-const shape = { entity, id: 1, scope: allRows, required: [], values }
+const shape = { entity, key: [1], scope: allRows, required: [], values }
 
 // @ts-expect-error not made by the planner
 export const unplanned: UpdatePlan = { ...shape, expected: [version] }
@@ -37,16 +37,16 @@ export const child: Extract<ChildPlan, { kind: 'update' }>['expected'] = 'uncond
 // @ts-expect-error nor is the removal of a child
 export const removed: Extract<ChildPlan, { kind: 'delete' }>['expected'] = []
 // @ts-expect-error a delete says so in so many words
-export const silent = planDelete({ entity, id: 1, scope: allRows, required: [] })
+export const silent = planDelete({ entity, key: [1], scope: allRows, required: [] })
 // @ts-expect-error whose rows they are is never left out
-export const unscoped = planDelete({ entity, id: 1, expected: 'unconditional', required: [] })
+export const unscoped = planDelete({ entity, key: [1], expected: 'unconditional', required: [] })
 
 /** Controls: what is planned does run, and what is meant can be said. */
 export const run = (): Promise<boolean> => unit.update(update)
 export const known: UpdatePlan['expected'] = [version]
 export const spelledOut: DeletePlan = planDelete({
   entity,
-  id: 1,
+  key: [1],
   scope: allRows,
   expected: 'unconditional',
   required: []

@@ -2,6 +2,7 @@ import {
   columnOf,
   type ForeignKey,
   type PresentTable,
+  primaryKeyOf,
   type Table,
   type TableChange,
   type TableColumn,
@@ -87,10 +88,11 @@ export function mysqlPresence(table: string): string {
 }
 
 /** A table is made together with its indexes, since each statement commits by itself. */
-function createTable({ name, columns, indexes, foreignKeys }: Table, write: (column: TableColumn) => string): string {
+function createTable(table: Table, write: (column: TableColumn) => string): string {
+  const { name, columns, indexes, foreignKeys } = table
   const lines = [
     ...columns.map(write),
-    ...columns.filter(({ key }) => key !== 'none').map((column) => `PRIMARY KEY (\`${column.name}\`)`),
+    `PRIMARY KEY (${quotedList(primaryKeyOf(table))})`,
     ...indexes.map(indexDefinition),
     ...foreignKeys.map(foreignKeyDefinition)
   ]
@@ -205,9 +207,13 @@ function indexDefinition({ name, unique, keys }: TableIndex): string {
   return `${unique ? 'UNIQUE ' : ''}INDEX \`${name}\` (${parts.join(', ')})`
 }
 
-function foreignKeyDefinition({ name, column, to, toColumn, onDelete }: ForeignKey): string {
+function foreignKeyDefinition({ name, columns, to, toColumns, onDelete }: ForeignKey): string {
   return (
-    `CONSTRAINT \`${name}\` FOREIGN KEY (\`${column}\`) ` +
-    `REFERENCES \`${to}\` (\`${toColumn}\`) ON DELETE ${onDelete.toUpperCase()}`
+    `CONSTRAINT \`${name}\` FOREIGN KEY (${quotedList(columns)}) ` +
+    `REFERENCES \`${to}\` (${quotedList(toColumns)}) ON DELETE ${onDelete.toUpperCase()}`
   )
+}
+
+function quotedList(columns: readonly string[]): string {
+  return columns.map((column) => `\`${column}\``).join(', ')
 }

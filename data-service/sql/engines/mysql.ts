@@ -244,6 +244,10 @@ const mysqlDialect: SqlDialect = {
   bind: boundOperand,
   store: storedValue,
   hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
+  // The first part uses the index; the second compares the bytes, which no collation equates. Both are UTF-8 then.
+  isExactly: (column, operand) => `${column} = ${operand} AND ${bytesOf(column)} = ${bytesOf(operand)}`,
+  isOneOfTuples: (columns, tuples) =>
+    tuples.map((tuple) => `(${columns.map((column, at) => `${column} = ${tuple[at]}`).join(' AND ')})`).join(' OR '),
   matchFunction: () => undefined,
   bindMatch: likePattern,
   readsRangesOfOr: true,
@@ -253,6 +257,10 @@ const mysqlDialect: SqlDialect = {
   insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
   nextVersion,
   forUpdate: ' FOR UPDATE'
+}
+
+function bytesOf(text: string): string {
+  return `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`
 }
 
 /** An unsigned number beyond the highest would be an error. The texts of statements hold no quotes, so LPAD fills with 0. */

@@ -3,6 +3,7 @@ import {
   type ColumnType,
   type ForeignKey,
   type PresentTable,
+  primaryKeyOf,
   type Table,
   type TableChange,
   type TableColumn,
@@ -29,7 +30,11 @@ export function sqliteStatements(
     case 'createTable':
       return after === undefined
         ? []
-        : [createTable(after, after.name), ...after.indexes.map((index) => createIndex(after, index))]
+        : [
+            createTable(after, after.name),
+            ...keyIndex(after),
+            ...after.indexes.map((index) => createIndex(after, index))
+          ]
     case 'renameTable':
       return present?.columns.size === 0 ? [] : [`ALTER TABLE ${table} RENAME TO \`${step.to}\``]
     case 'dropTable':
@@ -46,7 +51,7 @@ export function sqliteStatements(
   switch (step.kind) {
     case 'addColumns': {
       const keyOf = (column: string): string =>
-        step.foreignKeys.filter((key) => key.column === column).map((key) => ` ${references(key)}`)[0] ?? ''
+        step.foreignKeys.filter((key) => key.columns[0] === column).map((key) => ` ${references(key)}`)[0] ?? ''
       return [
         ...step.columns
           .filter(({ name }) => present?.columns.has(name) !== true)
@@ -91,9 +96,10 @@ export function isRebuilt({ step, before, after }: TableChange): boolean {
     case 'dropForeignKeys':
       return true
     case 'addColumns':
-      // SQLite adds no column that refers to others and is never null.
-      return step.foreignKeys.some(({ column }) =>
-        step.columns.some(({ name, nullable }) => name === column && !nullable)
+      // SQLite adds no column that refers to others and is never null, and no foreign key of several columns.
+      return step.foreignKeys.some(
+        ({ columns: [column, ...others] }) =>
+          others.length > 0 || step.columns.some(({ name, nullable }) => name === column && !nullable)
       )
     case 'alterColumn': {
       if (before === undefined || after === undefined) return false
@@ -101,7 +107,7 @@ export function isRebuilt({ step, before, after }: TableChange): boolean {
       return columnDefinition(old) !== columnDefinition(altered) || converted(old, altered) !== `\`${old.name}\``
     }
     case 'dropColumns':
-      return before?.foreignKeys.some(({ column }) => step.columns.includes(column)) ?? false
+      return before?.foreignKeys.some(({ columns }) => columns.some((column) => step.columns.includes(column))) ?? false
     default:
       return false
   }
@@ -124,7 +130,7 @@ function rebuild(
   present: PresentTable | undefined
 ): string[] {
   const fresh = `${after.name}_rebuilt`
-  const known = [...before.indexes, ...after.indexes].map(({ name }) => name)
+  const known = [...[...before.indexes, ...after.indexes].map(({ name }) => name), `${after.name}_key`]
   const extras = [...(present?.extras ?? [])].filter(([name]) => !known.includes(name))
   const kept = after.columns.filter(({ name }) => before.columns.some((one) => one.name === name))
   const made = after.columns.filter((column) => !kept.includes(column))
@@ -139,6 +145,7 @@ function rebuild(
     ...(after.columns.some(({ key }) => key === 'autoIncrement') ? numberOn(before.name, fresh) : []),
     `DROP TABLE \`${before.name}\``,
     `ALTER TABLE \`${fresh}\` RENAME TO \`${after.name}\``,
+    ...keyIndex(after),
     ...after.indexes.map((index) => createIndex(after, index)),
     ...extras.map(([, text]) => text)
   ]
@@ -152,11 +159,17 @@ function numberOn(before: string, after: string): string[] {
   ]
 }
 
-function createTable({ name, columns, foreignKeys }: Table, as: string): string {
+function createTable(table: Table, as: string): string {
+  const { name, columns, foreignKeys } = table
+  const primary = primaryKeyOf(table)
+  const isComposite = primary.length > 1
   // Of a table that refers to itself the new one refers to the name that it gets in the end.
   const lines = [
-    ...columns.map(columnDefinition),
-    ...foreignKeys.map((key) => `CONSTRAINT \`${key.name}\` FOREIGN KEY (\`${key.column}\`) ${references(key)}`)
+    ...columns.map((column) => columnDefinition(isComposite ? { ...column, key: 'none' } : column)),
+    ...(isComposite ? [`PRIMARY KEY (${quotedList(primary)})`] : []),
+    ...foreignKeys.map(
+      (key) => `CONSTRAINT \`${key.name}\` FOREIGN KEY (${quotedList(key.columns)}) ${references(key)}`
+    )
   ]
   return `CREATE TABLE ${as === name ? 'IF NOT EXISTS ' : ''}\`${as}\` (${lines.join(', ')}) STRICT`
 }
@@ -274,11 +287,26 @@ function createIndex(table: Table, { name, unique, keys }: TableIndex): string {
 }
 
 /** SQLite has no collation like that of the servers, so strings are indexed by a key that has the same order. */
-function indexKey({ name, type, key }: TableColumn): string {
-  return key === 'none' && (type.kind === 'varchar' || type.kind === 'enum') ? `sort_key(\`${name}\`)` : `\`${name}\``
+function indexKey({ name, type }: TableColumn): string {
+  return type.kind === 'varchar' || type.kind === 'enum' ? `sort_key(\`${name}\`)` : `\`${name}\``
+}
+
+/**
+ * A primary key with text in it compares characters, and the servers compare it as they sort it. So a second index keeps
+ * apart what is equal on the servers, and has the rows in the order of the key.
+ */
+function keyIndex(table: Table): string[] {
+  const columns = primaryKeyOf(table).map((name) => columnOf(table, name))
+  if (!columns.some(({ type }) => type.kind === 'varchar' || type.kind === 'enum')) return []
+  const keys = columns.map(({ name }) => ({ column: name, descending: false }))
+  return [createIndex(table, { name: `${table.name}_key`, unique: true, keys })]
 }
 
 /** SQLite reports a violated RESTRICT as a failed trigger. NO ACTION forbids the same and is reported as a foreign key. */
-function references({ to, toColumn, onDelete }: ForeignKey): string {
-  return `REFERENCES \`${to}\` (\`${toColumn}\`) ON DELETE ${onDelete === 'restrict' ? 'NO ACTION' : 'CASCADE'}`
+function references({ to, toColumns, onDelete }: ForeignKey): string {
+  return `REFERENCES \`${to}\` (${quotedList(toColumns)}) ON DELETE ${onDelete === 'restrict' ? 'NO ACTION' : 'CASCADE'}`
+}
+
+function quotedList(columns: readonly string[]): string {
+  return columns.map((column) => `\`${column}\``).join(', ')
 }

@@ -66,6 +66,10 @@ export const sqliteDialect: SqlDialect = {
   store: storedValue,
   // A set is stored as MySQL writes it: its words with commas between.
   hasWord: (column, operand) => fn('set_has', column, literal(operand)),
+  // A column of a table that others made may have a collation of its own, whose index serves the first part alone.
+  isExactly: (column, operand) => `${column} = ${operand} AND ${column} COLLATE BINARY = ${operand}`,
+  isOneOfTuples: (columns, tuples) =>
+    `(${columns.join(', ')}) IN (VALUES ${tuples.map((tuple) => `(${tuple.join(', ')})`).join(', ')})`,
   matchFunction: (match) => MATCH_FUNCTIONS[match],
   bindMatch: (operand) => matchKey(operand),
   readsRangesOfOr: false,

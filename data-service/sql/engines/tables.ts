@@ -5,6 +5,8 @@
 export interface Table {
   readonly name: string
   readonly columns: readonly TableColumn[]
+  /** The columns of a composite primary key in its order, where that is not the order of the columns. */
+  readonly primaryKey?: readonly string[]
   readonly indexes: readonly TableIndex[]
   readonly foreignKeys: readonly ForeignKey[]
 }
@@ -13,7 +15,7 @@ export interface TableColumn {
   readonly name: string
   readonly type: ColumnType
   readonly nullable: boolean
-  /** Whether it is the primary key, and whether the database numbers it. */
+  /** Whether it is the primary key or a part of it, and whether the database numbers it. */
   readonly key: 'none' | 'primary' | 'autoIncrement'
   /** In the form of the column's values in JSON: `'1.50'` for a decimal, `'2026-01-31T08:00:00.000Z'` for a datetime. */
   readonly defaultTo?: ColumnDefault
@@ -61,13 +63,13 @@ export interface IndexKey {
   readonly descending: boolean
 }
 
-/** From a column to the primary key of a table. */
+/** From columns to the primary key of a table, in its order. */
 export interface ForeignKey {
   /** The name of the constraint. */
   readonly name: string
-  readonly column: string
+  readonly columns: readonly string[]
   readonly to: string
-  readonly toColumn: string
+  readonly toColumns: readonly string[]
   readonly onDelete: 'cascade' | 'restrict'
 }
 
@@ -99,6 +101,11 @@ export interface PresentTable {
   readonly foreignKeys: ReadonlySet<string>
   /** Statements that make what goes with a table when it is made anew and no migration describes: triggers, indexes. */
   readonly extras: ReadonlyMap<string, string>
+}
+
+/** The columns of the primary key, in its order. */
+export function primaryKeyOf({ columns, primaryKey }: Pick<Table, 'columns' | 'primaryKey'>): readonly string[] {
+  return primaryKey ?? columns.filter(({ key }) => key !== 'none').map(({ name }) => name)
 }
 
 export function columnOf({ name, columns }: Table, column: string): TableColumn {
@@ -137,7 +144,9 @@ export function applyStep(schema: Schema, step: TableStep): Schema {
       requireAbsent(table, 'columns', [step.to])
       after.set(step.table, renamedColumn(table, step))
       return isPrimary
-        ? withReferences(after, (key) => (key.to === step.table ? { ...key, toColumn: step.to } : key))
+        ? withReferences(after, (key) =>
+            key.to === step.table ? { ...key, toColumns: renamedIn(key.toColumns, step) } : key
+          )
         : after
     }
     default:
@@ -167,7 +176,7 @@ function changedTable(table: Table, step: ColumnStep): Table {
         ...table,
         columns: table.columns.filter(({ name }) => !goes(name)),
         indexes: table.indexes.filter(({ keys }) => !keys.some(({ column }) => goes(column))),
-        foreignKeys: table.foreignKeys.filter(({ column }) => !goes(column))
+        foreignKeys: table.foreignKeys.filter(({ columns }) => !columns.some(goes))
       }
     }
     case 'addIndexes':
@@ -204,29 +213,41 @@ function withIndexes(table: Table, indexes: readonly TableIndex[]): Table {
 
 function withForeignKeys(table: Table, foreignKeys: readonly ForeignKey[]): Table {
   requireAbsent(table, 'foreignKeys', namesOf(foreignKeys))
-  for (const { column } of foreignKeys) columnOf(table, column)
+  for (const column of foreignKeys.flatMap(({ columns }) => columns)) columnOf(table, column)
   return { ...table, foreignKeys: [...table.foreignKeys, ...foreignKeys] }
 }
 
 /** Rows of equal values are ordered by the primary key, so that each index that is not unique ends with it. */
 function withKeys(table: Table, indexes: readonly TableIndex[]): TableIndex[] {
-  const primary = table.columns.filter(({ key }) => key !== 'none')
+  const primary = primaryKeyOf(table)
   return indexes.map((index) => {
     for (const { column } of index.keys) columnOf(table, column)
     if (index.unique) return index
-    return { ...index, keys: [...index.keys, ...primary.map(({ name }) => ({ column: name, descending: false }))] }
+    const further = primary.filter((name) => !index.keys.some(({ column }) => column === name))
+    return { ...index, keys: [...index.keys, ...further.map((column) => ({ column, descending: false }))] }
   })
 }
 
-function renamedColumn(table: Table, { from, to }: { readonly from: string; readonly to: string }): Table {
+interface Renaming {
+  readonly from: string
+  readonly to: string
+}
+
+function renamedIn(columns: readonly string[], { from, to }: Renaming): readonly string[] {
+  return columns.map((column) => (column === from ? to : column))
+}
+
+function renamedColumn(table: Table, step: Renaming): Table {
+  const { from, to } = step
   return {
     ...table,
+    ...(table.primaryKey === undefined ? {} : { primaryKey: renamedIn(table.primaryKey, step) }),
     columns: table.columns.map((one) => (one.name === from ? { ...one, name: to } : one)),
     indexes: table.indexes.map((index) => ({
       ...index,
       keys: index.keys.map((key) => (key.column === from ? { ...key, column: to } : key))
     })),
-    foreignKeys: table.foreignKeys.map((key) => (key.column === from ? { ...key, column: to } : key))
+    foreignKeys: table.foreignKeys.map((key) => ({ ...key, columns: renamedIn(key.columns, step) }))
   }
 }
 

@@ -19,35 +19,71 @@ export function createTable<const Name extends string>(
   table: string,
   define: (t: TableWords) => TableDefinition<Name>
 ): Step {
-  const { columns, indexes = [], foreignKeys = [] } = define(TABLE_WORDS)
+  const { columns, primaryKey, indexes = [], foreignKeys = [] } = define(TABLE_WORDS)
+  const made = columns.map(({ column }) => column)
+  const keyed = primaryKey === undefined ? { columns: made } : withPrimaryKey(table, made, primaryKey)
   const definition: Table = {
     name: identifier(table),
-    columns: columns.map(({ column }) => column),
+    ...keyed,
     indexes: indexesOf(table, indexes),
     foreignKeys: foreignKeysOf(table, foreignKeys)
   }
   const named = new Set(definition.columns.map(({ name }) => name))
   if (named.size !== columns.length) throw new TypeError(`${table} has two columns of one name`)
   if (definition.columns.filter(({ key }) => key !== 'none').length !== 1) {
-    throw new TypeError(`${table} needs one primary key: t.int('id').autoIncrement() or t.guid('id').primaryKey()`)
+    throw new TypeError(
+      `${table} needs one primary key: t.int('id').autoIncrement(), t.guid('id').primaryKey(), or primaryKey: [\u2026] of several columns`
+    )
   }
   return { kind: 'createTable', table, definition }
 }
 
+/** The columns with a primary key of several of them. Throws TypeError for one that it cannot have. */
+function withPrimaryKey(
+  table: string,
+  columns: readonly TableColumn[],
+  names: readonly string[]
+): Pick<Table, 'columns' | 'primaryKey'> {
+  const isKey = (name: string): boolean => names.includes(name)
+  if (columns.some(({ key }) => key !== 'none')) throw new TypeError(`${table} has two primary keys`)
+  if (columns.some(({ name, nullable }) => isKey(name) && nullable)) {
+    throw new TypeError(`the primary key of ${table} has a column that may be null`)
+  }
+  if (new Set(names).size !== columns.filter(({ name }) => isKey(name)).length || names.length < 2) {
+    throw new TypeError(`the primary key of ${table} takes two or more of its columns, each once`)
+  }
+  return {
+    columns: columns.map((column) => (isKey(column.name) ? { ...column, key: 'primary' } : column)),
+    primaryKey: names
+  }
+}
+
 interface TableDefinition<Name extends string> {
   readonly columns: readonly ColumnBuilder<Name>[]
+  /** A primary key of several columns, in its order. One of a single column is a word of the column. */
+  readonly primaryKey?: readonly [NoInfer<Name>, NoInfer<Name>, ...NoInfer<Name>[]]
   readonly indexes?: readonly (IndexBuilder<NoInfer<Name>> | readonly IndexBuilder<NoInfer<Name>>[])[]
   readonly foreignKeys?: readonly ForeignKeyDefinition<NoInfer<Name>>[]
 }
 
 /** Each column and each foreign key should be in an index: MySQL makes one of its own for a foreign key without it. */
-interface ForeignKeyDefinition<Name extends string> {
-  readonly column: Name
-  /** `customers.id`; in parts where one of the names has a point. */
-  readonly references: `${string}.${string}` | { readonly table: string; readonly column: string }
+type ForeignKeyDefinition<Name extends string> = ForeignKeyParts &
+  (
+    | { readonly column: Name; readonly references: ReferencedColumn }
+    /** Several columns, in the order of the primary key that they refer to. */
+    | {
+        readonly columns: readonly [Name, Name, ...Name[]]
+        readonly references: readonly [ReferencedColumn, ReferencedColumn, ...ReferencedColumn[]]
+      }
+  )
+
+/** `customers.id`; in parts where one of the names has a point. */
+type ReferencedColumn = `${string}.${string}` | { readonly table: string; readonly column: string }
+
+interface ForeignKeyParts {
   /** `cascade`: rows go with the row that they refer to. `restrict`: a row that is referred to cannot be deleted. */
   readonly onDelete: 'cascade' | 'restrict'
-  /** Of the constraint; `{table}_{column}_fk` without it. */
+  /** Of the constraint; `{table}_{column}_fk` without it, with the first column of several. */
   readonly name?: string
 }
 
@@ -368,16 +404,27 @@ function indexesOf(
   })
 }
 
+function placeOf(references: ReferencedColumn): { readonly table: string; readonly column: string } {
+  if (typeof references !== 'string') return references
+  const [table = '', column = ''] = references.split('.')
+  return { table, column }
+}
+
 function foreignKeysOf(table: string, foreignKeys: readonly ForeignKeyDefinition<string>[]): ForeignKey[] {
-  return foreignKeys.map(({ column, references, onDelete, name }) => {
-    const [first = '', second = ''] = typeof references === 'string' ? references.split('.') : []
-    const target = typeof references === 'string' ? { table: first, column: second } : references
+  return foreignKeys.map((definition) => {
+    const columns = 'column' in definition ? [definition.column] : definition.columns
+    const places = ('column' in definition ? [definition.references] : definition.references).map(placeOf)
+    const to = places[0]?.table ?? ''
+    const [column = ''] = columns
+    if (columns.length !== places.length || places.some((one) => one.table !== to)) {
+      throw new TypeError(`the foreign key of ${table}.${column} refers to as many columns of one table`)
+    }
     return {
-      name: identifier(name ?? `${table}_${column}_fk`),
-      column,
-      to: identifier(target.table),
-      toColumn: identifier(target.column),
-      onDelete
+      name: identifier(definition.name ?? `${table}_${column}_fk`),
+      columns: columns.map(identifier),
+      to: identifier(to),
+      toColumns: places.map((one) => identifier(one.column)),
+      onDelete: definition.onDelete
     }
   })
 }

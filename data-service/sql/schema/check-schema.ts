@@ -79,11 +79,14 @@ function missingColumns(
 function missingInChildren(schema: ActualSchema, store: StoreName, entity: Entity): string[] {
   return entity.children
     .filter((children) => children.store === store)
-    .flatMap(({ name, table, foreignKey, columns, versionColumn }) => {
+    .flatMap(({ name, table, foreignKey: [leading, ...others], columns, versionColumn }) => {
       const full = `${entity.name}.${name}`
-      const missing = missingColumns(schema, { name: full, table, columns, versionColumn }, [foreignKey])
-      if (missing.length > 0 || schema.sortOrders.has(`${table}.${foreignKey} ASC`)) return missing
-      return [`${full}: no index leads with ${table}.${foreignKey}; a new migration must add it`]
+      const missing = missingColumns(schema, { name: full, table, columns, versionColumn }, [
+        leading.column,
+        ...others.map(({ column }) => column)
+      ])
+      if (missing.length > 0 || schema.sortOrders.has(`${table}.${leading.column} ASC`)) return missing
+      return [`${full}: no index leads with ${table}.${leading.column}; a new migration must add it`]
     })
 }
 
@@ -91,10 +94,9 @@ function missingOrders(schema: ActualSchema, entity: Entity, entities: readonly 
   return [...entity.sortable].flatMap((property) => {
     const found = sortedColumn(entity, property, entities)
     if (found === undefined) return [`${entity.name}: nothing tells which column the sortable ${property} is`]
-    if (found === 'the id') return []
     const { table } = found
     const place = `${table}.${found.column}`
-    return ['ASC', 'DESC']
+    return found.directions
       .filter((direction) => schema.columns.has(table) && !schema.sortOrders.has(`${place} ${direction}`))
       .map(
         (direction) =>

@@ -3,6 +3,7 @@ import {
   type ColumnDefault,
   type ColumnType,
   type ForeignKey,
+  primaryKeyOf,
   type Schema,
   type Table,
   type TableColumn,
@@ -148,8 +149,10 @@ class Differences {
     for (const { name: table, foreignKeys } of this.#schema.values()) {
       const wanted = this.#wanted.tables.get(table)?.foreignKeys ?? []
       const dropped = foreignKeys.filter((key) => {
-        const replaced = wanted.some((one) => one.column === key.column && !sameKey(one, key))
-        const between = isTyped(table, key.column) || isTyped(key.to, key.toColumn)
+        const replaced = wanted.some((one) => one.columns.join() === key.columns.join() && !sameKey(one, key))
+        const between =
+          key.columns.some((column) => isTyped(table, column)) ||
+          key.toColumns.some((column) => isTyped(key.to, column))
         if (between && !replaced) this.#later.push({ table, key })
         return replaced || between
       })
@@ -171,7 +174,7 @@ class Differences {
         columns,
         indexes: indexes.map((index) => this.#named(index)),
         foreignKeys: wanted.foreignKeys
-          .filter(({ column, to }) => isNew(column) && this.#schema.has(to))
+          .filter(({ columns: own, to }) => own.every(isNew) && this.#schema.has(to))
           .map((key) => this.#namedKey(key))
       })
     }
@@ -241,7 +244,7 @@ class Differences {
   addForeignKeys(): void {
     const wanted = this.#both().flatMap(([made, { foreignKeys }]) =>
       foreignKeys
-        .filter(({ column }) => made.columns.some(({ name }) => name === column))
+        .filter((key) => key.columns.every((column) => made.columns.some(({ name }) => name === column)))
         .map((key) => ({ table: made.name, key }))
     )
     for (const { table, key } of [...this.#later, ...wanted]) {
@@ -250,7 +253,7 @@ class Differences {
       this.#add({ kind: 'addForeignKeys', table, foreignKeys: [this.#namedKey(key)] })
     }
     for (const { name: table, columns, foreignKeys } of this.#schema.values()) {
-      for (const { column, to, toColumn } of foreignKeys) {
+      for (const { column, to, toColumn } of foreignKeys.flatMap(columnPairs)) {
         const from = columns.find(({ name }) => name === column)
         const target = this.#schema.get(to)?.columns.find(({ name }) => name === toColumn)
         if (from === undefined || target === undefined || sameType(from.type, target.type)) continue
@@ -291,7 +294,7 @@ class Differences {
       const forms = new Set(wanted.indexes.map((index) => formOf(now, index)))
       const indexes = now.indexes.filter((index) => !forms.has(formOf(now, index)) && isOfOneColumn(now, index))
       const unneeded = indexes.filter(
-        (index) => !now.foreignKeys.some(({ column }) => column === index.keys[0]?.column) || index.unique
+        (index) => !now.foreignKeys.some(({ columns: [column] }) => column === index.keys[0]?.column) || index.unique
       )
       if (unneeded.length > 0) {
         this.#dropOrKeep(
@@ -358,10 +361,12 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
 }
 
 /** Two indexes of one form do the same, whatever their names. */
-function formOf({ columns }: Table, { unique, keys }: TableIndex): string {
-  const primary = columns.find(({ key }) => key !== 'none')?.name
-  const last = keys.at(-1)
-  const own = !unique && keys.length > 1 && last?.column === primary && !last?.descending ? keys.slice(0, -1) : keys
+function formOf(table: Table, { unique, keys }: TableIndex): string {
+  let own = keys
+  for (const primary of unique ? [] : primaryKeyOf(table).toReversed()) {
+    const last = own.at(-1)
+    if (own.length > 1 && last?.column === primary && !last.descending) own = own.slice(0, -1)
+  }
   return `${unique} ${own.map(({ column, descending }) => `${column}${descending ? ' desc' : ''}`).join(',')}`
 }
 
@@ -370,8 +375,18 @@ function isOfOneColumn(table: Table, index: TableIndex): boolean {
 }
 
 function sameKey(one: ForeignKey, other: ForeignKey): boolean {
-  const form = ({ column, to, toColumn, onDelete }: ForeignKey): string => [column, to, toColumn, onDelete].join(' ')
+  const form = ({ columns, to, toColumns, onDelete }: ForeignKey): string =>
+    [columns.join(), to, toColumns.join(), onDelete].join(' ')
   return form(one) === form(other)
+}
+
+/** Each column of a foreign key with the one that it refers to. */
+function columnPairs({
+  columns,
+  to,
+  toColumns
+}: ForeignKey): readonly { column: string; to: string; toColumn: string }[] {
+  return columns.map((column, at) => ({ column, to, toColumn: toColumns[at] ?? '' }))
 }
 
 function withoutValue({ nullable, defaultTo, key }: TableColumn): string {

@@ -1,5 +1,6 @@
-import type { Children, Column, Entity, StoreName } from '../../entity/entity.js'
+import type { Children, Column, Entity, KeyColumns, StoreName } from '../../entity/entity.js'
 import type { Field } from '../../entity/field.js'
+import { type Keyed, keyMaker } from '../../entity/key.js'
 import {
   type ColumnDefault,
   type ColumnType,
@@ -28,7 +29,7 @@ export function entityTables(entities: readonly Entity[], store: StoreName): Ent
   const tableOf = new Map(entities.map((entity) => [entity.name, entity]))
   if (store === 'primary') {
     for (const entity of entities) {
-      found.addTable(entity.table, entity.columns, { owner: entity.name, versionColumn: entity.versionColumn })
+      found.addTable(entity, { owner: entity.name, versionColumn: entity.versionColumn })
     }
   }
   for (const entity of entities) {
@@ -36,24 +37,26 @@ export function entityTables(entities: readonly Entity[], store: StoreName): Ent
     if (store !== 'primary') continue
     for (const { to, via } of entity.references) {
       const target = tableOf.get(to)
-      const id = target?.columns.find(({ name }) => name === 'id')
-      if (target === undefined || id === undefined) continue
-      found.addForeignKey(entity.table, { column: via.column, to: target.table, toColumn: id.column }, 'restrict')
+      if (target !== undefined) found.addForeignKey(entity.table, via, { to: target, onDelete: 'restrict' })
     }
     for (const property of entity.sortable) {
       const place = sortedColumn(entity, property, entities)
-      if (place !== undefined && place !== 'the id') found.addSorted(place.table, place.column)
+      if (place !== undefined) found.addSorted(place)
     }
   }
   return found.tables()
 }
 
-/** The column that a property is sorted by, in the entity's own table or in the joined one; `the id` for a key. */
-export function sortedColumn(
-  entity: Entity,
-  property: string,
-  entities: readonly Entity[]
-): { readonly table: string; readonly column: string } | 'the id' | undefined {
+/** A column that rows are sorted by. */
+export interface SortedColumn {
+  readonly table: string
+  readonly column: string
+  /** Those that need an index of their own: the primary key serves a single id, and the first part of a composite one. */
+  readonly directions: readonly ('ASC' | 'DESC')[]
+}
+
+/** The column that a property is sorted by, in the entity's own table or in the joined one. */
+export function sortedColumn(entity: Entity, property: string, entities: readonly Entity[]): SortedColumn | undefined {
   const named = (resource: string | undefined) => entities.find(({ name }) => name === resource)
   const joined = entity.joined.find(({ name }) => name === property)
   let target = joined === undefined ? entity : named(joined.through.to)
@@ -62,14 +65,19 @@ export function sortedColumn(
   }
   const column = target?.columns.find(({ name }) => name === (joined?.property ?? property))
   if (target === undefined || column === undefined) return undefined
-  return column.name === 'id' ? 'the id' : { table: target.table, column: column.column }
+  const [first, ...others] = target.key
+  const served = column !== first ? [] : others.length === 0 ? ['ASC', 'DESC'] : ['ASC']
+  const directions = (['ASC', 'DESC'] as const).filter((direction) => !served.includes(direction))
+  return { table: target.table, column: column.column, directions }
 }
 
 interface Parts {
   readonly owner: string
   readonly columns: Map<string, TableColumn>
+  /** In the order of the key, with several columns. */
+  primaryKey: readonly string[] | undefined
   readonly unique: Set<string>
-  readonly sorted: Set<string>
+  readonly sorted: Map<string, SortedColumn['directions']>
   readonly foreignKeys: Map<string, ForeignKey>
 }
 
@@ -80,19 +88,21 @@ class Collected {
   readonly #conflicts: string[] = []
 
   addTable(
-    name: string,
-    columns: readonly Column[],
+    { table: name, columns, key }: Keyed & { readonly table: string; readonly columns: readonly Column[] },
     { owner, versionColumn }: { readonly owner: string; readonly versionColumn: string | undefined }
   ): void {
     const parts = this.#parts(name, owner)
-    for (const { name: property, column, field } of columns) {
+    if (key.length > 1) parts.primaryKey ??= key.map(({ column }) => column)
+    for (const own of columns) {
+      const { column, field } = own
+      const isKey = key.some((one) => one.column === column)
       this.#addColumn(name, owner, {
         name: column,
         type: columnType(field),
         nullable: field.nullable,
-        key: property === 'id' ? keyOf(field) : 'none'
+        key: !isKey ? 'none' : keyMaker(own, { key }) === 'database' ? 'autoIncrement' : 'primary'
       })
-      if (field.unique && property !== 'id') parts.unique.add(column)
+      if (field.unique && !(isKey && key.length === 1)) parts.unique.add(column)
       if (typeof field.defaultTo !== 'object' && field.defaultTo !== undefined) {
         this.#defaults.set(`${name}.${column}`, field.defaultTo)
       }
@@ -104,20 +114,15 @@ class Collected {
   }
 
   /** The foreign key of a child comes after its id; rows of another store have none. */
-  addChildren(entity: Entity, { name, table, foreignKey, columns, versionColumn, store }: Children): void {
+  addChildren(entity: Entity, { name, table, key, foreignKey, columns, versionColumn, store }: Children): void {
     const owner = `${entity.name}.${name}`
-    const id = entity.columns.find((column) => column.name === 'id')
-    const [own, ...others] = columns
-    if (id === undefined || own === undefined) return
-    this.addTable(table, [own], { owner, versionColumn: undefined })
-    const field = { ...id.field, nullable: false }
-    this.#addColumn(table, owner, { name: foreignKey, type: columnType(field), nullable: false, key: 'none' })
-    this.addTable(table, others, { owner, versionColumn })
-    if (store === 'primary') {
-      this.addForeignKey(table, { column: foreignKey, to: entity.table, toColumn: id.column }, 'cascade')
-    } else {
-      this.#indexed.add(`${table}.${foreignKey}`)
-    }
+    const [first, ...others] = columns
+    const plain = foreignKey.map((column) => ({ ...column, field: { ...column.field, unique: false } }))
+    this.addTable({ table, key, columns: first === undefined ? [] : [first] }, { owner, versionColumn: undefined })
+    this.addTable({ table, key, columns: plain }, { owner, versionColumn: undefined })
+    this.addTable({ table, key, columns: others }, { owner, versionColumn })
+    if (store === 'primary') this.addForeignKey(table, foreignKey, { to: entity, onDelete: 'cascade' })
+    else this.#indexed.add(`${table}.${foreignKey[0].column}`)
   }
 
   readonly #indexed = new Set<string>()
@@ -125,16 +130,23 @@ class Collected {
   /** A row of an aggregate goes with its root, also where it is a resource of its own that refers to the root. */
   addForeignKey(
     table: string,
-    { column, to, toColumn }: Pick<ForeignKey, 'column' | 'to' | 'toColumn'>,
-    onDelete: ForeignKey['onDelete']
+    via: KeyColumns,
+    { to, onDelete }: { readonly to: Entity; readonly onDelete: ForeignKey['onDelete'] }
   ): void {
     const { foreignKeys } = this.#parts(table, table)
-    if (foreignKeys.get(column)?.onDelete === 'cascade') return
-    foreignKeys.set(column, { name: `${table}_${column}_fk`, column, to, toColumn, onDelete })
+    const columns = via.map(({ column }) => column)
+    if (foreignKeys.get(columns.join())?.onDelete === 'cascade') return
+    foreignKeys.set(columns.join(), {
+      name: `${table}_${via[0].column}_fk`,
+      columns,
+      to: to.table,
+      toColumns: to.key.map(({ column }) => column),
+      onDelete
+    })
   }
 
-  addSorted(table: string, column: string): void {
-    this.#parts(table, table).sorted.add(column)
+  addSorted({ table, column, directions }: SortedColumn): void {
+    this.#parts(table, table).sorted.set(column, directions)
   }
 
   tables(): EntityTables {
@@ -147,7 +159,11 @@ class Collected {
         {
           name,
           columns: [...others, ...versions],
-          indexes: others.flatMap(({ name: column }) => this.#indexesOf(name, column, parts)),
+          ...(parts.primaryKey === undefined ? {} : { primaryKey: parts.primaryKey }),
+          indexes: [
+            ...others.flatMap(({ name: column }) => this.#indexesOf(name, column, parts)),
+            ...compositeIndexes(name, parts)
+          ],
           foreignKeys: [...parts.foreignKeys.values()]
         }
       ]
@@ -155,14 +171,19 @@ class Collected {
     return { tables: new Map(tables), defaults: this.#defaults, conflicts: this.#conflicts }
   }
 
-  #indexesOf(table: string, column: string, { unique, sorted, foreignKeys }: Parts): TableIndex[] {
+  #indexesOf(table: string, column: string, { unique, sorted, foreignKeys, primaryKey }: Parts): TableIndex[] {
     const ascending = { column, descending: false }
     const name = `${table}_${column}`
-    const isFound = sorted.has(column) || foreignKeys.has(column) || this.#indexed.has(`${table}.${column}`)
+    const directions = sorted.get(column) ?? []
+    const isLeading = primaryKey?.[0] === column
+    const isReferring = (foreignKeys.has(column) || this.#indexed.has(`${table}.${column}`)) && !isLeading
+    const isFound = directions.includes('ASC') || isReferring
     return [
       ...(unique.has(column) ? [{ name: `${name}_unique`, unique: true, keys: [ascending] }] : []),
       ...(isFound ? [{ name, unique: false, keys: [ascending] }] : []),
-      ...(sorted.has(column) ? [{ name: `${name}_desc`, unique: false, keys: [{ column, descending: true }] }] : [])
+      ...(directions.includes('DESC')
+        ? [{ name: `${name}_desc`, unique: false, keys: [{ column, descending: true }] }]
+        : [])
     ]
   }
 
@@ -170,8 +191,9 @@ class Collected {
     const parts = this.#tables.get(name) ?? {
       owner,
       columns: new Map<string, TableColumn>(),
+      primaryKey: undefined,
       unique: new Set<string>(),
-      sorted: new Set<string>(),
+      sorted: new Map<string, SortedColumn['directions']>(),
       foreignKeys: new Map<string, ForeignKey>()
     }
     this.#tables.set(name, parts)
@@ -192,8 +214,14 @@ class Collected {
 
 const isVersion = ({ type }: TableColumn): boolean => type.kind === 'rowVersion'
 
-function keyOf({ type }: Field): TableColumn['key'] {
-  return type === 'int' || type === 'long' ? 'autoIncrement' : 'primary'
+/** The indexes of foreign keys of several columns, unless the primary key begins with them. */
+function compositeIndexes(table: string, { foreignKeys, primaryKey = [] }: Parts): TableIndex[] {
+  return [...foreignKeys.values()].flatMap(({ columns }): TableIndex[] => {
+    const isServed = columns.every((column, at) => primaryKey[at] === column)
+    if (columns.length === 1 || isServed) return []
+    const keys = columns.map((column) => ({ column, descending: false }))
+    return [{ name: `${table}_${columns.join('_')}`, unique: false, keys }]
+  })
 }
 
 function columnType(field: Field): ColumnType {

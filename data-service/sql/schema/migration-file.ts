@@ -83,14 +83,17 @@ function addForeignKeysPart(table: string, foreignKeys: readonly ForeignKey[]): 
 
 interface Parts {
   readonly columns: readonly TableColumn[]
+  readonly primaryKey?: readonly string[]
   readonly indexes: readonly TableIndex[]
   readonly foreignKeys: readonly ForeignKey[]
 }
 
-function tableParts(table: string, { columns, indexes, foreignKeys }: Parts): Part[] {
+function tableParts(table: string, { columns, primaryKey, indexes, foreignKeys }: Parts): Part[] {
   const keys = foreignKeys.map((key) => foreignKeyPart(table, key))
+  const single = columns.map((column) => (primaryKey === undefined ? column : { ...column, key: 'none' as const }))
   return [
-    ['columns: [', columns.map(columnText), ']'],
+    ['columns: [', single.map(columnText), ']'],
+    ...(primaryKey === undefined ? [] : [['primaryKey: [', primaryKey.map(quoted), ']'] as const]),
     ...(indexes.length === 0 ? [] : [['indexes: [', indexTexts(table, indexes), ']'] as const]),
     ...(keys.length === 0 ? [] : [keys.length === 1 ? (['foreignKeys: [', keys, ']'] as const) : broken(keys)])
   ]
@@ -168,14 +171,17 @@ function derivedName(table: string, { unique, keys }: TableIndex): string {
   return [table, ...parts, ...(unique ? ['unique'] : [])].join('_')
 }
 
-function foreignKeyPart(table: string, { name, column, to, toColumn, onDelete }: ForeignKey): Part {
-  const members = [
-    `column: ${quoted(column)}`,
-    `references: ${
-      `${to}${toColumn}`.includes('.')
-        ? `{ table: ${quoted(to)}, column: ${quoted(toColumn)} }`
-        : quoted(`${to}.${toColumn}`)
-    }`,
+function foreignKeyPart(table: string, { name, columns, to, toColumns, onDelete }: ForeignKey): Part {
+  const [column = '', ...others] = columns
+  const places = toColumns.map((toColumn) =>
+    `${to}${toColumn}`.includes('.')
+      ? `{ table: ${quoted(to)}, column: ${quoted(toColumn)} }`
+      : quoted(`${to}.${toColumn}`)
+  )
+  const members: Part[] = [
+    ...(others.length === 0
+      ? [`column: ${quoted(column)}`, `references: ${places.join()}`]
+      : [['columns: [', columns.map(quoted), ']'] as const, ['references: [', places, ']'] as const]),
     `onDelete: ${quoted(onDelete)}`
   ]
   return ['{', name === `${table}_${column}_fk` ? members : [...members, `name: ${quoted(name)}`], '}']

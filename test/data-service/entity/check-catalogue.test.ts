@@ -322,7 +322,7 @@ describe('checkCatalogue', () => {
     ],
     'a child without an id': [
       { children: { c: { table: 'c', foreignKey: 'otherId', fields: { name: text(1) } } } },
-      /children `c`: `id` must be/
+      /children `c`: the key is a field `id`/
     ]
   }
   for (const [what, [definition, mistake]] of Object.entries(cases)) {

@@ -185,7 +185,7 @@ describe('owner filter', () => {
 
 describe('owner parameter of the settings', () => {
   const get = (asked: Partial<Asked>, call: PlanningContext): unknown =>
-    planGet(texts({ resource: 'folders', ...asked }), call).id
+    planGet(texts({ resource: 'folders', ...asked }), call).key[0]
 
   it('is the id of the route where it is `id`, and no query comes in its place', () => {
     expect(get({ id: '042' }, ada)).to.equal('42')

@@ -155,7 +155,7 @@ describe('field sets', () => {
 describe('planGet', () => {
   it('takes ids of their type and rejects the rest', () => {
     const id = (text: string): unknown =>
-      planGet({ resource: 'things', id: text, shape: null, unplaced: null }, anyone).id
+      planGet({ resource: 'things', id: text, shape: null, unplaced: null }, anyone).key[0]
     expect(id('042')).to.equal(42)
     for (const text of ['', '+1', '1.0', 'x', '2147483648', '0'.repeat(101), "1' OR '1'='1"]) {
       expect(errorOf(() => id(text)).code, text).to.equal('id.invalid')
@@ -165,7 +165,7 @@ describe('planGet', () => {
   it('reads by owner: the id of the route must be the claim', () => {
     const get = (id: string, call: PlanningContext): unknown => {
       const plan = planGet({ resource: 'makers', id, shape: null, unplaced: null }, call)
-      return [plan.id, plan.scope.kind]
+      return [plan.key[0], plan.scope.kind]
     }
     expect(get('007', owning(7n))).to.deep.equal([7, 'rows-where'])
     expect(get('8', owning(7n, 'aDMIN'))).to.deep.equal([8, 'all-rows'])

@@ -34,7 +34,7 @@ export class MemoryStore implements ReadStore {
     return { rows, total: plan.withTotal ? rows.length : undefined, next, previous: undefined }
   }
 
-  async get({ projection, id }: Parameters<ReadStore['get']>[0], signal: AbortSignal) {
+  async get({ projection, key: [id] }: Parameters<ReadStore['get']>[0], signal: AbortSignal) {
     await this.before(signal)
     const row = this.rows.find((one) => one['id'] === id)
     return row && this.#load(row, projection)
@@ -42,7 +42,10 @@ export class MemoryStore implements ReadStore {
 
   async lookup(_plan: Parameters<ReadStore['lookup']>[0], signal: AbortSignal) {
     await this.before(signal)
-    return { items: this.rows.map((row) => ({ id: row['id'] ?? null, name: row['title'] ?? null })), truncated: false }
+    return {
+      items: this.rows.map((row) => ({ key: [Number(row['id'])] as const, name: row['title'] ?? null })),
+      truncated: false
+    }
   }
 
   select(): Promise<never> {

@@ -71,12 +71,12 @@ export class MemoryWriteStore implements WriteStore {
       storeResponse: async ({ keyHash, fingerprint }, answer) => {
         this.#state.keys.set(keyHash.toString('hex'), { fingerprint, answer })
       },
-      lock: async ({ entity, id, scope, children }) => {
+      lock: async ({ entity, key: [id], scope, children }) => {
         const row = this.#find(entity.name, id)
         if (row === undefined || !inScope(row, scope)) return undefined
         return withChildren(row, children)
       },
-      look: async ({ entity, id, scope }) => {
+      look: async ({ entity, key: [id], scope }) => {
         const row = this.#find(entity.name, id)
         return row !== undefined && inScope(row, scope) ? row : undefined
       },
@@ -90,10 +90,10 @@ export class MemoryWriteStore implements WriteStore {
           )
         }
         this.#table(entity.name).push(row)
-        return idOf(row)
+        return [idOf(row)]
       },
-      update: async ({ entity, id, scope, expected, required, values }) => {
-        const row = this.#matched(entity, { id, scope, expected })
+      update: async ({ entity, key, scope, expected, required, values }) => {
+        const row = this.#matched(entity, { key, scope, expected })
         if (row === undefined || !meets(row, required)) return false
         for (const [{ name }, value] of values) row.values.set(name, value)
         row.version = nextRowVersion(row.version)
@@ -108,7 +108,7 @@ export class MemoryWriteStore implements WriteStore {
       page: unused,
       select: unused,
       run: unused,
-      get: async ({ entity, id, projection }) => {
+      get: async ({ entity, key: [id], projection }) => {
         const row = this.#find(entity.name, id)
         if (row === undefined) return undefined
         const values = projection.selected.map((one) =>
@@ -132,8 +132,8 @@ export class MemoryWriteStore implements WriteStore {
     return this.#table(resource).find((row) => idOf(row) === id)
   }
 
-  #matched(entity: Entity, match: Pick<DeletePlan, 'id' | 'scope' | 'expected'>): MemoryRow | undefined {
-    const row = this.#find(entity.name, match.id)
+  #matched(entity: Entity, match: Pick<DeletePlan, 'key' | 'scope' | 'expected'>): MemoryRow | undefined {
+    const row = this.#find(entity.name, match.key[0])
     if (row === undefined || !inScope(row, match.scope)) return undefined
     return match.expected === 'unconditional' || isExpected(row, match.expected) ? row : undefined
   }

@@ -26,7 +26,7 @@ eachDatabase((kind) => {
     afterEach(() => fresh.dispose())
 
     const found = async (of: Parameters<typeof lookupPlan>[0], more: object = {}): Promise<Value[][]> =>
-      (await fresh.store.lookup(lookupPlan(of, more), never)).items.map(({ id, name }) => [id, name])
+      (await fresh.store.lookup(lookupPlan(of, more), never)).items.map(({ key: [id], name }) => [id, name])
 
     it('come in their own order, then by id', async () => {
       expect(await found(bookmarks)).to.deep.equal([

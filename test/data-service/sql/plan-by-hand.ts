@@ -1,3 +1,4 @@
+import type { RowKey } from '../../../data-service/entity/key.js'
 import type { Column, Entity, Reference } from '../../../data-service/entity/entity.js'
 import type { Operand } from '../../../data-service/entity/field.js'
 import type { Comparison } from '../../../data-service/entity/operators.js'
@@ -99,8 +100,8 @@ export function pagePlan(entity: Entity, over: Over<PagePlan> = {}): PagePlan {
   })
 }
 
-export function getPlan(entity: Entity, id: Operand, over: Over<GetPlan> = {}): GetPlan {
-  return planned<GetPlan>({ ...base(entity), operation: 'get', id, ...over })
+export function getPlan(entity: Entity, id: Operand | RowKey, over: Over<GetPlan> = {}): GetPlan {
+  return planned<GetPlan>({ ...base(entity), operation: 'get', key: typeof id === 'object' ? id : [id], ...over })
 }
 
 export function exportPlan(entity: Entity, over: Over<ExportPlan> = {}): ExportPlan {

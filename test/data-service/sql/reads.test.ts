@@ -170,11 +170,11 @@ eachDatabase((kind) => {
       const result = await fresh.store.lookup(lookupPlan(products, { limit: 2 }), never)
       expect(result).to.deep.equal({
         items: [
-          { id: 3, name: 'Ähre' },
-          { id: 2, name: 'coffee' }
+          { key: [3], name: 'Ähre' },
+          { key: [2], name: 'coffee' }
         ]
           .slice(kind === 'sqlite' ? 1 : 0)
-          .concat(kind === 'sqlite' ? [{ id: 1, name: 'Tea' }] : []),
+          .concat(kind === 'sqlite' ? [{ key: [1], name: 'Tea' }] : []),
         truncated: true
       })
     })

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import type { Entity } from '../../../data-service/entity/entity.js'
-import { int } from '../../../data-service/entity/field.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { sampleStore } from '../../../examples/store/sample/sample-store.js'
 import { loadSampleRows } from '../../../data-service/sql/sample-rows.js'
@@ -48,7 +47,7 @@ function tables(): Checked[] {
       ...entity.children.map(({ name, table, store: where, foreignKey, columns }): Checked => ({
         resource: entity.name,
         store: where,
-        table: { table, columns: [...columns, { name: 'rootId', column: foreignKey, field: int() }] },
+        table: { table, columns: [...columns, { ...foreignKey[0], name: 'rootId' }] },
         made: aggregates.flatMap(({ root, children }) =>
           (children[name] ?? []).map((row) => ({ ...row, rootId: root['id'] }))
         )

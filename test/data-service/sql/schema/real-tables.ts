@@ -98,7 +98,7 @@ export function modelTexts(schema: Schema, kind: DatabaseKind): Record<string, T
           })
           .toSorted(),
         foreignKeys: foreignKeys
-          .map(({ column, to, toColumn, onDelete }) => `${column} → ${to}.${toColumn} ${onDelete}`)
+          .map(({ columns: own, to, toColumns, onDelete }) => `${own.join()} → ${to}.${toColumns.join()} ${onDelete}`)
           .toSorted()
       }
     ])

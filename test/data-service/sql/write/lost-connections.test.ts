@@ -127,7 +127,7 @@ describe('connections lost in a transaction, on mysql', () => {
     while (proxy.commits === 0) await new Promise((resolve) => setImmediate(resolve))
     caller.abort(new Error('gone'))
     proxy.letThrough()
-    expect(await done).to.equal(1)
+    expect(await done).to.deep.equal([1])
     expect(await rows()).to.equal(1)
   })
 

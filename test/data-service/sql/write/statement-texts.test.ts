@@ -38,7 +38,7 @@ async function everyStatement({ store }: FreshWriteStore, number: number): Promi
     const locked = await unit.lock(lockPlan(products, id, { scope, children: [variants] }))
     expect((await unit.look(lookPlan(products, id, { scope })))?.version).to.deep.equal(locked?.version)
     const child = Number(locked?.children.get('variants')?.[0]?.values.get('id'))
-    const of = { children: variants, rootId: id, id: child, expected: [version(number)] } as const
+    const of = { children: variants, rootKey: id, key: [child], expected: [version(number)] } as const
     const changed = assign(variants, { stock: number + 1 })
     expect(await unit.writeChild(childPlan({ ...of, kind: 'update', values: changed }))).to.equal(true)
     await unit.writeChild(childPlan({ kind: 'insert', ...of, row: newChild(variants, row(3)) }))

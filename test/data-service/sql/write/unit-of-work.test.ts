@@ -71,7 +71,7 @@ eachDatabase((kind) => {
           seen: await unit.get(getPlan(products, newId, { projection: everything(products) }))
         }
       })
-      expect(id).to.equal(1)
+      expect(id).to.deep.equal([1])
       expect(Object.fromEntries(locked?.values ?? [])).to.deep.equal({
         id: 1,
         ...TEA,
@@ -210,22 +210,22 @@ eachDatabase((kind) => {
     it('writes children of their root alone', async () => {
       const rows = [newChild(variants, { name: 'big', sku: 'B', price: '1.00', stock: 1 })]
       await work((unit) => unit.insert(insertPlan(products, TEA, { children: [{ children: variants, rows }] })))
-      const of = { children: variants, rootId: 1 } as const
+      const of = { children: variants, rootKey: [1] } as const
       const expected = [version(1)] as const
       const change = {
         ...of,
-        id: 1,
+        key: [1] as const,
         expected,
         values: assign(variants, { stock: 5 })
       }
       const write = (plan: Parameters<typeof childPlan>[0]) => work((unit) => unit.writeChild(childPlan(plan)))
-      expect(await write({ ...change, kind: 'update', rootId: 2 } as const)).to.equal(false)
+      expect(await write({ ...change, kind: 'update', rootKey: [2] } as const)).to.equal(false)
       expect(await write({ ...change, kind: 'update' } as const)).to.equal(true)
       expect(await write({ ...change, kind: 'update' } as const)).to.equal(false)
       const small = newChild(variants, { name: 'small', sku: 'S', price: '1.00', stock: 0 })
       expect(await write({ ...of, kind: 'insert', row: small })).to.equal(true)
-      expect(await write({ ...of, kind: 'delete', id: 1, expected: [version(1)] })).to.equal(false)
-      expect(await write({ ...of, kind: 'delete', id: 1, expected: [version(2)] })).to.equal(true)
+      expect(await write({ ...of, kind: 'delete', key: [1], expected: [version(1)] })).to.equal(false)
+      expect(await write({ ...of, kind: 'delete', key: [1], expected: [version(2)] })).to.equal(true)
       const left = await work((unit) => unit.lock(lockPlan(products, 1, { children: [variants] })))
       expect(left?.children.get('variants')?.map(({ values }) => values.get('name'))).to.deep.equal(['small'])
     })
@@ -316,7 +316,7 @@ eachDatabase((kind) => {
         (unit) => unit.insert(insertPlan(products, TEA)),
         (unit) => unit.insert(insertPlan(categories, { name: 'ROOT', slug: 'other' })),
         (unit) => unit.insert(insertPlan(orders, order)),
-        (unit) => unit.writeChild(childPlan({ kind: 'insert', children: lines, rootId: 1, row: line })),
+        (unit) => unit.writeChild(childPlan({ kind: 'insert', children: lines, rootKey: [1], row: line })),
         (unit) => unit.update(updatePlan(products, 1, { categoryId: 9 })),
         (unit) => unit.delete(deletePlan(categories, 1))
       ]

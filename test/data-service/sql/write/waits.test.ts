@@ -40,7 +40,7 @@ describe('waits of writes', () => {
     const rejected = await failure(fresh.other.transaction(never, (unit) => unit.claimKey(claim)))
     expect(rejected).to.include({ code: 'idempotency.in-flight', retryAfter: 1 })
     await fresh.byHand.run('ROLLBACK')
-    expect(await waiting).to.equal(1)
+    expect(await waiting).to.deep.equal([1])
   })
 
   it('in line are left by whoever is gone, on sqlite', async () => {
@@ -55,6 +55,6 @@ describe('waits of writes', () => {
     })
     expect(outcome).to.equal(gone)
     const leaf = insertPlan(categories, { name: 'Leaf', slug: 'leaf' })
-    expect(await fresh.store.transaction(never, (unit) => unit.insert(leaf))).to.equal(2)
+    expect(await fresh.store.transaction(never, (unit) => unit.insert(leaf))).to.deep.equal([2])
   })
 })

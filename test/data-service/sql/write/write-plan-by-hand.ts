@@ -1,4 +1,5 @@
-import type { Children, Column, Entity } from '../../../../data-service/entity/entity.js'
+import type { Children, Column, Entity, Reference } from '../../../../data-service/entity/entity.js'
+import type { RowKey } from '../../../../data-service/entity/key.js'
 import { asRowVersion, type Operand, type RowVersion, type Value } from '../../../../data-service/entity/field.js'
 import {
   allRows,
@@ -65,23 +66,23 @@ export function insertPlan(
   return planned<InsertPlan>({ entity, values: assign(entity, values), version: version(1), children: [], ...more })
 }
 
-export function lockPlan(entity: Entity, id: Operand, more: Partial<Shape<LockPlan>> = {}): LockPlan {
-  return planned<LockPlan>({ entity, id, scope: allRows, children: [], ...more })
+export function lockPlan(entity: Entity, id: Operand | RowKey, more: Partial<Shape<LockPlan>> = {}): LockPlan {
+  return planned<LockPlan>({ entity, key: keyOf(id), scope: allRows, children: [], ...more })
 }
 
-export function lookPlan(entity: Entity, id: Operand, more: Partial<Shape<LookPlan>> = {}): LookPlan {
-  return planned<LookPlan>({ entity, id, scope: allRows, ...more })
+export function lookPlan(entity: Entity, id: Operand | RowKey, more: Partial<Shape<LookPlan>> = {}): LookPlan {
+  return planned<LookPlan>({ entity, key: keyOf(id), scope: allRows, ...more })
 }
 
 export function updatePlan(
   entity: Entity,
-  id: Operand,
+  id: Operand | RowKey,
   values: Readonly<Record<string, Value>>,
   more: Partial<Shape<UpdatePlan>> = {}
 ): UpdatePlan {
   return planned<UpdatePlan>({
     entity,
-    id,
+    key: keyOf(id),
     scope: allRows,
     expected: [version(1)],
     required: [],
@@ -90,16 +91,23 @@ export function updatePlan(
   })
 }
 
-export function deletePlan(entity: Entity, id: Operand, more: Partial<Shape<DeletePlan>> = {}): DeletePlan {
-  return planned<DeletePlan>({ entity, id, scope: allRows, expected: 'unconditional', required: [], ...more })
+export function deletePlan(entity: Entity, id: Operand | RowKey, more: Partial<Shape<DeletePlan>> = {}): DeletePlan {
+  return planned<DeletePlan>({
+    entity,
+    key: keyOf(id),
+    scope: allRows,
+    expected: 'unconditional',
+    required: [],
+    ...more
+  })
 }
 
 export function childPlan(shape: Shape<ChildPlan>): ChildPlan {
   return planned<ChildPlan>(shape)
 }
 
-export function findPlan(entity: Entity, ids: readonly Operand[], of: Children | null = null): FindPlan {
-  return planned<FindPlan>({ entity, children: of, ids })
+export function findPlan(entity: Entity, ids: readonly (Operand | RowKey)[], of: Children | null = null): FindPlan {
+  return planned<FindPlan>({ entity, children: of, keys: ids.map(keyOf) })
 }
 
 export function findByUniquePlan(entity: Entity, property: string, value: Operand): FindByUniquePlan {
@@ -109,15 +117,25 @@ export function findByUniquePlan(entity: Entity, property: string, value: Operan
 export function findReferencingPlan(
   entity: Entity,
   property: string,
-  of: Pick<FindReferencingPlan, 'id'> & Partial<FindReferencingPlan>
+  { id, ...of }: { readonly id: Operand } & Partial<FindReferencingPlan>
 ): FindReferencingPlan {
   return planned<FindReferencingPlan>({
     entity,
-    column: columnOf(entity, property),
+    reference: referenceBy(entity, property),
+    key: [id],
     children: [],
     maxRows: 1000,
     ...of
   })
+}
+
+function referenceBy(entity: Entity, property: string): Reference {
+  const via = columnOf(entity, property)
+  return entity.references.find((one) => one.via.includes(via)) ?? { name: property, to: entity.name, via: [via] }
+}
+
+function keyOf(id: Operand | RowKey): RowKey {
+  return typeof id === 'object' ? id : [id]
 }
 
 function columnOf(entity: Entity, property: string): Column {

@@ -1,0 +1,58 @@
+import { compositeParts, idText, isComposite, type Keyed, type RowKey } from '../entity/key.js'
+import type { Operand } from '../entity/field.js'
+import { expected, parseValue } from './values.js'
+import { quoted, type Violations } from './violations.js'
+
+// Ids of requests and of entity files as the keys of plans.
+
+/** No value of another type than text needs more, with some leading zeros. */
+const LONGEST_VALUE = 100
+
+/** UTF-16 units of the longest id. A character may have two, and each may be percent-encoded in a composite key. */
+function longestId(keyed: Keyed): number {
+  const parts = keyed.key.map(({ field }) => (field.type === 'string' ? 2 * field.maxLength : LONGEST_VALUE))
+  return isComposite(keyed) ? parts.reduce((sum, one) => sum + 1 + 3 * one, 0) : (parts[0] ?? 0)
+}
+
+/** In place of an id that is none: the violations of the request end its planning before anything uses it. */
+export const NO_KEY: RowKey = ['']
+
+/** The id of a path as a key; NO_KEY and a violation for a text that is none. */
+export function parseId(text: string, keyed: Keyed, violations: Violations): RowKey {
+  const key = text.length > longestId(keyed) ? undefined : keyOfText(text, keyed)
+  if (key !== undefined) return key
+  violations.add('id.invalid', 'id', `${quoted(text)} is no id here: it must be ${idInWords(keyed)}.`)
+  return NO_KEY
+}
+
+/** A composite key is written in one way only; a single one in every way that filters take, but for a plus sign. */
+function keyOfText(text: string, keyed: Keyed): RowKey | undefined {
+  if (!isComposite(keyed)) {
+    const value = text.startsWith('+') ? undefined : parseValue(text, keyed.key[0].field)
+    return value === undefined ? undefined : [value]
+  }
+  const parts = compositeParts(text, keyed.key.length)
+  if (parts === undefined) return undefined
+  const [first, ...others] = keyed.key.flatMap(({ field }, index) => parseValue(parts[index] ?? '', field) ?? [])
+  if (first === undefined) return undefined
+  const key: RowKey = [first, ...others]
+  return key.length === keyed.key.length && idText(key) === text ? key : undefined
+}
+
+function idInWords(keyed: Keyed): string {
+  if (!isComposite(keyed)) return expected(keyed.key[0].field)
+  const names = keyed.key.map(({ name }) => name).join(', ')
+  return `${names} with commas between them, and %, comma and / in each as %25, %2C and %2F`
+}
+
+/**
+ * The key that an entity file names by the `id` of a row: a value, or the text of a composite key. Throws TypeError for a
+ * text that is no such key, which is a mistake of the entity file.
+ */
+export function keyOfId(id: Operand, keyed: Keyed): RowKey {
+  if (!isComposite(keyed)) return [id]
+  const key = keyOfText(String(id), keyed)
+  if (key === undefined)
+    throw new TypeError(`${String(id)} is no id of ${keyed.key.map(({ name }) => name).join(', ')}`)
+  return key
+}
