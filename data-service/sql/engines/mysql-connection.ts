@@ -66,14 +66,17 @@ interface ConnectedServer {
  */
 const LOCK_WAIT_SECONDS = 1
 
-/** A value that does not fit its column is an error: the server truncates and rounds nothing, and rejects dates of zeros. */
+/**
+ * A value that does not fit its column is an error: the server truncates and rounds nothing, and rejects dates of zeros.
+ * ONLY_FULL_GROUP_BY is left out, because it would apply to the views of others too: a view that shows more columns than it
+ * groups by, such as the other columns of the row whose key it groups by on MariaDB, could not be read.
+ */
 const SQL_MODE = [
   'STRICT_ALL_TABLES',
   'NO_ZERO_DATE',
   'NO_ZERO_IN_DATE',
   'ERROR_FOR_DIVISION_BY_ZERO',
-  'NO_ENGINE_SUBSTITUTION',
-  'ONLY_FULL_GROUP_BY'
+  'NO_ENGINE_SUBSTITUTION'
 ].join(',')
 
 /** A server without Galera may have no variable of the other two names, or a provider called `none`. */
