@@ -22,10 +22,10 @@ import { type Database, toDomainError } from './sql/engines/engine.js'
 import { createOutboxStore } from './sql/outbox.js'
 import { SqlReadStore } from './sql/reads.js'
 import { loadSampleRows } from './sql/sample-rows.js'
-import { checkSchema } from './sql/schema/check-schema.js'
+import { checkSchema, neededRights } from './sql/schema/check-schema.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
 import { awaitMigrated, migrate } from './sql/schema/migrate.js'
-import { createWriteStore } from './sql/writes.js'
+import { columnDefaults, createWriteStore } from './sql/writes.js'
 
 /** Milliseconds between attempts to reach a second store that is down. */
 const RETRY_SECOND_STORE = 5000
@@ -67,7 +67,7 @@ export async function openStores(
     if (signal === undefined) await migrate(primary, migrations, log)
     else await awaitMigrated(primary, migrations, { signal, waiting })
   })
-  await opening(first, () => primary.schema.checkRights())
+  await opening(first, () => primary.schema.checkRights(neededRights(entities, 'primary')))
   await checkSchema(primary, { store: 'primary', setting: first.setting }, entities)
   const loadSample = async (second: Database | undefined): Promise<void> => {
     const rows = config.sampleData ? sample?.rows : undefined
@@ -84,8 +84,9 @@ export async function openStores(
   }
   const read = new SqlReadStore(readable, entities, await primary.schema.sortOrders())
   const { random } = Math
+  const defaults = await columnDefaults(primary, entities)
   const transactions = primary.openTransactions()
-  const write = createWriteStore(primary, entities, { transactions, random, randomBytes, onEmitted })
+  const write = createWriteStore(primary, entities, { transactions, random, randomBytes, onEmitted, defaults })
   const outbox = createOutboxStore(readable.primary, { transactions, random })
   const auth = openAuthStore(primary, { transactions, random })
   return {
@@ -124,7 +125,7 @@ async function openSecondStore(
       throw new StartError(`${name} leads to the database of ${taken} by another name. Name another.`)
     }
     await migrate(second, application.secondStore?.migrations ?? [], log)
-    await second.schema.checkRights()
+    await second.schema.checkRights(neededRights(application.entities, 'second'))
     await checkSchema(second, { store: 'second', setting: other.setting }, application.entities)
     await loadSample(second)
   }

@@ -8,6 +8,7 @@ import type {
   KeyType,
   NameOfType,
   OpenNameOfType,
+  MembersOf,
   NewRowOf,
   Operand,
   RowOf,
@@ -294,7 +295,7 @@ interface ActionCallOf<F, C, I, Loaded extends ChildName<C>> extends Omit<
 > {
   readonly root: RowOf<F>
   readonly children: { readonly [K in Loaded]: readonly RowOf<ChildFields<C, K>>[] }
-  readonly input: RowOf<I>
+  readonly input: MembersOf<I>
 }
 
 interface EffectCallOf<I> extends Omit<EffectCall, 'input'> {

@@ -1,5 +1,5 @@
 import type { CreationCall, NamedValues, NewRoot, Rejection, RootUpdate } from './action.js'
-import type { ChildFields, ChildName, Children, NewRowOf, RowOf, ReadOnlyName, SettableOnCreate } from './field.js'
+import type { ChildFields, ChildName, Children, MembersOf, NewRowOf, ReadOnlyName, SettableOnCreate } from './field.js'
 
 /** The most rows of one child collection in the body of a create request. */
 export const MAX_CHILDREN = 1000
@@ -39,10 +39,10 @@ export interface CreationDefinition<F, C> {
 }
 
 interface CreationCallOf<F, C> extends Omit<CreationCall, 'input' | 'children'> {
-  readonly input: RowOf<Pick<F, SettableOnCreate<F>>>
+  readonly input: MembersOf<Pick<F, SettableOnCreate<F>>>
   /** The children of the body; an empty list where the body has none. */
   readonly children: {
-    readonly [K in ChildName<C>]: readonly RowOf<Pick<ChildFields<C, K>, SettableOnCreate<ChildFields<C, K>>>>[]
+    readonly [K in ChildName<C>]: readonly MembersOf<Pick<ChildFields<C, K>, SettableOnCreate<ChildFields<C, K>>>>[]
   }
 }
 

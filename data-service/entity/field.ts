@@ -41,8 +41,14 @@ export type ComparableType = Exclude<FieldType, 'set' | 'json' | 'binary'>
  */
 export type Storage = 'usual' | 'tinyInt' | 'smallInt' | 'mediumInt' | 'year' | 'float' | 'bits'
 
-/** Who sets a column: requests on create and update, requests on create only, or the service alone. */
-type Writability = 'always' | 'onCreate' | 'never'
+/**
+ * Who sets a column: requests on create and update, requests on create only, the service alone (`never`), or the database
+ * alone (`generated`), so that no INSERT or UPDATE of the service names it.
+ */
+type Writability = 'always' | 'onCreate' | 'never' | 'generated'
+
+/** What `readOnly` and `hidden` leave of it. */
+type SetByNoRequest<W extends Writability> = W extends 'generated' ? 'generated' : 'never'
 
 /** The type of a value of the column type. `Words` are those of an enum or a set. */
 export type ValueOfType<T extends FieldType, Words extends string = string> = T extends 'set'
@@ -99,6 +105,8 @@ export interface Field<
   readonly maximum: string | undefined
   /** The value when a create request leaves the member out. */
   readonly defaultTo: Exclude<Value, null> | undefined
+  /** Whether a new row without a value gets the default that the column has in the database. */
+  readonly filledByDatabase: boolean
   /** What the value means, in one sentence for people; undefined where its name says enough. */
   readonly description: string | undefined
   /** The application's own type of the value; undefined for a plain one. */
@@ -162,6 +170,7 @@ function field<T extends FieldType, Words extends string = string>(
     minimum: undefined,
     maximum: undefined,
     defaultTo: undefined,
+    filledByDatabase: false,
     description: undefined,
     custom: undefined,
     ...more
@@ -277,9 +286,38 @@ export const onCreate = <
   R extends Permission | undefined,
   V extends string
 >(
-  of: Field<T, H, N, Writability, R, V>
+  of: Field<T, H, N, Exclude<Writability, 'generated'>, R, V>
 ): Field<T, H, N, 'onCreate', R, V> => ({ ...of, writability: 'onCreate' })
 export const readOnly = <
+  T extends FieldType,
+  H extends boolean,
+  N extends boolean,
+  W extends Writability,
+  R extends Permission | undefined,
+  V extends string
+>(
+  of: Field<T, H, N, W, R, V>
+): Field<T, H, N, SetByNoRequest<W>, R, V> => ({ ...of, writability: setByNoRequest(of.writability) })
+export const hidden = <T extends FieldType, N extends boolean, W extends Writability, V extends string>(
+  of: Field<T, boolean, N, W, Permission | undefined, V>
+): Field<T, true, N, SetByNoRequest<W>, undefined, V> => ({
+  ...of,
+  hidden: true,
+  writability: setByNoRequest(of.writability),
+  readableBy: undefined
+})
+
+function setByNoRequest<W extends Writability>(writability: W): SetByNoRequest<W> {
+  // The compiler does not follow the condition of the type.
+  return (writability === 'generated' ? writability : 'never') as SetByNoRequest<W>
+}
+
+/**
+ * A column that the database fills in every row that is written, whoever writes it: computed of others (VIRTUAL or STORED),
+ * a timestamp with ON UPDATE, or set by a trigger. No statement of the service names it; what it holds after a write is
+ * read in the write's transaction.
+ */
+export const generated = <
   T extends FieldType,
   H extends boolean,
   N extends boolean,
@@ -287,10 +325,16 @@ export const readOnly = <
   V extends string
 >(
   of: Field<T, H, N, Writability, R, V>
-): Field<T, H, N, 'never', R, V> => ({ ...of, writability: 'never' })
-export const hidden = <T extends FieldType, N extends boolean, V extends string>(
-  of: Field<T, boolean, N, Writability, Permission | undefined, V>
-): Field<T, true, N, 'never', undefined, V> => ({ ...of, hidden: true, writability: 'never', readableBy: undefined })
+): Field<T, H, N, 'generated', R, V> => ({ ...of, writability: 'generated' })
+/**
+ * A column with a default in the database, which a new row without a value gets: an expression, CURRENT_TIMESTAMP, a number
+ * of AUTO_INCREMENT. It stands around the other words: `filledByDatabase(readOnly(dateTime()))`. A create may leave the
+ * member out. So may a PUT, and the column then takes its default again, or null where it may be null.
+ */
+export const filledByDatabase = <F extends Field>(of: F): F & { readonly filledByDatabase: true } => ({
+  ...of,
+  filledByDatabase: true
+})
 export const defaultTo = <
   T extends FieldType,
   H extends boolean,
@@ -447,13 +491,25 @@ type MadeId<F> = F extends { readonly id: { readonly writability: 'onCreate' } }
 /** The same for rules, which name a string too. */
 type MadeOfRule<F> = F extends { readonly id: Field<'string'> } ? never : MadeId<F>
 
-/** Values of some columns of a row. */
-export type PartialRowOf<F> = { readonly [K in Exclude<keyof F, 'id'>]?: ValueOf<F[K]> }
+/** Values of some columns of a row, without those that the database alone sets. */
+export type PartialRowOf<F> = {
+  readonly [K in Exclude<keyof F, 'id'> as F[K] extends Generated ? never : K]?: ValueOf<F[K]>
+}
 
-/** Values of the columns `Names` of a new row: a column that may be null can be left out. */
+/** Values of the columns `Names` of a new row: a column that may be null or that has a default can be left out. */
 export type NewRowOf<F, Names extends keyof F = Exclude<keyof F, MadeOfRule<F>>> = {
-  readonly [K in Names as F[K] extends { nullable: true } ? never : K]: ValueOf<F[K]>
-} & { readonly [K in Names as F[K] extends { nullable: true } ? K : never]?: ValueOf<F[K]> }
+  readonly [K in Names as F[K] extends Generated | Dispensable ? never : K]: ValueOf<F[K]>
+} & { readonly [K in Names as F[K] extends Generated ? never : F[K] extends Dispensable ? K : never]?: ValueOf<F[K]> }
+
+interface Generated {
+  readonly writability: 'generated'
+}
+type Dispensable = { readonly nullable: true } | { readonly filledByDatabase: true }
+
+/** The members of a body by property name: undefined for one that was left out and that the database fills. */
+export type MembersOf<F> = {
+  readonly [K in keyof F]: F[K] extends { readonly filledByDatabase: true } ? ValueOf<F[K]> | undefined : ValueOf<F[K]>
+}
 
 export interface ChildrenDefinition {
   readonly table: string

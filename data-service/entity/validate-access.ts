@@ -292,8 +292,9 @@ function uncreatable({ columns, writes, writeAccess, creation }: Entity): string
   ]
   return named
     .filter(({ column: { field } }) => {
-      const { readableBy, writability, nullable, defaultTo } = field
-      if (readableBy === undefined || writability === 'never' || nullable || defaultTo !== undefined) return false
+      const { readableBy, writability, nullable, defaultTo, filledByDatabase } = field
+      if (readableBy === undefined || writability === 'never' || writability === 'generated') return false
+      if (nullable || defaultTo !== undefined || filledByDatabase) return false
       return writeAccess === undefined || !isFor(writeAccess, readableBy)
     })
     .map(({ path }) => `\`${path}\` needs a default or optional(…): callers without its permission create rows too.`)

@@ -145,8 +145,20 @@ export function parameterMistakes(parameters: readonly Column[]): string[] {
     if (field.hidden || field.writability !== 'always') mistakes.push(`\`${name}\` is a value that nobody could send.`)
     if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is no column: it takes no permission to read.`)
     if (field.unique) mistakes.push(`\`${name}\` is no column, which alone can be unique.`)
+    if (field.filledByDatabase) mistakes.push(`\`${name}\` is no column, which alone has a default in the database.`)
   }
   return mistakes
+}
+
+/** Two statements of what a column holds that no request sets. */
+function defaultMistakes(name: string, { writability, defaultTo, filledByDatabase }: Field): string[] {
+  const isGenerated = writability === 'generated'
+  if (isGenerated && (defaultTo !== undefined || filledByDatabase)) {
+    return [`\`${name}\` is generated(…), set by the database alone, and takes no default.`]
+  }
+  return defaultTo !== undefined && filledByDatabase
+    ? [`\`${name}\` has two defaults, defaultTo(…) and filledByDatabase(…). Say one of them.`]
+    : []
 }
 
 /** An own type whose examples or default are not of the type, or not in the form in which they are stored. */
@@ -181,7 +193,7 @@ export function columnMistakes(columns: readonly Column[], versionColumn?: strin
     if (field.type === 'string' && field.minLength > field.maxLength) {
       mistakes.push(`\`${name}\` has a minimum length above its maximum.`)
     }
-    mistakes.push(...customMistakes(name, field))
+    mistakes.push(...customMistakes(name, field), ...defaultMistakes(name, field))
     if (field.type !== 'decimal') continue
     if (!Number.isInteger(field.precision) || field.precision < 1 || field.precision > MAX_PRECISION) {
       mistakes.push(`\`${name}\` has precision ${field.precision}; it must be 1 to ${MAX_PRECISION} digits in all.`)

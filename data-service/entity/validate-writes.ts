@@ -47,7 +47,7 @@ function accessMistakes(entity: Entity, permissions: readonly string[]): string[
   if (owner !== undefined && writes.has('update') && owner.field.writability === 'always') {
     mistakes.push(`owner \`${owner.name}\` must be onCreate: a PUT would give the row away.`)
   }
-  if (owner !== undefined && writes.has('create') && owner.field.writability === 'never') {
+  if (owner !== undefined && writes.has('create') && !isSetByCreate(owner)) {
     mistakes.push(`owner \`${owner.name}\` must be onCreate: a bypass caller has to name one.`)
   }
   return mistakes
@@ -69,11 +69,16 @@ function creationMistakes({ columns, creation, writes }: Entity): string[] {
   return mistakes
 }
 
+/** Whether the body of a create may set the column. */
+function isSetByCreate({ field: { writability } }: Pick<Column, 'field'>): boolean {
+  return writability === 'always' || writability === 'onCreate'
+}
+
 /** Columns that neither a request nor the service would give a value. */
 function unfilled(columns: readonly Column[], prefix: string): string[] {
   return columns
     .filter(({ name, field }) => name !== 'id' && field.writability === 'never')
-    .filter(({ field }) => !field.nullable && field.defaultTo === undefined)
+    .filter(({ field }) => !field.nullable && field.defaultTo === undefined && !field.filledByDatabase)
     .map(({ name }) => `\`${prefix}${name}\` is set by no request and may not be null: creates.prepare has to set it.`)
 }
 
@@ -119,7 +124,8 @@ function inputMistakes({ input }: Action): string[] {
   for (const { name, field } of input) {
     // source.md: no update request carries a concurrency token.
     if (/rowversion$/i.test(name)) mistakes.push(`\`${name}\` would be a concurrency token; say \`child\` for one.`)
-    if (field.hidden || field.writability === 'never') mistakes.push(`\`${name}\` is a member that nobody could send.`)
+    if (field.hidden || !isSetByCreate({ field })) mistakes.push(`\`${name}\` is a member that nobody could send.`)
+    if (field.filledByDatabase) mistakes.push(`\`${name}\` is an input, which has no default in the database.`)
     if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is an input, which takes no permission to read.`)
   }
   return mistakes

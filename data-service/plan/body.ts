@@ -33,7 +33,11 @@ interface Members {
   readonly columns: readonly Column[]
   /** JSON pointer of the object. */
   readonly at: string
-  /** What a member that is left out means: the default of its column, null, or (as of a patch) no value at all. */
+  /**
+   * What a member that is left out means. `default`: the default of its column, or null. `null`, as of a PUT: null, or the
+   * default where the column may not be null (docs/decisions/023). `kept`, as of a PATCH: no value at all. Where the
+   * default is that of the database there is no value either.
+   */
   readonly absent: 'default' | 'null' | 'kept'
   /** Members that another reader takes. */
   readonly others?: readonly string[]
@@ -58,6 +62,7 @@ export function readMembers(
   for (const column of columns) {
     if (absent === 'kept' && !Object.hasOwn(json, column.name)) continue
     const value = readMember(json, column, absent === 'default')
+    if (value === undefined) continue
     if (value instanceof Error) {
       const { name } = column
       if (column !== optional || Object.hasOwn(json, name)) {
@@ -72,17 +77,21 @@ export function readMembers(
   return values
 }
 
-/** An Error's message completes "price …". */
-function readMember(json: JsonObject, { name, field }: Column, defaults: boolean): Value | Error {
+/** An Error's message completes "price …". undefined for a member that is left out and that the database fills. */
+function readMember(json: JsonObject, { name, field }: Column, defaultsFirst: boolean): Value | Error | undefined {
   const member = Object.hasOwn(json, name) ? json[name] : undefined
   if (member !== undefined) {
     const value = parseMember(member, field)
     return value instanceof Error ? new Error(`must ${value.message}`) : value
   }
-  if (defaults && field.defaultTo !== undefined) return field.defaultTo
+  const byDefault = field.defaultTo ?? (field.filledByDatabase ? undefined : NO_DEFAULT)
+  if (defaultsFirst && byDefault !== NO_DEFAULT) return byDefault
   if (field.nullable && !field.requiredNullable) return null
+  if (!field.nullable && byDefault !== NO_DEFAULT) return byDefault
   return new Error(field.nullable ? 'is missing; it may be null' : 'is missing')
 }
+
+const NO_DEFAULT = Symbol('no default')
 
 /** A name as a token of a JSON pointer (RFC 6901 section 3). */
 function escaped(name: string): string {
@@ -90,14 +99,15 @@ function escaped(name: string): string {
 }
 
 /**
- * What a create gives the columns that its caller may not read: the default, or null. Any other such column can be
+ * What a create gives the columns that its caller may not read: the default, or null, and no value to those that the
+ * database fills. Any other such column can be
  * created only by callers who may read it (entity/validate-writes.ts).
  */
 export function withheldValues(columns: readonly Column[]): Map<Column, Value> {
   return new Map(
     columns.flatMap((column): [Column, Value][] => {
-      const { writability, nullable, defaultTo } = column.field
-      if (writability === 'never' || (defaultTo === undefined && !nullable)) return []
+      const { nullable, defaultTo, filledByDatabase } = column.field
+      if (!isSettable(column) || filledByDatabase || (defaultTo === undefined && !nullable)) return []
       return [[column, defaultTo ?? null]]
     })
   )
@@ -281,6 +291,7 @@ export function assignments(named: NamedValues, columns: readonly Column[]): Map
     Object.entries(named).map(([name, value]) => {
       const column = columns.find((one) => one.name === name)
       if (column === undefined) throw new TypeError(`${name} is no column`)
+      if (column.field.writability === 'generated') throw new TypeError(`${name} is set by the database alone`)
       return [column, storedValue(value, column)]
     })
   )
@@ -291,7 +302,7 @@ export function namedValues(values: Iterable<readonly [Column, Value]>): NamedVa
   return Object.fromEntries(Array.from(values, ([{ name }, value]) => [name, value]))
 }
 
-/** A value for every column of a new row, except for a key that the database makes. */
+/** A value for every column of a new row, except for a key that the database makes and for columns that it fills. */
 export function completeRow(
   keyed: Keyed & { readonly columns: readonly Column[] },
   values: ReadonlyMap<Column, Value>,
@@ -305,6 +316,7 @@ export function completeRow(
     if (value !== undefined) row.set(column, value)
     else if (maker === 'service') row.set(column, newGuid())
     else if (field.defaultTo !== undefined) row.set(column, field.defaultTo)
+    else if (field.filledByDatabase || field.writability === 'generated') continue
     else if (field.nullable) row.set(column, null)
     else if (maker !== 'database') throw new TypeError(`${name} is not set`)
   }

@@ -166,7 +166,7 @@ function makeResource(entity: Entity, all: readonly ShapedProperty[], held: Read
 
 /** Whether some request may set the column, of a root or of a child: an `id` only where it says so. */
 export function isSettable({ name, field }: Column): boolean {
-  return name === 'id' ? field.writability === 'onCreate' : field.writability !== 'never'
+  return field.writability === 'onCreate' || (name !== 'id' && field.writability === 'always')
 }
 
 /** Whether an update sets the column. */

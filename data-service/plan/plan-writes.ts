@@ -69,6 +69,7 @@ export const planUpdate = (
     readonly expected: ExpectedVersions
     readonly required: readonly Condition[]
     readonly values: Values
+    readonly defaulted?: readonly Column[]
   }
 ): UpdatePlan => planned(of)
 

@@ -207,6 +207,8 @@ export type UpdatePlan = Planned<
     readonly expected: ExpectedVersions
     readonly required: readonly Condition[]
     readonly values: Assignments
+    /** Columns that take the default that they have in the database. None of them is in `values`. */
+    readonly defaulted?: readonly Column[]
   }
 >
 

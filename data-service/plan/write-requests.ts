@@ -150,12 +150,14 @@ interface UpdateParams extends GuardedParams {
 
 export interface ParsedUpdate extends ParsedWrite {
   readonly rowKey: RowKey
+  /** Columns that take the default of the database. */
+  readonly defaulted: readonly Column[]
   readonly expected: ExpectedVersions
 }
 
 /**
- * A PUT gives every column that the caller may set a value, null where the body leaves the member out. A PATCH gives one to
- * those that the body names: no column holds an object that a patch could go into, so merging (RFC 7396) goes no deeper.
+ * A PUT gives every column that the caller may set a value: null where the body leaves the member out, or the default of a
+ * column that may not be null. A PATCH gives one to those that the body names: no column holds an object that a patch could go into, so merging (RFC 7396) goes no deeper.
  * A column that the caller may not read gets no value and so keeps its own.
  */
 export function parseUpdate(params: UpdateParams, context: PlanningContext): ParsedUpdate {
@@ -169,8 +171,15 @@ export function parseUpdate(params: UpdateParams, context: PlanningContext): Par
     checkBodyKey(body, { resource, rowKey }, findings)
     const others = ['id', ...resource.entity.key.map(({ name }) => name)]
     const values = readMembers(body, { columns, at: '', absent, others }, findings)
-    return { expected, rowKey, values }
+    const defaulted = params.mergePatch ? [] : columns.filter((column) => takesDatabaseDefault(column, body))
+    return { expected, rowKey, values, defaulted }
   })
+}
+
+/** Whether a PUT leaves the member out, the column may not be null, and the database has its default. */
+function takesDatabaseDefault({ name, field }: Column, body: JsonValue): boolean {
+  const { filledByDatabase, nullable, defaultTo } = field
+  return filledByDatabase && !nullable && defaultTo === undefined && isObject(body) && !Object.hasOwn(body, name)
 }
 
 /** A body may name the id of the path, and the columns of its key, with no other values. */
@@ -196,7 +205,7 @@ interface ActParams extends GuardedParams {
 }
 
 /** A call of an action. Its `values` are the input of the action. */
-export interface ParsedAct extends ParsedUpdate {
+export interface ParsedAct extends Omit<ParsedUpdate, 'defaulted'> {
   readonly action: Action
   readonly childVersion: RowVersion | undefined
 }

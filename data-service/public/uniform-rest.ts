@@ -39,6 +39,8 @@ export {
   float,
   freeText,
   guid,
+  filledByDatabase,
+  generated,
   hidden,
   int,
   long,

@@ -117,7 +117,8 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
       if (property.kind !== 'children') return []
       const { name } = property.children
       const created = entity.creation.children.some(({ children }) => children === property.children)
-      const properties = [...property.shown.map((column) => describeChildColumn(column, created)), rowVersion]
+      const version = property.children.versionColumn === undefined ? [] : [rowVersion]
+      const properties = [...property.shown.map((column) => describeChildColumn(column, created)), ...version]
       return [{ name, kind: 'NAVIGATION_KIND_CHILDREN', properties }]
     }),
     actions: Array.from(entity.actions.values(), describeAction),
@@ -223,7 +224,6 @@ function describeMember(column: Column): Property {
   }
 }
 
-/** Every row of a root or a child has one. */
 const rowVersion: Property = { name: 'rowVersion', type: 'bytes' }
 
 export function describeColumn({ name, field }: Column): Property {
@@ -270,19 +270,21 @@ function describeChildColumn(column: Column, created: boolean): Property {
 function settable(
   column: Column,
   { entity }: Resource
-): Pick<Property, 'setOnCreate' | 'requiredOnCreate' | 'setOnUpdate'> {
+): Pick<Property, 'setOnCreate' | 'requiredOnCreate' | 'setOnUpdate' | 'optionalOnUpdate'> {
   const setOnCreate = entity.writes.has('create') && isSettable(column)
+  const setOnUpdate = entity.writes.has('update') && isSettable(column) && column.field.writability === 'always'
   const { writeAccess } = entity
   const isOwner = writeAccess?.kind === 'ownRows' && writeAccess.property === column.name
   return {
     setOnCreate,
     requiredOnCreate: setOnCreate && !isOwner && mustBeGiven(column),
-    setOnUpdate: entity.writes.has('update') && isSettable(column) && column.field.writability === 'always'
+    setOnUpdate,
+    optionalOnUpdate: setOnUpdate && !column.field.nullable && !mustBeGiven(column)
   }
 }
 
 function mustBeGiven({ field }: Column): boolean {
-  return !field.nullable && field.defaultTo === undefined
+  return !field.nullable && field.defaultTo === undefined && !field.filledByDatabase
 }
 
 function queryable(

@@ -6,7 +6,7 @@ import { idOf, idText, type RowKey } from '../entity/key.js'
 import { writableRows } from '../plan/authorize.js'
 import { assignments } from '../plan/body.js'
 import type { Resource } from '../plan/catalogue.js'
-import type { DeletePlan, ExpectedVersions, RowScope } from '../plan/plans.js'
+import type { DeletePlan, ExpectedVersions, RowScope, UpdatePlan } from '../plan/plans.js'
 import type { LockedRow, StoredRow } from '../plan/stores.js'
 import type { ParsedUpdate } from '../plan/write-requests.js'
 import {
@@ -81,10 +81,14 @@ function isExpected({ version }: StoredRow, expected: ExpectedVersions): boolean
 }
 
 /** Throws `not-found`, `conflict` or `state.invalid` if the UPDATE matches no row. */
-async function updateRoot(root: WrittenRoot, values: ReadonlyMap<Column, Value>, steps: WriteSteps): Promise<void> {
+async function updateRoot(
+  root: WrittenRoot,
+  { values, defaulted }: Pick<UpdatePlan, 'values'> & { readonly defaulted: readonly Column[] },
+  steps: WriteSteps
+): Promise<void> {
   const { resource, key, scope, expected, state } = root
   const required = requiredConditions(state)
-  const plan = planUpdate({ entity: resource.entity, key, scope, expected, required, values })
+  const plan = planUpdate({ entity: resource.entity, key, scope, expected, required, values, defaulted })
   if (!(await steps.unit.update(plan))) throw await whyUnmatched(root, steps)
 }
 
@@ -151,6 +155,8 @@ export async function requireChildVersion(
 export interface RootChange {
   /** Columns that the request itself sets. Those that the change sets overwrite them. */
   readonly values: ReadonlyMap<Column, Value>
+  /** Columns that take the default of the database, unless the change sets them. */
+  readonly defaulted?: readonly Column[]
   readonly change: Change
   /** The children under lock, by navigation name: those that the change may update or remove. */
   readonly loaded?: LockedRow['children']
@@ -161,11 +167,12 @@ export interface RootChange {
 /** Writes the root (its UPDATE always happens, because it advances the version), then its children, then other roots. */
 export async function changeRoot(
   root: WrittenRoot,
-  { values, change, loaded = new Map(), child }: RootChange,
+  { values, defaulted = [], change, loaded = new Map(), child }: RootChange,
   steps: WriteSteps
 ): Promise<void> {
   const { entity } = root.resource
-  await updateRoot(root, new Map([...values, ...assignments(change.set ?? {}, settable(entity))]), steps)
+  const all = new Map([...values, ...assignments(change.set ?? {}, settable(entity))])
+  await updateRoot(root, { values: all, defaulted: defaulted.filter((column) => !all.has(column)) }, steps)
   const changes = Object.entries(change.children ?? {})
   const written = child === undefined ? changes : withChild(changes, child)
   await writeChildren(entity, { rootKey: root.key, changes: written, loaded, child }, steps)

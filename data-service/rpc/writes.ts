@@ -180,13 +180,13 @@ export async function update(
 
 /** Only a rule or a hook of the entity needs the row before it is written. Returns the row if it was read. */
 async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<NamedValues | undefined> {
-  const { resource, values } = parsed
+  const { resource, values, defaulted } = parsed
   const root = writtenRoot(parsed, { name: 'update', required: [] })
   const { updateRule } = resource.entity
   const isRead = updateRule !== undefined || wantsRowBefore(resource.entity, 'update')
   const locked = isRead ? await lockRoot(root, [], steps) : undefined
   if (updateRule === undefined || locked === undefined) {
-    await changeRoot(root, { values, change: {} }, steps)
+    await changeRoot(root, { values, defaulted, change: {} }, steps)
     return locked && namedRow(locked)
   }
   const outcome = await updateRule({
@@ -194,20 +194,21 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Named
     root: namedRow(locked),
     children: {},
     child: undefined,
-    input: { ...settableMembers(resource, locked), ...namedValues(values) }
+    input: updatedMembers(parsed, locked)
   })
   if ('rejection' in outcome) throw rejectionError(outcome)
-  await changeRoot(root, { values, change: outcome }, steps)
+  await changeRoot(root, { values, defaulted, change: outcome }, steps)
   return namedRow(locked)
 }
 
 /**
- * The stored values of the members that updates set: those that a PATCH leaves out, and those that the caller may not read,
- * keep them, and the rule judges the row as it will be.
+ * The members that updates set, as the row will have them. Those that a PATCH leaves out, and those that the caller may not
+ * read, keep their stored values; those that take the default of the database have none yet.
  */
-function settableMembers({ entity }: Resource, { values }: LockedRow): NamedValues {
-  const columns = entity.columns.filter(isChangeable)
-  return Object.fromEntries(columns.map(({ name }) => [name, values.get(name) ?? null]))
+function updatedMembers({ resource, values, defaulted }: ParsedUpdate, locked: LockedRow): NamedValues {
+  const columns = resource.entity.columns.filter((column) => isChangeable(column) && !defaulted.includes(column))
+  const stored = Object.fromEntries(columns.map(({ name }) => [name, locked.values.get(name) ?? null]))
+  return { ...stored, ...namedValues(values) }
 }
 
 export async function remove(

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { literal, Op, type Sequelize, where, type WhereOptions } from 'sequelize'
 import type { Column } from '../entity/entity.js'
 import { dateTime, optional, ROW_VERSION_COLUMN, type RowVersion, text, type Value } from '../entity/field.js'
-import type { Assignments, ExpectedVersions } from '../plan/plans.js'
+import type { Assignments, ExpectedVersions, UpdatePlan } from '../plan/plans.js'
 import type { AuditEntry } from '../plan/stores.js'
 import {
   boundValues,
@@ -56,24 +56,33 @@ export class RowWriter {
     return this.#insert(session, into, [row])
   }
 
-  /** Inserts in the given order, in which the database numbers the rows. A column that a row lacks is null. */
+  /**
+   * Inserts in the given order, in which the database numbers the rows. A column that a row lacks gets its default, so that
+   * one statement holds rows with the same columns alone.
+   */
   async insertAll(session: WriteSession, into: WrittenTable, rows: readonly NewRow[]): Promise<void> {
     for (let start = 0; start < rows.length;) {
-      const count = Math.min(ROWS_AT_ONCE, 2 ** Math.floor(Math.log2(rows.length - start)))
+      const alike = countAlike(rows, start)
+      const count = Math.min(ROWS_AT_ONCE, 2 ** Math.floor(Math.log2(alike)))
       await this.#insert(session, into, rows.slice(start, start + count))
       start += count
     }
   }
 
   /** Returns whether a row matched. Its version always advances, so a matched row is also a changed row. */
-  async update(session: WriteSession, matched: GuardedMatch, values: Assignments): Promise<boolean> {
+  async update(
+    session: WriteSession,
+    matched: GuardedMatch,
+    { values, defaulted = [] }: Pick<UpdatePlan, 'values' | 'defaulted'>
+  ): Promise<boolean> {
     const { match, bound } = this.#match(matched)
     const columns: string[] = []
     for (const [column, value] of values) {
       bound[`s${columns.length}`] = this.#stored(column, value)
       columns.push(column.column)
     }
-    const { rows } = await session.change(this.#texts.update(match, columns), bound)
+    const reset = defaulted.map(({ column }) => column)
+    const { rows } = await session.change(this.#texts.update(match, columns, reset), bound)
     return rows > 0
   }
 
@@ -84,9 +93,7 @@ export class RowWriter {
   }
 
   #insert(session: WriteSession, { table, versionColumn }: WrittenTable, rows: readonly NewRow[]): Promise<Changed> {
-    const columns = [
-      ...new Map(rows.flatMap(({ values }) => [...values.keys()]).map((one) => [one.column, one])).values()
-    ]
+    const columns = [...new Map(Array.from(rows[0]?.values.keys() ?? [], (one) => [one.column, one])).values()]
     const bound: BoundValues = {}
     rows.forEach(({ values, version }, row) => {
       columns.forEach((column, index) => {
@@ -110,6 +117,18 @@ export class RowWriter {
   #stored({ field }: Column, value: Value): BoundValue {
     return value === null ? null : this.#dialect.store(value, field)
   }
+}
+
+/** How many rows from `start` on have the same columns, in any order. */
+function countAlike(rows: readonly NewRow[], start: number): number {
+  const first = rows[start]?.values
+  if (first === undefined) return 0
+  const columns = [...first.keys()]
+  const end = rows.findIndex(
+    ({ values }, index) =>
+      index > start && (values.size !== columns.length || !columns.every((column) => values.has(column)))
+  )
+  return (end === -1 ? rows.length : end) - start
 }
 
 /** The part of Sequelize's generator that is used here; its types say `unknown`. */
@@ -136,9 +155,12 @@ const MAX_TEXTS = 500
 export class ChangeTexts {
   readonly #generator: ChangeGenerator
   readonly #dialect: SqlDialect
+  readonly #defaults: ReadonlyMap<string, string>
   readonly #compiled = new LRUCache<string, StatementText>({ max: MAX_TEXTS })
 
-  constructor(sequelize: Sequelize, dialect: SqlDialect) {
+  /** `defaults`: the SQL of the defaults that an UPDATE sets, by `columnKey` (`SchemaTools.defaultText`). */
+  constructor(sequelize: Sequelize, dialect: SqlDialect, defaults: ReadonlyMap<string, string> = new Map()) {
+    this.#defaults = defaults
     // The class behind getQueryInterface() has these methods in all versions of Sequelize 6. Tests compile every shape.
     this.#generator = sequelize.getQueryInterface().queryGenerator as ChangeGenerator
     this.#dialect = dialect
@@ -155,13 +177,14 @@ export class ChangeTexts {
     })
   }
 
-  /** Sets the columns and advances the version. */
-  update(match: Match, columns: readonly string[]): StatementText {
-    return this.#text(['update', ...keyOf(match), columns], () => {
+  /** Sets the columns, `reset` to their defaults, and advances the version. */
+  update(match: Match, columns: readonly string[], reset: readonly string[]): StatementText {
+    return this.#text(['update', ...keyOf(match), columns, reset.length, reset], () => {
       const { table, versionColumn } = match.of
       if (versionColumn === undefined)
         throw new TypeError(`Rows of ${table} have no version that an UPDATE could advance`)
       const values = Object.fromEntries(columns.map((one, index) => [one, literal(`$s${index}`)]))
+      for (const one of reset) values[one] = literal(this.#defaultOf(table, one))
       values[versionColumn] = literal(this.#dialect.nextVersion(quoted(versionColumn)))
       return this.#generator.updateQuery(table, values, this.#where(match), {}).query
     })
@@ -171,6 +194,12 @@ export class ChangeTexts {
     return this.#text(['delete', ...keyOf(match)], () =>
       this.#generator.deleteQuery(match.of.table, this.#where(match), {})
     )
+  }
+
+  #defaultOf(table: string, column: string): string {
+    const found = this.#defaults.get(columnKey(table, column))
+    if (found === undefined) throw new TypeError(`The column ${column} of ${table} has no default`)
+    return found
   }
 
   #text(key: readonly unknown[], make: () => string): StatementText {
@@ -197,6 +226,11 @@ export class ChangeTexts {
     const names = Array.from({ length: versions }, (_, index) => `$e${index}`)
     return { [Op.and]: [all, where(columnNamed(table, versionColumn), Op.in, literal(`(${names.join(', ')})`))] }
   }
+}
+
+/** A column of a table as the key of a map. */
+export function columnKey(table: string, column: string): string {
+  return `${quoted(table)}.${quoted(column)}`
 }
 
 function keyOf({ of, conditions, versions }: Match): string[] {

@@ -150,7 +150,10 @@ async function insertRows(
   { target, rows }: { readonly target: Target; readonly rows: readonly SampleRow[] },
   transaction: Transaction
 ): Promise<void> {
-  const { table, columns, versionColumn } = target
+  const { table, versionColumn } = target
+  const isGiven = ({ name, field }: Column): boolean =>
+    field.writability !== 'generated' && (!field.filledByDatabase || rows.some((row) => row[name] !== undefined))
+  const columns = target.columns.filter(isGiven)
   const width = columns.length + (versionColumn === undefined ? 0 : 1)
   const rowsAtOnce = Math.max(1, Math.floor(bulk.maxValues / width))
   for (let start = 0; start < rows.length; start += rowsAtOnce) {
@@ -162,7 +165,7 @@ async function insertRows(
       })
       return versionColumn === undefined ? values : [...values, rowVersionOf(table, row)]
     })
-    await sequelize.query(insertStatement(target, some.length), { bind, transaction, raw: true })
+    await sequelize.query(insertStatement({ ...target, columns }, some.length), { bind, transaction, raw: true })
   }
 }
 

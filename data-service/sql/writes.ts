@@ -36,7 +36,7 @@ import { IdempotencyKeys } from './idempotency-keys.js'
 import { scopeConditions } from './navigations.js'
 import { deliverEvent, insertEvent } from './outbox.js'
 import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
-import { AUDIT_TABLE, auditValues, ChangeTexts, RowWriter } from './row-writer.js'
+import { AUDIT_TABLE, auditValues, ChangeTexts, columnKey, RowWriter } from './row-writer.js'
 import { RowModels, Statements } from './statements.js'
 import { assertPrimary, storedKey, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from './transactions.js'
@@ -55,6 +55,23 @@ interface WriteStoreDeps {
   readonly randomBytes: (size: number) => Buffer
   /** Called after the COMMIT of a transaction that has emitted events. */
   readonly onEmitted: () => void
+  /** The SQL of the defaults that an UPDATE may set (`columnDefaults`); none without it. */
+  readonly defaults?: ReadonlyMap<string, string>
+}
+
+/** The SQL of the defaults that a PUT may set, for `WriteStoreDeps.defaults`. */
+export async function columnDefaults(
+  { schema }: Database,
+  entities: readonly Entity[]
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (const { table, columns } of entities) {
+    for (const { column, field } of columns.filter((one) => one.field.filledByDatabase)) {
+      const text = field.nullable ? undefined : await schema.defaultText(table, column)
+      if (text !== undefined) found.set(columnKey(table, column), text)
+    }
+  }
+  return found
 }
 
 /** Writes to the primary database. Sends nothing before the first write. */
@@ -87,7 +104,11 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
   }
 }
 
-function unitParts(database: Database, entities: readonly Entity[], { randomBytes }: WriteStoreDeps): UnitParts {
+function unitParts(
+  database: Database,
+  entities: readonly Entity[],
+  { randomBytes, defaults }: WriteStoreDeps
+): UnitParts {
   const { sequelize, dialect } = database
   const statements = new Statements(new RowModels(sequelize, entities, 'primary'), dialect)
   const owners = new Map(entities.flatMap((entity) => entity.children.map(({ table }) => [table, entity])))
@@ -99,7 +120,7 @@ function unitParts(database: Database, entities: readonly Entity[], { randomByte
   const byName = new Map(entities.map((entity) => [entity.name, entity]))
   return {
     rows: new StoredRows({ statements, dialect }, ownerOf),
-    writer: new RowWriter(new ChangeTexts(sequelize, dialect), dialect),
+    writer: new RowWriter(new ChangeTexts(sequelize, dialect, defaults), dialect),
     keys: new IdempotencyKeys(dialect),
     dialect,
     entityNamed: (resource) => {
@@ -194,11 +215,11 @@ class SqlUnitOfWork implements UnitOfWork {
     return key
   }
 
-  update({ entity, key, scope, expected, required, values }: UpdatePlan): Promise<boolean> {
+  update({ entity, key, scope, expected, required, ...changes }: UpdatePlan): Promise<boolean> {
     const conditions = [...keyIs(entity.key, key), ...scopeConditions(scope), ...required]
     this.#guards.excludeRow(entity, key)
-    this.#guards.shareWritten(entity, { written: values })
-    return this.#parts.writer.update(this.#transaction, { of: entity, conditions, expected }, values)
+    this.#guards.shareWritten(entity, { written: changes.values })
+    return this.#parts.writer.update(this.#transaction, { of: entity, conditions, expected }, changes)
   }
 
   /** The foreign keys of the migrations make the database delete the children with their root. */
@@ -220,7 +241,7 @@ class SqlUnitOfWork implements UnitOfWork {
     const conditions = [...keyIs(children.key, plan.key), ...refersTo(children.foreignKey, rootKey)]
     const matched = { of: children, conditions, expected: plan.expected }
     return plan.kind === 'update'
-      ? await writer.update(this.#transaction, matched, plan.values)
+      ? await writer.update(this.#transaction, matched, plan)
       : await writer.delete(this.#transaction, matched)
   }
 

@@ -114,7 +114,11 @@ function newObject(properties: readonly Property[]): ObjectSchema {
 }
 
 function updateSchema({ properties }: Resource): ObjectSchema {
-  return objectOf(properties.filter(({ setOnUpdate }) => setOnUpdate))
+  const settable = properties.filter(({ setOnUpdate }) => setOnUpdate)
+  return {
+    ...objectOf(settable),
+    required: settable.filter((one) => !one.nullable && !one.optionalOnUpdate).map(({ name }) => name)
+  }
 }
 
 function patchSchema(resource: Resource): ObjectSchema {

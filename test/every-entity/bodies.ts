@@ -26,12 +26,17 @@ export async function createBody(
 
 /** Whether the body of a create may have the column: an `id` only where it says so. */
 function isNamedOnCreate({ name, field }: Column): boolean {
-  return name === 'id' ? field.writability === 'onCreate' : field.writability !== 'never'
+  return field.writability === 'onCreate' || (name !== 'id' && field.writability === 'always')
+}
+
+/** Whether the body of a PUT may hold the column. */
+export function isSetByUpdate({ name, field }: Column): boolean {
+  return name !== 'id' && field.writability === 'always'
 }
 
 /** A PUT that is in order. */
 export async function updateBody(maker: RowMaker, entity: Entity): Promise<Members> {
-  const settable = entity.columns.filter(({ name, field }) => name !== 'id' && field.writability === 'always')
+  const settable = entity.columns.filter(isSetByUpdate)
   return {
     ...(await membersOf(maker, entity, { columns: settable, owner: OWNERS[0] })),
     ...madeOf(maker.valuesOf(entity).update, maker.next())

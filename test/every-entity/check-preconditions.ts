@@ -1,6 +1,6 @@
 import type { Action } from '../../data-service/entity/action.js'
 import type { Entity } from '../../data-service/entity/entity.js'
-import { actionBody, updateBody } from './bodies.js'
+import { actionBody, isSetByUpdate, updateBody } from './bodies.js'
 import type { Call, IfMatch, Row, Transport } from './transports.js'
 import type { TestedApplication } from './tested-application.js'
 import { answeredByAll, Findings } from './findings.js'
@@ -59,6 +59,29 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
   }
 
   if (entity.writes.has('update')) {
+    it('update gives a member that is left out its default, and misses one that has none', async () => {
+      const findings = new Findings()
+      const body = await updateBody(tested.maker, entity)
+      const row = await tested.maker.row(entity)
+      let version = row.version
+      for (const { name, field } of entity.columns.filter(
+        (column) => isSetByUpdate(column) && !column.field.nullable
+      )) {
+        const { [name]: _, ...rest } = body
+        const hasDefault = field.defaultTo !== undefined || field.filledByDatabase
+        for (const transport of tested.transports) {
+          const call = { resource: entity.name, operation: 'update', id: row.id, body: rest } as const
+          const outcome = await tested.send(transport, { ...call, ifMatch: { version } }, tested.callers.bypass)
+          const what = `${transport.name} without ${name}`
+          findings.same(what, outcome.code, hasDefault ? 'ok' : 'body.invalid')
+          if (outcome.code === 'ok') version = String(outcome.rows[0]?.['rowVersion'])
+          if (field.defaultTo === undefined) continue
+          findings.same(what, JSON.stringify(outcome.rows[0]?.[name]), JSON.stringify(field.defaultTo))
+        }
+      }
+      findings.finish()
+    })
+
     it('patch sets the members sent and keeps all others', async () => {
       const findings = new Findings()
       const first = await updateBody(tested.maker, entity)

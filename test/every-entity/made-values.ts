@@ -12,6 +12,8 @@ export type Made<T> = T | ((n: number) => T)
 export interface EntityValues {
   /** Columns of every row that the tests insert, by property; hidden and read-only ones too. */
   readonly rows?: Made<Values>
+  /** Of an entity over a view: the resource whose rows the view shows, by the same id. */
+  readonly madeOf?: string
   /** Columns of the first rows: others refer to these. */
   readonly firstRows?: readonly Values[]
   /** Columns of each child, by the name of the children. */

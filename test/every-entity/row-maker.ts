@@ -6,7 +6,7 @@ import { stored, type WireValue } from '../oracle/wire-value.js'
 import { OWNERS } from './callers.js'
 import { type EntityValues, guidOf, madeOf, madeValue, type Values } from './made-values.js'
 import { ownerColumn, type Rule } from './rule.js'
-import { idIn, keyColumns, quoted } from '../oracle/entity-oracle.js'
+import { idIn, keyColumns, quoted, tableRows } from '../oracle/entity-oracle.js'
 import { columnNames } from './stored-rows.js'
 
 /** A row as it was put into the database, past the service. */
@@ -88,6 +88,7 @@ export class RowMaker {
   async row(entity: Entity, { owner = OWNERS[0], values = {} }: Wish = {}): Promise<MadeRow> {
     const { table, key, columns, children } = entity
     const stated = this.valuesOf(entity)
+    if (stated.madeOf !== undefined) return await this.#seen(entity, stated.madeOf, owner)
     const root = await this.#insert(
       { name: table, key, columns, versionColumn: entity.versionColumn, entity },
       { owner, values: { ...madeOf(stated.rows, this.next()), ...values } }
@@ -111,6 +112,16 @@ export class RowMaker {
       }
     }
     return { ...root, children: made }
+  }
+
+  /** A row of a view, which appears with a row of another resource. */
+  async #seen(entity: Entity, source: string, owner: number): Promise<MadeRow> {
+    const base = this.#entities.find(({ name }) => name === source)
+    if (base === undefined) throw new Error(`${entity.name} is madeOf ${source}, which is no entity.`)
+    const { id } = await this.row(base, { owner })
+    const row = (await tableRows(this.#database, entity)).find((one) => String(one['id']) === id)
+    if (row === undefined) throw new Error(`${entity.name} has no row ${id}, though ${source} has one.`)
+    return { id, version: '', values: row, children: {} }
   }
 
   /** What a foreign key can hold: the id of a row of the same owner where rows have one; undefined for no such key. */
@@ -155,7 +166,7 @@ export class RowMaker {
     const keys = await this.#keysOf(name)
     const row: Record<string, WireValue> = {}
     const fresh = newParts(table, keys)
-    for (const column of columns) {
+    for (const column of columns.filter(({ field }) => field.writability !== 'generated')) {
       row[column.name] = Object.hasOwn(values, column.name)
         ? (values[column.name] ?? null)
         : await this.#value(table, { column, keys, owner, n, isNew: fresh.includes(column) })
@@ -165,11 +176,12 @@ export class RowMaker {
     // A table may have a version that the resource does not show.
     const versions = [versionColumn ?? 'row_version']
     const there = await columnNames(this.#database, name)
-    const names = [...columns.map(({ column }) => column), ...versions.filter((one) => there.includes(one))].map(quoted)
+    const written = columns.filter(({ field }) => field.writability !== 'generated')
+    const names = [...written.map(({ column }) => column), ...versions.filter((one) => there.includes(one))].map(quoted)
     const text = `INSERT INTO ${quoted(name)} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
     const parameters = [
-      ...columns.map(({ name: one, field }) => stored(this.#database.kind, field, row[one] ?? null)),
-      ...(names.length > columns.length ? [version] : [])
+      ...written.map(({ name: one, field }) => stored(this.#database.kind, field, row[one] ?? null)),
+      ...(names.length > written.length ? [version] : [])
     ]
     try {
       await this.#database.run(text, parameters)

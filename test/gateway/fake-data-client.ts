@@ -196,6 +196,7 @@ export function property(name: string, type: string, more: Partial<Property> = {
     setOnCreate: false,
     setOnUpdate: false,
     requiredOnCreate: false,
+    optionalOnUpdate: false,
     description: '',
     defaultValue: '',
     ownType: '',

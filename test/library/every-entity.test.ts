@@ -27,5 +27,8 @@ describeEveryEntity({
       }
     }
   },
-  values: { notices: { rows: (n) => ({ status: n % 2 === 0 ? 'out' : 'kept' }) } }
+  values: {
+    notices: { rows: (n) => ({ status: n % 2 === 0 ? 'out' : 'kept' }) },
+    'gauge-totals': { madeOf: 'gauges' }
+  }
 })

@@ -2,6 +2,7 @@ import { defineApplication } from 'uniform-rest'
 import { createDocuments, documents, loans, notices } from './documents.js'
 import { createParcels, depots, parcelHandler, parcels, parcelWrites, receipts } from './parcels.js'
 import { costCentres, createLedgers, ledgers } from './ledgers.js'
+import { createGauges, gauges, gaugeTotals } from './gauges.js'
 import { createVisits, visits } from './visits.js'
 import { addColour, branches, cities, createRooms, regions, rooms } from './rooms.js'
 import { operations } from './operations.js'
@@ -27,7 +28,9 @@ export default defineApplication({
     costCentres,
     ledgers,
     meters,
-    readings
+    readings,
+    gauges,
+    gaugeTotals
   ],
   outbox: [parcelHandler],
   roles: { Admin: ['library:manage', 'loans:read'], Librarian: ['library:manage'] },
@@ -41,6 +44,7 @@ export default defineApplication({
     createSwatches,
     createParcels,
     createLedgers,
-    createReadings
+    createReadings,
+    createGauges
   ]
 })

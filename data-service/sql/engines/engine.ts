@@ -293,10 +293,15 @@ export interface SchemaTools {
    * Names of the migrations that have run in the database, read without a lock. Empty if it has no record of them.
    */
   appliedMigrations(): Promise<ReadonlySet<string>>
+  /** The SQL that an UPDATE sets a column to its default with. undefined for a column without a default. */
+  defaultText(table: string, column: string): Promise<string | undefined>
   /** What the operator can do about an error of a migration. undefined if that is not known. */
   migrationRemedy(error: unknown): Promise<string | undefined>
-  /** Throws a StartError that names the missing rights to read and write the tables. Writes nothing. */
-  checkRights(): Promise<void>
+  /**
+   * Throws a StartError that names the missing rights: those `needed` for the tables of entities, and all to the tables of
+   * the engine. Other tables are nobody's business. Writes nothing.
+   */
+  checkRights(needed: readonly TableRights[]): Promise<void>
   /**
    * Runs `work` in a transaction while no other process runs work under the same `name` against the same database;
    * others wait until it has committed. The lock of a process that dies is released. With `checkedAtEnd` an engine that
@@ -307,6 +312,16 @@ export interface SchemaTools {
     work: (transaction: Transaction) => Promise<Result>,
     foreignKeys?: 'checkedAtEnd'
   ): Promise<Result>
+}
+
+export type TableRight = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE'
+
+/** What the service does with the rows of a table. */
+export interface TableRights {
+  readonly table: string
+  readonly rights: readonly TableRight[]
+  /** A column that an UPDATE can name. */
+  readonly column: string
 }
 
 /** What loads many rows past the rules of their entities, such as a sample. */

@@ -1,6 +1,7 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
-import type { Ddl, OwnTablesMigration, SchemaTools } from './engine.js'
+import { ENGINE_TABLES } from '../../entity/validate-fields.js'
+import type { Ddl, OwnTablesMigration, SchemaTools, TableRight, TableRights } from './engine.js'
 import type { LiveSchema } from './live-schema/live-schema.js'
 import { mysqlCatalogue } from './live-schema/mysql-catalogue.js'
 import { collationOf, type MysqlServer, serverOf } from './mysql-connection.js'
@@ -15,6 +16,8 @@ const DUPLICATE_COLUMN = 1060
 const COMMAND_DENIED = 1142
 /** ER_COLUMNACCESS_DENIED_ERROR */
 const COLUMN_DENIED = 1143
+/** ER_BAD_FIELD_ERROR */
+const NO_SUCH_COLUMN = 1054
 /** ER_NO_SUCH_TABLE */
 const NO_SUCH_TABLE = 1146
 /** The server is read-only, or all its transactions are. */
@@ -71,6 +74,10 @@ export class MysqlSchema implements SchemaTools {
     }
   }
 
+  defaultText(): Promise<string> {
+    return Promise.resolve('DEFAULT')
+  }
+
   async migrationRemedy(error: unknown): Promise<string | undefined> {
     const errno = errnoOf(error)
     if (READ_ONLY.includes(errno)) {
@@ -82,12 +89,18 @@ export class MysqlSchema implements SchemaTools {
   }
 
   /** Only prepares statements: a server checks rights at that moment, also while it is read-only. */
-  async checkRights(): Promise<void> {
+  async checkRights(needed: readonly TableRights[]): Promise<void> {
     const missing = new Map<string, string[]>()
     await this.#sequelize.transaction(async (transaction) => {
       const tables = await this.#select<{ name: string; column: string }>(TABLES, transaction)
-      for (const { name, column } of tables) {
-        for (const [right, statement] of rightsStatements(name, column)) {
+      const own = tables.filter(({ name }) => ENGINE_TABLES.includes(name))
+      const asked = [
+        ...own.map(({ name, column }): TableRights => ({ table: name, rights: ALL_RIGHTS, column })),
+        ...needed.filter(({ table }) => !ENGINE_TABLES.includes(table))
+      ]
+      for (const { table: name, rights, column } of asked) {
+        for (const right of rights) {
+          const statement = rightsStatements(name, column)[right]
           try {
             await this.#sequelize.query(`PREPARE check_rights FROM ${quotedText(statement)}`, {
               transaction,
@@ -95,6 +108,8 @@ export class MysqlSchema implements SchemaTools {
             })
           } catch (error) {
             const errno = errnoOf(error)
+            // The check of the tables, which comes next, names what is not there.
+            if (errno === NO_SUCH_TABLE || errno === NO_SUCH_COLUMN) continue
             if (errno !== COMMAND_DENIED && errno !== COLUMN_DENIED) throw error
             missing.set(right, [...(missing.get(right) ?? []), name])
           }
@@ -160,13 +175,15 @@ export class MysqlSchema implements SchemaTools {
   }
 }
 
-function rightsStatements(table: string, column: string): readonly (readonly [right: string, statement: string])[] {
-  return [
-    ['SELECT', `SELECT 1 FROM \`${table}\``],
-    ['INSERT', `INSERT INTO \`${table}\` () VALUES ()`],
-    ['UPDATE', `UPDATE \`${table}\` SET \`${column}\` = NULL`],
-    ['DELETE', `DELETE FROM \`${table}\``]
-  ]
+const ALL_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const
+
+function rightsStatements(table: string, column: string): Readonly<Record<TableRight, string>> {
+  return {
+    SELECT: `SELECT 1 FROM \`${table}\``,
+    INSERT: `INSERT INTO \`${table}\` () VALUES ()`,
+    UPDATE: `UPDATE \`${table}\` SET \`${column}\` = NULL`,
+    DELETE: `DELETE FROM \`${table}\``
+  }
 }
 
 function mysqlDdl(server: MysqlServer): Ddl {

@@ -41,6 +41,16 @@ export class SqliteSchema implements SchemaTools {
     return new Set(rows.map(({ name }) => name))
   }
 
+  /** SQLite has no word for the default of a column in an UPDATE, so it is the expression that the table was made with. */
+  async defaultText(table: string, column: string): Promise<string | undefined> {
+    const [row] = await this.#sequelize.query<{ text: string | null }>(
+      'SELECT dflt_value AS text FROM pragma_table_info($table) WHERE name = $column COLLATE NOCASE',
+      { bind: { table, column }, type: QueryTypes.SELECT }
+    )
+    // Only within quotes can a default hold a `$`, which would be taken for a bound value.
+    return row?.text === undefined || row.text === null ? undefined : `(${row.text.replaceAll('$', "'||char(36)||'")})`
+  }
+
   migrationRemedy(): Promise<undefined> {
     return Promise.resolve(undefined)
   }

@@ -1,6 +1,8 @@
 import { StartError } from '../../../shared/start-error.js'
 import type { Entity, StoreName } from '../../entity/entity.js'
-import type { Database } from '../engines/engine.js'
+import { ROW_VERSION_COLUMN } from '../../entity/field.js'
+import type { Database, TableRight, TableRights } from '../engines/engine.js'
+import { AUDIT_TABLE } from '../row-writer.js'
 import type { LiveTable } from '../engines/live-schema/live-schema.js'
 import { sortedColumn } from './entity-tables.js'
 
@@ -104,4 +106,43 @@ function missingOrders(schema: ActualSchema, entity: Entity, entities: readonly 
           'a new migration must add it'
       )
   })
+}
+
+/**
+ * What the service does with the rows of the tables of one store. Of a resource without writes and actions it reads them:
+ * what a rule of another resource writes there is not in its entity file.
+ */
+export function neededRights(entities: readonly Entity[], store: StoreName): TableRights[] {
+  const rights = new Map<string, { readonly rights: Set<TableRight>; readonly column: string }>()
+  const need = (table: string, column: string, more: readonly TableRight[]): void => {
+    const found = rights.get(table) ?? { rights: new Set<TableRight>(), column }
+    for (const right of ['SELECT', ...more] as const) found.rights.add(right)
+    rights.set(table, found)
+  }
+  for (const entity of entities) {
+    const { table, columns, versionColumn = columns[0]?.column ?? '', children } = entity
+    if (store === 'primary') need(table, versionColumn, rightsToRoot(entity))
+    for (const one of children.filter((child) => child.store === store)) {
+      const column = one.versionColumn ?? one.foreignKey[0].column
+      need(one.table, column, one.versionColumn === undefined ? [] : rightsToChildren(entity))
+    }
+  }
+  // Each write leaves an entry there.
+  if (store === 'primary') need(AUDIT_TABLE.table, ROW_VERSION_COLUMN, ['INSERT'])
+  return Array.from(rights, ([table, found]) => ({ table, rights: [...found.rights], column: found.column }))
+}
+
+function rightsToRoot({ writes, actions }: Entity): TableRight[] {
+  return [
+    ...(writes.has('create') ? (['INSERT'] as const) : []),
+    ...(writes.has('update') || actions.size > 0 ? (['UPDATE'] as const) : []),
+    ...(writes.has('delete') ? (['DELETE'] as const) : [])
+  ]
+}
+
+/** Rows of children go with their root by its foreign key. What a rule does with them is not in the entity file. */
+function rightsToChildren({ creation, updateRule, deletion, actions }: Entity): TableRight[] {
+  const hasRule = updateRule !== undefined || deletion.rule !== undefined || actions.size > 0
+  if (hasRule) return ['INSERT', 'UPDATE', 'DELETE']
+  return creation.children.length > 0 || creation.prepare !== undefined ? ['INSERT'] : []
 }

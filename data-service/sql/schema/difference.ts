@@ -96,7 +96,10 @@ class Differences {
       const isThere = ({ to }: ForeignKey): boolean => to === table.name || this.#schema.has(to)
       const foreignKeys = table.foreignKeys.filter(isThere)
       for (const key of table.foreignKeys) if (!isThere(key)) this.#later.push({ table: table.name, key })
-      const definition = { ...table, indexes: table.indexes.map((index) => this.#named(index)), foreignKeys }
+      const columns = table.columns.flatMap((column) => this.#filledBy(table, column))
+      // A problem says why.
+      if (columns.length < table.columns.length) continue
+      const definition = { ...table, columns, indexes: table.indexes.map((index) => this.#named(index)), foreignKeys }
       this.#add({ kind: 'createTable', table: table.name, definition })
     }
   }
@@ -182,6 +185,7 @@ class Differences {
 
   /** Rows that are there, and replicas of the version before, have no value for a new column. */
   #addable(table: Table, column: TableColumn): TableColumn[] {
+    if (this.#wanted.filled.has(`${table.name}.${column.name}`)) return this.#filledBy(table, column)
     if (column.nullable || column.type.kind === 'rowVersion') return [column]
     const name = `${table.name}.${column.name}`
     const defaultTo = this.#defaultOf(name, column)
@@ -193,6 +197,23 @@ class Differences {
             'fill it in a step of sql(…), and require it in a later migration'
         : `${name} is new and never null: rows that are there have no value. Make it optional(…), or give them one by ` +
             `defaultTo(…) in the entity file or by --default ${name}=value`
+    )
+    return []
+  }
+
+  /** A new column with the default that the database fills it with. None, and a problem, if nothing says how it is filled. */
+  #filledBy(table: Table, column: TableColumn): TableColumn[] {
+    const name = `${table.name}.${column.name}`
+    const filled = this.#wanted.filled.get(name)
+    if (filled === undefined) return [column]
+    const defaultTo = filled === 'default' ? this.#defaultOf(name, column) : undefined
+    if (defaultTo !== undefined) return [{ ...column, defaultTo }]
+    this.problems.push(
+      filled === 'default'
+        ? `${name} is filledByDatabase(…): say its default by --default ${name}=value, or make the column in a step of ` +
+            'sql(…) where it is an expression'
+        : `${name} is generated(…): no word of migrations says how. Make the column in a step of sql(…) and say in its ` +
+            'second argument what it leaves'
     )
     return []
   }

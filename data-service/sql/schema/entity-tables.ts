@@ -16,6 +16,8 @@ export interface EntityTables {
   readonly tables: ReadonlyMap<string, Table>
   /** What a create without a value gives a column, by `table.column`: the value of rows that are there. */
   readonly defaults: ReadonlyMap<string, ColumnDefault>
+  /** What the database fills, by `table.column`: in every row, or in new rows without a value. */
+  readonly filled: ReadonlyMap<string, 'generated' | 'default'>
   /** Two statements of one column that differ, a sentence each. */
   readonly conflicts: readonly string[]
 }
@@ -85,6 +87,7 @@ interface Parts {
 class Collected {
   readonly #tables = new Map<string, Parts>()
   readonly #defaults = new Map<string, ColumnDefault>()
+  readonly #filled = new Map<string, 'generated' | 'default'>()
   readonly #conflicts: string[] = []
 
   addTable(
@@ -106,6 +109,8 @@ class Collected {
       if (typeof field.defaultTo !== 'object' && field.defaultTo !== undefined) {
         this.#defaults.set(`${name}.${column}`, field.defaultTo)
       }
+      if (field.writability === 'generated') this.#filled.set(`${name}.${column}`, 'generated')
+      else if (field.filledByDatabase) this.#filled.set(`${name}.${column}`, 'default')
     }
     if (versionColumn !== undefined) {
       const version = { name: versionColumn, type: { kind: 'rowVersion' }, nullable: false, key: 'none' } as const
@@ -168,7 +173,7 @@ class Collected {
         }
       ]
     })
-    return { tables: new Map(tables), defaults: this.#defaults, conflicts: this.#conflicts }
+    return { tables: new Map(tables), defaults: this.#defaults, filled: this.#filled, conflicts: this.#conflicts }
   }
 
   #indexesOf(table: string, column: string, { unique, sorted, foreignKeys, primaryKey }: Parts): TableIndex[] {

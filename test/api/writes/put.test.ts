@@ -53,7 +53,7 @@ describeApi('PUT', (store) => {
     expect(rowIn(await store.call('/products/2'))).to.deep.equal(productItem(2))
   })
 
-  it('makes null of what is left out, and rejects where that cannot be', async () => {
+  it('makes null of what is left out, or the default, and rejects where neither can be', async () => {
     const required = { name: '100% cotton', sku: 'CT-100', categoryId: 3, price: '5.50', isActive: true }
     const answer = await send(store, 'clerk PUT /products/3', { body: required, ifMatch: tag(3) })
     expect(answer.status, answer.text).to.equal(200)
@@ -68,10 +68,18 @@ describeApi('PUT', (store) => {
       costPrice: null,
       reorderLevel: null
     })
-    for (const left of Object.keys(required)) {
+    const { isActive: _default, ...needed } = required
+    const suspended = await send(store, 'clerk PUT /products/3', {
+      body: { ...required, isActive: false },
+      ifMatch: etagOf(answer)
+    })
+    expect(rowIn(suspended)).to.include({ isActive: false })
+    const defaulted = await send(store, 'clerk PUT /products/3', { body: needed, ifMatch: etagOf(suspended) })
+    expect(rowIn(defaulted)).to.include({ isActive: true })
+    for (const left of Object.keys(needed)) {
       const body = Object.fromEntries(Object.entries(required).filter(([name]) => name !== left))
       const rejected = await changesNothing(store, () =>
-        send(store, 'clerk PUT /products/3', { body, ifMatch: etagOf(answer) })
+        send(store, 'clerk PUT /products/3', { body, ifMatch: etagOf(defaulted) })
       )
       store.problem(rejected, { status: 400, code: 'body.invalid', says: left })
     }

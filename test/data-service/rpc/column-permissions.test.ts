@@ -103,10 +103,12 @@ describe('a PUT of a row with a column by permission', () => {
   const put = (body: object, by: Caller, more: object = {}) =>
     service.update({ resource: 'boxes', body, tags: [version], ...more }, by)
 
-  it('replaces it for callers who may read it, null where it is left out', async () => {
+  it('replaces it for callers who may read it, null or the default where it is left out', async () => {
     const { record } = await put({ name: 'b', level: 8 }, buyer)
     expect(record).to.include({ name: 'b', cost: null, level: 8, note: null })
-    expect(await violationsIn(put({ name: 'b' }, buyer))).to.deep.equal(['body.invalid /level'])
+    version = service.store.add('boxes', { id: 2, name: 'a', cost: 5, level: 6, note: 'n' })
+    const second = await put({ name: 'b' }, buyer, { id: '2' })
+    expect(second.record).to.include({ cost: null, level: 7 })
   })
 
   it('keeps it for others, who may leave it out and whose members of that name are unknown', async () => {
