@@ -3,6 +3,7 @@ import type { NamedValues } from './action.js'
 import type {
   Column,
   Field,
+  ComparableType,
   FieldType,
   NameOfType,
   OpenNameOfType,
@@ -37,7 +38,7 @@ export type CustomReadDefinition<F> = ReadOf<F> &
   }
 
 /** Parameters of a request in the words of fields, without those that only columns have. */
-export type ParamFields = Readonly<Record<string, Field<FieldType, false, boolean, 'always', undefined>>>
+export type ParamFields = Readonly<Record<string, Field<ComparableType, false, boolean, 'always', undefined>>>
 
 /** A custom read with parameters. `P` are the parameters. */
 type ReadWithParams<F, P extends ParamFields> = ReadOf<F> &

@@ -27,6 +27,7 @@ import type { Children, Column, Computed, Entity, EntityOf, Joined, KeyColumns, 
 import {
   type ChildrenDefinition,
   type Field,
+  type ComparableType,
   type Fields,
   type FieldType,
   type KeyDefinition,
@@ -101,7 +102,7 @@ interface DefinitionOfAll<
   readonly filterable: readonly (VisibleName<F> | (keyof NoInfer<J> & string))[]
   readonly operators?: { readonly [K in VisibleName<F>]?: readonly OperatorOf<TypeOf<F, K>>[] }
   /** Properties that `sortColumn` takes: each needs an index, which start-up checks. */
-  readonly sortable: readonly (VisibleName<F> | (keyof NoInfer<J> & string))[]
+  readonly sortable: readonly (NameOfType<F, ComparableType> | (keyof NoInfer<J> & string))[]
   /** Text properties that `search` looks into. Without it the resource has no such parameter. */
   readonly searchable?: readonly NameOfType<F, 'string'>[]
   /** What lookup shows beside the id, as text: a string, int, long or guid that is never null. */

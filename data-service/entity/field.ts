@@ -1,3 +1,4 @@
+import type { JsonSchema } from './json-schema.js'
 import type { Permission } from './names.js'
 
 /**
@@ -89,6 +90,8 @@ export interface Field<
   /** The smallest and largest number of characters in a string, and of bytes in a binary. */
   readonly minLength: number
   readonly maxLength: number
+  /** The largest number of bytes of a string in UTF-8; undefined where only characters are counted. */
+  readonly maxBytes: number | undefined
   /**
    * Number of digits of a decimal: in all, and after the point. `precision` is also the number of digits of a second's
    * fraction that a dateTime or time column has, and the number of bits of `bits(…)`.
@@ -100,6 +103,8 @@ export interface Field<
   readonly unsigned: boolean
   /** The words of an enum or set, in the order in which the column has them; none for other types. */
   readonly words: readonly Words[]
+  /** What the values of a json must be; undefined for any JSON value. */
+  readonly schema: JsonSchema | undefined
   /** Inclusive bounds for numbers in requests. */
   readonly minimum: string | undefined
   readonly maximum: string | undefined
@@ -162,11 +167,13 @@ function field<T extends FieldType, Words extends string = string>(
     requiredNullable: false,
     minLength: 0,
     maxLength: 0,
+    maxBytes: undefined,
     precision: 0,
     scale: 0,
     storage: 'usual',
     unsigned: false,
     words: [],
+    schema: undefined,
     minimum: undefined,
     maximum: undefined,
     defaultTo: undefined,
@@ -180,6 +187,11 @@ function field<T extends FieldType, Words extends string = string>(
 export const text = (maxLength: number, minLength = 1): PlainField<'string'> =>
   field('string', { maxLength, minLength })
 export const freeText = (maxLength = 2000): PlainField<'string'> => field('string', { maxLength })
+/**
+ * Text that is counted in bytes, as the TEXT columns of MySQL do: 255 of a TINYTEXT, 65535 of a TEXT, 16777215 of a
+ * MEDIUMTEXT, 4294967295 of a LONGTEXT.
+ */
+export const longText = (maxBytes = 65_535): PlainField<'string'> => field('string', { maxLength: maxBytes, maxBytes })
 export const bool = (): PlainField<'bool'> => field('bool')
 
 /** Inclusive bounds of a number, within those of its type. */
@@ -249,6 +261,17 @@ export const guid = (): PlainField<'guid'> => field('guid')
 /** One of these words, letter by letter: `oneOf(['draft', 'sent'])`. The column is an ENUM. */
 export const oneOf = <const Words extends string>(words: readonly Words[]): PlainField<'enum', Words> =>
   field('enum', { words })
+/** Some of these words, each at most once, in any order: `setOf(['new', 'used'])`. The column is a SET. */
+export const setOf = <const Words extends string>(words: readonly Words[]): PlainField<'set', Words> =>
+  field('set', { words })
+/**
+ * A JSON value, which entity files get as its text. Values of requests must meet the JSON schema (draft 2020-12), if there
+ * is one. All digits of numbers are kept.
+ */
+export const json = (schema?: JsonSchema): PlainField<'json'> => field('json', { schema })
+/** Bytes, base64 on the wire. `binary(16, 16)` for a BINARY column, whose values have one length. */
+export const binary = (maxBytes: number, minBytes = 0): PlainField<'binary'> =>
+  field('binary', { maxLength: maxBytes, minLength: minBytes })
 
 export const optional = <
   T extends FieldType,

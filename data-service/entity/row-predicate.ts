@@ -1,5 +1,5 @@
 import type { Caller } from './caller.js'
-import type { Field, FieldType, ValueOfType } from './field.js'
+import type { Field, FieldType, OperandOfType } from './field.js'
 import type { OperandCountOf, OperatorOf } from './operators.js'
 
 /**
@@ -87,7 +87,7 @@ type OperandsOf<T extends FieldType, W> = {
 }[OperandCountOf<T, W>]
 
 /** Integers may also be bigints, as the owner claim is one. */
-type ScopeOperand<T extends FieldType> = ValueOfType<T> | (T extends 'int' | 'long' ? bigint : never)
+type ScopeOperand<T extends FieldType> = OperandOfType<T> | (T extends 'int' | 'long' ? bigint : never)
 
 /** `anyOf` and `allOf` of a predicate. */
 export const ROWS_WORDS = {

@@ -1,6 +1,7 @@
 import type { Column, Entity, Joined } from './entity.js'
 import type { Field, FieldType, KeyType, Operand } from './field.js'
 import { isComposite, type Keyed } from './key.js'
+import { type JsonSchema, validatorOf } from './json-schema.js'
 import { CAMEL_CASE, KEBAB_CASE, suggestion } from './names.js'
 import { operatorsOf } from './operators.js'
 
@@ -194,6 +195,7 @@ export function columnMistakes(columns: readonly Column[], versionColumn?: strin
       mistakes.push(`\`${name}\` has a minimum length above its maximum.`)
     }
     mistakes.push(...customMistakes(name, field), ...defaultMistakes(name, field))
+    mistakes.push(...typeMistakes(field).map((one) => `\`${name}\` ${one}`))
     if (field.type !== 'decimal') continue
     if (!Number.isInteger(field.precision) || field.precision < 1 || field.precision > MAX_PRECISION) {
       mistakes.push(`\`${name}\` has precision ${field.precision}; it must be 1 to ${MAX_PRECISION} digits in all.`)
@@ -203,6 +205,64 @@ export function columnMistakes(columns: readonly Column[], versionColumn?: strin
     }
   }
   return mistakes
+}
+
+/** MySQL keeps no more words of a set, and no longer ones of an enum or a set. */
+const MOST_WORDS_OF_SET = 64
+const LONGEST_WORD = 255
+
+/** Mistakes in what the word of a type was given, to follow the name of the field. */
+function typeMistakes(field: Field): string[] {
+  const { type, storage, precision, words, minLength, maxLength, defaultTo } = field
+  const mistakes: string[] = []
+  if ((type === 'dateTime' || type === 'time') && !isWholeWithin(precision, 0, 6)) {
+    mistakes.push(`has a precision of ${precision} digits; it must be 0 to 6.`)
+  }
+  if (storage === 'bits' && !isWholeWithin(precision, 1, 64))
+    mistakes.push(`has ${precision} bits; it must be 1 to 64.`)
+  if (type === 'binary' && (!isWholeWithin(maxLength, 1, 2 ** 32 - 1) || minLength > maxLength)) {
+    mistakes.push(`takes ${minLength} to ${maxLength} bytes; it needs a size.`)
+  }
+  if (type === 'json' && field.schema !== undefined) mistakes.push(...schemaMistakes(field.schema))
+  if (field.unique && !isComparable(type)) mistakes.push(`is ${type}, which cannot be unique.`)
+  if (type !== 'enum' && type !== 'set') return mistakes
+  if (words.length === 0) mistakes.push('has no words.')
+  if (type === 'set' && words.length > MOST_WORDS_OF_SET) {
+    mistakes.push(`has ${words.length} words; a set has at most ${MOST_WORDS_OF_SET}.`)
+  }
+  if (new Set(words.map((word) => word.toLowerCase())).size < words.length) {
+    mistakes.push('has two words that differ in letter case alone.')
+  }
+  for (const word of words) {
+    const isSound = word !== '' && !word.endsWith(' ') && !word.includes('\0') && word.length <= LONGEST_WORD
+    if (!isSound || (type === 'set' && word.includes(','))) {
+      const commas = type === 'set' ? ', has no comma' : ''
+      mistakes.push(
+        `has the word ${JSON.stringify(word)}: one has 1 to ${LONGEST_WORD} characters${commas} and no space at its end.`
+      )
+    }
+  }
+  if (type === 'enum' && defaultTo !== undefined && !words.includes(String(defaultTo))) {
+    mistakes.push(`has the default ${JSON.stringify(defaultTo)}, which is none of its words.`)
+  }
+  return mistakes
+}
+
+function isWholeWithin(value: number, least: number, most: number): boolean {
+  return Number.isInteger(value) && value >= least && value <= most
+}
+
+function isComparable(type: FieldType): boolean {
+  return type !== 'set' && type !== 'json' && type !== 'binary'
+}
+
+function schemaMistakes(schema: JsonSchema): string[] {
+  try {
+    validatorOf(schema)
+    return []
+  } catch (error) {
+    return [`has a JSON schema that is none: ${error instanceof Error ? error.message : String(error)}.`]
+  }
 }
 
 /** Mistakes in references and in the properties joined through them: targets, key types, value types. */
@@ -273,8 +333,12 @@ function joinedMistakes({ name, property, field }: Joined, target: Entity, isNul
 }
 
 function shape(field: Field): string {
-  if (field.type === 'decimal') return `decimal(${field.precision},${field.scale})`
-  return field.type === 'string' ? `string(${field.maxLength})` : field.type
+  const { type, precision, storage, unsigned, words } = field
+  if (type === 'decimal') return `decimal(${precision},${field.scale})`
+  if (type === 'string') return `string(${field.maxLength})`
+  const sizes = [storage === 'usual' ? '' : storage, unsigned ? 'unsigned' : '', precision === 0 ? '' : `${precision}`]
+  const said = [...(type === 'dateTime' && precision === 3 ? [] : sizes), ...words].filter((one) => one !== '')
+  return said.length === 0 ? type : `${type}(${said.join(', ')})`
 }
 
 const LABEL_TYPES: readonly FieldType[] = ['string', 'int', 'long', 'guid']
@@ -291,6 +355,13 @@ function searchMistakes(
   if (new Set(searchable).size < searchable.length) mistakes.push('searchable names a property twice.')
   const isOpen = found.length === 0 || found.some(({ field }) => field.readableBy === undefined)
   return isOpen ? mistakes : [...mistakes, 'searchable needs a property that every reader of the rows may see.']
+}
+
+function unsortable(name: string, visible: readonly { readonly name: string; readonly field: Field }[]): string[] {
+  const type = visible.find((one) => one.name === name)?.field.type
+  return type === undefined || isComparable(type)
+    ? []
+    : [`sortable names \`${name}\`, which is ${type} and has no order.`]
 }
 
 /** Mistakes in `filterable`, `sortable`, `searchable`, `operators` and `label`. */
@@ -311,6 +382,7 @@ export function queryMistakes(entity: Entity): string[] {
   const mistakes = [
     ...[...filterable.keys()].flatMap((name) => unfit(name, 'filterable')),
     ...[...sortable].flatMap((name) => unfit(name, 'sortable')),
+    ...[...sortable].flatMap((name) => unsortable(name, visible)),
     ...searchable.flatMap((name) => unfit(name, 'searchable')),
     ...searchMistakes(searchable, visible)
   ]

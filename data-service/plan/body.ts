@@ -1,3 +1,4 @@
+import { decodeBase64 } from '../../shared/wire.js'
 import type { NamedValues } from '../entity/action.js'
 import { type CreatedChildren, MAX_CHILDREN } from '../entity/creation.js'
 import type { Column } from '../entity/entity.js'
@@ -18,8 +19,9 @@ import {
   integerOf,
   isArray,
   isObject,
-  type JsonNumber,
+  JsonNumber,
   type JsonObject,
+  jsonText,
   type JsonValue,
   numberParts
 } from './json-values.js'
@@ -60,7 +62,7 @@ export function readMembers(
     return values
   }
   for (const column of columns) {
-    if (absent === 'kept' && !Object.hasOwn(json, column.name)) continue
+    if (absent === 'kept' && (!Object.hasOwn(json, column.name) || isMerged(json, column))) continue
     const value = readMember(json, column, absent === 'default')
     if (value === undefined) continue
     if (value instanceof Error) {
@@ -75,6 +77,11 @@ export function readMembers(
     if (!taken.has(name)) findings.addUnknownMember(`${at}/${escaped(name)}`)
   }
   return values
+}
+
+/** Whether a member of a merge patch is merged into the stored value of the column, which decides what it becomes. */
+export function isMerged(patch: JsonObject, { name, field }: Column): boolean {
+  return field.type === 'json' && Object.hasOwn(patch, name) && isObject(patch[name] ?? null)
 }
 
 /** An Error's message completes "price …". undefined for a member that is left out and that the database fills. */
@@ -155,7 +162,8 @@ const LONGEST_NUMBER = 100
  */
 export function parseMember(json: JsonValue, field: Field): Value | Error {
   if (json === null) return field.nullable ? null : new Error('not be null')
-  const value = typeof json === 'string' ? fromText(json, field) : fromOther(json, field)
+  const value =
+    field.type === 'json' ? jsonText(json) : typeof json === 'string' ? fromText(json, field) : fromOther(json, field)
   if (value instanceof Error) return value
   const violation = outOfBounds(value, field)
   if (violation !== undefined) return new Error(violation)
@@ -179,7 +187,7 @@ function stored(value: StoredValue, field: Field): StoredValue | undefined {
   return parsed
 }
 
-function fromText(text: string, field: Field): string | Error {
+function fromText(text: string, field: Field): string | Buffer | Error {
   const { type } = field
   switch (type) {
     case 'string':
@@ -202,15 +210,26 @@ function fromText(text: string, field: Field): string | Error {
     case 'double':
     case 'set':
     case 'json':
-    case 'binary':
       return mismatch(field)
+    case 'binary':
+      return decodeBase64(text) ?? mismatch(field)
   }
 }
 
-function fromOther(json: Exclude<JsonValue, string | null>, field: Field): number | string | boolean | Error {
+function fromOther(
+  json: Exclude<JsonValue, string | null>,
+  field: Field
+): number | string | boolean | readonly string[] | Error {
   if (typeof json === 'boolean') return field.type === 'bool' ? json : mismatch(field)
-  if (isArray(json) || isObject(json)) return mismatch(field)
-  return fromNumber(json, field)
+  if (json instanceof JsonNumber) return fromNumber(json, field)
+  if (isArray(json) && field.type === 'set') return wordsIn(json, field)
+  return mismatch(field)
+}
+
+/** The words of a set, in the order in which the column has them. */
+function wordsIn(json: readonly JsonValue[], field: Field): readonly string[] | Error {
+  const words = field.words.filter((word) => json.includes(word))
+  return words.length === json.length ? words : mismatch(field)
 }
 
 function fromNumber(number: JsonNumber, field: Field): number | string | Error {
@@ -361,8 +380,17 @@ function isOfType(value: StoredValue, field: Field): boolean {
     case 'set':
       return Array.isArray(value) && value.every((word: unknown) => field.words.some((one) => one === word))
     case 'json':
-      return typeof value === 'string'
+      return typeof value === 'string' && isJson(value)
     case 'binary':
       return Buffer.isBuffer(value)
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }

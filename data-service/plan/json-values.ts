@@ -110,6 +110,33 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join()}}`
 }
 
+/** The value as JSON text, with the digits of its numbers as they came. */
+export function jsonText(value: JsonValue): string {
+  if (value instanceof JsonNumber) return value.text
+  if (isArray(value)) return `[${value.map(jsonText).join()}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  return `{${Object.entries(value)
+    .map(([name, member]) => `${JSON.stringify(name)}:${jsonText(member)}`)
+    .join()}}`
+}
+
+/** A JSON value after a merge patch (RFC 7396): members of objects are merged, null removes one, all else replaces. */
+export function mergePatch(target: JsonValue, patch: JsonValue): JsonValue {
+  if (!isObject(patch)) return patch
+  const merged = new Map(isObject(target) ? Object.entries(target) : [])
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name)
+    else merged.set(name, mergePatch(merged.get(name) ?? null, value))
+  }
+  return Object.fromEntries(merged)
+}
+
+/** The value of a JSON text that a database holds. */
+export function storedJson(text: string): JsonValue {
+  // The parser is typed as unknown. JSON has no undefined, and all else is a JsonValue.
+  return parse(text, null, { parseNumber: (digits) => new JsonNumber(digits) }) as JsonValue
+}
+
 function isDeeperThan(value: JsonValue, depth: number): boolean {
   if (!isArray(value) && !isObject(value)) return false
   return depth === 0 || Object.values(value).some((inner: JsonValue) => isDeeperThan(inner, depth - 1))

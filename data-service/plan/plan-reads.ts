@@ -34,7 +34,7 @@ import {
   type ShapedProperty,
   type SortKey
 } from './plans.js'
-import { propertyName } from './projection.js'
+import { isBytes, propertyName } from './projection.js'
 import {
   type Paging,
   type PagingParams,
@@ -240,12 +240,11 @@ function notExported(property: ShapedProperty): string | undefined {
   switch (property.kind) {
     case 'id':
     case 'column':
-      return undefined
+    case 'rowVersion':
+      return isBytes(property) ? `"${name}" is a byte array, which an export leaves out.` : undefined
     case 'computed':
     case 'joined':
       return `"${name}" is read-only and has no column of its own: leave fields out to get it.`
-    case 'rowVersion':
-      return `"${name}" is a byte array, which an export leaves out.`
     case 'reference':
     case 'children':
       return `"${name}" is a navigation, which an export leaves out.`

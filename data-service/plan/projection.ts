@@ -62,7 +62,7 @@ export function makeProjections(of: {
   const withReferences = whole(({ kind }) => kind !== 'children')
   const withChildren = whole(({ kind }) => kind !== 'reference')
   const withBoth = whole(() => true)
-  const cells = cellProjection(everything, { key, shown: plain.shown.filter(({ kind }) => kind !== 'rowVersion') })
+  const cells = cellProjection(everything, { key, shown: plain.shown.filter((property) => !isBytes(property)) })
   const fieldSets = new Map<string, FieldSet>()
 
   return {
@@ -89,6 +89,24 @@ export function makeProjections(of: {
       fieldSets.set(setKey, { key: latest.key, selected: latest.selected, latest })
       return latest
     }
+  }
+}
+
+/** Whether the values of a property are bytes, which an export leaves out. */
+export function isBytes(property: ShapedProperty): boolean {
+  switch (property.kind) {
+    case 'column':
+      return property.column.field.type === 'binary'
+    case 'joined':
+      return property.joined.field.type === 'binary'
+    case 'computed':
+      return property.computed.type === 'binary'
+    case 'rowVersion':
+      return true
+    case 'id':
+    case 'reference':
+    case 'children':
+      return false
   }
 }
 

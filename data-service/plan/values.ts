@@ -1,4 +1,5 @@
 import type { Field, Operand, Value } from '../entity/field.js'
+import { schemaViolation } from '../entity/json-schema.js'
 import { GUID } from '../entity/names.js'
 import {
   compareDecimals,
@@ -175,14 +176,22 @@ export function outOfBounds(value: Exclude<Value, null>, field: Field): string |
       return tooFine(String(value), field)
     case 'enum':
       return field.words.includes(String(value)) ? undefined : `be ${oneOfWords(field)}`
+    case 'json':
+      return field.schema && schemaViolation(String(value), field.schema)
+    case 'binary':
+      return Buffer.isBuffer(value) ? badSize(value.length, field) : undefined
     case 'bool':
     case 'date':
     case 'guid':
     case 'set':
-    case 'json':
-    case 'binary':
       return undefined
   }
+}
+
+function badSize(bytes: number, { minLength, maxLength }: Field): string | undefined {
+  if (bytes >= minLength && bytes <= maxLength) return undefined
+  if (minLength === maxLength) return `have ${maxLength} bytes`
+  return minLength === 0 ? `have at most ${maxLength} bytes` : `have ${minLength} to ${maxLength} bytes`
 }
 
 /** A fraction of a second that the column would round. */
@@ -198,8 +207,13 @@ function outsideOfDouble(value: number, { minimum, maximum }: Field): string | u
   return maximum !== undefined && value > Number(maximum) ? `be at most ${maximum}` : undefined
 }
 
-function badText(text: string, { minLength, maxLength }: Field): string | undefined {
+function badText(text: string, { minLength, maxLength, maxBytes }: Field): string | undefined {
   if (text.includes('\0') || /\p{Surrogate}/u.test(text)) return 'be text without U+0000 and half surrogate pairs'
+  if (maxBytes !== undefined) {
+    // A UTF-16 unit takes up to three bytes.
+    const fits = text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes
+    return fits ? undefined : `have at most ${maxBytes} bytes in UTF-8`
+  }
   // Characters are code points, at most as many as UTF-16 units.
   const length = text.length > maxLength ? Array.from(text).length : text.length
   if (length <= maxLength && text.length >= minLength) return undefined

@@ -1,6 +1,6 @@
 import { DomainError } from '../../shared/errors.js'
 import { decodeBase64 } from '../../shared/wire.js'
-import type { Action, GuardedChild } from '../entity/action.js'
+import type { Action, GuardedChild, NamedValues } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
 import { idText, isComposite, type RowKey } from '../entity/key.js'
 import { asRowVersion, ROW_VERSION_BYTES, type RowVersion, type Value } from '../entity/field.js'
@@ -13,9 +13,9 @@ import {
   requireOperation,
   type Writer
 } from './authorize.js'
-import { parseMember, readChildren, readMembers, withheldValues } from './body.js'
+import { isMerged, parseMember, readChildren, readMembers, withheldValues } from './body.js'
 import type { Resource } from './catalogue.js'
-import { canonicalJson, isArray, isObject, type JsonValue, parseJson } from './json-values.js'
+import { canonicalJson, isArray, isObject, type JsonValue, mergePatch, parseJson, storedJson } from './json-values.js'
 import { NO_KEY, parseId } from './keys.js'
 import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
 import type { ExpectedVersions } from './plans.js'
@@ -153,12 +153,14 @@ export interface ParsedUpdate extends ParsedWrite {
   /** Columns that take the default of the database. */
   readonly defaulted: readonly Column[]
   readonly expected: ExpectedVersions
+  /** What a merge patch has for columns of JSON: objects, which are merged into the stored values. */
+  readonly merged: ReadonlyMap<Column, JsonValue>
 }
 
 /**
  * A PUT gives every column that the caller may set a value: null where the body leaves the member out, or the default of a
- * column that may not be null. A PATCH gives one to those that the body names: no column holds an object that a patch could go into, so merging (RFC 7396) goes no deeper.
- * A column that the caller may not read gets no value and so keeps its own.
+ * column that may not be null. A PATCH gives one to those that the body names, but for objects that are merged into columns
+ * of JSON (RFC 7396). A column that the caller may not read gets no value and so keeps its own.
  */
 export function parseUpdate(params: UpdateParams, context: PlanningContext): ParsedUpdate {
   const { resource, writer } = authorizeOperation('update', params, context)
@@ -172,8 +174,32 @@ export function parseUpdate(params: UpdateParams, context: PlanningContext): Par
     const others = ['id', ...resource.entity.key.map(({ name }) => name)]
     const values = readMembers(body, { columns, at: '', absent, others }, findings)
     const defaulted = params.mergePatch ? [] : columns.filter((column) => takesDatabaseDefault(column, body))
-    return { expected, rowKey, values, defaulted }
+    const merged = params.mergePatch && isObject(body) ? columns.filter((column) => isMerged(body, column)) : []
+    const patches = new Map(merged.map((column) => [column, patchOf(body, column)]))
+    return { expected, rowKey, values, defaulted, merged: patches }
   })
+}
+
+function patchOf(body: JsonValue, { name }: Column): JsonValue {
+  return isObject(body) ? (body[name] ?? null) : null
+}
+
+/**
+ * The values of columns of JSON that a merge patch changes, with the stored row at hand. Throws `body.invalid` for one that
+ * does not meet its schema.
+ */
+export function mergedValues(merged: ParsedUpdate['merged'], stored: NamedValues): Map<Column, Value> {
+  const violations = new Violations()
+  const values = new Map<Column, Value>()
+  for (const [column, patch] of merged) {
+    const { name, field } = column
+    const text = stored[name]
+    const value = parseMember(mergePatch(typeof text === 'string' ? storedJson(text) : null, patch), field)
+    if (value instanceof Error) violations.addAt(`/${name}`, `${name} must ${value.message}.`)
+    else values.set(column, value)
+  }
+  violations.finish()
+  return values
 }
 
 /** Whether a PUT leaves the member out, the column may not be null, and the database has its default. */
@@ -223,7 +249,7 @@ export function parseAct(params: ActParams, context: PlanningContext): ParsedAct
     const rowKey = parseId(params.id, resource.entity, findings.violations)
     const values = readMembers(body, { columns: input, at: '', absent: 'default', others }, findings)
     const childVersion = guardedChild && readChildVersion(body, guardedChild, findings)
-    return { action, expected, rowKey, values, childVersion }
+    return { action, expected, rowKey, values, merged: new Map(), childVersion }
   })
 }
 

@@ -26,6 +26,7 @@ export { defineEvent, type EventHandler, type EventType, onEvent, type OutboxEve
 export { defineEntity } from '../entity/define-entity.js'
 export type { Children, Column, Entity, StoreName } from '../entity/entity.js'
 export {
+  binary,
   bits,
   bool,
   column,
@@ -43,7 +44,9 @@ export {
   generated,
   hidden,
   int,
+  json,
   long,
+  longText,
   mediumInt,
   money,
   onCreate,
@@ -53,6 +56,7 @@ export {
   readOnly,
   type Operand,
   requiredNullable,
+  setOf,
   smallInt,
   text,
   time,

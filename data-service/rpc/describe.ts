@@ -13,6 +13,7 @@ import type { Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
 import type { CustomType, Field } from '../entity/field.js'
+import type { JsonSchema } from '../entity/json-schema.js'
 import { rangeOf } from '../entity/numbers.js'
 import type { Operation } from '../entity/define-operation.js'
 import { type ResolvedShape, valueColumn } from '../entity/shape.js'
@@ -242,6 +243,7 @@ export function describeColumn({ name, field }: Column): Property {
     description: description ?? '',
     words: [...field.words],
     fractionDigits: type === 'dateTime' || type === 'time' ? field.precision : 0,
+    ...(field.schema === undefined ? {} : { schema: toldSchema(field.schema) }),
     ...(custom === undefined ? {} : { ownType: custom.name, schema: schemaText(custom) })
   }
 }
@@ -255,6 +257,12 @@ function boundsOf(field: Field): Pick<Property, 'minimum' | 'maximum'> {
     minimum: minimum ?? range?.min.toString() ?? '',
     maximum: maximum ?? range?.max.toString() ?? ''
   }
+}
+
+/** References within a schema would lead elsewhere in the document that it becomes a part of. */
+function toldSchema(schema: JsonSchema): string {
+  const text = JSON.stringify(schema)
+  return text.includes('"$ref"') ? '' : text
 }
 
 function schemaText({ schema, examples }: CustomType): string {

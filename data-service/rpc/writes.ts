@@ -21,6 +21,7 @@ import { isChangeable, type Resource } from '../plan/catalogue.js'
 import { keyOfId } from '../plan/keys.js'
 import type { LockedRow } from '../plan/stores.js'
 import {
+  mergedValues,
   parseAct,
   parseCreate,
   type ParsedAct,
@@ -178,13 +179,20 @@ export async function update(
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
 }
 
-/** Only a rule or a hook of the entity needs the row before it is written. Returns the row if it was read. */
+/**
+ * Only a rule or a hook of the entity, or a patch of JSON, needs the row before it is written. Returns the row if it was
+ * read.
+ */
 async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<NamedValues | undefined> {
-  const { resource, values, defaulted } = parsed
+  const { resource, defaulted, merged } = parsed
   const root = writtenRoot(parsed, { name: 'update', required: [] })
   const { updateRule } = resource.entity
-  const isRead = updateRule !== undefined || wantsRowBefore(resource.entity, 'update')
+  const isRead = updateRule !== undefined || wantsRowBefore(resource.entity, 'update') || merged.size > 0
   const locked = isRead ? await lockRoot(root, [], steps) : undefined
+  const values =
+    locked === undefined || merged.size === 0
+      ? parsed.values
+      : new Map([...parsed.values, ...mergedValues(merged, namedRow(locked))])
   if (updateRule === undefined || locked === undefined) {
     await changeRoot(root, { values, defaulted, change: {} }, steps)
     return locked && namedRow(locked)

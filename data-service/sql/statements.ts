@@ -404,7 +404,7 @@ export class Statements {
       this.#dialect.readsRangesOfOr || ranges.length < 2
         ? this.#rowsText({ ...shape, conditions: [...conditions, ...this.#oneCondition(shape)] })
         : this.#unionText(shape, ranges)
-    return selectStatement(text, selected.map(selectedOf(shape.entity.table)), this.#dialect.decode)
+    return selectStatement(text, selected.map(selectedOf(shape.entity)), this.#dialect.decode)
   }
 
   #oneCondition({ entity, sort, ranges = [] }: RowsShape): readonly RowCondition[] {
@@ -486,7 +486,7 @@ export class Statements {
       order: order.flatMap((path) => sortExpressions(path, context).map((one) => [one, 'ASC'] as const)),
       ...(lock === undefined ? {} : { lock })
     })
-    return selectStatement(text, selected.map(selectedOf(children.table)), this.#dialect.decode)
+    return selectStatement(text, selected.map(selectedOf(children)), this.#dialect.decode)
   }
 }
 
@@ -510,15 +510,21 @@ function selectedColumn(
 }
 
 /** A column with its name for errors. One of a joined row is named by the join. */
-function selectedOf(table: string): (column: SelectedColumn) => Selected {
+function selectedOf({ table, key }: Keyed & { readonly table: string }): (column: SelectedColumn) => Selected {
   return (column) =>
     column === 'rowVersion'
       ? { name: `${table}.${column}`, field: column }
       : {
-          name: `${table}${pathKey(column)}`,
+          name: [column.through === null ? table : joinName(column.through), column.column.column].join('.'),
           field: column.column.field,
-          isKey: column.through === null && column.column.name === 'id'
+          isKey: column.through === null && key.includes(column.column)
         }
+}
+
+function joinName(join: Join): string {
+  return stepsOf(join)
+    .map(({ name }) => name)
+    .join('.')
 }
 
 function pathsIn(columns: readonly SelectedColumn[]): Path[] {

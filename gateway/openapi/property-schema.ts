@@ -43,6 +43,12 @@ function withOwnType(schema: ValueSchema, property: Property, types: readonly st
     .filter((one) => typeof one === 'string' && one !== '')
     .join(' ')
   const isNullable = types.includes('null')
+  if (property.type === 'json' && isNullable && property.schema !== '') {
+    return {
+      anyOf: [own, { type: 'null' }],
+      ...(property.description === '' ? {} : { description: property.description })
+    }
+  }
   const values = own.enum ?? schema.enum
   return {
     ...schema,

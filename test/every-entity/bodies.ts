@@ -55,7 +55,9 @@ export async function actionBody(
     if (column.field.nullable && !column.field.requiredNullable) continue
     const child = childNamed(row, column.name)
     body[column.name] =
-      child?.values['id'] ?? (await referredAnywhere(maker, entity, column)) ?? madeInput(column, maker.next())
+      child?.values['id'] ??
+      (await referredAnywhere(maker, entity, column)) ??
+      inBody(column, madeInput(column, maker.next()))
     if (child !== undefined && action.guardedChild?.idMember === column.name) {
       body[action.guardedChild.versionMember] = child.version
     }
@@ -86,11 +88,11 @@ async function membersOf(
   maker: RowMaker,
   entity: Entity,
   { columns, owner }: { readonly columns: readonly Column[]; readonly owner: number }
-): Promise<Record<string, WireValue>> {
+): Promise<Record<string, unknown>> {
   const n = maker.next()
-  const body: Record<string, WireValue> = {}
+  const body: Record<string, unknown> = {}
   for (const column of columns) {
-    body[column.name] = (await maker.referred(entity, column, owner)) ?? madeValue(column, n)
+    body[column.name] = (await maker.referred(entity, column, owner)) ?? inBody(column, madeValue(column, n))
   }
   // A composite key of which every part refers to a row would otherwise be that of a row that is there.
   return columns.some((column) => entity.key.length > 1 && entity.key.includes(column))
@@ -98,14 +100,19 @@ async function membersOf(
     : body
 }
 
-async function childBody(maker: RowMaker, entity: Entity, children: Children): Promise<Record<string, WireValue>> {
+async function childBody(maker: RowMaker, entity: Entity, children: Children): Promise<Record<string, unknown>> {
   const n = maker.next()
-  const body: Record<string, WireValue> = {}
+  const body: Record<string, unknown> = {}
   for (const column of children.columns) {
     if (!isNamedOnCreate(column) || column.field.nullable) continue
-    body[column.name] = (await maker.referredByChild(entity, children, column)) ?? madeInput(column, n)
+    body[column.name] = (await maker.referredByChild(entity, children, column)) ?? inBody(column, madeInput(column, n))
   }
   return body
+}
+
+/** A JSON value, which is a text among the values of a row, as it is in a body. */
+function inBody({ field }: Column, value: WireValue): unknown {
+  return field.type === 'json' && typeof value === 'string' ? (JSON.parse(value) as unknown) : value
 }
 
 /** A state that no action is meant for. */

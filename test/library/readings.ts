@@ -1,4 +1,5 @@
 import {
+  binary,
   bits,
   createTable,
   date,
@@ -9,7 +10,9 @@ import {
   everyone,
   float,
   int,
+  json,
   long,
+  longText,
   mediumInt,
   type Migration,
   oneOf,
@@ -17,6 +20,7 @@ import {
   optional,
   permission,
   readOnly,
+  setOf,
   smallInt,
   text,
   time,
@@ -28,6 +32,14 @@ import {
 
 // Every type of columns in every role: filtered and sorted, nullable and not, unique, with a default, set on create alone,
 // of a child and of a joined row.
+
+const LABELS = ['new', 'hard to reach', "tenant's", 'Büro'] as const
+
+const DETAILS = {
+  type: 'object',
+  properties: { made: { type: 'integer', minimum: 0 }, name: { type: 'string' }, parts: { type: 'array' } },
+  required: ['made']
+}
 
 const KINDS = ['water', 'gas', "north's heat", 'Electricity'] as const
 
@@ -41,6 +53,9 @@ export const createReadings: Migration = {
         t.enum('kind', KINDS),
         t.date('installed_on'),
         t.double('factor'),
+        t.set('labels', LABELS).nullable(),
+        t.json('plan').nullable(),
+        t.varbinary('photo', 200).nullable(),
         t.rowVersion()
       ]
     })),
@@ -69,6 +84,15 @@ export const createReadings: Migration = {
         t.bit('wide_flags', 40).nullable(),
         t.datetime('noted_at', 0),
         t.datetime('measured_at', 6),
+        t.set('labels', LABELS),
+        t.set('remarks', ['a', 'b']).nullable(),
+        t.json('details'),
+        t.json('notes').nullable(),
+        t.varbinary('proof', 64),
+        t.binary('digest', 16).nullable(),
+        t.varbinary('photo', 100_000).nullable(),
+        t.text('story', 65_535),
+        t.text('essay', 80_000).nullable(),
         t.rowVersion()
       ],
       indexes: [
@@ -109,6 +133,9 @@ export const createReadings: Migration = {
         t.double('amount'),
         t.float('share').nullable(),
         t.bigint('count').unsigned(),
+        t.set('labels', LABELS),
+        t.json('details').nullable(),
+        t.varbinary('proof', 64).nullable(),
         t.rowVersion()
       ],
       indexes: [t.index('reading_id')],
@@ -125,10 +152,13 @@ export const meters = defineEntity({
     name: text(60),
     kind: oneOf(KINDS),
     installedOn: date(),
-    factor: double()
+    factor: double(),
+    labels: optional(setOf(LABELS)),
+    plan: optional(json()),
+    photo: optional(binary(200))
   },
   label: 'name',
-  filterable: ['id', 'name', 'kind', 'installedOn', 'factor'],
+  filterable: ['id', 'name', 'kind', 'installedOn', 'factor', 'labels', 'plan', 'photo'],
   sortable: ['id'],
   access: { read: everyone, write: permission('library:manage') },
   writes: ['create', 'update', 'delete']
@@ -160,6 +190,9 @@ const PROPERTIES = [
   'measuredAt'
 ] as const
 
+/** Properties without an order. */
+const UNORDERED = ['labels', 'remarks', 'details', 'notes', 'proof', 'digest', 'photo', 'story', 'essay'] as const
+
 export const readings = defineEntity({
   name: 'readings',
   description: 'What was read from a meter.',
@@ -186,13 +219,25 @@ export const readings = defineEntity({
     flags: bits(12),
     wideFlags: optional(bits(40)),
     notedAt: dateTime({ precision: 0 }),
-    measuredAt: unique(dateTime({ precision: 6 }))
+    measuredAt: unique(dateTime({ precision: 6 })),
+    labels: setOf(LABELS),
+    remarks: defaultTo(optional(setOf(['a', 'b'])), ['b']),
+    details: json(DETAILS),
+    notes: optional(json()),
+    proof: binary(64),
+    digest: optional(binary(16, 16)),
+    photo: optional(binary(100_000)),
+    story: longText(),
+    essay: optional(text(20_000, 0))
   },
   references: { meter: { to: 'meters', via: 'meterId' } },
   joined: {
     meterKind: { through: 'meter', property: 'kind', field: oneOf(KINDS) },
     meterInstalledOn: { through: 'meter', property: 'installedOn', field: date() },
-    meterFactor: { through: 'meter', property: 'factor', field: double() }
+    meterFactor: { through: 'meter', property: 'factor', field: double() },
+    meterLabels: { through: 'meter', property: 'labels', field: optional(setOf(LABELS)) },
+    meterPlan: { through: 'meter', property: 'plan', field: optional(json()) },
+    meterPhoto: { through: 'meter', property: 'photo', field: optional(binary(200)) }
   },
   children: {
     parts: {
@@ -205,12 +250,22 @@ export const readings = defineEntity({
         kind: oneOf(KINDS),
         amount: double(),
         share: optional(float()),
-        count: unsigned(long())
+        count: unsigned(long()),
+        labels: setOf(LABELS),
+        details: optional(json(DETAILS)),
+        proof: optional(binary(64))
       }
     }
   },
+  computed: {
+    proofBytes: { type: 'binary', from: ['proof'], value: (proof) => proof ?? null },
+    labelCount: { type: 'int', from: ['labels'], value: (labels) => (Array.isArray(labels) ? labels.length : 0) }
+  },
   label: 'id',
-  filterable: [...PROPERTIES, 'meterKind', 'meterInstalledOn', 'meterFactor'],
+  filterable: [
+    ...[...PROPERTIES, ...UNORDERED],
+    ...(['meterKind', 'meterInstalledOn', 'meterFactor', 'meterLabels', 'meterPlan', 'meterPhoto'] as const)
+  ],
   sortable: PROPERTIES,
   access: { read: everyone, write: permission('library:manage') },
   creates: { children: { parts: { min: 0 } } },

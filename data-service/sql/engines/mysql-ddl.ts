@@ -111,7 +111,7 @@ function columnType({ type }: TableColumn, collation: string): string {
     case 'varchar':
       return `VARCHAR(${type.length}) CHARACTER SET utf8mb4 COLLATE ${collation}`
     case 'text':
-      return `${SIZES[sizeOf(4 * type.length)]}TEXT CHARACTER SET utf8mb4 COLLATE ${collation}`
+      return `${SIZES[sizeOf(type.bytes)]}TEXT CHARACTER SET utf8mb4 COLLATE ${collation}`
     case 'boolean':
       return 'TINYINT(1)'
     case 'tinyint':
@@ -153,11 +153,11 @@ function columnType({ type }: TableColumn, collation: string): string {
 /** Bytes. A longer one would take too much of the 65,535 that a row has. */
 const LONGEST_VARBINARY = 16_383
 
-const SIZES = ['', 'MEDIUM', 'LONG'] as const
+const SIZES = ['TINY', '', 'MEDIUM', 'LONG'] as const
 
 /** The size of a TEXT or BLOB that so many bytes fit into. */
-function sizeOf(bytes: number): 0 | 1 | 2 {
-  return bytes < 2 ** 16 ? 0 : bytes < 2 ** 24 ? 1 : 2
+function sizeOf(bytes: number): 0 | 1 | 2 | 3 {
+  return bytes < 2 ** 8 ? 0 : bytes < 2 ** 16 ? 1 : bytes < 2 ** 24 ? 2 : 3
 }
 
 /** Rows that are there when a table gets row versions all have version 0. */

@@ -61,7 +61,7 @@ const MATCH_FUNCTIONS = {
  */
 export const sqliteDialect: SqlDialect = {
   keyFunction: (type) => (type === 'string' || type === 'enum' ? 'sort_key' : undefined),
-  operand: (name) => `$${name}`,
+  operand: (name, { type }) => (type === 'double' ? `CAST($${name} AS REAL)` : `$${name}`),
   bind: boundOperand,
   store: storedValue,
   // A set is stored as MySQL writes it: its words with commas between.
@@ -99,7 +99,8 @@ function boundOperand(operand: Operand, { type, unsigned, scale }: Field): Bound
     case 'decimal':
       return unitsOf(String(operand), scale)
     case 'double':
-      return Number(operand)
+      // As text, since the driver binds a number below 2.2e-16 as 0.
+      return String(operand)
     case 'dateTime':
     case 'date':
     case 'time':

@@ -4,8 +4,8 @@ import type { Field, FieldType, Value } from '../../entity/field.js'
 /** An expression as Sequelize's generator takes it. */
 export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn>
 
-/** A value that is sent apart from the statement's text. Exact numbers are digits or bigint; a number is a double. */
-export type BoundValue = string | number | bigint | Buffer | null
+/** A value that is sent apart from the statement's text. Numbers are digits or bigint, never a double. */
+export type BoundValue = string | bigint | Buffer | null
 
 /** Values by their bind name, such as `$f0_1` for the second operand of the first condition. */
 export type BoundValues = Record<string, BoundValue>
@@ -23,8 +23,8 @@ export interface Statement extends StatementText {
   readonly decode: readonly ((raw: unknown) => Value)[]
   /** For errors: the name of each column, `table.column`. */
   readonly names?: readonly string[]
-  /** The place of the row's id among the columns; -1 if it is not selected. */
-  readonly keyAt?: number
+  /** For errors: the places of the row's key among the columns; none if it is not selected. */
+  readonly keyAt?: readonly number[]
   /** Whether a column may hold integers beyond 2^53. */
   readonly exact: boolean
 }
@@ -49,7 +49,7 @@ export function selectStatement(
     ...statementText(text),
     decode: fields.map((field) => (field === 'rowVersion' ? bytes : decode(field))),
     names: selected.map(({ name }) => name),
-    keyAt: selected.findIndex(({ isKey }) => isKey === true),
+    keyAt: selected.flatMap(({ isKey }, index) => (isKey === true ? [index] : [])),
     exact: fields.some((field) => field !== 'rowVersion' && (field.type === 'long' || field.type === 'decimal'))
   }
 }
@@ -83,20 +83,25 @@ export function valuesOf({ binds }: StatementText, values: BoundValues): BoundVa
 }
 
 /** The values of a row. Throws an error that names column and row if one of them is none of its type. */
-export function decodeRow({ decode, names, keyAt = -1 }: Statement, raw: readonly unknown[]): Value[] {
+export function decodeRow({ decode, names, keyAt = [] }: Statement, raw: readonly unknown[]): Value[] {
   let at = 0
   try {
     return decode.map((one, index) => one(raw[(at = index)]))
   } catch (error) {
-    const of = keyAt < 0 ? 'a row' : `the row with the id ${String(raw[keyAt])}`
-    throw new TypeError(`${names?.[at] ?? `Column ${at + 1}`} of ${of}: ${(error as Error).message}`, { cause: error })
+    const of = keyAt.length === 0 ? 'a row' : `the row with the id ${keyAt.map((place) => String(raw[place])).join()}`
+    throw new TypeError(`${names?.[at] ?? `Column ${at + 1}`} of ${of} is none of its type`, { cause: error })
   }
 }
 
 /** The text of a JSON value, unchanged. Text that is no JSON would spoil the answer that it is put into. */
 export function jsonText(raw: unknown): string {
   if (typeof raw !== 'string') throw undecodable('json', raw)
-  JSON.parse(raw)
+  try {
+    JSON.parse(raw)
+  } catch {
+    // The error of the parser would bring the text into the log.
+    throw undecodable('json', raw)
+  }
   return raw
 }
 

@@ -28,7 +28,7 @@ export type ColumnDefault = string | number | boolean
  * The types of columns. A released type never changes its meaning; a new one is added here and in the table of types of
  * each engine.
  * - `varchar`: text of at most `length` characters, compared without letter case
- * - `text`: text of at most `length` characters that is too long for a `varchar`
+ * - `text`: text of at most `bytes` in UTF-8
  * - `boolean`, `tinyint` (8 bits), `smallint` (16), `mediumint` (24), `int` (32), `bigint` (64), `year`, each signed unless
  *   it is `unsigned`; `bit`: as many flags
  * - `decimal` (exact digits), `double` (64 bits), `float` (32 bits)
@@ -42,7 +42,8 @@ export type ColumnDefault = string | number | boolean
 export type ColumnType =
   | { readonly kind: 'varchar'; readonly length: number }
   | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number }
-  | { readonly kind: 'text' | 'varbinary' | 'binary'; readonly length: number }
+  | { readonly kind: 'text'; readonly bytes: number }
+  | { readonly kind: 'varbinary' | 'binary'; readonly length: number }
   | { readonly kind: IntegerKind; readonly unsigned?: true }
   | { readonly kind: 'bit'; readonly bits: number }
   /** A datetime without it has three digits, a time none. */

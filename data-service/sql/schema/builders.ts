@@ -283,8 +283,8 @@ type ColumnOfKey<Key extends string> = Key extends `${infer Name} desc` ? Name :
 export interface TableWords {
   /** Text of at most `length` characters; comparisons and unique indexes take no account of letter case. */
   varchar<const Name extends string>(name: Name, length: number): ColumnBuilder<Name>
-  /** Text that is too long for a varchar: a MEDIUMTEXT or LONGTEXT of MySQL. */
-  text<const Name extends string>(name: Name, length: number): ColumnBuilder<Name>
+  /** Text of at most so many bytes in UTF-8: a TINYTEXT, TEXT, MEDIUMTEXT or LONGTEXT of MySQL. It can be in no index. */
+  text<const Name extends string>(name: Name, bytes: number): ColumnBuilder<Name>
   boolean<const Name extends string>(name: Name): ColumnBuilder<Name>
   /** 8 bits, signed. */
   tinyint<const Name extends string>(name: Name): ColumnBuilder<Name>
@@ -341,12 +341,12 @@ function whole(name: string, value: number, [min, max]: readonly [number, number
   throw new TypeError(`${name} takes a number from ${min} to ${max}, not ${value}`)
 }
 
-/** Of a LONGTEXT or LONGBLOB, with some room. */
-const MOST_BYTES = 1_000_000_000
+/** Of a LONGTEXT or LONGBLOB. */
+const MOST_BYTES = 4_294_967_295
 
 const TABLE_WORDS: TableWords = {
   varchar: (name, length) => plain(name, { kind: 'varchar', length: whole(name, length, [1, LONGEST_VARCHAR]) }),
-  text: (name, length) => plain(name, { kind: 'text', length: whole(name, length, [1, MOST_BYTES]) }),
+  text: (name, bytes) => plain(name, { kind: 'text', bytes: whole(name, bytes, [1, MOST_BYTES]) }),
   boolean: (name) => plain(name, { kind: 'boolean' }),
   tinyint: (name) => plain(name, { kind: 'tinyint' }),
   smallint: (name) => plain(name, { kind: 'smallint' }),

@@ -448,8 +448,9 @@ function longerKind(before: ColumnType, after: ColumnType): 'wider' | 'narrower'
   return undefined
 }
 
+/** Bytes of a text: a character takes up to four. */
 function sizeOf(type: ColumnType): number {
-  return 'length' in type ? type.length : 0
+  return type.kind === 'varchar' ? 4 * type.length : type.kind === 'text' ? type.bytes : 0
 }
 
 /** Digits before and after the point. */

@@ -230,12 +230,16 @@ function compositeIndexes(table: string, { foreignKeys, primaryKey = [] }: Parts
 }
 
 function columnType(field: Field): ColumnType {
-  const { type, storage, unsigned, precision, maxLength, words } = field
+  const { type, storage, unsigned, precision, maxLength, maxBytes, words } = field
   const sign = unsigned ? ({ unsigned } as const) : {}
   if (storage === 'bits') return { kind: 'bit', bits: precision }
   switch (type) {
     case 'string':
-      return { kind: maxLength > LONGEST_VARCHAR ? 'text' : 'varchar', length: maxLength }
+      if (maxBytes !== undefined) return { kind: 'text', bytes: maxBytes }
+      // A character takes up to four bytes.
+      return maxLength > LONGEST_VARCHAR
+        ? { kind: 'text', bytes: 4 * maxLength }
+        : { kind: 'varchar', length: maxLength }
     case 'bool':
       return { kind: 'boolean' }
     case 'int':
@@ -280,10 +284,11 @@ export function sameType(one: ColumnType, other: ColumnType): boolean {
 function numbersOf(type: ColumnType): readonly (string | number)[] {
   switch (type.kind) {
     case 'varchar':
-    case 'text':
     case 'varbinary':
     case 'binary':
       return [type.kind, type.length]
+    case 'text':
+      return [type.kind, type.bytes]
     case 'decimal':
       return [type.kind, type.precision, type.scale]
     case 'tinyint':

@@ -118,8 +118,9 @@ function typeWord(name: string, type: TableColumn['type']): string {
   switch (type.kind) {
     case 'rowVersion':
       return name === 'row_version' ? 't.rowVersion()' : `t.rowVersion(${quoted(name)})`
-    case 'varchar':
     case 'text':
+      return `t.text(${quoted(name)}, ${type.bytes})`
+    case 'varchar':
     case 'varbinary':
     case 'binary':
       return `t.${type.kind}(${quoted(name)}, ${type.length})`

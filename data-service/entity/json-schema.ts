@@ -1,0 +1,29 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { default as addFormats } from 'ajv-formats'
+
+/** A JSON schema, draft 2020-12, which is that of OpenAPI 3.1. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+const compiled = new WeakMap<JsonSchema, ValidateFunction>()
+
+/** What is wrong with a JSON text that shall meet the schema, to complete "… must …"; undefined for nothing. */
+export function schemaViolation(text: string, schema: JsonSchema): string | undefined {
+  const validate = validatorOf(schema)
+  if (validate(JSON.parse(text))) return undefined
+  const [error] = validate.errors ?? []
+  const { instancePath = '', message = 'be of another form' } = error ?? {}
+  // Ajv's messages complete "must" as well.
+  const rule = message.replace(/^must /, '')
+  return instancePath === '' ? rule : `meet its schema: ${instancePath} must ${rule}`
+}
+
+/** Throws an Error that says what is wrong with a schema. */
+export function validatorOf(schema: JsonSchema): ValidateFunction {
+  const known = compiled.get(schema)
+  if (known !== undefined) return known
+  const ajv = new Ajv2020()
+  addFormats.default(ajv)
+  const validate = ajv.compile(schema)
+  compiled.set(schema, validate)
+  return validate
+}
