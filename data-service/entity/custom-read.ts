@@ -4,7 +4,6 @@ import type {
   Column,
   Field,
   ComparableType,
-  FieldType,
   NameOfType,
   OpenNameOfType,
   Operand,

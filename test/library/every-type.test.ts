@@ -381,14 +381,23 @@ function servesWhatOthersStored(store: LibraryStore): void {
     ]
     for (const [at, row] of rows.entries()) {
       const all = {
-        ...{ meter_id: 1, amount: 0, rank: 3, depth: 0, height: 0, pulses: 0, serial: 77 + at, is_sealed: 0, flags: 0 },
-        ...{
-          noted_at: '0000-00-00',
-          measured_at: `2020-01-01 00:00:00.00000${at}`,
-          labels: '',
-          details: '{"made": 1.0}'
-        },
-        ...{ proof: '', story: '', row_version: Buffer.alloc(8, at + 1), share: 0.1 },
+        meter_id: 1,
+        amount: 0,
+        share: 0.1,
+        rank: 3,
+        depth: 0,
+        height: 0,
+        pulses: 0,
+        serial: 77 + at,
+        is_sealed: 0,
+        flags: 0,
+        noted_at: '0000-00-00',
+        measured_at: `2020-01-01 00:00:00.00000${at}`,
+        labels: '',
+        details: '{"made": 1.0}',
+        proof: '',
+        story: '',
+        row_version: Buffer.alloc(8, at + 1),
         ...row
       }
       const names = Object.keys(all)

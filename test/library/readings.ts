@@ -263,8 +263,14 @@ export const readings = defineEntity({
   },
   label: 'id',
   filterable: [
-    ...[...PROPERTIES, ...UNORDERED],
-    ...(['meterKind', 'meterInstalledOn', 'meterFactor', 'meterLabels', 'meterPlan', 'meterPhoto'] as const)
+    ...PROPERTIES,
+    ...UNORDERED,
+    'meterKind',
+    'meterInstalledOn',
+    'meterFactor',
+    'meterLabels',
+    'meterPlan',
+    'meterPhoto'
   ],
   sortable: PROPERTIES,
   access: { read: everyone, write: permission('library:manage') },
