@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { connect } from '../data-service/sql/connect.js'
+import { DEFAULT_PREFIX, ownTables } from '../data-service/sql/engines/own-tables.js'
 import { sampleDatabase } from '../data-service/sql/sample-rows.js'
 import { migrate } from '../data-service/sql/schema/migrate.js'
 import { entities } from '../examples/store/entities/index.js'
@@ -17,8 +18,9 @@ const PAGE_INDEX = 'CREATE INDEX `bench_category_price` ON `products` (`category
 export async function loadProducts(url: string, count: number): Promise<void> {
   const database = connect(url)
   const { sequelize } = database
+  const own = ownTables({ schema: undefined, prefix: DEFAULT_PREFIX })
   try {
-    await migrate(database, primaryMigrations, pino({ enabled: false }))
+    await migrate(database, primaryMigrations, { own, log: pino({ enabled: false }) })
     const rows = sampleDatabase(database, entities)
     const tree = sampleCategories()
     await rows.insert('categories', tree)

@@ -17,6 +17,7 @@ export async function dev(line: CommandLine): Promise<number> {
 export function firstLook(environment: Environment, { sample }: LoadedApplication['application']): Environment {
   return {
     ...(sample === undefined ? {} : { SAMPLE_DATA: 'true' }),
+    MIGRATE_AT_START: 'true',
     OWNER_BYPASS_ROLE: 'Admin',
     COOKIE_SECURE: 'false',
     DATA_PROTECTION_BLOB_STORAGE_URI: keyRing(environment['DATA_DIR'] ?? '.data'),

@@ -6,10 +6,15 @@ import type { Application } from '../data-service/application.js'
 import { readConfig } from '../data-service/config.js'
 import { type ConfiguredDatabase, openDatabase, openFailure } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
+import { namesOfOwn, type OwnNames, type OwnTables, ownTables } from '../data-service/sql/engines/own-tables.js'
 import { type Difference, difference, type DifferenceOptions } from '../data-service/sql/schema/difference.js'
+import { neededRights, neededRightsToOwn } from '../data-service/sql/schema/check-schema.js'
 import { engineMigrations } from '../data-service/sql/schema/engine-tables.js'
 import { entityTables } from '../data-service/sql/schema/entity-tables.js'
-import { migrate as runMigrations, pendingStatements, schemaAfter } from '../data-service/sql/schema/migrate.js'
+import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
+import { type Allowed, readRecord } from '../data-service/sql/schema/look-first.js'
+import { migrate as runMigrations, pendingStatements } from '../data-service/sql/schema/migrate.js'
+import { type Migration, schemaAfter } from '../data-service/sql/schema/migration.js'
 import { migrationFile } from '../data-service/sql/schema/migration-file.js'
 import { type Migrations, numberOf } from '../data-service/sql/schema/migration-folder.js'
 import { keepDataPrivate } from '../shared/files.js'
@@ -18,7 +23,10 @@ import { loadApplication, type LoadedApplication } from './application.js'
 import { type CommandLine, Failure } from './command.js'
 
 const USAGE = `Usage: uniform-rest migrate                   runs what the databases have not had
+         --among-tables-of <database>         makes tables in a database that holds tables of others
+         --may-alter <table>                  lets migrations alter and refer to a table that none of them made
        uniform-rest migrate --dry-run         prints its statements and runs nothing
+       uniform-rest migrate --grants <acc.>   prints what an account of the server must be granted
        uniform-rest migrate status            lists what has run, and what entities and migrations say differently
        uniform-rest migrate create <name>     writes the next migration: what the entities need and no migration makes
          --rename <table.column>:<column>     keeps the values of a column with another name; <table>:<table> for a table
@@ -35,9 +43,11 @@ export async function migrate(line: CommandLine): Promise<number> {
   const loaded = await loadApplication(line)
   switch (order.task) {
     case 'run':
-      return await eachStore(loaded, runPending)
+      return await eachStore(loaded, (store) => runPending(store, order.allowed))
     case 'dry-run':
-      return await eachStore(loaded, printPending)
+      return await eachStore(loaded, (store) => printPending(store, order.allowed))
+    case 'grants':
+      return await eachStore(loaded, (store) => printGrants(store, order.account))
     case 'status':
       return await eachStore(loaded, printStatus)
     case 'create':
@@ -46,7 +56,9 @@ export async function migrate(line: CommandLine): Promise<number> {
 }
 
 type Order =
-  | { readonly task: 'run' | 'dry-run' | 'status' }
+  | { readonly task: 'run' | 'dry-run'; readonly allowed: Allowed }
+  | { readonly task: 'status' }
+  | { readonly task: 'grants'; readonly account: string }
   | {
       readonly task: 'create'
       readonly name: string
@@ -59,6 +71,9 @@ const OPTIONS = {
   create: { type: 'string' },
   status: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
+  'among-tables-of': { type: 'string', multiple: true },
+  'may-alter': { type: 'string', multiple: true },
+  grants: { type: 'string' },
   rename: { type: 'string', multiple: true },
   default: { type: 'string', multiple: true },
   'allow-drops': { type: 'boolean' },
@@ -69,14 +84,27 @@ const OPTIONS = {
 
 function parseOrder(args: readonly string[]): Order {
   const { values, positionals } = parsed(args)
-  const { create: given, status, 'dry-run': dryRun, ...options } = values
+  const {
+    create: given,
+    status,
+    grants,
+    'dry-run': dryRun,
+    'among-tables-of': among,
+    'may-alter': mayAlter,
+    ...options
+  } = values
   const words = [...positionals, ...(given === undefined ? [] : ['create', given]), ...(status ? ['status'] : [])]
   const [word, name, ...more] = words
   const isCreate = word === 'create'
   const forCreate = Object.keys(options)
   if (more.length > 0 || (!isCreate && (name !== undefined || forCreate.length > 0))) throw new Failure(USAGE)
-  if (word === undefined) return { task: dryRun ? 'dry-run' : 'run' }
-  if (dryRun) throw new Failure(USAGE)
+  const ofRun = [dryRun, among, mayAlter].some((one) => one !== undefined)
+  if (grants !== undefined && (word !== undefined || ofRun)) throw new Failure(USAGE)
+  if (grants !== undefined) return { task: 'grants', account: grants }
+  if (word === undefined) {
+    return { task: dryRun ? 'dry-run' : 'run', allowed: { among: among ?? [], mayAlter: mayAlter ?? [] } }
+  }
+  if (ofRun) throw new Failure(USAGE)
   if (word === 'status') return { task: 'status' }
   if (!isCreate) throw new Failure(`There is no \`migrate ${word}\`.\n${USAGE}`)
   if (name === undefined || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > MAX_NAME) {
@@ -117,20 +145,25 @@ function pairs(flag: string, texts: readonly string[], form: RegExp): ReadonlyMa
   )
 }
 
-/** One of the stores of an application, with its migrations and those of the engine that run before them. */
+/** One of the stores of an application, with its migrations. */
 interface Store {
   readonly which: 'primary' | 'second'
   readonly own: Migrations
-  readonly all: Migrations
 }
 
 function storesOf({ migrations, secondStore }: Application): Store[] {
-  const primary: Store = { which: 'primary', own: migrations, all: [...engineMigrations, ...migrations] }
-  if (secondStore === undefined) return [primary]
-  return [primary, { which: 'second', own: secondStore.migrations, all: secondStore.migrations }]
+  const primary: Store = { which: 'primary', own: migrations }
+  return secondStore === undefined ? [primary] : [primary, { which: 'second', own: secondStore.migrations }]
+}
+
+/** The migrations of a store with those of the engine that run before them. */
+function allOf({ which, own }: Store, names: OwnNames): readonly Migration[] {
+  return which === 'primary' ? [...engineMigrations(names), ...own] : own
 }
 
 interface OpenStore extends Store {
+  readonly all: readonly Migration[]
+  readonly tables: OwnTables
   readonly database: Database
   readonly setting: string
   readonly application: Application
@@ -150,7 +183,11 @@ async function eachStore(
     let database: Database | undefined
     try {
       database = await openDatabase(configured.url)
-      code = Math.max(code, await work({ ...store, database, setting: configured.setting, application }))
+      const names = store.which === 'primary' ? config.ownNames : { ...config.ownNames, schema: undefined }
+      const tables = await findOwnTables(database, names, store.own)
+      const { setting } = configured
+      const all = allOf(store, tables)
+      code = Math.max(code, await work({ ...store, all, tables, database, setting, application }))
     } catch (error) {
       throw openFailure(error, configured)
     } finally {
@@ -164,33 +201,57 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-async function runPending({ database, all, setting }: OpenStore): Promise<number> {
-  const migrated = await runMigrations(database, all, createLogger({ name: 'migrate', level: 'silent' }))
+async function runPending({ database, all, tables, setting }: OpenStore, allowed: Allowed): Promise<number> {
+  const log = createLogger({ name: 'migrate', level: 'silent' })
+  const migrated = await runMigrations(database, all, { own: tables, log, allowed })
   for (const name of migrated) print(`${setting}: ran ${name}`)
   if (migrated.length === 0) print(`${setting}: all ${all.length} migrations have run`)
   return 0
 }
 
-async function printPending({ database, all, setting }: OpenStore): Promise<number> {
-  const pending = await pendingStatements(database, all)
+async function printPending({ database, all, tables, setting }: OpenStore, allowed: Allowed): Promise<number> {
+  const { pending, record, objection } = await pendingStatements(database, all, { own: tables, allowed })
   if (pending.length === 0) print(`-- ${setting}: all ${all.length} migrations have run`)
+  if (record !== undefined) print(`-- ${setting}: the record of migrations\n${record};\n`)
   for (const { name, statements } of pending) {
     print(
       [`-- ${setting}: ${name}`, ...statements.map((one) => (one.startsWith('--') ? one : `${one};`)), ''].join('\n')
     )
   }
+  if (objection !== undefined) print(`${setting}: ${objection.message}`.replace(/^/gm, '-- '))
+  return 0
+}
+
+/** Of an account that migrates and of one that serves. */
+async function printGrants({ which, database, tables, setting, application }: OpenStore, account: string) {
+  const entities = withOwnTables(application.entities, tables)
+  const own = namesOfOwn(tables)
+  const needed = [
+    ...neededRightsToOwn(tables, which),
+    ...neededRights(entities, which).filter(({ table }) => !own.has(table))
+  ]
+  const grants = await database.schema.grants(account, needed, tables)
+  if (grants === undefined) {
+    print(`-- ${setting} names a file, which has no accounts`)
+    return 0
+  }
+  print([`-- ${setting}: for the account that migrates`, ...grants.migrating, ''].join('\n'))
+  print([`-- ${setting}: for the account that serves`, ...grants.serving, ''].join('\n'))
   return 0
 }
 
 /** The exit code is 1 if a migration is pending or if entities and migrations differ. */
 async function printStatus(store: OpenStore): Promise<number> {
-  const { database, all, setting, application } = store
-  const applied = await database.schema.appliedMigrations()
+  const { database, all, tables, setting, application } = store
+  const { applied, takenOver } = await readRecord(database, tables)
   print(`${setting}:`)
-  for (const { name } of all) print(`  ${applied.has(name) ? 'applied' : 'pending'}  ${name}`)
+  for (const { name } of all) {
+    const note = takenOver.has(name) ? ', whose tables stood there already' : ''
+    print(`  ${applied.has(name) ? 'applied' : 'pending'}  ${name}${note}`)
+  }
   const unknown = [...applied].filter((name) => !all.some((one) => one.name === name)).toSorted()
   for (const name of unknown) print(`  applied  ${name}, which the application does not have`)
-  const found = differenceOf(store, application)
+  const found = differenceOf(store, { application, names: tables })
   const differs = [...found.steps.map(stepText), ...found.problems]
   if (differs.length > 0) {
     print('  The entities need what no migration makes:')
@@ -204,12 +265,14 @@ async function printStatus(store: OpenStore): Promise<number> {
 }
 
 function differenceOf(
-  { which, all }: Store,
-  { entities }: Application,
+  store: Store,
+  { application: { entities }, names }: { readonly application: Application; readonly names: OwnTables },
   options: Omit<DifferenceOptions, 'engineTables'> = {}
 ): Difference {
-  const engineTables = new Set(which === 'primary' ? schemaAfter(engineMigrations).keys() : [])
-  return difference(schemaAfter(all), entityTables(entities, which), { ...options, engineTables })
+  const { which } = store
+  const engineTables = new Set(which === 'primary' ? schemaAfter(engineMigrations(names)).keys() : [])
+  const wanted = entityTables(withOwnTables(entities, names), which)
+  return difference(schemaAfter(allOf(store, names)), wanted, { ...options, engineTables })
 }
 
 function stepText(step: Difference['steps'][number]): string {
@@ -233,12 +296,13 @@ function stepText(step: Difference['steps'][number]): string {
 }
 
 async function createMigration(
-  { application, folder }: LoadedApplication,
+  { application, folder, environment }: LoadedApplication,
   { name, isEmpty, isSecond, options }: Extract<Order, { readonly task: 'create' }>
 ): Promise<number> {
   const store = storesOf(application).find(({ which }) => (which === 'second') === isSecond)
   if (store === undefined) throw new Failure('The application has no `secondStore` in its uniform-rest.config.ts.')
-  const found = isEmpty ? { steps: [], problems: [], kept: [] } : differenceOf(store, application, options)
+  const names = ownTables(readConfig(environment, application).config.ownNames)
+  const found = isEmpty ? { steps: [], problems: [], kept: [] } : differenceOf(store, { application, names }, options)
   if (found.problems.length > 0) {
     throw new Failure(`Nothing was written.\n- ${found.problems.join('\n- ')}`)
   }

@@ -18,8 +18,7 @@ export async function sample(line: CommandLine): Promise<number> {
   const { sample: rows } = application
   if (rows === undefined) throw new Failure('The application has no `sample` in its uniform-rest.config.ts.')
   const wanted = parseOrders(line.args, rows.moreOf ?? [])
-  await withDatabases(application, { name: 'sample', environment }, async ({ primary, second, log }) => {
-    const { entities } = application
+  await withDatabases(application, { name: 'sample', environment }, async ({ entities, primary, second, log }) => {
     if (rows.rows && (await loadSampleRows({ primary, second }, entities, rows.rows)))
       log.info('Loaded the sample rows')
     for (const order of wanted) {

@@ -10,16 +10,21 @@ import type { Roles } from './auth/claims.js'
 import { argon2Passwords } from './auth/passwords.js'
 import { loadSigningKey, signAccessToken } from './auth/signing-keys.js'
 import { type DataServiceConfig, readConfig } from './config.js'
+import type { Entity } from './entity/entity.js'
 import type { SetAsideEvent } from './plan/stores.js'
 import type { Database, Transactions } from './sql/engines/engine.js'
+import type { OwnTables } from './sql/engines/own-tables.js'
 import { createOutboxStore } from './sql/outbox.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
-import { migrate } from './sql/schema/migrate.js'
+import { findOwnTables, withOwnTables } from './sql/schema/find-own-tables.js'
+import { migrateAtStart } from './sql/schema/migrate.js'
 import { createAuthStore } from './sql/accounts.js'
 import { openDatabase, opening } from './sql/connect.js'
 
 /** What a command of an application works with, whether the service runs or not. */
 export interface CommandContext {
+  /** Those of the application, with the tables that they have in this database. */
+  readonly entities: readonly Entity[]
   readonly primary: Database
   /** undefined if the application has no second store. */
   readonly second: Database | undefined
@@ -38,45 +43,62 @@ export async function withDatabases(
   const { config } = readConfig(environment, application)
   const log = createLogger({ name, level: config.logLevel })
   await keepDataPrivate(config.dataDir, log)
-  const primary = await openDatabase(config.databases.primary.url)
-  const second = config.databases.second && (await openDatabase(config.databases.second.url))
+  const { primary: first, second: other } = config.databases
+  const primary = await opening(first, () => openDatabase(first.url))
+  const second = other && (await opening(other, () => openDatabase(other.url)))
+  const mayMigrate = config.migrateAtStart
   try {
-    await migrate(primary, [...engineMigrations, ...application.migrations], log)
-    if (second !== undefined) await migrate(second, application.secondStore?.migrations ?? [], log)
-    await work({ primary, second, log })
+    const tables = await opening(first, async () => {
+      const own = await findOwnTables(primary, config.ownNames, application.migrations)
+      const migrations = [...engineMigrations(own), ...application.migrations]
+      await migrateAtStart(primary, migrations, { own, log, mayMigrate })
+      return own
+    })
+    if (other !== undefined && second !== undefined) {
+      await opening(other, async () => {
+        const migrations = application.secondStore?.migrations ?? []
+        const own = await findOwnTables(second, { ...config.ownNames, schema: undefined }, migrations)
+        await migrateAtStart(second, migrations, { own, log, mayMigrate })
+      })
+    }
+    await work({ entities: withOwnTables(application.entities, tables), primary, second, log })
   } finally {
     await Promise.all([primary.sequelize.close(), second?.sequelize.close()])
   }
 }
 
 /**
- * Runs `work` on the accounts of the database that the settings name, whether the service runs or not. The tables of the
- * engine are migrated first, those of the application are left alone. The log goes to standard error: what the command
- * prints may be read by a program.
+ * Runs `work` on the accounts of the database that the settings name, whether the service runs or not. The migrations of
+ * the engine must have run, or run first if MIGRATE_AT_START is on; those of the application are left alone. The log goes to
+ * standard error: what the command prints may be read by a program.
  */
 export async function withAccounts<Result>(
   application: Application,
   environment: Environment,
   work: (accounts: AccountAdministration) => Promise<Result>
 ): Promise<Result> {
-  return withEngineTables(application, { name: 'account', environment }, async ({ primary, transactions, config }) => {
-    const store = createAuthStore(primary, { transactions, random: Math.random })
-    const { bypassRole, claimType } = config.ownership
-    try {
-      return await work(
-        new AccountAdministration({
-          store,
-          passwords: argon2Passwords(),
-          roles: accountRoles(application.roles, bypassRole),
-          ownerClaimType: claimType,
-          now: Date.now,
-          signal: new AbortController().signal
-        })
-      )
-    } finally {
-      await store.close()
+  return withEngineTables(
+    application,
+    { name: 'account', environment },
+    async ({ primary, tables, transactions, config }) => {
+      const store = createAuthStore(primary, { tables, transactions, random: Math.random })
+      const { bypassRole, claimType } = config.ownership
+      try {
+        return await work(
+          new AccountAdministration({
+            store,
+            passwords: argon2Passwords(),
+            roles: accountRoles(application.roles, bypassRole),
+            ownerClaimType: claimType,
+            now: Date.now,
+            signal: new AbortController().signal
+          })
+        )
+      } finally {
+        await store.close()
+      }
     }
-  })
+  )
 }
 
 /** The events of an application that were set aside. */
@@ -93,8 +115,8 @@ export async function withOutbox(
   environment: Environment,
   work: (outbox: OutboxCommands) => Promise<void>
 ): Promise<void> {
-  await withEngineTables(application, { name: 'outbox', environment }, async ({ primary, transactions }) => {
-    const store = createOutboxStore(primary, { transactions, random: Math.random })
+  await withEngineTables(application, { name: 'outbox', environment }, async ({ primary, tables, transactions }) => {
+    const store = createOutboxStore(primary, { tables, transactions, random: Math.random })
     try {
       await work({ dead: (limit) => store.dead(limit), retry: (event) => store.retry(event, Date.now()) })
     } finally {
@@ -109,6 +131,7 @@ async function withEngineTables<Result>(
   { name, environment }: { readonly name: string; readonly environment: Environment },
   work: (opened: {
     readonly primary: Database
+    readonly tables: OwnTables
     readonly transactions: Transactions
     readonly config: DataServiceConfig
   }) => Promise<Result>
@@ -120,8 +143,12 @@ async function withEngineTables<Result>(
   const primary = await opening(configured, () => openDatabase(configured.url))
   const transactions = primary.openTransactions()
   try {
-    await opening(configured, () => migrate(primary, engineMigrations, log))
-    return await work({ primary, transactions, config })
+    const tables = await opening(configured, async () => {
+      const own = await findOwnTables(primary, config.ownNames, application.migrations)
+      await migrateAtStart(primary, engineMigrations(own), { own, log, mayMigrate: config.migrateAtStart })
+      return own
+    })
+    return await work({ primary, tables, transactions, config })
   } finally {
     await transactions.close()
     await primary.sequelize.close()

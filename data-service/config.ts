@@ -11,7 +11,8 @@ import type { OutsideIssuerConfig } from './auth/outside-issuer.js'
 import type { OutboxSettings } from './outbox/dispatcher.js'
 import type { OwnershipPolicy } from './plan/planning.js'
 import { type ConfiguredDatabase, sameUrl } from './sql/connect.js'
-import { embeddedDatabaseUrl, locateDatabase } from './sql/engines/engines.js'
+import { embeddedDatabaseUrl, engineOf, locateDatabase } from './sql/engines/engines.js'
+import { DEFAULT_PREFIX, type OwnNames, parseOwnNames } from './sql/engines/own-tables.js'
 
 /** The settings of the data service (contract.md section 1). Durations in milliseconds. */
 export interface DataServiceConfig {
@@ -26,6 +27,10 @@ export interface DataServiceConfig {
   readonly databases: { readonly primary: ConfiguredDatabase; readonly second: ConfiguredDatabase | undefined }
   /** Upper limit of each database's connection pool; the embedded database has none. A migration uses two connections. */
   readonly databasePoolSize: number
+  /** How the engine's own tables are named in a database that no earlier version made. */
+  readonly ownNames: OwnNames
+  /** Whether a start runs the migrations that have not run. Without it, it does not start while there are any. */
+  readonly migrateAtStart: boolean
   readonly sampleData: boolean
   readonly maxPageSize: number
   readonly maxExportRows: number
@@ -67,6 +72,8 @@ export function readConfig(
       second: secondStore && database(secondStore.setting, secondStore.name)
     },
     databasePoolSize: reader.integer('DATABASE_POOL_SIZE', { fallback: 10, min: 2, max: MAX_CONNECTIONS }),
+    ownNames: reader.parsed('ENGINE_TABLE_PREFIX', { fallback: DEFAULT_PREFIX, parse: parseOwnNames }),
+    migrateAtStart: reader.flag('MIGRATE_AT_START', false),
     sampleData: reader.flag('SAMPLE_DATA', false),
     maxPageSize: reader.integer('MAX_PAGE_SIZE', { fallback: 500, min: 1, max: INT32_MAX }),
     maxExportRows: reader.integer('MAX_EXPORT_ROWS', { fallback: 100_000, min: 1, max: INT32_MAX }),
@@ -92,6 +99,12 @@ export function readConfig(
   const { primary, second } = config.databases
   if (second !== undefined && sameUrl(primary.url, second.url)) {
     reader.addProblem(`${second.setting} must be another database than DATABASE_URL.`)
+  }
+  if (config.ownNames.schema !== undefined && !engineOf(primary.url).hasSchemas) {
+    reader.addProblem(
+      'ENGINE_TABLE_PREFIX names another database for the tables of the engine, and DATABASE_URL a file, which holds one: ' +
+        `leave \`${config.ownNames.schema}.\` out.`
+    )
   }
   reader.finish()
   return { config, effective: reader.effective() }

@@ -6,6 +6,7 @@ import { StartError } from '../shared/start-error.js'
 import type { Application } from './application.js'
 import type { AuthStore } from './auth/accounts.js'
 import type { DataServiceConfig } from './config.js'
+import type { Entity } from './entity/entity.js'
 import type { OutboxStore, ReadStore, WriteStore } from './plan/stores.js'
 import { openAuthStore } from './sql/accounts.js'
 import {
@@ -19,18 +20,22 @@ import {
   withoutHungReads
 } from './sql/connect.js'
 import { type Database, toDomainError } from './sql/engines/engine.js'
+import type { OwnTables } from './sql/engines/own-tables.js'
 import { createOutboxStore } from './sql/outbox.js'
 import { SqlReadStore } from './sql/reads.js'
 import { loadSampleRows } from './sql/sample-rows.js'
 import { checkSchema, neededRights } from './sql/schema/check-schema.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
-import { awaitMigrated, migrate } from './sql/schema/migrate.js'
+import { findOwnTables, ownTableMistakes, withOwnTables } from './sql/schema/find-own-tables.js'
+import { awaitMigrated, migrateAtStart } from './sql/schema/migrate.js'
 import { columnDefaults, createWriteStore } from './sql/writes.js'
 
 /** Milliseconds between attempts to reach a second store that is down. */
 const RETRY_SECOND_STORE = 5000
 
 export interface OpenStores {
+  /** Those of the application, with the tables that they have in this database. */
+  readonly entities: readonly Entity[]
   readonly read: ReadStore
   readonly write: WriteStore
   readonly auth: AuthStore
@@ -41,8 +46,8 @@ export interface OpenStores {
 }
 
 /**
- * Migrates, loads the sample rows if SAMPLE_DATA is on, and checks tables and indexes against the entities. The
- * second store may be down: it is brought up to date as soon as it can be reached, and nothing else waits for it.
+ * Migrates if MIGRATE_AT_START is on, loads the sample rows if SAMPLE_DATA is on, and checks tables and indexes against the
+ * entities. The second store may be down: it is brought up to date as soon as it can be reached, and nothing else waits for it.
  */
 export async function openStores(
   config: DataServiceConfig,
@@ -57,17 +62,21 @@ export async function openStores(
   }
 ): Promise<OpenStores> {
   const { log, stopping, onEmitted, awaitMigrations: signal } = how
-  const { entities, sample } = application
+  const { sample } = application
   const first = config.databases.primary
   const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
-  const migrations = [...engineMigrations, ...application.migrations]
+  const tables = await opening(first, () => findOwnTables(primary, config.ownNames, application.migrations))
+  const migrations = [...engineMigrations(tables), ...application.migrations]
+  const entities = withOwnTables(application.entities, tables)
+  requireOtherTables(entities, tables)
   const waiting = (names: string): void =>
     log.warn({ migrations: names }, 'waiting for migrations: read them, and then run `npx uniform-rest migrate`')
   await opening(first, async () => {
-    if (signal === undefined) await migrate(primary, migrations, log)
-    else await awaitMigrated(primary, migrations, { signal, waiting })
+    const mayMigrate = config.migrateAtStart
+    if (signal === undefined) await migrateAtStart(primary, migrations, { own: tables, log, mayMigrate })
+    else await awaitMigrated(primary, migrations, { own: tables, signal, waiting })
   })
-  await opening(first, () => primary.schema.checkRights(neededRights(entities, 'primary')))
+  await opening(first, () => primary.schema.checkRights(neededRights(entities, 'primary'), tables))
   await checkSchema(primary, { store: 'primary', setting: first.setting }, entities)
   const loadSample = async (second: Database | undefined): Promise<void> => {
     const rows = config.sampleData ? sample?.rows : undefined
@@ -86,10 +95,11 @@ export async function openStores(
   const { random } = Math
   const defaults = await columnDefaults(primary, entities)
   const transactions = primary.openTransactions()
-  const write = createWriteStore(primary, entities, { transactions, random, randomBytes, onEmitted, defaults })
-  const outbox = createOutboxStore(readable.primary, { transactions, random })
-  const auth = openAuthStore(primary, { transactions, random })
+  const write = createWriteStore(primary, entities, { tables, transactions, random, randomBytes, onEmitted, defaults })
+  const outbox = createOutboxStore(readable.primary, { tables, transactions, random })
+  const auth = openAuthStore(primary, { tables, transactions, random })
   return {
+    entities,
     read,
     write,
     auth,
@@ -103,6 +113,11 @@ export async function openStores(
       await read.close()
     }
   }
+}
+
+function requireOtherTables(entities: readonly Entity[], tables: OwnTables): void {
+  const mistakes = ownTableMistakes(entities, tables)
+  if (mistakes.length > 0) throw new StartError(`entities name tables of the engine.\n- ${mistakes.join('\n- ')}`)
 }
 
 /** Opens the second store. One that is down is brought up to date later, and the rest of the service does not wait for it. */
@@ -124,8 +139,11 @@ async function openSecondStore(
       const [name, taken] = [other.setting, config.databases.primary.setting]
       throw new StartError(`${name} leads to the database of ${taken} by another name. Name another.`)
     }
-    await migrate(second, application.secondStore?.migrations ?? [], log)
-    await second.schema.checkRights(neededRights(application.entities, 'second'))
+    const migrations = application.secondStore?.migrations ?? []
+    // It holds no table of the engine but the record of its own migrations.
+    const own = await findOwnTables(second, { ...config.ownNames, schema: undefined }, migrations)
+    await migrateAtStart(second, migrations, { own, log, mayMigrate: config.migrateAtStart })
+    await second.schema.checkRights(neededRights(application.entities, 'second'), own)
     await checkSchema(second, { store: 'second', setting: other.setting }, application.entities)
     await loadSample(second)
   }

@@ -52,9 +52,9 @@ export async function startDataService(
     process.stdout.write(`${effective}\n`)
     return
   }
-  const { entities, roles, sample, operations, outbox: handlers = [] } = application
+  const { roles, sample, operations, outbox: handlers = [] } = application
   const hasSecondStore = application.secondStore !== undefined
-  checkCatalogue(entities, { permissions: permissionsIn(roles), hasSecondStore, operations, handlers })
+  checkCatalogue(application.entities, { permissions: permissionsIn(roles), hasSecondStore, operations, handlers })
   const stopping = new AbortController()
   const stopped: Promise<readonly unknown[]> = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
   const endOfWait = new AbortController()
@@ -69,7 +69,7 @@ export async function startDataService(
         : 'SAMPLE_DATA is on: the sample accounts of the documentation exist, and their password is public'
     )
   }
-  const owned = entities.filter(asksForOwner).map(({ name }) => name)
+  const owned = application.entities.filter(asksForOwner).map(({ name }) => name)
   if (config.ownership.bypassRole === undefined && owned.length > 0) {
     log.warn({ resources: owned }, 'OWNER_BYPASS_ROLE is not set: requests for rows of owners are answered 500')
   }
@@ -110,7 +110,7 @@ export async function startDataService(
   })
   const authDeps = await authentication.connect(stores.auth)
   const { ownership, maxPageSize, maxExportRows } = config
-  const planning = { catalogue: makeCatalogue(entities), ownership, maxPageSize, maxExportRows }
+  const planning = { catalogue: makeCatalogue(stores.entities), ownership, maxPageSize, maxExportRows }
   const writeDeps: WriteDeps = {
     planning,
     store: stores.write,

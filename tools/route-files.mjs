@@ -74,6 +74,7 @@ await runCommand(async () => {
     const dataService = startCountedProcess(values['data-service'], {
       ...env,
       SAMPLE_DATA: 'true',
+      MIGRATE_AT_START: 'true',
       OWNER_BYPASS_ROLE: 'Admin',
       DATA_SERVICE_ADDRESS: '127.0.0.1:0'
     })

@@ -10,6 +10,8 @@ await runCommand(async () => {
   await prepare()
   process.chdir(projectRoot)
   process.setSourceMapsEnabled(true)
+  // Of a checkout, where the first of these commands may come before the first start.
+  process.env['MIGRATE_AT_START'] ??= 'true'
   // Migrations are written beside the sources.
   const folder = process.argv[2] === 'migrate' ? ['examples', 'store'] : ['dist', 'examples', 'store']
   process.argv.push('--app', join(...folder))

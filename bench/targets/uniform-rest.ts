@@ -34,6 +34,7 @@ export const uniformRest: Target = {
           DATABASE_URL: databaseUrl,
           MAX_EXPORT_ROWS: String(maxExportRows),
           SAMPLE_DATA: 'false',
+          MIGRATE_AT_START: 'true',
           JWT_ISSUER: issuer.name,
           JWT_AUDIENCE: issuer.audience,
           JWT_PRIVATE_KEY_FILE: issuer.privateKeyFile

@@ -33,11 +33,11 @@ export interface ProductVersion {
 
 const MARK =
   'SELECT (SELECT COALESCE(MAX(id), 0) FROM products) AS product, ' +
-  '(SELECT COALESCE(MAX(id), 0) FROM audit_entries) AS entry, ' +
-  '(SELECT COUNT(*) FROM idempotency_keys WHERE answer IS NOT NULL) AS `keys`'
+  '(SELECT COALESCE(MAX(id), 0) FROM ur_audit_entries) AS entry, ' +
+  '(SELECT COUNT(*) FROM ur_idempotency_keys WHERE answer IS NOT NULL) AS `keys`'
 const PRODUCTS = 'SELECT COUNT(*) AS products FROM products WHERE id > ?'
 const ENTRIES =
-  'SELECT subject, resource, action, row_id AS rowId, COUNT(*) AS count FROM audit_entries WHERE id > ? ' +
+  'SELECT subject, resource, action, row_id AS rowId, COUNT(*) AS count FROM ur_audit_entries WHERE id > ? ' +
   'GROUP BY subject, resource, action, row_id'
 const VERSIONS =
   'SELECT id, sku, category_id AS categoryId, row_version AS version FROM products WHERE id <= ? ORDER BY id'

@@ -15,6 +15,8 @@ export interface Entity {
   /** Route segment. */
   readonly name: string
   readonly table: string
+  /** The database of the same server that holds the table, where it is another: that of the engine's own tables. */
+  readonly schema?: string
   /** One sentence for people. */
   readonly description: string
   /** The column of the row version. undefined for rows without one: there is no `ETag` and no guarded write. */

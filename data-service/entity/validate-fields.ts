@@ -8,22 +8,6 @@ import { operatorsOf } from './operators.js'
 /** First path segments that belong to the gateway (contract.md section 8). */
 export const RESERVED: readonly string[] = ['auth', 'problems', 'health', 'metrics', 'admin', 'docs']
 
-/**
- * The tables that the engine makes and fills itself (sql/schema/engine-tables.ts), whatever it runs on. `audit_entries` is
- * not among them: an application may show it as a resource.
- */
-export const ENGINE_TABLES: readonly string[] = [
-  'account_links',
-  'accounts',
-  'idempotency_keys',
-  'login_attempts',
-  'look_up_guards',
-  'outbox',
-  'refresh_families',
-  'refresh_tokens',
-  'schema_migrations'
-]
-
 /** Names of resources and tables that are malformed, reserved or used twice. */
 export function namingMistakes(entities: readonly Entity[]): string[] {
   const mistakes: string[] = []
@@ -31,9 +15,6 @@ export function namingMistakes(entities: readonly Entity[]): string[] {
   const tables = new Map<string, string>()
   const claim = (store: string, table: string, owner: string): void => {
     const key = `${store}/${table.toLowerCase()}`
-    if (store === 'primary' && ENGINE_TABLES.includes(table.toLowerCase())) {
-      mistakes.push(`${owner}: table \`${table}\` is one of the engine's own. Name another with \`table\`.`)
-    }
     const holder = tables.get(key)
     if (holder !== undefined) mistakes.push(`${owner}: table \`${table}\` is that of ${holder} already.`)
     else tables.set(key, owner)

@@ -71,7 +71,7 @@ export { fitsDigits, lessPercent, sumOf, times } from '../entity/numbers.js'
 export { defineOperation, type Operation } from '../entity/define-operation.js'
 export { list, object } from '../entity/shape.js'
 export type { SampleAggregate, SampleDatabase, SampleRow } from '../sql/sample-rows.js'
-export type { Migration, MigrationDatabase } from '../sql/schema/migrate.js'
+export type { Migration, MigrationDatabase } from '../sql/schema/migration.js'
 export { type Migrations, migrationsIn } from '../sql/schema/migration-folder.js'
 export {
   addColumns,

@@ -1,39 +1,44 @@
 import type { AccountLink, AuthStore } from '../auth/accounts.js'
-import { digits, rowsOf, select, text } from './account-rows.js'
+import { digits, rowsOf, type Select, select, text } from './account-rows.js'
 import type { ReadSession, WriteSession } from './engines/engine.js'
-import { statementText } from './engines/statement.js'
+import type { OwnTables } from './engines/own-tables.js'
+import { type StatementText, statementText } from './engines/statement.js'
 
-const FIND = select({ account_id: digits }, 'FROM account_links WHERE identity_key = $key')
+const ACCOUNT = { account_id: digits }
+const LINK = { account_id: digits, issuer: text, subject: text }
 
-const ALL = select(
-  { account_id: digits, issuer: text, subject: text },
-  'FROM account_links ORDER BY account_id, created_at, identity_key'
-)
+/** The identities of outside providers that may sign in to accounts. */
+export class AccountLinkRows {
+  readonly #find: Select<typeof ACCOUNT>
+  readonly #all: Select<typeof LINK>
+  readonly #add: StatementText
+  readonly #remove: StatementText
 
-const ADD = statementText(
-  'INSERT INTO account_links (identity_key, account_id, issuer, subject, created_at) ' +
-    'VALUES ($key, $account, $issuer, $subject, $created)'
-)
+  constructor({ sql: { account_links: table } }: OwnTables) {
+    this.#find = select(ACCOUNT, `FROM ${table} WHERE identity_key = $key`)
+    this.#all = select(LINK, `FROM ${table} ORDER BY account_id, created_at, identity_key`)
+    this.#add = statementText(
+      `INSERT INTO ${table} (identity_key, account_id, issuer, subject, created_at) ` +
+        'VALUES ($key, $account, $issuer, $subject, $created)'
+    )
+    this.#remove = statementText(`DELETE FROM ${table} WHERE identity_key = $key`)
+  }
 
-const REMOVE = statementText('DELETE FROM account_links WHERE identity_key = $key')
+  async find(session: WriteSession, key: Buffer): Promise<string | undefined> {
+    const [row] = await rowsOf(session, this.#find, { key })
+    return row?.account_id
+  }
 
-export async function findLink(session: WriteSession, key: Buffer): Promise<string | undefined> {
-  const [row] = await rowsOf(session, FIND, { key })
-  return row?.account_id
-}
+  async list(session: ReadSession): ReturnType<AuthStore['listLinks']> {
+    const rows = await rowsOf(session, this.#all, {})
+    return rows.map(({ account_id: accountId, issuer, subject }) => ({ accountId, issuer, subject }))
+  }
 
-export async function listLinks(session: ReadSession): ReturnType<AuthStore['listLinks']> {
-  const rows = await rowsOf(session, ALL, {})
-  return rows.map(({ account_id: accountId, issuer, subject }) => ({ accountId, issuer, subject }))
-}
+  async add(session: WriteSession, { key, accountId, issuer, subject, createdAt }: AccountLink): Promise<void> {
+    await session.change(this.#add, { key, account: BigInt(accountId), issuer, subject, created: BigInt(createdAt) })
+  }
 
-export async function addLink(
-  session: WriteSession,
-  { key, accountId, issuer, subject, createdAt }: AccountLink
-): Promise<void> {
-  await session.change(ADD, { key, account: BigInt(accountId), issuer, subject, created: BigInt(createdAt) })
-}
-
-export async function removeLink(session: WriteSession, key: Buffer): Promise<void> {
-  await session.change(REMOVE, { key })
+  async remove(session: WriteSession, key: Buffer): Promise<void> {
+    await session.change(this.#remove, { key })
+  }
 }

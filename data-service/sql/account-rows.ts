@@ -1,6 +1,7 @@
 import type { AccountChange, LoginAttempts, NewAccount, StoredAccount } from '../auth/accounts.js'
 import type { Value } from '../entity/field.js'
 import type { ReadSession, SqlDialect, WriteSession } from './engines/engine.js'
+import type { OwnTables } from './engines/own-tables.js'
 import { type BoundValues, bytes, type Statement, type StatementText, statementText } from './engines/statement.js'
 
 /** Converts a driver's value of a column. Throws a TypeError for a value of another type. */
@@ -76,49 +77,90 @@ const COLUMNS = {
 /** In place of a hash: the column takes no NULL. */
 const NO_PASSWORD = ''
 
-const BY_KEY = select(COLUMNS, 'FROM accounts WHERE email_key = $key')
-const BY_ID = select(COLUMNS, 'FROM accounts WHERE id = $id')
-const ALL = select(COLUMNS, 'FROM accounts ORDER BY id')
+/** The accounts of one database. */
+export class AccountRows {
+  readonly #byKey: Select<typeof COLUMNS>
+  readonly #byId: Select<typeof COLUMNS>
+  readonly #all: Select<typeof COLUMNS>
+  readonly #insert: StatementText
+  readonly #insertOrKeep: StatementText
+  readonly #setRoles: StatementText
+  readonly #setOwner: StatementText
+  readonly #setClaims: StatementText
+  readonly #setDisabled: StatementText
+  readonly #setPassword: StatementText
+  readonly #replacePassword: StatementText
 
-const INSERT_ACCOUNT =
-  'INSERT INTO accounts (email_key, email, name, password_hash, role, roles, owner, claims, is_sample, created_at) ' +
-  'VALUES ($key, $email, $name, $hash, $role, $roles, $owner, $claims, $sample, $created)'
+  constructor({ sql: { accounts } }: OwnTables, dialect: SqlDialect) {
+    this.#byKey = select(COLUMNS, `FROM ${accounts} WHERE email_key = $key`)
+    this.#byId = select(COLUMNS, `FROM ${accounts} WHERE id = $id`)
+    this.#all = select(COLUMNS, `FROM ${accounts} ORDER BY id`)
+    const insert =
+      `INSERT INTO ${accounts} (email_key, email, name, password_hash, role, roles, owner, claims, is_sample, created_at) ` +
+      'VALUES ($key, $email, $name, $hash, $role, $roles, $owner, $claims, $sample, $created)'
+    this.#insert = statementText(insert)
+    this.#insertOrKeep = statementText(dialect.insertOrKeep(insert, 'email_key'))
+    this.#setRoles = statementText(`UPDATE ${accounts} SET role = $role, roles = $roles WHERE id = $id`)
+    this.#setOwner = statementText(`UPDATE ${accounts} SET owner = $owner WHERE id = $id`)
+    this.#setClaims = statementText(`UPDATE ${accounts} SET claims = $claims WHERE id = $id`)
+    this.#setDisabled = statementText(`UPDATE ${accounts} SET disabled_at = $at WHERE id = $id`)
+    this.#setPassword = statementText(`UPDATE ${accounts} SET password_hash = $hash WHERE id = $id`)
+    this.#replacePassword = statementText(
+      `UPDATE ${accounts} SET password_hash = $hash WHERE id = $id AND password_hash = $verified`
+    )
+  }
 
-const SET_ROLES = statementText('UPDATE accounts SET role = $role, roles = $roles WHERE id = $id')
-const SET_OWNER = statementText('UPDATE accounts SET owner = $owner WHERE id = $id')
-const SET_CLAIMS = statementText('UPDATE accounts SET claims = $claims WHERE id = $id')
-const SET_DISABLED = statementText('UPDATE accounts SET disabled_at = $at WHERE id = $id')
-const SET_PASSWORD = statementText('UPDATE accounts SET password_hash = $hash WHERE id = $id')
-const REPLACE_PASSWORD = statementText(
-  'UPDATE accounts SET password_hash = $hash WHERE id = $id AND password_hash = $verified'
-)
+  async find(session: ReadSession, emailKey: Buffer): Promise<StoredAccount | undefined> {
+    return accountOf(await rowsOf(session, this.#byKey, { key: emailKey }))
+  }
 
-/** Changes nothing if an account with the same e-mail address exists. */
-export function addAccountText(dialect: SqlDialect): StatementText {
-  return statementText(dialect.insertOrKeep(INSERT_ACCOUNT, 'email_key'))
+  async get(session: WriteSession, id: string): Promise<StoredAccount | undefined> {
+    return accountOf(await rowsOf(session, this.#byId, { id: BigInt(id) }))
+  }
+
+  async list(session: ReadSession): Promise<StoredAccount[]> {
+    return (await rowsOf(session, this.#all, {})).map(storedAccount)
+  }
+
+  /** Changes nothing if an account with the same e-mail address exists. */
+  async insertOrKeep(session: WriteSession, account: NewAccount): Promise<void> {
+    await session.change(this.#insertOrKeep, newRow(account))
+  }
+
+  /** Fails if an account with the same e-mail address exists. */
+  async insert(session: WriteSession, account: NewAccount): Promise<void> {
+    await session.change(this.#insert, newRow(account))
+  }
+
+  async change(session: WriteSession, id: string, change: AccountChange): Promise<void> {
+    const row = { id: BigInt(id) }
+    if ('roles' in change) await session.change(this.#setRoles, { ...row, ...storedRoles(change.roles) })
+    else if ('owner' in change) await session.change(this.#setOwner, { ...row, owner: change.owner })
+    else if ('claims' in change)
+      await session.change(this.#setClaims, { ...row, claims: JSON.stringify(change.claims) })
+    else {
+      const at = change.disabledAt === null ? null : BigInt(change.disabledAt)
+      await session.change(this.#setDisabled, { ...row, at })
+    }
+  }
+
+  /** As AuthUnit says. */
+  async setPassword(
+    session: WriteSession,
+    id: string,
+    { hash, verified }: { readonly hash: string; readonly verified: string | undefined }
+  ): Promise<boolean> {
+    const { rows } =
+      verified === undefined
+        ? await session.change(this.#setPassword, { id: BigInt(id), hash })
+        : await session.change(this.#replacePassword, { id: BigInt(id), hash, verified })
+    return rows === 1
+  }
 }
 
-/** Fails if an account with the same e-mail address exists. */
-export const INSERT_NEW_ACCOUNT = statementText(INSERT_ACCOUNT)
-
-export async function findAccount(session: ReadSession, emailKey: Buffer): Promise<StoredAccount | undefined> {
-  return accountOf(await rowsOf(session, BY_KEY, { key: emailKey }))
-}
-
-export async function getAccount(session: WriteSession, id: string): Promise<StoredAccount | undefined> {
-  return accountOf(await rowsOf(session, BY_ID, { id: BigInt(id) }))
-}
-
-export async function listAccounts(session: ReadSession): Promise<StoredAccount[]> {
-  return (await rowsOf(session, ALL, {})).map(storedAccount)
-}
-
-export async function addAccount(
-  session: WriteSession,
-  text: StatementText,
-  { emailKey, email, name, passwordHash, roles, owner, claims, isSample, createdAt }: NewAccount
-): Promise<void> {
-  await session.change(text, {
+function newRow(account: NewAccount): BoundValues {
+  const { emailKey, email, name, passwordHash, roles, owner, claims, isSample, createdAt } = account
+  return {
     key: emailKey,
     email,
     name,
@@ -128,28 +170,7 @@ export async function addAccount(
     claims: JSON.stringify(claims),
     sample: isSample ? 1n : 0n,
     created: BigInt(createdAt)
-  })
-}
-
-export async function changeAccount(session: WriteSession, id: string, change: AccountChange): Promise<void> {
-  const row = { id: BigInt(id) }
-  if ('roles' in change) await session.change(SET_ROLES, { ...row, ...storedRoles(change.roles) })
-  else if ('owner' in change) await session.change(SET_OWNER, { ...row, owner: change.owner })
-  else if ('claims' in change) await session.change(SET_CLAIMS, { ...row, claims: JSON.stringify(change.claims) })
-  else await session.change(SET_DISABLED, { ...row, at: change.disabledAt === null ? null : BigInt(change.disabledAt) })
-}
-
-/** As AuthUnit says. */
-export async function setPassword(
-  session: WriteSession,
-  id: string,
-  { hash, verified }: { readonly hash: string; readonly verified: string | undefined }
-): Promise<boolean> {
-  const { rows } =
-    verified === undefined
-      ? await session.change(SET_PASSWORD, { id: BigInt(id), hash })
-      : await session.change(REPLACE_PASSWORD, { id: BigInt(id), hash, verified })
-  return rows === 1
+  }
 }
 
 /** The version before reads `role` alone. */
@@ -196,54 +217,58 @@ function claimsOf(stored: string | null): Readonly<Record<string, unknown>> {
   return { ...claims }
 }
 
-const INSERT_ATTEMPTS = "INSERT INTO login_attempts (key_hash, attempts, expires_at) VALUES ($key, '[[],[]]', 0)"
+const ATTEMPTS = { attempts: text }
+const ATTEMPTS_OF_KEY = { key_hash: binary, attempts: text }
 
-/** Makes the row, or locks it without a change if it exists. */
-export function lockAttemptsText(dialect: SqlDialect): StatementText {
-  return statementText(dialect.insertOrKeep(INSERT_ATTEMPTS, 'key_hash'))
-}
+/** Recent log-ins by the hash of a client's address or of an account. */
+export class LoginAttemptRows {
+  readonly #lock: StatementText
+  readonly #find: Select<typeof ATTEMPTS>
+  readonly #findBoth: Select<typeof ATTEMPTS_OF_KEY>
+  readonly #keep: StatementText
 
-const FIND = select({ attempts: text }, 'FROM login_attempts WHERE key_hash = $key')
-
-/** Finds both keys of a login in one statement. During a flood of logins most attempts cost only this statement. */
-const FIND_BOTH = select(
-  { key_hash: binary, attempts: text },
-  'FROM login_attempts WHERE key_hash IN ($first, $second)'
-)
-
-const KEEP = statementText('UPDATE login_attempts SET attempts = $attempts, expires_at = $until WHERE key_hash = $key')
-
-/** As AuthUnit says. Both lists are one short text, since they are only read and written together, under the lock. */
-export async function lockAttempts(
-  session: WriteSession,
-  text: StatementText,
-  keyHash: Buffer
-): Promise<LoginAttempts> {
-  await session.change(text, { key: keyHash })
-  const [row] = await rowsOf(session, FIND, { key: keyHash })
-  return attemptsOf(row?.attempts ?? '')
-}
-
-/** As AuthStore says. */
-export async function findAttempts(
-  session: ReadSession,
-  keys: readonly [first: Buffer, second: Buffer]
-): Promise<[LoginAttempts, LoginAttempts]> {
-  const rows = await rowsOf(session, FIND_BOTH, { first: keys[0], second: keys[1] })
-  const of = (key: Buffer): LoginAttempts => {
-    const row = rows.find(({ key_hash: hash }) => hash.equals(key))
-    return row === undefined ? { failed: [], pending: [] } : attemptsOf(row.attempts)
+  constructor({ sql: { login_attempts: table } }: OwnTables, dialect: SqlDialect) {
+    const insert = `INSERT INTO ${table} (key_hash, attempts, expires_at) VALUES ($key, '[[],[]]', 0)`
+    this.#lock = statementText(dialect.insertOrKeep(insert, 'key_hash'))
+    this.#find = select(ATTEMPTS, `FROM ${table} WHERE key_hash = $key`)
+    this.#findBoth = select(ATTEMPTS_OF_KEY, `FROM ${table} WHERE key_hash IN ($first, $second)`)
+    this.#keep = statementText(`UPDATE ${table} SET attempts = $attempts, expires_at = $until WHERE key_hash = $key`)
   }
-  return [of(keys[0]), of(keys[1])]
-}
 
-export async function keepAttempts(
-  session: WriteSession,
-  keyHash: Buffer,
-  { attempts: { failed, pending }, expiresAt }: { readonly attempts: LoginAttempts; readonly expiresAt: number }
-): Promise<void> {
-  const attempts = JSON.stringify([failed, pending])
-  await session.change(KEEP, { key: keyHash, attempts, until: BigInt(expiresAt) })
+  /**
+   * As AuthUnit says: makes the row, or locks it without a change if it exists. Both lists are one short text, since they
+   * are only read and written together, under the lock.
+   */
+  async lock(session: WriteSession, keyHash: Buffer): Promise<LoginAttempts> {
+    await session.change(this.#lock, { key: keyHash })
+    const [row] = await rowsOf(session, this.#find, { key: keyHash })
+    return attemptsOf(row?.attempts ?? '')
+  }
+
+  /**
+   * As AuthStore says. Finds both keys of a login in one statement: during a flood of logins most attempts cost only this
+   * statement.
+   */
+  async find(
+    session: ReadSession,
+    keys: readonly [first: Buffer, second: Buffer]
+  ): Promise<[LoginAttempts, LoginAttempts]> {
+    const rows = await rowsOf(session, this.#findBoth, { first: keys[0], second: keys[1] })
+    const of = (key: Buffer): LoginAttempts => {
+      const row = rows.find(({ key_hash: hash }) => hash.equals(key))
+      return row === undefined ? { failed: [], pending: [] } : attemptsOf(row.attempts)
+    }
+    return [of(keys[0]), of(keys[1])]
+  }
+
+  async keep(
+    session: WriteSession,
+    keyHash: Buffer,
+    { attempts: { failed, pending }, expiresAt }: { readonly attempts: LoginAttempts; readonly expiresAt: number }
+  ): Promise<void> {
+    const attempts = JSON.stringify([failed, pending])
+    await session.change(this.#keep, { key: keyHash, attempts, until: BigInt(expiresAt) })
+  }
 }
 
 function attemptsOf(stored: string): LoginAttempts {

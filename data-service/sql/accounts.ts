@@ -1,36 +1,11 @@
 import { DomainError } from '../../shared/errors.js'
 import type { AuthStore, AuthUnit } from '../auth/accounts.js'
-import { addLink, findLink, listLinks, removeLink } from './account-links.js'
-import {
-  addAccount,
-  addAccountText,
-  binary,
-  changeAccount,
-  findAccount,
-  findAttempts,
-  getAccount,
-  INSERT_NEW_ACCOUNT,
-  keepAttempts,
-  listAccounts,
-  lockAttempts,
-  lockAttemptsText,
-  rowsOf,
-  type Select,
-  select,
-  setPassword
-} from './account-rows.js'
+import { AccountLinkRows } from './account-links.js'
+import { AccountRows, binary, LoginAttemptRows, rowsOf, type Select, select } from './account-rows.js'
 import type { Database, Transactions, WriteSession } from './engines/engine.js'
+import type { OwnTables } from './engines/own-tables.js'
 import { deleteListed } from './idempotency-keys.js'
-import {
-  addFamily,
-  endSessions,
-  findToken,
-  issuedSince,
-  lockFamilyOf,
-  lockFamilySelect,
-  revokeFamily,
-  rotate
-} from './refresh-families.js'
+import { RefreshFamilies } from './refresh-families.js'
 import { runTransaction } from './transactions.js'
 
 /**
@@ -54,6 +29,7 @@ interface SqlAuthStore extends AuthStore {
 }
 
 interface AuthStoreDeps {
+  readonly tables: OwnTables
   readonly transactions: Transactions
   /** A random number from 0 up to 1, for the waits between tries. */
   readonly random: () => number
@@ -63,11 +39,11 @@ interface AuthStoreDeps {
  * Accounts and sessions in the primary database, over a small pool of their own. Where the engine has one writer at a
  * time they share `transactions` with the write store.
  */
-export function openAuthStore(primary: Database, { transactions, random }: AuthStoreDeps): SqlAuthStore {
+export function openAuthStore(primary: Database, deps: AuthStoreDeps): SqlAuthStore {
   const own = primary.withOwnPool(CONNECTIONS)
-  if (own === undefined) return createAuthStore(primary, { transactions, random })
+  if (own === undefined) return createAuthStore(primary, deps)
   const ownTransactions = own.openTransactions()
-  const store = createAuthStore(own, { transactions: ownTransactions, random })
+  const store = createAuthStore(own, { ...deps, transactions: ownTransactions })
   return {
     ...store,
     close: async () => {
@@ -81,12 +57,16 @@ export function openAuthStore(primary: Database, { transactions, random }: AuthS
 /** As openAuthStore, on a database that the caller closes after this store. */
 export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAuthStore {
   const { dialect } = database
+  const { tables } = deps
   const reader = database.openReader(WHAT)
-  const texts: DialectTexts = {
-    addAccount: addAccountText(dialect),
-    lockAttempts: lockAttemptsText(dialect),
-    lockFamily: lockFamilySelect(dialect)
+  const parts: Parts = {
+    accounts: new AccountRows(tables, dialect),
+    attempts: new LoginAttemptRows(tables, dialect),
+    links: new AccountLinkRows(tables),
+    families: new RefreshFamilies(tables, dialect)
   }
+  const { accounts, attempts, links } = parts
+  const purges = purgesOf(tables)
   const run = async <Result>(
     signal: AbortSignal,
     work: (session: WriteSession) => Promise<Result>
@@ -103,14 +83,18 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
   }
   const never = new AbortController().signal
   return {
-    findAccount: (signal, emailKey) => reader.read(signal, (session) => findAccount(session, emailKey)),
-    listLinks: (signal) => reader.read(signal, listLinks),
-    listAccounts: (signal) => reader.read(signal, listAccounts),
-    findAttempts: (signal, keys) => reader.read(signal, (session) => findAttempts(session, keys)),
-    transaction: (signal, work) => run(signal, (session) => work(unitOver(session, texts))),
-    purgeAttempts: (now, limit) => run(never, (session) => purgeAttempts(session, now, limit)),
-    purgeSessions: (now, limit) => run(never, (session) => purgeSessions(session, now, limit)),
-    purgeUsedTokens: (now, limit) => run(never, (session) => purgeUsedTokens(session, now, limit)),
+    findAccount: (signal, emailKey) => reader.read(signal, (session) => accounts.find(session, emailKey)),
+    listLinks: (signal) => reader.read(signal, (session) => links.list(session)),
+    listAccounts: (signal) => reader.read(signal, (session) => accounts.list(session)),
+    findAttempts: (signal, keys) => reader.read(signal, (session) => attempts.find(session, keys)),
+    transaction: (signal, work) => run(signal, (session) => work(unitOver(session, parts))),
+    purgeAttempts: (now, limit) => run(never, (session) => purge(session, purges.attempts, { now, limit })),
+    purgeSessions: (now, limit) =>
+      run(never, async (session) => {
+        const tokens = await purge(session, purges.tokensOfExpiredFamilies, { now, limit })
+        return tokens > 0 ? tokens : await purge(session, purges.families, { now, limit })
+      }),
+    purgeUsedTokens: (now, limit) => run(never, (session) => purge(session, purges.usedTokens, { now, limit })),
     close: () => reader.close()
   }
 }
@@ -120,84 +104,81 @@ function busy(cause: unknown): DomainError {
   return new DomainError('upstream.unavailable', 'The database is busy. Try again.', { retryAfter: 1, cause })
 }
 
-/** Statements whose text depends on the kind of database, made once. */
-interface DialectTexts {
-  readonly addAccount: ReturnType<typeof addAccountText>
-  readonly lockAttempts: ReturnType<typeof lockAttemptsText>
-  readonly lockFamily: ReturnType<typeof lockFamilySelect>
+/** The tables of accounts and sessions, with their statements made once. */
+interface Parts {
+  readonly accounts: AccountRows
+  readonly attempts: LoginAttemptRows
+  readonly links: AccountLinkRows
+  readonly families: RefreshFamilies
 }
 
-function unitOver(session: WriteSession, texts: DialectTexts): AuthUnit {
+function unitOver(session: WriteSession, { accounts, attempts: logins, links, families }: Parts): AuthUnit {
   return {
-    findAccount: (emailKey) => findAccount(session, emailKey),
-    getAccount: (id) => getAccount(session, id),
-    addAccount: (account) => addAccount(session, texts.addAccount, account),
-    changeAccount: (id, change) => changeAccount(session, id, change),
-    setPassword: (id, hash, verified) => setPassword(session, id, { hash, verified }),
-    endSessions: (accountId, at, kept) => endSessions(session, accountId, { at, kept }),
-    insertAccount: (account) => addAccount(session, INSERT_NEW_ACCOUNT, account),
-    findLink: (key) => findLink(session, key),
-    addLink: (link) => addLink(session, link),
-    removeLink: (key) => removeLink(session, key),
+    findAccount: (emailKey) => accounts.find(session, emailKey),
+    getAccount: (id) => accounts.get(session, id),
+    addAccount: (account) => accounts.insertOrKeep(session, account),
+    changeAccount: (id, change) => accounts.change(session, id, change),
+    setPassword: (id, hash, verified) => accounts.setPassword(session, id, { hash, verified }),
+    endSessions: (accountId, at, kept) => families.endSessions(session, accountId, { at, kept }),
+    insertAccount: (account) => accounts.insert(session, account),
+    findLink: (key) => links.find(session, key),
+    addLink: (link) => links.add(session, link),
+    removeLink: (key) => links.remove(session, key),
 
-    lockAttempts: (keyHash) => lockAttempts(session, texts.lockAttempts, keyHash),
-    keepAttempts: (keyHash, attempts, expiresAt) => keepAttempts(session, keyHash, { attempts, expiresAt }),
-    addFamily: (family, token) => addFamily(session, family, token),
-    lockFamilyOf: (token) => lockFamilyOf(session, texts.lockFamily, token),
-    issuedSince: (familyId, since) => issuedSince(session, familyId, since),
-    revokeFamily: (id, at) => revokeFamily(session, id, at),
-    findToken: (hash) => findToken(session, hash),
-    rotate: (hash, rotation) => rotate(session, hash, rotation)
+    lockAttempts: (keyHash) => logins.lock(session, keyHash),
+    keepAttempts: (keyHash, attempts, expiresAt) => logins.keep(session, keyHash, { attempts, expiresAt }),
+    addFamily: (family, token) => families.add(session, family, token),
+    lockFamilyOf: (token) => families.lockFamilyOf(session, token),
+    issuedSince: (familyId, since) => families.issuedSince(session, familyId, since),
+    revokeFamily: (id, at) => families.revoke(session, id, at),
+    findToken: (hash) => families.findToken(session, hash),
+    rotate: (hash, rotation) => families.rotate(session, hash, rotation)
   }
 }
 
 /** Rows of one DELETE at most. */
 const AT_ONCE = 1024
 
-type KeySelect = Select<{ readonly key_bytes: typeof binary }>
-
-const FIND_EXPIRED_ATTEMPTS = expired('login_attempts', 'key_hash')
-const FIND_EXPIRED_FAMILIES = expired('refresh_families', 'id')
-const FIND_TOKENS_OF_EXPIRED_FAMILIES = select(
-  { key_bytes: binary },
-  'FROM (SELECT t.token_hash AS key_bytes FROM refresh_families f JOIN refresh_tokens t ON t.family_id = f.id ' +
-    'WHERE f.expires_at <= $now LIMIT $limit) AS dead'
-)
-
-const FIND_USED_TOKENS = select(
-  { key_bytes: binary },
-  'FROM (SELECT token_hash AS key_bytes FROM refresh_tokens WHERE purge_at <= $now ORDER BY purge_at LIMIT $limit) AS used'
-)
-
-function purgeAttempts(session: WriteSession, now: number, limit: number): Promise<number> {
-  // A row that got a new attempt meanwhile is not expired any more, so the condition is checked again.
-  const statement = 'DELETE FROM login_attempts WHERE expires_at <= $now AND key_hash IN'
-  return purge(session, { find: FIND_EXPIRED_ATTEMPTS, statement }, { now, limit })
+/** A SELECT of the keys of rows that are no longer needed, and the beginning of the DELETE of these keys. */
+interface Purge {
+  readonly find: Select<{ readonly key_bytes: typeof binary }>
+  readonly statement: string
 }
 
-/** Deletes tokens first: a family is deleted together with its tokens, and there may be thousands of them. */
-async function purgeSessions(session: WriteSession, now: number, limit: number): Promise<number> {
-  const statement = 'DELETE FROM refresh_tokens WHERE token_hash IN'
-  const tokens = await purge(session, { find: FIND_TOKENS_OF_EXPIRED_FAMILIES, statement }, { now, limit })
-  if (tokens > 0) return tokens
-  const families = 'DELETE FROM refresh_families WHERE expires_at <= $now AND id IN'
-  return await purge(session, { find: FIND_EXPIRED_FAMILIES, statement: families }, { now, limit })
-}
-
-/** Also deletes tokens of families that are still valid: a deleted token that is presented names its family. */
-function purgeUsedTokens(session: WriteSession, now: number, limit: number): Promise<number> {
-  const statement = 'DELETE FROM refresh_tokens WHERE purge_at <= $now AND token_hash IN'
-  return purge(session, { find: FIND_USED_TOKENS, statement }, { now, limit })
-}
-
-function expired(table: string, key: string): KeySelect {
-  const rows = `SELECT ${key} AS key_bytes FROM ${table} WHERE expires_at <= $now ORDER BY expires_at LIMIT $limit`
-  return select({ key_bytes: binary }, `FROM (${rows}) AS expired`)
+function purgesOf({ sql }: OwnTables) {
+  const { login_attempts: attempts, refresh_families: families, refresh_tokens: tokens } = sql
+  const keys = (rows: string): Purge['find'] => select({ key_bytes: binary }, `FROM (${rows} LIMIT $limit) AS found`)
+  const expired = (table: string, key: string): Purge['find'] =>
+    keys(`SELECT ${key} AS key_bytes FROM ${table} WHERE expires_at <= $now ORDER BY expires_at`)
+  return {
+    // A row that got a new attempt meanwhile is not expired any more, so the condition is checked again.
+    attempts: {
+      find: expired(attempts, 'key_hash'),
+      statement: `DELETE FROM ${attempts} WHERE expires_at <= $now AND key_hash IN`
+    },
+    // These come before the families: a family is deleted together with its tokens, and there may be thousands of them.
+    tokensOfExpiredFamilies: {
+      find: keys(
+        `SELECT t.token_hash AS key_bytes FROM ${families} f JOIN ${tokens} t ON t.family_id = f.id ` +
+          'WHERE f.expires_at <= $now'
+      ),
+      statement: `DELETE FROM ${tokens} WHERE token_hash IN`
+    },
+    families: {
+      find: expired(families, 'id'),
+      statement: `DELETE FROM ${families} WHERE expires_at <= $now AND id IN`
+    },
+    // Also tokens of families that are still valid: a deleted token that is presented names its family.
+    usedTokens: {
+      find: keys(`SELECT token_hash AS key_bytes FROM ${tokens} WHERE purge_at <= $now ORDER BY purge_at`),
+      statement: `DELETE FROM ${tokens} WHERE purge_at <= $now AND token_hash IN`
+    }
+  } as const satisfies Record<string, Purge>
 }
 
 async function purge(
   session: WriteSession,
-  { find, statement }: { readonly find: KeySelect; readonly statement: string },
+  { find, statement }: Purge,
   { now, limit }: { readonly now: number; readonly limit: number }
 ): Promise<number> {
   const found = await rowsOf(session, find, { now: BigInt(now), limit: BigInt(Math.min(limit, AT_ONCE)) })

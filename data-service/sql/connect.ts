@@ -84,8 +84,9 @@ const LOOK_AGAIN_MS = 1000
  * database does not answer: new connections to such a database fail after that time too. Snapshots are not limited.
  */
 export function withoutHungReads(database: Database, isHung: () => boolean): Database {
-  const { sequelize, dialect, schema, bulk } = database
+  const { name, sequelize, dialect, schema, bulk } = database
   return {
+    name,
     sequelize,
     dialect,
     schema,

@@ -4,6 +4,7 @@ import type { Operand, Value } from '../entity/field.js'
 import { keyOfValues, type RowKey } from '../entity/key.js'
 import { padToPowerOfTwo } from './conditions.js'
 import type { SqlDialect } from './engines/engine.js'
+import type { OwnTables } from './engines/own-tables.js'
 import { type BoundValues, statementText } from './engines/statement.js'
 import type { TransactionAttempt } from './transactions.js'
 
@@ -19,6 +20,7 @@ const ROWS_AT_ONCE = 256
 type Hold = 'shared' | 'exclusive'
 
 interface GuardOptions {
+  readonly tables: OwnTables
   readonly dialect: SqlDialect
   /** The resource of this name. */
   readonly entityNamed: (resource: string) => Entity
@@ -33,13 +35,15 @@ interface GuardOptions {
  */
 export class Guards {
   readonly #transaction: TransactionAttempt
+  readonly #tables: OwnTables
   readonly #dialect: SqlDialect
   readonly #entityNamed: (resource: string) => Entity
   readonly #wanted = new Map<string, Hold>()
   readonly #held = new Map<string, Hold>()
 
-  constructor(transaction: TransactionAttempt, { dialect, entityNamed }: GuardOptions) {
+  constructor(transaction: TransactionAttempt, { tables, dialect, entityNamed }: GuardOptions) {
     this.#transaction = transaction
+    this.#tables = tables
     this.#dialect = dialect
     this.#entityNamed = entityNamed
   }
@@ -100,7 +104,7 @@ export class Guards {
     const padded = padToPowerOfTwo(slots)
     const values: BoundValues = Object.fromEntries(padded.map((slot, index) => [`s${index}`, BigInt(slot)]))
     const places = padded.map((_, index) => `($s${index}, 0)`).join(', ')
-    const insert = `INSERT INTO look_up_guards (slot, turn) VALUES ${places}`
+    const insert = `INSERT INTO ${this.#tables.sql.look_up_guards} (slot, turn) VALUES ${places}`
     await this.#transaction.change(
       statementText(this.#dialect.insertOrUpdate(insert, 'slot', 'turn = turn + 1')),
       values

@@ -2,6 +2,7 @@ import { DomainError } from '../../shared/errors.js'
 import type { StoredResponse, KeyClaim } from '../plan/stores.js'
 import { padToPowerOfTwo } from './conditions.js'
 import type { SqlDialect, WriteSession } from './engines/engine.js'
+import type { OwnTables } from './engines/own-tables.js'
 import { type BoundValues, bytes, type Statement, type StatementText, statementText } from './engines/statement.js'
 import type { TransactionAttempt } from './transactions.js'
 
@@ -13,34 +14,36 @@ const RETRY_AFTER_S = 1
 /** Keys of one DELETE at most. */
 const KEYS_AT_ONCE = 1024
 
-const INSERT =
-  'INSERT INTO idempotency_keys (key_hash, fingerprint, created_at, expires_at) VALUES ($key, $print, $now, $until)'
-
-const TAKE_OVER = statementText(
-  'UPDATE idempotency_keys SET fingerprint = $print, answer = NULL, created_at = $now, expires_at = $until WHERE key_hash = $key'
-)
-
-const KEEP = statementText('UPDATE idempotency_keys SET answer = $answer WHERE key_hash = $key')
-
-const FIND: Statement = {
-  ...statementText('SELECT fingerprint, answer, expires_at FROM idempotency_keys WHERE key_hash = $key'),
-  decode: [bytes, (raw) => (raw === null ? null : bytes(raw)), Number],
-  exact: false
-}
-
-const EXPIRED: Statement = {
-  ...statementText('SELECT key_hash FROM idempotency_keys WHERE expires_at <= $now ORDER BY expires_at LIMIT $limit'),
-  decode: [bytes],
-  exact: false
-}
-
 /** The idempotency keys of one database. A key is committed together with its answer. */
 export class IdempotencyKeys {
   /** Inserts a new key, or locks the row of an existing key without a change. */
   readonly #take: StatementText
+  readonly #takeOver: StatementText
+  readonly #keep: StatementText
+  readonly #find: Statement
+  readonly #expired: Statement
+  /** The beginning of a DELETE. A key that was taken over meanwhile is not expired any more, so it is checked again. */
+  readonly #purge: string
 
-  constructor(dialect: SqlDialect) {
-    this.#take = statementText(dialect.insertOrKeep(INSERT, 'key_hash'))
+  constructor({ sql: { idempotency_keys: table } }: OwnTables, dialect: SqlDialect) {
+    const insert = `INSERT INTO ${table} (key_hash, fingerprint, created_at, expires_at) VALUES ($key, $print, $now, $until)`
+    this.#take = statementText(dialect.insertOrKeep(insert, 'key_hash'))
+    this.#takeOver = statementText(
+      `UPDATE ${table} SET fingerprint = $print, answer = NULL, created_at = $now, expires_at = $until ` +
+        'WHERE key_hash = $key'
+    )
+    this.#keep = statementText(`UPDATE ${table} SET answer = $answer WHERE key_hash = $key`)
+    this.#find = {
+      ...statementText(`SELECT fingerprint, answer, expires_at FROM ${table} WHERE key_hash = $key`),
+      decode: [bytes, (raw) => (raw === null ? null : bytes(raw)), Number],
+      exact: false
+    }
+    this.#expired = {
+      ...statementText(`SELECT key_hash FROM ${table} WHERE expires_at <= $now ORDER BY expires_at LIMIT $limit`),
+      decode: [bytes],
+      exact: false
+    }
+    this.#purge = `DELETE FROM ${table} WHERE expires_at <= $now AND key_hash IN`
   }
 
   /** As UnitOfWork.claimKey says. Claiming the key is the first statement of its transaction. */
@@ -53,26 +56,24 @@ export class IdempotencyKeys {
     }
     const { rows } = await this.#taken(transaction, values)
     if (rows === 1) return undefined
-    const [found] = await transaction.run(FIND, values)
+    const [found] = await transaction.run(this.#find, values)
     const [fingerprint, answer, expiresAt] = found ?? []
     if (Buffer.isBuffer(fingerprint) && Buffer.isBuffer(answer) && Number(expiresAt) > claim.now) {
       return { fingerprint, answer }
     }
-    await transaction.change(TAKE_OVER, values)
+    await transaction.change(this.#takeOver, values)
     return undefined
   }
 
   async keep(session: WriteSession, claim: KeyClaim, answer: Buffer): Promise<void> {
-    const { rows } = await session.change(KEEP, { key: claim.keyHash, answer })
+    const { rows } = await session.change(this.#keep, { key: claim.keyHash, answer })
     if (rows !== 1) throw new TypeError('An answer is kept under no key')
   }
 
   async purge(session: WriteSession, now: number, limit: number): Promise<number> {
-    const found = await session.run(EXPIRED, { now: BigInt(now), limit: BigInt(Math.min(limit, KEYS_AT_ONCE)) })
+    const found = await session.run(this.#expired, { now: BigInt(now), limit: BigInt(Math.min(limit, KEYS_AT_ONCE)) })
     const keys = found.flatMap(([key]) => (Buffer.isBuffer(key) ? [key] : []))
-    // A key that was taken over meanwhile is not expired any more, so the condition is checked again.
-    const statement = 'DELETE FROM idempotency_keys WHERE expires_at <= $now AND key_hash IN'
-    return await deleteListed(session, statement, { keys, now })
+    return await deleteListed(session, this.#purge, { keys, now })
   }
 
   /**

@@ -3,7 +3,8 @@ import type { ClaimedEvent, DueEvent, EmittedEvent, OutboxStore, SetAsideEvent }
 import { digits, millis, orNull, rowsOf, select, text } from './account-rows.js'
 import { padToPowerOfTwo } from './conditions.js'
 import type { Database, Transactions, WriteSession } from './engines/engine.js'
-import { type BoundValues, statementText } from './engines/statement.js'
+import type { OwnTables } from './engines/own-tables.js'
+import { type BoundValues, type StatementText, statementText } from './engines/statement.js'
 import { deleteListed } from './idempotency-keys.js'
 import { runTransaction } from './transactions.js'
 
@@ -16,23 +17,40 @@ import { runTransaction } from './transactions.js'
 // Events of one row (`aggregate_key`) are in the order of their ids: a write of a row holds its lock, or collides with
 // other writes of the row on a cluster, before it inserts the event.
 
-const INSERT = statementText(
-  'INSERT INTO outbox (event_id, type, resource, row_id, request_id, payload, occurred_at, aggregate_key, due_at, attempts) ' +
-    'VALUES ($event, $type, $resource, $row, $request, $payload, $at, $aggregate, $at, 0)'
-)
+/** What a write stores in its own transaction: the events that it emits, and that one was delivered. */
+export class EventRows {
+  readonly #insert: StatementText
+  readonly #deliver: StatementText
 
-/** The statement of a write that emits an event. */
-export async function insertEvent(session: WriteSession, event: EmittedEvent): Promise<void> {
-  await session.change(INSERT, {
-    event: event.id,
-    type: event.type,
-    resource: event.resource,
-    row: event.rowId,
-    request: event.requestId,
-    payload: event.payload,
-    at: BigInt(Date.parse(event.occurredAt)),
-    aggregate: aggregateKey(event)
-  })
+  constructor({ sql: { outbox } }: OwnTables) {
+    this.#insert = statementText(
+      `INSERT INTO ${outbox} (event_id, type, resource, row_id, request_id, payload, occurred_at, aggregate_key, due_at, ` +
+        'attempts) VALUES ($event, $type, $resource, $row, $request, $payload, $at, $aggregate, $at, 0)'
+    )
+    this.#deliver = statementText(
+      `UPDATE ${outbox} SET due_at = NULL, aggregate_key = NULL, lease = NULL, delivered_at = $at ` +
+        'WHERE id = $id AND lease = $lease'
+    )
+  }
+
+  /** The statement of a write that emits an event. */
+  async insert(session: WriteSession, event: EmittedEvent): Promise<void> {
+    await session.change(this.#insert, {
+      event: event.id,
+      type: event.type,
+      resource: event.resource,
+      row: event.rowId,
+      request: event.requestId,
+      payload: event.payload,
+      at: BigInt(Date.parse(event.occurredAt)),
+      aggregate: aggregateKey(event)
+    })
+  }
+
+  /** The statement of a transaction that stores what the handler of a claimed event wants. As UnitOfWork.deliverEvent says. */
+  async deliver(session: WriteSession, claimed: ClaimedEvent, at: number): Promise<boolean> {
+    return (await session.change(this.#deliver, { ...claimOf(claimed), at: BigInt(at) })).rows === 1
+  }
 }
 
 /** Texts with different bytes may be equal in a collation, and names and ids of any length make a key of one length. */
@@ -56,43 +74,7 @@ const EVENT = {
   attempts: millis
 }
 
-/** The first waiting event of each row, where it is due. */
-function dueSelect(types: readonly string[]) {
-  return select(
-    EVENT,
-    `FROM outbox o WHERE due_at <= $now AND type IN (${types.map((_, index) => `$t${index}`).join(', ')}) AND NOT EXISTS ` +
-      '(SELECT 1 FROM outbox e WHERE e.aggregate_key = o.aggregate_key AND e.id < o.id) ORDER BY due_at, id LIMIT $limit'
-  )
-}
-
 const UNHANDLED = { type: text, waiting: millis }
-
-const CLAIM = statementText(
-  'UPDATE outbox SET due_at = $until, lease = $lease, attempts = attempts + 1 ' +
-    'WHERE id = $id AND due_at = $seen AND attempts = $attempts'
-)
-
-const DELIVER = statementText(
-  'UPDATE outbox SET due_at = NULL, aggregate_key = NULL, lease = NULL, delivered_at = $at WHERE id = $id AND lease = $lease'
-)
-
-const POSTPONE = statementText(
-  'UPDATE outbox SET due_at = $due, lease = NULL, last_error = $error WHERE id = $id AND lease = $lease'
-)
-
-const RELEASE = statementText(
-  'UPDATE outbox SET due_at = $due, lease = NULL, attempts = attempts - 1 WHERE id = $id AND lease = $lease'
-)
-
-const SET_ASIDE = statementText(
-  'UPDATE outbox SET due_at = NULL, aggregate_key = NULL, lease = NULL, dead_at = $at, last_error = $error ' +
-    'WHERE id = $id AND lease = $lease'
-)
-
-const RETRY = statementText(
-  'UPDATE outbox SET due_at = $now, aggregate_key = $aggregate, dead_at = NULL, attempts = 0 ' +
-    'WHERE id = $id AND dead_at IS NOT NULL'
-)
 
 const DEAD = {
   id: digits,
@@ -107,9 +89,45 @@ const DEAD = {
   last_error: orNull(text)
 }
 
-const ALL_DEAD = select(DEAD, 'FROM outbox WHERE dead_at IS NOT NULL ORDER BY dead_at, id LIMIT $limit')
+const ID = { id: digits }
 
-const OLD = select({ id: digits }, 'FROM outbox WHERE delivered_at <= $now ORDER BY delivered_at LIMIT $limit')
+/** The statements of the dispatcher and of the command, with the number of types that a handler is there for. */
+function outboxTexts({ sql: { outbox } }: OwnTables) {
+  const listed = (types: readonly string[]): string => types.map((_, index) => `$t${index}`).join(', ')
+  const claimed = 'WHERE id = $id AND lease = $lease'
+  return {
+    /** The first waiting event of each row, where it is due. */
+    due: (types: readonly string[]) =>
+      select(
+        EVENT,
+        `FROM ${outbox} o WHERE due_at <= $now AND type IN (${listed(types)}) AND NOT EXISTS (SELECT 1 FROM ${outbox} e ` +
+          'WHERE e.aggregate_key = o.aggregate_key AND e.id < o.id) ORDER BY due_at, id LIMIT $limit'
+      ),
+    unhandled: (types: readonly string[]) =>
+      select(
+        UNHANDLED,
+        `FROM (SELECT type, COUNT(*) AS waiting FROM ${outbox} WHERE due_at IS NOT NULL AND type NOT IN ` +
+          `(${listed(types)}) GROUP BY type) AS others`
+      ),
+    claim: statementText(
+      `UPDATE ${outbox} SET due_at = $until, lease = $lease, attempts = attempts + 1 ` +
+        'WHERE id = $id AND due_at = $seen AND attempts = $attempts'
+    ),
+    postpone: statementText(`UPDATE ${outbox} SET due_at = $due, lease = NULL, last_error = $error ${claimed}`),
+    release: statementText(`UPDATE ${outbox} SET due_at = $due, lease = NULL, attempts = attempts - 1 ${claimed}`),
+    setAside: statementText(
+      `UPDATE ${outbox} SET due_at = NULL, aggregate_key = NULL, lease = NULL, dead_at = $at, last_error = $error ${claimed}`
+    ),
+    retry: statementText(
+      `UPDATE ${outbox} SET due_at = $now, aggregate_key = $aggregate, dead_at = NULL, attempts = 0 ` +
+        'WHERE id = $id AND dead_at IS NOT NULL'
+    ),
+    dead: select(DEAD, `FROM ${outbox} WHERE dead_at IS NOT NULL ORDER BY dead_at, id LIMIT $limit`),
+    old: select(ID, `FROM ${outbox} WHERE delivered_at <= $now ORDER BY delivered_at LIMIT $limit`),
+    /** The beginning of a DELETE. */
+    purge: `DELETE FROM ${outbox} WHERE delivered_at <= $now AND id IN`
+  }
+}
 
 /** Milliseconds for a transaction, as long as the deadline of a call. */
 const TRANSACTION_TIMEOUT = 10_000
@@ -119,11 +137,6 @@ const AT_ONCE = 1024
 
 /** Characters that fit into the column. */
 const LONGEST_ERROR = 1000
-
-/** The statement of a transaction that stores what the handler of a claimed event wants. As UnitOfWork.deliverEvent says. */
-export async function deliverEvent(session: WriteSession, claimed: ClaimedEvent, at: number): Promise<boolean> {
-  return (await session.change(DELIVER, { ...claimOf(claimed), at: BigInt(at) })).rows === 1
-}
 
 function claimOf({ sequence, lease }: ClaimedEvent): BoundValues & { id: bigint; lease: Buffer } {
   return { id: BigInt(sequence), lease }
@@ -137,8 +150,13 @@ export interface SqlOutboxStore extends OutboxStore {
 /** The outbox of the primary database. It sends nothing before its first use. Reads end as those of `database` do. */
 export function createOutboxStore(
   database: Database,
-  { transactions, random }: { readonly transactions: Transactions; readonly random: () => number }
+  {
+    tables,
+    transactions,
+    random
+  }: { readonly tables: OwnTables; readonly transactions: Transactions; readonly random: () => number }
 ): SqlOutboxStore {
+  const texts = outboxTexts(tables)
   const reader = database.openReader('The database')
   const never = new AbortController().signal
   const run = <Result>(work: (session: WriteSession) => Promise<Result>, tries?: number): Promise<Result> =>
@@ -149,13 +167,13 @@ export function createOutboxStore(
       // Each statement compares what it changes, so a repetition after an unknown COMMIT changes nothing.
       { run: work, isRepeatable: () => true }
     )
-  const settle = async (statement: typeof CLAIM, claimed: ClaimedEvent, values: BoundValues): Promise<boolean> =>
+  const settle = async (statement: StatementText, claimed: ClaimedEvent, values: BoundValues): Promise<boolean> =>
     (await run((session) => session.change(statement, { ...claimOf(claimed), ...values }))).rows === 1
   return {
     async due(types, { now, limit }) {
       const padded = padToPowerOfTwo(types)
       const values = { ...namedTypes(padded), now: BigInt(now), limit: BigInt(limit) }
-      const rows = await reader.read(never, (session) => rowsOf(session, dueSelect(padded), values))
+      const rows = await reader.read(never, (session) => rowsOf(session, texts.due(padded), values))
       return rows.map((row): DueEvent => ({
         sequence: row.id,
         id: row.event_id,
@@ -171,16 +189,13 @@ export function createOutboxStore(
     },
     async unhandled(types) {
       const padded = padToPowerOfTwo(types)
-      const others = `FROM (SELECT type, COUNT(*) AS waiting FROM outbox WHERE due_at IS NOT NULL AND type NOT IN (${padded
-        .map((_, index) => `$t${index}`)
-        .join(', ')}) GROUP BY type) AS others`
-      return await reader.read(never, (session) => rowsOf(session, select(UNHANDLED, others), namedTypes(padded)))
+      return await reader.read(never, (session) => rowsOf(session, texts.unhandled(padded), namedTypes(padded)))
     },
     async claim({ sequence, dueAt, attempts }, { lease, until }) {
       // One try: whoever loses the race looks for another event.
       const { rows } = await run(
         (session) =>
-          session.change(CLAIM, {
+          session.change(texts.claim, {
             id: BigInt(sequence),
             lease,
             until: BigInt(until),
@@ -191,11 +206,12 @@ export function createOutboxStore(
       )
       return rows === 1
     },
-    postpone: (claimed, { until, error }) => settle(POSTPONE, claimed, { due: BigInt(until), error: shortened(error) }),
-    release: (claimed, now) => settle(RELEASE, claimed, { due: BigInt(now) }),
-    setAside: (claimed, { at, error }) => settle(SET_ASIDE, claimed, { at: BigInt(at), error: shortened(error) }),
+    postpone: (claimed, { until, error }) =>
+      settle(texts.postpone, claimed, { due: BigInt(until), error: shortened(error) }),
+    release: (claimed, now) => settle(texts.release, claimed, { due: BigInt(now) }),
+    setAside: (claimed, { at, error }) => settle(texts.setAside, claimed, { at: BigInt(at), error: shortened(error) }),
     async dead(limit) {
-      const rows = await reader.read(never, (session) => rowsOf(session, ALL_DEAD, { limit: BigInt(limit) }))
+      const rows = await reader.read(never, (session) => rowsOf(session, texts.dead, { limit: BigInt(limit) }))
       return rows.map((row): SetAsideEvent => ({
         sequence: row.id,
         id: row.event_id,
@@ -212,19 +228,16 @@ export function createOutboxStore(
     retry: (event, now) =>
       run(async (session) => {
         const values = { id: BigInt(event.sequence), now: BigInt(now), aggregate: aggregateKey(event) }
-        return (await session.change(RETRY, values)).rows === 1
+        return (await session.change(texts.retry, values)).rows === 1
       }),
     purge: (deliveredBefore, limit) =>
       run(async (session) => {
-        const old = await rowsOf(session, OLD, {
+        const old = await rowsOf(session, texts.old, {
           now: BigInt(deliveredBefore),
           limit: BigInt(Math.min(limit, AT_ONCE))
         })
         const keys = old.map(({ id }) => BigInt(id))
-        return await deleteListed(session, 'DELETE FROM outbox WHERE delivered_at <= $now AND id IN', {
-          keys,
-          now: deliveredBefore
-        })
+        return await deleteListed(session, texts.purge, { keys, now: deliveredBefore })
       }),
     close: () => reader.close()
   }

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { literal, Op, type Sequelize, where, type WhereOptions } from 'sequelize'
 import type { Column } from '../entity/entity.js'
-import { dateTime, optional, ROW_VERSION_COLUMN, type RowVersion, text, type Value } from '../entity/field.js'
+import type { RowVersion, Value } from '../entity/field.js'
 import type { Assignments, ExpectedVersions, UpdatePlan } from '../plan/plans.js'
-import type { AuditEntry } from '../plan/stores.js'
 import {
   boundValues,
   columnNamed,
@@ -235,27 +234,4 @@ export function columnKey(table: string, column: string): string {
 
 function keyOf({ of, conditions, versions }: Match): string[] {
   return [of.table, shapeOf(conditions), String(versions)]
-}
-
-export const AUDIT_TABLE: WrittenTable = { table: 'audit_entries', versionColumn: ROW_VERSION_COLUMN }
-
-const columns: Readonly<Record<keyof AuditEntry, Column>> = {
-  at: { name: 'at', column: 'at', field: dateTime() },
-  subject: { name: 'subject', column: 'subject', field: text(512) },
-  resource: { name: 'resource', column: 'resource', field: text(64) },
-  rowId: { name: 'rowId', column: 'row_id', field: text(64) },
-  action: { name: 'action', column: 'action', field: text(64) },
-  requestId: { name: 'requestId', column: 'request_id', field: optional(text(128)) }
-}
-
-/** The columns of an entry without the id, which the database gives. */
-export function auditValues({ at, subject, resource, rowId, action, requestId }: AuditEntry): Assignments {
-  return new Map([
-    [columns.at, at],
-    [columns.subject, subject],
-    [columns.resource, resource],
-    [columns.rowId, rowId],
-    [columns.action, action],
-    [columns.requestId, requestId]
-  ])
 }

@@ -55,7 +55,7 @@ export class RowModels {
     this.#sequelize = sequelize
     this.#byName = new Map(entities.map((entity) => [entity.name, entity]))
     for (const entity of entities) {
-      if (store === 'primary') this.#entities.set(entity.name, this.#define(entity, entity.table))
+      if (store === 'primary') this.#entities.set(entity.name, this.#define(entity, entity.table, entity.schema))
       for (const children of entity.children) {
         if (children.store === store) this.#children.set(children.table, this.#defineChildren(children))
       }
@@ -93,13 +93,13 @@ export class RowModels {
     return joins
   }
 
-  #define({ key, columns, versionColumn }: Table, table: string): RowModel {
+  #define({ key, columns, versionColumn }: Table, table: string, schema?: string): RowModel {
     const attributes: ModelAttributes = Object.fromEntries(
       columns.map((column) => [column.name, attribute(column, key)])
     )
     const rowVersion = versionColumn && { type: DataTypes.BLOB, field: versionColumn, allowNull: false }
     const all = { ...attributes, ...(rowVersion && { rowVersion }) }
-    return this.#sequelize.define(table, all, { tableName: table })
+    return this.#sequelize.define(table, all, { tableName: table, ...(schema === undefined ? {} : { schema }) })
   }
 
   #defineChildren(children: Children): RowModel {
@@ -228,7 +228,7 @@ interface SelectShape {
 
 /** The part of Sequelize's generator that is used here; its types say `unknown`. */
 interface SelectGenerator {
-  selectQuery(table: string, options: object, model: RowModel): string
+  selectQuery(table: TableName, options: object, model: RowModel): string
 }
 
 /** The text of a SELECT, with `$name` for each value. */
@@ -291,10 +291,12 @@ function aliasOf(model: RowModel): string {
   return model.name
 }
 
-function tableOf(model: RowModel): string {
-  const table = model.getTableName()
-  return typeof table === 'string' ? table : table.tableName
+/** Of a model with a schema an object, which the generator takes too. */
+function tableOf(model: RowModel): TableName {
+  return model.getTableName()
 }
+
+type TableName = ReturnType<RowModel['getTableName']>
 
 /** A column to select: of the row, of a referenced row, or the row's version. */
 export type SelectedColumn = Path | 'rowVersion'

@@ -1,5 +1,5 @@
 import type { Children, Entity } from '../entity/entity.js'
-import { firstRowVersion, type Column, type Value } from '../entity/field.js'
+import type { Column, Value } from '../entity/field.js'
 import { isComposite, idText, type Keyed, keyMaker, keyOfValues, type RowKey } from '../entity/key.js'
 import type {
   ChildPlan,
@@ -29,14 +29,16 @@ import type {
   UnitOfWork,
   WriteStore
 } from '../plan/stores.js'
+import { AuditEntries } from './audit-entries.js'
 import { keyIs, refersTo } from './conditions.js'
 import type { Database, SqlDialect, Transactions } from './engines/engine.js'
+import type { OwnTables } from './engines/own-tables.js'
 import { Guards } from './guards.js'
 import { IdempotencyKeys } from './idempotency-keys.js'
 import { scopeConditions } from './navigations.js'
-import { deliverEvent, insertEvent } from './outbox.js'
+import { EventRows } from './outbox.js'
 import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
-import { AUDIT_TABLE, auditValues, ChangeTexts, columnKey, RowWriter } from './row-writer.js'
+import { ChangeTexts, columnKey, RowWriter } from './row-writer.js'
 import { RowModels, Statements } from './statements.js'
 import { assertPrimary, storedKey, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from './transactions.js'
@@ -48,6 +50,7 @@ export interface SqlWriteStore extends WriteStore {
 
 /** What a write store needs besides the database. */
 interface WriteStoreDeps {
+  readonly tables: OwnTables
   readonly transactions: Transactions
   /** A random number from 0 up to 1, for the waits between tries. */
   readonly random: () => number
@@ -104,12 +107,9 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
   }
 }
 
-function unitParts(
-  database: Database,
-  entities: readonly Entity[],
-  { randomBytes, defaults }: WriteStoreDeps
-): UnitParts {
+function unitParts(database: Database, entities: readonly Entity[], deps: WriteStoreDeps): UnitParts {
   const { sequelize, dialect } = database
+  const { tables: ownTables } = deps
   const statements = new Statements(new RowModels(sequelize, entities, 'primary'), dialect)
   const owners = new Map(entities.flatMap((entity) => entity.children.map(({ table }) => [table, entity])))
   const ownerOf = ({ table }: Children): Entity => {
@@ -120,15 +120,17 @@ function unitParts(
   const byName = new Map(entities.map((entity) => [entity.name, entity]))
   return {
     rows: new StoredRows({ statements, dialect }, ownerOf),
-    writer: new RowWriter(new ChangeTexts(sequelize, dialect, defaults), dialect),
-    keys: new IdempotencyKeys(dialect),
+    writer: new RowWriter(new ChangeTexts(sequelize, dialect, deps.defaults), dialect),
+    keys: new IdempotencyKeys(ownTables, dialect),
+    audit: new AuditEntries(ownTables, dialect, deps.randomBytes),
+    outbox: new EventRows(ownTables),
+    tables: ownTables,
     dialect,
     entityNamed: (resource) => {
       const entity = byName.get(resource)
       if (entity === undefined) throw new TypeError(`There is no resource ${resource}`)
       return entity
-    },
-    randomBytes
+    }
   }
 }
 
@@ -137,9 +139,11 @@ interface UnitParts {
   readonly rows: StoredRows
   readonly writer: RowWriter
   readonly keys: IdempotencyKeys
+  readonly audit: AuditEntries
+  readonly outbox: EventRows
+  readonly tables: OwnTables
   readonly dialect: SqlDialect
   readonly entityNamed: (resource: string) => Entity
-  readonly randomBytes: (size: number) => Buffer
 }
 
 /** The statements of one transaction. */
@@ -303,18 +307,17 @@ class SqlUnitOfWork implements UnitOfWork {
     return rows
   }
 
-  async audit(entry: AuditEntry): Promise<void> {
-    const version = firstRowVersion(this.#parts.randomBytes)
-    await this.#parts.writer.insertOne(this.#transaction, AUDIT_TABLE, { values: auditValues(entry), version })
+  audit(entry: AuditEntry): Promise<void> {
+    return this.#parts.audit.insert(this.#transaction, entry)
   }
 
   async emit(event: EmittedEvent): Promise<void> {
     this.#hasEmitted = true
-    await insertEvent(this.#transaction, event)
+    await this.#parts.outbox.insert(this.#transaction, event)
   }
 
   deliverEvent(claimed: ClaimedEvent, at: number): Promise<boolean> {
-    return deliverEvent(this.#transaction, claimed, at)
+    return this.#parts.outbox.deliver(this.#transaction, claimed, at)
   }
 
   /** In a cluster it reads again after the guard of a missing row was written: the row may have been made before that. */

@@ -81,7 +81,7 @@ export class StatementLog {
  * writes emitted, whatever the work is.
  */
 function withoutDispatcher(lines: readonly LoggedStatement[]): LoggedStatement[] {
-  const left = new Set(lines.filter(({ text }) => !/^SELECT .*\bFROM outbox\b/.test(text)))
+  const left = new Set(lines.filter(({ text }) => !/^SELECT .*\bFROM ur_outbox\b/.test(text)))
   const open = new Map<number, LoggedStatement[]>()
   for (const line of left) {
     const { thread, text } = line
@@ -106,7 +106,7 @@ function begins([first]: readonly LoggedStatement[]): boolean {
 }
 
 function settles(transaction: readonly LoggedStatement[]): boolean {
-  return transaction.some(({ text }) => text.startsWith('UPDATE outbox SET'))
+  return transaction.some(({ text }) => text.startsWith('UPDATE ur_outbox SET'))
 }
 
 /** Lines that ran something: not the pool's own connecting, pinging and closing. */

@@ -39,6 +39,7 @@ export class Shop {
       REVIEWS_DATABASE_URL: database.reviewsUrl,
       DATA_PROTECTION_BLOB_STORAGE_URI: `file://${join(dataDir, 'key-ring.json')}`,
       SAMPLE_DATA: 'true',
+      MIGRATE_AT_START: 'true',
       OWNER_BYPASS_ROLE: 'Admin',
       COOKIE_SECURE: 'false',
       LOG_LEVEL: 'trace',

@@ -19,7 +19,12 @@ describe('the data service process', function () {
   afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
   const start = (environment: Record<string, string> = {}): ServiceProcess =>
-    startProcess(STORE, { DATA_DIR: dataDir, DATA_SERVICE_ADDRESS: '127.0.0.1:0', ...environment })
+    startProcess(STORE, {
+      DATA_DIR: dataDir,
+      DATA_SERVICE_ADDRESS: '127.0.0.1:0',
+      MIGRATE_AT_START: 'true',
+      ...environment
+    })
   const told = (service: ServiceProcess): string => JSON.stringify(service.logs())
 
   it('says where it listens, warns of sample accounts, and ends with 0 on SIGTERM', async () => {

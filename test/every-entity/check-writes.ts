@@ -69,7 +69,7 @@ async function checkCreated(
   const row = (await tableRows(tested.sql, entity)).find((one) => String(one['id']) === id)
   findings.same(`row ${id} of ${entity.name}`, row !== undefined, true)
   if (owned !== undefined) findings.same(`owner of the new row ${id}`, String(row?.[owned]), String(owner))
-  findings.same(`audit of the new row ${id}`, await auditEntries(tested.sql, { entity, id, action: 'create' }), 1)
+  findings.same(`audit of the new row ${id}`, await auditEntries(tested, { entity, id, action: 'create' }), 1)
 }
 
 /** Each caller with no owner in the body, its own and another's. */
@@ -237,5 +237,5 @@ async function checkDone(
     findings.same(`${what} answers the version`, outcome.rows[0]?.['rowVersion'], after)
   }
   const action = write.call.name ?? write.call.operation
-  findings.same(`audit of ${what}`, await auditEntries(tested.sql, { entity, id, action }), 1)
+  findings.same(`audit of ${what}`, await auditEntries(tested, { entity, id, action }), 1)
 }

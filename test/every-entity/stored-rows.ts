@@ -1,4 +1,5 @@
 import type { Entity } from '../../data-service/entity/entity.js'
+import type { OwnTables } from '../../data-service/sql/engines/own-tables.js'
 import { keyColumns, partsOfId, quoted } from '../oracle/entity-oracle.js'
 import type { TestDatabase } from '../oracle/test-database.js'
 import type { Rule } from './rule.js'
@@ -34,11 +35,11 @@ export async function columnNames(database: TestDatabase, table: string): Promis
 
 /** How often a write of a row was written down. */
 export async function auditEntries(
-  database: TestDatabase,
+  { sql, tables }: { readonly sql: TestDatabase; readonly tables: OwnTables },
   of: { readonly entity: Entity; readonly id: string; readonly action: string }
 ): Promise<number> {
-  const [row] = await database.run(
-    'SELECT COUNT(*) AS n FROM audit_entries WHERE resource = ? AND row_id = ? AND action = ?',
+  const [row] = await sql.run(
+    `SELECT COUNT(*) AS n FROM ${tables.sql.audit_entries} WHERE resource = ? AND row_id = ? AND action = ?`,
     [of.entity.name, of.id, of.action]
   )
   return Number(row?.['n'])

@@ -1,5 +1,7 @@
 import type { Application } from '../../data-service/application.js'
 import type { Entity } from '../../data-service/entity/entity.js'
+import { DEFAULT_PREFIX, type OwnTables, ownTables, parseOwnNames } from '../../data-service/sql/engines/own-tables.js'
+import { withOwnTables } from '../../data-service/sql/schema/find-own-tables.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { type DatabaseKind, type FreshDatabase, freshDatabase } from '../stack/databases.js'
 import { GrpcCaller } from '../stack/grpc-caller.js'
@@ -64,6 +66,8 @@ interface Running {
 export class TestedApplication {
   readonly kind: DatabaseKind
   readonly entities: readonly Entity[]
+  /** The engine's own tables in a fresh database. */
+  readonly tables: OwnTables
   readonly ruleOf: (entity: Entity) => Rule
   readonly callers: Callers
   /** The names of the entities that have a rule by hand. */
@@ -77,8 +81,9 @@ export class TestedApplication {
     const { application, rules = {}, roles, values = {} } = options
     const bypassRole = options.bypassRole ?? application.settings['OWNER_BYPASS_ROLE'] ?? BYPASS_ROLE
     this.kind = kind
-    this.entities = application.entities
-    this.ruleOf = rulesOf(application.entities, rules)
+    this.tables = ownTablesOf(options)
+    this.entities = withOwnTables(application.entities, this.tables)
+    this.ruleOf = rulesOf(this.entities, rules)
     this.ruledByHand = Object.keys(rules)
     for (const name of Object.keys(values)) this.entityNamed(name)
     this.callers = new Callers({
@@ -164,4 +169,12 @@ export class TestedApplication {
     if (this.#running === undefined) throw new Error('The stack runs within tests and hooks alone')
     return this.#running
   }
+}
+
+/** As ENGINE_TABLE_PREFIX names them in the settings that the processes get. */
+function ownTablesOf({ application, env = {} }: EveryEntityOptions): OwnTables {
+  const setting = 'ENGINE_TABLE_PREFIX'
+  const names = parseOwnNames(env[setting] ?? application.settings[setting] ?? DEFAULT_PREFIX)
+  if (names instanceof Error) throw new Error(`${setting} ${names.message}`)
+  return ownTables(names)
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
 import { migrate } from '../../data-service/sql/schema/migrate.js'
+import { OWN } from '../harness/own-tables.js'
 import { primaryMigrations } from '../harness/primary-migrations.js'
 import { secondMigrations } from '../../examples/store/schema/reviews.js'
 import { createLogger } from '../../shared/logger.js'
@@ -56,7 +57,7 @@ describe('a MariaDB account with the rights of daily work', function () {
       [all.reviewsUrl, secondMigrations]
     ] as const) {
       const database = connect(url)
-      await migrate(database, migrations, createLogger({ name: 'test', level: 'silent' }))
+      await migrate(database, migrations, { own: OWN, log: createLogger({ name: 'test', level: 'silent' }) })
       await database.sequelize.close()
     }
     await insertFixture({ database: all.url, reviews: all.reviewsUrl })
@@ -111,22 +112,23 @@ describe('a MariaDB account with the rights of daily work', function () {
   }
 
   it('is told of the rights that migrations need, and of a server that is read-only', async () => {
+    const migrating = { ...settings(), MIGRATE_AT_START: 'true' }
     await only(RIGHTS)
     const migration = '033-look-up-guards'
-    await admin.run(`DELETE FROM ${name}.schema_migrations WHERE name = ?`, [migration])
-    await admin.run(`DROP TABLE ${name}.look_up_guards`)
-    expect(await rejectionOf(startService(settings())))
+    await admin.run(`DELETE FROM ${name}.ur_schema_migrations WHERE name = ?`, [migration])
+    await admin.run(`DROP TABLE ${name}.ur_look_up_guards`)
+    expect(await rejectionOf(startService(migrating)))
       .to.include(migration)
       .and.match(
         /GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, .* ON `limited_\w+`\.\* TO 'clerk'@'127\.0\.0\.1'/
       )
     await only('ALL PRIVILEGES')
     await admin.run('SET GLOBAL read_only = 1')
-    expect(await rejectionOf(startService(settings())))
+    expect(await rejectionOf(startService(migrating)))
       .to.include(migration)
       .and.match(/read-only/)
     await admin.run('SET GLOBAL read_only = 0')
-    const service = startService(settings())
+    const service = startService(migrating)
     await service.logged((entry) => entry['msg'] === 'listening')
     expect(await service.stop()).to.equal(0)
   })
@@ -200,8 +202,8 @@ describe('a MariaDB account with the rights of daily work', function () {
       // A table in memory is full at its limit: the error is that of a full disk.
       await admin.run('SET GLOBAL max_heap_table_size = 16384')
       await admin.run('SET SESSION max_heap_table_size = 16384')
-      await admin.run(`ALTER TABLE ${name}.audit_entries ENGINE = MEMORY`)
-      const entry = `INSERT INTO ${name}.audit_entries (at, subject, resource, row_id, action, row_version) VALUES (NOW(), '', '', '', '', 'xxxxxxxx')`
+      await admin.run(`ALTER TABLE ${name}.ur_audit_entries ENGINE = MEMORY`)
+      const entry = `INSERT INTO ${name}.ur_audit_entries (at, subject, resource, row_id, action, row_version) VALUES (NOW(), '', '', '', '', 'xxxxxxxx')`
       try {
         for (let full = false; !full;) {
           full = await admin.run(entry).then(
@@ -211,8 +213,8 @@ describe('a MariaDB account with the rights of daily work', function () {
         }
         await rejected(create, 1114)
       } finally {
-        await admin.run(`DELETE FROM ${name}.audit_entries`)
-        await admin.run(`ALTER TABLE ${name}.audit_entries ENGINE = InnoDB`)
+        await admin.run(`DELETE FROM ${name}.ur_audit_entries`)
+        await admin.run(`ALTER TABLE ${name}.ur_audit_entries ENGINE = InnoDB`)
       }
       expect((await create()).status).to.equal(201)
     })
@@ -243,7 +245,12 @@ describe('a SQLite file that may only be read', function () {
   })
 
   it('is told with what to do about it', async () => {
-    const env = { DATA_DIR: dataDir, DATABASE_URL: database.url, REVIEWS_DATABASE_URL: database.reviewsUrl }
+    const env = {
+      DATA_DIR: dataDir,
+      DATABASE_URL: database.url,
+      REVIEWS_DATABASE_URL: database.reviewsUrl,
+      MIGRATE_AT_START: 'true'
+    }
     const first = startService(env)
     await first.logged((entry) => entry['msg'] === 'listening')
     expect(await first.stop()).to.equal(0)

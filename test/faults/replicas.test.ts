@@ -27,7 +27,8 @@ eachDatabase((kind) =>
         REVIEWS_DATABASE_URL: database.reviewsUrl,
         DATA_DIR: dataDir,
         DATA_SERVICE_ADDRESS: address,
-        OWNER_BYPASS_ROLE: 'Admin'
+        OWNER_BYPASS_ROLE: 'Admin',
+        MIGRATE_AT_START: 'true'
       })
       const taken = await listening(service, 'address')
       services.set(taken, service)

@@ -52,6 +52,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     DATABASE_URL: database.url,
     REVIEWS_DATABASE_URL: database.reviewsUrl,
     SAMPLE_DATA: 'true',
+    MIGRATE_AT_START: 'true',
     OWNER_BYPASS_ROLE: 'Admin',
     COOKIE_SECURE: 'false',
     ...chosen

@@ -107,7 +107,7 @@ describeLibrary('hooks before the commit', (store) => {
     expect([await counted(1), await counted(2)]).to.deep.equal(before)
     const entries = await count(
       stored(),
-      "audit_entries WHERE resource = 'depots' AND row_id = '2' AND action = 'update'"
+      "ur_audit_entries WHERE resource = 'depots' AND row_id = '2' AND action = 'update'"
     )
     expect(entries).to.be.at.least(2)
   })
@@ -212,7 +212,7 @@ describeLibrary('hooks before the commit', (store) => {
   it('keep a count right under concurrent writes that wait for each other', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, () => newParcel()))
     const before = [await counted(1), await counted(2)]
-    const entries = await count(stored(), 'outbox')
+    const entries = await count(stored(), 'ur_outbox')
     const answers = await Promise.all(
       made.map(({ id, code, etag }, n) =>
         store.as(LIBRARIAN, `/parcels/${id}`, {
@@ -228,6 +228,6 @@ describeLibrary('hooks before the commit', (store) => {
     expect(answers.every(({ status }) => [200, 412, 503].includes(status))).to.equal(true)
     expect(done).to.be.at.least(1)
     expect([await counted(1), await counted(2)]).to.deep.equal([Number(before[0]) - done, Number(before[1]) + done])
-    expect(await count(stored(), 'outbox')).to.equal(entries + done)
+    expect(await count(stored(), 'ur_outbox')).to.equal(entries + done)
   })
 })

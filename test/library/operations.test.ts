@@ -214,7 +214,7 @@ describeLibrary('an operation of the application', (store) => {
       expect(answer.headers).to.include({ 'cache-control': 'no-store', 'api-supported-versions': '1.0' })
       expect(answer.headers).to.not.have.any.keys('etag', 'location')
       expect(await colours()).to.deep.equal(['#abcdef', '#abcdef', '#ffffff', '#abcdef'])
-      const audit = await store.sql.run("SELECT action FROM audit_entries WHERE request_id = 'paint-1' ORDER BY id")
+      const audit = await store.sql.run("SELECT action FROM ur_audit_entries WHERE request_id = 'paint-1' ORDER BY id")
       expect(audit.map(({ action }) => action)).to.deep.equal(['update', 'update', 'create'])
     })
 

@@ -115,7 +115,7 @@ export class OutboxService {
 
   /** The rows of the outbox by hand-written SQL. */
   rows(where = '1 = 1'): Promise<RawRow[]> {
-    return select({ databaseUrl: this.#store.databaseUrl }, `SELECT * FROM outbox WHERE ${where} ORDER BY id`)
+    return select({ databaseUrl: this.#store.databaseUrl }, `SELECT * FROM ur_outbox WHERE ${where} ORDER BY id`)
   }
 
   select(sql: string): Promise<RawRow[]> {

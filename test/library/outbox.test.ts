@@ -74,7 +74,7 @@ describeOutbox('events after the commit', (service) => {
     const [row] = await service.rows(`row_id = '${id}'`)
     const code = String(row?.['event_id'])
     expect(await service.select(`SELECT id FROM receipts WHERE code = '${code}'`)).to.have.length(1)
-    const entries = await service.select("SELECT subject, action FROM audit_entries WHERE resource = 'receipts'")
+    const entries = await service.select("SELECT subject, action FROM ur_audit_entries WHERE resource = 'receipts'")
     expect(entries).to.deep.equal([{ subject: 'outbox parcel-written', action: 'create' }])
   })
 

@@ -128,7 +128,8 @@ export function partsOfId(id: string, { key }: { readonly key: KeyColumns }): st
  * of a composite key as `id`.
  */
 export async function tableRows(database: TestDatabase, entity: Entity): Promise<OracleRow[]> {
-  const { table, columns, key } = entity
+  const { columns, key } = entity
+  const table = await standingTable(database, entity.table)
   const names = columns.map(({ column }) => quoted(column)).join(', ')
   const rows = await database.run(`SELECT ${names} FROM ${quoted(table)} ORDER BY ${keyColumns(entity)}`)
   const found = rows.map((row): OracleRow => {
@@ -142,4 +143,16 @@ export async function tableRows(database: TestDatabase, entity: Entity): Promise
 
 function propertiesOfKey({ key }: Entity): OracleProperty[] {
   return key.map(({ name, field }) => propertyOf(name, field))
+}
+
+/** Entity files call the engine's audit entries `audit_entries`, whatever prefix they have in a database. */
+async function standingTable(database: TestDatabase, table: string): Promise<string> {
+  if (table !== 'audit_entries') return table
+  const rows =
+    database.kind === 'sqlite'
+      ? await database.run("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%audit_entries'")
+      : await database.run(
+          "SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE '%audit_entries'"
+        )
+  return String(rows[0]?.['name'] ?? table)
 }

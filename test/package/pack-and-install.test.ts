@@ -257,9 +257,9 @@ describe('the package, packed and installed in an empty folder', function () {
       try {
         const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
         const names = tables.map((row) => String((row as { readonly name: unknown }).name))
-        expect(names).to.include.members(['tasks', 'projects', 'accounts'])
+        expect(names).to.include.members(['tasks', 'projects', 'ur_accounts'])
         expect(names.filter((name) => /product|order|customer|review|categor/.test(name))).to.deep.equal([])
-        expect(database.prepare('SELECT count(*) AS n FROM accounts').get()).to.deep.include({ n: 1 })
+        expect(database.prepare('SELECT count(*) AS n FROM ur_accounts').get()).to.deep.include({ n: 1 })
       } finally {
         database.close()
       }

@@ -26,7 +26,12 @@ describe('raw frames at the gRPC port', function () {
   let port: number
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'fuzz-'))
-    const env = { DATA_DIR: dataDir, DATA_SERVICE_ADDRESS: '127.0.0.1:0', SAMPLE_DATA: 'true', LOG_LEVEL: 'info' }
+    const env = {
+      DATA_DIR: dataDir,
+      DATA_SERVICE_ADDRESS: '127.0.0.1:0',
+      SAMPLE_DATA: 'true',
+      MIGRATE_AT_START: 'true'
+    }
     service = startProcess(STORE, env)
     port = Number((await listening(service, 'address')).split(':')[1])
   })

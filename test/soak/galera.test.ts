@@ -180,15 +180,15 @@ describe(`a Galera cluster of three nodes, ${ROUNDS} rounds,`, function () {
       })
       const lines = statements(await log.during(() => together(4, () => ordered())))
       const texts = new Set(lines.filter(({ command }) => command !== 'Execute').map(({ text }) => text))
-      const guards = [...texts].filter((text) => text.includes('look_up_guards'))
+      const guards = [...texts].filter((text) => text.includes('ur_look_up_guards'))
       expect(guards).to.have.length(1)
       expect(guards[0]).to.match(
-        /^INSERT INTO look_up_guards \(slot, turn\) VALUES \(\?, 0\)(, \(\?, 0\))* ON DUPLICATE KEY UPDATE turn = turn \+ 1$/
+        /^INSERT INTO ur_look_up_guards \(slot, turn\) VALUES \(\?, 0\)(, \(\?, 0\))* ON DUPLICATE KEY UPDATE turn = turn \+ 1$/
       )
     } finally {
       await log.close()
     }
-    expect(await count({ databaseUrl: databaseUrl() }, 'look_up_guards')).to.be.above(0)
+    expect(await count({ databaseUrl: databaseUrl() }, 'ur_look_up_guards')).to.be.above(0)
   })
 
   it('serves nothing by a node outside of it, whose health says so', async () => {

@@ -56,7 +56,7 @@ describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
       expect(numberOf(rowIn(won)['rowVersion']), `round ${round}`).to.equal(numberOf(rowIn(last)['rowVersion']) + 1n)
       last = won
     }
-    expect(await count(writers, "audit_entries WHERE action = 'update'")).to.equal(ROUNDS)
+    expect(await count(writers, "ur_audit_entries WHERE action = 'update'")).to.equal(ROUNDS)
   })
 
   it('20 POSTs with one key: one row, one answer or 409 with Retry-After', async function () {
@@ -64,7 +64,7 @@ describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
     for (let round = 1; round <= ROUNDS; round++) {
       const body = { lines: [{ productId: 1, quantity: round }] }
       const orders = await count(writers, 'orders')
-      const entries = await count(writers, "audit_entries WHERE resource = 'orders'")
+      const entries = await count(writers, "ur_audit_entries WHERE resource = 'orders'")
       const post = (n: number): Promise<Answer> => writers.send(n, 'ada POST /orders', { body, key: `round-${round}` })
       const answers = await gathered(writers, EVERY_KEY, () => together(20, post))
       const made = only(answers, 201)
@@ -83,7 +83,7 @@ describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
         `round ${round}`
       ).to.have.length(1)
       expect(await count(writers, 'orders'), `round ${round}`).to.equal(orders + 1)
-      expect(await count(writers, "audit_entries WHERE resource = 'orders'"), `round ${round}`).to.equal(entries + 1)
+      expect(await count(writers, "ur_audit_entries WHERE resource = 'orders'"), `round ${round}`).to.equal(entries + 1)
     }
   })
 
@@ -164,7 +164,7 @@ describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
   it('a counter of 8 clients holds every acknowledged increment', async function () {
     this.timeout(60_000 + COUNTING_MS)
     const body = { ...product('COUNTER'), weightGrams: 0 }
-    const before = await count(writers, "audit_entries WHERE action = 'update'")
+    const before = await count(writers, "ur_audit_entries WHERE action = 'update'")
     const path = `/products/${String(rowIn(await writers.send(0, 'clerk POST /products', { body }))['id'])}`
     const end = performance.now() + COUNTING_MS
     const counted = await together(8, async (n) => {
@@ -179,7 +179,7 @@ describeWriters(`writes at the same time, ${ROUNDS} rounds,`, (writers) => {
     const acknowledged = counted.reduce((sum, one) => sum + one.acknowledged, 0)
     const lost = counted.reduce((sum, one) => sum + one.lost, 0)
     expect(rowIn(await writers.read(0, path))['weightGrams']).to.equal(acknowledged)
-    expect(await count(writers, "audit_entries WHERE action = 'update'")).to.equal(before + acknowledged)
+    expect(await count(writers, "ur_audit_entries WHERE action = 'update'")).to.equal(before + acknowledged)
     expect(lost, 'races lost: without any the clients took turns').to.be.above(0)
     process.stdout.write(`      ${acknowledged} increments, ${lost} races lost\n`)
   })

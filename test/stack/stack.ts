@@ -80,6 +80,7 @@ export async function startStack({
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     SAMPLE_DATA: 'false',
+    MIGRATE_AT_START: 'true',
     COOKIE_SECURE: 'false',
     ...(await mint.settings(dataDir)),
     ...chosen

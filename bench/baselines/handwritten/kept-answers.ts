@@ -3,10 +3,10 @@ import { RejectedRequest } from '../rejected-request.js'
 import type { Claim, WrittenProduct } from '../writes.js'
 
 const TAKE =
-  'INSERT INTO idempotency_keys (key_hash, fingerprint, created_at, expires_at) VALUES (?, ?, ?, ?) ' +
+  'INSERT INTO ur_idempotency_keys (key_hash, fingerprint, created_at, expires_at) VALUES (?, ?, ?, ?) ' +
   'ON DUPLICATE KEY UPDATE key_hash = key_hash'
-const FIND = 'SELECT fingerprint, answer FROM idempotency_keys WHERE key_hash = ?'
-const KEEP = 'UPDATE idempotency_keys SET answer = ? WHERE key_hash = ?'
+const FIND = 'SELECT fingerprint, answer FROM ur_idempotency_keys WHERE key_hash = ?'
+const KEEP = 'UPDATE ur_idempotency_keys SET answer = ? WHERE key_hash = ?'
 
 interface KeyRow extends RowDataPacket {
   readonly fingerprint: Buffer

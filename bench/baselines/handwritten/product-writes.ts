@@ -15,7 +15,8 @@ const LOCK = `SELECT ${PRODUCT_COLUMNS}, row_version FROM products WHERE id = ? 
 const UPDATE =
   `UPDATE products SET ${COLUMNS.map((one) => `${one} = ?`).join(', ')}, row_version = ? ` +
   'WHERE id = ? AND row_version = ?'
-const AUDIT = 'INSERT INTO audit_entries (at, subject, resource, row_id, action, row_version) VALUES (?, ?, ?, ?, ?, ?)'
+const AUDIT =
+  'INSERT INTO ur_audit_entries (at, subject, resource, row_id, action, row_version) VALUES (?, ?, ?, ?, ?, ?)'
 
 /** The statements of the data service, in its order. */
 export function handwrittenWrites(pool: Pool): ProductWrites {

@@ -27,7 +27,7 @@ export function defineWriteModels(sequelize: Sequelize): void {
       createdAt: { type: DataTypes.BIGINT, allowNull: false },
       expiresAt: { type: DataTypes.BIGINT, allowNull: false }
     },
-    { sequelize, tableName: 'idempotency_keys', underscored: true, timestamps: false }
+    { sequelize, tableName: 'ur_idempotency_keys', underscored: true, timestamps: false }
   )
   AuditEntry.init(
     {
@@ -38,6 +38,6 @@ export function defineWriteModels(sequelize: Sequelize): void {
       action: { type: DataTypes.STRING(64), allowNull: false },
       rowVersion: { type: DataTypes.BLOB, allowNull: false }
     },
-    { sequelize, tableName: 'audit_entries', underscored: true, timestamps: false }
+    { sequelize, tableName: 'ur_audit_entries', underscored: true, timestamps: false }
   )
 }

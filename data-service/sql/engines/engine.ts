@@ -2,6 +2,7 @@ import type { Options, Sequelize, Transaction } from 'sequelize'
 import { DomainError } from '../../../shared/errors.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
 import type { LiveSchema } from './live-schema/live-schema.js'
+import type { OwnTables, OwnTablesMigration } from './own-tables.js'
 import type { PresentTable, TableChange } from './tables.js'
 import type { BoundValue, BoundValues, Expression, Statement, StatementText } from './statement.js'
 
@@ -12,6 +13,8 @@ import type { BoundValue, BoundValues, Expression, Statement, StatementText } fr
 export interface Engine {
   /** The beginnings of its URLs, such as `mysql://`. */
   readonly schemes: readonly string[]
+  /** Whether a transaction reaches other databases of the same server (`OwnNames.schema`). */
+  readonly hasSchemas: boolean
   /** How its URLs are written, for messages to the operator. */
   readonly urlForm: string
   /** What is wrong and what to do when a database cannot be opened, by the `code` of the error. */
@@ -43,6 +46,8 @@ export interface DatabaseLocation {
 
 /** An opened database, with everything that depends on the kind of database. `sequelize.close()` closes it. */
 export interface Database {
+  /** The name for people: that of the database on its server, or of the file. */
+  readonly name: string
   readonly sequelize: Sequelize
   readonly dialect: SqlDialect
   readonly schema: SchemaTools
@@ -277,7 +282,12 @@ export interface Probe {
 
 /** What migrations and the checks at start need. Queries go through Sequelize; errors are its own. */
 export interface SchemaTools {
-  ddl(): Promise<Ddl>
+  ddl(own: OwnTables): Promise<Ddl>
+  /**
+   * The tables and views of the database, or of another one of the same server (`OwnNames.schema`), by name. A server
+   * hides those to which the account has no right at all.
+   */
+  present(schema?: string): Promise<ReadonlyMap<string, PresentRelation>>
   /**
    * The tables and views that are there now, whoever made them. The number of statements does not depend on that of the
    * tables. Needs only the right to SELECT; what an account may not see is missing (`LiveSchema`).
@@ -292,16 +302,26 @@ export interface SchemaTools {
   /**
    * Names of the migrations that have run in the database, read without a lock. Empty if it has no record of them.
    */
-  appliedMigrations(): Promise<ReadonlySet<string>>
+  appliedMigrations(own: OwnTables): Promise<ReadonlySet<string>>
+  /** What the operator can do about an error of a migration. undefined if that is not known. */
+  migrationRemedy(error: unknown, own: OwnTables): Promise<string | undefined>
+  /**
+   * As `migrationRemedy`, before the first statement: where the server says that the account has not all rights that these
+   * statements take. undefined if it has them, or if that cannot be known.
+   */
+  missingRights(statements: readonly string[], own: OwnTables): Promise<string | undefined>
   /** The SQL that an UPDATE sets a column to its default with. undefined for a column without a default. */
   defaultText(table: string, column: string): Promise<string | undefined>
-  /** What the operator can do about an error of a migration. undefined if that is not known. */
-  migrationRemedy(error: unknown): Promise<string | undefined>
   /**
    * Throws a StartError that names the missing rights: those `needed` for the tables of entities, and all to the tables of
-   * the engine. Other tables are nobody's business. Writes nothing.
+   * the engine, of whose record of migrations SELECT is enough. Other tables are nobody's business. Writes nothing.
    */
-  checkRights(needed: readonly TableRights[]): Promise<void>
+  checkRights(needed: readonly TableRights[], own: OwnTables): Promise<void>
+  /**
+   * The GRANT statements for an account that migrates, and for one that serves with these rights. undefined for a kind of
+   * database without accounts. Throws a StartError for an account that cannot be read.
+   */
+  grants(account: string, needed: readonly TableRights[], own: OwnTables): Promise<Grants | undefined>
   /**
    * Runs `work` in a transaction while no other process runs work under the same `name` against the same database;
    * others wait until it has committed. The lock of a process that dies is released. With `checkedAtEnd` an engine that
@@ -315,6 +335,11 @@ export interface SchemaTools {
 }
 
 export type TableRight = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE'
+
+export interface Grants {
+  readonly migrating: readonly string[]
+  readonly serving: readonly string[]
+}
 
 /** What the service does with the rows of a table. */
 export interface TableRights {
@@ -337,6 +362,12 @@ export interface BulkLoading {
   reserveIds(table: string, count: number, transaction: Transaction): Promise<number>
 }
 
+/** A table or a view that stands in a database. */
+export interface PresentRelation {
+  readonly kind: 'table' | 'view'
+  readonly columns: ReadonlySet<string>
+}
+
 /** The texts of DDL statements. */
 export interface Ddl {
   /** The name of the kind of database, an `EngineName` of engines.ts. */
@@ -350,24 +381,19 @@ export interface Ddl {
   presence(table: string): string
   /** Whether a change takes `foreignKeys: 'checkedAtEnd'` of `withLock`. */
   defersForeignKeys(change: TableChange): boolean
-  /** The statements of each migration of the service's own tables. They are never changed after their release. */
+  /**
+   * The statements of each migration of the service's own tables, with the names that these have in the database. They
+   * are never changed after their release.
+   */
   readonly ownTables: Readonly<Record<OwnTablesMigration, readonly string[]>>
   /** Whether a DDL statement failed because the column that it adds exists. */
   isColumnThere(error: unknown): boolean
-  /** Makes the table `schema_migrations`. */
+  /** Makes the record of the migrations that have run. */
   readonly createMigrationRecord: string
   /** An INSERT of `$name` into it, which changes nothing if the name exists. */
   readonly recordMigration: string
+  /** A DELETE of `$name` from it. */
+  readonly forgetMigration: string
+  /** A SELECT of each `name` in it. */
+  readonly recorded: string
 }
-
-/** Migrations of tables that belong to no entity; `engine-tables.ts` describes them. */
-export type OwnTablesMigration =
-  | '005-idempotency-keys'
-  | '007-accounts'
-  | '008-sessions'
-  | '033-look-up-guards'
-  | '034-family-refs'
-  | '050-account-claims'
-  | '051-account-sessions'
-  | '053-account-links'
-  | '054-outbox'

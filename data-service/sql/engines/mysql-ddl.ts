@@ -76,9 +76,10 @@ export function mysqlStatements(
 
 type Part = 'columns' | 'indexes' | 'foreignKeys'
 
-/** A SELECT of the `kind` and `name` of all that a table has. */
-export function mysqlPresence(table: string): string {
-  const of = `WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ${quotedText(table)}`
+/** A SELECT of the `kind` and `name` of all that a table has. `schema` is its database, where it is another. */
+export function mysqlPresence(table: string, schema: string | undefined): string {
+  const database = schema === undefined ? 'DATABASE()' : quotedText(schema)
+  const of = `WHERE TABLE_SCHEMA = ${database} AND TABLE_NAME = ${quotedText(table)}`
   return (
     `SELECT 'column' AS kind, COLUMN_NAME AS name, NULL AS text FROM information_schema.COLUMNS ${of} UNION ALL ` +
     `SELECT DISTINCT 'index', INDEX_NAME, NULL FROM information_schema.STATISTICS ${of} UNION ALL ` +

@@ -1,12 +1,19 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
-import { ENGINE_TABLES } from '../../entity/validate-fields.js'
-import type { Ddl, OwnTablesMigration, SchemaTools, TableRight, TableRights } from './engine.js'
+import type { Ddl, Grants, PresentRelation, SchemaTools, TableRight, TableRights } from './engine.js'
 import type { LiveSchema } from './live-schema/live-schema.js'
 import { mysqlCatalogue } from './live-schema/mysql-catalogue.js'
 import { collationOf, type MysqlServer, serverOf } from './mysql-connection.js'
 import { mysqlPresence, mysqlStatements, quotedText, TABLE_OPTIONS } from './mysql-ddl.js'
 import { errnoOf } from './mysql-sessions.js'
+import {
+  namesOfOwn,
+  type OwnTables,
+  type OwnTablesMigration,
+  ownStatements,
+  quotedTable,
+  RECORD
+} from './own-tables.js'
 
 /** ER_DBACCESS_DENIED_ERROR */
 const DATABASE_DENIED = 1044
@@ -36,8 +43,34 @@ const INDEX_KEYS = `
 
 /** One column of each table. A server hides tables to which an account has no right at all. */
 const TABLES =
-  'SELECT TABLE_NAME AS name, MIN(COLUMN_NAME) AS `column` FROM information_schema.COLUMNS ' +
-  'WHERE TABLE_SCHEMA = DATABASE() GROUP BY TABLE_NAME ORDER BY TABLE_NAME'
+  'SELECT TABLE_SCHEMA AS `schema`, TABLE_NAME AS name, MIN(COLUMN_NAME) AS `column` FROM information_schema.COLUMNS ' +
+  'WHERE TABLE_SCHEMA IN (DATABASE(), $schema) GROUP BY TABLE_SCHEMA, TABLE_NAME ORDER BY TABLE_SCHEMA, TABLE_NAME'
+
+/** The rights of this account: to the server, to the databases, and whether there are others that are not listed. */
+const RIGHTS = `
+  SELECT 'server' AS place, PRIVILEGE_TYPE AS name FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = ACCOUNT
+  UNION ALL
+  SELECT 'rows', PRIVILEGE_TYPE FROM information_schema.SCHEMA_PRIVILEGES
+  WHERE GRANTEE = ACCOUNT AND DATABASE() LIKE TABLE_SCHEMA
+  UNION ALL
+  SELECT 'schema', PRIVILEGE_TYPE FROM information_schema.SCHEMA_PRIVILEGES
+  WHERE GRANTEE = ACCOUNT AND $schema LIKE TABLE_SCHEMA
+  UNION ALL
+  SELECT 'unknown', PRIVILEGE_TYPE FROM information_schema.TABLE_PRIVILEGES
+  WHERE GRANTEE = ACCOUNT AND TABLE_SCHEMA IN (DATABASE(), $schema)
+  UNION ALL
+  SELECT 'unknown', CURRENT_ROLE() FROM DUAL WHERE COALESCE(CURRENT_ROLE(), 'NONE') <> 'NONE'`.replaceAll(
+  'ACCOUNT',
+  // 'user'@'host', where a user may hold an @ too.
+  "CONCAT('''', LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)) " +
+    "- 1), '''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''')"
+)
+
+const PRESENT = `
+  SELECT t.TABLE_NAME AS name, t.TABLE_TYPE LIKE '%VIEW' AS isView, c.COLUMN_NAME AS \`column\`
+  FROM information_schema.TABLES t LEFT JOIN information_schema.COLUMNS c
+    ON c.TABLE_SCHEMA = t.TABLE_SCHEMA AND c.TABLE_NAME = t.TABLE_NAME
+  WHERE t.TABLE_SCHEMA = COALESCE($schema, DATABASE()) ORDER BY t.TABLE_NAME, c.ORDINAL_POSITION`
 
 export class MysqlSchema implements SchemaTools {
   readonly #sequelize: Sequelize
@@ -46,8 +79,22 @@ export class MysqlSchema implements SchemaTools {
     this.#sequelize = sequelize
   }
 
-  async ddl(): Promise<Ddl> {
-    return mysqlDdl(await this.#server())
+  async ddl(own: OwnTables): Promise<Ddl> {
+    return mysqlDdl(await this.#server(), own)
+  }
+
+  async present(schema?: string): Promise<ReadonlyMap<string, PresentRelation>> {
+    const rows = await this.#sequelize.query<{ name: string; isView: unknown; column: string | null }>(PRESENT, {
+      bind: { schema: schema ?? null },
+      type: QueryTypes.SELECT
+    })
+    const found = new Map<string, { readonly kind: 'table' | 'view'; readonly columns: Set<string> }>()
+    for (const { name, isView, column } of rows) {
+      const relation = found.get(name) ?? { kind: Number(isView) === 1 ? 'view' : 'table', columns: new Set() }
+      if (column !== null) relation.columns.add(column)
+      found.set(name, relation)
+    }
+    return found
   }
 
   async describe(): Promise<LiveSchema> {
@@ -62,15 +109,16 @@ export class MysqlSchema implements SchemaTools {
   }
 
   /** Needs only the right to SELECT. */
-  async appliedMigrations(): Promise<ReadonlySet<string>> {
+  async appliedMigrations(own: OwnTables): Promise<ReadonlySet<string>> {
+    const record = own.sql.schema_migrations
     try {
-      const rows = await this.#select<{ name: string }>('SELECT `name` FROM `schema_migrations`')
+      const rows = await this.#select<{ name: string }>(`SELECT \`name\` FROM ${record}`)
       return new Set(rows.map(({ name }) => name))
     } catch (error) {
       const errno = errnoOf(error)
       if (errno === NO_SUCH_TABLE) return new Set()
       // The server does not tell an account without any right whether the table exists.
-      throw errno === COMMAND_DENIED ? await this.#missingRights('SELECT on schema_migrations') : error
+      throw errno === COMMAND_DENIED ? await this.#missingRights(`SELECT on ${record}`, own) : error
     }
   }
 
@@ -78,29 +126,72 @@ export class MysqlSchema implements SchemaTools {
     return Promise.resolve('DEFAULT')
   }
 
-  async migrationRemedy(error: unknown): Promise<string | undefined> {
+  async migrationRemedy(error: unknown, own: OwnTables): Promise<string | undefined> {
     const errno = errnoOf(error)
     if (READ_ONLY.includes(errno)) {
       return 'the server is read-only. Start once with a server that takes writes, or end read_only.'
     }
-    if (errno !== COMMAND_DENIED && errno !== DATABASE_DENIED) return undefined
-    const grant = await this.#grantStatement(RIGHTS_TO_MIGRATE)
-    return `the account has not all rights that it takes. Grant them, for the time of this start at least: ${grant};`
+    return errno === COMMAND_DENIED || errno === DATABASE_DENIED ? await this.#rightsRemedy(own) : undefined
+  }
+
+  /** Rights to single tables and those of roles are not looked at: an account with any of them may have what it takes. */
+  async missingRights(statements: readonly string[], own: OwnTables): Promise<string | undefined> {
+    const rights = await this.#sequelize.query<{ place: string; name: string }>(RIGHTS, {
+      bind: { schema: own.schema ?? null },
+      type: QueryTypes.SELECT
+    })
+    if (rights.some(({ place }) => place === 'unknown')) return undefined
+    const needed = new Set(statements.flatMap(rightsOf))
+    const places = ['rows', ...(own.schema === undefined ? [] : ['schema'])]
+    const lacks = places.some((place) =>
+      [...needed].some((right) => !rights.some((one) => one.name === right && [place, 'server'].includes(one.place)))
+    )
+    return lacks ? await this.#rightsRemedy(own) : undefined
+  }
+
+  async grants(account: string, needed: readonly TableRights[], own: OwnTables): Promise<Grants> {
+    const to = accountText(account)
+    const [row] = await this.#select<{ name: string }>('SELECT DATABASE() AS name')
+    const here = row?.name ?? ''
+    const names = namesOfOwn(own)
+    return {
+      migrating: [here, ...(own.schema === undefined ? [] : [own.schema])].map(
+        (database) => `GRANT ${RIGHTS_TO_MIGRATE} ON \`${database}\`.* TO ${to};`
+      ),
+      serving: needed.map(({ table, rights }) => {
+        const database = names.has(table) ? (own.schema ?? here) : here
+        return `GRANT ${rights.join(', ')} ON \`${database}\`.\`${table}\` TO ${to};`
+      })
+    }
+  }
+
+  async #rightsRemedy(own: OwnTables): Promise<string> {
+    const grants = await this.#grantStatements(RIGHTS_TO_MIGRATE, own)
+    return `the account has not all rights that it takes. Grant them, for as long as they run: ${grants}`
   }
 
   /** Only prepares statements: a server checks rights at that moment, also while it is read-only. */
-  async checkRights(needed: readonly TableRights[]): Promise<void> {
+  async checkRights(needed: readonly TableRights[], own: OwnTables): Promise<void> {
     const missing = new Map<string, string[]>()
     await this.#sequelize.transaction(async (transaction) => {
-      const tables = await this.#select<{ name: string; column: string }>(TABLES, transaction)
-      const own = tables.filter(({ name }) => ENGINE_TABLES.includes(name))
-      const asked = [
-        ...own.map(({ name, column }): TableRights => ({ table: name, rights: ALL_RIGHTS, column })),
-        ...needed.filter(({ table }) => !ENGINE_TABLES.includes(table))
-      ]
-      for (const { table: name, rights, column } of asked) {
+      const tables = await this.#sequelize.query<{ schema: string; name: string; column: string }>(TABLES, {
+        bind: { schema: own.schema ?? null },
+        transaction,
+        type: QueryTypes.SELECT
+      })
+      const [here] = await this.#select<{ name: string }>('SELECT DATABASE() AS name', transaction)
+      const names = namesOfOwn(own)
+      const ours = tables.flatMap(({ schema, name, column }) => {
+        if (schema !== (own.schema ?? here?.name) || !names.has(name)) return []
+        const rights = name === `${own.prefix}${RECORD}` ? (['SELECT'] as const) : ALL_RIGHTS
+        return [{ table: name, schema, column, rights }]
+      })
+      const others = needed
+        .filter(({ table }) => !names.has(table))
+        .map((one) => ({ ...one, schema: here?.name ?? '' }))
+      for (const { table: name, schema, rights, column } of [...ours, ...others]) {
         for (const right of rights) {
-          const statement = rightsStatements(name, column)[right]
+          const statement = rightsStatements(`\`${schema}\`.\`${name}\``, column)[right]
           try {
             await this.#sequelize.query(`PREPARE check_rights FROM ${quotedText(statement)}`, {
               transaction,
@@ -120,7 +211,8 @@ export class MysqlSchema implements SchemaTools {
     })
     if (missing.size === 0) return
     throw await this.#missingRights(
-      [...missing].map(([right, tables]) => `${right} on ${tables.join(', ')}`).join('; ')
+      [...missing].map(([right, tables]) => `${right} on ${tables.join(', ')}`).join('; '),
+      own
     )
   }
 
@@ -153,18 +245,20 @@ export class MysqlSchema implements SchemaTools {
     return serverOf(row?.version ?? '')
   }
 
-  async #missingRights(what: string): Promise<StartError> {
-    const grant = await this.#grantStatement(RIGHTS_TO_RUN)
-    return new StartError(`the account has not all rights that it takes (${what}). Grant them: ${grant};`)
+  async #missingRights(what: string, own: OwnTables): Promise<StartError> {
+    const grants = await this.#grantStatements(RIGHTS_TO_RUN, own)
+    return new StartError(`the account has not all rights that it takes (${what}). Grant them: ${grants}`)
   }
 
-  /** `GRANT … ON db.* TO 'user'@'host'` for the account under which the server runs this session. */
-  async #grantStatement(rights: string): Promise<string> {
+  /** `GRANT … ON db.* TO 'user'@'host';` for the account under which the server runs this session. */
+  async #grantStatements(rights: string, { schema }: OwnTables): Promise<string> {
     const [row] = await this.#select<{ account: string; name: string }>(
       'SELECT CURRENT_USER() AS account, DATABASE() AS name'
     )
     const [user = '', host = ''] = (row?.account ?? '').split(/@(?=[^@]*$)/)
-    return `GRANT ${rights} ON \`${row?.name ?? ''}\`.* TO '${user}'@'${host}'`
+    return [row?.name ?? '', ...(schema === undefined ? [] : [schema])]
+      .map((name) => `GRANT ${rights} ON \`${name}\`.* TO '${user}'@'${host}';`)
+      .join(' ')
   }
 
   #select<Row extends object>(statement: string, transaction?: Transaction): Promise<Row[]> {
@@ -175,31 +269,59 @@ export class MysqlSchema implements SchemaTools {
   }
 }
 
+/** `app`, `app@10.0.0.%` or `'app'@'%'` as a statement names it. */
+function accountText(account: string): string {
+  const [, user = '', host = '%'] = /^'?([^'@\\\s]{1,80})'?(?:@'?([^'@\\\s]{1,255})'?)?$/.exec(account) ?? []
+  if (user !== '') return `'${user}'@'${host}'`
+  throw new StartError(`${account} is no account such as app, app@10.0.0.% or 'app'@'%'.`)
+}
+
+/** The rights that a statement of a migration takes, as MySQL's manual says of each. */
+function rightsOf(statement: string): string[] {
+  const references = /\bREFERENCES\b/i.test(statement) ? ['REFERENCES'] : []
+  if (/^\s*CREATE\s+TABLE\b/i.test(statement)) return ['CREATE', ...references]
+  if (/^\s*DROP\s+TABLE\b/i.test(statement)) return ['DROP']
+  if (/^\s*ALTER\s+TABLE\b/i.test(statement)) {
+    return ['ALTER', 'CREATE', 'INSERT', ...(/\bRENAME TO\b/i.test(statement) ? ['DROP'] : []), ...references]
+  }
+  return []
+}
+
 const ALL_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const
 
 function rightsStatements(table: string, column: string): Readonly<Record<TableRight, string>> {
   return {
-    SELECT: `SELECT 1 FROM \`${table}\``,
-    INSERT: `INSERT INTO \`${table}\` () VALUES ()`,
-    UPDATE: `UPDATE \`${table}\` SET \`${column}\` = NULL`,
-    DELETE: `DELETE FROM \`${table}\``
+    SELECT: `SELECT 1 FROM ${table}`,
+    INSERT: `INSERT INTO ${table} () VALUES ()`,
+    UPDATE: `UPDATE ${table} SET \`${column}\` = NULL`,
+    DELETE: `DELETE FROM ${table}`
   }
 }
 
-function mysqlDdl(server: MysqlServer): Ddl {
+function mysqlDdl(server: MysqlServer, own: OwnTables): Ddl {
   const collation = collationOf(server)
+  const record = quotedTable(own, 'schema_migrations')
+  // The table of audit entries is the one of the engine's own that steps of the builders make and change.
+  const audit = `${own.prefix}audit_entries`
+  const inSchema = (statement: string): string =>
+    statement.replaceAll(`\`${audit}\``, quotedTable(own, 'audit_entries'))
   return {
     engine: 'mysql',
-    statements: (change, present) => mysqlStatements(change, collation, present),
-    presence: mysqlPresence,
+    statements: (change, present) => {
+      const statements = mysqlStatements(change, collation, present)
+      return change.step.table === audit ? statements.map(inSchema) : statements
+    },
+    presence: (table) => mysqlPresence(table, table === audit ? own.schema : undefined),
     defersForeignKeys: () => false,
-    ownTables: ownTables(collation),
+    ownTables: ownStatements(ownTables(collation), own),
     isColumnThere: (error) => errnoOf(error) === DUPLICATE_COLUMN,
     createMigrationRecord:
-      'CREATE TABLE IF NOT EXISTS `schema_migrations` ' +
+      `CREATE TABLE IF NOT EXISTS ${record} ` +
       '(`name` VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY)',
     // Two nodes of a cluster do not share named locks, so the second one may find the row.
-    recordMigration: 'INSERT IGNORE INTO `schema_migrations` (`name`) VALUES ($name)'
+    recordMigration: `INSERT IGNORE INTO ${record} (\`name\`) VALUES ($name)`,
+    forgetMigration: `DELETE FROM ${record} WHERE \`name\` = $name`,
+    recorded: `SELECT \`name\` FROM ${record} ORDER BY \`name\``
   }
 }
 

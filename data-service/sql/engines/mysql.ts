@@ -37,6 +37,7 @@ const NO_SERVER: OpeningAdvice = {
 /** MySQL, MariaDB and Galera clusters. */
 export const mysqlEngine: Engine = {
   schemes: ['mysql://', 'mariadb://'],
+  hasSchemas: true,
   urlForm: 'mysql://<user>:<password>@<host>:<port>/<database> or mariadb:// with the same parts',
   openingAdvice: {
     ER_ACCESS_DENIED_ERROR: ACCESS_DENIED,
@@ -138,6 +139,7 @@ class MysqlLocation implements DatabaseLocation {
 }
 
 class MysqlDatabase implements Database {
+  readonly name: string
   readonly sequelize: Sequelize
   readonly dialect = mysqlDialect
   readonly schema: MysqlSchema
@@ -147,6 +149,7 @@ class MysqlDatabase implements Database {
 
   constructor(settings: MysqlSettings, poolSize: number) {
     this.#settings = settings
+    this.name = settings.database
     this.sequelize = sequelizeOf(settings, poolSize)
     this.schema = new MysqlSchema(this.sequelize)
     this.bulk = mysqlBulk(this.sequelize)

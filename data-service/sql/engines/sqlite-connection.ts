@@ -138,7 +138,7 @@ interface Mode {
 const MAX_PREPARED_TEXT = 1_000_000
 
 /**
- * One connection to the embedded database, in WAL mode, with foreign keys on. It defines the SQL functions that compare
+ * One connection to the embedded database, with foreign keys on. It defines the SQL functions that compare
  * text: `sort_key(text)`, `set_has(words, word)`, and `text_contains`, `text_starts_with` and `text_ends_with` of (text, match key of the
  * operand), which return 1 or 0; and `next_row_version(bytes)`. Its methods are synchronous and throw SqliteError. If another connection holds the lock,
  * that is SQLITE_BUSY at once: callers wait with `retryWhileBusy`.
@@ -168,17 +168,30 @@ export class SqliteConnection {
     return new SqliteConnection(file, true)
   }
 
-  /** Opens a file for reading and writing. A file that does not exist is made. */
+  /** Opens a file for reading and writing, in WAL mode. A file that does not exist is made. */
   static async open(file: string): Promise<SqliteConnection> {
-    const connection = new SqliteConnection(file, false)
+    const connection = SqliteConnection.openAsItIs(file)
     try {
-      await retryWhileBusy(() => connection.execute('PRAGMA journal_mode = WAL'))
-      connection.execute('PRAGMA synchronous = NORMAL')
+      await connection.useWal()
       return connection
     } catch (error) {
       connection.close()
       throw error
     }
+  }
+
+  /**
+   * As `open`, in the mode that the file has: WAL mode is written into the file, which may be somebody's who has not yet
+   * said that anything may be written there.
+   */
+  static openAsItIs(file: string): SqliteConnection {
+    return new SqliteConnection(file, false)
+  }
+
+  /** Switches the file to WAL mode, in which it stays. Outside of transactions alone. */
+  async useWal(): Promise<void> {
+    await retryWhileBusy(() => this.execute('PRAGMA journal_mode = WAL'))
+    this.execute('PRAGMA synchronous = NORMAL')
   }
 
   /** Whether a transaction is open. */

@@ -1,15 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
-import type { Ddl, OwnTablesMigration, SchemaTools } from './engine.js'
+import type { Ddl, PresentRelation, SchemaTools, TableRights } from './engine.js'
 import type { LiveSchema } from './live-schema/live-schema.js'
 import { sqliteCatalogue } from './live-schema/sqlite-catalogue.js'
+import { type OwnTables, type OwnTablesMigration, ownStatements, quotedTable, RECORD } from './own-tables.js'
 import { isRebuilt, sqlitePresence, sqliteStatements } from './sqlite-ddl.js'
 
-const HAS_RECORD = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
+const HAS_RECORD = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $name"
 
-/** On a read-only file a transaction can begin, and the first statement that could write fails. */
-const WRITES_NOTHING = "DELETE FROM `schema_migrations` WHERE `name` = ''"
+const PRESENT = `
+  SELECT t.name AS name, t.type AS kind, c.name AS "column" FROM sqlite_master t LEFT JOIN pragma_table_info(t.name) c
+  WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY t.name, c.cid`
 
 const LOCK_TIMEOUT_MS = 600_000
 const POLL_MS = 50
@@ -21,8 +23,21 @@ export class SqliteSchema implements SchemaTools {
     this.#sequelize = sequelize
   }
 
-  ddl(): Promise<Ddl> {
-    return Promise.resolve(sqliteDdl)
+  ddl(own: OwnTables): Promise<Ddl> {
+    return Promise.resolve(sqliteDdl(own))
+  }
+
+  async present(): Promise<ReadonlyMap<string, PresentRelation>> {
+    const rows = await this.#sequelize.query<{ name: string; kind: string; column: string | null }>(PRESENT, {
+      type: QueryTypes.SELECT
+    })
+    const found = new Map<string, { readonly kind: 'table' | 'view'; readonly columns: Set<string> }>()
+    for (const { name, kind, column } of rows) {
+      const relation = found.get(name) ?? { kind: kind === 'view' ? 'view' : 'table', columns: new Set() }
+      if (column !== null) relation.columns.add(column)
+      found.set(name, relation)
+    }
+    return found
   }
 
   describe(): Promise<LiveSchema> {
@@ -33,11 +48,13 @@ export class SqliteSchema implements SchemaTools {
     return Promise.resolve(new Map())
   }
 
-  async appliedMigrations(): Promise<ReadonlySet<string>> {
-    const select = { type: QueryTypes.SELECT } as const
-    const record = await this.#sequelize.query(HAS_RECORD, select)
+  async appliedMigrations({ prefix, sql }: OwnTables): Promise<ReadonlySet<string>> {
+    const bind = { name: `${prefix}${RECORD}` }
+    const record = await this.#sequelize.query(HAS_RECORD, { bind, type: QueryTypes.SELECT })
     if (record.length === 0) return new Set()
-    const rows = await this.#sequelize.query<{ name: string }>('SELECT `name` FROM `schema_migrations`', select)
+    const rows = await this.#sequelize.query<{ name: string }>(`SELECT \`name\` FROM ${sql.schema_migrations}`, {
+      type: QueryTypes.SELECT
+    })
     return new Set(rows.map(({ name }) => name))
   }
 
@@ -55,8 +72,22 @@ export class SqliteSchema implements SchemaTools {
     return Promise.resolve(undefined)
   }
 
-  async checkRights(): Promise<void> {
-    await this.#sequelize.query(WRITES_NOTHING)
+  grants(): Promise<undefined> {
+    return Promise.resolve(undefined)
+  }
+
+  missingRights(): Promise<undefined> {
+    return Promise.resolve(undefined)
+  }
+
+  /**
+   * On a read-only file a transaction can begin, and the first statement that could write fails. The transaction switches
+   * the file to WAL mode, in which nobody waits for those who read.
+   */
+  async checkRights(_needed: readonly TableRights[], { sql }: OwnTables): Promise<void> {
+    await this.#sequelize.transaction({ type: Transaction.TYPES.IMMEDIATE }, async (transaction) => {
+      await this.#sequelize.query(`DELETE FROM ${sql.schema_migrations} WHERE \`name\` = ''`, { transaction })
+    })
   }
 
   /** Takes the file's only write lock, for every name. */
@@ -114,18 +145,23 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && (/SQLITE_BUSY|database is locked/.test(error.message) || isBusy(error.cause))
 }
 
-const sqliteDdl: Ddl = {
-  engine: 'sqlite',
-  statements: sqliteStatements,
-  presence: sqlitePresence,
-  defersForeignKeys: isRebuilt,
-  ownTables: ownTables(),
-  isColumnThere: (error) => {
-    const parent = error instanceof Error && 'parent' in error ? error.parent : error
-    return parent instanceof Error && parent.message.includes('duplicate column name')
-  },
-  createMigrationRecord: 'CREATE TABLE IF NOT EXISTS `schema_migrations` (`name` TEXT NOT NULL PRIMARY KEY)',
-  recordMigration: 'INSERT OR IGNORE INTO `schema_migrations` (`name`) VALUES ($name)'
+function sqliteDdl(own: OwnTables): Ddl {
+  const record = quotedTable(own, RECORD)
+  return {
+    engine: 'sqlite',
+    statements: sqliteStatements,
+    presence: sqlitePresence,
+    defersForeignKeys: isRebuilt,
+    ownTables: ownStatements(ownTables(), own),
+    isColumnThere: (error) => {
+      const parent = error instanceof Error && 'parent' in error ? error.parent : error
+      return parent instanceof Error && parent.message.includes('duplicate column name')
+    },
+    createMigrationRecord: `CREATE TABLE IF NOT EXISTS ${record} (\`name\` TEXT NOT NULL PRIMARY KEY)`,
+    recordMigration: `INSERT OR IGNORE INTO ${record} (\`name\`) VALUES ($name)`,
+    forgetMigration: `DELETE FROM ${record} WHERE \`name\` = $name`,
+    recorded: `SELECT \`name\` FROM ${record} ORDER BY \`name\``
+  }
 }
 
 function ownTables(): Record<OwnTablesMigration, readonly string[]> {

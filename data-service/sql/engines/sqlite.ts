@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { QueryTypes, Sequelize, Transaction } from 'sequelize'
 import { makeFolder } from '../../../shared/files.js'
 import {
@@ -29,6 +29,7 @@ const FORBIDDEN: OpeningAdvice = {
 /** SQLite, embedded in this process. */
 export const sqliteEngine: Engine = {
   schemes: ['sqlite:'],
+  hasSchemas: false,
   urlForm: 'sqlite:<file>',
   openingAdvice: {
     SQLITE_CANTOPEN: {
@@ -77,6 +78,7 @@ class SqliteLocation implements DatabaseLocation {
 }
 
 class SqliteDatabase implements Database {
+  readonly name: string
   readonly sequelize: Sequelize
   readonly dialect = sqliteDialect
   readonly schema: SqliteSchema
@@ -86,6 +88,7 @@ class SqliteDatabase implements Database {
 
   constructor(file: string) {
     this.#file = file
+    this.name = basename(file)
     this.sequelize = new Sequelize({
       ...SEQUELIZE_OPTIONS,
       dialect: 'sqlite',

@@ -35,7 +35,7 @@ interface Opening {
 /**
  * A `Database` like that of the `sqlite3` package. Statements run in the given order after the database was opened. A wait
  * for the lock of another process happens between statements, never inside one. A write transaction (BEGIN IMMEDIATE)
- * waits for its turn in the queue of this process.
+ * waits for its turn in the queue of this process, and the first one switches the file to WAL mode.
  */
 class Sqlite3Database {
   readonly filename: string
@@ -43,11 +43,12 @@ class Sqlite3Database {
   readonly #connection: Promise<SqliteConnection>
   #tail: Promise<unknown>
   #leaveQueue: (() => void) | undefined
+  #isWal = false
 
   constructor({ file, writes, opened }: Opening) {
     this.filename = file
     this.#writes = writes
-    this.#connection = SqliteConnection.open(file)
+    this.#connection = Promise.resolve().then(() => SqliteConnection.openAsItIs(file))
     this.#tail = this.#connection.then(
       () => opened(null),
       (error: unknown) => opened(error)
@@ -102,8 +103,13 @@ class Sqlite3Database {
 
   async #inTurn<Result>(sql: string, work: (connection: SqliteConnection) => Result): Promise<Result> {
     const connection = await this.#connection
-    if (/^\s*BEGIN\s+(IMMEDIATE|EXCLUSIVE)/i.test(sql)) this.#leaveQueue = await this.#writes.enter()
+    const begins = /^\s*BEGIN\s+(IMMEDIATE|EXCLUSIVE)/i.test(sql)
+    if (begins) this.#leaveQueue = await this.#writes.enter()
     try {
+      if (begins && !this.#isWal) {
+        await connection.useWal()
+        this.#isWal = true
+      }
       return await retryWhileBusy(() => work(connection))
     } finally {
       if (!connection.inTransaction) this.#leaveQueue?.()

@@ -76,7 +76,13 @@ export interface ForeignKey {
 
 /** One change of one table. An index of a step that is not unique ends with the table's primary key, which it leaves out. */
 export type TableStep =
-  | { readonly kind: 'createTable'; readonly table: string; readonly definition: Table }
+  | {
+      readonly kind: 'createTable'
+      readonly table: string
+      readonly definition: Table
+      /** The name by which later steps may call the table too, unless there is a table of that name. */
+      readonly alias?: string
+    }
   | { readonly kind: 'renameTable'; readonly table: string; readonly to: string }
   | { readonly kind: 'dropTable'; readonly table: string }
   | ({ readonly kind: 'addColumns'; readonly table: string } & Omit<Table, 'name'>)

@@ -9,7 +9,7 @@ import {
   type TableIndex
 } from '../engines/tables.js'
 import { LONGEST_VARCHAR } from './entity-tables.js'
-import type { MigrationDatabase, Step } from './migrate.js'
+import type { MigrationDatabase, Step } from './migration.js'
 
 /**
  * The words of migrations: plain names of tables and columns, and types that never change their meaning. They know
@@ -18,7 +18,7 @@ import type { MigrationDatabase, Step } from './migrate.js'
 export function createTable<const Name extends string>(
   table: string,
   define: (t: TableWords) => TableDefinition<Name>
-): Step {
+): Extract<Step, { readonly kind: 'createTable' }> {
   const { columns, primaryKey, indexes = [], foreignKeys = [] } = define(TABLE_WORDS)
   const made = columns.map(({ column }) => column)
   const keyed = primaryKey === undefined ? { columns: made } : withPrimaryKey(table, made, primaryKey)

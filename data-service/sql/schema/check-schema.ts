@@ -1,8 +1,7 @@
 import { StartError } from '../../../shared/start-error.js'
 import type { Entity, StoreName } from '../../entity/entity.js'
-import { ROW_VERSION_COLUMN } from '../../entity/field.js'
 import type { Database, TableRight, TableRights } from '../engines/engine.js'
-import { AUDIT_TABLE } from '../row-writer.js'
+import { OWN_TABLES, type OwnNames, ownTableNames, RECORD } from '../engines/own-tables.js'
 import type { LiveTable } from '../engines/live-schema/live-schema.js'
 import { sortedColumn } from './entity-tables.js'
 
@@ -53,7 +52,9 @@ const ADVICE =
 
 /** What is missing, a sentence each. */
 function schemaMistakes(schema: ActualSchema, store: StoreName, entities: readonly Entity[]): string[] {
-  return entities.flatMap((entity) => [
+  // `describe` sees one database, and what is in another belongs to the engine: its migrations made it.
+  const seen = entities.filter((entity) => entity.schema === undefined)
+  return seen.flatMap((entity) => [
     ...(store === 'primary' ? [...missingColumns(schema, entity), ...missingOrders(schema, entity, entities)] : []),
     ...missingInChildren(schema, store, entity)
   ])
@@ -127,9 +128,20 @@ export function neededRights(entities: readonly Entity[], store: StoreName): Tab
       need(one.table, column, one.versionColumn === undefined ? [] : rightsToChildren(entity))
     }
   }
-  // Each write leaves an entry there.
-  if (store === 'primary') need(AUDIT_TABLE.table, ROW_VERSION_COLUMN, ['INSERT'])
   return Array.from(rights, ([table, found]) => ({ table, rights: [...found.rights], column: found.column }))
+}
+
+/** As `neededRights`, for the tables of the engine: all of them in the primary store, and the record of migrations in both. */
+export function neededRightsToOwn({ prefix }: OwnNames, store: StoreName): TableRights[] {
+  const record: TableRights = { table: `${prefix}${RECORD}`, rights: ['SELECT'], column: 'name' }
+  if (store !== 'primary') return [record]
+  const rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const
+  const others = ownTableNames().map((table) => ({
+    table: `${prefix}${table}`,
+    rights,
+    column: OWN_TABLES[table].columns[0]
+  }))
+  return [record, ...others]
 }
 
 function rightsToRoot({ writes, actions }: Entity): TableRight[] {

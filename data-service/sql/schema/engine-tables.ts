@@ -1,6 +1,6 @@
-import type { OwnTablesMigration } from '../engines/engine.js'
+import type { OwnNames, OwnTablesMigration } from '../engines/own-tables.js'
 import { addColumns, createTable } from './builders.js'
-import type { Migration } from './migrate.js'
+import type { Migration } from './migration.js'
 
 /**
  * A migration of tables that belong to no entity and whose columns no entity file can describe. Each engine holds its
@@ -18,22 +18,21 @@ const createIdempotencyKeys = ownTables('005-idempotency-keys')
  * The table has a row version although the resource shows none: earlier versions of the service read it, and may run
  * beside this one on the same database. So each entry still gets one.
  */
-const createAuditEntries: Migration = {
-  name: '006-audit-entries',
-  steps: [
-    createTable('audit_entries', (t) => ({
-      columns: [
-        t.bigint('id').autoIncrement(),
-        t.datetime('at'),
-        t.varchar('subject', 512),
-        t.varchar('resource', 64),
-        t.varchar('row_id', 64),
-        t.varchar('action', 64),
-        t.rowVersion()
-      ],
-      indexes: [t.sorted('at'), t.sorted('subject'), t.sorted('resource'), t.sorted('row_id'), t.sorted('action')]
-    }))
-  ]
+function createAuditEntries(table: string): Migration {
+  const create = createTable(table, (t) => ({
+    columns: [
+      t.bigint('id').autoIncrement(),
+      t.datetime('at'),
+      t.varchar('subject', 512),
+      t.varchar('resource', 64),
+      t.varchar('row_id', 64),
+      t.varchar('action', 64),
+      t.rowVersion()
+    ],
+    indexes: [t.sorted('at'), t.sorted('subject'), t.sorted('resource'), t.sorted('row_id'), t.sorted('action')]
+  }))
+  // Migrations of applications know the table by this name, whatever its prefix is.
+  return { name: '006-audit-entries', steps: [{ ...create, alias: 'audit_entries' }] }
 }
 
 /**
@@ -50,14 +49,12 @@ const createAccounts = ownTables('007-accounts')
 const createSessions = ownTables('008-sessions')
 
 /** The request that made an audit entry. Entries made before this migration have none. */
-const addAuditRequestId: Migration = {
-  name: '030-audit-request-id',
-  steps: [
-    addColumns('audit_entries', (t) => ({
-      columns: [t.varchar('request_id', 128).nullable()],
-      indexes: [t.index('request_id')]
-    }))
-  ]
+function addAuditRequestId(table: string): Migration {
+  const add = addColumns(table, (t) => ({
+    columns: [t.varchar('request_id', 128).nullable()],
+    indexes: [t.index('request_id')]
+  }))
+  return { name: '030-audit-request-id', steps: [add] }
 }
 
 /**
@@ -96,19 +93,22 @@ const createAccountLinks = ownTables('053-account-links')
 const createOutbox = ownTables('054-outbox')
 
 /**
- * The migrations of the engine's own tables, in order. They run before those of the application, whose names differ.
- * Never change a name: databases record their migrations by it.
+ * The migrations of the engine's own tables, in order, with the names that these have in a database. They run before those
+ * of the application, whose names differ. Never change a name: databases record their migrations by it.
  */
-export const engineMigrations: readonly Migration[] = [
-  createIdempotencyKeys,
-  createAuditEntries,
-  createAccounts,
-  createSessions,
-  addAuditRequestId,
-  createLookupGuards,
-  addFamilyRefs,
-  addAccountClaims,
-  addAccountSessions,
-  createAccountLinks,
-  createOutbox
-]
+export function engineMigrations({ prefix }: OwnNames): readonly Migration[] {
+  const audit = `${prefix}audit_entries`
+  return [
+    createIdempotencyKeys,
+    createAuditEntries(audit),
+    createAccounts,
+    createSessions,
+    addAuditRequestId(audit),
+    createLookupGuards,
+    addFamilyRefs,
+    addAccountClaims,
+    addAccountSessions,
+    createAccountLinks,
+    createOutbox
+  ]
+}

@@ -2,90 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { Umzug, type UmzugStorage } from 'umzug'
-import { messageOf, StartError } from '../../../shared/start-error.js'
-import type { Database, Ddl, OwnTablesMigration } from '../engines/engine.js'
-import type { EngineName } from '../engines/engines.js'
-import { applyStep, type PresentTable, type Schema, type TableChange, type TableStep } from '../engines/tables.js'
+import { StartError } from '../../../shared/start-error.js'
+import type { Database, Ddl } from '../engines/engine.js'
+import type { OwnTables } from '../engines/own-tables.js'
+import type { PresentTable } from '../engines/tables.js'
+import { type Allowed, begunMark, lookFirst, NOTHING_NAMED, readRecord, takenOverMark } from './look-first.js'
+import { type Migration, type MigrationDatabase, plan, type PlannedMigration, statementsOf } from './migration.js'
 
-/**
- * A change of the schema, forward only. Its name is never changed or reused once it is released, and neither are its steps:
- * what comes later is another migration. Some databases commit every DDL statement by itself, so an interrupted migration
- * runs again from its start. The steps of builders.ts leave out what is done; `sql` and `run` must be repeatable.
- */
-export interface Migration {
-  readonly name: string
-  readonly steps: readonly Step[]
-}
-
-/** A step is data, so that the schema after it is known without a database. */
-export type Step = TableStep | SqlStep | RunStep | EngineTablesStep
-
-interface SqlStep {
-  readonly kind: 'sql'
-  readonly statements: Readonly<Record<EngineName, string | readonly string[]>>
-  /** The steps that amount to the same. */
-  readonly leaves: readonly Step[]
-}
-
-interface RunStep {
-  readonly kind: 'run'
-  readonly description: string
-  readonly work: (database: MigrationDatabase) => Promise<void>
-}
-
-/** Tables of the engine that belong to no entity; each engine holds the statements. */
-interface EngineTablesStep {
-  readonly kind: 'engineTables'
-  readonly name: OwnTablesMigration
-}
-
-/** The database of a step. If DDL can be rolled back, all pending migrations share one transaction. */
-export interface MigrationDatabase {
-  /** The kind of database: a member of what `sql` takes. */
-  readonly engine: string
-  readonly transaction: Transaction
-  run(statement: string): Promise<void>
-  /** The rows of a SELECT, for a migration that depends on existing data. */
-  select(statement: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-}
-
-/** A migration whose steps know the tables that they change. */
-interface PlannedMigration {
-  readonly name: string
-  readonly steps: readonly (TableChange | Exclude<Step, TableStep>)[]
-}
-
-/** The tables that the migrations make, without those of `engineTables` and of `sql` that does not say what it leaves. */
-export function schemaAfter(migrations: readonly Migration[]): Schema {
-  return plan(migrations).schema
-}
-
-/** Throws a StartError that names the migration and the step that does not fit those before it. */
-function plan(migrations: readonly Migration[]): { readonly planned: PlannedMigration[]; readonly schema: Schema } {
-  let schema: Schema = new Map()
-  const planned = migrations.map(({ name, steps }) => {
-    const planStep = (step: Step): PlannedMigration['steps'][number] => {
-      switch (step.kind) {
-        case 'sql':
-          step.leaves.forEach(planStep)
-          return step
-        case 'run':
-        case 'engineTables':
-          return step
-        default: {
-          const before = schema.get(step.table)
-          schema = applyStep(schema, step)
-          return { step, before, after: schema.get(step.kind === 'renameTable' ? step.to : step.table) }
-        }
-      }
-    }
-    try {
-      return { name, steps: steps.map(planStep) }
-    } catch (error) {
-      throw new StartError(`the migration ${name} does not fit those before it: ${messageOf(error)}.`, { cause: error })
-    }
-  })
-  return { planned, schema }
+interface MigrateOptions {
+  readonly own: OwnTables
+  readonly log: Logger
+  /** What a person has named; nothing without it. */
+  readonly allowed?: Allowed
 }
 
 /**
@@ -95,21 +23,27 @@ function plan(migrations: readonly Migration[]): { readonly planned: PlannedMigr
 export async function migrate(
   database: Database,
   migrations: readonly Migration[],
-  log: Logger
+  { own, log, allowed = NOTHING_NAMED }: MigrateOptions
 ): Promise<readonly string[]> {
   const { sequelize, schema } = database
-  const pending = await pendingMigrations(database, migrations)
+  const ddl = await schema.ddl(own)
+  const { pending, toTakeOver, objection } = await lookFirst(database, plan(migrations).planned, { own, ddl, allowed })
   if (pending.length === 0) return []
-  const ddl = await schema.ddl()
+  if (objection !== undefined) throw objection
+  const names = pending.map(({ name }) => name).join(', ')
+  const statements = pending.flatMap(({ name, steps }) =>
+    toTakeOver.has(name) ? [] : steps.flatMap((step) => statementsOf(step, ddl))
+  )
+  const lacking = await schema.missingRights([ddl.createMigrationRecord, ...statements], own)
+  if (lacking !== undefined) throw new StartError(`migrations have to run (${names}), and ${lacking}`)
   const migrated: string[] = []
   try {
     for (const { batch, foreignKeys } of batches(pending, ddl)) {
       await schema.withLock('migrations', (transaction) => runBatch(batch, transaction), foreignKeys)
     }
   } catch (error) {
-    const remedy = await schema.migrationRemedy(error)
+    const remedy = await schema.migrationRemedy(error, own)
     if (remedy === undefined) throw error
-    const names = pending.map(({ name }) => name).join(', ')
     throw new StartError(`migrations have to run (${names}), and ${remedy}`, { cause: error })
   }
   return migrated
@@ -123,20 +57,23 @@ export async function migrate(
       },
       select: (statement) => sequelize.query(statement, { transaction, type: QueryTypes.SELECT })
     }
+    const record = migrationRecord(sequelize, ddl)
     const umzug = new Umzug<MigrationDatabase>({
-      migrations: batch.map((migration) => ({
-        name: migration.name,
+      migrations: batch.map(({ name, steps }) => ({
+        name,
         up: async () => {
-          for (const step of migration.steps) await runStep(step, ddl, context)
+          if (toTakeOver.has(name)) return await record.add(takenOverMark(name), context)
+          await record.add(begunMark(name), context)
+          for (const step of steps) await runStep(step, ddl, context)
         }
       })),
       context,
-      storage: migrationRecord(sequelize, ddl),
+      storage: record,
       logger: undefined
     })
     umzug.on('migrated', ({ name }) => {
       migrated.push(name)
-      log.info({ migration: name }, 'Migrated')
+      log.info({ migration: name }, toTakeOver.has(name) ? 'Recorded: its tables stand there already' : 'Migrated')
     })
     await umzug.up()
   }
@@ -152,10 +89,10 @@ const LOOK_AGAIN = 500
 export async function awaitMigrated(
   database: Database,
   migrations: readonly Migration[],
-  how: { readonly signal: AbortSignal; readonly waiting: (names: string) => void }
+  how: { readonly own: OwnTables; readonly signal: AbortSignal; readonly waiting: (names: string) => void }
 ): Promise<void> {
   for (let told = ''; ;) {
-    const names = (await pendingMigrations(database, migrations)).map(({ name }) => name).join(', ')
+    const names = (await pendingNames(database, migrations, how.own)).join(', ')
     if (names === '') return
     if (names !== told) how.waiting(names)
     told = names
@@ -163,10 +100,30 @@ export async function awaitMigrated(
   }
 }
 
-async function pendingMigrations(database: Database, migrations: readonly Migration[]): Promise<PlannedMigration[]> {
-  const { planned } = plan(migrations)
-  const applied = await database.schema.appliedMigrations()
-  return planned.filter(({ name }) => !applied.has(name))
+/** Throws a StartError that names the command if a migration has not run. The right to SELECT is enough. */
+async function requireMigrated(database: Database, migrations: readonly Migration[], own: OwnTables): Promise<void> {
+  const names = await pendingNames(database, migrations, own)
+  if (names.length === 0) return
+  const what = names.length === 1 ? 'a migration has' : `${names.length} migrations have`
+  throw new StartError(
+    `${what} not run: ${names.join(', ')}. Run them with \`uniform-rest migrate\` (\`--dry-run\` prints their statements), ` +
+      'or set MIGRATE_AT_START=true to have a start run them.'
+  )
+}
+
+/** As the setting MIGRATE_AT_START says: runs the migrations, or throws if there are any that have not run. */
+export async function migrateAtStart(
+  database: Database,
+  migrations: readonly Migration[],
+  { mayMigrate, ...options }: MigrateOptions & { readonly mayMigrate: boolean }
+): Promise<void> {
+  if (mayMigrate) await migrate(database, migrations, options)
+  else await requireMigrated(database, migrations, options.own)
+}
+
+async function pendingNames(database: Database, migrations: readonly Migration[], own: OwnTables): Promise<string[]> {
+  const { applied } = await readRecord(database, own)
+  return migrations.map(({ name }) => name).filter((name) => !applied.has(name))
 }
 
 /** Migrations in a row that need the same of the foreign keys share a lock and, if DDL can be rolled back, a transaction. */
@@ -212,55 +169,59 @@ async function presentTable(table: string, ddl: Ddl, { select }: MigrationDataba
   }
 }
 
-/** The texts of a step, as they are for a database that has had the steps before it. */
-function statementsOf(step: PlannedMigration['steps'][number], ddl: Ddl): readonly string[] {
-  if ('step' in step) return ddl.statements(step)
-  switch (step.kind) {
-    case 'sql':
-      return ownStatements(step.statements, ddl.engine)
-    case 'run':
-      return [`-- ${step.description}`]
-    case 'engineTables':
-      return ddl.ownTables[step.name]
+/** What pending migrations would do. */
+export interface PendingStatements {
+  /** Each with its statements; none for one whose tables stand there already. */
+  readonly pending: readonly { readonly name: string; readonly statements: readonly string[] }[]
+  /** The statement that makes the record of migrations, if the database has none. */
+  readonly record: string | undefined
+  /** Why they would not run; undefined if they would. */
+  readonly objection: StartError | undefined
+}
+
+/** The pending migrations of a database with the statements that they would run. Changes nothing. */
+export async function pendingStatements(
+  database: Database,
+  migrations: readonly Migration[],
+  { own, allowed = NOTHING_NAMED }: Omit<MigrateOptions, 'log'>
+): Promise<PendingStatements> {
+  const ddl = await database.schema.ddl(own)
+  const look = await lookFirst(database, plan(migrations).planned, { own, ddl, allowed })
+  return {
+    pending: look.pending.map(({ name, steps }) => ({
+      name,
+      statements: look.toTakeOver.has(name)
+        ? ['-- its tables stand there already: it is recorded, and runs no statement']
+        : steps.flatMap((step) => statementsOf(step, ddl))
+    })),
+    record: look.record.applied.size === 0 && look.pending.length > 0 ? ddl.createMigrationRecord : undefined,
+    objection: look.objection
   }
 }
 
-function ownStatements(statements: Readonly<Record<string, string | readonly string[]>>, engine: string) {
-  return [statements[engine] ?? []].flat()
-}
-
-/** The names of the pending migrations of a database with the statements that they would run. Changes nothing. */
-export async function pendingStatements(
-  database: Database,
-  migrations: readonly Migration[]
-): Promise<readonly { readonly name: string; readonly statements: readonly string[] }[]> {
-  const ddl = await database.schema.ddl()
-  const pending = await pendingMigrations(database, migrations)
-  return pending.map(({ name, steps }) => ({ name, statements: steps.flatMap((step) => statementsOf(step, ddl)) }))
-}
-
-/** The statements of each migration on one kind of database that has had none of them. */
-export function statementsOfAll(migrations: readonly Migration[], ddl: Ddl): ReadonlyMap<string, readonly string[]> {
-  const { planned } = plan(migrations)
-  return new Map(planned.map(({ name, steps }) => [name, steps.flatMap((step) => statementsOf(step, ddl))]))
-}
-
 /**
- * The record of a database's migrations, in its table `schema_migrations`. umzug's own storage for Sequelize opens
- * further connections, which would wait for the lock that the migrations hold.
+ * The record of a database's migrations. umzug's own storage for Sequelize opens further connections, which would wait for
+ * the lock that the migrations hold.
  */
-function migrationRecord(sequelize: Sequelize, ddl: Ddl): UmzugStorage<MigrationDatabase> {
-  return {
+function migrationRecord(sequelize: Sequelize, ddl: Ddl) {
+  const add = async (name: string, { transaction }: MigrationDatabase): Promise<void> => {
+    await sequelize.query(ddl.recordMigration, { bind: { name }, transaction })
+  }
+  const storage: UmzugStorage<MigrationDatabase> & { readonly add: typeof add } = {
+    add,
     async executed({ context }) {
       await context.run(ddl.createMigrationRecord)
-      const rows = await context.select('SELECT `name` FROM `schema_migrations` ORDER BY `name`')
+      const rows = await context.select(ddl.recorded)
       return rows.map((row) => String(row['name']))
     },
     async logMigration({ name, context }) {
-      await sequelize.query(ddl.recordMigration, { bind: { name }, transaction: context.transaction })
+      await add(name, context)
+      // Only now: one that is interrupted before is known by this mark.
+      await sequelize.query(ddl.forgetMigration, { bind: { name: begunMark(name) }, transaction: context.transaction })
     },
     unlogMigration({ name }) {
       return Promise.reject(new Error(`Migrations go forward only: ${name} cannot be undone`))
     }
   }
+  return storage
 }

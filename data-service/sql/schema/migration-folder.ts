@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../../../shared/start-error.js'
-import type { Migration } from './migrate.js'
+import type { Migration } from './migration.js'
 
 /** Migrations in the order in which they run, with the folder that `uniform-rest migrate create` writes the next one to. */
 export type Migrations = readonly Migration[] & { readonly folder?: string }

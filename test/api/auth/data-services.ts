@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../../data-service/sql/connect.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
+import { OWN } from '../../harness/own-tables.js'
 import { primaryMigrations } from '../../harness/primary-migrations.js'
 import { createLogger } from '../../../shared/logger.js'
 import { type DatabaseKind, type FreshDatabase, freshDatabase } from '../../harness/database.js'
@@ -24,7 +25,7 @@ type Settings = Readonly<Record<string, string>>
 /** The thousands of rows of the sample store are loaded into an empty database alone, its accounts into any. */
 async function withoutSampleStore(url: string): Promise<void> {
   const database = connect(url)
-  await migrate(database, primaryMigrations, createLogger({ name: 'test', level: 'silent' }))
+  await migrate(database, primaryMigrations, { own: OWN, log: createLogger({ name: 'test', level: 'silent' }) })
   await database.sequelize.close()
   const category = { id: 1, name: 'Tools', parentId: null, slug: 'tools' }
   await withTestDatabase(url, (database) => insertRows(database, TABLES.categories, [category]))
@@ -54,6 +55,7 @@ export class DataServices implements AsyncDisposable {
       DATABASE_URL: this.database.url,
       REVIEWS_DATABASE_URL: this.database.reviewsUrl,
       SAMPLE_DATA: 'true',
+      MIGRATE_AT_START: 'true',
       OWNER_BYPASS_ROLE: 'Admin',
       DATA_SERVICE_ADDRESS: '127.0.0.1:0',
       ...settings

@@ -3,11 +3,12 @@ import { hashSync } from '@node-rs/argon2'
 import { expect } from 'chai'
 import { mintAccessTokenFor } from '../../../data-service/commands.js'
 import { connect } from '../../../data-service/sql/connect.js'
+import { engineMigrations } from '../../../data-service/sql/schema/engine-tables.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
+import { UNPREFIXED } from '../../harness/own-tables.js'
 import store from '../../../examples/store/uniform-rest.config.js'
 import { createLogger } from '../../../shared/logger.js'
 import { eachDatabase, freshDatabase, type FreshDatabase } from '../../harness/database.js'
-import { primaryMigrations } from '../../harness/primary-migrations.js'
 import { type Stack, startStack } from '../../harness/stack.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
 import { call, json } from '../http-call.js'
@@ -21,9 +22,10 @@ const REFRESH_TOKEN = Buffer.alloc(48, 9)
 /** As the version before wrote them: an account with one role, and a session of it. */
 async function fillAsBefore(url: string): Promise<void> {
   const database = connect(url)
-  const before = primaryMigrations.filter(({ name }) => !LATER.includes(name))
-  expect(before).to.have.length(primaryMigrations.length - LATER.length)
-  await migrate(database, before, createLogger({ name: 'test', level: 'silent' }))
+  const all = [...engineMigrations(UNPREFIXED), ...store.migrations]
+  const before = all.filter(({ name }) => !LATER.includes(name))
+  expect(before).to.have.length(all.length - LATER.length)
+  await migrate(database, before, { own: UNPREFIXED, log: createLogger({ name: 'test', level: 'silent' }) })
   await database.sequelize.close()
   const sha = (...parts: readonly (string | Buffer)[]): Buffer =>
     parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest()

@@ -30,7 +30,7 @@ eachDatabase((kind) => {
       const { url } = services.database
       const session = await opened(caller.login(right))
       for (let i = 0; i < 10; i++) await rejected(caller.login({ ...right, password: 'wrong' }))
-      const held = await hold({ databaseUrl: url }, 'SELECT * FROM login_attempts FOR UPDATE')
+      const held = await hold({ databaseUrl: url }, 'SELECT * FROM ur_login_attempts FOR UPDATE')
       const flood = Array.from({ length: 40 }, (_, i) =>
         caller.login({ ...right, email: `x${i}@example.com`, password: 'wrong' })
       )
@@ -63,7 +63,7 @@ async function waitingForAttempts(url: string): Promise<number> {
   try {
     const rows = await database.run(
       'SELECT id FROM information_schema.processlist WHERE db = DATABASE() ' +
-        "AND info LIKE 'INSERT INTO login_attempts%'"
+        "AND info LIKE 'INSERT INTO ur_login_attempts%'"
     )
     return rows.length
   } finally {

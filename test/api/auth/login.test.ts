@@ -87,7 +87,7 @@ eachDatabase((kind) => {
 
     it('keeps passwords as Argon2id and logs neither them, nor tokens, nor who failed', async () => {
       const rows = await withTestDatabase(services.database.url, (database) =>
-        database.run('SELECT password_hash FROM accounts')
+        database.run('SELECT password_hash FROM ur_accounts')
       )
       expect(rows).to.have.length(5)
       for (const [at, row] of rows.entries())
@@ -122,7 +122,9 @@ eachDatabase((kind) => {
       await using services = await DataServices.over(kind)
       const { caller } = await services.start({ SAMPLE_DATA: 'false' })
       expect((await rejected(caller.login(ada))).details.reason).to.equal('auth.invalid-credentials')
-      const rows = await withTestDatabase(services.database.url, (database) => database.run('SELECT id FROM accounts'))
+      const rows = await withTestDatabase(services.database.url, (database) =>
+        database.run('SELECT id FROM ur_accounts')
+      )
       expect(rows).to.deep.equal([])
     })
   })

@@ -15,7 +15,7 @@ describeSignIn('sign-in with accounts for everybody, as a public client,', { set
     expect(answer.headers['set-cookie']?.map((line) => line.split('=')[0])).to.deep.equal(['app_auth_sign_in'])
   }
   const accounts = (): Promise<unknown> =>
-    withTestDatabase(stack.databaseUrl, (database) => database.run('SELECT email FROM accounts ORDER BY email'))
+    withTestDatabase(stack.databaseUrl, (database) => database.run('SELECT email FROM ur_accounts ORDER BY email'))
 
   it('makes an account with the role of the setting, as the application writes it, and finds it again', async () => {
     stack.provider.people.set('zoe', { email: 'Zoe@Example.com', email_verified: true, name: 'Zoe Zimmer' })

@@ -166,7 +166,7 @@ describeSignIn('sign-in at an OpenID provider', {}, (stack) => {
     expect((await stack.signIn('ben at the provider')).answer.status).to.equal(200)
     const setBen = (column: string, value: string): Promise<unknown> =>
       withTestDatabase(stack.databaseUrl, (database) =>
-        database.run(`UPDATE accounts SET ${column} = ${value} WHERE email = 'ben@example.com'`)
+        database.run(`UPDATE ur_accounts SET ${column} = ${value} WHERE email = 'ben@example.com'`)
       )
     await setBen('disabled_at', '1')
     const { answer } = await stack.signIn('ben at the provider')

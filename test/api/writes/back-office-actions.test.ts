@@ -174,7 +174,7 @@ describeApi('actions of the back office', (store) => {
             })
             const [entry] = await select(
               store,
-              'SELECT resource, row_id, action FROM audit_entries ORDER BY id DESC LIMIT 1'
+              'SELECT resource, row_id, action FROM ur_audit_entries ORDER BY id DESC LIMIT 1'
             )
             expect(entry).to.deep.include({ resource, row_id: row.split('/').at(-1), action: name })
             // What was known before the action is stale now, whatever the state.

@@ -45,10 +45,10 @@ export async function rejected(
 ): Promise<Answer> {
   const whole = `${path}?includeChildren=true`
   const before = await store.as('admin', whole)
-  const entries = await count(store, 'audit_entries')
+  const entries = await count(store, 'ur_audit_entries')
   const answer = await act(store, { account, path }, { ...action, ifMatch: etagOf(before) })
   expect((await store.as('admin', whole)).text).to.equal(before.text)
-  expect(await count(store, 'audit_entries')).to.equal(entries)
+  expect(await count(store, 'ur_audit_entries')).to.equal(entries)
   return answer
 }
 

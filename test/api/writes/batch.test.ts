@@ -35,7 +35,7 @@ describeApi('batch create', (store) => {
     }
     const stored = await select(store, "SELECT id, sku FROM products WHERE sku LIKE 'B-%' ORDER BY id")
     expect(stored.map(({ id, sku }) => [Number(id), sku])).to.deep.equal(rows.map(({ id, sku }) => [id, sku]))
-    const entries = "audit_entries WHERE resource = 'products' AND action = 'create' AND row_id = ?"
+    const entries = "ur_audit_entries WHERE resource = 'products' AND action = 'create' AND row_id = ?"
     for (const { id } of rows.slice(498)) expect(await count(store, entries, [String(id)])).to.equal(1)
   })
 

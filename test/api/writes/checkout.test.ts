@@ -28,7 +28,7 @@ const TOTAL = '130.87'
 describeApi('checkout', (store) => {
   it('makes an order at the prices of the moment, with an audit entry of each', async () => {
     const cart = await Cart.of(store, { items: ITEMS })
-    const entries = await count(store, 'audit_entries')
+    const entries = await count(store, 'ur_audit_entries')
     const orders = await count(store, 'orders')
     const earliest = Date.now()
     const { updatedAt } = await cart.done('checkout')
@@ -50,10 +50,10 @@ describeApi('checkout', (store) => {
       { productId: 1, variantId: 2, quantity: 2, unitPrice: '25.50' },
       { productId: 11, variantId: null, quantity: 3, unitPrice: '19.99' }
     ])
-    expect(await count(store, 'audit_entries')).to.equal(entries + 3)
+    expect(await count(store, 'ur_audit_entries')).to.equal(entries + 3)
     const written = await select(
       store,
-      'SELECT resource, row_id, action, at, subject FROM audit_entries ORDER BY id DESC LIMIT 3'
+      'SELECT resource, row_id, action, at, subject FROM ur_audit_entries ORDER BY id DESC LIMIT 3'
     )
     const [of, ...others] = written.map(({ at, subject }) => ({ at, subject }))
     for (const other of others) expect(of).to.deep.equal(other)
@@ -226,9 +226,9 @@ describeApi('checkouts of one cart', (store) => {
     )
     expect(answers.map((answer) => answer.status)).to.have.members([200, ...Array<number>(7).fill(412)])
     expect(await count(store, 'orders')).to.equal(orders + 1)
-    expect(await count(store, 'audit_entries WHERE action = ? AND row_id = ?', ['checkout', String(cart.id)])).to.equal(
-      1
-    )
+    expect(
+      await count(store, 'ur_audit_entries WHERE action = ? AND row_id = ?', ['checkout', String(cart.id)])
+    ).to.equal(1)
   })
 
   it('with one key make one order, and get one answer', async () => {

@@ -7,7 +7,7 @@ import { send, tagOf, type Write } from './send.js'
 
 /** Words of databases and of ours about them; none may leave. */
 const SQL =
-  /\b(sql|insert|into|update|delete|select|where|duplicate|constraint|foreign|references|unique|index|table|column|errno|er_\w+|1062|1451|1452|2067|787|deadlock|lock|idempotency_keys|product_variants|order_lines|audit_entries|row_version|\w+_id|uniq\w*)\b/i
+  /\b(sql|insert|into|update|delete|select|where|duplicate|constraint|foreign|references|unique|index|table|column|errno|er_\w+|1062|1451|1452|2067|787|deadlock|lock|ur_idempotency_keys|product_variants|order_lines|ur_audit_entries|row_version|\w+_id|uniq\w*)\b/i
 
 const product = { name: 'n', sku: 'FREE', categoryId: 1, price: '1.00', isActive: true }
 const ifMatch = tagOf(versionOf(rowOf(PRODUCTS, 1)))

@@ -278,7 +278,7 @@ describeApi('create', (store) => {
     expect(entry).to.deep.include({ resource: 'categories', rowId: id, action: 'create' })
     expect(entry['subject']).to.match(/ clerk@example\.com$/)
     expect(Date.parse(String(entry['at']))).to.be.within(before, Date.now())
-    expect(await count(store, "audit_entries WHERE resource = 'categories'")).to.equal(1)
+    expect(await count(store, "ur_audit_entries WHERE resource = 'categories'")).to.equal(1)
     store.problem(await store.as('clerk', '/audit-entries'), { status: 403, code: 'capability.denied' })
     store.problem(await send(store, 'admin POST /audit-entries', { body: {} }), {
       status: 405,

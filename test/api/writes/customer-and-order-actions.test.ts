@@ -148,7 +148,7 @@ describeApi('actions of orders', (store) => {
         store.problem(await act(store, of, name), { status: 412, code: 'conflict' })
         const [entry] = await select(
           store,
-          'SELECT resource, row_id, action, subject FROM audit_entries ORDER BY id DESC LIMIT 1'
+          'SELECT resource, row_id, action, subject FROM ur_audit_entries ORDER BY id DESC LIMIT 1'
         )
         expect(entry).to.deep.include({ resource: 'orders', row_id: String(id), action: name })
       })

@@ -165,7 +165,7 @@ describeApi('actions of the front office', (store) => {
           expect(answer.bytes).to.deep.equal((await store.as('admin', `/${resource.name}/${String(row['id'])}`)).bytes)
           const [entry] = await select(
             store,
-            'SELECT resource, row_id, action FROM audit_entries ORDER BY id DESC LIMIT 1'
+            'SELECT resource, row_id, action FROM ur_audit_entries ORDER BY id DESC LIMIT 1'
           )
           expect(entry).to.deep.equal({ resource: resource.name, row_id: String(row['id']), action: name })
         })

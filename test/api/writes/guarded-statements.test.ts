@@ -108,7 +108,7 @@ const DONE: Readonly<Record<string, Sent>> = {
       'SELECT product_variants',
       'UPDATE products',
       'UPDATE product_variants',
-      'INSERT audit_entries',
+      'INSERT ur_audit_entries',
       'SELECT products'
     ]
   },
@@ -116,25 +116,25 @@ const DONE: Readonly<Record<string, Sent>> = {
     line: 'clerk PUT /products/2',
     write: { body: { ...product, sku: 'PUT-2' }, ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 2))) },
     status: 200,
-    statements: ['UPDATE products', 'INSERT audit_entries', 'SELECT products']
+    statements: ['UPDATE products', 'INSERT ur_audit_entries', 'SELECT products']
   },
   'a PATCH': {
     line: 'clerk PATCH /products/4',
     write: { body: { price: '1.00' }, ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 4))), headers: MERGE_PATCH },
     status: 200,
-    statements: ['UPDATE products', 'INSERT audit_entries', 'SELECT products']
+    statements: ['UPDATE products', 'INSERT ur_audit_entries', 'SELECT products']
   },
   'an action without a rule': {
     line: 'clerk PUT /products/3/change-category',
     write: { body: { categoryId: 1 }, ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 3))) },
     status: 200,
-    statements: ['UPDATE products', 'INSERT audit_entries', 'SELECT products']
+    statements: ['UPDATE products', 'INSERT ur_audit_entries', 'SELECT products']
   },
   'a DELETE': {
     line: 'clerk DELETE /products/12',
     write: { ifMatch: tagOf(versionOf(rowOf(PRODUCTS, 12))) },
     status: 204,
-    statements: ['DELETE products', 'INSERT audit_entries']
+    statements: ['DELETE products', 'INSERT ur_audit_entries']
   }
 }
 
@@ -190,7 +190,7 @@ describeLogged('statements of guarded writes in the log of MariaDB', (store, dur
 function shortened(text: string): string {
   const [verb = ''] = text.split(' ')
   if (!['SELECT', 'UPDATE', 'DELETE', 'INSERT'].includes(verb)) return text
-  const [, table] = /^(?:UPDATE|SELECT .*? FROM|DELETE FROM|INSERT INTO) `(\w+)`/s.exec(text) ?? []
+  const [, table] = /^(?:UPDATE|SELECT .*? FROM|DELETE FROM|INSERT INTO) `?(\w+)`?/s.exec(text) ?? []
   const compared = text.slice(text.lastIndexOf(' WHERE ')).includes(STALE)
   return `${verb} ${table}${compared ? ` ${STALE}` : ''}${text.endsWith(' FOR UPDATE') ? ' FOR UPDATE' : ''}`
 }

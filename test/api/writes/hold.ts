@@ -11,7 +11,7 @@ interface Lock {
 }
 
 /** As a request does that has claimed a key: every key there can be is locked. */
-export const EVERY_KEY = 'SELECT key_hash FROM idempotency_keys FOR UPDATE'
+export const EVERY_KEY = 'SELECT key_hash FROM ur_idempotency_keys FOR UPDATE'
 
 /** Locks the rows that a `SELECT … FOR UPDATE` of MariaDB answers; the embedded database has one lock for everything. */
 export async function hold({ databaseUrl }: Stored, rows: string): Promise<Lock> {

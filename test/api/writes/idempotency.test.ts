@@ -45,7 +45,7 @@ describeApi(
       expectReplay(await changesNothing(store, retry), first)
       expect((await store.call(`/products/${String(id)}`)).status).to.equal(404)
       expect(await count(store, 'products WHERE sku = ?', ['K-1'])).to.equal(0)
-      expect(await count(store, "audit_entries WHERE resource = 'products' AND action = 'create'")).to.equal(1)
+      expect(await count(store, "ur_audit_entries WHERE resource = 'products' AND action = 'create'")).to.equal(1)
     })
 
     it('replays an order that could be made again', async () => {
@@ -257,14 +257,14 @@ describeApi(
     })
 
     it('replays what an earlier version kept, which wrote no owner beside it', async () => {
-      await select(store, 'DELETE FROM idempotency_keys')
+      await select(store, 'DELETE FROM ur_idempotency_keys')
       const write = { body: { lines: [{ productId: 1, quantity: 3 }] }, key: 'earlier' }
       const first = await send(store, 'ada POST /orders', write)
       expect(first.status, first.text).to.equal(201)
       const row = rowIn(first)
       const kept = [first.text, row['rowVersion'], String(row['id']), [], first.headers.location]
       const answer = Buffer.from(JSON.stringify(kept)).toString('hex')
-      await select(store, `UPDATE idempotency_keys SET answer = X'${answer}'`)
+      await select(store, `UPDATE ur_idempotency_keys SET answer = X'${answer}'`)
       expectReplay(await changesNothing(store, () => send(store, 'ada POST /orders', write)), first)
     })
   },
@@ -325,7 +325,7 @@ describeApi(
       expect(rowIn(again)['id']).not.to.equal(rowIn(first)['id'])
       expectReplay(await send(store, 'ada POST /orders', write), again)
       // Another body may take it over as well; its row stays the one row of the key.
-      expect(await count(store, 'idempotency_keys')).to.equal(1)
+      expect(await count(store, 'ur_idempotency_keys')).to.equal(1)
     })
   },
   { env: () => ({ IDEMPOTENCY_RETENTION: `${RETENTION_MS}ms` }) }

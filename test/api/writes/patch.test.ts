@@ -29,7 +29,10 @@ describeApi('PATCH', (store) => {
     expect(etagOf(answer)).to.equal(tagOf(rowVersion))
     const read = await store.as('clerk', '/products/1')
     expect([read.bytes, read.headers.etag]).to.deep.equal([answer.bytes, answer.headers.etag])
-    const [entry] = await select(store, 'SELECT resource, row_id, action FROM audit_entries ORDER BY id DESC LIMIT 1')
+    const [entry] = await select(
+      store,
+      'SELECT resource, row_id, action FROM ur_audit_entries ORDER BY id DESC LIMIT 1'
+    )
     expect(entry).to.deep.equal({ resource: 'products', row_id: '1', action: 'update' })
   })
 
@@ -200,7 +203,7 @@ describeApi('PATCH', (store) => {
     const write = { ifMatch: tag(6), key: 'patch-6' }
     const first = await patch(store, 'clerk /products/6', { name: 'Once' }, write)
     expect(first.status, first.text).to.equal(200)
-    const audits = await count(store, 'audit_entries')
+    const audits = await count(store, 'ur_audit_entries')
     const again = await patch(store, 'clerk /products/6', '{ "name" : "Once" }', write)
     expect([again.status, again.headers['idempotent-replayed']]).to.deep.equal([200, 'true'])
     expect([again.bytes, again.headers.etag]).to.deep.equal([first.bytes, first.headers.etag])
@@ -209,7 +212,7 @@ describeApi('PATCH', (store) => {
     const body = { name: 'Put', sku: 'PUT-6', categoryId: 1, price: '1.00', isActive: true }
     const put = await send(store, 'clerk PUT /products/6', { body, ifMatch: etagOf(first), key: 'patch-6' })
     expect([put.status, put.headers['idempotent-replayed']]).to.deep.equal([200, undefined])
-    expect(await count(store, 'audit_entries')).to.equal(audits + 1)
+    expect(await count(store, 'ur_audit_entries')).to.equal(audits + 1)
   })
 })
 
@@ -242,6 +245,6 @@ describeApi('one tag in 50 PATCHes and PUTs at once, over two gateways and two d
     expect(won.map(({ text }) => text)).to.have.length(1)
     expect(answers.filter(({ status }) => status === 412)).to.have.length(49)
     expect((await store.as('clerk', '/products/1')).text).to.equal(won[0]?.text)
-    expect(await count(store, "audit_entries WHERE resource = 'products'")).to.equal(1)
+    expect(await count(store, "ur_audit_entries WHERE resource = 'products'")).to.equal(1)
   })
 })

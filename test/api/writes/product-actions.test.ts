@@ -52,7 +52,7 @@ describeApi('actions of products', (store) => {
     expect(await done(await act('unpublish', {}))).to.include({ isActive: false })
     store.problem(await act('unpublish'), { status: 422, code: 'state.invalid', says: 'not active' })
     expect(await done(await act('publish'))).to.include({ isActive: true })
-    const audit = await select(store, 'SELECT action FROM audit_entries WHERE row_id = ? ORDER BY id', [String(id)])
+    const audit = await select(store, 'SELECT action FROM ur_audit_entries WHERE row_id = ? ORDER BY id', [String(id)])
     expect(audit.map(({ action }) => action).slice(-3)).to.deep.equal(['create', 'unpublish', 'publish'])
   })
 

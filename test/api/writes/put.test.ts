@@ -97,7 +97,7 @@ describeApi('PUT', (store) => {
       status: 412,
       code: 'conflict'
     })
-    expect(await count(store, "audit_entries WHERE row_id = '4' AND action = 'update'")).to.equal(2)
+    expect(await count(store, "ur_audit_entries WHERE row_id = '4' AND action = 'update'")).to.equal(2)
   })
 
   it('keeps what no request sets, hidden columns among it', async () => {
@@ -235,7 +235,10 @@ describeApi('DELETE', (store) => {
     expect(deleted.headers).not.to.have.any.keys('content-type', 'etag', 'content-length', 'transfer-encoding')
     expect(await count(store, 'customers WHERE id = ?', [Number(id)])).to.equal(0)
     expect(await count(store, 'customer_addresses WHERE customer_id = ?', [Number(id)])).to.equal(0)
-    const [entry] = await select(store, 'SELECT resource, row_id, action FROM audit_entries ORDER BY id DESC LIMIT 1')
+    const [entry] = await select(
+      store,
+      'SELECT resource, row_id, action FROM ur_audit_entries ORDER BY id DESC LIMIT 1'
+    )
     expect(entry).to.deep.equal({ resource: 'customers', row_id: String(id), action: 'delete' })
     store.problem(await send(store, `clerk DELETE /customers/${String(id)}`), { status: 404, code: 'not-found' })
   })

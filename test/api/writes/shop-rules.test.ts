@@ -156,7 +156,7 @@ describeApi('what the shop does', (store) => {
       expect(after['rowVersion']).to.not.equal(before['rowVersion'])
       const firstVersion = (row: Row): unknown => (row['variants'] as Row[])[0]?.['rowVersion'] // domain.md
       expect(firstVersion(after)).to.not.equal(firstVersion(before))
-      const entries = "audit_entries WHERE resource = 'products' AND action = 'update' AND row_id = ?"
+      const entries = "ur_audit_entries WHERE resource = 'products' AND action = 'update' AND row_id = ?"
       expect(await count(store, entries, [String(productId)])).to.equal(1)
     })
 

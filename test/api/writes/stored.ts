@@ -23,8 +23,8 @@ export async function everything(store: Stored): Promise<Readonly<Record<string,
     const tables: Record<string, readonly string[]> = {}
     for (const table of await tablesOf(database)) {
       // The dispatcher goes on delivering what was emitted before; what was emitted is what a write has stored.
-      const columns = table === 'outbox' ? 'event_id, type, resource, row_id, payload' : '*'
-      tables[table] = (await database.run(`SELECT ${columns} FROM ${table}`)).map(comparable).toSorted()
+      const columns = table === 'ur_outbox' ? 'event_id, type, resource, row_id, payload' : '*'
+      tables[table] = (await database.run(`SELECT ${columns} FROM \`${table}\``)).map(comparable).toSorted()
     }
     return tables
   })

@@ -32,8 +32,8 @@ describeApi('the transaction of a write', (store) => {
     await select(
       store,
       store.kind === 'sqlite'
-        ? "CREATE TRIGGER lost BEFORE UPDATE ON idempotency_keys BEGIN SELECT RAISE(ABORT, 'lost'); END"
-        : "CREATE TRIGGER lost BEFORE UPDATE ON idempotency_keys FOR EACH ROW SIGNAL SQLSTATE '45000'"
+        ? "CREATE TRIGGER lost BEFORE UPDATE ON ur_idempotency_keys BEGIN SELECT RAISE(ABORT, 'lost'); END"
+        : "CREATE TRIGGER lost BEFORE UPDATE ON ur_idempotency_keys FOR EACH ROW SIGNAL SQLSTATE '45000'"
     )
     const failed = await changesNothing(store, () => send(store, 'ada POST /orders', { ...order, key: 'lost' }))
     store.problem(failed, { status: 500, code: 'internal' })
@@ -48,17 +48,17 @@ describeApi('the transaction of a write', (store) => {
 
   it('takes the key first, and keeps the answer last', async () => {
     const ran = await run(store.databaseUrl, () => send(store, 'ada POST /orders', { ...order, key: 'ordered' }))
-    expect(ran.slice(0, 2)).to.deep.equal(['START', 'INSERT idempotency_keys'])
+    expect(ran.slice(0, 2)).to.deep.equal(['START', 'INSERT ur_idempotency_keys'])
     expect(ran.filter((one) => /^(INSERT|UPDATE|COMMIT)/.test(one))).to.deep.equal([
-      'INSERT idempotency_keys',
+      'INSERT ur_idempotency_keys',
       'INSERT orders',
       'INSERT order_lines',
-      'INSERT audit_entries',
-      'INSERT outbox',
-      'UPDATE idempotency_keys',
+      'INSERT ur_audit_entries',
+      'INSERT ur_outbox',
+      'UPDATE ur_idempotency_keys',
       'COMMIT'
     ])
-    expect(ran.slice(-3)).to.deep.equal(['SELECT orders', 'UPDATE idempotency_keys', 'COMMIT'])
+    expect(ran.slice(-3)).to.deep.equal(['SELECT orders', 'UPDATE ur_idempotency_keys', 'COMMIT'])
   })
 
   it('writes a root before its children', async () => {
@@ -70,7 +70,7 @@ describeApi('the transaction of a write', (store) => {
     expect(ran.filter((one) => /^(INSERT|UPDATE|COMMIT)/.test(one))).to.deep.equal([
       'UPDATE products',
       'UPDATE product_variants',
-      'INSERT audit_entries',
+      'INSERT ur_audit_entries',
       'COMMIT'
     ])
   })
@@ -80,7 +80,7 @@ describeApi('the transaction of a write', (store) => {
     await select(store, 'CREATE TABLE deadlocks (at INT AUTO_INCREMENT PRIMARY KEY) ENGINE=MyISAM')
     await select(
       store,
-      `CREATE TRIGGER deadlock BEFORE INSERT ON audit_entries FOR EACH ROW
+      `CREATE TRIGGER deadlock BEFORE INSERT ON ur_audit_entries FOR EACH ROW
        IF (SELECT COUNT(*) FROM deadlocks) < ${DEADLOCKS} THEN
          INSERT INTO deadlocks VALUES ();
          SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'Deadlock found when trying to get lock';
@@ -88,13 +88,13 @@ describeApi('the transaction of a write', (store) => {
     )
     try {
       const orders = await count(store, 'orders')
-      const audits = await count(store, 'audit_entries')
+      const audits = await count(store, 'ur_audit_entries')
       const made = await send(store, 'ada POST /orders', { ...order, key: 'again' })
       expect(made.status, made.text).to.equal(201)
       expect(await count(store, 'deadlocks')).to.equal(DEADLOCKS)
       expect(await count(store, 'orders')).to.equal(orders + 1)
       expect(await count(store, 'order_lines WHERE order_id = ?', [Number(rowIn(made)['id'])])).to.equal(1)
-      expect(await count(store, 'audit_entries')).to.equal(audits + 1)
+      expect(await count(store, 'ur_audit_entries')).to.equal(audits + 1)
       const again = await send(store, 'ada POST /orders', { ...order, key: 'again' })
       expect(again.headers['idempotent-replayed'], again.text).to.equal('true')
       expect(again.bytes).to.deep.equal(made.bytes)

@@ -13,6 +13,7 @@ import { createAuthStore } from '../../../data-service/sql/accounts.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import { type Transactions } from '../../../data-service/sql/engines/engine.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
+import { OWN } from '../../harness/own-tables.js'
 import { primaryMigrations } from '../../harness/primary-migrations.js'
 import { DomainError } from '../../../shared/errors.js'
 import { type DatabaseKind, freshDatabase } from '../../harness/database.js'
@@ -58,7 +59,7 @@ export class AuthHarness implements AsyncDisposable {
   static async over(kind: DatabaseKind): Promise<AuthHarness> {
     const { url, dispose } = await freshDatabase(kind)
     const database = connect(url)
-    await migrate(database, primaryMigrations, pino({ level: 'silent' }))
+    await migrate(database, primaryMigrations, { own: OWN, log: pino({ level: 'silent' }) })
     await database.sequelize.close()
     const harness = new AuthHarness(url, dispose)
     const { store } = harness.replica().by
@@ -84,7 +85,7 @@ export class AuthHarness implements AsyncDisposable {
     const transactions = database.openTransactions()
     const now = (): number => this.now
     const tokenOptions = { key: SIGNING, issuer: 'i', audience: 'a', ownerClaimType: 'customer_id', ttl: MINUTE }
-    const store = createAuthStore(database, { transactions: through(transactions), random: Math.random })
+    const store = createAuthStore(database, { tables: OWN, transactions: through(transactions), random: Math.random })
     const by: AuthDeps = {
       store,
       outsideSignIn: undefined,

@@ -146,7 +146,7 @@ eachDatabase((kind) => {
         }
         const both = await rejectionOf(one.changePassword(first, ' ', ''))
         expect(both.violations.map(({ place }) => place.name)).to.deep.equal(['/currentPassword', '/newPassword'])
-        const attempts = await withTestDatabase(harness.url, (db) => db.run('SELECT attempts FROM login_attempts'))
+        const attempts = await withTestDatabase(harness.url, (db) => db.run('SELECT attempts FROM ur_login_attempts'))
         for (const { attempts: stored } of attempts) expect(stored).to.equal('[[],[]]')
         await one.changePassword(first, 'right', '🙂'.repeat(8))
       })
@@ -231,8 +231,8 @@ eachDatabase((kind) => {
 
     it('of the version before have one role and no generation', async () => {
       await withTestDatabase(harness.url, async (db) => {
-        await db.run('UPDATE accounts SET roles = NULL, claims = NULL, session_generation = NULL')
-        await db.run('UPDATE refresh_families SET session_generation = NULL')
+        await db.run('UPDATE ur_accounts SET roles = NULL, claims = NULL, session_generation = NULL')
+        await db.run('UPDATE ur_refresh_families SET session_generation = NULL')
       })
       expect(claimsOf(await one.refresh(first))).to.include({ role: 'Customer' })
       await other.revokeAll(elsewhere)
@@ -240,7 +240,7 @@ eachDatabase((kind) => {
     })
 
     async function storedHash(): Promise<unknown> {
-      const [row] = await withTestDatabase(harness.url, (db) => db.run('SELECT password_hash FROM accounts'))
+      const [row] = await withTestDatabase(harness.url, (db) => db.run('SELECT password_hash FROM ur_accounts'))
       return row?.['password_hash']
     }
   })

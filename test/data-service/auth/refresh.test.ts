@@ -101,7 +101,7 @@ eachDatabase((kind) => {
         Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? one : other).refresh(first))
       )
       expect(new Set(sessions.map(({ refreshToken }) => refreshToken)).size).to.equal(1)
-      const rows = await withTestDatabase(harness.url, (db) => db.run('SELECT issued_at FROM refresh_tokens'))
+      const rows = await withTestDatabase(harness.url, (db) => db.run('SELECT issued_at FROM ur_refresh_tokens'))
       expect(rows).to.have.length(2)
     })
 
@@ -150,8 +150,8 @@ eachDatabase((kind) => {
       const old = Buffer.alloc(32, 7)
       await withTestDatabase(harness.url, async (db) => {
         const hash = createHash('sha256').update(old).digest()
-        await db.run('UPDATE refresh_tokens SET token_hash = ?', [hash])
-        await db.run('UPDATE refresh_families SET ref_hash = NULL')
+        await db.run('UPDATE ur_refresh_tokens SET token_hash = ?', [hash])
+        await db.run('UPDATE ur_refresh_families SET ref_hash = NULL')
       })
       // Its last character of 43 has two bits to spare.
       await isOver(`${old.toString('base64url').slice(0, -1)}d`)
@@ -201,9 +201,9 @@ eachDatabase((kind) => {
       const tokens = [first]
       for (let i = 0; i < 3; i++) tokens.push(await tokenOf(one.refresh(tokens.at(-1) ?? '')))
       const dump = await withTestDatabase(harness.url, async (database) => [
-        ...(await database.run('SELECT HEX(token_hash) AS a, HEX(successor) AS b FROM refresh_tokens')),
-        ...(await database.run('SELECT HEX(id) AS a FROM refresh_families')),
-        ...(await database.run('SELECT attempts AS a, HEX(key_hash) AS b FROM login_attempts'))
+        ...(await database.run('SELECT HEX(token_hash) AS a, HEX(successor) AS b FROM ur_refresh_tokens')),
+        ...(await database.run('SELECT HEX(id) AS a FROM ur_refresh_families')),
+        ...(await database.run('SELECT attempts AS a, HEX(key_hash) AS b FROM ur_login_attempts'))
       ])
       const text = JSON.stringify(dump).toLowerCase()
       expect(dump.length).to.be.greaterThan(5)

@@ -175,7 +175,6 @@ describe('checkCatalogue', () => {
     'a path of the gateway': [{ name: 'auth' }, /gateway keeps/],
     'the path of metrics': [{ name: 'metrics' }, /gateway keeps/],
     'the path of the administration': [{ name: 'admin' }, /gateway keeps/],
-    'a table of the engine': [{ table: 'accounts' }, /table `accounts` is one of the engine's own/],
     'a table used twice': [{ table: 'things' }, /table `things` is that of others/],
     'key types that differ': [
       { references: { thing: { to: 'things', via: 'code' } } },

@@ -157,7 +157,7 @@ eachDatabase((kind) => {
         ['kept', 'lost B'],
         ['unlocked', 'made of unlocked']
       ])
-      const [entry] = await fresh.byHand.run("SELECT COUNT(*) AS n FROM audit_entries WHERE action = 'update'")
+      const [entry] = await fresh.byHand.run("SELECT COUNT(*) AS n FROM ur_audit_entries WHERE action = 'update'")
       expect(Number(entry?.['n'])).to.be.greaterThan(0)
       await gone(await made('A'))
       expect((await stored()).map(({ name }) => name)).to.include('after A')

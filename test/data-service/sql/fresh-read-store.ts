@@ -3,6 +3,7 @@ import type { Entity } from '../../../data-service/entity/entity.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import { SqlReadStore } from '../../../data-service/sql/reads.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
+import { OWN } from '../../harness/own-tables.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { primaryMigrations } from '../../harness/primary-migrations.js'
 import { secondMigrations } from '../../../examples/store/schema/reviews.js'
@@ -24,8 +25,8 @@ export async function freshReadStore(kind: DatabaseKind): Promise<FreshReadStore
   const { url, reviewsUrl, dispose } = await freshDatabase(kind)
   const databases = { primary: connect(url), second: connect(reviewsUrl) }
   const log = createLogger({ name: 'test', level: 'silent' })
-  await migrate(databases.primary, primaryMigrations, log)
-  await migrate(databases.second, secondMigrations, log)
+  await migrate(databases.primary, primaryMigrations, { own: OWN, log })
+  await migrate(databases.second, secondMigrations, { own: OWN, log })
   const store = new SqlReadStore(databases, entities)
   const primary = await openTestDatabase(url)
   const second = await openTestDatabase(reviewsUrl)

@@ -84,7 +84,8 @@ describe('one database by two names', () => {
         DATA_DIR: folder,
         DATA_SERVICE_ADDRESS: '127.0.0.1:0',
         DATABASE_URL: `sqlite:${file}`,
-        REVIEWS_DATABASE_URL: `sqlite:${other}`
+        REVIEWS_DATABASE_URL: `sqlite:${other}`,
+        MIGRATE_AT_START: 'true'
       })
       expect(await service.ended, other).to.equal(1)
       expect(JSON.stringify(service.logs()), `${other}, ${sentence}`).to.contain(sentence)

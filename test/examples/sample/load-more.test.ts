@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
 import { bulkMakers, loadMore } from '../../../examples/store/sample/load-more.js'
 import { sampleDatabase } from '../../../data-service/sql/sample-rows.js'
-import { entities } from '../../../examples/store/entities/index.js'
+import { entities } from '../../harness/own-tables.js'
 import { eachDatabase } from '../../harness/database.js'
 import { type FreshStores, freshStores } from '../../data-service/sql/schema/fresh-stores.js'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import type { Entity } from '../../../data-service/entity/entity.js'
-import { entities } from '../../../examples/store/entities/index.js'
+import { entities } from '../../harness/own-tables.js'
 import { sampleStore } from '../../../examples/store/sample/sample-store.js'
 import { loadSampleRows } from '../../../data-service/sql/sample-rows.js'
 import { eachDatabase } from '../../harness/database.js'

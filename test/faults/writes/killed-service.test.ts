@@ -19,13 +19,13 @@ const COMMIT: readonly Step[] = [
 ]
 
 const CREATE: readonly Step[] = [
-  { title: 'before its key is claimed', when: 'before', statement: 'INTO idempotency_keys', stored: false },
+  { title: 'before its key is claimed', when: 'before', statement: 'INTO ur_idempotency_keys', stored: false },
   { title: 'before the row', when: 'before', statement: 'INSERT INTO `?orders`?\\b', stored: false },
   { title: 'after its children', when: 'after', statement: 'INSERT INTO `?order_lines`?\\b', stored: false },
   {
     title: 'before the answer is kept',
     when: 'before',
-    statement: 'UPDATE idempotency_keys SET answer',
+    statement: 'UPDATE ur_idempotency_keys SET answer',
     stored: false
   },
   ...COMMIT
@@ -89,8 +89,8 @@ describeApi('the data service killed', (store) => {
       expect(await count(store, 'orders')).to.equal(orders + 1)
       expect(await count(store, 'order_lines WHERE order_id NOT IN (SELECT id FROM orders)')).to.equal(0)
       expect(await count(store, 'order_lines WHERE order_id = ?', [Number(id)])).to.equal(2)
-      expect(await count(store, "audit_entries WHERE resource = 'orders'")).to.equal(n + 1)
-      expect(await count(store, 'idempotency_keys WHERE answer IS NULL')).to.equal(0)
+      expect(await count(store, "ur_audit_entries WHERE resource = 'orders'")).to.equal(n + 1)
+      expect(await count(store, 'ur_idempotency_keys WHERE answer IS NULL')).to.equal(0)
     })
   }
 
@@ -115,7 +115,7 @@ describeApi('the data service killed', (store) => {
       const stored = await select(store, `SELECT id FROM ${ofBatch} ORDER BY id`)
       expect(stored.map(({ id }) => Number(id))).to.deep.equal(ids)
       expect(await count(store, 'products')).to.equal(products + 3)
-      const entries = await count(store, `audit_entries WHERE resource = 'products' AND row_id IN (${ids.join()})`)
+      const entries = await count(store, `ur_audit_entries WHERE resource = 'products' AND row_id IN (${ids.join()})`)
       expect(entries).to.equal(3)
     })
   }
@@ -124,7 +124,7 @@ describeApi('the data service killed', (store) => {
     it(`${step.title} of a PUT: the retry leaves it written once`, async () => {
       const body = { name: step.title, sku: 'HM-001', categoryId: 2, price: '1.00', isActive: true }
       const before = await store.call('/products/1')
-      const entries = await count(store, "audit_entries WHERE action = 'update'")
+      const entries = await count(store, "ur_audit_entries WHERE action = 'update'")
       const { answer, again } = await killedAt(
         step,
         () =>
@@ -136,7 +136,7 @@ describeApi('the data service killed', (store) => {
       const now = await store.as('clerk', '/products/1')
       expect(now.bytes).to.deep.equal(answer.bytes)
       expect(etagOf(now)).to.equal(etagOf(answer)).and.not.equal(etagOf(before))
-      expect(await count(store, "audit_entries WHERE action = 'update'")).to.equal(entries + 1)
+      expect(await count(store, "ur_audit_entries WHERE action = 'update'")).to.equal(entries + 1)
       // Whoever has no key hears that the tag is stale, and writes nothing twice.
       const keyless = await send(store, 'clerk PUT /products/1', { body, ifMatch: etagOf(before) })
       store.problem(keyless, { status: 412, code: 'conflict' })

@@ -21,14 +21,14 @@ describeApi(
           const rows = Array.from({ length: 50 }, (_, n) => [hash(from + n), hash(0), Buffer.from('[]'), 1, from + n])
           const tuples = rows.map(() => '(?, ?, ?, ?, ?)').join(', ')
           await database.run(
-            `INSERT INTO idempotency_keys (key_hash, fingerprint, answer, created_at, expires_at) VALUES ${tuples}`,
+            `INSERT INTO ur_idempotency_keys (key_hash, fingerprint, answer, created_at, expires_at) VALUES ${tuples}`,
             rows.flat()
           )
         }
       })
       const end = performance.now() + TIMEOUT_MS
-      while ((await count(store, 'idempotency_keys')) > 1 && performance.now() < end) await sleep(50)
-      expect(await count(store, 'idempotency_keys')).to.equal(1)
+      while ((await count(store, 'ur_idempotency_keys')) > 1 && performance.now() < end) await sleep(50)
+      expect(await count(store, 'ur_idempotency_keys')).to.equal(1)
       const again = await send(store, 'ada POST /orders', { body, key: 'kept' })
       expect(again.headers['idempotent-replayed']).to.equal('true')
       expect(rowIn(again)).to.deep.equal(rowIn(first))

@@ -3,7 +3,7 @@ import { everyone } from '../../../../data-service/entity/access.js'
 import { defineEntity } from '../../../../data-service/entity/define-entity.js'
 import { column, int, optional, readOnly, text } from '../../../../data-service/entity/field.js'
 import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
-import { entities } from '../../../../examples/store/entities/index.js'
+import { entities } from '../../../harness/own-tables.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { type FreshStores, freshStores } from './fresh-stores.js'
 

@@ -24,7 +24,9 @@ import { sql } from '../../../../data-service/sql/schema/builders.js'
 import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
 import { type Difference, difference, type DifferenceOptions } from '../../../../data-service/sql/schema/difference.js'
 import { entityTables } from '../../../../data-service/sql/schema/entity-tables.js'
-import { migrate, schemaAfter } from '../../../../data-service/sql/schema/migrate.js'
+import { migrate } from '../../../../data-service/sql/schema/migrate.js'
+import { OWN } from '../../../harness/own-tables.js'
+import { schemaAfter } from '../../../../data-service/sql/schema/migration.js'
 import { migrationFile } from '../../../../data-service/sql/schema/migration-file.js'
 import { type Migrations, migrationsIn } from '../../../../data-service/sql/schema/migration-folder.js'
 import { secondMigrations } from '../../../../examples/store/schema/reviews.js'
@@ -92,12 +94,12 @@ eachDatabase((kind) => {
       await writeFile(join(folder, `${name}.js`), migrationFile(name, found.steps, false))
       const migrations = await all()
       const database = stores.databases.primary
-      expect(await migrate(database, migrations, log)).to.deep.equal([name])
+      expect(await migrate(database, migrations, { own: OWN, log })).to.deep.equal([name])
       const rerun = kind === 'mysql' ? ['once', 'again'] : ['once']
       for (const time of rerun) {
         if (time === 'again') {
-          await run(`DELETE FROM schema_migrations WHERE name = '${name}'`)
-          await migrate(database, migrations, log)
+          await run(`UPDATE ur_schema_migrations SET name = '>${name}' WHERE name = '${name}'`)
+          await migrate(database, migrations, { own: OWN, log })
         }
         await checkSchema(database, { store: 'primary', setting: 'DATABASE_URL' }, entities)
         const schema = schemaAfter(migrations)
@@ -387,11 +389,13 @@ eachDatabase((kind) => {
         const wide = defineEntity({ ...club, fields: { ...clubFields, fee: money(12, 3) } })
         const { steps } = await differenceOf([wide, members])
         const broken = { name: '999-broken', steps: [...steps, sql({ sqlite: 'DELETE FROM clubs', mysql: [] })] }
-        const error = await migrate(stores.databases.primary, [...(await all()), broken], log).catch(String)
+        const error = await migrate(stores.databases.primary, [...(await all()), broken], { own: OWN, log }).catch(
+          String
+        )
         expect(error).to.match(/rows of members that refer to no row of clubs; nothing was changed/)
         expect(await select('SELECT fee FROM clubs')).to.deep.equal([{ fee: 1234 }])
         const migrations = [...(await all()), { name: '999-wide', steps }]
-        await migrate(stores.databases.primary, migrations, log)
+        await migrate(stores.databases.primary, migrations, { own: OWN, log })
         expect(await select(made)).to.deep.equal([{ name: 'by_hand' }, { name: 'greet' }])
         expect(await select('SELECT fee FROM clubs')).to.deep.equal([{ fee: 12_340 }])
         expect(await rows()).to.deep.equal(ROWS)
@@ -414,10 +418,12 @@ eachDatabase((kind) => {
       for (let done = 0; done <= steps.length; done++) {
         const failing = sql({ sqlite: 'SELECT * FROM nowhere', mysql: 'SELECT * FROM nowhere' })
         const cut = { name: '002-cut', steps: [...steps.slice(0, done), failing, ...steps.slice(done)] }
-        expect(await migrate(stores.databases.primary, [...(await all()), cut], log).catch(() => 'cut')).to.equal('cut')
+        expect(
+          await migrate(stores.databases.primary, [...(await all()), cut], { own: OWN, log }).catch(() => 'cut')
+        ).to.equal('cut')
       }
       const migrations = [...(await all()), { name: '002-cut', steps }]
-      expect(await migrate(stores.databases.primary, migrations, log)).to.deep.equal(['002-cut'])
+      expect(await migrate(stores.databases.primary, migrations, { own: OWN, log })).to.deep.equal(['002-cut'])
       const schema = schemaAfter(migrations)
       expect(await realTexts(stores.primary, { kind, tables: schema.keys() })).to.deep.equal(modelTexts(schema, kind))
       expect(await rows()).to.deep.equal(ROWS)

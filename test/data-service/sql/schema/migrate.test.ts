@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import pino from 'pino'
 import { QueryTypes } from 'sequelize'
 import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
-import { ENGINE_TABLES } from '../../../../data-service/entity/validate-fields.js'
+import { ownTableNames, RECORD } from '../../../../data-service/sql/engines/own-tables.js'
 import { engineMigrations } from '../../../../data-service/sql/schema/engine-tables.js'
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'
-import { entities } from '../../../../examples/store/entities/index.js'
+import { entities, OWN } from '../../../harness/own-tables.js'
 import { primaryMigrations } from '../../../harness/primary-migrations.js'
 import { secondMigrations } from '../../../../examples/store/schema/reviews.js'
 import { eachDatabase } from '../../../harness/database.js'
@@ -98,7 +98,7 @@ eachDatabase((kind) => {
       const first = await catalogue()
       await stores.migrate()
       expect(await catalogue()).to.deep.equal(first)
-      expect(await select('SELECT name FROM schema_migrations ORDER BY name')).to.deep.equal(
+      expect(await select('SELECT name FROM ur_schema_migrations ORDER BY name')).to.deep.equal(
         primaryMigrations.map(({ name }) => ({ name })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
       )
     })
@@ -109,39 +109,40 @@ eachDatabase((kind) => {
         ['004-orders', 'order_lines'],
         ['011-returns', 'return_lines']
       ]) {
-        await run(`DELETE FROM schema_migrations WHERE name = '${name}'`)
+        // As a process that ends in the middle leaves it: begun, and not run.
+        await run(`UPDATE ur_schema_migrations SET name = '>${name}' WHERE name = '${name}'`)
         await run(`DROP TABLE ${last}`)
       }
       // A later migration adds a column to one of these tables.
-      await run("DELETE FROM schema_migrations WHERE name = '042-unit-costs'")
+      await run("DELETE FROM ur_schema_migrations WHERE name = '042-unit-costs'")
       await stores.migrate()
       expect(await catalogue()).to.have.deep.members(first)
     })
 
     it('add a column to a table that has rows, and again after they were cut off', async () => {
       const first = await catalogue()
-      await run('DELETE FROM audit_entries')
+      await run('DELETE FROM ur_audit_entries')
       // The database as the version before the column left it.
-      await run(`DROP INDEX audit_entries_request_id${kind === 'sqlite' ? '' : ' ON audit_entries'}`)
-      await run('ALTER TABLE audit_entries DROP COLUMN request_id')
+      await run(`DROP INDEX ur_audit_entries_request_id${kind === 'sqlite' ? '' : ' ON ur_audit_entries'}`)
+      await run('ALTER TABLE ur_audit_entries DROP COLUMN request_id')
       await run(
-        `INSERT INTO audit_entries (at, subject, resource, row_id, action, row_version)
+        `INSERT INTO ur_audit_entries (at, subject, resource, row_id, action, row_version)
         VALUES ('2026-01-31 08:00:00.000', 's', 'r', '1', 'create', ${VERSION})`
       )
-      await run("DELETE FROM schema_migrations WHERE name = '030-audit-request-id'")
+      await run("DELETE FROM ur_schema_migrations WHERE name = '030-audit-request-id'")
       expect(
         await rejection(checkSchema(stores.databases.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities))
-      ).to.include('audit-entries: the table audit_entries has no column request_id; a new migration must add it')
+      ).to.include('audit-entries: the table ur_audit_entries has no column request_id; a new migration must add it')
       for (const _ of ['the first time', 'cut off before it was recorded']) {
         await stores.migrate()
-        await run("DELETE FROM schema_migrations WHERE name = '030-audit-request-id'")
+        await run("DELETE FROM ur_schema_migrations WHERE name = '030-audit-request-id'")
       }
       await stores.migrate()
       const normal = (rows: object[]): string[] =>
         rows.map((row) => JSON.stringify(row).replaceAll(/\s|NULL/g, '')).toSorted()
       if (kind !== 'sqlite') expect(normal(await catalogue())).to.deep.equal(normal(first))
       await checkSchema(stores.databases.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities)
-      expect(await select('SELECT action, request_id FROM audit_entries')).to.deep.equal([
+      expect(await select('SELECT action, request_id FROM ur_audit_entries')).to.deep.equal([
         { action: 'create', request_id: null }
       ])
     })
@@ -194,10 +195,10 @@ eachDatabase((kind) => {
         expect(before).to.have.length(OF_0_1_0.length)
         const lines: string[] = []
         const log = pino({}, { write: (line) => lines.push(line) })
-        await migrate(stores.databases.primary, before, log)
+        await migrate(stores.databases.primary, before, { own: OWN, log })
         expect(lines.filter((line) => line.includes('Migrated'))).to.have.length(OF_0_1_0.length)
         lines.length = 0
-        await migrate(stores.databases.primary, primaryMigrations, log)
+        await migrate(stores.databases.primary, primaryMigrations, { own: OWN, log })
         const later = primaryMigrations.map(({ name }) => name).filter((name) => !OF_0_1_0.includes(name))
         expect(lines.map((line) => /"migration":"([^"]+)"/.exec(line)?.[1])).to.deep.equal(later)
       } finally {
@@ -207,19 +208,20 @@ eachDatabase((kind) => {
   })
 
   describe(`the engine's own tables on ${kind}`, () => {
-    it('are those that no entity may have, and the audit entries, which one may show', async () => {
+    it('are those that are known by name, with their prefix', async () => {
       const stores = await freshStores(kind)
       try {
-        await migrate(stores.databases.primary, engineMigrations, pino({ enabled: false }))
+        await migrate(stores.databases.primary, engineMigrations(OWN), { own: OWN, log: pino({ enabled: false }) })
         const rows = await stores.primary.query<{ name: string }>(
           kind === 'sqlite'
             ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
             : 'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()',
           { type: QueryTypes.SELECT }
         )
-        const made = rows.map(({ name }) => name).filter((name) => name !== 'audit_entries')
+        const made = rows.map(({ name }) => name)
         // An engine that knows no clusters has no guards.
-        const own = ENGINE_TABLES.filter((name) => kind !== 'sqlite' || name !== 'look_up_guards')
+        const known = [...ownTableNames(), RECORD].map((name) => `ur_${name}`)
+        const own = known.filter((name) => kind !== 'sqlite' || name !== 'ur_look_up_guards')
         expect(made).to.have.members(own)
       } finally {
         await stores.dispose()
@@ -232,7 +234,10 @@ eachDatabase((kind) => {
       const stores = await freshStores(kind)
       try {
         const started = [1, 2, 3].map(() =>
-          startProcess(['sample', '--app', join(outputRoot, 'examples/store')], stores.urls)
+          startProcess(['sample', '--app', join(outputRoot, 'examples/store')], {
+            ...stores.urls,
+            MIGRATE_AT_START: 'true'
+          })
         )
         expect(await Promise.all(started.map(({ ended }) => ended))).to.deep.equal([0, 0, 0])
         const migrations = primaryMigrations.length + secondMigrations.length

@@ -4,12 +4,15 @@ import { expect } from 'chai'
 import { Sequelize } from 'sequelize'
 import type { Ddl } from '../../../../data-service/sql/engines/engine.js'
 import type { EngineName } from '../../../../data-service/sql/engines/engines.js'
+import { type OwnTables, ownTableNames, ownTables, RECORD } from '../../../../data-service/sql/engines/own-tables.js'
 import { MysqlSchema } from '../../../../data-service/sql/engines/mysql-schema.js'
 import { SqliteSchema } from '../../../../data-service/sql/engines/sqlite-schema.js'
-import { statementsOfAll } from '../../../../data-service/sql/schema/migrate.js'
+import { statementsOfAll } from '../../../../data-service/sql/schema/migration.js'
+import { engineMigrations } from '../../../../data-service/sql/schema/engine-tables.js'
 import { secondMigrations } from '../../../../examples/store/schema/reviews.js'
 import { packageRoot } from '../../../harness/package-root.js'
-import { primaryMigrations } from '../../../harness/primary-migrations.js'
+import store from '../../../../examples/store/uniform-rest.config.js'
+import { OWN, UNPREFIXED } from '../../../harness/own-tables.js'
 
 /** The schema tools of a server that answers one version and is never connected to. */
 class OfVersion extends Sequelize {
@@ -25,9 +28,9 @@ class OfVersion extends Sequelize {
   }
 }
 
-const DDL: Record<EngineName, () => Promise<Ddl>> = {
-  sqlite: () => new SqliteSchema(new OfVersion('')).ddl(),
-  mysql: () => new MysqlSchema(new OfVersion('8.0.36')).ddl()
+const DDL: Record<EngineName, (own: OwnTables) => Promise<Ddl>> = {
+  sqlite: (own) => new SqliteSchema(new OfVersion('')).ddl(own),
+  mysql: (own) => new MysqlSchema(new OfVersion('8.0.36')).ddl(own)
 }
 
 /**
@@ -39,7 +42,7 @@ describe('statements of released migrations', () => {
     const file = join(packageRoot, 'test/data-service/sql/schema/released', `${engine}.sql`)
 
     it(`are the same as ever on ${engine}`, async () => {
-      const now = statementsNow(await ddlOf())
+      const now = statementsNow(await ddlOf(UNPREFIXED), UNPREFIXED)
       const recorded = parse(await readFile(file, 'utf8').catch(() => ''))
       if (process.env['RECORD_MIGRATIONS'] === 'true') {
         await writeFile(file, [...new Map([...now, ...recorded])].map(([name, text]) => `-- ${name}\n${text}`).join(''))
@@ -52,16 +55,37 @@ describe('statements of released migrations', () => {
         'their order'
       ).to.deep.equal([...recorded.keys()])
     })
+
+    it(`are the same on ${engine} with a prefix before each table of the engine, its indexes and its constraints`, async () => {
+      const now = statementsNow(await ddlOf(OWN), OWN)
+      const names = new RegExp(`\`((${[...ownTableNames(), RECORD].join('|')})(_\\w+)?)\``, 'g')
+      for (const [name, text] of parse(await readFile(file, 'utf8'))) {
+        const isOwn = engineMigrations(OWN).some((one) => name === `primary ${one.name}`)
+        expect(now.get(name), name).to.equal(isOwn ? text.replace(names, '`ur_$1`') : text)
+      }
+    })
   }
 })
 
+describe('statements of released migrations where the tables of the engine are in another database', () => {
+  it('name it wherever they name one of these tables, and nowhere else', async () => {
+    const apart = ownTables({ schema: 'engine', prefix: 'ur_' })
+    const texts = (ddl: Ddl, own: OwnTables): string[] =>
+      [...statementsOfAll(engineMigrations(own), ddl).values()].flat()
+    const here = texts(await DDL.mysql(OWN), OWN)
+    const table = new RegExp(`\`ur_(${ownTableNames().join('|')})\``, 'g')
+    expect(here.join('\n').match(table)).to.have.length.greaterThan(15)
+    expect(texts(await DDL.mysql(apart), apart)).to.deep.equal(here.map((text) => text.replace(table, '`engine`.$&')))
+  })
+})
+
 /** The text of each migration's statements, by its store and name. */
-function statementsNow(ddl: Ddl): Map<string, string> {
-  const stores = { primary: primaryMigrations, second: secondMigrations }
+function statementsNow(ddl: Ddl, own: OwnTables): Map<string, string> {
+  const stores = { primary: [...engineMigrations(own), ...store.migrations], second: secondMigrations }
   return new Map(
-    Object.entries(stores).flatMap(([store, migrations]) =>
+    Object.entries(stores).flatMap(([which, migrations]) =>
       Array.from(statementsOfAll(migrations, ddl), ([name, statements]): [string, string] => [
-        `${store} ${name}`,
+        `${which} ${name}`,
         statements.map((statement) => `${statement};\n`).join('')
       ])
     )

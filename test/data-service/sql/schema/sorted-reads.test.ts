@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
-import { entities } from '../../../../examples/store/entities/index.js'
+import { entities } from '../../../harness/own-tables.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { type FreshStores, freshStores } from './fresh-stores.js'
 

@@ -4,6 +4,7 @@ import type { Entity } from '../../../../data-service/entity/entity.js'
 import { connect } from '../../../../data-service/sql/connect.js'
 import type { Database } from '../../../../data-service/sql/engines/engine.js'
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'
+import { OWN } from '../../../harness/own-tables.js'
 import { createWriteStore, type SqlWriteStore } from '../../../../data-service/sql/writes.js'
 import { entities } from '../../../../examples/store/entities/index.js'
 import { primaryMigrations } from '../../../harness/primary-migrations.js'
@@ -28,7 +29,7 @@ export async function freshWriteStore(
 ): Promise<FreshWriteStore> {
   const { url, dispose } = await freshDatabase(kind)
   const database = connect(url)
-  await migrate(database, primaryMigrations, createLogger({ name: 'test', level: 'silent' }))
+  await migrate(database, primaryMigrations, { own: OWN, log: createLogger({ name: 'test', level: 'silent' }) })
   const first = writeStoreOver(database, written)
   const second = writeStoreAt(url, written)
   const byHand = await openTestDatabase(url)
@@ -71,6 +72,7 @@ export function writeStoreAt(
 
 function writeStoreOver(database: Database, written: readonly Entity[]): SqlWriteStore {
   return createWriteStore(database, written, {
+    tables: OWN,
     onEmitted: () => undefined,
     transactions: database.openTransactions(),
     random: Math.random,

@@ -29,7 +29,7 @@ eachDatabase((kind) => {
     })
     after(() => fresh.dispose())
     beforeEach(async () => {
-      await fresh.byHand.run('DELETE FROM idempotency_keys')
+      await fresh.byHand.run('DELETE FROM ur_idempotency_keys')
       await fresh.byHand.run('DELETE FROM categories')
     })
 
@@ -159,7 +159,7 @@ eachDatabase((kind) => {
       expect(String(await failure(late))).to.contain('first statement')
       const silent = fresh.store.transaction(never, (unit) => unit.claimKey(claim('k')))
       expect(String(await failure(silent))).to.contain('no answer')
-      expect(await fresh.byHand.run('SELECT key_hash FROM idempotency_keys')).to.have.length(0)
+      expect(await fresh.byHand.run('SELECT key_hash FROM ur_idempotency_keys')).to.have.length(0)
     })
 
     it('are purged by their expiry, the oldest first, so many at a time', async () => {
@@ -169,12 +169,12 @@ eachDatabase((kind) => {
         )
       }
       const left = async (): Promise<number> =>
-        (await fresh.byHand.run('SELECT expires_at FROM idempotency_keys')).length
+        (await fresh.byHand.run('SELECT expires_at FROM ur_idempotency_keys')).length
       expect(await fresh.store.purgeKeys(NOW + 3, 3)).to.equal(3)
       expect(await left()).to.equal(2)
       expect(await fresh.store.purgeKeys(NOW + 3, 3)).to.equal(1)
       expect(await fresh.store.purgeKeys(NOW + 3, 3)).to.equal(0)
-      const [last] = await fresh.byHand.run('SELECT expires_at FROM idempotency_keys')
+      const [last] = await fresh.byHand.run('SELECT expires_at FROM ur_idempotency_keys')
       expect(Number(last?.['expires_at'])).to.equal(NOW + 4)
     })
 
@@ -182,7 +182,7 @@ eachDatabase((kind) => {
     const purgeDeletes = async (): Promise<boolean> => {
       const waiting = await fresh.byHand.run(
         `SELECT id FROM information_schema.processlist
-        WHERE db = DATABASE() AND info LIKE 'DELETE FROM idempotency_keys%' AND id <> CONNECTION_ID()`
+        WHERE db = DATABASE() AND info LIKE 'DELETE FROM ur_idempotency_keys%' AND id <> CONNECTION_ID()`
       )
       return waiting.length > 0
     }

@@ -37,7 +37,7 @@ describe('connections lost in a transaction, on mysql', () => {
 
   it('and a transaction that the server has given up without a word counts as deadlocked', async () => {
     const transaction = await fresh.database.openTransactions().begin({ signal: never, timeout: 1000 })
-    await transaction.change(statementText('INSERT INTO login_attempts VALUES ($key, $key, 1)'), { key: 'k' })
+    await transaction.change(statementText('INSERT INTO ur_login_attempts VALUES ($key, $key, 1)'), { key: 'k' })
     const error = await failure(transaction.change(statementText('ROLLBACK'), {}))
     expect(classifyMysqlError(error)).to.equal('deadlock')
     await transaction.rollback()

@@ -97,8 +97,8 @@ describe("texts of writes, by the server's own log", () => {
     }
     const prepared = texts(first, 'Prepare')
     // Of a cluster alone (docs/decisions/016).
-    expect(prepared.filter((text) => text.includes('look_up_guards'))).to.deep.equal([])
-    expect(await fresh.byHand.run('SELECT slot FROM look_up_guards')).to.deep.equal([])
+    expect(prepared.filter((text) => text.includes('ur_look_up_guards'))).to.deep.equal([])
+    expect(await fresh.byHand.run('SELECT slot FROM ur_look_up_guards')).to.deep.equal([])
     expect(prepared).to.have.length(24)
     // The second time all of them are known to the connection, or are prepared on another with the same text.
     for (const text of texts(second, 'Prepare')) expect(prepared, text).to.include(text)

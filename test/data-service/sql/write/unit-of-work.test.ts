@@ -343,7 +343,7 @@ eachDatabase((kind) => {
       const entry = { at, subject: 'issuer ada', resource: 'products', rowId: '1', action: 'publish', requestId: 'r-1' }
       await work((unit) => unit.audit(entry))
       const [row] = await fresh.byHand.run(
-        'SELECT id, at, subject, resource, row_id, action, request_id FROM audit_entries'
+        'SELECT id, at, subject, resource, row_id, action, request_id FROM ur_audit_entries'
       )
       expect({
         ...row,

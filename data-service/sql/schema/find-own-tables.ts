@@ -1,0 +1,112 @@
+import { StartError } from '../../../shared/start-error.js'
+import type { Entity } from '../../entity/entity.js'
+import type { Database, PresentRelation } from '../engines/engine.js'
+import {
+  namesOfOwn,
+  OWN_TABLES,
+  type OwnNames,
+  ownTableNames,
+  type OwnTables,
+  ownTables,
+  RECORD
+} from '../engines/own-tables.js'
+import { engineMigrations } from './engine-tables.js'
+import type { Migration } from './migration.js'
+
+/** The names that the engine's tables had up to version 0.2. */
+const UNPREFIXED = ownTables({ schema: undefined, prefix: '' })
+
+/**
+ * The names of the engine's own tables in a database. One that an earlier version made keeps its names without a prefix for
+ * ever: it is known by a record of migrations that has our shape and names migrations of ours. Any other database has the
+ * names of the setting. All processes find the same, since only what the database holds decides. Reads, and writes nothing.
+ */
+export async function findOwnTables(
+  database: Database,
+  setting: OwnNames,
+  migrations: readonly Migration[]
+): Promise<OwnTables> {
+  const configured = ownTables(setting)
+  const isOurs = namesOf([...engineMigrations(configured), ...migrations])
+  const { schema } = database
+  const here = await schema.present()
+  const there = setting.schema === undefined ? here : await schema.present(setting.schema)
+  const earlier =
+    hasRecord(here, UNPREFIXED) && [...(await schema.appliedMigrations(UNPREFIXED))].some((name) => isOurs.has(name))
+  const record = `${setting.prefix}${RECORD}`
+  if (there.has(record) && !hasRecord(there, configured)) {
+    throw new StartError(
+      `${kindOf(there.get(record))} ${inSchema(setting, record)} stands there, and it is no record of migrations of this ` +
+        'service. Nothing was changed. Name another beginning for the tables of the engine with ENGINE_TABLE_PREFIX, such ' +
+        `as ENGINE_TABLE_PREFIX=${setting.schema === undefined ? '' : `${setting.schema}.`}rest_.`
+    )
+  }
+  if (!earlier) return configured
+  if (there.has(record) && (await schema.appliedMigrations(configured)).size > 0) {
+    throw new StartError(
+      `there are two records of migrations, ${RECORD} of an earlier version and ${inSchema(setting, record)}. Nothing was ` +
+        'changed. Drop or rename the tables of the engine that are not in use, with their record.'
+    )
+  }
+  requireShapes(here, await schema.appliedMigrations(UNPREFIXED))
+  return UNPREFIXED
+}
+
+/** The entities with the table of audit entries as it is named in the database; entity files call it `audit_entries`. */
+export function withOwnTables(entities: readonly Entity[], { prefix, schema }: OwnTables): readonly Entity[] {
+  return entities.map((entity) => {
+    if (entity.table !== 'audit_entries') return entity
+    const named = { ...entity, table: `${prefix}audit_entries` }
+    return schema === undefined ? named : { ...named, schema }
+  })
+}
+
+/** Entities and children whose table is one of the engine's own in this database, a sentence each. */
+export function ownTableMistakes(entities: readonly Entity[], tables: OwnTables): string[] {
+  if (tables.schema !== undefined) return []
+  const own = new Set(namesOfOwn(tables))
+  own.delete(`${tables.prefix}audit_entries`)
+  const named = entities.flatMap(({ name, table, children }) => [
+    { owner: name, table },
+    ...children
+      .filter(({ store }) => store === 'primary')
+      .map((one) => ({ owner: `${name}.${one.name}`, table: one.table }))
+  ])
+  return named
+    .filter(({ table }) => own.has(table.toLowerCase()))
+    .map(({ owner, table }) => `${owner}: the table ${table} is one of the engine's own. Name another with \`table\`.`)
+}
+
+function namesOf(migrations: readonly Migration[]): ReadonlySet<string> {
+  return new Set(migrations.map(({ name }) => name))
+}
+
+/** Whether a table of the name and the one column of our record stands there. Other tools have other columns in theirs. */
+function hasRecord(present: ReadonlyMap<string, PresentRelation>, { prefix }: OwnTables): boolean {
+  const found = present.get(`${prefix}${RECORD}`)
+  return found?.kind === 'table' && found.columns.size === 1 && found.columns.has('name')
+}
+
+/** Tables that the record says are there must be there and be ours: to begin anew would lose accounts and sessions. */
+function requireShapes(present: ReadonlyMap<string, PresentRelation>, applied: ReadonlySet<string>): void {
+  for (const table of ownTableNames()) {
+    const { since, columns } = OWN_TABLES[table]
+    // An engine that knows no clusters has no guards.
+    if (!applied.has(since) || (table === 'look_up_guards' && !present.has(table))) continue
+    const missing = columns.filter((column) => present.get(table)?.columns.has(column) !== true)
+    if (missing.length === 0) continue
+    throw new StartError(
+      `${RECORD} says that ${since} has run, and ` +
+        (present.has(table) ? `${table} has no column ${missing.join(', ')}` : `there is no table ${table}`) +
+        '. Nothing was changed. Restore the tables of the engine from a backup, or give it rights to see them.'
+    )
+  }
+}
+
+function kindOf(found: PresentRelation | undefined): string {
+  return found?.kind === 'view' ? 'a view' : 'a table'
+}
+
+function inSchema({ schema }: OwnNames, table: string): string {
+  return schema === undefined ? table : `${schema}.${table}`
+}
