@@ -1,19 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { permissionsIn } from '../data-service/auth/claims.js'
-import { readConfig } from '../data-service/config.js'
+import { type DataServiceConfig, readConfig } from '../data-service/config.js'
 import { asksForOwner } from '../data-service/entity/validate-access.js'
 import { checkCatalogue } from '../data-service/entity/validate.js'
+import { type ConfiguredDatabase, openExisting, opening } from '../data-service/sql/connect.js'
+import type { Finding } from '../data-service/sql/schema/check-columns.js'
+import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
+import { schemaReport, type SchemaReport } from '../data-service/sql/schema/check-schema.js'
 import { readGatewayConfig } from '../gateway/config.js'
 import { loadApplication, type LoadedApplication } from './application.js'
 import { type CommandLine, Failure } from './command.js'
 
-/** `uniform-rest check` says everything that is wrong with the entities and the settings, without a database. */
+/**
+ * `uniform-rest check` says everything that is wrong with the entities and the settings, and then, of each database that is
+ * there, what its tables differ in. It changes nothing. The exit code is 1 with any mistake. `--sql` prints the statements
+ * that would mend the tables, with what they mend as comments, and nothing else.
+ */
 export async function check(line: CommandLine): Promise<number> {
+  const [flag, ...more] = line.args
+  if (more.length > 0 || (flag !== undefined && flag !== '--sql')) {
+    throw new Failure(`uniform-rest check takes --sql or nothing, not ${JSON.stringify(line.args.join(' '))}.`)
+  }
   const loaded = await loadApplication(line)
   checkApplication(loaded)
   const { entities } = loaded.application
   const { config } = readConfig(loaded.environment, loaded.application)
+  if (flag === '--sql') return await eachDatabase(loaded, config, printStatements)
   const owned = entities.filter(asksForOwner).map(({ name }) => name)
   if (config.ownership.bypassRole === undefined && owned.length > 0) {
     process.stdout.write(
@@ -22,7 +35,77 @@ export async function check(line: CommandLine): Promise<number> {
     )
   }
   process.stdout.write(`${entities.length} ${entities.length === 1 ? 'entity' : 'entities'}, no mistakes.\n`)
-  return 0
+  return await eachDatabase(loaded, config, printReport)
+}
+
+/** Answers 1 if the tables of a database have a mistake. */
+async function eachDatabase(
+  { application }: LoadedApplication,
+  { databases, ownNames }: DataServiceConfig,
+  /** With a reason where the tables are not compared. */
+  print: (setting: string, report: SchemaReport | string) => void
+): Promise<number> {
+  let code = 0
+  for (const store of ['primary', 'second'] as const) {
+    const configured: ConfiguredDatabase | undefined = databases[store]
+    if (configured === undefined) continue
+    await opening(configured, async () => {
+      const database = await openExisting(configured.url)
+      try {
+        if (database === undefined) return print(configured.setting, 'there is no database yet')
+        const { migrations } = store === 'primary' ? application : (application.secondStore ?? { migrations: [] })
+        const names = store === 'primary' ? ownNames : { ...ownNames, schema: undefined }
+        const own = await findOwnTables(database, names, migrations)
+        // Tables that a migration is to change are compared when it has run.
+        const applied = await database.schema.appliedMigrations(own)
+        const pending = migrations.map(({ name }) => name).filter((name) => !applied.has(name))
+        if (pending.length > 0) return print(configured.setting, `${pending.join(', ')} has not run yet`)
+        const report = await schemaReport(database, store, withOwnTables(application.entities, own))
+        print(configured.setting, report)
+        if (report.mistakes.length > 0) code = 1
+      } finally {
+        await database?.sequelize.close()
+      }
+    })
+  }
+  return code
+}
+
+function printReport(setting: string, report: SchemaReport | string): void {
+  if (typeof report === 'string') {
+    process.stdout.write(
+      `${setting}: ${report}; \`uniform-rest migrate\` runs migrations, and then check compares tables.\n`
+    )
+    return
+  }
+  const { mistakes, warnings, triggers } = report
+  const parts: readonly (readonly [what: string, findings: readonly Finding[]])[] = [
+    [
+      `${mistakes.length === 0 ? 'no' : mistakes.length} mistake${mistakes.length === 1 ? '' : 's'} in its tables`,
+      mistakes
+    ],
+    ['what is slower or compared otherwise', warnings],
+    ['rows that other programs write', triggers]
+  ]
+  for (const [what, findings] of parts) {
+    if (findings.length === 0 && findings !== mistakes) continue
+    const lines = findings.map(({ text }) => `\n- ${text}`).join('')
+    process.stdout.write(`${setting}: ${what}${lines === '' ? '.' : `:${lines}`}\n`)
+  }
+  if ([...mistakes, ...warnings, ...triggers].some(({ statements }) => statements.length > 0)) {
+    process.stdout.write('`uniform-rest check --sql` prints statements that would mend this. It runs none of them.\n')
+  }
+}
+
+function printStatements(setting: string, report: SchemaReport | string): void {
+  if (typeof report === 'string') {
+    process.stdout.write(`-- ${setting}: ${report}\n`)
+    return
+  }
+  for (const { text, statements } of [...report.mistakes, ...report.warnings, ...report.triggers]) {
+    if (statements.length === 0) continue
+    process.stdout.write(`-- ${setting}: ${text}\n${statements.map((one) => `${one};`).join('\n')}\n\n`)
+  }
 }
 
 /** Throws one Failure with every mistake of the entities and of the settings of both processes. */

@@ -26,8 +26,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./start.js')).start
   },
   check: {
-    says: 'says what is wrong with the entities and the settings, without a database',
-    standsAlone: true,
+    says: '[--sql]  says what is wrong with entities and settings, and what tables differ in; --sql prints what would mend it',
     load: async () => (await import('./check.js')).check
   },
   sample: {

@@ -8,7 +8,7 @@ import { type ConfiguredDatabase, openDatabase, openFailure } from '../data-serv
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { namesOfOwn, type OwnNames, type OwnTables, ownTables } from '../data-service/sql/engines/own-tables.js'
 import { type Difference, difference, type DifferenceOptions } from '../data-service/sql/schema/difference.js'
-import { neededRights, neededRightsToOwn } from '../data-service/sql/schema/check-schema.js'
+import { neededRights, neededRightsToOwn } from '../data-service/sql/schema/needed-rights.js'
 import { engineMigrations } from '../data-service/sql/schema/engine-tables.js'
 import { entityTables } from '../data-service/sql/schema/entity-tables.js'
 import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'

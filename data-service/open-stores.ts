@@ -24,10 +24,11 @@ import type { OwnTables } from './sql/engines/own-tables.js'
 import { createOutboxStore } from './sql/outbox.js'
 import { SqlReadStore } from './sql/reads.js'
 import { loadSampleRows } from './sql/sample-rows.js'
-import { checkSchema, neededRights } from './sql/schema/check-schema.js'
+import { checkSchema } from './sql/schema/check-schema.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
 import { findOwnTables, ownTableMistakes, withOwnTables } from './sql/schema/find-own-tables.js'
 import { awaitMigrated, migrateAtStart } from './sql/schema/migrate.js'
+import { neededRights } from './sql/schema/needed-rights.js'
 import { columnDefaults, createWriteStore } from './sql/writes.js'
 
 /** Milliseconds between attempts to reach a second store that is down. */
@@ -77,7 +78,7 @@ export async function openStores(
     else await awaitMigrated(primary, migrations, { own: tables, signal, waiting })
   })
   await opening(first, () => primary.schema.checkRights(neededRights(entities, 'primary'), tables))
-  await checkSchema(primary, { store: 'primary', setting: first.setting }, entities)
+  await checkSchema(primary, { store: 'primary', setting: first.setting, log }, entities)
   const loadSample = async (second: Database | undefined): Promise<void> => {
     const rows = config.sampleData ? sample?.rows : undefined
     if (rows && (await loadSampleRows({ primary, second }, entities, rows))) log.info('sample rows loaded')
@@ -144,7 +145,7 @@ async function openSecondStore(
     const own = await findOwnTables(second, { ...config.ownNames, schema: undefined }, migrations)
     await migrateAtStart(second, migrations, { own, log, mayMigrate: config.migrateAtStart })
     await second.schema.checkRights(neededRights(application.entities, 'second'), own)
-    await checkSchema(second, { store: 'second', setting: other.setting }, application.entities)
+    await checkSchema(second, { store: 'second', setting: other.setting, log }, application.entities)
     await loadSample(second)
   }
   try {

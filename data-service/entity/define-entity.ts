@@ -101,8 +101,10 @@ interface DefinitionOfAll<
   /** Properties that `filters[…]` takes, with all operators of their type unless `operators` names fewer. */
   readonly filterable: readonly (VisibleName<F> | (keyof NoInfer<J> & string))[]
   readonly operators?: { readonly [K in VisibleName<F>]?: readonly OperatorOf<TypeOf<F, K>>[] }
-  /** Properties that `sortColumn` takes: each needs an index, which start-up checks. */
+  /** Properties that `sortColumn` takes. Without an index each such read sorts all rows; start-up names the missing ones. */
   readonly sortable: readonly (NameOfType<F, ComparableType> | (keyof NoInfer<J> & string))[]
+  /** `required`: the service does not start if what is sortable lacks an index. Without it the start names what is missing. */
+  readonly indexes?: 'required'
   /** Text properties that `search` looks into. Without it the resource has no such parameter. */
   readonly searchable?: readonly NameOfType<F, 'string'>[]
   /** What lookup shows beside the id, as text: a string, int, long or guid that is never null. */
@@ -201,6 +203,7 @@ export function defineEntity<
       })
     ),
     sortable: new Set(definition.sortable),
+    indexes: definition.indexes ?? 'advised',
     searchable: definition.searchable ?? [],
     label: column(definition.label),
     references,

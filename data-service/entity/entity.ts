@@ -29,6 +29,8 @@ export interface Entity {
   readonly joined: readonly Joined[]
   readonly filterable: ReadonlyMap<string, readonly OperatorOf<FieldType>[]>
   readonly sortable: ReadonlySet<string>
+  /** `required`: the service does not start without an index for each order. Otherwise it says which are missing. */
+  readonly indexes: 'required' | 'advised'
   /** Names of the properties that `search` looks into. */
   readonly searchable: readonly string[]
   /** The column that lookup shows. */

@@ -19,6 +19,12 @@ export async function openDatabase(url: string, poolSize?: number): Promise<Data
   return location.open(poolSize)
 }
 
+/** Opens a database that is there, and makes nothing. undefined where there is none. */
+export async function openExisting(url: string): Promise<Database | undefined> {
+  const location = locateDatabase(url)
+  return (await location.exists()) ? location.open() : undefined
+}
+
 /** Opens the database of a URL as `DatabaseLocation.open` says. */
 export function connect(url: string, poolSize?: number): Database {
   return locateDatabase(url).open(poolSize)

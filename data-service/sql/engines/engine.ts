@@ -3,6 +3,7 @@ import { DomainError } from '../../../shared/errors.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
 import type { LiveSchema } from './live-schema/live-schema.js'
 import type { OwnTables, OwnTablesMigration } from './own-tables.js'
+import type { ChecksOf } from './schema-checks.js'
 import type { PresentTable, TableChange } from './tables.js'
 import type { BoundValue, BoundValues, Expression, Statement, StatementText } from './statement.js'
 
@@ -35,6 +36,8 @@ export interface OpeningAdvice {
 export interface DatabaseLocation {
   /** Equal for two URLs that name the same database, as far as their texts show. */
   readonly spelling: string
+  /** Whether there is something to open. A server answers that itself, when it is asked. */
+  exists(): Promise<boolean>
   /** Makes what the database needs before it can be opened, such as the folder of its file. */
   prepare(): Promise<void>
   /**
@@ -312,6 +315,8 @@ export interface SchemaTools {
   missingRights(statements: readonly string[], own: OwnTables): Promise<string | undefined>
   /** The SQL that an UPDATE sets a column to its default with. undefined for a column without a default. */
   defaultText(table: string, column: string): Promise<string | undefined>
+  /** How columns of a live schema hold the values of fields, and how to mend them. */
+  readonly checksOf: ChecksOf
   /**
    * Throws a StartError that names the missing rights: those `needed` for the tables of entities, and all to the tables of
    * the engine, of whose record of migrations SELECT is enough. Other tables are nobody's business. Writes nothing.

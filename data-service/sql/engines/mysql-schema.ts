@@ -3,6 +3,7 @@ import { StartError } from '../../../shared/start-error.js'
 import type { Ddl, Grants, PresentRelation, SchemaTools, TableRight, TableRights } from './engine.js'
 import type { LiveSchema } from './live-schema/live-schema.js'
 import { mysqlCatalogue } from './live-schema/mysql-catalogue.js'
+import { mysqlChecks } from './mysql-checks.js'
 import { collationOf, type MysqlServer, serverOf } from './mysql-connection.js'
 import { mysqlPresence, mysqlStatements, quotedText, TABLE_OPTIONS } from './mysql-ddl.js'
 import { errnoOf } from './mysql-sessions.js'
@@ -73,6 +74,7 @@ const PRESENT = `
   WHERE t.TABLE_SCHEMA = COALESCE($schema, DATABASE()) ORDER BY t.TABLE_NAME, c.ORDINAL_POSITION`
 
 export class MysqlSchema implements SchemaTools {
+  readonly checksOf = mysqlChecks
   readonly #sequelize: Sequelize
 
   constructor(sequelize: Sequelize) {

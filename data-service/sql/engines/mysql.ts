@@ -128,6 +128,10 @@ class MysqlLocation implements DatabaseLocation {
     return `mysql://${THIS_MACHINE.has(host) ? 'localhost' : host}:${port}/${database}`
   }
 
+  exists(): Promise<boolean> {
+    return Promise.resolve(true)
+  }
+
   /** Nothing to make: the operator creates the database. */
   prepare(): Promise<void> {
     return Promise.resolve()

@@ -5,6 +5,7 @@ import type { Ddl, PresentRelation, SchemaTools, TableRights } from './engine.js
 import type { LiveSchema } from './live-schema/live-schema.js'
 import { sqliteCatalogue } from './live-schema/sqlite-catalogue.js'
 import { type OwnTables, type OwnTablesMigration, ownStatements, quotedTable, RECORD } from './own-tables.js'
+import { sqliteChecks } from './sqlite-checks.js'
 import { isRebuilt, sqlitePresence, sqliteStatements } from './sqlite-ddl.js'
 
 const HAS_RECORD = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $name"
@@ -17,6 +18,7 @@ const LOCK_TIMEOUT_MS = 600_000
 const POLL_MS = 50
 
 export class SqliteSchema implements SchemaTools {
+  readonly checksOf = sqliteChecks
   readonly #sequelize: Sequelize
 
   constructor(sequelize: Sequelize) {

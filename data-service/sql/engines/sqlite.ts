@@ -68,6 +68,11 @@ class SqliteLocation implements DatabaseLocation {
     return `sqlite:${resolve(this.#file)}`
   }
 
+  async exists(): Promise<boolean> {
+    const file = await stat(this.#file).catch(() => undefined)
+    return file !== undefined
+  }
+
   async prepare(): Promise<void> {
     await makeFolder(dirname(this.#file))
   }

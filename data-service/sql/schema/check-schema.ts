@@ -1,160 +1,276 @@
+import type { Logger } from 'pino'
 import { StartError } from '../../../shared/start-error.js'
-import type { Entity, StoreName } from '../../entity/entity.js'
-import type { Database, TableRight, TableRights } from '../engines/engine.js'
-import { OWN_TABLES, type OwnNames, ownTableNames, RECORD } from '../engines/own-tables.js'
-import type { LiveTable } from '../engines/live-schema/live-schema.js'
+import type { Children, Column, Entity, StoreName } from '../../entity/entity.js'
+import { keyMaker } from '../../entity/key.js'
+import { suggestion } from '../../entity/names.js'
+import type { Database } from '../engines/engine.js'
+import type { LiveSchema, LiveTable } from '../engines/live-schema/live-schema.js'
+import type { SchemaChecks } from '../engines/schema-checks.js'
+import {
+  type CheckedTable,
+  ColumnChecking,
+  columnIn,
+  type Finding,
+  Findings,
+  hasTrigger,
+  keyOf,
+  statementsOf
+} from './check-columns.js'
 import { sortedColumn } from './entity-tables.js'
 
-/** The tables of a database, as its catalogue describes them. */
-interface ActualSchema {
-  /** The columns of each table. */
-  readonly columns: ReadonlyMap<string, ReadonlySet<string>>
-  /** `table.column ASC` or `table.column DESC` for the first key of each index. */
-  readonly sortOrders: ReadonlySet<string>
+// Entity files and the tables of a live database, whoever made these. What could answer a request wrongly, or not at all, is
+// a mistake and stops the start; what only takes longer, or compares texts in another way, is a warning.
+
+export interface SchemaReport {
+  readonly mistakes: readonly Finding[]
+  readonly warnings: readonly Finding[]
+  /** Whether other programs advance the versions of rows: one for each table with versions. */
+  readonly triggers: readonly Finding[]
 }
 
-function actualSchema(tables: Iterable<LiveTable>): ActualSchema {
-  const columns = new Map<string, ReadonlySet<string>>()
-  const sortOrders = new Set<string>()
-  for (const table of tables) {
-    columns.set(table.name, new Set(table.columns.map(({ name }) => name)))
-    for (const { unique, keys } of table.indexes) {
-      // A unique index does not continue with the primary key, so that equal values of it have no order.
-      const [first] = keys
-      if (unique || first?.column === undefined) continue
-      sortOrders.add(`${table.name}.${first.column} ${first.descending ? 'DESC' : 'ASC'}`)
-    }
-  }
-  return { columns, sortOrders }
-}
-
-/**
- * Compares the entity files with the tables of one store: every column exists, children have an index on their root's
- * id, and every sortable property has an index for each direction. Throws one StartError that lists all that is missing.
- */
+/** Throws a StartError with all mistakes, and logs the warnings. */
 export async function checkSchema(
   database: Database,
   /** `setting` names the database in the error. */
-  { store, setting }: { readonly store: StoreName; readonly setting: string },
+  { store, setting, log }: { readonly store: StoreName; readonly setting: string; readonly log?: Logger },
   entities: readonly Entity[]
 ): Promise<void> {
-  const { tables } = await database.schema.describe()
-  const mistakes = schemaMistakes(actualSchema(tables.values()), store, entities)
+  const { mistakes, warnings } = await schemaReport(database, store, entities)
+  for (const { text, statements } of warnings) {
+    log?.warn(statements.length === 0 ? {} : { statements }, text)
+  }
   if (mistakes.length === 0) return
   const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`
-  throw new StartError(`${count} in the tables of ${setting}.\n- ${mistakes.join('\n- ')}\n${ADVICE}`)
+  const lines = mistakes.map(({ text }) => `- ${text}`).join('\n')
+  throw new StartError(`${count} in the tables of ${setting}.\n${lines}\n${ADVICE}`)
 }
 
 /** A changed migration has no effect on a database in which it has run. */
 const ADVICE =
-  'Mend this in a new migration, which `uniform-rest migrate create <name>` writes: one that ran is not run again. On a ' +
-  'throw-away database delete DATA_DIR instead.'
+  'Tables of your own migrations are mended in a new one, which `uniform-rest migrate create <name>` writes: one that ran ' +
+  'is not run again. For tables that others made, change the entity file as the lines say, or have them altered: ' +
+  '`uniform-rest check --sql` prints the statements. On a throw-away database delete DATA_DIR instead.'
 
-/** What is missing, a sentence each. */
-function schemaMistakes(schema: ActualSchema, store: StoreName, entities: readonly Entity[]): string[] {
+/** Reads the live schema once, and compares it with what the entity files say of the tables of one store. */
+export async function schemaReport(
+  { schema }: Database,
+  store: StoreName,
+  entities: readonly Entity[]
+): Promise<SchemaReport> {
+  const live = await schema.describe()
+  const check = new Checking(live, schema.checksOf(live), entities)
   // `describe` sees one database, and what is in another belongs to the engine: its migrations made it.
-  const seen = entities.filter((entity) => entity.schema === undefined)
-  return seen.flatMap((entity) => [
-    ...(store === 'primary' ? [...missingColumns(schema, entity), ...missingOrders(schema, entity, entities)] : []),
-    ...missingInChildren(schema, store, entity)
-  ])
-}
-
-interface Columned {
-  readonly name: string
-  readonly table: string
-  readonly columns: readonly { readonly column: string }[]
-  readonly versionColumn: string | undefined
-}
-
-function missingColumns(
-  schema: ActualSchema,
-  { name, table, columns, versionColumn }: Columned,
-  more: readonly string[] = []
-): string[] {
-  const actual = schema.columns.get(table)
-  if (actual === undefined) return [`${name}: there is no table ${table}; a new migration must create it`]
-  return [...columns.map(({ column }) => column), ...(versionColumn === undefined ? [] : [versionColumn]), ...more]
-    .filter((column) => !actual.has(column))
-    .map((column) => `${name}: the table ${table} has no column ${column}; a new migration must add it`)
-}
-
-function missingInChildren(schema: ActualSchema, store: StoreName, entity: Entity): string[] {
-  return entity.children
-    .filter((children) => children.store === store)
-    .flatMap(({ name, table, foreignKey: [leading, ...others], columns, versionColumn }) => {
-      const full = `${entity.name}.${name}`
-      const missing = missingColumns(schema, { name: full, table, columns, versionColumn }, [
-        leading.column,
-        ...others.map(({ column }) => column)
-      ])
-      if (missing.length > 0 || schema.sortOrders.has(`${table}.${leading.column} ASC`)) return missing
-      return [`${full}: no index leads with ${table}.${leading.column}; a new migration must add it`]
-    })
-}
-
-function missingOrders(schema: ActualSchema, entity: Entity, entities: readonly Entity[]): string[] {
-  return [...entity.sortable].flatMap((property) => {
-    const found = sortedColumn(entity, property, entities)
-    if (found === undefined) return [`${entity.name}: nothing tells which column the sortable ${property} is`]
-    const { table } = found
-    const place = `${table}.${found.column}`
-    return found.directions
-      .filter((direction) => schema.columns.has(table) && !schema.sortOrders.has(`${place} ${direction}`))
-      .map(
-        (direction) =>
-          `${entity.name}: the sortable ${property} has no index (${place} ${direction}, id); ` +
-          'a new migration must add it'
-      )
-  })
-}
-
-/**
- * What the service does with the rows of the tables of one store. Of a resource without writes and actions it reads them:
- * what a rule of another resource writes there is not in its entity file.
- */
-export function neededRights(entities: readonly Entity[], store: StoreName): TableRights[] {
-  const rights = new Map<string, { readonly rights: Set<TableRight>; readonly column: string }>()
-  const need = (table: string, column: string, more: readonly TableRight[]): void => {
-    const found = rights.get(table) ?? { rights: new Set<TableRight>(), column }
-    for (const right of ['SELECT', ...more] as const) found.rights.add(right)
-    rights.set(table, found)
+  for (const entity of entities.filter((one) => one.schema === undefined)) {
+    if (store === 'primary') check.root(entity)
+    for (const children of entity.children.filter((one) => one.store === store)) check.children(entity, children)
   }
-  for (const entity of entities) {
-    const { table, columns, versionColumn = columns[0]?.column ?? '', children } = entity
-    if (store === 'primary') need(table, versionColumn, rightsToRoot(entity))
-    for (const one of children.filter((child) => child.store === store)) {
-      const column = one.versionColumn ?? one.foreignKey[0].column
-      need(one.table, column, one.versionColumn === undefined ? [] : rightsToChildren(entity))
+  return check.report
+}
+
+class Checking {
+  readonly #findings = new Findings()
+  readonly #live: LiveSchema
+  readonly #checks: SchemaChecks
+  readonly #entities: readonly Entity[]
+
+  constructor(live: LiveSchema, checks: SchemaChecks, entities: readonly Entity[]) {
+    this.#live = live
+    this.#checks = checks
+    this.#entities = entities
+  }
+
+  get report(): SchemaReport {
+    return this.#findings
+  }
+
+  root(entity: Entity): void {
+    const { name, table, columns, key, versionColumn, writes, actions } = entity
+    const compared = new Set([...entity.filterable.keys(), ...entity.sortable, ...entity.searchable])
+    for (const column of [...key, ...columns.filter(({ field }) => field.unique)]) compared.add(column.name)
+    const checked: CheckedTable = {
+      owner: name,
+      table,
+      columns,
+      key,
+      versionColumn,
+      isWritten: writes.size + actions.size > 0 || versionColumn !== undefined,
+      isCreated: writes.has('create'),
+      compared
+    }
+    const found = this.#table(checked)
+    if (found === undefined) return
+    if (found.kind === 'view' && writes.size + actions.size > 0) {
+      this.#findings.mistake(`${name}: ${table} is a view, which is only read. Leave out its writes and actions`)
+    }
+    if (found.kind === 'view' && versionColumn !== undefined) {
+      this.#findings.mistake(`${name}: ${table} is a view, whose rows have no version. Say rowVersion: 'none'`)
+    }
+    this.#key(checked, found)
+    this.#orders(entity)
+  }
+
+  children(entity: Entity, children: Children): void {
+    const { table, columns, key, foreignKey, versionColumn } = children
+    const owner = `${entity.name}.${children.name}`
+    const missing = foreignKey.filter((one) => !columns.some(({ column }) => column === one.column))
+    const isWritten = children.store === 'primary' && versionColumn !== undefined
+    const isCreated = entity.creation.children.some((one) => one.children === children)
+    const compared = new Set(key.map(({ name }) => name))
+    const all = [...columns, ...missing]
+    const found = this.#table({ owner, table, columns: all, key, versionColumn, isWritten, isCreated, compared })
+    if (found === undefined || found.kind === 'view') return
+    const [leading] = foreignKey
+    if (!this.#isIndexed(found, leading, false)) {
+      this.#missingIndex(
+        entity,
+        `${owner}: no index leads with ${table}.${leading.column}, by which children are found`,
+        {
+          table: found,
+          column: leading,
+          descending: false
+        }
+      )
+    }
+    if (entity.writes.has('delete') && isWritten) this.#cascade(entity, children, found)
+  }
+
+  /** The columns of a table. undefined for a table that is not there, or cannot be read. */
+  #table(checked: CheckedTable): LiveTable | undefined {
+    const { owner, table } = checked
+    const found = this.#live.tables.get(table)
+    if (found === undefined) {
+      const near = suggestion(table, [...this.#live.tables.keys()])
+      this.#findings.mistake(
+        `${owner}: there is no table ${table}; a new migration must create it, or \`table\` names another.${near}`
+      )
+      return undefined
+    }
+    if (found.broken !== undefined) {
+      this.#findings.mistake(`${owner}: the view ${table} cannot be read: ${found.broken}`)
+      return undefined
+    }
+    new ColumnChecking(checked, found, { checks: this.#checks, findings: this.#findings }).run()
+    this.#collations(checked, found)
+    return found
+  }
+
+  /** A key that two rows could share would make a page repeat rows, and a write change several. */
+  #key({ owner, key, isCreated, isWritten }: CheckedTable, table: LiveTable): void {
+    if (table.kind === 'view') return
+    const names = key.map(({ column }) => column.toLowerCase())
+    const isSame = (columns: readonly (string | undefined)[]): boolean =>
+      columns.length === names.length && columns.every((one) => one !== undefined && names.includes(one.toLowerCase()))
+    const isPrimary = isSame(table.primaryKey)
+    const unique = table.indexes.find(
+      (index) =>
+        index.unique &&
+        !index.partial &&
+        isSame(index.keys.map((one) => (one.prefix === undefined ? one.column : undefined)))
+    )
+    const listed = names.join(', ')
+    if (!isPrimary && unique === undefined) {
+      const primary = table.primaryKey.join(', ')
+      this.#findings.mistake(
+        `${owner}: nothing keeps two rows of ${table.name} from the same ${listed}. ` +
+          (primary === ''
+            ? 'Give the table a primary key, or make it a view'
+            : `Its primary key is ${primary}: name these columns by \`id\` or \`key\``)
+      )
+      return
+    }
+    if (!isPrimary && isWritten && table.primaryKey.length === 0) {
+      this.#findings.mistake(
+        `${owner}: ${table.name} has no primary key, by which rows are locked. Make (${listed}) its primary key`
+      )
+    }
+    const [id] = key
+    if (id === undefined || key.length > 1 || !isCreated || keyMaker(id, { key: [id] }) !== 'database') return
+    const live = columnIn(table, id.column)
+    if (live !== undefined && !live.autoIncrement && live.default === undefined && !hasTrigger(table, 'insert')) {
+      this.#findings.mistake(
+        `${owner}: the database does not number ${table.name}.${live.name}, and no request names \`id\`. Say ` +
+          'onCreate(…) of it, so that creates name it, or make it AUTO_INCREMENT'
+      )
     }
   }
-  return Array.from(rights, ([table, found]) => ({ table, rights: [...found.rights], column: found.column }))
-}
 
-/** As `neededRights`, for the tables of the engine: all of them in the primary store, and the record of migrations in both. */
-export function neededRightsToOwn({ prefix }: OwnNames, store: StoreName): TableRights[] {
-  const record: TableRights = { table: `${prefix}${RECORD}`, rights: ['SELECT'], column: 'name' }
-  if (store !== 'primary') return [record]
-  const rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const
-  const others = ownTableNames().map((table) => ({
-    table: `${prefix}${table}`,
-    rights,
-    column: OWN_TABLES[table].columns[0]
-  }))
-  return [record, ...others]
-}
+  /** Deletes of a root take its children along by their foreign key. */
+  #cascade(entity: Entity, { name, foreignKey }: Children, table: LiveTable): void {
+    const columns = foreignKey.map(({ column }) => column)
+    const found = table.foreignKeys.find(
+      (one) => one.table === entity.table && one.columns.every((column) => columns.includes(column))
+    )
+    if (found !== undefined && found.onDelete === 'cascade') return
+    const to = entity.key.map(({ column }) => column)
+    const what =
+      found === undefined
+        ? `a delete leaves its ${name} behind, since no foreign key of ${table.name} that this account may see refers to ${entity.table}`
+        : `a row with ${name} cannot be deleted, since their foreign key does not say ON DELETE CASCADE`
+    const statement = this.#checks.mend.addForeignKey({ table: table.name, columns, to: entity.table, toColumns: to })
+    this.#findings.warning(`${entity.name}: ${what}`, found === undefined ? statementsOf(statement) : [])
+  }
 
-function rightsToRoot({ writes, actions }: Entity): TableRight[] {
-  return [
-    ...(writes.has('create') ? (['INSERT'] as const) : []),
-    ...(writes.has('update') || actions.size > 0 ? (['UPDATE'] as const) : []),
-    ...(writes.has('delete') ? (['DELETE'] as const) : [])
-  ]
-}
+  #orders(entity: Entity): void {
+    for (const property of entity.sortable) {
+      const place = sortedColumn(entity, property, this.#entities)
+      const target = place && this.#entities.find(({ table }) => table === place.table)
+      const column = target?.columns.find((one) => one.column === place?.column)
+      const table = place && this.#live.tables.get(place.table)
+      if (place === undefined || column === undefined || table === undefined || table.kind === 'view') continue
+      if (columnIn(table, column.column) === undefined) continue
+      for (const direction of place.directions) {
+        const descending = direction === 'DESC'
+        if (this.#isIndexed(table, column, descending)) continue
+        const order = `(${table.name}.${column.column}${descending ? ' DESC' : ''}, ${keyOf(table, target?.key ?? []).join(', ')})`
+        this.#missingIndex(entity, `${entity.name}: the sortable ${property} has no index ${order}`, {
+          table,
+          column,
+          descending
+        })
+      }
+    }
+  }
 
-/** Rows of children go with their root by its foreign key. What a rule does with them is not in the entity file. */
-function rightsToChildren({ creation, updateRule, deletion, actions }: Entity): TableRight[] {
-  const hasRule = updateRule !== undefined || deletion.rule !== undefined || actions.size > 0
-  if (hasRule) return ['INSERT', 'UPDATE', 'DELETE']
-  return creation.children.length > 0 || creation.prepare !== undefined ? ['INSERT'] : []
+  /** A unique index does not continue with the primary key, so that equal values of it have no order. */
+  #isIndexed({ indexes, primaryKey }: LiveTable, column: Column, descending: boolean): boolean {
+    const [first] = primaryKey
+    if (!descending && primaryKey.length > 1 && first?.toLowerCase() === column.column.toLowerCase()) return true
+    return indexes.some(({ keys: [key], unique, partial, sorted }) => {
+      const serves = key !== undefined && sorted && !partial && !unique && key.descending === descending
+      return serves && this.#checks.isSortedBy(key, column)
+    })
+  }
+
+  #missingIndex(
+    { indexes }: Entity,
+    text: string,
+    { table, column, descending }: { readonly table: LiveTable; readonly column: Column; readonly descending: boolean }
+  ): void {
+    const columns = [{ column, descending }]
+    const statement = this.#checks.mend.addIndex({ table: table.name, columns, key: table.primaryKey })
+    if (
+      [...this.#findings.mistakes, ...this.#findings.warnings].some(({ statements }) => statements.includes(statement))
+    )
+      return
+    if (indexes === 'required') this.#findings.mistake(`${text}; a new migration must add it`, [statement])
+    else this.#findings.warning(`${text}: each such read sorts all rows that the filters leave`, [statement])
+  }
+
+  /** One warning for all columns of a table that are compared alike. */
+  #collations({ owner, columns, compared }: CheckedTable, table: LiveTable): void {
+    const groups = new Map<string, string[]>()
+    for (const { name, column, field } of columns) {
+      const live = columnIn(table, column)
+      if (live === undefined || field.type !== 'string' || !compared.has(name)) continue
+      const difference = this.#checks.comparesOtherwise(live)
+      if (difference === undefined) continue
+      const group = `${live.collation ?? ''}: ${difference}`
+      groups.set(group, [...(groups.get(group) ?? []), column])
+    }
+    for (const [group, names] of groups) {
+      this.#findings.warning(
+        `${owner}: ${table.name} compares ${names.join(', ')} by ${group}. Filters, sorts and unique values follow that`
+      )
+    }
+  }
 }
