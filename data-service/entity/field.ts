@@ -105,7 +105,7 @@ export interface Field<
   readonly words: readonly Words[]
   /** What the values of a json must be; undefined for any JSON value. */
   readonly schema: JsonSchema | undefined
-  /** Inclusive bounds for numbers in requests. */
+  /** Inclusive bounds for numbers and moments in requests. */
   readonly minimum: string | undefined
   readonly maximum: string | undefined
   /** The value when a create request leaves the member out. */
@@ -253,6 +253,12 @@ interface SecondsPrecision {
 /** UTC. Values have milliseconds, or as many digits as a column of a higher precision. */
 export const dateTime = ({ precision = 3 }: SecondsPrecision = {}): PlainField<'dateTime'> =>
   field('dateTime', { precision })
+/** A moment that a TIMESTAMP column of MySQL can hold: from 1970 to January 2038. */
+export const timestamp = (precision: SecondsPrecision = {}): PlainField<'dateTime'> => ({
+  ...dateTime(precision),
+  minimum: '1970-01-01T00:00:01Z',
+  maximum: '2038-01-19T03:14:07.999999Z'
+})
 /** A day of the calendar, `2026-01-31`, from the year 0001 to 9999. */
 export const date = (): PlainField<'date'> => field('date')
 /** A time of the day, `08:00:00`, with a fraction of as many digits as the column has. */

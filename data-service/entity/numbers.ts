@@ -168,19 +168,27 @@ const MOST_DIGITS = 100
 export function parseDouble(text: string, storage: Field['storage'] = 'usual'): number | undefined {
   const [, whole, fraction = '', exponent = '0'] = /^[+-]?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,5}))?$/.exec(text) ?? []
   if (whole === undefined) return undefined
-  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const written = `${whole}${fraction}`.replace(/^0+/, '')
+  const digits = withoutTrailingZeros(written)
   // A negative zero is stored as 0 by SQLite, so that it is 0 everywhere.
   if (digits === '') return 0
-  if (digits.length > MOST_DIGITS) return undefined
+  if (written.length > MOST_DIGITS) return undefined
   const value = storage === 'float' ? Math.fround(Number(text)) : Number(text)
   if (!Number.isFinite(value)) return undefined
   const [mantissa = '', power = '0'] = Math.abs(value)
     .toExponential(digits.length - 1)
     .split('e')
   const isSame =
-    mantissa.replace('.', '') === digits && Number(power) === Number(exponent) + digits.length - 1 - fraction.length
+    mantissa.replace('.', '') === digits && Number(power) === Number(exponent) + written.length - 1 - fraction.length
   if (!isSame) return undefined
   return storage === 'float' ? shortestFloat(value) : value
+}
+
+/** A loop, because the pattern `0+$` takes quadratic time for many zeros that another digit follows. */
+export function withoutTrailingZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end -= 1
+  return digits.slice(0, end)
 }
 
 /** The number with the fewest digits that is this one in 32 bits: 1.1 for 1.100000023841858. Any other stays as it is. */

@@ -1,6 +1,7 @@
 import { parse } from 'lossless-json'
 import { DomainError } from '../../shared/errors.js'
 import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../shared/wire.js'
+import { withoutTrailingZeros } from '../entity/numbers.js'
 import { quoted } from './violations.js'
 
 /** A JSON number with the digits that it came with. It never passes through a double. */
@@ -36,13 +37,6 @@ export function numberParts({ text }: JsonNumber): NumberParts {
     scale: Math.max(0, fraction.length - shift),
     significant: significant.length
   }
-}
-
-/** A loop, because the pattern `0+$` takes quadratic time for many zeros that another digit follows. */
-function withoutTrailingZeros(digits: string): string {
-  let end = digits.length
-  while (digits[end - 1] === '0') end -= 1
-  return digits.slice(0, end)
 }
 
 /** The same text for the same value: 1, 1.0 and 10e-1 have one. */

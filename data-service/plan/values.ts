@@ -172,6 +172,7 @@ export function outOfBounds(value: Exclude<Value, null>, field: Field): string |
     case 'double':
       return outsideOfDouble(Number(value), field)
     case 'dateTime':
+      return tooFine(String(value), field) ?? outsideOfMoments(String(value), field)
     case 'time':
       return tooFine(String(value), field)
     case 'enum':
@@ -200,6 +201,15 @@ function tooFine(text: string, { precision }: Field): string | undefined {
   if (!/[1-9]/.test(fraction.slice(precision))) return undefined
   if (precision === 0) return 'have no fraction of a second'
   return `have at most ${precision} digits of a second's fraction`
+}
+
+/** Moments on the wire, all in UTC, have the order of their texts as far as the seconds. */
+function outsideOfMoments(moment: string, { minimum, maximum }: Field): string | undefined {
+  const seconds = moment.slice(0, 19)
+  const isOutside =
+    (minimum !== undefined && seconds < minimum.slice(0, 19)) ||
+    (maximum !== undefined && seconds > maximum.slice(0, 19))
+  return isOutside ? `be from ${minimum} to ${maximum}` : undefined
 }
 
 function outsideOfDouble(value: number, { minimum, maximum }: Field): string | undefined {

@@ -60,6 +60,7 @@ export {
   smallInt,
   text,
   time,
+  timestamp,
   tinyInt,
   unique,
   unsigned,

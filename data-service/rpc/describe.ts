@@ -24,6 +24,7 @@ import { hasBatch, isRouteId, ownerParameter } from '../plan/authorize.js'
 import { type Catalogue, isSettable, permissionsOf, type Resource } from '../plan/catalogue.js'
 import type { OwnershipPolicy } from '../plan/planning.js'
 import type { ShapedProperty } from '../plan/plans.js'
+import { valueEncoder } from './json.js'
 
 /** The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. */
 export type DescribeTo = (reader: Caller | 'gateway') => DescribeResponse
@@ -221,7 +222,7 @@ function describeMember(column: Column): Property {
   return {
     ...describeColumn(column),
     requiredOnCreate: requiredNullable || (!nullable && defaultTo === undefined),
-    defaultValue: defaultTo === undefined ? '' : JSON.stringify(defaultTo)
+    defaultValue: defaultTo === undefined ? '' : valueEncoder(column.field.type)(defaultTo)
   }
 }
 

@@ -346,6 +346,7 @@ export class Statements {
 
   /** Whether an index serves the order, read forwards or backwards. The check at start holds that of a single key does. */
   isIndexed({ table, key }: Entity, sort: readonly SortKey[]): boolean {
+    if (sort.some(({ path }) => this.#isComputed(path))) return false
     return sort.length <= 1 + key.length || this.#indexOf(table, sort) !== undefined
   }
 
@@ -364,8 +365,13 @@ export class Statements {
     this.#compiled.clear()
   }
 
+  /** Whether the rows are sorted by an expression of the column, of which there is no index. */
+  #isComputed({ column: { field } }: Path): boolean {
+    return this.#dialect.keyFunction(field.type, 'order') !== this.#dialect.keyFunction(field.type, 'equal')
+  }
+
   #indexOf(table: string, sort: readonly SortKey[]): string | undefined {
-    if (sort.some(({ path }) => path.through !== null)) return undefined
+    if (sort.some(({ path }) => path.through !== null || this.#isComputed(path))) return undefined
     const indexes = [sort, reversed(sort)].map((order) => {
       const keys = order.map(({ path, descending }) => `${path.column.column} ${descending ? 'DESC' : 'ASC'}`)
       return this.#sortOrders.get(`${table}: ${keys.join()}`)

@@ -121,8 +121,10 @@ function updateSchema({ properties }: Resource): ObjectSchema {
   }
 }
 
+/** What a patch has of JSON is merged into the stored value, and need not meet its schema by itself. */
 function patchSchema(resource: Resource): ObjectSchema {
-  return { ...updateSchema(resource), required: [] }
+  const properties = resource.properties.map((one) => (one.type === 'json' ? { ...one, schema: '' } : one))
+  return { ...updateSchema({ ...resource, properties }), required: [] }
 }
 
 function actionSchema({ input, childPrecondition }: Action): object {

@@ -236,7 +236,7 @@ function quotedText(text: string): string {
 function literal({ type, defaultTo }: TableColumn): string {
   if (defaultTo === undefined) return 'NULL'
   if (type.kind === 'decimal') return unitsOf(String(defaultTo), type.scale)
-  if (isWideUnsigned(type)) return `'${String(Number(defaultTo) || defaultTo).padStart(20, '0')}'`
+  if (isWideUnsigned(type)) return `'${String(defaultTo).padStart(20, '0')}'`
   if (typeof defaultTo !== 'string') return String(Number(defaultTo))
   switch (type.kind) {
     case 'datetime':

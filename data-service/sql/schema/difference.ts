@@ -444,8 +444,18 @@ function longerKind(before: ColumnType, after: ColumnType): 'wider' | 'narrower'
     return wider((after.precision ?? 3) >= (before.precision ?? 3))
   }
   if (before.kind === 'time' && after.kind === 'time') return wider((after.precision ?? 0) >= (before.precision ?? 0))
+  // A number of 32 bits is shown in its shortest digits, and in others once it has 64.
   if (before.kind === 'float' && after.kind === 'double') return 'narrower'
+  if (isSigned(before) && isUnsigned(after)) return 'narrower'
   return undefined
+}
+
+function isUnsigned(type: ColumnType): boolean {
+  return 'unsigned' in type && type.unsigned === true
+}
+
+function isSigned(type: ColumnType): boolean {
+  return digitsOf(type)?.scale === 0 && !isUnsigned(type)
 }
 
 /** Bytes of a text: a character takes up to four. */

@@ -6,6 +6,8 @@ import { defineFieldType } from '../../../data-service/entity/custom-type.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import {
+  binary,
+  bits,
   column,
   decimal,
   defaultTo,
@@ -13,12 +15,16 @@ import {
   guid,
   hidden,
   int,
+  json,
   long,
+  oneOf,
   optional,
   readableBy,
   readOnly,
   requiredNullable,
+  setOf,
   text,
+  time,
   unique
 } from '../../../data-service/entity/field.js'
 import type { RowsWords } from '../../../data-service/entity/row-predicate.js'
@@ -195,6 +201,45 @@ describe('checkCatalogue', () => {
     ],
     'an id that may be null': [{ fields: { id: optional(int()), name: text(1) } }, /`id` must be a visible/],
     'a text of no length': [{ fields: { id: int(), name: text(0) } }, /needs a maximum length/],
+    'an enum without words': [{ fields: { id: int(), name: text(1), e: oneOf([]) } }, /`e` has no words/],
+    'words that differ in letter case alone': [
+      { fields: { id: int(), name: text(1), e: oneOf(['a', 'A']) } },
+      /`e` has two words that differ in letter case/
+    ],
+    'a word with a blank at its end': [
+      { fields: { id: int(), name: text(1), e: oneOf(['a ']) } },
+      /`e` has the word "a "/
+    ],
+    'a word of a set with a comma': [
+      { fields: { id: int(), name: text(1), e: setOf(['a,b']) } },
+      /`e` has the word "a,b".*no comma/
+    ],
+    'a set of 65 words': [
+      { fields: { id: int(), name: text(1), e: setOf(Array.from({ length: 65 }, (_, n) => `w${n}`)) } },
+      /`e` has 65 words/
+    ],
+    'a default that is none of the words': [
+      { fields: { id: int(), name: text(1), e: { ...oneOf(['a']), defaultTo: 'b' } } },
+      /`e` has the default "b"/
+    ],
+    'a fraction of seven digits': [
+      { fields: { id: int(), name: text(1), e: { ...time(), precision: 7 } } },
+      /`e` has a precision of 7 digits/
+    ],
+    'more bits than 64': [{ fields: { id: int(), name: text(1), e: bits(65) } }, /`e` has 65 bits/],
+    'bytes without a size': [{ fields: { id: int(), name: text(1), e: binary(0) } }, /`e` takes 0 to 0 bytes/],
+    'a JSON schema that is none': [
+      { fields: { id: int(), name: text(1), e: json({ type: 'objekt' }) } },
+      /`e` has a JSON schema that is none/
+    ],
+    'JSON that is unique': [
+      { fields: { id: int(), name: text(1), e: { ...json(), unique: true } } },
+      /`e` is json, which/
+    ],
+    'an order of sets': [
+      { fields: { id: int(), name: text(1), e: setOf(['a']) }, sortable: ['e'] },
+      /sortable names `e`, which is set and has no order/
+    ],
     'too many digits': [{ fields: { id: int(), name: text(1), p: decimal(19, 2) } }, /precision 19/],
     'more scale than digits': [{ fields: { id: int(), name: text(1), p: decimal(2, 3) } }, /scale 3/],
     'a joined property without a field': [

@@ -3,13 +3,16 @@ import fc from 'fast-check'
 import {
   compareDecimals,
   fitDecimal,
+  fitDouble,
   fitsDigits,
   formatDecimal,
   INT32,
   INT64,
   lessPercent,
   parseDecimal,
+  parseDouble,
   parseInteger,
+  shortestFloat,
   sumOf,
   times
 } from '../../../data-service/entity/numbers.js'
@@ -106,5 +109,78 @@ describe('decimals', () => {
     expect(fitted('1.5', 'exact')).to.equal('1.50')
     expect(fitted('12345', 'floor')).to.equal('100.00')
     expect(fitted('-12345', 'ceiling')).to.equal('-100.00')
+  })
+})
+
+describe('doubles', () => {
+  it('are taken in every spelling that is one, and never rounded', () => {
+    const taken: readonly (readonly [string, number])[] = [
+      ['1.50', 1.5],
+      ['+1e2', 100],
+      ['0.10000000000000001', 0.1],
+      ['9007199254740992', 9_007_199_254_740_992],
+      ['5e-324', 5e-324],
+      ['-1.7976931348623157e308', -1.797_693_134_862_315_7e308]
+    ]
+    for (const [text, value] of taken) expect(parseDouble(text), text).to.equal(value)
+    expect(Object.is(parseDouble('-0.0'), 0), 'a negative zero is 0').to.equal(true)
+    const rejected = ['9007199254740993', '4e-324', '1e400', '1e-400', '0.1000000000000000055', 'NaN', '.5', '1.', '']
+    for (const text of [...rejected, 'Infinity', '0x10', '1e', '--1', ' 1', '1'.repeat(400)]) {
+      expect(parseDouble(text), text).to.equal(undefined)
+    }
+  })
+
+  it('come back from their shortest digits and from 17', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        expect(parseDouble(String(value))).to.equal(value + 0)
+        expect(parseDouble(value.toExponential(16))).to.equal(value + 0)
+      })
+    )
+  })
+
+  it('of 32 bits have the fewest digits that come back', () => {
+    const shown = [1.1, 0.1, 16_777_216, 123_456.789, 1e-45, 3.402_823_466_385_288_6e38, -0.3]
+    expect(shown.map((one) => shortestFloat(Math.fround(one)))).to.deep.equal([
+      ...[1.1, 0.1, 16_777_216, 123_456.79, 1e-45, 3.402_823_5e38, -0.3]
+    ])
+    fc.assert(
+      fc.property(fc.float({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        const shortest = shortestFloat(value)
+        expect(Math.fround(shortest)).to.equal(value)
+        expect(parseDouble(String(shortest), 'float')).to.equal(shortest + 0)
+        expect(String(shortest).length).to.be.at.most(String(value).length)
+      })
+    )
+    for (const text of ['16777217', '0.123456789123', '3.5e38', '1e-46']) {
+      expect(parseDouble(text, 'float'), text).to.equal(undefined)
+    }
+  })
+
+  it('are compared with numbers of 32 bits as these are shown', () => {
+    const holds = {
+      floor: (value: number, fitted: number) => value > fitted,
+      ceiling: (value: number, fitted: number) => value >= fitted
+    }
+    const float = fc.float({ noNaN: true, noDefaultInfinity: true })
+    const operand = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), float)
+    fc.assert(
+      fc.property(float, operand, (stored, value) => {
+        const shown = shortestFloat(stored)
+        const fitted = (rounding: 'floor' | 'ceiling' | 'exact') => fitDouble(value, { storage: 'float' }, rounding)
+        const exact = fitDouble(value, { storage: 'float' }, 'exact')
+        // Numbers that are digits of the same 32 bits are one.
+        const compared = exact === value ? value : exact
+        expect(holds.floor(shown, fitted('floor')), 'above').to.equal(shown > compared)
+        expect(holds.ceiling(shown, fitted('ceiling')), 'at least').to.equal(shown >= compared)
+        expect(shown === exact, 'equal').to.equal(shown === compared)
+      }),
+      {
+        examples: [
+          [Math.fround(1.1), 1.100_000_001],
+          [Math.fround(0.1), 0.100_000_001_490_116_12]
+        ]
+      }
+    )
   })
 })

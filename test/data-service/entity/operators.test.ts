@@ -11,7 +11,10 @@ const ROWS: Readonly<Record<string, readonly FieldType[]>> = {
   bool: ['bool'],
   'int, long, decimal': ['int', 'long', 'decimal'],
   DateTime: ['dateTime'],
-  Guid: ['guid']
+  Guid: ['guid'],
+  'enum (filtered and sorted as text)': ['enum'],
+  set: ['set'],
+  'json, binary': ['json', 'binary']
 }
 
 describe('the operator table', () => {
@@ -21,7 +24,7 @@ describe('the operator table', () => {
     it(`has the operators that the contract lists for ${row}`, () => {
       const line = contract.split('\n').find((one) => one.startsWith(`| ${row} | \``)) ?? ''
       const listed = Array.from(line.replace(/\(alias [^)]*\)/g, '').matchAll(/`([^`]+)`/g), ([, word]) => word)
-      expect(listed).to.not.have.length(0)
+      expect(listed, line).to.not.have.length(0)
       for (const type of types)
         expect(
           operatorsOf(type).map(({ word }) => word),
@@ -29,4 +32,11 @@ describe('the operator table', () => {
         ).to.deep.equal(listed)
     })
   }
+
+  it('has those of DateTime for date and time, and those of int without `in` for double', () => {
+    const words = (type: FieldType): string[] => operatorsOf(type).map(({ word }) => word)
+    expect(contract).to.include('| date, time | as DateTime |').and.to.include('| double | as int without `in` |')
+    for (const type of ['date', 'time'] as const) expect(words(type), type).to.deep.equal(words('dateTime'))
+    expect(words('double')).to.deep.equal(words('int').filter((word) => word !== 'in'))
+  })
 })

@@ -7,18 +7,33 @@ import { everyone } from '../../../../data-service/entity/access.js'
 import { defineEntity } from '../../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../../data-service/entity/entity.js'
 import {
+  binary,
+  bits,
   bool,
   column,
+  date,
   dateTime,
   defaultTo,
+  double,
+  float,
   guid,
   int,
+  json,
   long,
+  longText,
+  mediumInt,
   money,
+  oneOf,
   optional,
   readOnly,
+  setOf,
+  smallInt,
   text,
-  unique
+  time,
+  tinyInt,
+  unique,
+  unsigned,
+  year
 } from '../../../../data-service/entity/field.js'
 import { sql } from '../../../../data-service/sql/schema/builders.js'
 import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
@@ -188,6 +203,100 @@ eachDatabase((kind) => {
       const [row] = await select('SELECT email, is_active, rank, debt, badge FROM members')
       const debt = kind === 'sqlite' ? 150 : '1.50'
       expect(row).to.deep.equal({ email: null, is_active: 1, rank: "it's \\ new", debt, badge: null })
+    })
+
+    it('make, add and widen columns of every type, and keep what they hold', async () => {
+      const made = {
+        day: date(),
+        at: time(),
+        fine: time({ precision: 2 }),
+        born: year(),
+        weight: double(),
+        share: float(),
+        kind: oneOf(['a', "b's", 'c\\']),
+        tags: setOf(['x', "y's"]),
+        details: json(),
+        proof: binary(20),
+        digest: binary(8, 8),
+        photo: optional(binary(70_000)),
+        story: longText(300),
+        essay: optional(text(20_000)),
+        tiny: tinyInt(),
+        small: smallInt(),
+        medium: unsigned(mediumInt()),
+        count: unsigned(int()),
+        serial: unique(unsigned(long())),
+        flag: bits(1),
+        flags: bits(7),
+        wide: bits(50),
+        second: dateTime({ precision: 0 }),
+        micro: dateTime({ precision: 6 })
+      }
+      const of = (fields: object) =>
+        defineEntity({
+          ...club,
+          fields: { ...clubFields, ...(fields as typeof made) },
+          sortable: ['day', 'at', 'born', 'weight', 'share', 'kind', 'serial', 'flag', 'wide', 'micro']
+        })
+      await advance([of(made)])
+      const [serial, flag, flags, wide] =
+        kind === 'sqlite'
+          ? [`'${'18446744073709551615'}'`, 1, 5, `'${'7'.padStart(20, '0')}'`]
+          : ['18446744073709551615', "b'1'", "b'101'", "b'111'"]
+      const values = [
+        `'T', 1, NULL, '2024-02-29', '23:59:59', '01:02:03.25', 1901, 1.5, 0.5, 'b''s', 'x,y''s', '{"a": 1.0}', X'00FF'`,
+        `X'0001020304050607', NULL, 'story', NULL, -128, -5, 16777215, 4294967295, ${serial}, ${flag}, ${flags}, ${wide}`,
+        `'2024-02-29 01:02:03', '2024-02-29 01:02:03.123456', ${VERSION}`
+      ]
+      const columns =
+        schemaAfter(await all())
+          .get('clubs')
+          ?.columns.slice(1) ?? []
+      const names = columns.map(({ name }) => `\`${name}\``).join()
+      await run(`INSERT INTO clubs (${names}) VALUES (${values.join()})`)
+      const [before] = await select('SELECT * FROM clubs')
+      const grown = of({
+        ...made,
+        fine: time({ precision: 6 }),
+        kind: oneOf(['a', "b's", 'c\\', 'd']),
+        tags: setOf(['x', "y's", 'z']),
+        proof: binary(40),
+        story: longText(70_000),
+        tiny: int(),
+        small: mediumInt(),
+        second: dateTime({ precision: 3 }),
+        added: defaultTo(oneOf(['new', "it's \\"]), "it's \\"),
+        addedDay: defaultTo(date(), '2024-02-29'),
+        addedTime: defaultTo(time({ precision: 3 }), '08:00:00.250'),
+        addedDouble: defaultTo(double(), -1e-20),
+        addedSerial: defaultTo(unsigned(long()), '18446744073709551615'),
+        addedFlag: defaultTo(bits(1), true),
+        addedFlags: defaultTo(bits(7), 5),
+        addedYear: defaultTo(year(), 2155),
+        addedTags: optional(setOf(['p'])),
+        addedJson: optional(json())
+      })
+      await advance([grown])
+      const [after] = await select('SELECT * FROM clubs')
+      const same = ({ fine: _fine, second: _second, ...others }: Record<string, unknown>) => others
+      expect(after).to.deep.include(same(before ?? {}))
+      expect(after).to.deep.include({
+        added: "it's \\",
+        added_day: '2024-02-29',
+        added_time: '08:00:00.250',
+        added_double: -1e-20,
+        added_serial: '18446744073709551615',
+        added_year: 2155,
+        added_tags: null,
+        added_json: null
+      })
+      const narrow = of({ ...made, kind: oneOf(['a']), count: int(), serial: unique(long()), weight: float() })
+      const { problems } = await differenceOf([narrow])
+      expect(problems.join()).to.match(
+        /clubs\.kind is enum\(a, b's, c\\, d\) in the migrations and enum\(a\) in its entity/
+      )
+      expect(problems.join()).to.match(/clubs\.serial is unsigned bigint in the migrations and bigint in its entity/)
+      expect(problems.join()).to.match(/clubs\.weight is double in the migrations and float in its entity: no step/)
     })
 
     it('refuse a new column that rows have no value for, and take one that is given', async () => {

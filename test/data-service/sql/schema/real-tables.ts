@@ -11,7 +11,7 @@ export interface TableTexts {
 
 const TYPES: Record<DatabaseKind, (type: ColumnType) => string> = {
   sqlite: (type) =>
-    type.kind === 'bigint' && type.unsigned === true
+    (type.kind === 'bigint' && type.unsigned === true) || (type.kind === 'bit' && type.bits > 32)
       ? 'TEXT'
       : {
           varchar: 'TEXT',
@@ -47,23 +47,24 @@ const TYPES: Record<DatabaseKind, (type: ColumnType) => string> = {
       case 'boolean':
         return 'tinyint(1)'
       case 'datetime':
-        return `datetime(${type.precision ?? 3})`
+        return type.precision === 0 ? 'datetime' : `datetime(${type.precision ?? 3})`
       case 'time':
         return type.precision === undefined ? 'time' : `time(${type.precision})`
       case 'text':
-        return 'mediumtext'
+        return `${sizeOf(type.bytes)}text`
       case 'year':
         return 'year(4)'
       case 'bit':
         return `bit(${type.bits})`
       case 'enum':
       case 'set':
-        return `${type.kind}(${type.words.map((word) => `'${word}'`).join()})`
+        return `${type.kind}(${type.words.map((word) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`).join()})`
       case 'json':
         return 'longtext'
       case 'varbinary':
+        return type.length > 16_383 ? `${sizeOf(type.length)}blob` : `varbinary(${type.length})`
       case 'binary':
-        return `${type.kind}(${type.length})`
+        return `binary(${type.length})`
       case 'double':
       case 'float':
       case 'date':
@@ -80,6 +81,11 @@ const TYPES: Record<DatabaseKind, (type: ColumnType) => string> = {
         return `${type.kind}${type.unsigned === true ? ' unsigned' : ''}`
     }
   }
+}
+
+/** The size of a TEXT or BLOB that so many bytes fit into. */
+function sizeOf(bytes: number): string {
+  return bytes < 2 ** 8 ? 'tiny' : bytes < 2 ** 16 ? '' : bytes < 2 ** 24 ? 'medium' : 'long'
 }
 
 /** What migrations say. The order of columns and indexes is left out: no statement depends on it. */
@@ -144,7 +150,7 @@ export async function realTexts(
                 IF(COLUMN_KEY = 'PRI', ' KEY', '')) AS text FROM information_schema.COLUMNS
                 WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'`
               )
-            ).map((text) => text.replace(/\b(int|bigint)\(\d+\)/, '$1')),
+            ).map((text) => text.replace(/\b(tinyint|smallint|mediumint|int|bigint)\((?!1\))\d+\)/, '$1')),
             indexes: await texts(
               `SELECT CONCAT(INDEX_NAME, IF(NON_UNIQUE, '', ' unique'), ' (', GROUP_CONCAT(
                 CONCAT(COLUMN_NAME, IF(COLLATION = 'D', ' DESC', '')) ORDER BY SEQ_IN_INDEX SEPARATOR ', '), ')') AS text
