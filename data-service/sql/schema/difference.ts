@@ -451,7 +451,7 @@ function longerKind(before: ColumnType, after: ColumnType): 'wider' | 'narrower'
 }
 
 function isUnsigned(type: ColumnType): boolean {
-  return 'unsigned' in type && type.unsigned === true
+  return 'unsigned' in type && type.unsigned
 }
 
 function isSigned(type: ColumnType): boolean {
