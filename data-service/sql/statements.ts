@@ -344,10 +344,14 @@ export class Statements {
     this.#sortOrders = sortOrders
   }
 
-  /** Whether an index serves the order, read forwards or backwards. The check at start holds that of a single key does. */
+  /** Whether an index serves the order, read forwards or backwards. Where none is known, that of a single column counts as one. */
   isIndexed({ table, key }: Entity, sort: readonly SortKey[]): boolean {
     if (sort.some(({ path }) => this.#isComputed(path))) return false
-    return sort.length <= 1 + key.length || this.#indexOf(table, sort) !== undefined
+    const [first] = sort
+    if (sort.length > 1 + key.length) return this.#indexOf(table, sort) !== undefined
+    // That of the key itself, and one of a joined row, which is another table's.
+    if (sort.length <= key.length || first?.path.through !== null || this.#sortOrders.size === 0) return true
+    return this.#indexOf(table, sort) !== undefined
   }
 
   /**

@@ -154,6 +154,6 @@ export const gaugeTotals = defineEntity({
   fields: { id: readOnly(int()), serial: text(40), total: int(), parts: long() },
   label: 'serial',
   filterable: ['id', 'serial', 'total', 'parts'],
-  sortable: ['id'],
+  sortable: ['id', 'serial', 'total'],
   access: { read: everyone }
 })

@@ -36,12 +36,6 @@ const RIGHTS_TO_MIGRATE = 'SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, 
 
 const LOCK_TIMEOUT_SECONDS = 600
 
-/** All keys of each index that is not unique. */
-const INDEX_KEYS = `
-  SELECT TABLE_NAME AS tableName, INDEX_NAME AS indexName,
-    GROUP_CONCAT(COLUMN_NAME, IF(COLLATION = 'D', ' DESC', ' ASC') ORDER BY SEQ_IN_INDEX) AS \`keys\`
-  FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 1 GROUP BY TABLE_NAME, INDEX_NAME`
-
 /** One column of each table. A server hides tables to which an account has no right at all. */
 const TABLES =
   'SELECT TABLE_SCHEMA AS `schema`, TABLE_NAME AS name, MIN(COLUMN_NAME) AS `column` FROM information_schema.COLUMNS ' +
@@ -104,10 +98,18 @@ export class MysqlSchema implements SchemaTools {
   }
 
   async sortOrders(): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.#select<{ tableName: string; indexName: string; keys: string }>(INDEX_KEYS)
-    // Every index ends in the primary key, declared or not.
-    const order = (tableName: string, keys: string): string => `${tableName}: ${keys.replace(/,id ASC$/, '')},id ASC`
-    return new Map(rows.map(({ tableName, indexName, keys }) => [order(tableName, keys), indexName]))
+    const served = new Map<string, string>()
+    for (const { name: table, indexes, primaryKey } of (await this.describe()).tables.values()) {
+      for (const { name, unique, sorted, keys } of indexes) {
+        const columns = keys.map(({ column, prefix }) => (prefix === undefined ? column : undefined))
+        // A unique index is not sorted by the primary key, which every other one ends in, declared or not.
+        if (unique || !sorted || columns.includes(undefined)) continue
+        const declared = keys.map(({ column = '', descending }) => `${column} ${descending ? 'DESC' : 'ASC'}`)
+        const rest = primaryKey.filter((column) => !columns.includes(column)).map((column) => `${column} ASC`)
+        served.set(`${table}: ${[...declared, ...rest].join()}`, name)
+      }
+    }
+    return served
   }
 
   /** Needs only the right to SELECT. */

@@ -188,6 +188,7 @@ export class ColumnChecking {
           `${add(column)}. For a table that may not be altered say rowVersion: 'none', and leave out \`update\` and actions`,
         [add(column)]
       )
+      if (isWritten) this.#versionTriggers(of)
       return
     }
     if (!this.#checks.holdsVersions(live)) {
@@ -206,12 +207,14 @@ export class ColumnChecking {
         statementsOf(this.#checks.mend.changeColumn(table.name, live, { nullable: false }))
       )
     }
-    if (isWritten && !this.#findings.triggers.some(({ text }) => text.startsWith(`${table.name}:`)))
-      this.#versionTriggers(of)
+    if (isWritten) this.#versionTriggers(of)
+    this.#versionTriggers(of)
   }
 
   #versionTriggers(of: VersionedTable): void {
     const table = this.#table
+    // One table may be that of an entity and of children.
+    if (this.#findings.triggers.some(({ text }) => text.startsWith(`${table.name}:`))) return
     const missing = this.#checks.mend.versionTriggers(of).filter(({ event, statement }) => {
       const there = table.triggers.filter((one) => one.event === event)
       const body = normalized(statement)

@@ -106,7 +106,7 @@ class Checking {
       this.#findings.mistake(`${name}: ${table} is a view, whose rows have no version. Say rowVersion: 'none'`)
     }
     this.#key(checked, found)
-    this.#orders(entity)
+    this.#sorting(entity)
   }
 
   children(entity: Entity, children: Children): void {
@@ -210,7 +210,7 @@ class Checking {
     this.#findings.warning(`${entity.name}: ${what}`, found === undefined ? statementsOf(statement) : [])
   }
 
-  #orders(entity: Entity): void {
+  #sorting(entity: Entity): void {
     for (const property of entity.sortable) {
       const place = sortedColumn(entity, property, this.#entities)
       const target = place && this.#entities.find(({ table }) => table === place.table)

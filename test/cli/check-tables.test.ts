@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { eachDatabase } from '../harness/database.js'
+import { outputRoot } from '../harness/package-root.js'
+import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
+import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
+
+interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+eachDatabase((kind) => {
+  describe(`uniform-rest check of a live database on ${kind}`, function () {
+    this.timeout(120_000)
+    let database: FreshDatabase
+    let sql: TestDatabase
+    let dataDir: string
+    before(async () => {
+      database = await freshDatabase(kind)
+      sql = await openTestDatabase(database.url)
+      dataDir = await mkdtemp(join(tmpdir(), 'check-tables-'))
+    })
+    after(async () => {
+      await sql.close()
+      await database.dispose()
+      await rm(dataDir, { recursive: true, force: true })
+    })
+
+    const run = (...args: readonly string[]): Promise<Ran> =>
+      new Promise((resolve) => {
+        execFile(
+          process.execPath,
+          [join(outputRoot, 'cli/main.js'), ...args, '--app', join(outputRoot, 'test/library')],
+          {
+            cwd: dataDir,
+            env: {
+              PATH: process.env['PATH'],
+              DATABASE_URL: database.url,
+              DATA_DIR: dataDir,
+              OWNER_BYPASS_ROLE: 'Admin'
+            }
+          },
+          (error, stdout, stderr) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr })
+        )
+      })
+    /** What the database says of all that is in it. */
+    const everything = async (): Promise<string> =>
+      JSON.stringify(
+        kind === 'sqlite'
+          ? await sql.run('SELECT type, name, sql FROM sqlite_master ORDER BY type, name')
+          : await sql.run(
+              'SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT FROM information_schema.COLUMNS ' +
+                'WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, COLUMN_NAME'
+            )
+      )
+
+    it('waits for the migrations, and finds no mistake after them', async () => {
+      const before = await run('check')
+      expect([before.code, before.stderr]).to.deep.equal([0, ''])
+      expect(before.stdout).to.match(/DATABASE_URL: 101-visits, .* has not run yet; `uniform-rest migrate` runs/)
+      expect((await run('migrate')).code).to.equal(0)
+      const after = await run('check')
+      expect([after.code, after.stderr], after.stdout).to.deep.equal([0, ''])
+      expect(after.stdout).to.match(/^\d+ entities, no mistakes\.\nDATABASE_URL: no mistakes in its tables\.\n/)
+      expect(after.stdout).to.include('- legacy_rooms: no trigger that this account may see advances the version')
+      expect(after.stdout).to.match(/runs none of them\.\n$/)
+    })
+
+    it('names what others altered, prints the statements, exits with 1 and changes nothing', async () => {
+      await sql.run(
+        kind === 'sqlite' ? 'DROP INDEX gauges_next_desc' : 'ALTER TABLE gauges DROP INDEX `next_reading_2`'
+      )
+      await sql.run('ALTER TABLE legacy_regions DROP COLUMN row_version')
+      const before = await everything()
+      const found = await run('check')
+      expect([found.code, found.stderr]).to.deep.equal([1, ''])
+      expect(found.stdout).to.match(
+        /DATABASE_URL: 1 mistake in its tables:\n- regions: the table legacy_regions has no column row_version for the version of rows/
+      )
+      expect(found.stdout).to.include('- gauges: the sortable next has no index (gauges.next_reading DESC, id)')
+      const { code, stdout, stderr } = await run('check', '--sql')
+      expect([code, stderr]).to.deep.equal([1, ''])
+      expect(stdout).to.match(
+        /^-- DATABASE_URL: regions: .*\nALTER TABLE `legacy_regions` ADD COLUMN `row_version` (BINARY\(8\)|BLOB) NOT NULL/
+      )
+      expect(stdout).to.match(/\nCREATE INDEX .* ON `gauges` \(`next_reading` DESC/)
+      expect(stdout).to.include('CREATE TRIGGER `legacy_rooms_version_update`')
+      expect(await everything(), 'the tables').to.equal(before)
+      for (const line of stdout.split('\n').filter((one) => /^(ALTER|CREATE)/.test(one))) {
+        await sql.run(line.replace(/;$/, ''))
+      }
+      const mended = await run('check')
+      expect([mended.code, mended.stderr], mended.stdout).to.deep.equal([0, ''])
+      expect(mended.stdout).to.not.match(/has no index|no trigger/)
+    })
+
+    it('takes no other word', async () => {
+      const { code, stderr } = await run('check', '--mend')
+      expect([code, stderr]).to.deep.equal([1, 'uniform-rest check takes --sql or nothing, not "--mend".\n'])
+    })
+  })
+})
