@@ -61,7 +61,7 @@ export async function withDatabases(
         await migrateAtStart(second, migrations, { own, log, mayMigrate })
       })
     }
-    await work({ entities: withOwnTables(application.entities, tables), primary, second, log })
+    await opening(first, () => work({ entities: withOwnTables(application.entities, tables), primary, second, log }))
   } finally {
     await Promise.all([primary.sequelize.close(), second?.sequelize.close()])
   }
@@ -148,7 +148,7 @@ async function withEngineTables<Result>(
       await migrateAtStart(primary, engineMigrations(own), { own, log, mayMigrate: config.migrateAtStart })
       return own
     })
-    return await work({ primary, tables, transactions, config })
+    return await opening(configured, () => work({ primary, tables, transactions, config }))
   } finally {
     await transactions.close()
     await primary.sequelize.close()

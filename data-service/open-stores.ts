@@ -12,6 +12,7 @@ import { openAuthStore } from './sql/accounts.js'
 import {
   type ConfiguredDatabase,
   type DatabaseHealth,
+  explaining,
   openDatabase,
   openFailure,
   opening,
@@ -78,23 +79,24 @@ export async function openStores(
     else await awaitMigrated(primary, migrations, { own: tables, signal, waiting })
   })
   await opening(first, () => primary.schema.checkRights(neededRights(entities, 'primary'), tables))
-  await checkSchema(primary, { store: 'primary', setting: first.setting, log }, entities)
+  await explaining(first, () => checkSchema(primary, { store: 'primary', setting: first.setting, log }, entities))
   const loadSample = async (second: Database | undefined): Promise<void> => {
     const rows = config.sampleData ? sample?.rows : undefined
     if (rows && (await loadSampleRows({ primary, second }, entities, rows))) log.info('sample rows loaded')
   }
   const { second: other } = config.databases
   const second = other && (await openSecondStore(other, primary, { config, application, log, stopping, loadSample }))
-  if (second === undefined) await loadSample(undefined)
+  if (second === undefined) await explaining(first, () => loadSample(undefined))
   const health = await watchDatabase(primary)
   // Nobody watches the health of the second store. A read of it takes the children of one page and never as long as this.
   const readable = {
     primary: withoutHungReads(primary, () => !health.isServing),
     second: second && withoutHungReads(second, () => true)
   }
-  const read = new SqlReadStore(readable, entities, await primary.schema.sortOrders())
+  const sortOrders = await explaining(first, () => primary.schema.sortOrders())
+  const read = new SqlReadStore(readable, entities, sortOrders)
   const { random } = Math
-  const defaults = await columnDefaults(primary, entities)
+  const defaults = await explaining(first, () => columnDefaults(primary, entities))
   const transactions = primary.openTransactions()
   const write = createWriteStore(primary, entities, { tables, transactions, random, randomBytes, onEmitted, defaults })
   const outbox = createOutboxStore(readable.primary, { tables, transactions, random })

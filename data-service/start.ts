@@ -13,6 +13,7 @@ import { type DataServiceConfig, readConfig } from './config.js'
 import { asksForOwner } from './entity/validate-access.js'
 import { checkCatalogue } from './entity/validate.js'
 import { type OpenStores, openStores } from './open-stores.js'
+import { explaining } from './sql/connect.js'
 import { OutboxDispatcher } from './outbox/dispatcher.js'
 import { makeCatalogue } from './plan/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
@@ -108,7 +109,8 @@ export async function startDataService(
     onEmitted,
     awaitMigrations: awaitMigrations ? endOfWait.signal : undefined
   })
-  const authDeps = await authentication.connect(stores.auth)
+  // The accounts of a sample are made here.
+  const authDeps = await explaining(config.databases.primary, () => authentication.connect(stores.auth))
   const { ownership, maxPageSize, maxExportRows } = config
   const planning = { catalogue: makeCatalogue(stores.entities), ownership, maxPageSize, maxExportRows }
   const writeDeps: WriteDeps = {

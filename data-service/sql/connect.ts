@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { BaseError, ConnectionError } from 'sequelize'
+import { BaseError, ConnectionError, DatabaseError } from 'sequelize'
+import { DomainError } from '../../shared/errors.js'
 import { redactUrl } from '../../shared/settings.js'
 import { messageOf, StartError } from '../../shared/start-error.js'
 import { type Database, type Probe, type Reader, upstreamUnavailable } from './engines/engine.js'
@@ -31,21 +32,43 @@ export function connect(url: string, poolSize?: number): Database {
 }
 
 /**
- * A StartError for a database that could not be opened: it names the setting, the reason and the remedy. Any other error
- * is returned unchanged.
+ * A StartError for a database that could not be opened, or that rejected a statement: it names the setting, the reason and
+ * the remedy. An error that is none of a database is returned unchanged.
  */
-export function openFailure(error: unknown, { setting, url }: ConfiguredDatabase): unknown {
+export function openFailure(error: unknown, configured: ConfiguredDatabase): unknown {
+  const { setting, url } = configured
   if (error instanceof StartError) {
     return new StartError(`${setting}, ${redactUrl(url)}: ${error.message}`, { cause: error })
   }
+  // What callers see of it names neither the database nor the reason.
+  if (error instanceof DomainError && isOfDatabase(error.cause)) return openFailure(error.cause, configured)
   const code = codeOf(error)
   const advice = code === undefined ? undefined : engineOf(url).openingAdvice[code]
-  if (advice === undefined && !(error instanceof ConnectionError)) return error
+  if (advice === undefined && !(error instanceof ConnectionError)) {
+    return isOfDatabase(error) ? statementFailure(error, configured) : error
+  }
   const { wrong, remedy } = advice ?? { wrong: messageOf(error), remedy: 'Correct that, or name another database.' }
   const codeNote = code === undefined ? '' : ` (${code})`
   return new StartError(`${setting}, ${redactUrl(url)}, cannot be opened: ${wrong}${codeNote}. ${remedy}`, {
     cause: error
   })
+}
+
+function statementFailure(error: unknown, { setting, url }: ConfiguredDatabase): StartError {
+  const code = codeOf(error)
+  const advice = code === undefined ? undefined : engineOf(url).statementAdvice[code]
+  const said = `${messageOf(error).replace(/\.$/, '')}${code === undefined ? '' : ` (${code})`}`
+  const sql = error instanceof DatabaseError && error.sql !== undefined ? ` The statement: ${error.sql}` : ''
+  const what = advice === undefined ? said : `${advice.wrong}: ${said}. ${advice.remedy}`
+  return new StartError(`${setting}, ${redactUrl(url)}, rejects a statement: ${what.replace(/\.$/, '')}.${sql}`, {
+    cause: error
+  })
+}
+
+/** Whether a driver made the error: Sequelize's own have one class, and the drivers' a number and a code of several words. */
+function isOfDatabase(error: unknown): boolean {
+  if (error instanceof BaseError) return true
+  return error instanceof Error && 'errno' in error && /^(?!ERR_)[A-Z0-9]+_[A-Z0-9_]+$/.test(codeOf(error) ?? '')
 }
 
 /** Runs `work`. If the database cannot be opened, the error says what is wrong with its setting. */
@@ -55,6 +78,13 @@ export async function opening<T>(database: ConfiguredDatabase, work: () => Promi
   } catch (error) {
     throw openFailure(error, database)
   }
+}
+
+/** As `opening`, for work whose own StartErrors name the setting. */
+export function explaining<T>(database: ConfiguredDatabase, work: () => Promise<T>): Promise<T> {
+  return work().catch((error: unknown) => {
+    throw error instanceof StartError ? error : openFailure(error, database)
+  })
 }
 
 function codeOf(error: unknown): string | undefined {

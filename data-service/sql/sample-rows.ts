@@ -205,7 +205,9 @@ async function isEmpty(
   transaction?: Transaction
 ): Promise<boolean> {
   const children = entities.flatMap((one) => one.children).filter((one) => one.store === store)
-  const tables = (store === 'primary' ? entities : children).map(({ table }) => table)
+  // A table in another database is the engine's own, and no sample fills it.
+  const roots = entities.filter((one) => one.schema === undefined)
+  const tables = (store === 'primary' ? roots : children).map(({ table }) => table)
   for (const table of tables) {
     const rows = await sequelize.query(`SELECT 1 FROM ${quoted(table)} LIMIT 1`, {
       type: QueryTypes.SELECT,

@@ -32,7 +32,7 @@ import {
   whereAll
 } from './conditions.js'
 import type { SqlDialect } from './engines/engine.js'
-import { type Expression, type Selected, selectStatement, type Statement } from './engines/statement.js'
+import { type Expression, quoted, type Selected, selectStatement, type Statement } from './engines/statement.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
 
 type RowModel = ModelStatic<Model>
@@ -46,6 +46,7 @@ interface Table extends Keyed {
 export class RowModels {
   readonly #sequelize: Sequelize
   readonly #byName: ReadonlyMap<string, Entity>
+  readonly #schemas: readonly { readonly table: string; readonly schema: string }[]
   readonly #entities = new Map<string, RowModel>()
   readonly #children = new Map<string, RowModel>()
   readonly #foreignKeys = new Map<BelongsTo, KeyColumns>()
@@ -54,8 +55,9 @@ export class RowModels {
   constructor(sequelize: Sequelize, entities: readonly Entity[], store: StoreName) {
     this.#sequelize = sequelize
     this.#byName = new Map(entities.map((entity) => [entity.name, entity]))
+    this.#schemas = entities.flatMap(({ table, schema }) => (schema === undefined ? [] : [{ table, schema }]))
     for (const entity of entities) {
-      if (store === 'primary') this.#entities.set(entity.name, this.#define(entity, entity.table, entity.schema))
+      if (store === 'primary') this.#entities.set(entity.name, this.#define(entity, entity.table))
       for (const children of entity.children) {
         if (children.store === store) this.#children.set(children.table, this.#defineChildren(children))
       }
@@ -67,6 +69,17 @@ export class RowModels {
 
   get sequelize(): Sequelize {
     return this.#sequelize
+  }
+
+  /**
+   * A SELECT with the schema of each table that has one, after FROM and JOIN. Sequelize writes schema and table as one name
+   * for MySQL and MariaDB.
+   */
+  inSchemas(text: string): string {
+    return this.#schemas.reduce(
+      (named, { table, schema }) => named.replaceAll(`${quoted(table)} AS `, `${quoted(schema)}.${quoted(table)} AS `),
+      text
+    )
   }
 
   of(entity: Entity): RowModel {
@@ -93,13 +106,13 @@ export class RowModels {
     return joins
   }
 
-  #define({ key, columns, versionColumn }: Table, table: string, schema?: string): RowModel {
+  #define({ key, columns, versionColumn }: Table, table: string): RowModel {
     const attributes: ModelAttributes = Object.fromEntries(
       columns.map((column) => [column.name, attribute(column, key)])
     )
     const rowVersion = versionColumn && { type: DataTypes.BLOB, field: versionColumn, allowNull: false }
     const all = { ...attributes, ...(rowVersion && { rowVersion }) }
-    return this.#sequelize.define(table, all, { tableName: table, ...(schema === undefined ? {} : { schema }) })
+    return this.#sequelize.define(table, all, { tableName: table })
   }
 
   #defineChildren(children: Children): RowModel {
@@ -228,7 +241,7 @@ interface SelectShape {
 
 /** The part of Sequelize's generator that is used here; its types say `unknown`. */
 interface SelectGenerator {
-  selectQuery(table: TableName, options: object, model: RowModel): string
+  selectQuery(table: string, options: object, model: RowModel): string
 }
 
 /** The text of a SELECT, with `$name` for each value. */
@@ -253,7 +266,7 @@ function selectText(shape: SelectShape): string {
   const include = joins.map((join) =>
     includeOf(join, { model }, { models: shape.models, alias: '', root: aliasOf(model) })
   )
-  return generator.selectQuery(tableOf(model), { ...options, include }, model)
+  return shape.models.inSchemas(generator.selectQuery(tableOf(model), { ...options, include }, model))
 }
 
 /** A join in the form that Sequelize's generator takes: each knows its parent. */
@@ -291,12 +304,10 @@ function aliasOf(model: RowModel): string {
   return model.name
 }
 
-/** Of a model with a schema an object, which the generator takes too. */
-function tableOf(model: RowModel): TableName {
-  return model.getTableName()
+function tableOf(model: RowModel): string {
+  const table = model.getTableName()
+  return typeof table === 'string' ? table : table.tableName
 }
-
-type TableName = ReturnType<RowModel['getTableName']>
 
 /** A column to select: of the row, of a referenced row, or the row's version. */
 export type SelectedColumn = Path | 'rowVersion'

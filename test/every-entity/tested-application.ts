@@ -139,6 +139,7 @@ export class TestedApplication {
       app: folder,
       database,
       mint: this.#mint,
+      amongTables: makeTables !== undefined,
       env: {
         OWNER_CLAIM_TYPE: ownerClaimType,
         OWNER_BYPASS_ROLE: this.#bypassRole,

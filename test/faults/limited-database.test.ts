@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { connect } from '../../data-service/sql/connect.js'
 import { migrate } from '../../data-service/sql/schema/migrate.js'
@@ -14,6 +16,7 @@ import { insertFixture } from '../api/fixture.js'
 import type { Answer } from '../api/http-call.js'
 import { sendTo, type Write } from '../api/writes/send.js'
 import { type FreshDatabase, freshDatabase } from '../harness/database.js'
+import { outputRoot } from '../harness/package-root.js'
 import { type ServiceProcess, startProcess } from '../stack/service-process.js'
 import { type Stack, startStack, STORE } from '../harness/stack.js'
 import { openTestDatabase, type TestDatabase, withTestDatabase } from '../oracle/test-database.js'
@@ -94,6 +97,39 @@ describe('a MariaDB account with the rights of daily work', function () {
         await admin.run('SET GLOBAL read_only = 0')
       }
     }
+  })
+
+  it('serves with exactly the grants that a command prints', async () => {
+    await only('SELECT')
+    const env = { PATH: process.env['PATH'] ?? '', ...settings(), DATABASE_URL: `${server.url}/${name}` }
+    const command = ['migrate', '--grants', 'clerk@127.0.0.1', '--app', join(outputRoot, 'examples/store')]
+    const { stdout } = await promisify(execFile)(process.execPath, [join(outputRoot, 'cli/main.js'), ...command], {
+      env
+    })
+    const [, migrating = '', serving = ''] =
+      /for the account that migrates\n(.*?)\n\n-- DATABASE_URL: for the account that serves\n(.*?)\n\n/s.exec(stdout) ??
+      []
+    expect(migrating).to.equal(
+      `GRANT ${RIGHTS}, CREATE, ALTER, DROP, INDEX, REFERENCES ON \`${name}\`.* TO 'clerk'@'127.0.0.1';`
+    )
+    expect(serving).to.include(`GRANT SELECT ON \`${name}\`.\`ur_schema_migrations\` TO 'clerk'@'127.0.0.1';`)
+    await admin.run("REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'clerk'@'127.0.0.1'")
+    for (const grant of serving.split('\n')) await admin.run(grant.replace(/;$/, ''))
+    await using stack = await startStack({
+      database: databases,
+      env: { ...settings(), SAMPLE_DATA: 'false', MIGRATE_AT_START: 'false' }
+    })
+    const token = await stack.token('clerk@example.com')
+    const body = { name: 'n', sku: 'granted', categoryId: 1, price: '1.00', isActive: true }
+    const made = await sendTo(stack.url, { method: 'POST', target: '/products', token }, { body })
+    expect(made.status, made.text).to.equal(201)
+    const location = String(made.headers['location']).replace(stack.url, '')
+    const put = { body: { ...body, name: 'm' }, ifMatch: String(made.headers['etag']) }
+    expect((await sendTo(stack.url, { method: 'PUT', target: location, token }, put)).status).to.equal(200)
+    const auditor = await stack.token('admin@example.com')
+    const trail = await sendTo(stack.url, { method: 'GET', target: '/audit-entries', token: auditor }, {})
+    expect(trail.status).to.equal(200)
+    await admin.run(`DELETE FROM ${name}.products WHERE sku = 'granted'`)
   })
 
   for (const missing of ['SELECT', 'UPDATE']) {

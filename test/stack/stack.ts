@@ -16,6 +16,11 @@ export interface StackOptions {
    * environment and no `.env` reaches them.
    */
   readonly env?: Readonly<Record<string, string>>
+  /**
+   * Whether the database holds tables of others. Migrations then run among them before the start, as `uniform-rest migrate
+   * --among-tables-of <database>` does. Default: false, and such a database is an error.
+   */
+  readonly amongTables?: boolean
   /** What signs the tokens. Default: one of the stack's own. Several stacks may share one. */
   readonly mint?: TokenMint
 }
@@ -72,6 +77,7 @@ export async function startStack({
   app,
   database,
   env: chosen = {},
+  amongTables = false,
   mint = new TokenMint()
 }: StackOptions): Promise<Stack> {
   const folder = app instanceof URL ? fileURLToPath(app) : app
@@ -100,6 +106,18 @@ export async function startStack({
     return started
   }
   try {
+    if (amongTables) {
+      const name = decodeURIComponent(database.url.slice(database.url.lastIndexOf('/') + 1))
+      const command = ['migrate', '--app', folder, '--among-tables-of', name]
+      const migrating = startProcess(command, env, dataDir)
+      if ((await migrating.ended) !== 0)
+        throw new Error(
+          migrating
+            .logs()
+            .map(({ text }) => String(text))
+            .join('\n')
+        )
+    }
     const dataService = start('data-service', { DATA_SERVICE_ADDRESS: '127.0.0.1:0' })
     const dataAddress = await listening(dataService, 'address')
     const gateway = start('gateway', { GATEWAY_PORT: '0', DATA_SERVICE_ADDRESS: dataAddress })

@@ -20,6 +20,8 @@ export interface Engine {
   readonly urlForm: string
   /** What is wrong and what to do when a database cannot be opened, by the `code` of the error. */
   readonly openingAdvice: Readonly<Record<string, OpeningAdvice>>
+  /** The same when it is open and rejects a statement. Codes that are in neither are told as the database says them. */
+  readonly statementAdvice: Readonly<Record<string, OpeningAdvice>>
   /**
    * Parses a URL and opens nothing. Throws an Error whose message says what is right, with `urlForms` (those of all
    * engines) if the whole form is wrong. The message contains no part of the URL, which may contain a password.

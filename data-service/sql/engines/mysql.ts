@@ -29,6 +29,25 @@ const ACCESS_DENIED: OpeningAdvice = {
   wrong: 'the server refuses this user or password',
   remedy: 'Correct them, or create the user and grant it the database; percent-encode special characters.'
 }
+const NO_MORE_CONNECTIONS: OpeningAdvice = {
+  wrong: 'the server takes no more connections',
+  remedy: 'Raise max_connections there, or lower DATABASE_POOL_SIZE.'
+}
+const OLD_SERVER: OpeningAdvice = {
+  wrong: 'the server is older than MySQL 8.0 and MariaDB 10.10',
+  remedy: 'Update it, or name another.'
+}
+const NO_SUCH_THING: OpeningAdvice = {
+  wrong: 'the tables are not as the migrations made them',
+  remedy: '`uniform-rest migrate status` says what has run; restore what is missing.'
+}
+const NO_RIGHT: OpeningAdvice = {
+  wrong: 'the account has not the right to it',
+  remedy: '`uniform-rest migrate --grants <account>` prints what it takes.'
+}
+const READ_ONLY: OpeningAdvice = { wrong: 'the server is read-only', remedy: 'Name one that takes writes.' }
+const NO_ROOM: OpeningAdvice = { wrong: 'the server has no room left', remedy: 'Make some, and try again.' }
+const LOCKED: OpeningAdvice = { wrong: 'others hold a lock on it', remedy: 'Try again when they have ended.' }
 const NO_SERVER: OpeningAdvice = {
   wrong: 'no server answers there',
   remedy: 'Start it, or correct host and port.'
@@ -60,10 +79,38 @@ export const mysqlEngine: Engine = {
     ENETUNREACH: NO_SERVER,
     ENOTFOUND: { wrong: 'there is no host of this name', remedy: 'Correct it.' },
     EAI_AGAIN: { wrong: 'the name of the host cannot be looked up just now', remedy: 'Try again, or correct it.' },
+    ER_CON_COUNT_ERROR: NO_MORE_CONNECTIONS,
+    ER_TOO_MANY_USER_CONNECTIONS: NO_MORE_CONNECTIONS,
+    ER_USER_LIMIT_REACHED: NO_MORE_CONNECTIONS,
+    ER_UNKNOWN_COLLATION: OLD_SERVER,
+    ER_UNKNOWN_CHARACTER_SET: OLD_SERVER,
+    ER_ACCOUNT_HAS_BEEN_LOCKED: { wrong: 'the account is locked', remedy: 'Unlock it on the server.' },
+    ER_MUST_CHANGE_PASSWORD: { wrong: 'the password has expired', remedy: 'Set another on the server.' },
+    ER_MUST_CHANGE_PASSWORD_LOGIN: { wrong: 'the password has expired', remedy: 'Set another on the server.' },
+    AUTH_SWITCH_PLUGIN_ERROR: {
+      wrong: 'the account logs in by a plugin that the driver does not know',
+      remedy: 'Let it log in by a password.'
+    },
+    PROTOCOL_CONNECTION_LOST: { wrong: 'the server closed the connection', remedy: 'Its log says why.' },
+    ECONNRESET: { wrong: 'the server closed the connection', remedy: 'Its log says why.' },
     HANDSHAKE_NO_SSL_SUPPORT: {
       wrong: 'the server has no TLS',
       remedy: 'Set it up there, or leave out ssl=true.'
     }
+  },
+  statementAdvice: {
+    ER_NO_SUCH_TABLE: NO_SUCH_THING,
+    ER_BAD_FIELD_ERROR: NO_SUCH_THING,
+    ER_TABLEACCESS_DENIED_ERROR: NO_RIGHT,
+    ER_COLUMNACCESS_DENIED_ERROR: NO_RIGHT,
+    ER_SPECIFIC_ACCESS_DENIED_ERROR: NO_RIGHT,
+    ER_OPTION_PREVENTS_STATEMENT: READ_ONLY,
+    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: READ_ONLY,
+    ER_READ_ONLY_MODE: READ_ONLY,
+    ER_RECORD_FILE_FULL: NO_ROOM,
+    ER_DISK_FULL: NO_ROOM,
+    ER_LOCK_WAIT_TIMEOUT: LOCKED,
+    ER_LOCK_DEADLOCK: LOCKED
   },
   locate: (url, urlForms) => new MysqlLocation(parseMysqlUrl(url, urlForms))
 }

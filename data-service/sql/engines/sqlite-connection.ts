@@ -11,6 +11,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [6, 'SQLITE_LOCKED'],
   [8, 'SQLITE_READONLY'],
   [10, 'SQLITE_IOERR'],
+  [11, 'SQLITE_CORRUPT'],
   [13, 'SQLITE_FULL'],
   [14, 'SQLITE_CANTOPEN'],
   [19, 'SQLITE_CONSTRAINT'],

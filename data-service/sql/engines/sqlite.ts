@@ -26,6 +26,8 @@ const FORBIDDEN: OpeningAdvice = {
   remedy: 'Grant that, or name another file.'
 }
 
+const LOCKED: OpeningAdvice = { wrong: 'another process holds the file', remedy: 'End that one, or try again.' }
+
 /** SQLite, embedded in this process. */
 export const sqliteEngine: Engine = {
   schemes: ['sqlite:'],
@@ -45,6 +47,13 @@ export const sqliteEngine: Engine = {
     EACCES: FORBIDDEN,
     EPERM: FORBIDDEN,
     EROFS: { wrong: 'the file system is read-only', remedy: 'Name a file elsewhere.' }
+  },
+  statementAdvice: {
+    SQLITE_BUSY: LOCKED,
+    SQLITE_LOCKED: LOCKED,
+    SQLITE_FULL: { wrong: 'the disk is full', remedy: 'Make room, and try again.' },
+    SQLITE_IOERR: { wrong: 'the file system fails', remedy: 'Its log says why; restore the file if it was damaged.' },
+    SQLITE_CORRUPT: { wrong: 'the file is damaged', remedy: 'Restore it from a backup.' }
   },
   locate: (url) => new SqliteLocation(parseSqliteUrl(url))
 }

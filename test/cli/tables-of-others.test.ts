@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { bytesOf, dumpOf, partOf } from '../harness/dump.js'
+import { eachDatabase } from '../harness/database.js'
+import { outputRoot, packageRoot } from '../harness/package-root.js'
+import { withTestDatabase } from '../oracle/test-database.js'
+import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
+import { startStack } from '../stack/stack.js'
+
+const APP = `import {
+  createTable, dateTime, defineApplication, defineEntity, everyone, int, long, permission, readOnly, text
+} from 'uniform-rest'
+
+const common = { description: 'Of a test.', filterable: [], sortable: [], access: { read: everyone } } as const
+const customers = defineEntity({
+  name: 'customers', ...common, rowVersion: 'none',
+  fields: { id: readOnly(int()), name: text(40) }, label: 'name'
+})
+const notes = defineEntity({
+  name: 'notes', ...common, access: { read: everyone, write: permission('notes:manage') }, fields: { id: readOnly(int()), title: text(40), customerId: int() }, label: 'title',
+  references: { customer: { to: 'customers', via: 'customerId' } }, writes: ['create', 'update', 'delete']
+})
+const trail = defineEntity({
+  name: 'audit-entries', ...common, rowVersion: 'none',
+  fields: { id: readOnly(long()), at: readOnly(dateTime()), resource: readOnly(text(64)), action: readOnly(text(64)) },
+  label: 'action'
+})
+
+const first = {
+  name: '001-shop',
+  baseline: true,
+  steps: [createTable('customers', (t) => ({ columns: [t.int('id').autoIncrement(), t.varchar('name', 40)] }))]
+}
+const second = {
+  name: '002-notes',
+  steps: [
+    createTable('notes', (t) => ({
+      columns: [t.int('id').autoIncrement(), t.varchar('title', 40), t.int('customer_id'), t.rowVersion()],
+      indexes: [t.index('customer_id')],
+      foreignKeys: [{ column: 'customer_id', references: 'customers.id', onDelete: 'restrict' }]
+    }))
+  ]
+}
+export default defineApplication({ entities: [customers, notes, trail], migrations: [first, second], roles: { Editor: ['notes:manage'] } })
+`
+
+interface Ran {
+  readonly code: number
+  readonly out: string
+}
+
+eachDatabase((kind) => {
+  describe(`the commands in a database full of somebody's tables, on ${kind}`, function () {
+    this.timeout(180_000)
+    let folder = ''
+    let fresh: FreshDatabase
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'others-'))
+      await mkdir(join(folder, 'node_modules'))
+      await symlink(packageRoot, join(folder, 'node_modules/uniform-rest'))
+      await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+      await writeFile(join(folder, 'uniform-rest.config.ts'), APP)
+      fresh = await freshDatabase(kind)
+      const id =
+        kind === 'sqlite' ? 'INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT' : 'INT NOT NULL AUTO_INCREMENT PRIMARY KEY'
+      await withTestDatabase(fresh.url, async ({ run }) => {
+        await run(`CREATE TABLE customers (id ${id}, name VARCHAR(40) NOT NULL)`)
+        await run("INSERT INTO customers (name) VALUES ('Ada'), ('Ben')")
+        await run('CREATE TABLE schema_migrations (version BIGINT NOT NULL PRIMARY KEY, dirty BOOLEAN NOT NULL)')
+        await run('INSERT INTO schema_migrations VALUES (7, 0)')
+        for (const name of ['accounts', 'outbox', 'sessions', 'audit_entries'])
+          await run(`CREATE TABLE ${name} (id INT)`)
+        await run('CREATE VIEW names AS SELECT name FROM customers')
+      })
+    })
+    after(async () => {
+      await fresh?.dispose()
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    const command = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
+      new Promise((resolve) => {
+        const surroundings = {
+          PATH: process.env['PATH'] ?? '',
+          DATA_DIR: join(folder, 'data'),
+          DATABASE_URL: fresh.url,
+          DATA_SERVICE_ADDRESS: '127.0.0.1:0',
+          ...env
+        }
+        const all = [join(outputRoot, 'cli/main.js'), ...args]
+        execFile(process.execPath, all, { cwd: folder, env: surroundings }, (error, stdout, stderr) =>
+          resolve({ code: error === null ? 0 : Number(error.code), out: `${stdout}${stderr}` })
+        )
+      })
+
+    it('change nothing, and the words that they print are enough to go on', async () => {
+      const [bytes, dump] = [await bytesOf(fresh.url), await dumpOf(fresh.url)]
+      const started = await command(['start', 'data-service'])
+      expect(started.code).to.equal(1)
+      expect(started.out).to.match(/13 migrations have not run: .*Run them with `uniform-rest migrate`/)
+      for (const [args, env] of [
+        [['start', 'data-service'], { MIGRATE_AT_START: 'true' }],
+        [['account', 'list'], { MIGRATE_AT_START: 'true' }],
+        [['account', 'list'], {}],
+        [['migrate'], {}]
+      ] as const) {
+        const { code, out } = await command(args, env)
+        expect(code, args.join(' ')).to.equal(1)
+        expect(out, args.join(' '))
+          .to.match(/^Cannot start: DATABASE_URL, /m)
+          .and.not.match(/\n {4}at /)
+      }
+      const dry = await command(['migrate', '--dry-run'])
+      expect(dry.code).to.equal(0)
+      expect(dry.out)
+        .to.match(/^CREATE TABLE IF NOT EXISTS `ur_accounts`/m)
+        .and.match(/^CREATE TABLE IF NOT EXISTS `notes`/m)
+      expect(dry.out).to.include('-- its tables stand there already').and.not.include('EXISTS `customers`')
+      expect((await command(['migrate', 'status'])).out).to.include('pending  001-shop')
+      expect(await bytesOf(fresh.url)).to.equal(bytes)
+
+      const { out } = await command(['migrate'])
+      const [, words = ''] = /^ {2}uniform-rest (migrate .+)$/m.exec(out) ?? []
+      expect(words).to.match(/^migrate --among-tables-of \S+ --may-alter customers$/)
+      const ran = await command(words.split(' '))
+      expect(ran.out).to.include('ran 001-shop').and.include('ran 002-notes')
+      expect(ran.code).to.equal(0)
+      expect(partOf(await dumpOf(fresh.url), dump)).to.deep.equal(dump)
+      expect((await command(['migrate'])).out).to.include('all 13 migrations have run')
+      expect((await command(['migrate', 'status'])).out).to.include('001-shop, whose tables stood there already')
+    })
+
+    it('serve it then, and leave its tables as they were', async () => {
+      const dump = await dumpOf(fresh.url)
+      const env = { MIGRATE_AT_START: 'false' }
+      await using stack = await startStack({ app: folder, database: fresh, env })
+      expect((await stack.call('/customers/1')).body).to.deep.include({ name: 'Ada' })
+      const body = { title: 'Call back', customerId: 1 }
+      const token = stack.token({ sub: 'ada', role: 'Editor' })
+      const made = await stack.call('/notes', { body, token })
+      expect(made.status, made.text).to.equal(201)
+      expect((await stack.call('/audit-entries')).body).to.have.length(1)
+      const untouched = ['accounts', 'audit_entries', 'customers', 'names', 'outbox', 'schema_migrations', 'sessions']
+      const after = await dumpOf(fresh.url)
+      for (const name of untouched) expect(after[name], name).to.deep.equal(dump[name])
+    })
+  })
+})
+
+describe('ENGINE_TABLE_PREFIX with another database', () => {
+  it('is an error in words where DATABASE_URL names a file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'prefix-'))
+    const args = [join(outputRoot, 'cli/main.js'), 'migrate', '--app', join(outputRoot, 'examples/store')]
+    try {
+      const told = await new Promise<string>((resolve) => {
+        const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder, ENGINE_TABLE_PREFIX: 'engine.ur_' }
+        execFile(process.execPath, args, { env }, (_error, _stdout, stderr) => resolve(stderr))
+      })
+      expect(told).to.match(/ENGINE_TABLE_PREFIX names another database.*leave `engine\.` out/)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})
