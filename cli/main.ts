@@ -29,6 +29,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     says: '[--sql]  says what is wrong with entities and settings, and what tables differ in; --sql prints what would mend it',
     load: async () => (await import('./check.js')).check
   },
+  introspect: {
+    says: 'writes entity files for the tables that the database of DATABASE_URL has, and reads it only',
+    load: async () => (await import('./introspect.js')).introspect
+  },
   sample: {
     says: '[--<resource> <count>]…  loads the sample rows into an empty database, and adds rows',
     load: async () => (await import('./sample.js')).sample
@@ -54,7 +58,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
 const HELP = `Usage: uniform-rest <command> [--app <folder>]
 
 ${Object.entries(COMMANDS)
-  .map(([name, { says }]) => `  ${name.padEnd(8)} ${says}`)
+  .map(([name, { says }]) => `  ${name.padEnd(10)} ${says}`)
   .join('\n')}
 
 A command works on the application in the working directory, or in the folder of --app: that with a

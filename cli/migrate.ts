@@ -316,7 +316,7 @@ async function createMigration(
   const target = store.own.folder ?? join(folder, isSecond ? 'second-migrations' : 'migrations')
   const file = join(target, `${full}.${isTyped ? 'ts' : 'js'}`)
   await mkdir(target, { recursive: true })
-  await writeFile(file, migrationFile(full, found.steps, isTyped), { flag: 'wx' })
+  await writeFile(file, migrationFile(full, found.steps, { isTyped }), { flag: 'wx' })
   print(`Wrote ${relative('', file)}. Read it, and then run \`uniform-rest migrate\`.`)
   if (store.own.folder === undefined) {
     print(
@@ -327,7 +327,7 @@ async function createMigration(
 }
 
 /** After the highest number, in three digits or more. */
-function nextNumber(migrations: Migrations): string {
+export function nextNumber(migrations: Migrations): string {
   const numbers = migrations.map(({ name }) => numberOf(name)).filter((one) => one < Number.MAX_SAFE_INTEGER)
   return String(Math.max(0, ...numbers) + 1).padStart(3, '0')
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { destination } from 'pino'
 import { keepDataPrivate } from '../shared/files.js'
 import { createLogger, type Logger } from '../shared/logger.js'
+import { StartError } from '../shared/start-error.js'
 import type { Environment } from '../shared/settings.js'
 import type { Application } from './application.js'
 import { sampleAccount, type SampleAccount } from './auth/accounts.js'
@@ -19,7 +20,7 @@ import { engineMigrations } from './sql/schema/engine-tables.js'
 import { findOwnTables, withOwnTables } from './sql/schema/find-own-tables.js'
 import { migrateAtStart } from './sql/schema/migrate.js'
 import { createAuthStore } from './sql/accounts.js'
-import { openDatabase, opening } from './sql/connect.js'
+import { openDatabase, openExisting, opening } from './sql/connect.js'
 
 /** What a command of an application works with, whether the service runs or not. */
 export interface CommandContext {
@@ -121,6 +122,29 @@ export async function withOutbox(
       await work({ dead: (limit) => store.dead(limit), retry: (event) => store.retry(event, Date.now()) })
     } finally {
       await store.close()
+    }
+  })
+}
+
+/**
+ * Runs `work` on the database that DATABASE_URL names as it is: nothing is migrated, and no file is made. Throws a StartError
+ * if there is none.
+ */
+export async function withLiveDatabase<Result>(
+  application: Application,
+  environment: Environment,
+  work: (live: { readonly database: Database; readonly own: OwnTables }) => Promise<Result>
+): Promise<Result> {
+  const { config } = readConfig(environment, application)
+  const configured = config.databases.primary
+  return await opening(configured, async () => {
+    const database = await openExisting(configured.url)
+    if (database === undefined) throw new StartError('there is no such database')
+    try {
+      const own = await findOwnTables(database, config.ownNames, application.migrations)
+      return await work({ database, own })
+    } finally {
+      await database.sequelize.close()
     }
   })
 }

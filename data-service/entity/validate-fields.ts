@@ -30,7 +30,7 @@ export function namingMistakes(entities: readonly Entity[]): string[] {
   return mistakes
 }
 
-const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid', 'string'] satisfies KeyType[]
+export const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid', 'string'] satisfies KeyType[]
 /** SQLite holds decimals as scaled 64-bit integers, with one digit to spare for operands beyond the column. */
 const MAX_PRECISION = 18
 
@@ -322,7 +322,7 @@ function shape(field: Field): string {
   return said.length === 0 ? type : `${type}(${said.join(', ')})`
 }
 
-const LABEL_TYPES: readonly FieldType[] = ['string', 'int', 'long', 'guid']
+export const LABEL_TYPES: readonly FieldType[] = ['string', 'int', 'long', 'guid']
 
 /** Searchable properties that are no text, and a search that some readers of the rows would not have. */
 function searchMistakes(

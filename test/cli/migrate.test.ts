@@ -126,7 +126,7 @@ describe('uniform-rest migrate', function () {
     expect((await migrate('--create', 'more', ...flags)).stdout).to.include('Wrote migrations/002-more.ts')
     const text = await file('002-more.ts')
     expect(text).to.include("renameColumn('note_marks', 'weight', 'grams')")
-    expect(text).to.include("t.varchar('head', 9).default('it\\'s new')").and.include("t.int('code').default(7)")
+    expect(text).to.include("t.varchar('head', 9).default(\"it's new\")").and.include("t.int('code').default(7)")
     await compile()
     expect((await migrate()).stdout).to.equal('DATABASE_URL: ran 002-more\n')
     expect((await migrate('status')).code).to.equal(0)

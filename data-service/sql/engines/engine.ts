@@ -1,7 +1,8 @@
 import type { Options, Sequelize, Transaction } from 'sequelize'
 import { DomainError } from '../../../shared/errors.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
-import type { LiveSchema } from './live-schema/live-schema.js'
+import type { ColumnTypes, StoredValues } from './live-schema/column-types.js'
+import type { LiveColumn, LiveSchema } from './live-schema/live-schema.js'
 import type { OwnTables, OwnTablesMigration } from './own-tables.js'
 import type { ChecksOf } from './schema-checks.js'
 import type { PresentTable, TableChange } from './tables.js'
@@ -298,6 +299,12 @@ export interface SchemaTools {
    * tables. Needs only the right to SELECT; what an account may not see is missing (`LiveSchema`).
    */
   describe(): Promise<LiveSchema>
+  /** What the service does with a column of each native type. */
+  readonly columnTypes: ColumnTypes
+  /** What the first hundred thousand rows of a table hold in columns whose declared type leaves it open. */
+  storedValues(table: string, columns: readonly LiveColumn[]): Promise<ReadonlyMap<string, StoredValues>>
+  /** Of all rows of a table or view: how many have NULL in one of the columns, and how many share all of them with another. */
+  countKey(table: string, columns: readonly string[]): Promise<{ readonly nulls: number; readonly duplicates: number }>
   /**
    * The orders of rows that an index serves, as `products: category_id ASC,price DESC,id ASC`, each with the name of the
    * index. It matters only where the optimizer reads an OR of ranges (`SqlDialect.readsRangesOfOr`), and is empty

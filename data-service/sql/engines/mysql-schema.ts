@@ -1,8 +1,12 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
 import type { Ddl, Grants, PresentRelation, SchemaTools, TableRight, TableRights } from './engine.js'
-import type { LiveSchema } from './live-schema/live-schema.js'
+import type { StoredValues } from './live-schema/column-types.js'
+import { countKey, type KeyCounts } from './live-schema/key-counts.js'
+import type { LiveColumn, LiveSchema } from './live-schema/live-schema.js'
 import { mysqlCatalogue } from './live-schema/mysql-catalogue.js'
+import { mysqlStoredValues } from './live-schema/mysql-stored-values.js'
+import { mysqlTypes } from './live-schema/mysql-types.js'
 import { mysqlChecks } from './mysql-checks.js'
 import { collationOf, type MysqlServer, serverOf } from './mysql-connection.js'
 import { mysqlPresence, mysqlStatements, quotedText, TABLE_OPTIONS } from './mysql-ddl.js'
@@ -91,6 +95,16 @@ export class MysqlSchema implements SchemaTools {
       found.set(name, relation)
     }
     return found
+  }
+
+  readonly columnTypes = mysqlTypes
+
+  countKey(table: string, columns: readonly string[]): Promise<KeyCounts> {
+    return countKey((statement) => this.#select(statement), { table, columns, quote: '`' })
+  }
+
+  storedValues(table: string, columns: readonly LiveColumn[]): Promise<ReadonlyMap<string, StoredValues>> {
+    return mysqlStoredValues((statement) => this.#select(statement), table, columns)
   }
 
   async describe(): Promise<LiveSchema> {

@@ -57,11 +57,12 @@ function affinitiesOf({ type, unsigned }: Field): readonly Affinity[] {
 
 function misfit(field: Field, { nativeType, type }: LiveColumn): Misfit | undefined {
   const affinities = affinitiesOf(field)
-  // A column of a view that is computed declares no type, and neither does one that keeps every value as it is.
-  if (type.base === '' || type.affinity === undefined || affinities.includes(type.affinity)) return undefined
+  // A column of a view that is computed declares no type, and a BLOB keeps every value as it is.
+  if (type.affinity === undefined || type.affinity === 'blob' || affinities.includes(type.affinity)) return undefined
   const declared = nativeType === '' ? 'without a type' : `declared ${nativeType}`
   return {
-    harms: 'reads',
+    // A DATE column makes a number of a text that looks like one. What is a text there is read as it is.
+    harms: affinities.includes('text') && type.affinity === 'numeric' ? 'writes' : 'reads',
     why: `a column ${declared} does not keep such values as they are`,
     word: WORDS[type.affinity],
     columnType: undefined

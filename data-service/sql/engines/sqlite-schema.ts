@@ -2,8 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import { StartError } from '../../../shared/start-error.js'
 import type { Ddl, PresentRelation, SchemaTools, TableRights } from './engine.js'
-import type { LiveSchema } from './live-schema/live-schema.js'
+import type { StoredValues } from './live-schema/column-types.js'
+import { countKey, type KeyCounts } from './live-schema/key-counts.js'
+import type { LiveColumn, LiveSchema } from './live-schema/live-schema.js'
 import { sqliteCatalogue } from './live-schema/sqlite-catalogue.js'
+import { sqliteStoredValues } from './live-schema/sqlite-stored-values.js'
+import { sqliteTypes } from './live-schema/sqlite-types.js'
 import { type OwnTables, type OwnTablesMigration, ownStatements, quotedTable, RECORD } from './own-tables.js'
 import { sqliteChecks } from './sqlite-checks.js'
 import { isRebuilt, sqlitePresence, sqliteStatements } from './sqlite-ddl.js'
@@ -42,8 +46,22 @@ export class SqliteSchema implements SchemaTools {
     return found
   }
 
+  readonly columnTypes = sqliteTypes
+
   describe(): Promise<LiveSchema> {
-    return sqliteCatalogue((statement) => this.#sequelize.query(statement, { type: QueryTypes.SELECT }))
+    return sqliteCatalogue((statement) => this.#select(statement))
+  }
+
+  countKey(table: string, columns: readonly string[]): Promise<KeyCounts> {
+    return countKey((statement) => this.#select(statement), { table, columns, quote: '"' })
+  }
+
+  storedValues(table: string, columns: readonly LiveColumn[]): Promise<ReadonlyMap<string, StoredValues>> {
+    return sqliteStoredValues((statement) => this.#select(statement), table, columns)
+  }
+
+  #select<Row extends object>(statement: string): Promise<Row[]> {
+    return this.#sequelize.query<Row>(statement, { type: QueryTypes.SELECT })
   }
 
   sortOrders(): Promise<ReadonlyMap<string, string>> {

@@ -30,7 +30,7 @@ export function createTable<const Name extends string>(
   }
   const named = new Set(definition.columns.map(({ name }) => name))
   if (named.size !== columns.length) throw new TypeError(`${table} has two columns of one name`)
-  if (definition.columns.filter(({ key }) => key !== 'none').length !== 1) {
+  if (primaryKey === undefined && definition.columns.filter(({ key }) => key !== 'none').length !== 1) {
     throw new TypeError(
       `${table} needs one primary key: t.int('id').autoIncrement(), t.guid('id').primaryKey(), or primaryKey: [\u2026] of several columns`
     )

@@ -1,28 +1,40 @@
 import type { ForeignKey, TableColumn, TableIndex, TableStep } from '../engines/tables.js'
 
-/** The text of the file of a migration, in the builders of builders.ts; without types for an application in JavaScript. */
-export function migrationFile(name: string, steps: readonly TableStep[], isTyped = true): string {
+/**
+ * The text of the file of a migration, in the builders of builders.ts; without types for an application in JavaScript. A
+ * baseline describes tables that stood before the application.
+ */
+export function migrationFile(
+  name: string,
+  steps: readonly TableStep[],
+  { isTyped = true, isBaseline = false }: { readonly isTyped?: boolean; readonly isBaseline?: boolean } = {}
+): string {
   const words = [...new Set(steps.map(({ kind }) => kind))].toSorted()
   const start = isTyped ? 'export const migration: Migration = ' : 'export const migration = '
   const type = isTyped ? [] : ["/** @type {import('uniform-rest').Migration} */"]
-  const migration: Part = ['{', [`name: ${quoted(name)}`, ['steps: [', steps.map(stepPart), ']']], '}', 'broken']
+  const members = [`name: ${quoted(name)}`, ...(isBaseline ? ['baseline: true'] : [])]
+  const migration: Part = ['{', [...members, ['steps: [', steps.map(stepPart), ']']], '}', 'broken']
   return [...importLines(words, isTyped), ...type, `${start}${layout(migration, 0, start.length)}`, ''].join('\n')
 }
 
 /** A text, or an opening, its items and a closing: on one line if they fit, unless it is `broken`. */
-type Part = string | readonly [open: string, items: readonly Part[], close: string, manner?: 'broken']
+export type Part = string | readonly [open: string, items: readonly Part[], close: string, manner?: 'broken']
 
 const WIDTH = 120
 
 /** Two spaces for each level, no comma after the last item. `used` are the characters of the line before the part. */
-function layout(part: Part, depth: number, used: number): string {
+export function layout(part: Part, depth: number, used: number): string {
   if (typeof part === 'string') return part
   const line = inline(part)
   // The comma after it belongs to the line too.
   if (line !== undefined && used + line.length < WIDTH) return line
   const [open, items, close] = part
   const indent = '  '.repeat(depth + 1)
-  const lines = items.map((item) => `${indent}${layout(item, depth + 1, indent.length)}`)
+  // No comma comes after the last one.
+  const lines = items.map((item, at) => {
+    const used = at === items.length - 1 ? indent.length - 1 : indent.length
+    return `${indent}${layout(item, depth + 1, used)}`
+  })
   return `${open}\n${lines.join(',\n')}\n${'  '.repeat(depth)}${close}`
 }
 
@@ -188,6 +200,9 @@ function foreignKeyPart(table: string, { name, columns, to, toColumns, onDelete 
   return ['{', name === `${table}_${column}_fk` ? members : [...members, `name: ${quoted(name)}`], '}']
 }
 
-function quoted(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+/** A text in single quotes, or in double ones where it has more single ones itself, as formatters write it. */
+export function quoted(text: string): string {
+  const escaped = JSON.stringify(text).slice(1, -1)
+  if (text.split("'").length > text.split('"').length) return `"${escaped}"`
+  return `'${escaped.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }

@@ -106,7 +106,7 @@ eachDatabase((kind) => {
       expect(found.problems).to.deep.equal([])
       expect(found.steps).to.not.deep.equal([])
       const name = `${String(++count).padStart(3, '0')}-step`
-      await writeFile(join(folder, `${name}.js`), migrationFile(name, found.steps, false))
+      await writeFile(join(folder, `${name}.js`), migrationFile(name, found.steps, { isTyped: false }))
       const migrations = await all()
       const database = stores.databases.primary
       expect(await migrate(database, migrations, { own: OWN, log })).to.deep.equal([name])

@@ -1,0 +1,283 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Application, defineApplication } from '../data-service/application.js'
+import { withLiveDatabase } from '../data-service/commands.js'
+import { baselineFile } from '../data-service/sql/introspect/baseline.js'
+import {
+  changesSince,
+  type Introspected,
+  introspectedTable,
+  isUnchanged
+} from '../data-service/sql/introspect/changes.js'
+import type { EntityDraft } from '../data-service/sql/introspect/entity-draft.js'
+import { entityFile, listFile } from '../data-service/sql/introspect/entity-file.js'
+import { introspect as readDatabase, KeyMistake } from '../data-service/sql/introspect/introspect.js'
+import { changeLines, reportOf } from '../data-service/sql/introspect/report.js'
+import { quoted } from '../data-service/sql/schema/migration-file.js'
+import { numberOf } from '../data-service/sql/schema/migration-folder.js'
+import { environmentOf, findApplication, type LoadedApplication } from './application.js'
+import { type CommandLine, Failure } from './command.js'
+import { nextNumber } from './migrate.js'
+
+const USAGE = `Usage: uniform-rest introspect               writes entity files for the tables of DATABASE_URL, which is only read
+         --key <table>=<column>[,<column>]   names what tells the rows of a view or of a table without a key apart
+         --except <table>                    leaves a table or view out
+         --entities <folder>                 where the entity files are; \`entities\` without it
+         --dry-run                           writes nothing and says what it would do
+
+A second run writes what is new, says what has changed, and changes no file that a person has changed.
+`
+
+/** Beside the entity files. */
+const STATE = 'introspected.json'
+const LIST = 'introspected'
+const REPORT = 'introspected.md'
+
+/** `uniform-rest introspect` writes entity files for the tables that a database has. The exit code is 0 also if it leaves some out. */
+export async function introspect(line: CommandLine): Promise<number> {
+  const order = parseOrder(line.args)
+  const loaded = (await findApplication(line)) ?? withoutApplication(line)
+  const folder = join(loaded.folder, order.entities)
+  const before = await readState(join(folder, STATE))
+  const keys = new Map([...Object.entries(before?.keys ?? {}), ...order.keys])
+  const except = [...new Set([...(before?.except ?? []), ...order.except])]
+  const served = servedTables(loaded.application)
+  const known = Object.entries(before?.tables ?? {}).map(([table, { resource }]): [string, string] => [table, resource])
+  const drafts = await explained(() =>
+    withLiveDatabase(loaded.application, loaded.environment, ({ database, own }) =>
+      readDatabase(database, { keys, except, resources: new Map([...known, ...served]), own })
+    )
+  )
+  if (drafts.entities.length + drafts.leftOut.length === 0) {
+    throw new Failure('The database has no tables, so nothing was written. DATABASE_URL names the one that is read.')
+  }
+  const changes = changesSince(before, drafts, new Set(served.keys()))
+  if (before !== undefined && isUnchanged(changes)) {
+    print('Nothing has changed in the database since the last run.')
+    return 0
+  }
+  const writer = new Writer({ loaded, isDry: order.isDry, written: before?.written ?? {} })
+  const inFolder = (name: string): string => join(folder, name)
+  const isOurs = ({ table }: EntityDraft): boolean =>
+    before?.tables[table] !== undefined || changes.added.some((one) => one.table === table)
+  const ours = drafts.entities.filter(isOurs)
+  const list = inFolder(`${LIST}.${writer.extension}`)
+  const baseline = baselineOf(loaded, writer, { name: before?.baseline, drafts: ours })
+  for (const draft of changes.added) {
+    await writer.once(inFolder(`${draft.resource}.${writer.extension}`), entityFile(draft))
+  }
+  await writer.again(list, listFile(ours, writer.isTyped))
+  await writer.again(inFolder(REPORT), reportOf(drafts))
+  if (baseline.isLast) await writer.again(baseline.file, baseline.text)
+  else print(`${relative('', baseline.file)} stays as it is: later migrations build on it.`)
+  await writer.state(inFolder(STATE), {
+    version: 1,
+    keys: Object.fromEntries(keys),
+    except,
+    baseline: baseline.name,
+    tables: Object.fromEntries(ours.map((draft) => [draft.table, introspectedTable(draft)])),
+    leftOut: Object.fromEntries(drafts.leftOut.map(({ table, why }) => [table, why]))
+  })
+  for (const text of changeLines(changes)) print(text)
+  for (const { table, notes } of changes.added) for (const note of notes) print(`${table}: ${note}`)
+  if (before === undefined) printConfigLines(loaded, writer, list)
+  return 0
+}
+
+interface IntrospectOrder {
+  readonly entities: string
+  readonly keys: ReadonlyMap<string, readonly string[]>
+  readonly except: readonly string[]
+  readonly isDry: boolean
+}
+
+const OPTIONS = {
+  key: { type: 'string', multiple: true },
+  except: { type: 'string', multiple: true },
+  entities: { type: 'string' },
+  'dry-run': { type: 'boolean' }
+} as const
+
+function parseOrder(args: readonly string[]): IntrospectOrder {
+  const { key = [], except = [], entities = 'entities', 'dry-run': isDry = false } = parsed(args)
+  const keys = key.map((text): [string, string[]] => {
+    const at = text.lastIndexOf('=')
+    const columns = text.slice(at + 1).split(',')
+    if (at < 1 || columns.includes('')) throw new Failure(`--key ${text} is not written as it must be.\n${USAGE}`)
+    return [text.slice(0, at), columns]
+  })
+  return { entities, keys: new Map(keys), except, isDry }
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: false }).values
+  } catch (error) {
+    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, { cause: error })
+  }
+}
+
+/** A folder that has no application yet: the settings are those of the environment and of `.env`. */
+function withoutApplication({ folder, environment }: CommandLine): LoadedApplication {
+  return {
+    application: defineApplication({ entities: [], migrations: [] }),
+    folder,
+    environment: environmentOf(environment)
+  }
+}
+
+/** The resource of each table of the first database that the application has an entity for; children belong to their root. */
+function servedTables({ entities }: Application): ReadonlyMap<string, string> {
+  return new Map(
+    entities.flatMap(({ name, table, children }): [string, string][] => [
+      [table, name],
+      ...children
+        .filter(({ store }) => store === 'primary')
+        .map((child): [string, string] => [child.table, `${name}-${child.name}`])
+    ])
+  )
+}
+
+async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof KeyMistake) throw new Failure(error.message, { cause: error })
+    throw error
+  }
+}
+
+async function readState(file: string): Promise<Introspected | undefined> {
+  if (!existsSync(file)) return undefined
+  try {
+    const state = JSON.parse(await readFile(file, 'utf8')) as Introspected // ours
+    if (state.version === 1) return state
+  } catch (error) {
+    throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`, {
+      cause: error
+    })
+  }
+  throw new Failure(`${file} was written by another version of uniform-rest.`)
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+/** Writes files, and never over one that a person has changed. */
+class Writer {
+  readonly isTyped: boolean
+  readonly #root: string
+  readonly #isDry: boolean
+  readonly #written: Record<string, string>
+
+  constructor(of: {
+    readonly loaded: LoadedApplication
+    readonly isDry: boolean
+    readonly written: Readonly<Record<string, string>>
+  }) {
+    this.#root = of.loaded.folder
+    this.#isDry = of.isDry
+    this.#written = { ...of.written }
+    const names = ['js', 'mjs'].map((extension) => join(this.#root, `uniform-rest.config.${extension}`))
+    this.isTyped = !names.some((name) => existsSync(name))
+  }
+
+  get extension(): string {
+    return this.isTyped ? 'ts' : 'js'
+  }
+
+  /** A file that belongs to people from then on. */
+  async once(file: string, text: string): Promise<void> {
+    if (existsSync(file)) print(`${relative('', file)} is there already, and stays as it is.`)
+    else await this.#write(file, text)
+  }
+
+  /** A file that is written anew by each run until somebody changes it. */
+  async again(file: string, text: string): Promise<void> {
+    const name = relative(this.#root, file)
+    if (existsSync(file)) {
+      const there = await readFile(file, 'utf8')
+      if (there === text) return
+      if (hashOf(there) !== this.#written[name]) {
+        print(`${relative('', file)} was changed by hand and stays as it is. It would be:\n\n${text}`)
+        return
+      }
+    }
+    this.#written[name] = hashOf(text)
+    await this.#write(file, text)
+  }
+
+  async state(file: string, state: Omit<Introspected, 'written'>): Promise<void> {
+    if (this.#isDry) return
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, `${JSON.stringify({ ...state, written: this.#written }, null, 2)}\n`)
+  }
+
+  async #write(file: string, text: string): Promise<void> {
+    print(`${this.#isDry ? 'Would write' : 'Wrote'} ${relative('', file)}`)
+    if (this.#isDry) return
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text)
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+interface BaselineFile {
+  readonly name: string
+  readonly file: string
+  readonly text: string
+  /** Whether no later migration builds on it. */
+  readonly isLast: boolean
+}
+
+/** The migration that describes the tables as they are. */
+function baselineOf(
+  { application, folder }: LoadedApplication,
+  { extension, isTyped }: Writer,
+  { name: earlier, drafts }: { readonly name: string | undefined; readonly drafts: readonly EntityDraft[] }
+): BaselineFile {
+  const { migrations } = application
+  const name = earlier ?? `${nextNumber(migrations)}-baseline`
+  return {
+    name,
+    file: join(migrations.folder ?? join(folder, 'migrations'), `${name}.${extension}`),
+    text: baselineFile(name, drafts, isTyped),
+    isLast: migrations.every((one) => one.name === name || numberOf(one.name) < numberOf(name))
+  }
+}
+
+/** What a person has to add to `uniform-rest.config.ts`, or the whole of it. */
+function printConfigLines({ application, folder }: LoadedApplication, writer: Writer, list: string): void {
+  const from = `./${relative(folder, list).replaceAll(sep, '/').replace(/\.ts$/, '.js')}`
+  const config = `uniform-rest.config.${writer.extension}`
+  const imported = `import { introspected, introspectedPermissions } from ${quoted(from)}`
+  if (application.entities.length + application.migrations.length > 0) {
+    print(`
+Add this to ${config}:
+
+  ${imported}
+
+  entities: [...introspected, /* and those that are there */],
+  roles: { Admin: [...introspectedPermissions, /* and what it may do already */] },`)
+    return
+  }
+  print(`
+A ${config} for them, with a role that may read everything:
+
+import { defineApplication, migrationsIn } from 'uniform-rest'
+${imported}
+
+export default defineApplication({
+  entities: introspected,
+  roles: { Admin: introspectedPermissions },
+  settings: { OWNER_BYPASS_ROLE: 'Admin' },
+  migrations: await migrationsIn(new URL('./migrations/', import.meta.url))
+})`)
+}

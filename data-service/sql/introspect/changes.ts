@@ -1,0 +1,108 @@
+import type { Drafts, EntityDraft, LeftOut } from './entity-draft.js'
+import { fieldText } from './entity-file.js'
+
+/**
+ * What an introspection found, kept beside the entity files so that the next one can tell what has changed in the database
+ * since: people change entity files, and what they wrote says nothing of the database.
+ */
+export interface Introspected {
+  readonly version: 1
+  /** Keys that were named for tables without one, and tables that were not wanted. They hold for the next time too. */
+  readonly keys: Readonly<Record<string, readonly string[]>>
+  readonly except: readonly string[]
+  /** The name of the migration that describes the tables. */
+  readonly baseline: string
+  /** By table. */
+  readonly tables: Readonly<Record<string, IntrospectedTable>>
+  /** By table, with the reason. */
+  readonly leftOut: Readonly<Record<string, string>>
+  /** Hashes of the files that are written anew for as long as nobody changes them, by their paths. */
+  readonly written: Readonly<Record<string, string>>
+}
+
+interface IntrospectedTable {
+  readonly resource: string
+  /** The key and the row version, in words. */
+  readonly rows: string
+  /** Words of entity files by column. */
+  readonly columns: Readonly<Record<string, string>>
+  /** Words by the name of the reference. */
+  readonly references: Readonly<Record<string, string>>
+}
+
+export function introspectedTable(draft: EntityDraft): IntrospectedTable {
+  const { resource, key, versionColumn, fields, references } = draft
+  const version = versionColumn === undefined ? 'no row version' : `row version ${versionColumn}`
+  return {
+    resource,
+    rows: `key ${key.join(', ')}; ${version}`,
+    columns: Object.fromEntries(fields.map((field) => [field.column, fieldText(field)])),
+    references: Object.fromEntries(references.map(({ name, to, via }) => [name, `to ${to} via ${via.join(', ')}`]))
+  }
+}
+
+/** What differs between two introspections. */
+export interface Changes {
+  /** Tables of which no entity was known. */
+  readonly added: readonly EntityDraft[]
+  /** Tables that are no longer there, or no longer can be served, with the reason. */
+  readonly removed: readonly { readonly table: string; readonly resource: string; readonly why: string }[]
+  /** Lines to change in the entity files of tables that are still there, by resource. */
+  readonly changed: readonly { readonly table: string; readonly resource: string; readonly lines: readonly string[] }[]
+  /** Tables that are left out now for another reason, or were not there. */
+  readonly leftOut: readonly LeftOut[]
+}
+
+/** `served` are tables for which the application has an entity, whoever wrote it. */
+export function changesSince(
+  before: Introspected | undefined,
+  { entities, leftOut }: Drafts,
+  served: ReadonlySet<string>
+): Changes {
+  const known = before?.tables ?? {}
+  const reasons = new Map(leftOut.map(({ table, why }) => [table, why]))
+  return {
+    added: entities.filter(({ table }) => known[table] === undefined && !served.has(table)),
+    removed: Object.entries(known)
+      .filter(([table]) => !entities.some((one) => one.table === table))
+      .map(([table, { resource }]) => ({
+        table,
+        resource,
+        why: reasons.get(table) ?? 'the database has no such table any more'
+      })),
+    changed: entities.flatMap((draft) => {
+      const was = known[draft.table]
+      const lines = was === undefined ? [] : changedLines(was, draft)
+      return lines.length === 0 ? [] : [{ table: draft.table, resource: draft.resource, lines }]
+    }),
+    leftOut: leftOut.filter(({ table, why }) => known[table] === undefined && before?.leftOut[table] !== why)
+  }
+}
+
+export function isUnchanged({ added, removed, changed, leftOut }: Changes): boolean {
+  return added.length + removed.length + changed.length + leftOut.length === 0
+}
+
+/** `+` for a line to add, `-` for one to take out, `~` for one to change. */
+function changedLines(was: IntrospectedTable, draft: EntityDraft): string[] {
+  const now = introspectedTable(draft)
+  const lines: string[] = []
+  if (was.rows !== now.rows) lines.push(`~ ${now.rows} (was ${was.rows})`)
+  const columns = new Set([...Object.keys(was.columns), ...Object.keys(now.columns)])
+  for (const column of columns) {
+    const [before, after] = [was.columns[column], now.columns[column]]
+    if (before === after) continue
+    if (before === undefined) lines.push(`+ ${after}`)
+    else if (after === undefined) lines.push(`- ${before}`)
+    else lines.push(`~ ${after} (was ${before})`)
+  }
+  const references = new Set([...Object.keys(was.references), ...Object.keys(now.references)])
+  for (const name of references) {
+    const [before, after] = [was.references[name], now.references[name]]
+    if (before === after) continue
+    if (before === undefined) lines.push(`+ the reference ${name} ${after}`)
+    else if (after === undefined) lines.push(`- the reference ${name} ${before}`)
+    else lines.push(`~ the reference ${name} ${after} (was ${before})`)
+  }
+  return lines
+}

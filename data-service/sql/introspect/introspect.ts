@@ -1,0 +1,87 @@
+import { ROW_VERSION_COLUMN } from '../../entity/field.js'
+import type { Database } from '../engines/engine.js'
+import type { StoredValues } from '../engines/live-schema/column-types.js'
+import type { LiveSchema } from '../engines/live-schema/live-schema.js'
+import { ownTableNames, type OwnTables, RECORD } from '../engines/own-tables.js'
+import type { MendingStatements } from '../engines/schema-checks.js'
+import { type DraftOptions, draftEntities, type Drafts } from './entity-draft.js'
+
+export interface IntrospectOptions extends Pick<DraftOptions, 'keys' | 'resources'> {
+  /** The names of the engine's own tables in this database. */
+  readonly own: OwnTables
+  /** Tables and views that are not wanted. */
+  readonly except: readonly string[]
+}
+
+/** Drafts with the statements by which tables whose rows have no version would get one, by table. */
+export interface Found extends Drafts {
+  readonly versions: ReadonlyMap<string, readonly string[]>
+}
+
+/** A key that was named for a table and does not tell its rows apart. */
+export class KeyMistake extends Error {
+  override readonly name = 'KeyMistake'
+}
+
+/**
+ * Drafts of entity files for the tables and views of a database. Reads its catalogue, up to a hundred thousand rows of the tables
+ * whose declared types leave open what they hold, and the named keys of all rows; writes nothing. Throws a KeyMistake.
+ */
+export async function introspect(database: Database, options: IntrospectOptions): Promise<Found> {
+  const { schema, dialect } = database
+  const described = await schema.describe()
+  const wanted = [...described.tables].filter(([name]) => !options.except.includes(name))
+  const live: LiveSchema = { ...described, tables: new Map(wanted) }
+  const { prefix, schema: ownSchema } = options.own
+  const own = new Set(ownSchema === undefined ? [...ownTableNames(), RECORD].map((name) => `${prefix}${name}`) : [])
+  const isEngineTable = (table: string): boolean => own.has(table)
+  for (const [table, columns] of options.keys) await checkKey(database, live, { table, columns })
+  const values = new Map<string, ReadonlyMap<string, StoredValues>>()
+  for (const { name, columns, broken } of live.tables.values()) {
+    const open = columns.filter(schema.columnTypes.dependsOnValues)
+    const isRead = open.length > 0 && broken === undefined && !isEngineTable(name)
+    if (isRead) values.set(name, await schema.storedValues(name, open))
+  }
+  const drafts = draftEntities(live, {
+    ...options,
+    isEngineTable,
+    types: schema.columnTypes,
+    values,
+    sortedBy: (type) => dialect.keyFunction(type, 'order')
+  })
+  return { ...drafts, versions: versionStatements(drafts, schema.checksOf(live).mend) }
+}
+
+/** The statements that give the rows of a table a version, which are printed and never run. */
+function versionStatements(
+  { entities }: Drafts,
+  { addVersion, versionTriggers }: MendingStatements
+): ReadonlyMap<string, readonly string[]> {
+  const unversioned = entities.filter(({ kind, versionColumn }) => kind === 'table' && versionColumn === undefined)
+  return new Map(
+    unversioned.map(({ table, key, fields }) => {
+      const columns = fields.filter(({ property }) => key.includes(property)).map(({ column }) => column)
+      const of = { table, column: ROW_VERSION_COLUMN, key: columns }
+      return [table, [addVersion(of), ...versionTriggers(of).map(({ statement }) => statement)]]
+    })
+  )
+}
+
+/** Nothing in a database says that a column of a view is unique, so every row is looked at. */
+async function checkKey(
+  { schema }: Database,
+  { tables }: LiveSchema,
+  { table, columns }: { readonly table: string; readonly columns: readonly string[] }
+): Promise<void> {
+  const found = tables.get(table)
+  if (found === undefined) throw new KeyMistake(`--key ${table}: the database has no table or view ${table}.`)
+  const missing = columns.find((name) => !found.columns.some((one) => one.name === name))
+  if (missing !== undefined) throw new KeyMistake(`--key ${table}: it has no column ${missing}.`)
+  const { nulls, duplicates } = await schema.countKey(table, columns)
+  if (nulls > 0) throw new KeyMistake(`--key ${table}: ${columns.join(', ')} is null in ${nulls} of its rows.`)
+  if (duplicates > 0) {
+    throw new KeyMistake(
+      `--key ${table}: ${duplicates} of its rows share their ${columns.join(', ')} with another row.`
+    )
+  }
+}
