@@ -13,7 +13,11 @@ import { engineMigrations } from '../data-service/sql/schema/engine-tables.js'
 import { entityTables } from '../data-service/sql/schema/entity-tables.js'
 import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
 import { type Allowed, readRecord } from '../data-service/sql/schema/look-first.js'
-import { migrate as runMigrations, pendingStatements } from '../data-service/sql/schema/migrate.js'
+import {
+  migrate as runMigrations,
+  type PendingStatements,
+  pendingStatements
+} from '../data-service/sql/schema/migrate.js'
 import { type Migration, schemaAfter } from '../data-service/sql/schema/migration.js'
 import { migrationFile } from '../data-service/sql/schema/migration-file.js'
 import { type Migrations, numberOf } from '../data-service/sql/schema/migration-folder.js'
@@ -182,7 +186,7 @@ async function eachStore(
     if (configured === undefined) continue
     let database: Database | undefined
     try {
-      database = await openDatabase(configured.url)
+      database = await openDatabase(configured.url, config.databasePoolSize)
       const names = store.which === 'primary' ? config.ownNames : { ...config.ownNames, schema: undefined }
       const tables = await findOwnTables(database, names, store.own)
       const { setting } = configured
@@ -201,7 +205,14 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-async function runPending({ database, all, tables, setting }: OpenStore, allowed: Allowed): Promise<number> {
+async function runPending(store: OpenStore, allowed: Allowed): Promise<number> {
+  const { database, all, tables, setting } = store
+  const found = await pendingStatements(database, all, { own: tables, allowed })
+  if (found.objection !== undefined) {
+    // What it is about, before the reason and the words to go on.
+    printStatements(setting, found)
+    throw found.objection
+  }
   const log = createLogger({ name: 'migrate', level: 'silent' })
   const migrated = await runMigrations(database, all, { own: tables, log, allowed })
   for (const name of migrated) print(`${setting}: ran ${name}`)
@@ -210,16 +221,20 @@ async function runPending({ database, all, tables, setting }: OpenStore, allowed
 }
 
 async function printPending({ database, all, tables, setting }: OpenStore, allowed: Allowed): Promise<number> {
-  const { pending, record, objection } = await pendingStatements(database, all, { own: tables, allowed })
-  if (pending.length === 0) print(`-- ${setting}: all ${all.length} migrations have run`)
+  const found = await pendingStatements(database, all, { own: tables, allowed })
+  if (found.pending.length === 0) print(`-- ${setting}: all ${all.length} migrations have run`)
+  printStatements(setting, found)
+  if (found.objection !== undefined) print(`${setting}: ${found.objection.message}`.replace(/^/gm, '-- '))
+  return 0
+}
+
+function printStatements(setting: string, { pending, record }: PendingStatements): void {
   if (record !== undefined) print(`-- ${setting}: the record of migrations\n${record};\n`)
   for (const { name, statements } of pending) {
     print(
       [`-- ${setting}: ${name}`, ...statements.map((one) => (one.startsWith('--') ? one : `${one};`)), ''].join('\n')
     )
   }
-  if (objection !== undefined) print(`${setting}: ${objection.message}`.replace(/^/gm, '-- '))
-  return 0
 }
 
 /** Of an account that migrates and of one that serves. */

@@ -45,8 +45,8 @@ export async function withDatabases(
   const log = createLogger({ name, level: config.logLevel })
   await keepDataPrivate(config.dataDir, log)
   const { primary: first, second: other } = config.databases
-  const primary = await opening(first, () => openDatabase(first.url))
-  const second = other && (await opening(other, () => openDatabase(other.url)))
+  const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
+  const second = other && (await opening(other, () => openDatabase(other.url, config.databasePoolSize)))
   const mayMigrate = config.migrateAtStart
   try {
     const tables = await opening(first, async () => {
@@ -164,7 +164,7 @@ async function withEngineTables<Result>(
   const log = createLogger({ name, level: 'warn', destination: destination({ dest: 2, sync: true }) })
   await keepDataPrivate(config.dataDir, log)
   const configured = config.databases.primary
-  const primary = await opening(configured, () => openDatabase(configured.url))
+  const primary = await opening(configured, () => openDatabase(configured.url, config.databasePoolSize))
   const transactions = primary.openTransactions()
   try {
     const tables = await opening(configured, async () => {

@@ -14,7 +14,7 @@ export interface ConfiguredDatabase {
 }
 
 /** Makes what the database needs before it can be opened, such as the folder of its file, and opens it as `connect` does. */
-export async function openDatabase(url: string, poolSize?: number): Promise<Database> {
+export async function openDatabase(url: string, poolSize: number): Promise<Database> {
   const location = locateDatabase(url)
   await location.prepare()
   return location.open(poolSize)
