@@ -9,7 +9,8 @@ import {
   parseDouble,
   parseInteger,
   rangeOf,
-  unscaledAt
+  unscaledAt,
+  withoutTrailingZeros
 } from '../entity/numbers.js'
 
 /**
@@ -295,7 +296,7 @@ export function parseDate(text: string): string | undefined {
 export function parseTime(text: string, precision: number): string | undefined {
   const [, whole, fraction = ''] = /^((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?$/.exec(text) ?? []
   if (whole === undefined) return undefined
-  const digits = fraction.slice(0, precision).padEnd(precision, '0') + fraction.slice(precision).replace(/0+$/, '')
+  const digits = fraction.slice(0, precision).padEnd(precision, '0') + withoutTrailingZeros(fraction.slice(precision))
   if (digits.length > wireDigits(precision)) return undefined
   return digits === '' ? whole : `${whole}.${digits}`
 }

@@ -9,20 +9,37 @@ import { checkCredentials } from '../../data-service/auth/login.js'
 import { parseRefreshToken } from '../../data-service/auth/refresh-token.js'
 import type { Authenticated } from '../../data-service/entity/caller.js'
 import {
+  binary,
+  bits,
   bool,
   type Column,
+  date,
   dateTime,
   decimal,
+  double,
   type Field,
+  float,
   freeText,
   guid,
   int,
+  json,
   type KeyColumns,
   long,
-  text as words
+  longText,
+  oneOf,
+  setOf,
+  text as words,
+  time,
+  unsigned
 } from '../../data-service/entity/field.js'
 import { operatorNamed } from '../../data-service/entity/operators.js'
-import { fitDecimal, parseDecimal, parseInteger } from '../../data-service/entity/numbers.js'
+import {
+  fitDecimal,
+  parseDecimal,
+  parseDouble,
+  parseInteger,
+  withoutTrailingZeros
+} from '../../data-service/entity/numbers.js'
 import { checkOwnerFilter } from '../../data-service/plan/authorize.js'
 import { parseMember, readChildren, readMembers } from '../../data-service/plan/body.js'
 import { makeCatalogue } from '../../data-service/plan/catalogue.js'
@@ -33,7 +50,9 @@ import {
   canonicalNumber,
   integerOf,
   JsonNumber,
+  jsonText,
   type JsonValue,
+  mergePatch,
   parseJson,
   numberParts
 } from '../../data-service/plan/json-values.js'
@@ -41,7 +60,14 @@ import type { PlanningContext } from '../../data-service/plan/planning.js'
 import { parseFields, parseFlag, parsePaging, parseShape, parseSort } from '../../data-service/plan/query.js'
 import { compositeParts } from '../../data-service/entity/key.js'
 import { parseId } from '../../data-service/plan/keys.js'
-import { isWritten, outOfBounds, parseDateTime, parseValue } from '../../data-service/plan/values.js'
+import {
+  isWritten,
+  outOfBounds,
+  parseDate,
+  parseDateTime,
+  parseTime,
+  parseValue
+} from '../../data-service/plan/values.js'
 import { BodyFindings, Violations, quoted } from '../../data-service/plan/violations.js'
 import {
   optionalVersions,
@@ -132,6 +158,21 @@ const call: PlanningContext = {
 }
 const things = resource('things')
 const FIELDS = [words(100), freeText(), bool(), int(), long(), decimal(10, 2), dateTime(), guid()]
+const EVERY_FIELD: readonly Field[] = [
+  ...FIELDS,
+  double(),
+  float(),
+  date(),
+  time({ precision: 3 }),
+  dateTime({ precision: 6 }),
+  oneOf(['a', 'b']),
+  setOf(['a', 'b']),
+  json({ type: 'object' }),
+  binary(1000),
+  longText(1000),
+  unsigned(long()),
+  bits(40)
+]
 const KEYS = [
   ...FIELDS.map((field): KeyColumns => [keyColumn(field)]),
   [keyColumn(words(100)), keyColumn(int())] as const
@@ -298,7 +339,9 @@ export const READERS: Readonly<Record<string, Reader>> = {
     return value && fitDecimal(value, decimal(10, 2), 'floor')
   },
   parseDecimal: (text) => parseDecimal(text.slice(0, 4096)),
+  parseDouble: (text) => [parseDouble(text), parseDouble(text, 'float'), parseDouble(`1.${text}`)],
   parseInteger: (text) => parseInteger(text.slice(0, 4096)),
+  withoutTrailingZeros,
   Violations: (text) =>
     judged((violations) => text.split(',').forEach((name) => violations.add('fields.invalid', name, name))),
   quoted,
@@ -307,6 +350,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
   canonicalNumber: (text) => canonicalNumber(new JsonNumber(text)),
   integerOf: (text) => integerOf(numberParts(new JsonNumber(text))),
   canonicalJson: (text) => canonicalJson(jsonOf(text)),
+  jsonText: (text) => jsonText(jsonOf(text)),
+  mergePatch: (text) => mergePatch(jsonOf(text), jsonOf(text)),
   parseJson: (text) => parseJson(Buffer.from(text)),
   checkOwnerFilter: (text) =>
     checkOwnerFilter(
@@ -324,7 +369,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   isCursor,
   CursorCodec: (text) => new CursorCodec({ resource: text, conditions: [], sort: [] }).decode(text),
   // A cursor has at most 1 KiB.
-  isWritten: (text) => FIELDS.map((field) => isWritten(text.slice(0, 1024), field)),
+  isWritten: (text) => EVERY_FIELD.map((field) => isWritten(text.slice(0, 1024), field)),
   parseSearch: (text) =>
     judged((violations) => {
       const searchable = FIELDS.filter(({ type }) => type === 'string').map((field) => ({
@@ -345,6 +390,8 @@ export const READERS: Readonly<Record<string, Reader>> = {
     ),
   parseBatch: (text) => parseBatch({ ...write(text), body: Buffer.from(`[${text}]`) }, call, false),
   parseCreate: (text) => parseCreate(write(text), call, false),
+  parseDate,
+  parseTime: (text) => [parseTime(text, 3), parseTime(`08:00:00.${text}`, 3)],
   parseDateTime: (text) => [parseDateTime(text), parseDateTime(`2026-01-31T08:00:00.${text}`)],
   parseDelete: (text) => parseDelete(write(text), call),
   parseFlag: (text) =>
@@ -353,7 +400,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   compositeParts: (text) => [compositeParts(text, 2), compositeParts(text, text.split(',').length)],
   parseIdempotencyKey: (text) => judged((violations) => parseIdempotencyKey(text, true, violations)),
   parseMember: (text) =>
-    FIELDS.flatMap((field) => [text, new JsonNumber(text), jsonOf(text)].map((json) => parseMember(json, field))),
+    EVERY_FIELD.flatMap((field) => [text, new JsonNumber(text), jsonOf(text)].map((json) => parseMember(json, field))),
   operatorNamed: (text) => operatorNamed(text, 'string'),
   parsePaging: (text) =>
     judged((violations) =>
@@ -371,7 +418,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     judged((violations) => parseShape({ fields: text, includeFks: text, includeChildren: text }, things, violations)),
   parseSort: (text) => judged((violations) => parseSort({ sortColumn: text, sortDirection: text }, things, violations)),
   parseUpdate: (text) => parseUpdate({ ...write(text), id: '1' }, call),
-  parseValue: (text) => FIELDS.map((field) => parseValue(text.slice(0, 4096), field)),
+  parseValue: (text) => EVERY_FIELD.map((field) => parseValue(text.slice(0, 4096), field)),
   readChildren: (text) => {
     const findings = new BodyFindings(true)
     const [children] = things.entity.children
@@ -423,7 +470,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'PublishedKeys timeClaim isGenuine endReplaced logReplaced',
   'answers, written from what was read':
     'attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +
-    'DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
+    'oneOfWords DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
     'fromRpcStatus toRpcStatus TokenRejected expected ' +
     'callbackPage rejectedPage signInNotValid aliasesOf operatorsOf code escapeHtml htmlPage link table prose toProblem unintelligible',
   'what stops a start, read from settings and files': 'StartError messageOf orStartError',
@@ -436,8 +483,8 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'requests and bytes that are counted and handed on':
     'boundedText checkBodyLength FairSemaphore startAdminServer healthPages',
   'numbers and values that are parsed already':
-    'parseCustom fieldOfParts isOfParts isArray isObject isWithin formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
+    'parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
     'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writableRows claimedColumn ' +
-    'claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
+    'rangeOf mergedValues storedJson claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }
