@@ -12,8 +12,8 @@ const ROOMS = [
   /^gateway\/(?:http|session|renderer)\//,
   /^gateway\/entity-routes\/exports\.js$/,
   /^shared\/(?!gen\/)/,
-  /^data-service\/plan\/(?:authorize|body|cursors|filters|json-values|query|values|violations|write-requests)\.js$/,
-  /^data-service\/entity\/(?:numbers|operators)\.js$/,
+  /^data-service\/plan\/(?:authorize|body|cursors|filters|json-values|keys|query|values|violations|write-requests)\.js$/,
+  /^data-service\/entity\/(?:key|numbers|operators)\.js$/,
   /^data-service\/auth\/(?:claims|login|refresh-token)\.js$/
 ]
 

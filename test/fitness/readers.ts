@@ -400,7 +400,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
   compositeParts: (text) => [compositeParts(text, 2), compositeParts(text, text.split(',').length)],
   parseIdempotencyKey: (text) => judged((violations) => parseIdempotencyKey(text, true, violations)),
   parseMember: (text) =>
-    EVERY_FIELD.flatMap((field) => [text, new JsonNumber(text), jsonOf(text)].map((json) => parseMember(json, field))),
+    EVERY_FIELD.flatMap((field) => {
+      // A number of JSON has the digits of one, which the parser sees to.
+      const number = field.type === 'json' ? [] : [new JsonNumber(text)]
+      return [text, ...number, jsonOf(text)].map((json) => parseMember(json, field))
+    }),
   operatorNamed: (text) => operatorNamed(text, 'string'),
   parsePaging: (text) =>
     judged((violations) =>
@@ -486,5 +490,5 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
     'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writableRows claimedColumn ' +
-    'rangeOf mergedValues storedJson claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
+    'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker mergedValues storedJson claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }
