@@ -16,7 +16,7 @@ import type { EntityDraft } from '../data-service/sql/introspect/entity-draft.js
 import { entityFile, listFile } from '../data-service/sql/introspect/entity-file.js'
 import { introspect as readDatabase, KeyMistake } from '../data-service/sql/introspect/introspect.js'
 import { changeLines, reportOf } from '../data-service/sql/introspect/report.js'
-import { quoted } from '../data-service/sql/schema/migration-file.js'
+import { quoted } from '../data-service/sql/engines/live-schema/column-types.js'
 import { numberOf } from '../data-service/sql/schema/migration-folder.js'
 import { environmentOf, findApplication, type LoadedApplication } from './application.js'
 import { type CommandLine, Failure } from './command.js'

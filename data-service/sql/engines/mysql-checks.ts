@@ -1,6 +1,8 @@
 import type { Field } from '../../entity/field.js'
 import { type IntegerRange, rangeOf } from '../../entity/numbers.js'
+import { treatmentOf, wordText } from './live-schema/column-types.js'
 import type { LiveColumn, LiveSchema } from './live-schema/live-schema.js'
+import { mysqlTypes } from './live-schema/mysql-types.js'
 import { collationOf, type MysqlServer } from './mysql-connection.js'
 import { quotedText } from './mysql-ddl.js'
 import type {
@@ -218,60 +220,8 @@ function bytesMisfit({ minLength, maxLength }: Field, column: LiveColumn): Misfi
 
 /** The word of entity files for a column, where one reads all its values. */
 function wordOf(column: LiveColumn): string | undefined {
-  const { base, length = 1, precision, scale = 0, unsigned, words = [] } = column.type
-  const listed = `[${words.map((word) => quotedText(word)).join(', ')}]`
-  const integer = (word: string): string => (unsigned ? `unsigned(${word})` : word)
-  switch (base) {
-    case 'tinyint':
-      return column.type.length === 1 && !unsigned ? 'bool()' : integer('tinyInt()')
-    case 'smallint':
-      return integer('smallInt()')
-    case 'mediumint':
-      return integer('mediumInt()')
-    case 'int':
-      return integer('int()')
-    case 'bigint':
-      return integer('long()')
-    case 'decimal':
-      return `decimal(${precision ?? 10}, ${scale})`
-    case 'float':
-      return 'float()'
-    case 'double':
-      return 'double()'
-    case 'bit':
-      return `bits(${length})`
-    case 'year':
-      return 'year()'
-    case 'date':
-      return 'date()'
-    case 'time':
-      return (precision ?? 0) === 0 ? 'time()' : `time({ precision: ${precision} })`
-    case 'datetime':
-    case 'timestamp':
-      return precision === MILLISECONDS ? 'dateTime()' : `dateTime({ precision: ${precision ?? 0} })`
-    case 'char':
-    case 'varchar':
-      return `text(${length})`
-    case 'tinytext':
-    case 'text':
-    case 'mediumtext':
-    case 'longtext':
-      return `longText(${TEXTS[base]})`
-    case 'enum':
-      return `oneOf(${listed})`
-    case 'set':
-      return `setOf(${listed})`
-    case 'json':
-      return 'json()'
-    case 'binary':
-      return `binary(${length}, ${length})`
-    case 'varbinary':
-      return `binary(${length})`
-    case 'uuid':
-      return 'guid()'
-    default:
-      return undefined
-  }
+  const treatment = treatmentOf(mysqlTypes, column)
+  return treatment.kind === 'refused' ? undefined : wordText(treatment.word)
 }
 
 /** `utf8mb4_general_ci` ignores accents and trailing spaces, as their names say or leave out. */
@@ -354,8 +304,10 @@ function expressionText(text: string): string {
 /** The longest name of an index. */
 const LONGEST_NAME = 64
 
-/** The primary key follows by itself. */
-function addIndex({ table, columns }: MissingIndex): string {
+/** The primary key follows by itself. The words of an ENUM are indexed by their place, and sorted by as texts. */
+function addIndex({ table, columns }: MissingIndex): string | undefined {
+  if (columns.some(({ column }) => column.field.type === 'enum')) return undefined
+
   const names = columns.map(({ column, descending }) => `${column.column}${descending ? '_desc' : ''}`)
   const keys = columns.map(({ column, descending }) => `${quoted(column.column)}${descending ? ' DESC' : ''}`)
   const name = [table, ...names].join('_').slice(0, LONGEST_NAME).trimEnd()

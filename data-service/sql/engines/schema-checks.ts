@@ -53,7 +53,8 @@ export interface MendingStatements {
   versionTriggers(of: VersionedTable): readonly VersionTrigger[]
   /** undefined where the database has no such statement. */
   changeColumn(table: string, column: LiveColumn, to: ColumnChange): string | undefined
-  addIndex(of: MissingIndex): string
+  /** undefined for an order that no index has. */
+  addIndex(of: MissingIndex): string | undefined
   addForeignKey(of: MissingForeignKey): string | undefined
 }
 

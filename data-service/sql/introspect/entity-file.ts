@@ -1,5 +1,5 @@
-import { type ColumnWord, isColumnWord } from '../engines/live-schema/column-types.js'
-import { layout, type Part, quoted } from '../schema/migration-file.js'
+import { type ColumnWord, isColumnWord, quoted, wordText } from '../engines/live-schema/column-types.js'
+import { layout, type Part } from '../schema/migration-file.js'
 import { type EntityDraft, type FieldDraft, isRenamed } from './entity-draft.js'
 
 /** The text of an entity file; without types for an application in JavaScript they are the same. */
@@ -63,24 +63,6 @@ export function fieldText(field: FieldDraft): string {
 export function fieldWordText(field: FieldDraft): string {
   const word = wordText(field.word)
   return isRenamed(field) ? `column(${quoted(field.column)}, ${word})` : word
-}
-
-function wordText({ word, args }: ColumnWord): string {
-  return `${word}(${args.map(argumentText).join(', ')})`
-}
-
-function argumentText(argument: ColumnWord['args'][number]): string {
-  if (typeof argument === 'string') return quoted(argument)
-  if (typeof argument !== 'object') return String(argument)
-  if (isList(argument)) return `[${argument.map(quoted).join(', ')}]`
-  if (isColumnWord(argument)) return wordText(argument)
-  return `{ ${Object.entries(argument)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join(', ')} }`
-}
-
-function isList(argument: object): argument is readonly string[] {
-  return Array.isArray(argument)
 }
 
 function importsOf(draft: EntityDraft): string[] {

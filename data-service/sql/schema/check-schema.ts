@@ -248,6 +248,7 @@ class Checking {
   ): void {
     const columns = [{ column, descending }]
     const statement = this.#checks.mend.addIndex({ table: table.name, columns, key: table.primaryKey })
+    if (statement === undefined) return
     if (
       [...this.#findings.mistakes, ...this.#findings.warnings].some(({ statements }) => statements.includes(statement))
     )

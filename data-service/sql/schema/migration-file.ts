@@ -1,3 +1,4 @@
+import { quoted } from '../engines/live-schema/column-types.js'
 import type { ForeignKey, TableColumn, TableIndex, TableStep } from '../engines/tables.js'
 
 /**
@@ -198,11 +199,4 @@ function foreignKeyPart(table: string, { name, columns, to, toColumns, onDelete 
     `onDelete: ${quoted(onDelete)}`
   ]
   return ['{', name === `${table}_${column}_fk` ? members : [...members, `name: ${quoted(name)}`], '}']
-}
-
-/** A text in single quotes, or in double ones where it has more single ones itself, as formatters write it. */
-export function quoted(text: string): string {
-  const escaped = JSON.stringify(text).slice(1, -1)
-  if (text.split("'").length > text.split('"').length) return `"${escaped}"`
-  return `'${escaped.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }

@@ -29,6 +29,32 @@ export function isColumnWord(argument: WordArgument): argument is ColumnWord {
   return typeof argument === 'object' && 'word' in argument && 'args' in argument
 }
 
+/** The word as it stands in an entity file. */
+export function wordText({ word, args }: ColumnWord): string {
+  return `${word}(${args.map(argumentText).join(', ')})`
+}
+
+function argumentText(argument: ColumnWord['args'][number]): string {
+  if (typeof argument === 'string') return quoted(argument)
+  if (typeof argument !== 'object') return String(argument)
+  if (isList(argument)) return `[${argument.map(quoted).join(', ')}]`
+  if (isColumnWord(argument)) return wordText(argument)
+  return `{ ${Object.entries(argument)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(', ')} }`
+}
+
+function isList(argument: object): argument is readonly string[] {
+  return Array.isArray(argument)
+}
+
+/** A text in single quotes, or in double ones where it has more single ones itself, as formatters write it. */
+export function quoted(text: string): string {
+  const escaped = JSON.stringify(text).slice(1, -1)
+  if (text.split("'").length > text.split('"').length) return `"${escaped}"`
+  return `'${escaped.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+}
+
 /**
  * What the service does with a column of a native type:
  * - `served`: requests may read and, where the entity allows it, write it

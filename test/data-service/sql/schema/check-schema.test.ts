@@ -203,7 +203,7 @@ eachDatabase((kind) => {
       ]
       const own = {
         mysql: [
-          'films: films.title is varchar(10), and texts of more than 10 characters may have no room in it. Say text(10) of `title`, or widen the column',
+          'films: films.title is varchar(10), and texts of more than 10 characters may have no room in it. Say text(10, 0) of `title`, or widen the column',
           'films: films.length is smallint(5) unsigned, and it has no room for numbers below 0 and above 65535. Say unsigned(smallInt()) of `length`, or widen the column',
           'films: films.rate is decimal(4,3), and its numbers have 3 digits after the point. Say decimal(4, 3) of `rate`',
           "films: films.rating is enum('G','PG'), and it may hold \"PG\" too. Say oneOf(['G', 'PG']) of `rating`",
