@@ -40,9 +40,11 @@ export const COLUMN_VALUES: Readonly<Record<DatabaseKind, Readonly<Record<string
     'INT(8) ZEROFILL': numbers(0, 42, 4_294_967_295),
     BIGINT: digits('-9223372036854775808', '9007199254740993', '9223372036854775807'),
     'BIGINT UNSIGNED': digits('0', '9223372036854775808', '18446744073709551615'),
+    'BIGINT(20) ZEROFILL': digits('0', '42'),
     'DECIMAL(10,2)': digits('-99999999.99', '0.00', '0.10', '99999999.99'),
     'DECIMAL(18,6)': digits('-999999999999.999999', '0.000001', '999999999999.999999'),
     'DECIMAL(10,2) UNSIGNED': digits('0.00', '99999999.99'),
+    'DECIMAL(6,2) ZEROFILL': digits('0.00', '0.50', '52.50'),
     'NUMERIC(5)': digits('-99999', '7'),
     // The largest one, in the digits of a double and in the fewest that read back the same.
     FLOAT: [...numbers(0, 0.5, -1.25, 1e-30), ['3.4028234663852886e38', 3.402_823_5e38]],

@@ -407,7 +407,7 @@ function decoderOfType({ type, storage, precision }: Field): (raw: unknown) => V
         return value
       }
     case 'long':
-      return (raw) => (Buffer.isBuffer(raw) ? bitsOf(raw).toString() : String(raw))
+      return (raw) => (Buffer.isBuffer(raw) ? bitsOf(raw).toString() : withoutZerofill(String(raw)))
     case 'double':
       return (raw) => {
         if (typeof raw !== 'number') throw undecodable(type, raw)
@@ -431,6 +431,11 @@ function decoderOfType({ type, storage, precision }: Field): (raw: unknown) => V
         return paddedTime(raw, precision)
       }
     case 'decimal':
+      return (raw) => {
+        if (typeof raw === 'string') return withoutZerofill(raw)
+        if (!Number.isSafeInteger(raw)) throw undecodable(type, raw)
+        return String(raw)
+      }
     case 'string':
     case 'guid':
     case 'enum':
@@ -513,4 +518,14 @@ class MysqlProbe implements Probe {
     const isReady = state.get('wsrep_ready') === 'ON' && state.get('wsrep_cluster_status') === 'Primary'
     if (!isReady) throw new Error('The node is outside of its cluster')
   }
+}
+
+const ZERO = '0'.charCodeAt(0)
+
+/** The digits of a number as every other column has them: a ZEROFILL column pads them, `0052.50`. */
+function withoutZerofill(digits: string): string {
+  if (digits.charCodeAt(0) !== ZERO) return digits
+  let at = 0
+  while (at < digits.length - 1 && digits.charCodeAt(at) === ZERO && digits.charAt(at + 1) !== '.') at++
+  return at === 0 ? digits : digits.slice(at)
 }

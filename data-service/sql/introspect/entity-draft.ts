@@ -249,7 +249,13 @@ function finishDraft(
   options: DraftOptions
 ): Omit<EntityDraft, 'cascades'> {
   const { table, resource, key, columns, versionColumn } = draft
-  const taken = new Set(['rowversion', 'id', ...columns.map(({ property }) => property.toLowerCase())])
+  // A statement that joins a table to itself has both under their names.
+  const taken = new Set([
+    'rowversion',
+    'id',
+    table.name.toLowerCase(),
+    ...columns.map(({ property }) => property.toLowerCase())
+  ])
   const notes = [...draft.notes]
   const references = table.foreignKeys.flatMap((foreignKey): ReferenceDraft[] => {
     const found = referenceOf(draft, foreignKey, { all, taken })
@@ -257,7 +263,11 @@ function finishDraft(
     notes.push(found)
     return []
   })
-  const comparable = columns.filter(({ type }) => !['setOf', 'json', 'binary'].includes(type.word))
+  const shown = columns.filter((column) => !isSecret(column, draft))
+  for (const { property } of columns.filter((column) => isSecret(column, draft))) {
+    notes.push(`\`${property}\` is hidden, since its name says that it is a secret.`)
+  }
+  const comparable = shown.filter(({ type }) => !['setOf', 'json', 'binary'].includes(type.word))
   const isIndexed = ({ live, type }: BegunColumn): boolean => {
     if (key.length === 1 && live === key[0]) return true
     const by = options.sortedBy(fieldOf(type).type)
@@ -292,7 +302,19 @@ function servesOrder({ sorted, partial, keys: [first] }: LiveIndex, live: LiveCo
   return first.expression?.startsWith(`${by}(`) === true
 }
 
-function fieldWord({ live, type, isReadOnly }: BegunColumn, { table, key }: BegunDraft): ColumnWord {
+/** Columns that no answer should hold unless somebody says so. One that a create would have to name is left as it is. */
+function isSecret({ live, property }: BegunColumn, { key, versionColumn }: BegunDraft): boolean {
+  const isNamed = /password|passwd|secret|apiKey|privateKey|accessToken|refreshToken/i.test(property)
+  const isNeeded = versionColumn !== undefined && !live.nullable && live.default === undefined
+  return isNamed && !isNeeded && !key.includes(live)
+}
+
+function fieldWord(column: BegunColumn, draft: BegunDraft): ColumnWord {
+  const word = shownWord(column, draft)
+  return isSecret(column, draft) ? columnWord('hidden', word) : word
+}
+
+function shownWord({ live, type, isReadOnly }: BegunColumn, { table, key }: BegunDraft): ColumnWord {
   const isKey = key.includes(live)
   let word = type
   if (live.nullable && !isKey) word = columnWord('optional', word)
@@ -386,8 +408,10 @@ const LABELS: readonly string[] = [
 ]
 
 /** What people know a row by: a name, else a unique text, else any text, else the key. All are never null. */
-function labelOf({ columns, key, table }: BegunDraft): string {
-  const isText = ({ type, live }: BegunColumn): boolean => fieldOf(type).type === 'string' && !live.nullable
+function labelOf(draft: BegunDraft): string {
+  const { columns, key, table } = draft
+  const isText = (column: BegunColumn): boolean =>
+    fieldOf(column.type).type === 'string' && !column.live.nullable && !isSecret(column, draft)
   const texts = columns.filter(isText)
   const named = LABELS.flatMap((label) => texts.find(({ property }) => property === label) ?? [])[0]
   const ending = texts.find(({ property }) => /(?:Name|Title)$/.test(property))

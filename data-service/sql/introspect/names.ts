@@ -123,7 +123,16 @@ export function referenceName(columns: readonly string[], target: string, taken:
   const isMark = (word: string | undefined): boolean => word !== undefined && MARKS.includes(word)
   const bare = isMark(words.at(-1)) ? words.slice(0, -1) : isMark(words[0]) ? words.slice(1) : words
   const targetWords = wordsOf(target).map((word, at, all) => (at === all.length - 1 ? singular(word) : word))
-  if (columns.length > 1 || bare.length === 0) return claim(camelCase(targetWords, 'row'), taken, '')
+  if (columns.length > 1) {
+    // What all columns begin with says more than the table: `parent` of parent_operator and parent_stop_no.
+    const all = columns.map(wordsOf)
+    const begin = (one: readonly string[], at: number): string => one.slice(0, at + 1).join(' ')
+    const shared = words.filter((_, at) =>
+      all.every((one) => one.length > at + 1 && begin(one, at) === begin(words, at))
+    )
+    return claim(camelCase(shared.length > 0 ? shared : targetWords, 'row'), taken, '')
+  }
+  if (bare.length === 0) return claim(camelCase(targetWords, 'row'), taken, '')
   const name = camelCase(bare, 'row')
   if (!taken.has(name.toLowerCase())) return claim(name, taken, '')
   const isSame = bare.at(-1) === targetWords.at(-1)

@@ -123,13 +123,13 @@ export const mysqlTypes: ColumnTypes = {
     rule(['bigint'], {
       shown: 'BIGINT, SERIAL',
       outcome: '`long()`, UNSIGNED `unsigned(long())`',
-      examples: ['BIGINT', 'BIGINT UNSIGNED'],
+      examples: ['BIGINT', 'BIGINT UNSIGNED', 'BIGINT(20) ZEROFILL'],
       treatment: whole('long')
     }),
     rule(['decimal', 'numeric', 'dec', 'fixed'], {
       shown: 'DECIMAL(p, s), NUMERIC(p, s) of up to 18 digits',
       outcome: '`decimal(p, s)`, UNSIGNED `money(p, s)`',
-      examples: ['DECIMAL(10,2)', 'DECIMAL(18,6)', 'DECIMAL(10,2) UNSIGNED', 'NUMERIC(5)'],
+      examples: ['DECIMAL(10,2)', 'DECIMAL(18,6)', 'DECIMAL(10,2) UNSIGNED', 'DECIMAL(6,2) ZEROFILL', 'NUMERIC(5)'],
       when: ({ type }) => (type.precision ?? 10) <= MAX_DIGITS,
       treatment: ({ type }) => served(type.unsigned ? 'money' : 'decimal', type.precision ?? 10, type.scale ?? 0)
     }),
@@ -193,13 +193,25 @@ export const mysqlTypes: ColumnTypes = {
       examples: ['TIME', 'TIME(3)', 'TIME(6)'],
       treatment: fraction('time')
     }),
-    rule(['datetime', 'timestamp'], {
-      shown: 'DATETIME(f), TIMESTAMP(f)',
+    rule(['datetime'], {
+      shown: 'DATETIME(f)',
       outcome: '`dateTime({ precision: f })`, read and written as UTC',
-      examples: ['DATETIME', 'DATETIME(3)', 'DATETIME(6)', 'TIMESTAMP NULL', 'TIMESTAMP(6) NULL'],
+      examples: ['DATETIME', 'DATETIME(3)', 'DATETIME(6)'],
       treatment: fraction('dateTime')
     }),
+    rule(['timestamp'], {
+      shown: 'TIMESTAMP(f)',
+      outcome: '`timestamp({ precision: f })`',
+      examples: ['TIMESTAMP NULL', 'TIMESTAMP(6) NULL'],
+      treatment: fraction('timestamp')
+    }),
     rule(['year'], { shown: 'YEAR', outcome: '`year()`', examples: ['YEAR'], treatment: () => served('year') }),
+    refusal(['enum', 'set'], {
+      shown: 'ENUM and SET with a word that is empty or ends with a space',
+      examples: ["ENUM('','a')"],
+      when: ({ type }) => type.words?.some((word) => word === '' || word.endsWith(' ')) === true,
+      why: 'a word of an entity file has 1 to 255 characters and no space at its end; make a view that shows it as text'
+    }),
     rule(['enum'], {
       shown: "ENUM('a', 'b')",
       outcome: "`oneOf(['a', 'b'])`",

@@ -96,7 +96,8 @@ export const sqliteTypes: ColumnTypes = {
       shown: "a text column with `CHECK (column IN ('a', 'b'))`",
       outcome: "`oneOf(['a', 'b'])`",
       examples: ["TEXT CHECK (value IN ('small', 'it''s'))"],
-      takes: ({ type, checkedWords }) => type.affinity === 'text' && checkedWords !== undefined,
+      takes: ({ type, checkedWords }) =>
+        type.affinity === 'text' && checkedWords?.every((word) => word !== '' && !word.endsWith(' ')) === true,
       treatment: ({ checkedWords }) => served('oneOf', checkedWords ?? [])
     },
     {
