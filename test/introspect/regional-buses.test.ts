@@ -56,6 +56,8 @@ for (const kind of databaseKinds().filter((one) => one === 'mysql')) {
         }
         const [mechanic] = (await stack.call('/mechanics', { token })).body as Record<string, unknown>[]
         expect(mechanic?.['hourlyRate'], 'without the zeros of ZEROFILL').to.equal('52.50')
+        const workOrders = await app.read('entities/work-orders.ts')
+        expect(workOrders).to.include('defaultTo(unsigned(int()), 0)')
         const [stop] = (await stack.call('/stops?includeFKs=true', { token })).body as Record<string, unknown>[]
         expect(stop, 'a reference to itself by two columns').to.have.property('parent')
       } finally {

@@ -6,6 +6,7 @@ import {
   type ColumnWord,
   columnWord,
   fieldOf,
+  isColumnWord,
   type StoredValues,
   treatmentOf
 } from '../engines/live-schema/column-types.js'
@@ -234,10 +235,11 @@ function shellWord(text: string): string {
 }
 
 function keyProblem(columns: readonly LiveColumn[], servable: ReadonlyMap<string, ColumnWord>): string | undefined {
-  for (const { name, nativeType, generated } of columns) {
+  for (const live of columns) {
+    const { name, generated } = live
     const word = servable.get(name)
     if (word === undefined || !KEY_TYPES.includes(fieldOf(word).type))
-      return `\`${name}\` (${nativeType}) cannot be part of a key`
+      return `\`${name}\` (${typeOf(live)}) cannot be part of a key`
     if (generated !== undefined && columns.length === 1) return `\`${name}\` is computed`
   }
   return undefined
@@ -355,6 +357,10 @@ function defaultValue(live: LiveColumn, { word, args }: ColumnWord): string | nu
       return /^-?\d{1,10}$/.test(value) ? Number(value) : undefined
     case 'long':
       return /^-?\d{1,19}$/.test(value) ? value : undefined
+    case 'unsigned': {
+      const [inner] = args
+      return inner !== undefined && isColumnWord(inner) ? defaultValue(live, inner) : undefined
+    }
     case 'decimal':
     case 'money':
       return /^-?\d+(?:\.\d+)?$/.test(value) ? value : undefined
