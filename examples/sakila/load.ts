@@ -3,10 +3,12 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { createConnection } from 'mysql2/promise'
 import { type Amount, type Moment, sakilaRows, type Size, SIZES, type SqlValue, type TableRows } from './rows.js'
 
-// `node dist/examples/sakila/load.js <DATABASE_URL> [small|full]` makes the tables, views and triggers of the example in an
-// empty database and fills them, as any database comes to be that was not made for uniform-rest: by SQL alone.
+// Makes the tables, views and triggers of the example in an empty database and fills them, as any database comes to be that
+// was not made for uniform-rest: by SQL alone. A database that has one of the tables is left as it is.
 
-const USAGE = 'Usage: node dist/examples/sakila/load.js <DATABASE_URL> [small|full]'
+const USAGE = `Usage: node dist/examples/sakila/load.js <DATABASE_URL> [full|small|tiny]   makes the tables with their rows
+       node dist/examples/sakila/load.js <DATABASE_URL> row-versions        adds row versions to tables that it has made
+`
 
 /** The files of SQL stand beside the sources; this file runs from dist/. */
 const SCHEMA = new URL('../../../examples/sakila/schema/', import.meta.url)
@@ -16,56 +18,83 @@ const AFTER_ROWS = '-- After the rows\n'
 
 const ROWS_AT_ONCE = 500
 
-const [url, size = 'full', ...others] = process.argv.slice(2)
-if (url === undefined || !/^(sqlite|mysql|mariadb):/.test(url) || !isSize(size) || others.length > 0) {
-  process.stderr.write(`${USAGE}\n`)
+const [url, what = 'full', ...others] = process.argv.slice(2)
+if (url === undefined || !/^(sqlite|mysql|mariadb):/.test(url) || others.length > 0) {
+  process.stderr.write(USAGE)
   process.exitCode = 2
+} else if (isSize(what)) {
+  await withDatabase(url, async (database) => {
+    const [before = '', after = ''] = (await textOf(`${database.kind}.sql`)).split(AFTER_ROWS)
+    await database.run(before)
+    for (const rows of sakilaRows(what)) await database.insert(rows)
+    await database.run(after)
+  })
+  process.stdout.write(`The database holds the ${what} rows of the example.\n`)
+} else if (what === 'row-versions') {
+  await withDatabase(url, async (database) => database.run(await textOf(`row-versions.${database.kind}.sql`)))
+  process.stdout.write('The tables that requests may change have row versions.\n')
 } else {
-  const tables = sakilaRows(size)
-  // A database that has one of the tables fails here with the error of its driver, and has not changed.
-  await (url.startsWith('sqlite:') ? loadSqlite(url.slice('sqlite:'.length), tables) : loadMysql(url, tables))
-  process.stdout.write(`The database holds the ${size} rows of the example.\n`)
+  process.stderr.write(USAGE)
+  process.exitCode = 2
 }
 
 function isSize(text: string): text is Size {
   return Object.hasOwn(SIZES, text)
 }
 
-async function loadMysql(url: string, tables: readonly TableRows[]): Promise<void> {
-  const [before, after] = await statementsOf('mysql.sql')
+function textOf(file: string): Promise<string> {
+  return readFile(new URL(file, SCHEMA), 'utf8')
+}
+
+interface Database {
+  readonly kind: 'mysql' | 'sqlite'
+  /** Any number of statements. */
+  run(statements: string): Promise<void>
+  insert(rows: TableRows): Promise<void>
+}
+
+function withDatabase(url: string, work: (database: Database) => Promise<void>): Promise<void> {
+  return url.startsWith('sqlite:') ? withSqlite(url.slice('sqlite:'.length), work) : withMysql(url, work)
+}
+
+async function withMysql(url: string, work: (database: Database) => Promise<void>): Promise<void> {
   const uri = url.replace(/^mariadb:/, 'mysql:')
   const connection = await createConnection({ uri, multipleStatements: true, charset: 'utf8mb4' })
+  const run = async (statements: string): Promise<void> => void (await connection.query(statements))
   try {
     // What is put into a TIMESTAMP is a time of the session's zone.
-    await connection.query("SET time_zone = '+00:00'")
-    await connection.query(before)
-    for (const { table, columns, rows } of tables) {
-      const names = columns.map((column) => `\`${column}\``).join(', ')
-      for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-        const some = rows.slice(start, start + ROWS_AT_ONCE).map((row) => row.map(mysqlValue))
-        await connection.query(`INSERT INTO \`${table}\` (${names}) VALUES ?`, [some])
+    await run("SET time_zone = '+00:00'")
+    await work({
+      kind: 'mysql',
+      run,
+      insert: async ({ table, columns, rows }) => {
+        const insert = `INSERT INTO \`${table}\` (${columns.map((column) => `\`${column}\``).join(', ')}) VALUES ?`
+        for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+          const some = rows.slice(start, start + ROWS_AT_ONCE).map((row) => row.map(mysqlValue))
+          await connection.query(insert, [some])
+        }
       }
-    }
-    await connection.query(after)
+    })
   } finally {
     await connection.end()
   }
 }
 
-async function loadSqlite(file: string, tables: readonly TableRows[]): Promise<void> {
-  const [before, after] = await statementsOf('sqlite.sql')
+async function withSqlite(file: string, work: (database: Database) => Promise<void>): Promise<void> {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false })
   try {
     database.exec('BEGIN IMMEDIATE')
-    database.exec(before)
-    for (const { table, columns, rows } of tables) {
-      const names = columns.map((column) => `\`${column}\``).join(', ')
-      const insert = database.prepare(
-        `INSERT INTO \`${table}\` (${names}) VALUES (${columns.map(() => '?').join(', ')})`
-      )
-      for (const row of rows) insert.run(...row.map(sqliteValue))
-    }
-    database.exec(after)
+    await work({
+      kind: 'sqlite',
+      run: (statements) => Promise.resolve(database.exec(statements)),
+      insert: ({ table, columns, rows }) => {
+        const names = columns.map((column) => `\`${column}\``).join(', ')
+        const places = columns.map(() => '?').join(', ')
+        const insert = database.prepare(`INSERT INTO \`${table}\` (${names}) VALUES (${places})`)
+        for (const row of rows) insert.run(...row.map(sqliteValue))
+        return Promise.resolve()
+      }
+    })
     database.exec('COMMIT')
   } finally {
     database.close()
@@ -86,9 +115,4 @@ function sqliteValue(value: SqlValue): PlainValue {
   if ('cents' in value) return value.cents
   const [second = '', fraction = '000'] = value.moment.split('.')
   return `${second.replace(' ', 'T')}.${fraction}Z`
-}
-
-async function statementsOf(file: string): Promise<readonly [before: string, after: string]> {
-  const [before = '', after = ''] = (await readFile(new URL(file, SCHEMA), 'utf8')).split(AFTER_ROWS)
-  return [before, after]
 }

@@ -14,6 +14,10 @@ export interface EntityValues {
   readonly rows?: Made<Values>
   /** Of an entity over a view: the resource whose rows the view shows, by the same id. */
   readonly madeOf?: string
+  /** That the tests insert no row, and take those in turn that came with `makeTables`: of a view that shows sums, for example. */
+  readonly given?: boolean
+  /** Columns that a row needs and the resource does not have, as SQL: `{ location: "x'00'" }`. */
+  readonly columns?: Readonly<Record<string, string>>
   /** Columns of the first rows: others refer to these. */
   readonly firstRows?: readonly Values[]
   /** Columns of each child, by the name of the children. */
@@ -57,7 +61,7 @@ export function madeValue({ name, field }: Column, n: number): WireValue {
     case 'long':
       return madeLong(field, n)
     case 'decimal':
-      return (100 + (n % 10)).toFixed(field.scale)
+      return (leastAmount(field) + (n % 10)).toFixed(field.scale)
     case 'double':
       return Number(field.minimum ?? 0) + n + 0.5
     case 'dateTime':
@@ -78,6 +82,12 @@ export function madeValue({ name, field }: Column, n: number): WireValue {
     case 'binary':
       return Buffer.alloc(Math.max(field.minLength, Math.min(field.maxLength, 8)), n).toString('base64')
   }
+}
+
+/** A hundred, or less where a column has fewer digits before the point. */
+function leastAmount({ precision, scale }: Column['field']): number {
+  const digits = precision - scale
+  return digits >= 3 ? 100 : digits === 2 ? 10 : 0
 }
 
 export function guidOf(n: number): string {

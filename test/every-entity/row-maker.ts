@@ -89,6 +89,7 @@ export class RowMaker {
     const { table, key, columns, children } = entity
     const stated = this.valuesOf(entity)
     if (stated.madeOf !== undefined) return await this.#seen(entity, stated.madeOf, owner)
+    if (stated.given === true) return await this.#given(entity)
     const root = await this.#insert(
       { name: table, key, columns, versionColumn: entity.versionColumn, entity },
       { owner, values: { ...madeOf(stated.rows, this.next()), ...values } }
@@ -122,6 +123,15 @@ export class RowMaker {
     const row = (await tableRows(this.#database, entity)).find((one) => String(one['id']) === id)
     if (row === undefined) throw new Error(`${entity.name} has no row ${id}, though ${source} has one.`)
     return { id, version: '', values: row, children: {} }
+  }
+
+  /** One of the rows that are there. */
+  async #given(entity: Entity): Promise<MadeRow> {
+    const rows = await tableRows(this.#database, entity)
+    const row = rows[this.next() % Math.max(1, rows.length)]
+    if (row === undefined)
+      throw new Error(`${entity.name} has no row: make some in \`makeTables\` of describeEveryEntity.`)
+    return { id: String(row['id']), version: '', values: row, children: {} }
   }
 
   /** What a foreign key can hold: the id of a row of the same owner where rows have one; undefined for no such key. */
@@ -178,7 +188,10 @@ export class RowMaker {
     const there = await columnNames(this.#database, name)
     const written = columns.filter(({ field }) => field.writability !== 'generated')
     const names = [...written.map(({ column }) => column), ...versions.filter((one) => there.includes(one))].map(quoted)
-    const text = `INSERT INTO ${quoted(name)} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+    const others = Object.entries((table.children === undefined && this.valuesOf(entity).columns) || {})
+    const text =
+      `INSERT INTO ${quoted(name)} (${[...names, ...others.map(([column]) => quoted(column))].join(', ')}) ` +
+      `VALUES (${[...names.map(() => '?'), ...others.map(([, sql]) => sql)].join(', ')})`
     const parameters = [
       ...written.map(({ name: one, field }) => stored(this.#database.kind, field, row[one] ?? null)),
       ...(names.length > written.length ? [version] : [])
@@ -226,7 +239,8 @@ export class RowMaker {
     /** Whether no row may have the value yet. */
     isNew?: boolean
   }): Promise<WireValue> {
-    const { target, entity, children, column, owner, isNew = column.field.unique || column.name === 'id' } = of
+    const { target, entity, children, column, owner } = of
+    const isNew = of.isNew === true || column.field.unique || column.name === 'id'
     const referred = this.#entities.find(({ table }) => table === target.table)
     const rows = this.#tableNamed(target.table)
     const referredColumn = rows?.columns.find((one) => one.column === target.column) ?? rows?.key[0]

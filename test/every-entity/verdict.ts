@@ -1,4 +1,6 @@
 import type { Entity } from '../../data-service/entity/entity.js'
+import type { Field } from '../../data-service/entity/field.js'
+import { rangeOf } from '../../data-service/entity/numbers.js'
 import { type Caller, type Callers, OWNERS } from './callers.js'
 import { type Guard, guardOf, isWrite, type OwnerFilter, ownerColumn, type Predicated, type Rule } from './rule.js'
 import { type Call, READS, type Row } from './transports.js'
@@ -122,9 +124,17 @@ export function withOwners(rule: Rule, call: Call): Call[] {
 export function absentId({ key }: Entity): string {
   const parts = key.map(({ field }) => {
     if (field.type === 'guid') return 'ffffffff-0000-4000-8000-000000000000'
-    return field.type === 'string' ? '~'.repeat(Math.min(3, field.maxLength)) : (field.maximum ?? '999999999')
+    if (field.type === 'enum') return field.words[0] ?? ''
+    if (field.type === 'date') return '9999-12-31'
+    return field.type === 'string' ? '~'.repeat(Math.min(3, field.maxLength)) : (field.maximum ?? greatNumber(field))
   })
   return parts.join()
+}
+
+/** A number that no row has as its key, within the range of the column. */
+function greatNumber(field: Field): string {
+  const { max } = rangeOf(field)
+  return String(max < 999_999_999n ? max : 999_999_999n)
 }
 
 /** The reads that answer many rows. */

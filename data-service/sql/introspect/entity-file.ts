@@ -7,7 +7,7 @@ export function entityFile(draft: EntityDraft): string {
   const definition: Part = ['{', membersOf(draft), '}', 'broken']
   const start = `export const ${draft.constant} = defineEntity(`
   return [
-    layout(['import {', importsOf(draft), "} from 'uniform-rest'"], 0, 0),
+    layout(['import {', importsOf(draft), "} from 'uniform-rest'"], 0, -1),
     '',
     ...remarksOf(draft),
     `${start}${layout(definition, 0, start.length)})`,

@@ -51,7 +51,7 @@ function inline(part: Part): string | undefined {
 function importLines(words: readonly string[], isTyped: boolean): string[] {
   const all = isTyped ? [...words, 'type Migration'] : words
   if (words.length === 0) return isTyped ? ["import type { Migration } from 'uniform-rest'", ''] : []
-  return [layout(['import {', all, "} from 'uniform-rest'"], 0, 0), '']
+  return [layout(['import {', all, "} from 'uniform-rest'"], 0, -1), '']
 }
 
 function stepPart(step: TableStep): Part {

@@ -5,7 +5,8 @@
 -- - the keys that the database numbers are INTEGER, which SQLite requires of them, and begin at 1;
 -- - what SQLite has no type for is stored as uniform-rest stores it: amounts as whole numbers of cents, times as texts such
 --   as 2006-02-15T04:34:33.000Z, an enumeration as a text with a CHECK, a set as a text with commas between its words;
--- - triggers keep `last_update`, since SQLite has no ON UPDATE CURRENT_TIMESTAMP, and set dates after the INSERT;
+-- - triggers keep `last_update`, since SQLite has no ON UPDATE CURRENT_TIMESTAMP, and set dates after the
+--   INSERT, for which those columns have a default;
 -- - indexes have the name of their table before them, and there is none for full text and none for places;
 -- - UPPER and LOWER change no letter beyond ASCII.
 --
@@ -63,7 +64,7 @@ CREATE TABLE customer (
   email VARCHAR(50) DEFAULT NULL,
   address_id SMALLINT UNSIGNED NOT NULL,
   active TINYINT(1) NOT NULL DEFAULT 1,
-  create_date TEXT NOT NULL,
+  create_date TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   last_update TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   CONSTRAINT fk_customer_address FOREIGN KEY (address_id) REFERENCES address (address_id)
     ON DELETE NO ACTION ON UPDATE CASCADE,
@@ -151,7 +152,7 @@ CREATE TABLE payment (
   staff_id TINYINT UNSIGNED NOT NULL,
   rental_id INT DEFAULT NULL,
   amount INTEGER NOT NULL,
-  payment_date TEXT NOT NULL,
+  payment_date TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   last_update TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   CONSTRAINT fk_payment_rental FOREIGN KEY (rental_id) REFERENCES rental (rental_id)
     ON DELETE SET NULL ON UPDATE CASCADE,
@@ -166,7 +167,7 @@ CREATE INDEX payment_fk_payment_rental ON payment (rental_id);
 
 CREATE TABLE rental (
   rental_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-  rental_date TEXT NOT NULL,
+  rental_date TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   inventory_id MEDIUMINT UNSIGNED NOT NULL,
   customer_id SMALLINT UNSIGNED NOT NULL,
   return_date TEXT DEFAULT NULL,

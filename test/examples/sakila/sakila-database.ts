@@ -1,11 +1,18 @@
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type DatabaseKind, type FreshDatabase, freshDatabase } from 'uniform-rest/testing'
 import type { Size } from '../../../examples/sakila/rows.js'
 import { outputRoot } from '../../harness/package-root.js'
 
-/** The second example: tables, views, triggers and rows, in a database that nobody else uses. */
+const run = promisify(execFile)
+
+/** The folder of the second example as it is compiled. */
+export const SAKILA_APP = join(outputRoot, 'examples/sakila')
+
+/** The tables, views, triggers and rows of the second example, in a database that nobody else uses. */
 export async function freshSakila(kind: DatabaseKind, size: Size = 'small'): Promise<FreshDatabase> {
   const database = await freshDatabase(kind)
   try {
@@ -18,6 +25,27 @@ export async function freshSakila(kind: DatabaseKind, size: Size = 'small'): Pro
 }
 
 /** Runs the command of the example as its README says. */
-export async function loadSakila(url: string, size: Size): Promise<void> {
-  await promisify(execFile)(process.execPath, [join(outputRoot, 'examples/sakila/load.js'), url, size])
+export async function loadSakila(url: string, what: Size | 'row-versions'): Promise<void> {
+  await run(process.execPath, [join(SAKILA_APP, 'load.js'), url, what])
+}
+
+/** By which `--among-tables-of` knows a database. */
+export function nameOf(url: string): string {
+  return url.startsWith('sqlite:') ? basename(url) : new URL(url).pathname.slice(1)
+}
+
+/** Runs the command of the package and answers what it printed. No `.env` reaches it. */
+export async function uniformRest(args: readonly string[], url: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sakila-'))
+  try {
+    const env = { ...process.env, DATABASE_URL: url, DATA_DIR: folder }
+    const { stdout } = await run(process.execPath, [join(outputRoot, 'cli/main.js'), ...args], { cwd: folder, env })
+    return stdout
+  } catch (error) {
+    // `check` ends with 1 where it finds a mistake.
+    if (args[0] === 'check' && error instanceof Error && 'stdout' in error) return String(error.stdout)
+    throw error
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
