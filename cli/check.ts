@@ -60,7 +60,7 @@ async function eachDatabase(
         const applied = await database.schema.appliedMigrations(own)
         const pending = migrations.map(({ name }) => name).filter((name) => !applied.has(name))
         if (pending.length > 0) return print(configured.setting, `${pending.join(', ')} has not run yet`)
-        const report = await schemaReport(database, store, withOwnTables(application.entities, own))
+        const report = await schemaReport(database, store, withOwnTables(application, own))
         print(configured.setting, report)
         if (report.mistakes.length > 0) code = 1
       } finally {

@@ -239,7 +239,7 @@ function printStatements(setting: string, { pending, record }: PendingStatements
 
 /** Of an account that migrates and of one that serves. */
 async function printGrants({ which, database, tables, setting, application }: OpenStore, account: string) {
-  const entities = withOwnTables(application.entities, tables)
+  const entities = withOwnTables(application, tables)
   const own = namesOfOwn(tables)
   const needed = [
     ...neededRightsToOwn(tables, which),
@@ -281,12 +281,12 @@ async function printStatus(store: OpenStore): Promise<number> {
 
 function differenceOf(
   store: Store,
-  { application: { entities }, names }: { readonly application: Application; readonly names: OwnTables },
+  { application, names }: { readonly application: Application; readonly names: OwnTables },
   options: Omit<DifferenceOptions, 'engineTables'> = {}
 ): Difference {
   const { which } = store
   const engineTables = new Set(which === 'primary' ? schemaAfter(engineMigrations(names)).keys() : [])
-  const wanted = entityTables(withOwnTables(entities, names), which)
+  const wanted = entityTables(withOwnTables(application, names), which)
   return difference(schemaAfter(allOf(store, names)), wanted, { ...options, engineTables })
 }
 

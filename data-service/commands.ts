@@ -62,7 +62,7 @@ export async function withDatabases(
         await migrateAtStart(second, migrations, { own, log, mayMigrate })
       })
     }
-    await opening(first, () => work({ entities: withOwnTables(application.entities, tables), primary, second, log }))
+    await opening(first, () => work({ entities: withOwnTables(application, tables), primary, second, log }))
   } finally {
     await Promise.all([primary.sequelize.close(), second?.sequelize.close()])
   }

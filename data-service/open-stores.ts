@@ -69,7 +69,7 @@ export async function openStores(
   const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
   const tables = await opening(first, () => findOwnTables(primary, config.ownNames, application.migrations))
   const migrations = [...engineMigrations(tables), ...application.migrations]
-  const entities = withOwnTables(application.entities, tables)
+  const entities = withOwnTables(application, tables)
   requireOtherTables(entities, tables)
   const waiting = (names: string): void =>
     log.warn({ migrations: names }, 'waiting for migrations: read them, and then run `npx uniform-rest migrate`')

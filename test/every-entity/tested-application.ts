@@ -82,7 +82,7 @@ export class TestedApplication {
     const bypassRole = options.bypassRole ?? application.settings['OWNER_BYPASS_ROLE'] ?? BYPASS_ROLE
     this.kind = kind
     this.tables = ownTablesOf(options)
-    this.entities = withOwnTables(application.entities, this.tables)
+    this.entities = withOwnTables(application, this.tables)
     this.ruleOf = rulesOf(this.entities, rules)
     this.ruledByHand = Object.keys(rules)
     for (const name of Object.keys(values)) this.entityNamed(name)

@@ -9,4 +9,4 @@ export const OWN = ownTables({ schema: undefined, prefix: DEFAULT_PREFIX })
 export const UNPREFIXED = ownTables({ schema: undefined, prefix: '' })
 
 /** The entities of the reference store with the tables that they have in a database of the tests. */
-export const entities = withOwnTables(declared, OWN)
+export const entities = withOwnTables({ entities: declared, migrations: [] }, OWN)

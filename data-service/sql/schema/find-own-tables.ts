@@ -52,8 +52,17 @@ export async function findOwnTables(
   return UNPREFIXED
 }
 
-/** The entities with the table of audit entries as it is named in the database; entity files call it `audit_entries`. */
-export function withOwnTables(entities: readonly Entity[], { prefix, schema }: OwnTables): readonly Entity[] {
+/**
+ * The entities with the engine's audit entries as they are named in the database. Entity files call them `audit_entries`,
+ * unless the application has a table of this name: then one of its migrations makes or describes it.
+ */
+export function withOwnTables(
+  { entities, migrations }: { readonly entities: readonly Entity[]; readonly migrations: readonly Migration[] },
+  { prefix, schema }: OwnTables
+): readonly Entity[] {
+  const makes = ({ steps }: Migration): boolean =>
+    steps.some((step) => step.kind === 'createTable' && step.table === 'audit_entries')
+  if (migrations.some(makes)) return entities
   return entities.map((entity) => {
     if (entity.table !== 'audit_entries') return entity
     const named = { ...entity, table: `${prefix}audit_entries` }

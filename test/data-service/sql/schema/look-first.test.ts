@@ -7,10 +7,10 @@ import type { Database } from '../../../../data-service/sql/engines/engine.js'
 import type { OwnNames } from '../../../../data-service/sql/engines/own-tables.js'
 import { addColumns, addIndexes, createTable, renameTable, sql } from '../../../../data-service/sql/schema/builders.js'
 import { engineMigrations } from '../../../../data-service/sql/schema/engine-tables.js'
-import { findOwnTables, ownTableMistakes } from '../../../../data-service/sql/schema/find-own-tables.js'
+import { findOwnTables, ownTableMistakes, withOwnTables } from '../../../../data-service/sql/schema/find-own-tables.js'
 import { type Allowed, NOTHING_NAMED, readRecord } from '../../../../data-service/sql/schema/look-first.js'
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'
-import type { Migration } from '../../../../data-service/sql/schema/migration.js'
+import { type Migration, schemaAfter } from '../../../../data-service/sql/schema/migration.js'
 import { createLogger } from '../../../../shared/logger.js'
 import { bytesOf, dumpOf, partOf } from '../../../harness/dump.js'
 import { eachDatabase } from '../../../harness/database.js'
@@ -287,6 +287,39 @@ eachDatabase((kind) => {
       expect(await run([broken]).catch(() => 'broken')).to.equal('broken')
       expect(await run([{ name: '001-notes', steps: [notes] }])).to.include('001-notes')
     })
+  })
+})
+
+describe('the table audit_entries of an entity', () => {
+  const entity = defineEntity({
+    name: 'audit-entries',
+    description: 'Of a test.',
+    fields: { id: readOnly(int()), name: text(9) },
+    label: 'name',
+    filterable: [],
+    sortable: [],
+    access: { read: everyone }
+  })
+  const tables = (...migrations: readonly Migration[]) =>
+    withOwnTables({ entities: [entity], migrations }, OWN).map(({ table }) => table)
+
+  it("is the engine's, whatever prefix it has, unless a migration of the application makes one", () => {
+    expect(tables(baseline)).to.deep.equal(['ur_audit_entries'])
+    const own = createTable('audit_entries', (t) => ({ columns: [t.int('id').autoIncrement(), t.varchar('name', 9)] }))
+    const made = { name: '002-entries', baseline: true, steps: [own] }
+    expect(tables(baseline, made)).to.deep.equal(['audit_entries'])
+    const schema = schemaAfter([
+      ...engineMigrations(OWN),
+      made,
+      { name: '003', steps: [addIndexes('audit_entries', (t) => [t.index('name')])] }
+    ])
+    expect(schema.get('audit_entries')?.indexes).to.have.length(1)
+  })
+
+  it('is known to migrations of the application by the name without a prefix', () => {
+    const more = { name: '001', steps: [addIndexes('audit_entries', (t) => [t.index('resource', 'at desc')])] }
+    const indexes = schemaAfter([...engineMigrations(OWN), more]).get('ur_audit_entries')?.indexes ?? []
+    expect(indexes.map(({ name }) => name)).to.include('audit_entries_resource_at_desc')
   })
 })
 
