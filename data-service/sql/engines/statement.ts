@@ -84,9 +84,14 @@ export function valuesOf({ binds }: StatementText, values: BoundValues): BoundVa
 
 /** The values of a row. Throws an error that names column and row if one of them is none of its type. */
 export function decodeRow({ decode, names, keyAt = [] }: Statement, raw: readonly unknown[]): Value[] {
+  const values = Array<Value>(decode.length)
   let at = 0
   try {
-    return decode.map((one, index) => one(raw[(at = index)]))
+    for (const one of decode) {
+      values[at] = one(raw[at])
+      at += 1
+    }
+    return values
   } catch (error) {
     const of = keyAt.length === 0 ? 'a row' : `the row with the id ${keyAt.map((place) => String(raw[place])).join()}`
     throw new TypeError(`${names?.[at] ?? `Column ${at + 1}`} of ${of} is none of its type`, { cause: error })
