@@ -25,7 +25,7 @@ import type { OwnTables } from './sql/engines/own-tables.js'
 import { createOutboxStore } from './sql/outbox.js'
 import { SqlReadStore } from './sql/reads.js'
 import { loadSampleRows } from './sql/sample-rows.js'
-import { checkSchema } from './sql/schema/check-schema.js'
+import { checkSchema, unreachableRows } from './sql/schema/check-schema.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
 import { findOwnTables, ownTableMistakes, withOwnTables } from './sql/schema/find-own-tables.js'
 import { awaitMigrated, migrateAtStart } from './sql/schema/migrate.js'
@@ -80,6 +80,9 @@ export async function openStores(
   })
   await opening(first, () => primary.schema.checkRights(neededRights(entities, 'primary'), tables))
   await explaining(first, () => checkSchema(primary, { store: 'primary', setting: first.setting, log }, entities))
+  for (const { resource, ids } of await explaining(first, () => unreachableRows(primary, entities))) {
+    log.warn({ resource, ids }, 'rows have ids that no path can name: they are in lists alone')
+  }
   const loadSample = async (second: Database | undefined): Promise<void> => {
     const rows = config.sampleData ? sample?.rows : undefined
     if (rows && (await loadSampleRows({ primary, second }, entities, rows))) log.info('sample rows loaded')

@@ -242,8 +242,7 @@ function columnOf(name: string, field: Field): Column {
 /** The columns with those of the key first, whatever the order in the entity file. */
 function keyedColumns(
   { fields, key: names }: Pick<ChildrenDefinition, 'fields' | 'key'>,
-  mistakes: string[],
-  more: readonly Column[] = []
+  mistakes: string[]
 ): { readonly key: KeyColumns; readonly columns: readonly Column[] } {
   const columns = Object.entries(fields).map(([name, field]) => columnOf(name, field))
   const id = columns.find(({ name }) => name === 'id')
@@ -255,7 +254,7 @@ function keyedColumns(
     const [first = standInColumn('id')] = columns
     return { key: [id ?? first], columns }
   }
-  const find = findOrReport([...columns, ...more], { what: 'a field', standIn: standInColumn, mistakes })
+  const find = findOrReport(columns, { what: 'a field', standIn: standInColumn, mistakes })
   const [first, ...others] = names
   const key: KeyColumns = [find(first), ...others.map(find)]
   return {
@@ -319,7 +318,7 @@ function childrenOf(
     const { table, store = 'primary' } = definition
     const own: string[] = []
     const foreignKey = foreignKeyOf(definition, rootKey, own)
-    const { key, columns } = keyedColumns(definition, own, foreignKey)
+    const { key, columns } = keyedColumns(definition, own)
     mistakes.push(...own.map((mistake) => `children \`${name}\`: ${mistake}`))
     return { name, table, foreignKey, key, columns, versionColumn: versionColumnOf(definition), store }
   })

@@ -443,7 +443,7 @@ export interface Children {
    * `productId`, whether or not the child has such a property.
    */
   readonly foreignKey: KeyColumns
-  /** Those of its own key: `id`, or several columns, which may be those of the foreign key too. */
+  /** Those of its own key: `id`, or several columns, of which some may be properties in columns of the foreign key. */
   readonly key: KeyColumns
   /** Own columns, those of the key first. */
   readonly columns: readonly Column[]
@@ -459,7 +459,7 @@ export type StoreName = 'primary' | 'second'
 export type Fields = Readonly<Record<string, Field>>
 
 /** The types that a key, and so a reference to it, can have. */
-export type KeyType = 'int' | 'long' | 'guid' | 'string'
+export type KeyType = 'int' | 'long' | 'guid' | 'string' | 'date' | 'enum'
 
 type KeyField = Field<KeyType, false, false, Writability, undefined>
 

@@ -1,4 +1,6 @@
+import type { Entity } from './entity.js'
 import type { Column, KeyColumns, Operand, Value } from './field.js'
+import { READ_SEGMENTS } from './operations.js'
 
 // Keys of rows: what identifies a row in plans, and the text of it in paths and JSON (contract.md section 3).
 
@@ -49,6 +51,15 @@ export function idText(key: RowKey): string {
 export function keyOfValues(values: readonly (Value | undefined)[]): RowKey | undefined {
   const [first, ...others] = values.flatMap((one) => (one === undefined || typeof one === 'object' ? [] : [one]))
   return first === undefined || others.length + 1 < values.length ? undefined : [first, ...others]
+}
+
+/**
+ * Ids of texts that no path can name: the fixed segments of the resource at the place of an id, and what a client's URL
+ * parser takes for a step of the path. Other keys than single texts have no such ids.
+ */
+export function unreachableIds({ key, customReads }: Pick<Entity, 'key' | 'customReads'>): readonly string[] {
+  if (key.length > 1 || (key[0].field.type !== 'string' && key[0].field.type !== 'enum')) return []
+  return ['', '.', '..', ...READ_SEGMENTS, 'batch', ...customReads.keys()]
 }
 
 /** Who gives a new row its `id`, or a part of a composite key its value. */

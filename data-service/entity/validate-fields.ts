@@ -30,7 +30,7 @@ export function namingMistakes(entities: readonly Entity[]): string[] {
   return mistakes
 }
 
-export const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid', 'string'] satisfies KeyType[]
+export const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid', 'string', 'date', 'enum'] satisfies KeyType[]
 /** SQLite holds decimals as scaled 64-bit integers, with one digit to spare for operands beyond the column. */
 const MAX_PRECISION = 18
 
@@ -77,11 +77,13 @@ function keyMistakes(keyed: Keyed): string[] {
   const mistakes = names.size < columns.length ? ['`key` names a field twice.'] : []
   for (const { name, field } of columns) {
     if (!KEY_TYPES.includes(field.type) || field.nullable || field.hidden) {
-      mistakes.push(`\`${name}\` must be a visible int, long, guid or string that is never null, as a part of the key.`)
+      mistakes.push(
+        `\`${name}\` must be a visible int, long, guid, string, date or enum that is never null, as a part of the key.`
+      )
     }
     if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is of the key: it cannot take a permission to read.`)
     if (isComposite(keyed) && field.writability === 'always') {
-      mistakes.push(`\`${name}\` is of the key, which no update changes: say onCreate(\u2026) or readOnly(\u2026).`)
+      mistakes.push(`\`${name}\` is of the key, which no update changes: say onCreate(…) or readOnly(…).`)
     }
   }
   return mistakes

@@ -1,7 +1,8 @@
 import type { Permission } from './names.js'
 import type { Action, GuardedChild } from './action.js'
 import { MAX_CHILDREN } from './creation.js'
-import type { Children, Column, Entity } from './entity.js'
+import type { Children, Column, Entity, KeyColumns } from './entity.js'
+import { isComposite, type Keyed, keyMaker } from './key.js'
 import { KEBAB_CASE, suggestion } from './names.js'
 import { READ_SEGMENTS, WRITE_OPERATIONS, type WriteOperation } from './operations.js'
 import { ownerMistakes, permissionMistakes } from './validate-access.js'
@@ -53,9 +54,10 @@ function accessMistakes(entity: Entity, permissions: readonly string[]): string[
   return mistakes
 }
 
-function creationMistakes({ columns, creation, writes }: Entity): string[] {
+function creationMistakes(entity: Entity): string[] {
+  const { creation, writes } = entity
   if (!writes.has('create')) return []
-  const mistakes = creation.prepare === undefined ? unfilled(columns, '') : []
+  const mistakes = creation.prepare === undefined ? [...unfilled(entity, ''), ...unmadeKey(entity)] : []
   for (const { children, min } of creation.children) {
     if (children.store !== 'primary') mistakes.push(`\`${children.name}\` is in another store and no part of a write.`)
     if (children.versionColumn === undefined) {
@@ -64,7 +66,7 @@ function creationMistakes({ columns, creation, writes }: Entity): string[] {
     if (!Number.isInteger(min) || min < 0 || min > MAX_CHILDREN) {
       mistakes.push(`\`${children.name}\` needs min from 0 to ${MAX_CHILDREN}, not ${min}.`)
     }
-    if (creation.prepare === undefined) mistakes.push(...unfilled(children.columns, `${children.name}.`))
+    if (creation.prepare === undefined) mistakes.push(...unfilled(children, `${children.name}.`))
   }
   return mistakes
 }
@@ -74,10 +76,25 @@ function isSetByCreate({ field: { writability } }: Pick<Column, 'field'>): boole
   return writability === 'always' || writability === 'onCreate'
 }
 
-/** Columns that neither a request nor the service would give a value. */
-function unfilled(columns: readonly Column[], prefix: string): string[] {
-  return columns
-    .filter(({ name, field }) => name !== 'id' && field.writability === 'never')
+/** An `id` that neither the request, the service nor the database makes. */
+function unmadeKey(keyed: Keyed): string[] {
+  const [id] = keyed.key
+  if (isComposite(keyed) || keyMaker(id, keyed) !== 'rule') return []
+  return [
+    `\`id\` is ${id.field.type}, which nobody makes: say onCreate(…) for one that requests name, or set it in creates.prepare.`
+  ]
+}
+
+/** Columns that neither a request nor the service would give a value. A root gives its children those of its key. */
+function unfilled(
+  rows: Keyed & { readonly columns: readonly Column[]; readonly foreignKey?: KeyColumns },
+  prefix: string
+): string[] {
+  const isMade = (column: Column): boolean =>
+    rows.key.includes(column) && (rows.key.length === 1 || keyMaker(column, rows) === 'service')
+  const isOfRoot = ({ column }: Column): boolean => rows.foreignKey?.some((one) => one.column === column) === true
+  return rows.columns
+    .filter((column) => !isMade(column) && !isOfRoot(column) && column.field.writability === 'never')
     .filter(({ field }) => !field.nullable && field.defaultTo === undefined && !field.filledByDatabase)
     .map(({ name }) => `\`${prefix}${name}\` is set by no request and may not be null: creates.prepare has to set it.`)
 }

@@ -1,7 +1,7 @@
 import { decodeBase64 } from '../../shared/wire.js'
 import type { NamedValues } from '../entity/action.js'
 import { type CreatedChildren, MAX_CHILDREN } from '../entity/creation.js'
-import type { Column } from '../entity/entity.js'
+import type { Column, KeyColumns } from '../entity/entity.js'
 import type { Field, Value } from '../entity/field.js'
 import { type Keyed, keyMaker } from '../entity/key.js'
 import { GUID } from '../entity/names.js'
@@ -14,7 +14,7 @@ import {
   parseInteger,
   rangeOf
 } from '../entity/numbers.js'
-import { isSettable } from './catalogue.js'
+import { isSettable, isSettableOfChild } from './catalogue.js'
 import {
   integerOf,
   isArray,
@@ -140,7 +140,7 @@ export function readChildren(
     findings.violations.addAt(at, `${name} must be an array of ${min} to ${MAX_CHILDREN}.`)
     return []
   }
-  const settable = columns.filter((column) => isSettable(column) && shown.includes(column))
+  const settable = columns.filter((column) => isSettableOfChild(column, children) && shown.includes(column))
   const withheld = withheldValues(columns.filter((column) => !column.field.hidden && !shown.includes(column)))
   return rows.map(
     (row, index) =>
@@ -323,13 +323,15 @@ export function namedValues(values: Iterable<readonly [Column, Value]>): NamedVa
 
 /** A value for every column of a new row, except for a key that the database makes and for columns that it fills. */
 export function completeRow(
-  keyed: Keyed & { readonly columns: readonly Column[] },
+  keyed: Keyed & { readonly columns: readonly Column[]; readonly foreignKey?: KeyColumns },
   values: ReadonlyMap<Column, Value>,
   newGuid: () => string
 ): Map<Column, Value> {
   const row = new Map<Column, Value>()
   for (const column of keyed.columns) {
     const { name, field } = column
+    // Columns that hold the key of a root get it with the root.
+    if (keyed.foreignKey?.some((one) => one.column === column.column) === true) continue
     const value = values.get(column)
     const maker = keyed.key.includes(column) ? keyMaker(column, keyed) : undefined
     if (value !== undefined) row.set(column, value)

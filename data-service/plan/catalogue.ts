@@ -1,6 +1,6 @@
 import { DomainError } from '../../shared/errors.js'
 import type { Caller } from '../entity/caller.js'
-import type { Column, Entity, Joined } from '../entity/entity.js'
+import type { Children, Column, Entity, Joined } from '../entity/entity.js'
 import { isComposite } from '../entity/key.js'
 import type { Field, FieldType } from '../entity/field.js'
 import type { Permission } from '../entity/names.js'
@@ -169,20 +169,19 @@ export function isSettable({ name, field }: Column): boolean {
   return field.writability === 'onCreate' || (name !== 'id' && field.writability === 'always')
 }
 
+/** The same of a child, whose root sets the columns that hold its key. */
+export function isSettableOfChild(column: Column, { foreignKey }: Pick<Children, 'foreignKey'>): boolean {
+  return isSettable(column) && !foreignKey.some((one) => one.column === column.column)
+}
+
 /** Whether an update sets the column. */
 export function isChangeable({ name, field }: Column): boolean {
   return name !== 'id' && field.writability === 'always'
 }
 
-/** A path to sort by. Texts of the key are sorted so that no two rows are equal. */
-export function sortPath(path: Path, { key }: Pick<Entity, 'key'>): Path {
-  const { through, column } = path
-  return through === null && column.field.type === 'string' && key.includes(column) ? { ...path, exact: true } : path
-}
-
 /** The order by key. */
 export function keyOrder(entity: Pick<Entity, 'key'>): readonly SortKey[] {
-  return entity.key.map((column) => ({ path: sortPath({ through: null, column }, entity), descending: false }))
+  return entity.key.map((column) => ({ path: { through: null, column }, descending: false }))
 }
 
 /**
@@ -218,9 +217,7 @@ function queryable(
       })
     ),
     sortable: new Map(
-      named
-        .filter(({ name }) => entity.sortable.has(name))
-        .map(({ name, path }) => [name.toLowerCase(), sortPath(path, entity)])
+      named.filter(({ name }) => entity.sortable.has(name)).map(({ name, path }) => [name.toLowerCase(), path])
     ),
     searchable: entity.searchable.flatMap((name) => named.find((one) => one.name === name)?.path ?? [])
   }

@@ -4,7 +4,7 @@ import type { Field, Operand, Value } from '../entity/field.js'
 import type { SqlValues } from '../entity/define-operation.js'
 import type { RowsCall, RowsWanted } from '../entity/row-predicate.js'
 import { readableByReference } from './authorize.js'
-import { type Catalogue, type Resource, sortPath, totalOrder } from './catalogue.js'
+import { type Catalogue, type Resource, totalOrder } from './catalogue.js'
 import { keyOfId } from './keys.js'
 import { planned, type PlanningContext, UNPAGED_LIMIT } from './planning.js'
 import {
@@ -67,7 +67,7 @@ export function planFound(
   const keys = sort.map((name): SortKey => {
     const column = columns.find((one) => one.name === name.replace(/^-/, ''))
     if (column === undefined) throw new TypeError(`${entity.name} has no ${name} to sort by`)
-    return { path: sortPath({ through: null, column }, entity), descending: name.startsWith('-') }
+    return { path: { through: null, column }, descending: name.startsWith('-') }
   })
   return planned({
     operation: 'paged',

@@ -4,7 +4,7 @@ import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
 import type { ReadOperation } from '../entity/operations.js'
 import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
-import { type Resource, sortPath, totalOrder } from './catalogue.js'
+import { type Resource, totalOrder } from './catalogue.js'
 import { CursorCodec } from './cursors.js'
 import { type FilterParams, isTooLong, MAX_VALUE_CHARACTERS, parseConditions, parseSearch } from './filters.js'
 import { parseId } from './keys.js'
@@ -300,7 +300,7 @@ export function planCustomRead(
   const { scope, values } = checkRead({ resource, read, params }, context, (violations) => ({
     values: readParameters(params.parameters, read.params, { violations })
   }))
-  const sort = read.sort.map((column) => ({ path: sortPath(pathOf(column), entity), descending: false }))
+  const sort = read.sort.map((column) => ({ path: pathOf(column), descending: false }))
   const limit = read.limit === undefined ? undefined : values[read.limit]
   const plan: PagePlan = planned({
     operation: 'paged',

@@ -7,10 +7,7 @@ import type { Compared } from '../entity/operators.js'
 export interface Path {
   readonly through: Join | null
   readonly column: Column
-  /**
-   * Sorted by its exact text where the sort rules take two texts for equal: a part of a key, which tells all rows apart.
-   * Set for texts of keys alone.
-   */
+  /** Compared and sorted by its exact characters, and not by the sort rules. No planner sets it (sql/keyset.ts). */
   readonly exact?: true
 }
 

@@ -2,7 +2,7 @@ import { DomainError } from '../../shared/errors.js'
 import { decodeBase64 } from '../../shared/wire.js'
 import type { Action, GuardedChild, NamedValues } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
-import { idText, isComposite, type RowKey } from '../entity/key.js'
+import { idText, isComposite, type RowKey, unreachableIds } from '../entity/key.js'
 import { asRowVersion, ROW_VERSION_BYTES, type RowVersion, type Value } from '../entity/field.js'
 import type { WriteOperation } from '../entity/operations.js'
 import {
@@ -86,18 +86,23 @@ function rowReader(
   const withheld = columns.filter(({ name }) => resource.withheld.has(name))
   const settable = resource.settable.create
   const others = creation.children.map(({ children }) => children.name)
-  return (json, at, findings) => ({
-    claimed,
-    values: new Map([
-      ...withheldValues(withheld),
-      ...readMembers(json, { columns: settable, at, absent: 'default', others, optional: claimed }, findings)
-    ]),
-    children: creation.children.map((one) => {
-      const shown = shownColumns(resource, one.children)
-      return { children: one.children, rows: readChildren(json, { ...one, shown }, { root: at, findings }) }
-    })
-  })
+  const [id] = resource.entity.key
+  const unreachable = new Set<Value | undefined>(unreachableIds(resource.entity))
+  return (json, at, findings) => {
+    const members = readMembers(json, { columns: settable, at, absent: 'default', others, optional: claimed }, findings)
+    if (unreachable.has(members.get(id))) findings.violations.addAt(`${at}/${id.name}`, NO_PATH)
+    return {
+      claimed,
+      values: new Map([...withheldValues(withheld), ...members]),
+      children: creation.children.map((one) => {
+        const shown = shownColumns(resource, one.children)
+        return { children: one.children, rows: readChildren(json, { ...one, shown }, { root: at, findings }) }
+      })
+    }
+  }
 }
+
+const NO_PATH = 'id must be another text: no path could name the row.'
 
 /** The most rows of a batch create (contract.md section 5). */
 const MAX_BATCH = 500

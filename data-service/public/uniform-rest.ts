@@ -21,6 +21,7 @@ export {
   type StateRejection,
   textOf
 } from '../entity/action.js'
+export { compositeId } from '../entity/key.js'
 export { defineFieldType } from '../entity/custom-type.js'
 export { defineEvent, type EventHandler, type EventType, onEvent, type OutboxEvent } from '../entity/event.js'
 export { defineEntity } from '../entity/define-entity.js'

@@ -11,7 +11,8 @@ import { needsNoToken } from '../entity/access.js'
 import type { Action } from '../entity/action.js'
 import type { Caller } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
-import type { Column, Entity } from '../entity/entity.js'
+import type { Children, Column, Entity } from '../entity/entity.js'
+import { isComposite } from '../entity/key.js'
 import type { CustomType, Field } from '../entity/field.js'
 import type { JsonSchema } from '../entity/json-schema.js'
 import { rangeOf } from '../entity/numbers.js'
@@ -21,7 +22,7 @@ import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } fro
 import { aliasesOf } from '../entity/operators.js'
 import { neededState } from '../plan/plan-writes.js'
 import { hasBatch, isRouteId, ownerParameter } from '../plan/authorize.js'
-import { type Catalogue, isSettable, permissionsOf, type Resource } from '../plan/catalogue.js'
+import { type Catalogue, isSettable, isSettableOfChild, permissionsOf, type Resource } from '../plan/catalogue.js'
 import type { OwnershipPolicy } from '../plan/planning.js'
 import type { ShapedProperty } from '../plan/plans.js'
 import { valueEncoder } from './json.js'
@@ -108,6 +109,7 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
     name: entity.name,
     description: entity.description,
     label: entity.label.name,
+    key: entity.key.map(({ name }) => name),
     operations: [...READ_OPERATIONS, ...writesOf(entity)],
     publicReads: READ_OPERATIONS.every((operation) => isPublic(entity, operation)),
     properties: shaped.flatMap((property) => describeProperty(property, resource) ?? []),
@@ -119,8 +121,10 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
       if (property.kind !== 'children') return []
       const { name } = property.children
       const created = entity.creation.children.some(({ children }) => children === property.children)
+      const id = isComposite(property.children) ? [COMPOSITE_ID] : []
+      const own = property.shown.map((column) => describeChildColumn(column, property.children, created))
       const version = property.children.versionColumn === undefined ? [] : [rowVersion]
-      const properties = [...property.shown.map((column) => describeChildColumn(column, created)), ...version]
+      const properties = [...id, ...own, ...version]
       return [{ name, kind: 'NAVIGATION_KIND_CHILDREN', properties }]
     }),
     actions: Array.from(entity.actions.values(), describeAction),
@@ -182,7 +186,7 @@ function describeRead({ name, description, params, items, bare }: CustomRead, re
 export function describeProperty(property: ShapedProperty, resource: Resource): Property | undefined {
   switch (property.kind) {
     case 'id':
-      return { name: 'id', type: 'string', selectable: true }
+      return { ...COMPOSITE_ID, selectable: true }
     case 'column':
       return {
         ...describeColumn(property.column),
@@ -224,6 +228,13 @@ function describeMember(column: Column): Property {
     requiredOnCreate: requiredNullable || (!nullable && defaultTo === undefined),
     defaultValue: defaultTo === undefined ? '' : valueEncoder(column.field.type)(defaultTo)
   }
+}
+
+const COMPOSITE_ID: Property = {
+  name: 'id',
+  type: 'string',
+  description:
+    'The values of the key in its order with commas between them; %, comma and / in each are percent-encoded.'
 }
 
 const rowVersion: Property = { name: 'rowVersion', type: 'bytes' }
@@ -271,8 +282,8 @@ function schemaText({ schema, examples }: CustomType): string {
 }
 
 /** A child's column; children are set with their root's creation alone. */
-function describeChildColumn(column: Column, created: boolean): Property {
-  const setOnCreate = created && isSettable(column)
+function describeChildColumn(column: Column, children: Children, created: boolean): Property {
+  const setOnCreate = created && isSettableOfChild(column, children)
   return { ...describeColumn(column), setOnCreate, requiredOnCreate: setOnCreate && mustBeGiven(column) }
 }
 

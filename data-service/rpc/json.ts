@@ -1,6 +1,6 @@
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/field.js'
-import { idText, keyOfValues } from '../entity/key.js'
+import { idText, isComposite, keyOfValues } from '../entity/key.js'
 import type { PlannedReference, Projection, ShapedProperty } from '../plan/plans.js'
 import { propertyName, selectedName } from '../plan/projection.js'
 import type { LoadedRow } from '../plan/stores.js'
@@ -166,7 +166,11 @@ function childSerializer({
   children,
   shown
 }: Extract<ShapedProperty, { kind: 'children' }>): (values: LoadedRow['values']) => string {
-  const { columns, versionColumn } = children
+  const { key, columns, versionColumn } = children
+  const idAt = key.map((column) => columns.indexOf(column))
+  const idOf = isComposite(children)
+    ? (values: LoadedRow['values']) => `"id":${JSON.stringify(compositeIdOf(idAt.map((at) => values[at] ?? null)))}`
+    : () => ''
   const version = { prefix: '"rowVersion":', index: columns.length, encode: valueEncoder('bytes') }
   const members = [
     ...shown.map((column) => ({
@@ -177,7 +181,7 @@ function childSerializer({
     ...(versionColumn === undefined ? [] : [version])
   ]
   return (values) => {
-    let json = '{'
+    let json = `{${idOf(values)}`
     for (const { prefix, index, encode } of members) {
       json += `${json.length === 1 ? prefix : `,${prefix}`}${encode(values[index] ?? null)}`
     }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { DomainError } from '../../shared/errors.js'
 import { MAX_MEMBERS_BYTES } from '../../shared/rpc-status.js'
-import type { Rejection } from '../entity/action.js'
+import { reject, type Rejection } from '../entity/action.js'
 import type { Authenticated } from '../entity/caller.js'
 import type { Entity } from '../entity/entity.js'
 import type { JsonObject } from '../entity/event.js'
-import { idText, type RowKey } from '../entity/key.js'
+import { idText, type RowKey, unreachableIds } from '../entity/key.js'
 import type { Resource } from '../plan/catalogue.js'
 import type { Planning } from '../plan/planning.js'
 import type { UnitOfWork, WriteStore } from '../plan/stores.js'
@@ -105,6 +105,10 @@ export class WriteSteps {
   }
 
   async insert(entity: Entity, row: Parameters<typeof planInsert>[1]): Promise<RowKey> {
+    const [id] = entity.key
+    if (unreachableIds(entity).some((one) => one === row.values.get(id))) {
+      throw rejectionError(reject.input(`/${id.name}`, 'The row would get an id that no path could name.'))
+    }
     const key = await this.unit.insert(planInsert(entity, row, this.deps))
     await this.audit(entity, key, 'create')
     return key

@@ -4,7 +4,7 @@ import type { RowKey } from '../entity/key.js'
 import { type Comparison, OPERATORS } from '../entity/operators.js'
 import { type Join, type Path, stepsOf } from '../plan/plans.js'
 import type { SqlDialect, TextMatch } from './engines/engine.js'
-import { type BoundValue, type BoundValues, type Expression, quoted } from './engines/statement.js'
+import { anyOfTuples, type BoundValue, type BoundValues, type Expression, quoted } from './engines/statement.js'
 
 /** A condition of a statement: a comparison, or several conditions joined by OR or by AND. */
 export type RowCondition =
@@ -129,7 +129,12 @@ export function boundValues(conditions: readonly RowCondition[], dialect: SqlDia
 
 /** Whether the operand is bound as the plain text too, under `t…`. */
 function isOfTexts({ column, exact }: Path, { comparison }: Pick<AnyComparison, 'comparison'>): boolean {
-  return column.field.type === 'string' && (exact === true || isOfKeys(comparison))
+  return isText(column) && (exact === true || isOfKeys(comparison))
+}
+
+/** Whether the column is text that a collation compares. */
+function isText({ field: { type } }: Column): boolean {
+  return type === 'string' || type === 'enum'
 }
 
 const KEY_COMPARISONS: readonly string[] = ['isKey', 'isKeyIn', 'refersTo', 'refersToIn'] satisfies KeyComparison[]
@@ -176,17 +181,12 @@ function keyOf(path: Path, context: TextContext, use: 'equal' | 'order' = 'order
   return keyFunction === undefined ? columnOf(path, context) : fn(keyFunction, columnOf(path, context))
 }
 
-/** The expressions by which rows are sorted: a text of a key is sorted by its exact characters where its sort keys are equal. */
-export function sortExpressions(path: Path, context: TextContext): readonly Expression[] {
-  const key = keyOf(path, context)
-  return isExactOrder(path, context) ? [key, literal(exactText(path, context))] : [key]
+/** The expression by which rows are sorted. */
+export function sortExpression(path: Path, context: TextContext): Expression {
+  return path.exact === true ? literal(exactText(path, context)) : keyOf(path, context)
 }
 
-/** A column that is compared by itself, and not by a function of it, has no equal values in a key: the database sees to it. */
-function isExactOrder({ exact, column }: Path, { dialect }: TextContext): boolean {
-  return exact === true && dialect.keyFunction(column.field.type, 'order') !== undefined
-}
-
+/** The characters of a text, in the one kind of database that sorts texts by a function of them (exactOrder of keyset.ts). */
 function exactText(path: Path, context: TextContext): string {
   return `${quotedColumn(path, context)} COLLATE BINARY`
 }
@@ -199,14 +199,13 @@ function quotedColumn({ through, column }: Path, { root }: TextContext): string 
 function whereComparison(condition: AnyComparison, number: string, context: TextContext): WhereOptions {
   if ('paths' in condition) return whereTuples(condition, number, context)
   const { path, comparison } = condition
-  if (path.column.field.type === 'string' && isOfKeys(comparison)) {
+  if (isText(path.column) && isOfKeys(comparison)) {
     return whereKeyText({ path, comparison, operands: condition.operands }, number, context)
   }
   const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
-  if (isExactOrder(path, context) && (sql?.kind === 'equal' || sql?.kind === 'order')) {
-    const left = `(${sqlOfKey(path, context)}, ${exactText(path, context)})`
+  if (path.exact === true && (sql?.kind === 'equal' || sql?.kind === 'order')) {
     const symbol = sql.kind === 'order' ? ORDERS[sql.symbol] : Op.eq
-    return where(literal(left), symbol, literal(`($f${number}_0, $t${number}_0)`))
+    return where(literal(exactText(path, context)), symbol, literal(`$t${number}_0`))
   }
   return whereOne(condition, `f${number}`, context)
 }
@@ -242,20 +241,22 @@ function whereTuples(
   number: string,
   context: TextContext
 ): WhereOptions {
-  const hasTexts = paths.some(({ column }) => column.field.type === 'string')
+  const hasTexts = paths.some(({ column }) => isText(column))
   const tuples = (isPlain: boolean): string => {
     const columns = paths.map((path) => (isPlain ? quotedColumn(path, context) : sqlOfKey(path, context)))
     const names = operands.map((_, position): string => {
-      const { field } = paths[position % paths.length]?.column ?? {}
-      if (field === undefined) throw new TypeError('A key has no column')
-      return isPlain && field.type === 'string'
+      const column = paths[position % paths.length]?.column
+      if (column === undefined) throw new TypeError('A key has no column')
+      return isPlain && isText(column)
         ? `$t${number}_${position}`
-        : context.dialect.operand(`f${number}_${position}`, field)
+        : context.dialect.operand(`f${number}_${position}`, column.field)
     })
     const rows = Array.from({ length: names.length / paths.length }, (_, row) =>
       names.slice(row * paths.length, (row + 1) * paths.length)
     )
-    return `(${rows.length === 0 ? 'NULL' : context.dialect.isOneOfTuples(columns, rows)})`
+    if (rows.length === 0) return '(NULL)'
+    // No index serves a list of tuples of which one is an expression.
+    return `(${isPlain ? context.dialect.isOneOfTuples(columns, rows) : anyOfTuples(columns, rows)})`
   }
   const isSorted =
     hasTexts &&

@@ -2,7 +2,7 @@ import type { ExportPlan, Position } from '../plan/plans.js'
 import type { ExportBatch } from '../plan/stores.js'
 import { boundValues } from './conditions.js'
 import type { Snapshot } from './engines/engine.js'
-import { anyOfRanges, rangesBehind, sortKeyOf } from './keyset.js'
+import { anyOfRanges, exactOrder, rangesBehind, sortKeyOf } from './keyset.js'
 import { scopeConditions, selectionOf, type Source, valueAt } from './navigations.js'
 
 /** Batches that are read as one where each takes a sort of all rows. */
@@ -14,13 +14,14 @@ export async function* exportRows(
   { statements, dialect }: Source,
   open: () => Promise<Snapshot>
 ): AsyncGenerator<ExportBatch, void, undefined> {
-  const { entity, projection, scope, sort } = plan
+  const { entity, projection, scope } = plan
+  const sort = exactOrder(plan.sort, entity, dialect)
   const paths = sort.map(({ path }) => path)
   const selection = selectionOf(entity, projection, paths)
   const keys = paths.map((path) => valueAt(selection, path))
   const conditions = [...plan.conditions, ...scopeConditions(scope)]
   const snapshot = await open()
-  const batch = snapshot.batch * (statements.isIndexed(entity, sort) ? 1 : UNINDEXED_BATCHES)
+  const batch = snapshot.batch * (statements.isIndexed(entity, plan.sort) ? 1 : UNINDEXED_BATCHES)
   try {
     let last: Position['keys'] | undefined
     for (let left = plan.limit; ; left -= batch) {

@@ -1,6 +1,8 @@
 import type { Value } from '../entity/field.js'
+import type { Entity } from '../entity/entity.js'
 import type { Path, Position, SortKey } from '../plan/plans.js'
 import type { ColumnComparison, RowCondition } from './conditions.js'
+import type { SqlDialect } from './engines/engine.js'
 
 // Keyset pagination: the rows behind a position in an order, read without the rows before it. Pages that begin at a
 // cursor and the batches of exports are read so, and their cost does not grow with the number of rows before them.
@@ -35,6 +37,32 @@ export function rangesBehind(
     shared.push(key === null ? bare(path, 'isNull') : compared(path, 'equals', key))
   }
   return ranges
+}
+
+/**
+ * The order of a plan with the exact texts of the key behind it, where the database sorts text by a function of it: there
+ * two rows can have keys that the sort rules take for equal. Elsewhere the unique index of a key has the equality of its
+ * collation, and the order of the plan is total.
+ */
+export function exactOrder(sort: readonly SortKey[], { key }: Entity, dialect: SqlDialect): readonly SortKey[] {
+  if (dialect.keyFunction('string', 'order') === undefined) return sort
+  const texts = sort.filter(
+    ({ path: { through, column } }) => through === null && column.field.type === 'string' && key.includes(column)
+  )
+  if (texts.length === 0) return sort
+  return [...sort, ...texts.map(({ path, descending }): SortKey => ({ path: { ...path, exact: true }, descending }))]
+}
+
+/** The sort keys of a position in an order of exactOrder. */
+export function exactKeys(
+  keys: Position['keys'],
+  { sort, order }: { readonly sort: readonly SortKey[]; readonly order: readonly SortKey[] }
+): Position['keys'] {
+  const further = order.slice(sort.length).map(({ path: { column } }) => {
+    const at = sort.findIndex(({ path }) => path.through === null && path.column === column)
+    return keys[at] ?? null
+  })
+  return further.length === 0 ? keys : [...keys, ...further]
 }
 
 /** The ranges of rows whose value of one sort key is behind `key`. NULL comes first in ascending, last in descending order. */

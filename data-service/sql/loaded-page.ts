@@ -4,7 +4,7 @@ import type { PagePlan, PlannedChildren, PlannedReference, Position, Projection,
 import type { LoadedRow, PageResult } from '../plan/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
 import type { ReadSession } from './engines/engine.js'
-import { anyOfRanges, type Ranges, rangesBehind, reversed, sortKeyOf } from './keyset.js'
+import { anyOfRanges, exactKeys, exactOrder, type Ranges, rangesBehind, reversed, sortKeyOf } from './keyset.js'
 import { idText, type RowKey } from '../entity/key.js'
 import {
   keyReader,
@@ -160,14 +160,21 @@ interface PageOf {
 export function readPage(session: ReadSession, source: Source, { plan, conditions }: PageOf): Promise<FoundPage> {
   const { start } = plan
   const read: ReadRows = (cut) => LoadedPage.load(session, source, { plan, cut: { ...cut, conditions } })
-  return start.kind === 'offset' ? readAtOffset(plan, start.offset, read) : readAtCursor(plan, start, read)
+  const order = exactOrder(plan.sort, plan.entity, source.dialect)
+  return start.kind === 'offset'
+    ? readAtOffset(plan, { offset: start.offset, order }, read)
+    : readAtCursor(plan, { start, order }, read)
 }
 
 type ReadRows = (cut: Omit<Cut, 'conditions'>) => Promise<LoadedPage>
 
-async function readAtOffset({ sort, limit }: PagePlan, offset: number, read: ReadRows): Promise<FoundPage> {
+async function readAtOffset(
+  { sort, limit }: PagePlan,
+  { offset, order }: { readonly offset: number; readonly order: readonly SortKey[] },
+  read: ReadRows
+): Promise<FoundPage> {
   // One row more than the page has tells whether rows follow.
-  const found = await read({ sort, limit: limit + 1, offset })
+  const found = await read({ sort: order, limit: limit + 1, offset })
   const page = found.slice(0, limit)
   const isEnd = found.length <= limit && (found.length > 0 || offset === 0)
   return {
@@ -185,13 +192,18 @@ async function readAtOffset({ sort, limit }: PagePlan, offset: number, read: Rea
  */
 async function readAtCursor(
   { entity, sort, limit }: PagePlan,
-  { kind, position }: Exclude<PagePlan['start'], { kind: 'offset' }>,
+  {
+    start: { kind, position },
+    order
+  }: { readonly start: Exclude<PagePlan['start'], { kind: 'offset' }>; readonly order: readonly SortKey[] },
   read: ReadRows
 ): Promise<FoundPage> {
-  const ahead = kind === 'after' ? sort : reversed(sort)
+  const ahead = kind === 'after' ? order : reversed(order)
   const back = reversed(ahead)
-  const through = (order: readonly SortKey[], keys: Position['keys'], wanted: number): Promise<LoadedPage> =>
-    read({ sort: order, ranges: rangesBehind(order, { keys, through: true }), limit: wanted })
+  const through = (way: readonly SortKey[], at: Position['keys'], wanted: number): Promise<LoadedPage> => {
+    const ranges = rangesBehind(way, { keys: exactKeys(at, { sort, order }), through: true })
+    return read({ sort: way, ranges, limit: wanted })
+  }
   const found = await through(ahead, position.keys, limit + 2)
   const isOfKey = ({ path }: SortKey): boolean => path.through === null && entity.key.includes(path.column)
   const head = found.keysAt(0, sort)

@@ -83,10 +83,10 @@ export function mapKey<One, Other>(
 }
 
 /**
- * Keys of one statement: a power of two below the 32,766 values that SQLite allows in a statement. Longer lists of
- * composite keys take MariaDB longer to plan than to read.
+ * Keys of one statement: a power of two below the 32,766 values that SQLite allows in a statement. Those of several columns
+ * may become conditions joined by OR, of which SQLite takes a thousand.
  */
-const KEYS_AT_ONCE = { single: 16_384, composite: 1024 }
+export const KEYS_AT_ONCE = { single: 16_384, composite: 512 }
 
 export function scopeConditions(scope: RowScope): readonly RowCondition[] {
   return scope.kind === 'all-rows' ? [] : scope.conditions

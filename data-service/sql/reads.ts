@@ -3,10 +3,11 @@ import type { Value } from '../entity/field.js'
 import { keyOfValues } from '../entity/key.js'
 import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan, StatementPlan } from '../plan/plans.js'
 import type { ExportBatch, ListResult, LoadedRow, LookupResult, PageResult, ReadStore } from '../plan/stores.js'
-import { keyOrder, sortPath, totalOrder } from '../plan/catalogue.js'
+import { keyOrder, totalOrder } from '../plan/catalogue.js'
 import { boundValues, keyIs, type RowCondition } from './conditions.js'
 import type { Database, Reader, ReadSession } from './engines/engine.js'
 import { exportRows } from './exports.js'
+import { exactOrder } from './keyset.js'
 import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
 import { own, scopeConditions, type Source } from './navigations.js'
 import { ownSelect, ownValues, withinLimit } from './own-statements.js'
@@ -47,7 +48,7 @@ export class SqlReadStore implements ReadStore {
   }
 
   async list(plan: ListPlan, signal: AbortSignal): Promise<ListResult> {
-    const sort = keyOrder(plan.entity)
+    const sort = exactOrder(keyOrder(plan.entity), plan.entity, this.#primary.dialect)
     const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
     const { page, truncated } = await this.#load(plan, signal, async (session) => {
       const found = await LoadedPage.load(session, this.#primary, {
@@ -80,7 +81,7 @@ export class SqlReadStore implements ReadStore {
   async lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult> {
     const { statements, dialect, reader } = this.#primary
     const { entity, limit } = plan
-    const sort = totalOrder([{ path: sortPath(own(entity.label), entity), descending: false }], entity)
+    const sort = exactOrder(totalOrder([{ path: own(entity.label), descending: false }], entity), entity, dialect)
     // A label that is a part of the key is selected once.
     const named = [entity.label, ...entity.key.filter((column) => column !== entity.label)]
     const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]

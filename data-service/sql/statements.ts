@@ -27,7 +27,7 @@ import {
   pathsOf,
   type RowCondition,
   shapeOf,
-  sortExpressions,
+  sortExpression,
   type TextContext,
   whereAll
 } from './conditions.js'
@@ -468,9 +468,7 @@ export class Statements {
         conditions.length === 0 && ranged[0] !== undefined
           ? ranged[0]
           : { [Op.and]: [whereAll(conditions, context), ...ranged] },
-      order: sort.flatMap(({ path, descending }) =>
-        sortExpressions(path, context).map((one) => [one, descending ? 'DESC' : 'ASC'] as const)
-      ),
+      order: sort.map(({ path, descending }) => [sortExpression(path, context), descending ? 'DESC' : 'ASC']),
       ...(lock === undefined ? {} : { lock }),
       ...(index === undefined ? {} : { index }),
       ...(cut === 'whole' ? {} : { limit: 'limit' }),
@@ -499,14 +497,13 @@ export class Statements {
     const rootKey = isJoined ? rootPaths(owner, children) : children.foreignKey.map(own)
     const version = children.versionColumn === undefined ? [] : (['rowVersion'] as const)
     const selected = [...rootKey, ...children.columns.map(own), ...version]
-    const order = childOrder(children)
     const text = selectText({
       models: this.#models,
       model,
       columns: selected.map((column, index) => [selectedColumn(column, context, children), `c${index}`]),
       joins: this.#models.joins(model, pathsIn(selected)),
       where: whereAll(conditions, context),
-      order: order.flatMap((path) => sortExpressions(path, context).map((one) => [one, 'ASC'] as const)),
+      order: childOrder(children).map((path) => [sortExpression(path, context), 'ASC']),
       ...(lock === undefined ? {} : { lock })
     })
     return selectStatement(text, selected.map(selectedOf(children)), this.#dialect.decode)

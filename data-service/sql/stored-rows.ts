@@ -15,12 +15,12 @@ import type { LoadedRow, LockedRow, PageResult, StoredRow } from '../plan/stores
 import { keyOrder } from '../plan/catalogue.js'
 import { boundValues, keyIn, keyIs, refersTo, type RowCondition } from './conditions.js'
 import type { ReadSession } from './engines/engine.js'
-import { own, scopeConditions, type Source } from './navigations.js'
+import { KEYS_AT_ONCE, own, scopeConditions, type Source } from './navigations.js'
 import { LoadedPage, readPage } from './loaded-page.js'
 import type { Lock } from './statements.js'
 
-/** Keys of one statement at most. */
-const KEYS_AT_ONCE = 1000
+/** The most rows that are found at once. */
+const MAX_KEYS = 1000
 
 /** The reads of a transaction. Rows that it changes or finds stay unchanged by others until it ends. */
 export class StoredRows {
@@ -50,7 +50,7 @@ export class StoredRows {
   }
 
   async find(session: ReadSession, { entity, children, keys }: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
-    if (keys.length > KEYS_AT_ONCE) throw new RangeError(`No more than ${KEYS_AT_ONCE} rows are looked up at once`)
+    if (keys.length > MAX_KEYS) throw new RangeError(`No more than ${MAX_KEYS} rows are looked up at once`)
     if (keys.length === 0) return new Map()
     const { key } = children ?? entity
     const among = { conditions: [keyIn(key, keys, 'isKeyIn')], lock: 'SHARE' } as const
@@ -76,7 +76,7 @@ export class StoredRows {
 
   async findReferencing(session: ReadSession, plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined> {
     const { entity, children, reference, key, maxRows } = plan
-    if (maxRows > KEYS_AT_ONCE) throw new RangeError(`No more than ${KEYS_AT_ONCE} rows are looked up at once`)
+    if (maxRows > MAX_KEYS) throw new RangeError(`No more than ${MAX_KEYS} rows are looked up at once`)
     const equal = refersTo(reference.via, key)
     const keys = await this.#keys(session, entity, { equal, limit: maxRows + 1 })
     if (keys.length > maxRows) return undefined
@@ -86,12 +86,11 @@ export class StoredRows {
     }))
     const byId = new Map(rows.map((row) => [idText(storedKey(row, entity.key)), row]))
     for (const one of rows.length === 0 ? [] : children) {
-      const ofRows = keyIn(one.foreignKey, keys, 'refersToIn')
-      for (const child of await this.#children(session, one, { conditions: [ofRows] })) {
-        byId
-          .get(idText(storedKey(child, one.foreignKey)))
-          ?.children.get(one.name)
-          ?.push(child)
+      for (let from = 0; from < keys.length; from += KEYS_AT_ONCE.composite) {
+        const ofRows = keyIn(one.foreignKey, keys.slice(from, from + KEYS_AT_ONCE.composite), 'refersToIn')
+        for (const child of await this.#children(session, one, { conditions: [ofRows] })) {
+          byId.get(child.rootId)?.children.get(one.name)?.push(child)
+        }
       }
     }
     return rows
@@ -180,7 +179,7 @@ export class StoredRows {
   }
 
   /** The children's values contain the root's key, under the property names of their foreign key. */
-  async #children(session: ReadSession, children: Children, { conditions, lock }: Wanted): Promise<StoredRow[]> {
+  async #children(session: ReadSession, children: Children, { conditions, lock }: Wanted): Promise<StoredChild[]> {
     assertPrimary(children)
     const { statements, dialect } = this.#source
     const statement = statements.children({
@@ -191,8 +190,16 @@ export class StoredRows {
     })
     const rows = await session.run(statement, boundValues(conditions, dialect))
     const names = [...children.foreignKey, ...children.columns].map(({ name }) => name)
-    return rows.map((row) => storedRow(names, row))
+    return rows.map((row) => {
+      const rootKey = keyOfValues(row.slice(0, children.foreignKey.length))
+      return { ...storedRow(names, row), rootId: rootKey === undefined ? '' : idText(rootKey) }
+    })
   }
+}
+
+interface StoredChild extends StoredRow {
+  /** The text of the root's id as the root has it, which the foreign key may only equal. */
+  readonly rootId: string
 }
 
 interface Wanted {

@@ -1,6 +1,6 @@
 import type { Entity } from '../../data-service/entity/entity.js'
 import { parseCondition } from '../oracle/condition.js'
-import { loadEntityRows } from '../oracle/entity-oracle.js'
+import { keyNames, loadEntityRows } from '../oracle/entity-oracle.js'
 import type { OracleRow } from '../oracle/load-rows.js'
 import { order } from '../oracle/read-oracle.js'
 import type { OracleProperty, OracleResource } from '../oracle/resource.js'
@@ -51,6 +51,7 @@ export function checkAllowLists(tested: TestedApplication, entity: Entity): void
       name: entity.name,
       from: '',
       properties: properties.map(oracleProperty),
+      key: keyNames(entity),
       searchable: []
     }
     const sortable = properties.filter((property) => property.sortable)

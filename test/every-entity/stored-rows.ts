@@ -2,6 +2,7 @@ import type { Entity } from '../../data-service/entity/entity.js'
 import type { OwnTables } from '../../data-service/sql/engines/own-tables.js'
 import { keyColumns, partsOfId, quoted } from '../oracle/entity-oracle.js'
 import type { TestDatabase } from '../oracle/test-database.js'
+import { stored } from '../oracle/wire-value.js'
 import type { Rule } from './rule.js'
 
 /** What a write could change: the versions of all rows of all tables, and what was written down of whom. */
@@ -55,7 +56,7 @@ export async function storedVersion(
   const condition = key.map(({ column }) => `${quoted(column)} = ?`).join(' AND ')
   const [row] = await database.run(
     `SELECT ${version} AS version FROM ${quoted(table)} WHERE ${condition}`,
-    partsOfId(id, { key })
+    partsOfId(id, { key }).map((part, at) => stored(database.kind, key[at]?.field ?? { type: 'string' }, part))
   )
   return row === undefined ? undefined : Buffer.from(String(row['version']), 'hex').toString('base64')
 }
@@ -63,11 +64,14 @@ export async function storedVersion(
 /** Columns that the table has and the resource shows nobody, as the database itself tells. */
 export async function hiddenNames(
   database: TestDatabase,
-  { table }: Entity,
+  { table, columns }: Entity,
   { properties, byPermission, versioned }: Rule
 ): Promise<string[]> {
   const shown = new Set([...properties, ...Object.keys(byPermission), ...(versioned ? ['rowVersion'] : [])])
-  return (await columnNames(database, table)).map(camelCase).filter((name) => !shown.has(name))
+  // A column of another name than its property is shown where the property is.
+  const renamed = new Set(columns.filter(({ name }) => shown.has(name)).map(({ column }) => column))
+  const hidden = (await columnNames(database, table)).filter((name) => !renamed.has(name))
+  return hidden.map(camelCase).filter((name) => !shown.has(name))
 }
 
 function camelCase(column: string): string {

@@ -231,6 +231,7 @@ export function customRead(name: string, more: Partial<CustomRead> = {}): Custom
 export function products(more: Partial<Resource> = {}): Resource {
   return {
     name: 'products',
+    key: ['id'],
     description: 'What the store sells.',
     publicReads: true,
     operations: ['list', 'paged', 'export', 'lookup', 'get', 'create', 'update', 'delete'],

@@ -7,6 +7,7 @@ import { createVisits, visits } from './visits.js'
 import { addColour, branches, cities, createRooms, regions, rooms } from './rooms.js'
 import { operations } from './operations.js'
 import { createReadings, meters, readings } from './readings.js'
+import { barcodes, createShelves, languages, placements, publications, shelves } from './shelves.js'
 import { createSwatches, swatches } from './swatches.js'
 
 /** A small application for the words of entity files that the reference store has no use for. */
@@ -30,7 +31,12 @@ export default defineApplication({
     meters,
     readings,
     gauges,
-    gaugeTotals
+    gaugeTotals,
+    languages,
+    publications,
+    barcodes,
+    shelves,
+    placements
   ],
   outbox: [parcelHandler],
   roles: { Admin: ['library:manage', 'loans:read'], Librarian: ['library:manage'] },
@@ -45,6 +51,7 @@ export default defineApplication({
     createParcels,
     createLedgers,
     createReadings,
-    createGauges
+    createGauges,
+    createShelves
   ]
 })

@@ -23,7 +23,7 @@ import {
 } from './mysql-connection.js'
 import { MysqlSchema } from './mysql-schema.js'
 import { classifyMysqlError, errnoOf, MysqlReader, MysqlTransactions } from './mysql-sessions.js'
-import { type BoundValue, bytes, jsonText, undecodable } from './statement.js'
+import { anyOfTuples, type BoundValue, bytes, jsonText, undecodable } from './statement.js'
 
 const ACCESS_DENIED: OpeningAdvice = {
   wrong: 'the server refuses this user or password',
@@ -300,8 +300,7 @@ const mysqlDialect: SqlDialect = {
   hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
   // The first part uses the index; the second compares the bytes, which no collation equates. Both are UTF-8 then.
   isExactly: (column, operand) => `${column} = ${operand} AND ${bytesOf(column)} = ${bytesOf(operand)}`,
-  isOneOfTuples: (columns, tuples) =>
-    tuples.map((tuple) => `(${columns.map((column, at) => `${column} = ${tuple[at]}`).join(' AND ')})`).join(' OR '),
+  isOneOfTuples: anyOfTuples,
   matchFunction: () => undefined,
   bindMatch: likePattern,
   readsRangesOfOr: true,

@@ -130,7 +130,11 @@ function rebuild(
   present: PresentTable | undefined
 ): string[] {
   const fresh = `${after.name}_rebuilt`
-  const known = [...[...before.indexes, ...after.indexes].map(({ name }) => name), `${after.name}_key`]
+  const known = [
+    ...[...before.indexes, ...after.indexes].map(({ name }) => name),
+    `${after.name}_key`,
+    `${after.name}_key_order`
+  ]
   const extras = [...(present?.extras ?? [])].filter(([name]) => !known.includes(name))
   const kept = after.columns.filter(({ name }) => before.columns.some((one) => one.name === name))
   const made = after.columns.filter((column) => !kept.includes(column))
@@ -299,7 +303,13 @@ function keyIndex(table: Table): string[] {
   const columns = primaryKeyOf(table).map((name) => columnOf(table, name))
   if (!columns.some(({ type }) => type.kind === 'varchar' || type.kind === 'enum')) return []
   const keys = columns.map(({ name }) => ({ column: name, descending: false }))
-  return [createIndex(table, { name: `${table.name}_key`, unique: true, keys })]
+  const unique = createIndex(table, { name: `${table.name}_key`, unique: true, keys })
+  const texts = columns.filter(({ type }) => type.kind === 'varchar').map(({ name }) => `\`${name}\``)
+  if (texts.length === 0) return [unique]
+  // Rows are sorted by the exact text where their sort keys are equal (keyset.ts), and an expression of a unique index
+  // does not tell SQLite that there are no such rows.
+  const parts = [...columns.map(indexKey), ...texts].join(', ')
+  return [unique, `CREATE INDEX IF NOT EXISTS \`${table.name}_key_order\` ON \`${table.name}\` (${parts})`]
 }
 
 /** SQLite reports a violated RESTRICT as a failed trigger. NO ACTION forbids the same and is reported as a foreign key. */

@@ -73,6 +73,13 @@ export function quoted(name: string): string {
   return `\`${name}\``
 }
 
+/** A condition that the columns are one of the tuples, each as comparisons of its own. All parts are texts of a statement. */
+export function anyOfTuples(columns: readonly string[], tuples: readonly (readonly string[])[]): string {
+  const equal = (tuple: readonly string[]): string =>
+    columns.map((column, at) => `${column} = ${tuple[at]}`).join(' AND ')
+  return tuples.map((tuple) => `(${equal(tuple)})`).join(' OR ')
+}
+
 /** The values in the order of the statement's text. */
 export function valuesOf({ binds }: StatementText, values: BoundValues): BoundValue[] {
   return binds.map((name) => {

@@ -32,7 +32,7 @@ export function createTable<const Name extends string>(
   if (named.size !== columns.length) throw new TypeError(`${table} has two columns of one name`)
   if (primaryKey === undefined && definition.columns.filter(({ key }) => key !== 'none').length !== 1) {
     throw new TypeError(
-      `${table} needs one primary key: t.int('id').autoIncrement(), t.guid('id').primaryKey(), or primaryKey: [\u2026] of several columns`
+      `${table} needs one primary key: t.int('id').autoIncrement(), t.guid('id').primaryKey(), or primaryKey: […] of several columns`
     )
   }
   return { kind: 'createTable', table, definition }

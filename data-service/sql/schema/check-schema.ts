@@ -1,9 +1,11 @@
+import { QueryTypes } from 'sequelize'
 import type { Logger } from 'pino'
 import { StartError } from '../../../shared/start-error.js'
 import type { Children, Column, Entity, StoreName } from '../../entity/entity.js'
-import { keyMaker } from '../../entity/key.js'
+import { keyMaker, unreachableIds } from '../../entity/key.js'
 import { suggestion } from '../../entity/names.js'
 import type { Database } from '../engines/engine.js'
+import { quoted } from '../engines/statement.js'
 import type { LiveSchema, LiveTable } from '../engines/live-schema/live-schema.js'
 import type { SchemaChecks } from '../engines/schema-checks.js'
 import {
@@ -274,4 +276,29 @@ class Checking {
       )
     }
   }
+}
+
+/**
+ * Rows whose id is a fixed segment of their resource, or no segment of a path at all: other programs may have made them.
+ * The list of a resource holds at most as many ids as it has such segments.
+ */
+export async function unreachableRows(
+  { sequelize }: Database,
+  entities: readonly Entity[]
+): Promise<{ readonly resource: string; readonly ids: readonly string[] }[]> {
+  const found: { readonly resource: string; readonly ids: readonly string[] }[] = []
+  for (const entity of entities) {
+    const segments = unreachableIds(entity)
+    if (segments.length === 0) continue
+    const id = quoted(entity.key[0].column)
+    const places = segments.map((_, at) => `$${at + 1}`).join(', ')
+    const rows = await sequelize.query<{ id: unknown }>(
+      `SELECT ${id} AS id FROM ${quoted(entity.table)} WHERE ${id} IN (${places}) LIMIT ${4 * segments.length}`,
+      { type: QueryTypes.SELECT, bind: [...segments] }
+    )
+    // The collation of the column may equate other texts with these.
+    const ids = rows.map((row) => String(row.id)).filter((one) => segments.includes(one))
+    if (ids.length > 0) found.push({ resource: entity.name, ids })
+  }
+  return found
 }
