@@ -31,7 +31,7 @@ export const films = defineEntity({
     releaseYear: optional(year()),
     languageId: unsigned(tinyInt()),
     originalLanguageId: optional(unsigned(tinyInt())),
-    rentalDuration: filledByDatabase(unsigned(tinyInt())),
+    rentalDuration: defaultTo(unsigned(tinyInt()), 3),
     rentalRate: defaultTo(decimal(4, 2), '4.99'),
     length: optional(unsigned(smallInt())),
     replacementCost: defaultTo(decimal(5, 2), '19.99'),

@@ -136,7 +136,7 @@ export const migration: Migration = {
         t.year('release_year').nullable(),
         t.tinyint('language_id').unsigned(),
         t.tinyint('original_language_id').unsigned().nullable(),
-        t.tinyint('rental_duration').unsigned().default(0),
+        t.tinyint('rental_duration').unsigned(),
         t.decimal('rental_rate', 4, 2),
         t.smallint('length').unsigned().nullable(),
         t.decimal('replacement_cost', 5, 2),
