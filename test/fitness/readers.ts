@@ -490,5 +490,5 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
     'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch hasBatch writableRows claimedColumn ' +
-    'rangeOf unreachableIds keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues storedJson claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
+    'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues storedJson claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }
