@@ -132,7 +132,9 @@ eachDatabase((kind) => {
       await run("DELETE FROM ur_schema_migrations WHERE name = '030-audit-request-id'")
       expect(
         await rejection(checkSchema(stores.databases.primary, { store: 'primary', setting: 'DATABASE_URL' }, entities))
-      ).to.include('audit-entries: the table ur_audit_entries has no column request_id; a new migration must add it')
+      ).to.include(
+        'audit-entries: the table ur_audit_entries has no column request_id for `requestId`; a new migration must add it'
+      )
       for (const _ of ['the first time', 'cut off before it was recorded']) {
         await stores.migrate()
         await run("DELETE FROM ur_schema_migrations WHERE name = '030-audit-request-id'")
