@@ -49,7 +49,7 @@ export class EmptyFolder implements AsyncDisposable {
       readonly ownGroup?: boolean
     } = {}
   ): ChildProcess {
-    const { PATH, npm_config_registry: registry, HTTPS_PROXY: proxy } = process.env
+    const { PATH, npm_config_registry: registry, HTTPS_PROXY: proxy, NODE_EXTRA_CA_CERTS: authorities } = process.env
     return spawn(program, args, {
       cwd: join(this.path, how.in ?? ''),
       env: {
@@ -61,6 +61,8 @@ export class EmptyFolder implements AsyncDisposable {
         npm_config_update_notifier: 'false',
         ...(registry === undefined ? {} : { npm_config_registry: registry }),
         ...(proxy === undefined ? {} : { HTTPS_PROXY: proxy }),
+        // Where a proxy ends TLS itself, the registry cannot be reached without its certificate.
+        ...(authorities === undefined ? {} : { NODE_EXTRA_CA_CERTS: authorities }),
         ...how.env
       },
       detached: how.ownGroup ?? false,
