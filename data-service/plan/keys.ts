@@ -25,10 +25,12 @@ export function parseId(text: string, keyed: Keyed, violations: Violations): Row
   return NO_KEY
 }
 
-/** A composite key is written in one way only; a single one in every way that filters take, but for a plus sign. */
+/** A composite key is written in one way only; a single one in every way that filters take, but for the plus of a number. */
 function keyOfText(text: string, keyed: Keyed): RowKey | undefined {
   if (!isComposite(keyed)) {
-    const value = text.startsWith('+') ? undefined : parseValue(text, keyed.key[0].field)
+    const { field } = keyed.key[0]
+    const isNumber = field.type === 'int' || field.type === 'long'
+    const value = isNumber && text.startsWith('+') ? undefined : parseValue(text, field)
     return value === undefined ? undefined : [value]
   }
   const parts = compositeParts(text, keyed.key.length)

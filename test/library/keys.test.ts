@@ -46,7 +46,12 @@ describeLibrary('keys of every kind', (store, kind) => {
   })
 
   it('of a text that the caller names: the path of Location is that of the row, whatever its characters', async () => {
-    const paths = { 'x/y': '/languages/x%2Fy', 'q%2F,r': '/languages/q%252F,r', 'ö ': '/languages/%C3%B6%20' }
+    const paths = {
+      'x/y': '/languages/x%2Fy',
+      '+49': '/languages/%2B49',
+      'q%2F,r': '/languages/q%252F,r',
+      'ö ': '/languages/%C3%B6%20'
+    }
     for (const [id, path] of Object.entries(paths)) {
       const created = await made('languages', { id, name: id, words: [{ word: 'one' }, { word: 'two' }] })
       expect(created.path).to.equal(path)
