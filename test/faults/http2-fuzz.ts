@@ -155,11 +155,17 @@ export class FuzzedGateway implements AsyncDisposable {
     }
   }
 
-  /** Writes pieces until the gateway ends the connection; the number of those taken before, at most `most`. */
-  async until(socket: TLSSocket, piece: (turn: number) => Buffer, most: number): Promise<number> {
-    let turn = 0
-    for (; turn < most && !socket.destroyed && socket.writable; turn++) await written(socket, piece(turn))
-    return turn
+  /** Writes pieces, at most `most`, while the gateway keeps the connection. */
+  async flood(socket: TLSSocket, piece: (turn: number) => Buffer, most: number): Promise<void> {
+    for (let turn = 0; turn < most && open(socket); turn++) await written(socket, piece(turn))
+  }
+
+  /** Whether the gateway ends the connection. The kernel may take a whole flood before the end arrives here. */
+  async ends(socket: TLSSocket): Promise<boolean> {
+    // Only a reader sees the end.
+    socket.resume()
+    for (let look = 0; look < 400 && open(socket); look++) await pause(50)
+    return !open(socket)
   }
 
   async expectServes(): Promise<void> {
@@ -203,9 +209,11 @@ export class FuzzedGateway implements AsyncDisposable {
   }
 }
 
+const open = (socket: TLSSocket): boolean => !socket.destroyed && socket.writable
+
 /** Resolves when the bytes are out, or can never be. */
 async function written(socket: TLSSocket, bytes: Buffer): Promise<void> {
-  if (socket.destroyed || !socket.writable) return
+  if (!open(socket)) return
   await new Promise<void>((resolve) => {
     const done = (): void => {
       socket.off('close', done)
@@ -216,7 +224,7 @@ async function written(socket: TLSSocket, bytes: Buffer): Promise<void> {
   })
 }
 
-/** Floods of one kind each. `ends`: the gateway ends the connection before it has taken `most` pieces. */
+/** Floods of one kind each, of `most` pieces. `ends`: the gateway ends the connection. */
 export const FLOODS: readonly {
   readonly what: string
   readonly pieces: (turn: number) => Buffer

@@ -16,7 +16,7 @@ describe('raw frames of HTTP/2 for a long time', function () {
       const flood = FLOODS[floods % FLOODS.length]
       if (flood === undefined) continue
       const socket = await gateway.connect(flood)
-      await gateway.until(socket, flood.pieces, flood.most)
+      await gateway.flood(socket, flood.pieces, flood.most)
       socket.destroy()
     }
     process.stdout.write(`      ${connections} connections, ${floods} floods, seed ${seed}\n`)
