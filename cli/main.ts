@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { suggestion } from '../data-service/entity/names.js'
+import { suggestion } from '../data-service/entity/fields/names.js'
 import { messageOf, StartError } from '../shared/start-error.js'
 import { type Command, type CommandLine, Failure } from './command.js'
 

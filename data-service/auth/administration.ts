@@ -1,5 +1,5 @@
-import { INT64, parseInteger } from '../entity/numbers.js'
-import { suggestion } from '../entity/names.js'
+import { INT64, parseInteger } from '../entity/fields/numbers.js'
+import { suggestion } from '../entity/fields/names.js'
 import { identityProblem, linkAccount, unlinkAccount } from './account-links.js'
 import {
   accountKey,

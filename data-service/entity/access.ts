@@ -1,5 +1,5 @@
-import type { Column } from './field.js'
-import type { Permission } from './names.js'
+import type { Column } from './fields/field.js'
+import type { Permission } from './fields/names.js'
 import type { ReadOperation, WriteOperation } from './operations.js'
 import type { Rows } from './row-predicate.js'
 

@@ -1,4 +1,4 @@
-import type { Permission } from './names.js'
+import type { Permission } from './fields/names.js'
 import type {
   ChildFields,
   ChildName,
@@ -16,7 +16,7 @@ import type {
   PartialRowOf,
   Value,
   ValueOf
-} from './field.js'
+} from './fields/field.js'
 
 /** What an action answers instead of a change: the transaction is rolled back, and the caller gets an error. */
 export type Rejection = StateRejection | InputRejection | ConflictRejection

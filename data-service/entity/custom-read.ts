@@ -10,7 +10,7 @@ import type {
   RowOf,
   ValueOf,
   VisibleName
-} from './field.js'
+} from './fields/field.js'
 import type { RowsCall, RowsWanted } from './row-predicate.js'
 
 interface ReadOf<F> {

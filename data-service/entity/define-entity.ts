@@ -40,11 +40,11 @@ import {
   type TypeOf,
   type Value,
   type VisibleName
-} from './field.js'
+} from './fields/field.js'
 import { compileHooks, type HookWords, resolveHooks, type UntypedHook } from './hooks.js'
-import { snakeCase, suggestion } from './names.js'
+import { snakeCase, suggestion } from './fields/names.js'
 import { type Overrides, READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
-import { type OperatorOf, operatorsOf } from './operators.js'
+import { type OperatorOf, operatorsOf } from './fields/operators.js'
 import { type RowsWords, rowsWords } from './row-predicate.js'
 
 interface ReferenceDefinition<F> {

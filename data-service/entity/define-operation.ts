@@ -12,7 +12,7 @@ import type {
 } from './action.js'
 import type { ParamFields } from './custom-read.js'
 import type { EntityOf } from './entity.js'
-import type { Column, Field, Operand, RowOf, ValueOf, VisibleName } from './field.js'
+import type { Column, Field, Operand, RowOf, ValueOf, VisibleName } from './fields/field.js'
 import type { AnonymousCaller, RowsCall, RowsWanted, TokenCaller } from './row-predicate.js'
 import {
   type AnswerShape,
@@ -21,7 +21,7 @@ import {
   type Shape,
   valueColumn,
   type ValueOfShape
-} from './shape.js'
+} from './fields/shape.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

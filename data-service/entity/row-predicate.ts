@@ -1,6 +1,6 @@
 import type { Caller } from './caller.js'
-import type { Field, FieldType, OperandOfType } from './field.js'
-import type { OperandCountOf, OperatorOf } from './operators.js'
+import type { Field, FieldType, OperandOfType } from './fields/field.js'
+import type { OperandCountOf, OperatorOf } from './fields/operators.js'
 
 /**
  * A row scope in an entity file's own words: `rows(({ caller, where }) => where('branchId', 'in', …))`. The function runs

@@ -2,9 +2,9 @@ import { decodeBase64 } from '../../shared/wire.js'
 import type { NamedValues } from '../entity/action.js'
 import { type CreatedChildren, MAX_CHILDREN } from '../entity/creation.js'
 import type { Column, KeyColumns } from '../entity/entity.js'
-import type { Field, Value } from '../entity/field.js'
+import type { Field, Value } from '../entity/fields/field.js'
 import { type Keyed, keyMaker } from '../entity/key.js'
-import { GUID } from '../entity/names.js'
+import { GUID } from '../entity/fields/names.js'
 import {
   fitDecimal,
   formatDecimal,
@@ -13,7 +13,7 @@ import {
   parseDouble,
   parseInteger,
   rangeOf
-} from '../entity/numbers.js'
+} from '../entity/fields/numbers.js'
 import { isSettable, isSettableOfChild } from './catalogue.js'
 import {
   integerOf,
@@ -108,7 +108,7 @@ function escaped(name: string): string {
 /**
  * What a create gives the columns that its caller may not read: the default, or null, and no value to those that the
  * database fills. Any other such column can be
- * created only by callers who may read it (entity/validate-writes.ts).
+ * created only by callers who may read it (entity/validation/validate-writes.ts).
  */
 export function withheldValues(columns: readonly Column[]): Map<Column, Value> {
   return new Map(

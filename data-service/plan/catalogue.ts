@@ -2,9 +2,9 @@ import { DomainError } from '../../shared/errors.js'
 import type { Caller } from '../entity/caller.js'
 import type { Children, Column, Entity, Joined } from '../entity/entity.js'
 import { isComposite } from '../entity/key.js'
-import type { Field, FieldType } from '../entity/field.js'
-import type { Permission } from '../entity/names.js'
-import type { OperatorOf } from '../entity/operators.js'
+import type { Field, FieldType } from '../entity/fields/field.js'
+import type { Permission } from '../entity/fields/names.js'
+import type { OperatorOf } from '../entity/fields/operators.js'
 import { type Join, type Path, type ShapedProperty, type SortKey, stepsOf } from './plans.js'
 import { makeProjections, type Projections, propertyName } from './projection.js'
 
@@ -43,7 +43,7 @@ export interface Catalogue {
   resources(reader: Caller | 'gateway'): readonly Resource[]
 }
 
-/** Expects entities that passed checkCatalogue (entity/validate.ts). */
+/** Expects entities that passed checkCatalogue (entity/validation/validate.ts). */
 export function makeCatalogue(entities: readonly Entity[]): Catalogue {
   const byName = new Map(entities.map((entity) => [entity.name, entity]))
   const joinedPath = ({ through, further, property }: Joined): { through: Join; column: Column } => {

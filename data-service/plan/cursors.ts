@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Operand } from '../entity/field.js'
+import type { Operand } from '../entity/fields/field.js'
 import { type Condition, type Path, type Position, type SortKey, stepsOf } from './plans.js'
 import { isWritten } from './values.js'
 

@@ -1,6 +1,6 @@
-import type { Field, Operand } from '../entity/field.js'
-import { suggestion } from '../entity/names.js'
-import { fitDecimal, fitDouble, parseDecimal, parseDouble } from '../entity/numbers.js'
+import type { Field, Operand } from '../entity/fields/field.js'
+import { suggestion } from '../entity/fields/names.js'
+import { fitDecimal, fitDouble, parseDecimal, parseDouble } from '../entity/fields/numbers.js'
 import {
   aliasesOf,
   type Compared,
@@ -8,7 +8,7 @@ import {
   type Operator,
   operatorNamed,
   type Rounding
-} from '../entity/operators.js'
+} from '../entity/fields/operators.js'
 import type { Resource } from './catalogue.js'
 import type { ColumnCondition, Condition, Path } from './plans.js'
 import { expected, fieldOfParts, parseCustom, parseValue } from './values.js'

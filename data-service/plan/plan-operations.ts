@@ -1,6 +1,6 @@
 import type { NamedValues } from '../entity/action.js'
 import type { Entity } from '../entity/entity.js'
-import type { Field, Operand, Value } from '../entity/field.js'
+import type { Field, Operand, Value } from '../entity/fields/field.js'
 import type { SqlValues } from '../entity/define-operation.js'
 import type { RowsCall, RowsWanted } from '../entity/row-predicate.js'
 import { readableByReference } from './authorize.js'

@@ -1,6 +1,6 @@
 import type { Action, RequiredColumns } from '../entity/action.js'
 import type { Children, Column, Entity, Reference } from '../entity/entity.js'
-import { firstRowVersion, type Operand, type Value } from '../entity/field.js'
+import { firstRowVersion, type Operand, type Value } from '../entity/fields/field.js'
 import type { RowKey } from '../entity/key.js'
 import { completeRow } from './body.js'
 import type { Resource } from './catalogue.js'

@@ -1,7 +1,7 @@
 import type { Children, Column, Computed, Entity, Joined, KeyColumns, Reference } from '../entity/entity.js'
 import type { RowKey } from '../entity/key.js'
-import type { Field, Operand, RowVersion, Value } from '../entity/field.js'
-import type { Compared } from '../entity/operators.js'
+import type { Field, Operand, RowVersion, Value } from '../entity/fields/field.js'
+import type { Compared } from '../entity/fields/operators.js'
 
 /** A column of the row itself, or of a row that references lead to. */
 export interface Path {

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../shared/errors.js'
-import { suggestion } from '../entity/names.js'
+import { suggestion } from '../entity/fields/names.js'
 import { keyOrder, type Resource, totalOrder } from './catalogue.js'
 import { type CursorCodec, isCursor } from './cursors.js'
 import type { PageStart, Path, ShapedProperty, SortKey } from './plans.js'

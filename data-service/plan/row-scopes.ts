@@ -2,10 +2,10 @@ import { DomainError } from '../../shared/errors.js'
 import type { OwnRows, ReadAccess } from '../entity/access.js'
 import type { Authenticated, Caller } from '../entity/caller.js'
 import type { Column, Entity } from '../entity/entity.js'
-import type { Field, Operand } from '../entity/field.js'
-import type { Permission } from '../entity/names.js'
-import { fitDecimal, fitDouble, isWithin, parseDecimal, rangeOf } from '../entity/numbers.js'
-import { type Compared, isOfParts, operatorNamed, type Rounding } from '../entity/operators.js'
+import type { Field, Operand } from '../entity/fields/field.js'
+import type { Permission } from '../entity/fields/names.js'
+import { fitDecimal, fitDouble, isWithin, parseDecimal, rangeOf } from '../entity/fields/numbers.js'
+import { type Compared, isOfParts, operatorNamed, type Rounding } from '../entity/fields/operators.js'
 import {
   type AnonymousCaller,
   ROWS_WORDS,

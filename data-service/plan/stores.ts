@@ -1,4 +1,4 @@
-import type { RowVersion, Value } from '../entity/field.js'
+import type { RowVersion, Value } from '../entity/fields/field.js'
 import type { RowKey } from '../entity/key.js'
 import type {
   ChildPlan,

@@ -22,7 +22,7 @@ export {
   textOf
 } from '../entity/action.js'
 export { compositeId } from '../entity/key.js'
-export { defineFieldType } from '../entity/custom-type.js'
+export { defineFieldType } from '../entity/fields/custom-type.js'
 export { defineEvent, type EventHandler, type EventType, onEvent, type OutboxEvent } from '../entity/event.js'
 export { defineEntity } from '../entity/define-entity.js'
 export type { Children, Column, Entity, StoreName } from '../entity/entity.js'
@@ -67,11 +67,11 @@ export {
   unsigned,
   type Value,
   year
-} from '../entity/field.js'
-export type { Permission } from '../entity/names.js'
-export { fitsDigits, lessPercent, sumOf, times } from '../entity/numbers.js'
+} from '../entity/fields/field.js'
+export type { Permission } from '../entity/fields/names.js'
+export { fitsDigits, lessPercent, sumOf, times } from '../entity/fields/numbers.js'
 export { defineOperation, type Operation } from '../entity/define-operation.js'
-export { list, object } from '../entity/shape.js'
+export { list, object } from '../entity/fields/shape.js'
 export type { SampleAggregate, SampleDatabase, SampleRow } from '../sql/sample-rows.js'
 export type { Migration, MigrationDatabase } from '../sql/schema/migration.js'
 export { type Migrations, migrationsIn } from '../sql/schema/migration-folder.js'

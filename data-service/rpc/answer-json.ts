@@ -1,5 +1,5 @@
-import type { Column, Field, Value } from '../entity/field.js'
-import type { ResolvedShape } from '../entity/shape.js'
+import type { Column, Field, Value } from '../entity/fields/field.js'
+import type { ResolvedShape } from '../entity/fields/shape.js'
 import { storedValue } from '../plan/body.js'
 import { valueEncoder } from './json.js'
 

@@ -4,7 +4,7 @@ import type { CallResponse } from '../../shared/gen/entity/v1/CallResponse.js'
 import type { NamedValues, OperationRejection } from '../entity/action.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import type { Entity } from '../entity/entity.js'
-import type { Field, Operand, Value } from '../entity/field.js'
+import type { Field, Operand, Value } from '../entity/fields/field.js'
 import type { Operation, SqlValues } from '../entity/define-operation.js'
 import { callerWithToken, parseCall } from '../plan/call-requests.js'
 import {

@@ -1,7 +1,7 @@
 import { DomainError } from '../../shared/errors.js'
 import { type Change, reject } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
-import type { Value } from '../entity/field.js'
+import type { Value } from '../entity/fields/field.js'
 import { idOf, idText, type RowKey } from '../entity/key.js'
 import { writableRows } from '../plan/authorize.js'
 import { assignments } from '../plan/body.js'

@@ -1,5 +1,5 @@
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
-import type { FieldType, Value } from '../entity/field.js'
+import type { FieldType, Value } from '../entity/fields/field.js'
 import { idText, isComposite, keyOfValues } from '../entity/key.js'
 import type { PlannedReference, Projection, ShapedProperty } from '../plan/plans.js'
 import { propertyName, selectedName } from '../plan/projection.js'
@@ -8,7 +8,7 @@ import type { LoadedRow } from '../plan/stores.js'
 /** A value as JSON text. */
 type ValueEncoder = (value: Value) => string
 
-/** Values already have the form of the wire (entity/field.ts), so only texts and words can need escaping. */
+/** Values already have the form of the wire (entity/fields/field.ts), so only texts and words can need escaping. */
 export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
   switch (type) {
     case 'string':

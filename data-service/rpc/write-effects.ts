@@ -1,7 +1,7 @@
 import { DomainError } from '../../shared/errors.js'
 import type { Change, ChildChanges, NamedValues, NewRoot, RootUpdate } from '../entity/action.js'
 import type { Children, Column, Entity } from '../entity/entity.js'
-import type { Operand, RowVersion } from '../entity/field.js'
+import type { Operand, RowVersion } from '../entity/fields/field.js'
 import { idOf, type Keyed, keyOfValues, type RowKey } from '../entity/key.js'
 import type { HookCall } from '../entity/hooks.js'
 import { assignments } from '../plan/body.js'

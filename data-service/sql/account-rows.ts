@@ -1,5 +1,5 @@
 import type { AccountChange, LoginAttempts, NewAccount, StoredAccount } from '../auth/accounts.js'
-import type { Value } from '../entity/field.js'
+import type { Value } from '../entity/fields/field.js'
 import type { ReadSession, SqlDialect, WriteSession } from './engines/engine.js'
 import type { OwnTables } from './engines/own-tables.js'
 import { type BoundValues, bytes, type Statement, type StatementText, statementText } from './engines/statement.js'

@@ -1,4 +1,4 @@
-import { dateTime, firstRowVersion } from '../entity/field.js'
+import { dateTime, firstRowVersion } from '../entity/fields/field.js'
 import type { AuditEntry } from '../plan/stores.js'
 import type { SqlDialect, WriteSession } from './engines/engine.js'
 import type { OwnTables } from './engines/own-tables.js'

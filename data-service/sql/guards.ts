@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Column, Entity } from '../entity/entity.js'
-import type { Operand, Value } from '../entity/field.js'
+import type { Operand, Value } from '../entity/fields/field.js'
 import { keyOfValues, type RowKey } from '../entity/key.js'
 import { padToPowerOfTwo } from './conditions.js'
 import type { SqlDialect } from './engines/engine.js'

@@ -1,4 +1,4 @@
-import type { Value } from '../entity/field.js'
+import type { Value } from '../entity/fields/field.js'
 import type { Entity } from '../entity/entity.js'
 import type { Path, Position, SortKey } from '../plan/plans.js'
 import type { ColumnComparison, RowCondition } from './conditions.js'

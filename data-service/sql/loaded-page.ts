@@ -1,5 +1,5 @@
 import type { Entity } from '../entity/entity.js'
-import type { Value } from '../entity/field.js'
+import type { Value } from '../entity/fields/field.js'
 import type { PagePlan, PlannedChildren, PlannedReference, Position, Projection, SortKey } from '../plan/plans.js'
 import type { LoadedRow, PageResult } from '../plan/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'

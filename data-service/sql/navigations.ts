@@ -1,5 +1,5 @@
 import type { Column, Entity, Reference } from '../entity/entity.js'
-import type { Value } from '../entity/field.js'
+import type { Value } from '../entity/fields/field.js'
 import { idText, keyOfValues, type RowKey } from '../entity/key.js'
 import type { Path, PlannedChildren, PlannedReference, Projection, RowScope } from '../plan/plans.js'
 import { boundValues, keyIn, pathKey, type RowCondition } from './conditions.js'

@@ -1,4 +1,4 @@
-import type { Value } from '../entity/field.js'
+import type { Value } from '../entity/fields/field.js'
 import type { StatementPlan } from '../plan/plans.js'
 import type { SqlDialect } from './engines/engine.js'
 import {

@@ -1,5 +1,5 @@
 import type { Entity, StoreName } from '../entity/entity.js'
-import type { Value } from '../entity/field.js'
+import type { Value } from '../entity/fields/field.js'
 import { keyOfValues } from '../entity/key.js'
 import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan, StatementPlan } from '../plan/plans.js'
 import type { ExportBatch, ListResult, LoadedRow, LookupResult, PageResult, ReadStore } from '../plan/stores.js'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { literal, Op, type Sequelize, where, type WhereOptions } from 'sequelize'
 import type { Column } from '../entity/entity.js'
-import type { RowVersion, Value } from '../entity/field.js'
+import type { RowVersion, Value } from '../entity/fields/field.js'
 import type { Assignments, ExpectedVersions, UpdatePlan } from '../plan/plans.js'
 import {
   boundValues,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { QueryTypes, type Transaction } from 'sequelize'
 import type { Children, Column, Entity, StoreName } from '../entity/entity.js'
-import { decimal, type Value } from '../entity/field.js'
+import { decimal, type Value } from '../entity/fields/field.js'
 import { keyMaker } from '../entity/key.js'
 import type { Database } from './engines/engine.js'
 import { type BoundValue, quoted } from './engines/statement.js'

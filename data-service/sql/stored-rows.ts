@@ -1,5 +1,5 @@
 import type { Children, Entity, KeyColumns } from '../entity/entity.js'
-import { asRowVersion, type Value } from '../entity/field.js'
+import { asRowVersion, type Value } from '../entity/fields/field.js'
 import { idText, keyOfValues, type RowKey } from '../entity/key.js'
 import type {
   CountReferencingPlan,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { DomainError } from '../../shared/errors.js'
-import type { Value } from '../entity/field.js'
+import type { Value } from '../entity/fields/field.js'
 import {
   type Changed,
   type ErrorKind,

@@ -1,5 +1,5 @@
 import type { Children, Entity } from '../entity/entity.js'
-import type { Column, Value } from '../entity/field.js'
+import type { Column, Value } from '../entity/fields/field.js'
 import { isComposite, idText, type Keyed, keyMaker, keyOfValues, type RowKey } from '../entity/key.js'
 import type {
   ChildPlan,

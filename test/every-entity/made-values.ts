@@ -1,5 +1,5 @@
-import type { Column } from '../../data-service/entity/field.js'
-import { rangeOf } from '../../data-service/entity/numbers.js'
+import type { Column } from '../../data-service/entity/fields/field.js'
+import { rangeOf } from '../../data-service/entity/fields/numbers.js'
 import type { WireValue } from '../oracle/wire-value.js'
 
 /** Values of a row by property. */

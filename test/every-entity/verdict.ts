@@ -1,6 +1,6 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import type { Field } from '../../data-service/entity/field.js'
-import { rangeOf } from '../../data-service/entity/numbers.js'
+import type { Field } from '../../data-service/entity/fields/field.js'
+import { rangeOf } from '../../data-service/entity/fields/numbers.js'
 import { type Caller, type Callers, OWNERS } from './callers.js'
 import { type Guard, guardOf, isWrite, type OwnerFilter, ownerColumn, type Predicated, type Rule } from './rule.js'
 import { type Call, READS, type Row } from './transports.js'

@@ -13,7 +13,7 @@ const ROOMS = [
   /^gateway\/entity-routes\/exports\.js$/,
   /^shared\/(?!gen\/)/,
   /^data-service\/plan\/(?:authorize|body|cursors|filters|json-values|keys|query|values|violations|write-requests)\.js$/,
-  /^data-service\/entity\/(?:key|numbers|operators)\.js$/,
+  /^data-service\/entity\/(?:key|fields\/(?:numbers|operators))\.js$/,
   /^data-service\/auth\/(?:claims|login|refresh-token)\.js$/
 ]
 

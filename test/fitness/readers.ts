@@ -31,15 +31,15 @@ import {
   text as words,
   time,
   unsigned
-} from '../../data-service/entity/field.js'
-import { operatorNamed } from '../../data-service/entity/operators.js'
+} from '../../data-service/entity/fields/field.js'
+import { operatorNamed } from '../../data-service/entity/fields/operators.js'
 import {
   fitDecimal,
   parseDecimal,
   parseDouble,
   parseInteger,
   withoutTrailingZeros
-} from '../../data-service/entity/numbers.js'
+} from '../../data-service/entity/fields/numbers.js'
 import { checkOwnerFilter } from '../../data-service/plan/authorize.js'
 import { parseMember, readChildren, readMembers } from '../../data-service/plan/body.js'
 import { makeCatalogue } from '../../data-service/plan/catalogue.js'

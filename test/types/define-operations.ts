@@ -1,9 +1,9 @@
 import { authenticated, everyone, permission } from '../../data-service/entity/access.js'
 import { reject } from '../../data-service/entity/action.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
-import { decimal, hidden, int, optional, readableBy, readOnly, text } from '../../data-service/entity/field.js'
+import { decimal, hidden, int, optional, readableBy, readOnly, text } from '../../data-service/entity/fields/field.js'
 import { defineOperation } from '../../data-service/entity/define-operation.js'
-import { list, object } from '../../data-service/entity/shape.js'
+import { list, object } from '../../data-service/entity/fields/shape.js'
 
 // Operations of an application's own. Each `@ts-expect-error` is a test: the compiler reports the line when what follows
 // compiles after all.

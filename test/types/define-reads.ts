@@ -1,6 +1,6 @@
 import { everyone, ownRows, permission } from '../../data-service/entity/access.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
-import { defineFieldType } from '../../data-service/entity/custom-type.js'
+import { defineFieldType } from '../../data-service/entity/fields/custom-type.js'
 import {
   bool,
   dateTime,
@@ -13,7 +13,7 @@ import {
   readableBy,
   readOnly,
   text
-} from '../../data-service/entity/field.js'
+} from '../../data-service/entity/fields/field.js'
 
 // Who reads what, in an entity file. Each `@ts-expect-error` is a test: the compiler reports the line when what follows
 // compiles after all.

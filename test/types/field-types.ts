@@ -1,6 +1,6 @@
 import { everyone, permission } from '../../data-service/entity/access.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
-import { defineFieldType } from '../../data-service/entity/custom-type.js'
+import { defineFieldType } from '../../data-service/entity/fields/custom-type.js'
 import {
   binary,
   bits,
@@ -21,7 +21,7 @@ import {
   time,
   unique,
   unsigned
-} from '../../data-service/entity/field.js'
+} from '../../data-service/entity/fields/field.js'
 
 // The types of columns, in an entity file. Each `@ts-expect-error` is a test: the compiler reports the line when what
 // follows compiles after all.

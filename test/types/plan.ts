@@ -1,6 +1,6 @@
 import type { Caller } from '../../data-service/entity/caller.js'
 import type { Entity } from '../../data-service/entity/entity.js'
-import type { Operand } from '../../data-service/entity/field.js'
+import type { Operand } from '../../data-service/entity/fields/field.js'
 import type { Catalogue } from '../../data-service/plan/catalogue.js'
 import {
   allRows,

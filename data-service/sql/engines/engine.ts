@@ -1,6 +1,6 @@
 import type { Options, Sequelize, Transaction } from 'sequelize'
 import { DomainError } from '../../../shared/errors.js'
-import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
+import type { Field, FieldType, Operand, Value } from '../../entity/fields/field.js'
 import type { ColumnTypes, StoredValues } from './live-schema/column-types.js'
 import type { LiveColumn, LiveSchema } from './live-schema/live-schema.js'
 import type { OwnTables, OwnTablesMigration } from './own-tables.js'

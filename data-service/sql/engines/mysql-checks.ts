@@ -1,5 +1,5 @@
-import type { Field } from '../../entity/field.js'
-import { type IntegerRange, rangeOf } from '../../entity/numbers.js'
+import type { Field } from '../../entity/fields/field.js'
+import { type IntegerRange, rangeOf } from '../../entity/fields/numbers.js'
 import { treatmentOf, wordText } from './live-schema/column-types.js'
 import type { LiveColumn, LiveSchema } from './live-schema/live-schema.js'
 import { mysqlTypes } from './live-schema/mysql-types.js'

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Connection } from 'mysql2'
 import { BaseError, ConnectionError, type Sequelize } from 'sequelize'
-import type { Value } from '../../entity/field.js'
+import type { Value } from '../../entity/fields/field.js'
 import {
   type BeginOptions,
   type Changed,

@@ -1,7 +1,7 @@
 import mysql2, { type Connection } from 'mysql2'
 import { fn, literal, QueryTypes, Sequelize } from 'sequelize'
-import type { Field, Operand, Value } from '../../entity/field.js'
-import { shortestFloat } from '../../entity/numbers.js'
+import type { Field, Operand, Value } from '../../entity/fields/field.js'
+import { shortestFloat } from '../../entity/fields/numbers.js'
 import {
   type BulkLoading,
   type Database,

@@ -1,4 +1,4 @@
-import type { Column, Field } from '../../entity/field.js'
+import type { Column, Field } from '../../entity/fields/field.js'
 import type { LiveColumn, LiveIndexKey, LiveSchema, LiveTable } from './live-schema/live-schema.js'
 
 /** What the check of tables that somebody else made needs of a kind of database: sql/schema/check-schema.ts puts it in words. */

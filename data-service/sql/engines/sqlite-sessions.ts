@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
-import type { Value } from '../../entity/field.js'
+import type { Value } from '../../entity/fields/field.js'
 import {
   type BeginOptions,
   type Changed,

@@ -1,6 +1,6 @@
 import { fn, literal } from 'sequelize'
-import type { Field, FieldType, Operand, Value } from '../../entity/field.js'
-import { formatDecimal, INT64, parseDecimal, shortestFloat, unscaledAt } from '../../entity/numbers.js'
+import type { Field, FieldType, Operand, Value } from '../../entity/fields/field.js'
+import { formatDecimal, INT64, parseDecimal, shortestFloat, unscaledAt } from '../../entity/fields/numbers.js'
 import type { SqlDialect } from './engine.js'
 import { type BoundValue, bytes, jsonText, undecodable } from './statement.js'
 

@@ -1,5 +1,5 @@
 import type { fn, literal } from 'sequelize'
-import type { Field, FieldType, Value } from '../../entity/field.js'
+import type { Field, FieldType, Value } from '../../entity/fields/field.js'
 
 /** An expression as Sequelize's generator takes it. */
 export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn>

@@ -1,6 +1,6 @@
-import { KEY_TYPES, LABEL_TYPES, RESERVED } from '../../entity/validate-fields.js'
-import type { FieldType } from '../../entity/field.js'
-import { snakeCase } from '../../entity/names.js'
+import { KEY_TYPES, LABEL_TYPES, RESERVED } from '../../entity/validation/validate-fields.js'
+import type { FieldType } from '../../entity/fields/field.js'
+import { snakeCase } from '../../entity/fields/names.js'
 import {
   type ColumnTypes,
   type ColumnWord,

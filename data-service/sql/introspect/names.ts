@@ -1,6 +1,6 @@
 import { Utils } from 'sequelize'
-import * as words from '../../entity/field.js'
-import { CAMEL_CASE, KEBAB_CASE } from '../../entity/names.js'
+import * as words from '../../entity/fields/field.js'
+import { CAMEL_CASE, KEBAB_CASE } from '../../entity/fields/names.js'
 
 // Names for the API out of names in a database, which may be in any style and any script.
 

@@ -1,5 +1,5 @@
 import type { Column } from '../../entity/entity.js'
-import { suggestion } from '../../entity/names.js'
+import { suggestion } from '../../entity/fields/names.js'
 import type { LiveColumn, LiveTable } from '../engines/live-schema/live-schema.js'
 import type { Misfit, SchemaChecks, VersionedTable } from '../engines/schema-checks.js'
 

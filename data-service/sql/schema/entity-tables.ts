@@ -1,5 +1,5 @@
 import type { Children, Column, Entity, KeyColumns, StoreName } from '../../entity/entity.js'
-import type { Field } from '../../entity/field.js'
+import type { Field } from '../../entity/fields/field.js'
 import { type Keyed, keyMaker } from '../../entity/key.js'
 import {
   type ColumnDefault,

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { permissionsIn } from '../../../data-service/auth/claims.js'
 import { roles } from '../../../examples/store/roles.js'
 import { allOf, anyOf, everyone, permission } from '../../../data-service/entity/access.js'
-import { defineFieldType } from '../../../data-service/entity/custom-type.js'
+import { defineFieldType } from '../../../data-service/entity/fields/custom-type.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import {
@@ -26,9 +26,9 @@ import {
   text,
   time,
   unique
-} from '../../../data-service/entity/field.js'
+} from '../../../data-service/entity/fields/field.js'
 import type { RowsWords } from '../../../data-service/entity/row-predicate.js'
-import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validate.js'
+import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
 import { entities } from '../../../examples/store/entities/index.js'
 import { outbox } from '../../../examples/store/outbox.js'
 import { exampleEntities } from '../plan/example-entities.js'

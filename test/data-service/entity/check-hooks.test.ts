@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { everyone, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { defineEvent, type EventHandler, onEvent } from '../../../data-service/entity/event.js'
-import { int, readOnly, text } from '../../../data-service/entity/field.js'
+import { int, readOnly, text } from '../../../data-service/entity/fields/field.js'
 import type { HookWords, UntypedHook } from '../../../data-service/entity/hooks.js'
-import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validate.js'
+import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
 
 const thingMade = defineEvent<{ name: string }>('thing-made')
 

@@ -3,8 +3,17 @@ import { permissionsIn } from '../../../data-service/auth/claims.js'
 import { roles } from '../../../examples/store/roles.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
-import { guid, hidden, int, long, onCreate, optional, readOnly, text } from '../../../data-service/entity/field.js'
-import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validate.js'
+import {
+  guid,
+  hidden,
+  int,
+  long,
+  onCreate,
+  optional,
+  readOnly,
+  text
+} from '../../../data-service/entity/fields/field.js'
+import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
 
 function mistakes(entity: Entity): readonly string[] {
   try {

@@ -15,7 +15,7 @@ import {
   shortestFloat,
   sumOf,
   times
-} from '../../../data-service/entity/numbers.js'
+} from '../../../data-service/entity/fields/numbers.js'
 
 describe('amounts', () => {
   it('are multiplied and summed to the digit', () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { FieldType } from '../../../data-service/entity/field.js'
-import { operatorsOf } from '../../../data-service/entity/operators.js'
+import type { FieldType } from '../../../data-service/entity/fields/field.js'
+import { operatorsOf } from '../../../data-service/entity/fields/operators.js'
 import { packageRoot } from '../../harness/package-root.js'
 
 /** The first column of the contract's table, and the types that it names. */

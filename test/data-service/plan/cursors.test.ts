@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { anonymous } from '../../../data-service/entity/caller.js'
-import { decimal, type Field, guid, int, long, optional, text } from '../../../data-service/entity/field.js'
+import { decimal, type Field, guid, int, long, optional, text } from '../../../data-service/entity/fields/field.js'
 import { CursorCodec, isCursor } from '../../../data-service/plan/cursors.js'
 import { parseSearch } from '../../../data-service/plan/filters.js'
 import type { Position, SortKey } from '../../../data-service/plan/plans.js'

@@ -11,7 +11,7 @@ import {
   money,
   optional,
   text
-} from '../../../data-service/entity/field.js'
+} from '../../../data-service/entity/fields/field.js'
 import { parseMember } from '../../../data-service/plan/body.js'
 import { parseJson } from '../../../data-service/plan/json-values.js'
 

@@ -1,5 +1,14 @@
 import { expect } from 'chai'
-import { decimal, type Field, freeText, int, long, money, optional, text } from '../../../data-service/entity/field.js'
+import {
+  decimal,
+  type Field,
+  freeText,
+  int,
+  long,
+  money,
+  optional,
+  text
+} from '../../../data-service/entity/fields/field.js'
 import { describeColumn } from '../../../data-service/rpc/describe.js'
 
 function bounds(field: Field): unknown {

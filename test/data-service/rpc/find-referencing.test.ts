@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Aggregate } from '../../../data-service/entity/action.js'
-import type { Operand } from '../../../data-service/entity/field.js'
+import type { Operand } from '../../../data-service/entity/fields/field.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
 import type { UnitOfWork } from '../../../data-service/plan/stores.js'
 import { countReferencingIn, findReferencingIn } from '../../../data-service/rpc/row-finders.js'

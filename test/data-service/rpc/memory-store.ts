@@ -1,4 +1,4 @@
-import type { Value } from '../../../data-service/entity/field.js'
+import type { Value } from '../../../data-service/entity/fields/field.js'
 import type { PagePlan, Projection } from '../../../data-service/plan/plans.js'
 import { selectedName } from '../../../data-service/plan/projection.js'
 import type { ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/stores.js'

@@ -6,7 +6,7 @@ import {
   type Operand,
   type RowVersion,
   type Value
-} from '../../../data-service/entity/field.js'
+} from '../../../data-service/entity/fields/field.js'
 import type {
   Assignments,
   Condition,

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Value } from '../../../data-service/entity/field.js'
+import type { Value } from '../../../data-service/entity/fields/field.js'
 import type { ExportPlan } from '../../../data-service/plan/plans.js'
 import { eachDatabase } from '../../harness/database.js'
 import { insertRows, TABLES } from '../../harness/insert-rows.js'

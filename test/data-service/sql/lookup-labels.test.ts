@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Value } from '../../../data-service/entity/field.js'
+import type { Value } from '../../../data-service/entity/fields/field.js'
 import { eachDatabase } from '../../harness/database.js'
 import { entity, type FreshReadStore, freshReadStore, never } from './fresh-read-store.js'
 import { column, condition, lookupPlan, path } from './plan-by-hand.js'

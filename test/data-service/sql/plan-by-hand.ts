@@ -1,7 +1,7 @@
 import type { RowKey } from '../../../data-service/entity/key.js'
 import type { Column, Entity, Reference } from '../../../data-service/entity/entity.js'
-import type { Operand } from '../../../data-service/entity/field.js'
-import type { Comparison } from '../../../data-service/entity/operators.js'
+import type { Operand } from '../../../data-service/entity/fields/field.js'
+import type { Comparison } from '../../../data-service/entity/fields/operators.js'
 import {
   allRows,
   type Condition,

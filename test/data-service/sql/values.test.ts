@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Operand } from '../../../data-service/entity/field.js'
-import type { Comparison } from '../../../data-service/entity/operators.js'
+import type { Operand } from '../../../data-service/entity/fields/field.js'
+import type { Comparison } from '../../../data-service/entity/fields/operators.js'
 import { eachDatabase } from '../../harness/database.js'
 import { insertRows, TABLES } from '../../harness/insert-rows.js'
 import { entity, type FreshReadStore, freshReadStore, never } from './fresh-read-store.js'

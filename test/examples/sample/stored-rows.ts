@@ -1,5 +1,5 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import type { Field, Value } from '../../../data-service/entity/field.js'
+import type { Field, Value } from '../../../data-service/entity/fields/field.js'
 
 /** A table to read: property to column and field. */
 export interface ReadTable {

@@ -1,4 +1,4 @@
-import * as words from '../../../entity/field.js'
+import * as words from '../../../entity/fields/field.js'
 import type { LiveColumn } from './live-schema.js'
 
 /**

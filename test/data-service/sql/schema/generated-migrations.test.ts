@@ -34,7 +34,7 @@ import {
   unique,
   unsigned,
   year
-} from '../../../../data-service/entity/field.js'
+} from '../../../../data-service/entity/fields/field.js'
 import { sql } from '../../../../data-service/sql/schema/builders.js'
 import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
 import { type Difference, difference, type DifferenceOptions } from '../../../../data-service/sql/schema/difference.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { everyone } from '../../../../data-service/entity/access.js'
 import { defineEntity } from '../../../../data-service/entity/define-entity.js'
-import { column, int, nextRowVersion, readOnly, text } from '../../../../data-service/entity/field.js'
+import { column, int, nextRowVersion, readOnly, text } from '../../../../data-service/entity/fields/field.js'
 import { schemaReport } from '../../../../data-service/sql/schema/check-schema.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { openTestDatabase, type TestDatabase } from '../../../oracle/test-database.js'

@@ -1,6 +1,11 @@
 import type { Children, Column, Entity, Reference } from '../../../../data-service/entity/entity.js'
 import type { RowKey } from '../../../../data-service/entity/key.js'
-import { asRowVersion, type Operand, type RowVersion, type Value } from '../../../../data-service/entity/field.js'
+import {
+  asRowVersion,
+  type Operand,
+  type RowVersion,
+  type Value
+} from '../../../../data-service/entity/fields/field.js'
 import {
   allRows,
   type Assignments,

@@ -1,8 +1,8 @@
-import type { Entity } from './entity.js'
-import { bool, type Field } from './field.js'
-import { CAMEL_CASE, KEBAB_CASE } from './names.js'
-import { type Operation, parameterIn } from './define-operation.js'
-import { type ResolvedShape, valueColumn } from './shape.js'
+import type { Entity } from '../entity.js'
+import { bool, type Field } from '../fields/field.js'
+import { CAMEL_CASE, KEBAB_CASE } from '../fields/names.js'
+import { type Operation, parameterIn } from '../define-operation.js'
+import { type ResolvedShape, valueColumn } from '../fields/shape.js'
 import { permissionMistakes } from './validate-access.js'
 import { parameterMistakes, RESERVED } from './validate-fields.js'
 

@@ -1,10 +1,17 @@
-import type { Guard, OwnerFilter, ReadAccess, WriteAccess } from './access.js'
-import type { CustomRead } from './custom-read.js'
-import { routeNames } from './define-entity.js'
-import type { Column, Entity } from './entity.js'
-import type { FieldType } from './field.js'
-import { CAMEL_CASE, GUID, KEBAB_CASE, type Permission, suggestion } from './names.js'
-import { READ_OPERATIONS, READ_PARAMETERS, READ_SEGMENTS, type ReadOperation, READS, WITHOUT_ID } from './operations.js'
+import type { Guard, OwnerFilter, ReadAccess, WriteAccess } from '../access.js'
+import type { CustomRead } from '../custom-read.js'
+import { routeNames } from '../define-entity.js'
+import type { Column, Entity } from '../entity.js'
+import type { FieldType } from '../fields/field.js'
+import { CAMEL_CASE, GUID, KEBAB_CASE, type Permission, suggestion } from '../fields/names.js'
+import {
+  READ_OPERATIONS,
+  READ_PARAMETERS,
+  READ_SEGMENTS,
+  type ReadOperation,
+  READS,
+  WITHOUT_ID
+} from '../operations.js'
 import { parameterMistakes as valueMistakes } from './validate-fields.js'
 
 /** Owner claims are 64-bit integers (contract.md section 6). */

@@ -1,8 +1,8 @@
-import type { Entity } from './entity.js'
-import type { EventHandler, EventType } from './event.js'
-import type { Hook } from './hooks.js'
-import { KEBAB_CASE, suggestion } from './names.js'
-import { WRITE_OPERATIONS } from './operations.js'
+import type { Entity } from '../entity.js'
+import type { EventHandler, EventType } from '../event.js'
+import type { Hook } from '../hooks.js'
+import { KEBAB_CASE, suggestion } from '../fields/names.js'
+import { WRITE_OPERATIONS } from '../operations.js'
 
 /** Characters that fit into the column of the outbox. */
 const LONGEST_EVENT_NAME = 100

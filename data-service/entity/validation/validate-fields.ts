@@ -1,9 +1,9 @@
-import type { Column, Entity, Joined } from './entity.js'
-import type { Field, FieldType, KeyType, Operand } from './field.js'
-import { isComposite, type Keyed } from './key.js'
-import { type JsonSchema, validatorOf } from './json-schema.js'
-import { CAMEL_CASE, KEBAB_CASE, suggestion } from './names.js'
-import { operatorsOf } from './operators.js'
+import type { Column, Entity, Joined } from '../entity.js'
+import type { Field, FieldType, KeyType, Operand } from '../fields/field.js'
+import { isComposite, type Keyed } from '../key.js'
+import { type JsonSchema, validatorOf } from '../fields/json-schema.js'
+import { CAMEL_CASE, KEBAB_CASE, suggestion } from '../fields/names.js'
+import { operatorsOf } from '../fields/operators.js'
 
 /** First path segments that belong to the gateway (contract.md section 8). */
 export const RESERVED: readonly string[] = ['auth', 'problems', 'health', 'metrics', 'admin', 'docs']
