@@ -22,6 +22,7 @@ import { salesByStores } from './sales-by-stores.js'
 import { staff } from './staff.js'
 import { staffLists } from './staff-lists.js'
 import { stores } from './stores.js'
+import { storeDays } from './store-days.js'
 import { vouchers } from './vouchers.js'
 
 export const introspected = [
@@ -47,6 +48,7 @@ export const introspected = [
   staff,
   staffLists,
   stores,
+  storeDays,
   vouchers
 ]
 
@@ -79,6 +81,8 @@ export const introspectedPermissions: Permission[] = [
   'staff:read',
   'staff-lists:read',
   'stores:read',
+  'store-days:read',
+  'store-days:write',
   'vouchers:read',
   'vouchers:write'
 ]

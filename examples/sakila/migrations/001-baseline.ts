@@ -268,6 +268,20 @@ export const migration: Migration = {
         t.tinyint('SID').unsigned()
       ]
     })),
+    createTable('store_day', (t) => ({
+      columns: [
+        t.tinyint('store_id').unsigned(),
+        t.date('business_date'),
+        t.time('opened_at'),
+        t.time('closed_at').nullable(),
+        t.decimal('cash', 8, 2),
+        t.varchar('remarks', 200).nullable(),
+        t.rowVersion()
+      ],
+      primaryKey: ['store_id', 'business_date'],
+      indexes: [t.index('store_id desc')],
+      foreignKeys: [{ column: 'store_id', references: 'store.store_id', onDelete: 'restrict' }]
+    })),
     createTable('voucher', (t) => ({
       columns: [
         t.varchar('code', 12).primaryKey(),

@@ -197,6 +197,56 @@ eachDatabase((kind) => {
       expect(greatest.body).to.deep.include({ id: '18446744073709551614', happenedAt: '2026-01-01T00:00:00.000000Z' })
     })
 
+    it('finds a store on a day by a key that holds a date', async () => {
+      const days = await sql(
+        `SELECT store_id, business_date, opened_at, closed_at, ${amount('cash')} AS cash, remarks,
+         HEX(row_version) AS row_version FROM store_day ORDER BY store_id, business_date`
+      )
+      const dtos = days.map((row) => ({
+        id: `${String(row['store_id'])},${String(row['business_date'])}`,
+        storeId: Number(row['store_id']),
+        businessDate: row['business_date'],
+        openedAt: row['opened_at'],
+        closedAt: row['closed_at'],
+        cash: row['cash'],
+        remarks: row['remarks'],
+        rowVersion: versionOf(row)
+      }))
+      expect(dtos.length).to.be.above(3)
+      for (const day of dtos.slice(0, 4)) expect((await call(`/store-days/${day.id}`)).body).to.deep.equal(day)
+      const walked: unknown[] = []
+      for (let cursor = ''; ;) {
+        const page = await call(`/store-days/paged?pageSize=3${cursor}`)
+        walked.push(...(page.body as unknown[]))
+        const next = page.headers['x-next-cursor']
+        if (next === undefined) break
+        cursor = `&after=${String(next)}`
+      }
+      expect(walked, 'by cursors').to.deep.equal(dtos)
+      const since = dtos[2]?.businessDate
+      expect(
+        await ids(`/store-days/paged?pageSize=100&${filter('businessDate', 'is on or after', String(since))}`)
+      ).to.deep.equal(dtos.filter(({ businessDate }) => String(businessDate) >= String(since)).map(({ id }) => id))
+      for (const malformed of ['1', '1,2005-5-24', '1,2005-02-30', '1,2005-05-24T00:00:00Z', '2005-05-24,1']) {
+        expect((await call(`/store-days/${malformed}`)).status, malformed).to.equal(400)
+      }
+      expect((await call('/store-days/1,1999-12-31')).status).to.equal(404)
+      const body = { storeId: 2, businessDate: '2024-02-29', openedAt: '07:00:00', cash: '12.50' }
+      const created = await call('/store-days', { body })
+      expect(created.status, created.text).to.equal(201)
+      expect(new URL(String(created.headers.location)).pathname).to.equal('/store-days/2,2024-02-29')
+      const again = await call('/store-days', { body })
+      expect(again.status).to.equal(409)
+      const closed = { openedAt: '07:00:00', closedAt: '20:15:00', cash: '99.90', remarks: 'leap day' }
+      const ifMatch = created.headers.etag
+      expect((await call('/store-days/2,2024-02-29', { method: 'PUT', ifMatch, body: closed })).status).to.equal(200)
+      const [stored] = await sql(
+        `SELECT closed_at, ${amount('cash')} AS cash, remarks FROM store_day WHERE store_id = 2 AND business_date = '2024-02-29'`
+      )
+      expect(stored).to.deep.equal({ closed_at: '20:15:00', cash: '99.90', remarks: 'leap day' })
+      expect((await call('/store-days/2,2024-02-29', { method: 'DELETE' })).status).to.equal(204)
+    })
+
     it('serves views read-only', async () => {
       const customers = await sql(
         'SELECT ID, name, address, `zip code` AS zip_code, phone, city, country, notes, SID FROM customer_list ORDER BY ID'
