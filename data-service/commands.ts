@@ -15,11 +15,11 @@ import type { Entity } from './entity/entity.js'
 import type { SetAsideEvent } from './plan/stores.js'
 import type { Database, Transactions } from './sql/engines/engine.js'
 import type { OwnTables } from './sql/engines/own-tables.js'
-import { createOutboxStore } from './sql/outbox.js'
+import { createOutboxStore } from './sql/own-rows/outbox.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
 import { findOwnTables, withOwnTables } from './sql/schema/find-own-tables.js'
 import { migrateAtStart } from './sql/schema/migrate.js'
-import { createAuthStore } from './sql/accounts.js'
+import { createAuthStore } from './sql/own-rows/accounts.js'
 import { openDatabase, openExisting, opening } from './sql/connect.js'
 
 /** What a command of an application works with, whether the service runs or not. */

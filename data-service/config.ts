@@ -11,7 +11,7 @@ import type { OutsideIssuerConfig } from './auth/outside-issuer.js'
 import type { OutboxSettings } from './outbox/dispatcher.js'
 import type { OwnershipPolicy } from './plan/planning.js'
 import { type ConfiguredDatabase, sameUrl } from './sql/connect.js'
-import { embeddedDatabaseUrl, engineOf, locateDatabase } from './sql/engines/engines.js'
+import { embeddedDatabaseUrl, engineOf, locateDatabase } from './sql/engines.js'
 import { DEFAULT_PREFIX, type OwnNames, parseOwnNames } from './sql/engines/own-tables.js'
 
 /** The settings of the data service (contract.md section 1). Durations in milliseconds. */

@@ -8,7 +8,7 @@ import type { AuthStore } from './auth/accounts.js'
 import type { DataServiceConfig } from './config.js'
 import type { Entity } from './entity/entity.js'
 import type { OutboxStore, ReadStore, WriteStore } from './plan/stores.js'
-import { openAuthStore } from './sql/accounts.js'
+import { openAuthStore } from './sql/own-rows/accounts.js'
 import {
   type ConfiguredDatabase,
   type DatabaseHealth,
@@ -22,15 +22,15 @@ import {
 } from './sql/connect.js'
 import { type Database, toDomainError } from './sql/engines/engine.js'
 import type { OwnTables } from './sql/engines/own-tables.js'
-import { createOutboxStore } from './sql/outbox.js'
-import { SqlReadStore } from './sql/reads.js'
-import { loadSampleRows } from './sql/sample-rows.js'
+import { createOutboxStore } from './sql/own-rows/outbox.js'
+import { SqlReadStore } from './sql/entity-rows/reads.js'
+import { loadSampleRows } from './sql/entity-rows/sample-rows.js'
 import { checkSchema, unreachableRows } from './sql/schema/check-schema.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
 import { findOwnTables, ownTableMistakes, withOwnTables } from './sql/schema/find-own-tables.js'
 import { awaitMigrated, migrateAtStart } from './sql/schema/migrate.js'
 import { neededRights } from './sql/schema/needed-rights.js'
-import { columnDefaults, createWriteStore } from './sql/writes.js'
+import { columnDefaults, createWriteStore } from './sql/entity-rows/writes.js'
 
 /** Milliseconds between attempts to reach a second store that is down. */
 const RETRY_SECOND_STORE = 5000

@@ -7,7 +7,7 @@ import type { Compared } from '../entity/fields/operators.js'
 export interface Path {
   readonly through: Join | null
   readonly column: Column
-  /** Compared and sorted by its exact characters, and not by the sort rules. No planner sets it (sql/keyset.ts). */
+  /** Compared and sorted by its exact characters, and not by the sort rules. No planner sets it (sql/entity-rows/keyset.ts). */
   readonly exact?: true
 }
 

@@ -4,7 +4,7 @@ import { DomainError } from '../../shared/errors.js'
 import { redactUrl } from '../../shared/settings.js'
 import { messageOf, StartError } from '../../shared/start-error.js'
 import { type Database, type Probe, type Reader, upstreamUnavailable } from './engines/engine.js'
-import { engineOf, locateDatabase } from './engines/engines.js'
+import { engineOf, locateDatabase } from './engines.js'
 
 /** A database as the settings name it. */
 export interface ConfiguredDatabase {

@@ -159,7 +159,12 @@ describe('imports', () => {
         .map((name) => `${path} → ${name}`)
     )
     expect(others).to.deep.equal([])
-    const writers = ['sql/schema/builders', 'sql/engines/tables', 'sql/engines/mysql-ddl', 'sql/engines/sqlite-ddl']
+    const writers = [
+      'sql/schema/builders',
+      'sql/engines/tables',
+      'sql/engines/mysql/mysql-ddl',
+      'sql/engines/sqlite/sqlite-ddl'
+    ]
     const plain = product.filter(({ path }) => writers.some((writer) => path === `data-service/${writer}.ts`))
     expect(plain).to.have.length(writers.length)
     expect(violations(plain, (imported) => !under('data-service/entity')(imported))).to.deep.equal([])

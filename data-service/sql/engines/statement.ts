@@ -80,6 +80,17 @@ export function anyOfTuples(columns: readonly string[], tuples: readonly (readon
   return tuples.map((tuple) => `(${equal(tuple)})`).join(' OR ')
 }
 
+/**
+ * A list of values, filled up with its last member to a power of two, so that lists of many lengths share few statement
+ * texts. Each text is prepared once on every connection. An empty list stays empty.
+ */
+export function padToPowerOfTwo<Member>(list: readonly Member[]): readonly Member[] {
+  const last = list.at(-1)
+  if (last === undefined) return list
+  const length = 2 ** Math.ceil(Math.log2(list.length))
+  return [...list, ...Array<Member>(length - list.length).fill(last)]
+}
+
 /** The values in the order of the statement's text. */
 export function valuesOf({ binds }: StatementText, values: BoundValues): BoundValue[] {
   return binds.map((name) => {

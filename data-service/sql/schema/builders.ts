@@ -1,4 +1,4 @@
-import type { EngineName } from '../engines/engines.js'
+import type { EngineName } from '../engines.js'
 import {
   type ColumnType,
   type ForeignKey,

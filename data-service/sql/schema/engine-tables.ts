@@ -89,7 +89,7 @@ const addAccountSessions = ownTables('051-account-sessions')
  */
 const createAccountLinks = ownTables('053-account-links')
 
-/** Events that writes emit, until they were delivered to their handler and for a while after (sql/outbox.ts). */
+/** Events that writes emit, until they were delivered to their handler and for a while after (sql/own-rows/outbox.ts). */
 const createOutbox = ownTables('054-outbox')
 
 /**

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { locateDatabase } from '../../../data-service/sql/engines/engines.js'
-import { parseMysqlUrl } from '../../../data-service/sql/engines/mysql.js'
-import { parseSqliteUrl } from '../../../data-service/sql/engines/sqlite.js'
+import { locateDatabase } from '../../../data-service/sql/engines.js'
+import { parseMysqlUrl } from '../../../data-service/sql/engines/mysql/mysql.js'
+import { parseSqliteUrl } from '../../../data-service/sql/engines/sqlite/sqlite.js'
 
 describe('database URLs', () => {
   it('name a file', () => {

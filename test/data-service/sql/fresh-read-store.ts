@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import { connect } from '../../../data-service/sql/connect.js'
-import { SqlReadStore } from '../../../data-service/sql/reads.js'
+import { SqlReadStore } from '../../../data-service/sql/entity-rows/reads.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
 import { OWN } from '../../harness/own-tables.js'
 import { entities } from '../../../examples/store/entities/index.js'

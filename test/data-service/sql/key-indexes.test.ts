@@ -3,15 +3,21 @@ import { QueryTypes } from 'sequelize'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import type { RowKey } from '../../../data-service/entity/key.js'
 import { keyOrder } from '../../../data-service/plan/catalogue.js'
-import { boundValues, keyIn, keyIs, refersTo, type RowCondition } from '../../../data-service/sql/conditions.js'
+import {
+  boundValues,
+  keyIn,
+  keyIs,
+  refersTo,
+  type RowCondition
+} from '../../../data-service/sql/entity-rows/conditions.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import type { Database } from '../../../data-service/sql/engines/engine.js'
 import { valuesOf } from '../../../data-service/sql/engines/statement.js'
 import type { SortKey } from '../../../data-service/plan/plans.js'
-import { anyOfRanges, exactKeys, exactOrder, rangesBehind } from '../../../data-service/sql/keyset.js'
-import { own } from '../../../data-service/sql/navigations.js'
+import { anyOfRanges, exactKeys, exactOrder, rangesBehind } from '../../../data-service/sql/entity-rows/keyset.js'
+import { own } from '../../../data-service/sql/entity-rows/navigations.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
-import { RowModels, Statements } from '../../../data-service/sql/statements.js'
+import { RowModels, Statements } from '../../../data-service/sql/entity-rows/statements.js'
 import { createLogger } from '../../../shared/logger.js'
 import { type DatabaseKind, eachDatabase, freshDatabase } from '../../harness/database.js'
 import { createShelves, languages, placements, publications, shelves, barcodes } from '../../library/shelves.js'

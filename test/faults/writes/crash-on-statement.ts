@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import mysql from 'mysql2'
-import { SqliteConnection } from '../../../data-service/sql/engines/sqlite-connection.js'
+import { SqliteConnection } from '../../../data-service/sql/engines/sqlite/sqlite-connection.js'
 
 /** When the process kills itself, as text in the file of CRASH_FILE. */
 export interface Crash {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { connect } from '../../../../data-service/sql/connect.js'
 import type { Database } from '../../../../data-service/sql/engines/engine.js'
 import type { LiveColumn, LiveTable } from '../../../../data-service/sql/engines/live-schema/live-schema.js'
-import { mysqlCatalogue } from '../../../../data-service/sql/engines/live-schema/mysql-catalogue.js'
+import { mysqlCatalogue } from '../../../../data-service/sql/engines/mysql/mysql-catalogue.js'
 import { eachDatabase, type FreshDatabase, freshDatabase } from '../../../harness/database.js'
 
 const STATEMENTS = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SqliteConnection } from '../../../../data-service/sql/engines/sqlite-connection.js'
+import { SqliteConnection } from '../../../../data-service/sql/engines/sqlite/sqlite-connection.js'
 import { freshDatabase } from '../../../harness/database.js'
 
 describe('a closed connection to SQLite', () => {

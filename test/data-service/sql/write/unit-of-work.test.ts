@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { UnitOfWork } from '../../../../data-service/plan/stores.js'
 import { connect } from '../../../../data-service/sql/connect.js'
-import { SqlReadStore } from '../../../../data-service/sql/reads.js'
+import { SqlReadStore } from '../../../../data-service/sql/entity-rows/reads.js'
 import { entities } from '../../../../examples/store/entities/index.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { condition, everything, getPlan, path } from '../plan-by-hand.js'

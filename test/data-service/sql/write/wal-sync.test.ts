@@ -2,7 +2,7 @@ import { type FileHandle, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { WalSync } from '../../../../data-service/sql/engines/sqlite-sessions.js'
+import { WalSync } from '../../../../data-service/sql/engines/sqlite/sqlite-sessions.js'
 import { failure } from './failure.js'
 import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'
 import { insertPlan } from './write-plan-by-hand.js'

@@ -1,0 +1,293 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Connection, type ConnectionOptions, createConnection, type ResultSetHeader } from 'mysql2'
+import { ConnectionError, type Sequelize } from 'sequelize'
+import { raceAbort } from '../engine.js'
+import type { BoundValue, Statement, StatementText } from '../statement.js'
+
+/** The place of a MySQL or MariaDB server. A query at the server finds out which of the two it is. */
+export interface MysqlSettings {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly database: string
+  /** TLS with the server's certificate verified. */
+  readonly ssl?: boolean
+}
+
+const CONNECT_TIMEOUT_MS = 5000
+
+/** Prepared statements of each connection. Multiplied by the connections it is far below max_prepared_stmt_count. */
+const MAX_PREPARED_STATEMENTS = 256
+
+/**
+ * The driver options of every connection: it reads longs and decimals as their digits, dates as UTC text and JSON as text,
+ * so that no value becomes a double or a local time.
+ */
+export function driverOptions(settings: MysqlSettings): ConnectionOptions {
+  return {
+    charset: 'utf8mb4',
+    timezone: '+00:00',
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    decimalNumbers: false,
+    dateStrings: true,
+    // The driver would parse what MariaDB calls JSON, and lose digits.
+    jsonStrings: true,
+    typeCast: true,
+    maxPreparedStatements: MAX_PREPARED_STATEMENTS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    ...(settings.ssl === true ? { ssl: { rejectUnauthorized: true } } : {})
+  }
+}
+
+/** Options of connections outside of Sequelize's pool, for exports and to stop statements. */
+function connectionOptions(settings: MysqlSettings): ConnectionOptions {
+  const { host, port, user, password, database } = settings
+  // As in Sequelize: affected rows are changed rows.
+  return { ...driverOptions(settings), host, port, user, password, database, flags: ['-FOUND_ROWS'] }
+}
+
+/** The two servers' names of the same order of text: it ignores letter case, and accents and trailing spaces count. */
+const COLLATIONS = { mariadb: 'utf8mb4_uca1400_nopad_as_ci', mysql: 'utf8mb4_0900_as_ci' } as const
+
+export type MysqlServer = keyof typeof COLLATIONS
+
+/** The server behind a connection, as it was when the connection was opened. */
+interface ConnectedServer {
+  readonly server: MysqlServer
+  /** The node's index in a Galera cluster, each of whose nodes may take writes. undefined for a single server. */
+  readonly node: number | undefined
+}
+
+/**
+ * Seconds that a statement waits for a row lock. Multiplied by the tries of a transaction it is below the deadline of a
+ * call, so that a caller whose wait fails gets the reason and not a timeout.
+ */
+const LOCK_WAIT_SECONDS = 1
+
+/**
+ * A value that does not fit its column is an error: the server truncates and rounds nothing, and rejects dates of zeros.
+ * ONLY_FULL_GROUP_BY is left out, because it would apply to the views of others too: a view that shows more columns than it
+ * groups by, such as the other columns of the row whose key it groups by on MariaDB, could not be read.
+ */
+const SQL_MODE = [
+  'STRICT_ALL_TABLES',
+  'NO_ZERO_DATE',
+  'NO_ZERO_IN_DATE',
+  'ERROR_FOR_DIVISION_BY_ZERO',
+  'NO_ENGINE_SUBSTITUTION'
+].join(',')
+
+/** A server without Galera may have no variable of the other two names, or a provider called `none`. */
+const WHICH_SERVER = "SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'wsrep_provider')"
+
+const WHICH_NODE = "SHOW GLOBAL STATUS LIKE 'wsrep_local_index'"
+
+const servers = new WeakMap<Connection, ConnectedServer>()
+
+export function serverOf(version: string): MysqlServer {
+  return /mariadb/i.test(version) ? 'mariadb' : 'mysql'
+}
+
+export function collationOf(server: MysqlServer): string {
+  return COLLATIONS[server]
+}
+
+/** Bytes: the keys of some 2000 characters. */
+const MAX_SORT_LENGTH = 65_536
+
+/** The first statements of a new connection. */
+function sessionStatements(server: MysqlServer): readonly string[] {
+  const collation = collationOf(server)
+  const all = [
+    `SET NAMES utf8mb4 COLLATE ${collation}`,
+    `SET SESSION sql_mode = '${SQL_MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = ${LOCK_WAIT_SECONDS}`,
+    // A sort without an index compares only so many bytes. Of the collation's keys the accents come last: with the
+    // default of 1024 bytes "Café" and "Cafe" would be equal in such a sort and different in comparisons and indexes, and
+    // pages would repeat rows and leave others out.
+    `SET SESSION max_sort_length = ${MAX_SORT_LENGTH}`,
+    // After waiting for a lock a write sees the row that the other transaction committed, and no gaps are locked.
+    'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'
+  ]
+  // MariaDB converts an `in` list of 1000 or more members to a table, in which bound values lose their type.
+  return server === 'mariadb' ? [...all, 'SET SESSION in_predicate_conversion_threshold = 0'] : all
+}
+
+/** Sets the service's collation, SQL mode and time zone on a new connection, and records its server. */
+export async function prepareSession(connection: Connection): Promise<void> {
+  const variables = await namedValues(connection, WHICH_SERVER)
+  const server = serverOf(variables.get('version') ?? '')
+  for (const statement of sessionStatements(server)) await connection.promise().query(statement)
+  const isNode = variables.get('wsrep_on') === 'ON' && !['', 'none'].includes(variables.get('wsrep_provider') ?? '')
+  const index = isNode ? Number((await namedValues(connection, WHICH_NODE)).get('wsrep_local_index')) : undefined
+  servers.set(connection, { server, node: index !== undefined && Number.isNaN(index) ? 0 : index })
+}
+
+/** The server that prepareSession recorded for a connection. */
+export function serverBehind(connection: Connection): ConnectedServer {
+  const server = servers.get(connection)
+  if (server === undefined) throw new TypeError('The session of a connection was not prepared')
+  return server
+}
+
+/** The rows of a `SHOW VARIABLES` or `SHOW STATUS`, by name. */
+export async function namedValues(connection: Connection, statement: string): Promise<ReadonlyMap<string, string>> {
+  const [rows] = await connection.promise().query({ sql: statement, rowsAsArray: true })
+  const pairs = Array.isArray(rows) ? (rows as unknown[]) : []
+  return new Map(
+    pairs.flatMap((pair): [string, string][] => (Array.isArray(pair) ? [[String(pair[0]), String(pair[1])]] : []))
+  )
+}
+
+/** Characters. The server keeps every prepared statement of every connection in memory, so longer ones are closed after use. */
+const MAX_PREPARED_LENGTH = 32_768
+
+/** Opens a connection outside of the pool with the same session settings. Throws Sequelize's ConnectionError. */
+export async function openConnection(settings: MysqlSettings): Promise<Connection> {
+  const connection = await openBareConnection(settings)
+  try {
+    await prepareSession(connection)
+    return connection
+  } catch (error) {
+    connection.destroy()
+    throw error
+  }
+}
+
+/** The same without the session settings. */
+export async function openBareConnection(settings: MysqlSettings): Promise<Connection> {
+  const connection = createConnection(connectionOptions(settings))
+  // The next statement reports the loss of an idle connection. Without a listener the loss would end the process.
+  connection.on('error', () => undefined)
+  try {
+    await new Promise<void>((resolve, reject) => {
+      connection.connect((error) => (error === null ? resolve() : reject(error)))
+    })
+    return connection
+  } catch (error) {
+    connection.destroy()
+    throw error instanceof Error ? new ConnectionError(error) : error
+  }
+}
+
+/** Runs a prepared SELECT, whose text is prepared once per connection and whose values are sent apart. Rows are arrays. */
+export function execute(
+  connection: Connection,
+  { sql }: Statement,
+  values: BoundValue[]
+): Promise<readonly (readonly unknown[])[]> {
+  const text = { sql, rowsAsArray: true }
+  return new Promise((resolve, reject) => {
+    connection.execute({ ...text, values }, (error, rows) => {
+      if (error !== null) return reject(error)
+      if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, text)
+      if (!Array.isArray(rows)) return reject(new TypeError('A SELECT answered no rows'))
+      // rowsAsArray makes each row an array.
+      resolve(rows as unknown[][])
+    })
+  })
+}
+
+/** Runs a prepared statement that changes rows. */
+export function executeChange(
+  connection: Connection,
+  { sql }: StatementText,
+  values: BoundValue[]
+): Promise<ResultSetHeader> {
+  return new Promise((resolve, reject) => {
+    connection.execute<ResultSetHeader>({ sql, values }, (error, header) => {
+      if (error === null) resolve(header)
+      else reject(error)
+    })
+  })
+}
+
+/** The driver finds a statement by its text and options, although its types have only the text. */
+function unprepare(connection: Connection, text: { readonly sql: string; readonly rowsAsArray: boolean }): void {
+  const driver = connection as unknown as { unprepare(statement: typeof text): unknown }
+  driver.unprepare(text)
+}
+
+/** Longest wait for the end of a stopped statement, in ms. */
+const STOP_TIMEOUT_MS = 5000
+
+/**
+ * Stops the statement that runs on a connection: from a second connection it makes the server close the first one. KILL
+ * QUERY would have no effect between the preparation and the execution of a statement, and a late one would stop the
+ * next statement. Never rejects.
+ */
+export async function stopStatement(
+  connection: Connection,
+  settings: MysqlSettings,
+  running: Promise<unknown>
+): Promise<void> {
+  const ended = running.then(
+    () => undefined,
+    () => undefined
+  )
+  try {
+    const side = await openBareConnection(settings)
+    try {
+      await side.promise().query(`KILL CONNECTION ${connection.threadId}`)
+    } finally {
+      side.destroy()
+    }
+    await Promise.race([ended, wait(STOP_TIMEOUT_MS, undefined, { ref: false })])
+  } catch {
+    // Without a second connection only this end of the connection can be closed.
+  } finally {
+    connection.destroy()
+  }
+}
+
+/** The connections of Sequelize's pool. Each is taken for one piece of work. */
+export class MysqlPool {
+  readonly #manager: Sequelize['connectionManager']
+  /** Work that continues without its caller: stopping statements, releasing connections. */
+  readonly #pending = new Set<Promise<void>>()
+
+  constructor(sequelize: Sequelize) {
+    this.#manager = sequelize.connectionManager
+  }
+
+  /** Takes a connection. Rejects with the signal's reason if it is aborted. */
+  async acquire(signal: AbortSignal): Promise<Connection> {
+    signal.throwIfAborted()
+    // Sequelize's connections are those of the module that it was given (mysql.ts).
+    const waiting = this.#manager.getConnection({ type: 'write' }) as Promise<Connection>
+    try {
+      return await raceAbort(waiting, signal)
+    } catch (error) {
+      // The request stays in the pool's queue, so the connection that it gets is released at once.
+      if (signal.aborted) this.#later(waiting.then((connection) => this.#manager.releaseConnection(connection)))
+      throw error
+    }
+  }
+
+  /** Releases a connection. If its statement is being stopped, it is closed after that. */
+  release(connection: Connection, stopped?: Promise<void>): void {
+    if (stopped === undefined) this.#manager.releaseConnection(connection)
+    else this.#later(stopped.then(() => this.#manager.destroyConnection(connection)))
+  }
+
+  /** Closes a connection in an unknown state. The server rolls back what is not committed. */
+  discard(connection: Connection): void {
+    connection.destroy()
+    this.#later(this.#manager.destroyConnection(connection))
+  }
+
+  /** Waits for pending work. Sequelize closes the pool itself. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#pending)
+  }
+
+  #later(work: Promise<void>): void {
+    const ending = work
+      .catch(() => undefined)
+      .then(() => {
+        this.#pending.delete(ending)
+      })
+    this.#pending.add(ending)
+  }
+}

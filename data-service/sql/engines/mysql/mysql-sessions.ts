@@ -1,0 +1,372 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Connection } from 'mysql2'
+import { BaseError, ConnectionError, type Sequelize } from 'sequelize'
+import type { Value } from '../../../entity/fields/field.js'
+import {
+  type BeginOptions,
+  type Changed,
+  type ErrorKind,
+  type OpenTransaction,
+  raceAbort,
+  type Reader,
+  type ReaderSession,
+  type Snapshot,
+  toDomainError,
+  type Transactions
+} from '../engine.js'
+import {
+  execute,
+  executeChange,
+  MysqlPool,
+  type MysqlSettings,
+  openConnection,
+  serverBehind,
+  stopStatement
+} from './mysql-connection.js'
+import { type BoundValues, decodeRow, type Statement, type StatementText, valuesOf } from '../statement.js'
+
+interface SessionOptions {
+  readonly connection: Connection
+  readonly settings: MysqlSettings
+  /** Aborting it stops the running statement. */
+  readonly signal: AbortSignal
+}
+
+/** The statements of one piece of work on one connection. */
+class MysqlSession implements ReaderSession {
+  protected readonly connection: Connection
+  protected readonly signal: AbortSignal
+  readonly #settings: MysqlSettings
+  #stopped: Promise<void> | undefined
+
+  constructor({ connection, settings, signal }: SessionOptions) {
+    this.connection = connection
+    this.signal = signal
+    this.#settings = settings
+  }
+
+  /** Set if a statement was stopped: resolves when the server has ended it. The connection cannot be used again. */
+  get stopped(): Promise<void> | undefined {
+    return this.#stopped
+  }
+
+  async run(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    this.signal.throwIfAborted()
+    const rows = await this.untilAborted(execute(this.connection, statement, valuesOf(statement, values)))
+    return rows.map((row) => decodeRow(statement, row))
+  }
+
+  async runReadOnly(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    const session = this.connection.promise()
+    this.signal.throwIfAborted()
+    await session.query('START TRANSACTION READ ONLY')
+    try {
+      return await this.run(statement, values)
+    } finally {
+      // A connection whose statement is being stopped will be closed.
+      if (this.#stopped === undefined) await session.query('ROLLBACK')
+    }
+  }
+
+  /** Waits for a sent statement, and stops it if the signal is aborted. */
+  protected async untilAborted<Result>(running: Promise<Result>): Promise<Result> {
+    try {
+      return await raceAbort(running, this.signal)
+    } catch (error) {
+      if (this.signal.aborted) this.#stopped = stopStatement(this.connection, this.#settings, running)
+      throw error
+    }
+  }
+}
+
+/** Rows that one statement of a snapshot reads. */
+const BATCH = 1000
+
+/** Milliseconds to wait for the server to close the connection of a snapshot. */
+const CLOSE_TIMEOUT_MS = 2000
+
+interface ReaderOptions {
+  readonly sequelize: Sequelize
+  readonly settings: MysqlSettings
+  /** The database's name in errors. */
+  readonly what: string
+}
+
+/**
+ * Reads from MySQL and MariaDB with prepared statements on the connections of Sequelize's pool. A snapshot lasts as long
+ * as its reader takes, so it has a connection outside of the pool. The callers limit the number of snapshots.
+ */
+export class MysqlReader implements Reader {
+  readonly #settings: MysqlSettings
+  readonly #what: string
+  readonly #pool: MysqlPool
+
+  constructor({ sequelize, settings, what }: ReaderOptions) {
+    this.#settings = settings
+    this.#what = what
+    this.#pool = new MysqlPool(sequelize)
+  }
+
+  async read<Result>(signal: AbortSignal, work: (session: ReaderSession) => Promise<Result>): Promise<Result> {
+    try {
+      const connection = await this.#pool.acquire(signal)
+      const session = new MysqlSession({ connection, settings: this.#settings, signal })
+      try {
+        return await work(session)
+      } finally {
+        this.#pool.release(connection, session.stopped)
+      }
+    } catch (error) {
+      throw toDomainError(error, classifyMysqlError(error), this.#what)
+    }
+  }
+
+  async snapshot(signal: AbortSignal): Promise<Snapshot> {
+    try {
+      signal.throwIfAborted()
+      const settings = this.#settings
+      const snapshot = new MysqlSnapshot({ connection: await openConnection(settings), settings, signal }, this.#what)
+      await snapshot.begin()
+      return snapshot
+    } catch (error) {
+      throw toDomainError(error, classifyMysqlError(error), this.#what)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.settle()
+  }
+}
+
+class MysqlSnapshot extends MysqlSession implements Snapshot {
+  readonly batch = BATCH
+  readonly #what: string
+
+  constructor(options: SessionOptions, what: string) {
+    super(options)
+    this.#what = what
+  }
+
+  async begin(): Promise<void> {
+    try {
+      const session = this.connection.promise()
+      await session.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+      await session.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
+    } catch (error) {
+      this.connection.destroy()
+      throw error
+    }
+  }
+
+  override async run(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    try {
+      return await super.run(statement, values)
+    } catch (error) {
+      throw toDomainError(error, classifyMysqlError(error), this.#what)
+    }
+  }
+
+  async close(): Promise<void> {
+    try {
+      if (this.stopped !== undefined) await this.stopped
+      else await Promise.race([this.connection.promise().end(), wait(CLOSE_TIMEOUT_MS, undefined, { ref: false })])
+    } catch {
+      // The connection was lost before.
+    } finally {
+      this.connection.destroy()
+    }
+  }
+}
+
+/** SERVER_STATUS_IN_TRANS, in the response to every statement. */
+const IN_TRANSACTION = 1
+
+/**
+ * A Galera node may roll a transaction back between two statements, in favour of one of another node. If its next answer
+ * reports no error, the following statements would run outside of a transaction. It is treated as a deadlock.
+ */
+class LostTransaction extends Error {
+  override readonly name = 'LostTransaction'
+  /** ER_LOCK_DEADLOCK. */
+  readonly errno = 1213
+
+  constructor() {
+    super('The server had given the transaction up before this statement')
+  }
+}
+
+/** Transactions of MySQL and MariaDB on the connections of Sequelize's pool, READ COMMITTED as their session says. */
+export class MysqlTransactions implements Transactions {
+  readonly classifyError = classifyMysqlError
+  readonly #settings: MysqlSettings
+  readonly #pool: MysqlPool
+
+  constructor({ sequelize, settings }: Omit<ReaderOptions, 'what'>) {
+    this.#settings = settings
+    this.#pool = new MysqlPool(sequelize)
+  }
+
+  async begin({ signal }: BeginOptions): Promise<OpenTransaction> {
+    const connection = await this.#pool.acquire(signal)
+    try {
+      await connection.promise().query('START TRANSACTION')
+    } catch (error) {
+      this.#pool.discard(connection)
+      throw error
+    }
+    return new MysqlTransaction({ connection, settings: this.#settings, signal }, this.#pool)
+  }
+
+  close(): Promise<void> {
+    return this.#pool.settle()
+  }
+}
+
+class MysqlTransaction extends MysqlSession implements OpenTransaction {
+  readonly #pool: MysqlPool
+
+  constructor(options: SessionOptions, pool: MysqlPool) {
+    super(options)
+    this.#pool = pool
+  }
+
+  get node(): number | undefined {
+    return serverBehind(this.connection).node
+  }
+
+  async change(text: StatementText, values: BoundValues): Promise<Changed> {
+    this.signal.throwIfAborted()
+    const running = executeChange(this.connection, text, valuesOf(text, values))
+    const { affectedRows, insertId, serverStatus } = await this.untilAborted(running)
+    if ((serverStatus & IN_TRANSACTION) === 0) throw new LostTransaction()
+    return { rows: affectedRows, insertedId: insertId }
+  }
+
+  async changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed> {
+    if (serverBehind(this.connection).server === 'mariadb') {
+      const sql = `SET STATEMENT innodb_lock_wait_timeout = ${seconds} FOR ${text.sql}`
+      return await this.change({ ...text, sql }, values)
+    }
+    const session = this.connection.promise()
+    await session.query(
+      `SET @lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = ${seconds}`
+    )
+    try {
+      return await this.change(text, values)
+    } finally {
+      // A connection whose statement is being stopped will be closed, so its settings need no reset.
+      if (this.stopped === undefined) {
+        await session.query('SET SESSION innodb_lock_wait_timeout = @lock_wait')
+      }
+    }
+  }
+
+  async commit(): Promise<void> {
+    try {
+      // Sent as text: a prepared COMMIT may hide from its caller that Galera rolled the transaction back (MDEV-35446).
+      await this.connection.promise().query('COMMIT')
+    } catch (error) {
+      await this.rollback()
+      throw error
+    }
+    this.#pool.release(this.connection)
+  }
+
+  async rollback(): Promise<void> {
+    if (this.stopped !== undefined) return this.#pool.release(this.connection, this.stopped)
+    try {
+      await this.connection.promise().query('ROLLBACK')
+      this.#pool.release(this.connection)
+    } catch {
+      this.#pool.discard(this.connection)
+    }
+  }
+}
+
+/** Error numbers of MySQL and MariaDB. */
+const KIND_BY_NUMBER: ReadonlyMap<number, ErrorKind> = new Map([
+  // ER_LOCK_DEADLOCK: also for a failed certification in Galera, and a transaction that gave way to a replicated one.
+  [1213, 'deadlock'],
+  // ER_CHECKREAD: the row was changed after this transaction's snapshot (innodb_snapshot_isolation).
+  [1020, 'lostRace'],
+  // ER_QUERY_INTERRUPTED: stopped by an operator or for a replicated transaction, and rolled back as a whole.
+  [1317, 'lostRace'],
+  // ER_LOCK_WAIT_TIMEOUT
+  [1205, 'lockTimeout'],
+  // ER_DUP_ENTRY, ER_DUP_ENTRY_WITH_KEY_NAME
+  [1062, 'constraint'],
+  [1586, 'constraint'],
+  // Foreign key: there is no parent row, or rows still refer to it.
+  [1216, 'constraint'],
+  [1217, 'constraint'],
+  [1451, 'constraint'],
+  [1452, 'constraint'],
+  // ER_ERROR_DURING_COMMIT: a Galera node lost its cluster during the commit.
+  [1180, 'commitUnknown'],
+  // ER_SERVER_SHUTDOWN
+  [1053, 'connectionLost'],
+  // ER_CONNECTION_KILLED: an operator ended the connection.
+  [1927, 'connectionLost'],
+  [1040, 'unreachable'], // ER_CON_COUNT_ERROR: it takes no more connections
+  [1047, 'unreachable'], // ER_UNKNOWN_COM_ERROR: a Galera node outside of its cluster
+  [1203, 'unreachable'], // ER_TOO_MANY_USER_CONNECTIONS
+  [1226, 'unreachable'], // ER_USER_LIMIT_REACHED
+  [3032, 'unreachable'], // ER_SERVER_OFFLINE_MODE
+  [4031, 'unreachable'], // ER_CLIENT_INTERACTION_TIMEOUT: the server ended it for being idle
+  [3, 'unavailable'], // EE_WRITE: a file cannot be written, the disk being full
+  [1021, 'unavailable'], // ER_DISK_FULL
+  [1026, 'unavailable'], // ER_ERROR_ON_WRITE
+  [1037, 'unavailable'], // ER_OUTOFMEMORY
+  [1041, 'unavailable'], // ER_OUT_OF_RESOURCES
+  [1114, 'unavailable'], // ER_RECORD_FILE_FULL: no room left in the tables' space
+  [1461, 'unavailable'], // ER_MAX_PREPARED_STMT_COUNT_REACHED
+  [1792, 'unavailable'], // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: the server begins all of them so
+  [1836, 'unavailable'], // ER_READ_ONLY_MODE: innodb_read_only
+  [1874, 'unavailable'] // ER_INNODB_READ_ONLY
+])
+
+/** Network errors which mean that the server cannot be reached at the moment. */
+const NETWORK_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'PROTOCOL_CONNECTION_LOST'
+])
+
+/** ER_OPTION_PREVENTS_STATEMENT. Its message names the option; a server turns a read-only option off after a fail-over. */
+const OPTION_PREVENTS = 1290
+const READ_ONLY = /read[-_]only/i
+
+/** ER_GET_ERRNO. Its message ends in the operating system's number: no space left, or over the quota. */
+const STORAGE_ENGINE = 1030
+const NO_SPACE = /\b(28|122)\b/
+
+/** The kind of an error of the driver, which Sequelize may have wrapped. */
+export function classifyMysqlError(error: unknown): ErrorKind {
+  if (!(error instanceof Error)) return 'other'
+  // Connecting failed for any reason, or the pool had no free connection in time.
+  if (error instanceof ConnectionError) return 'unreachable'
+  if (error instanceof BaseError && 'parent' in error) return classifyMysqlError(error.parent)
+  const errno = 'errno' in error && typeof error.errno === 'number' ? error.errno : undefined
+  const kind = errno === undefined ? undefined : KIND_BY_NUMBER.get(errno)
+  // The driver marks errors after which the connection is lost.
+  const isFatal = 'fatal' in error && error.fatal === true
+  if (isFatal && (kind === undefined || kind === 'unreachable' || kind === 'unavailable')) return 'connectionLost'
+  if (kind !== undefined) return kind
+  if ('code' in error && typeof error.code === 'string' && NETWORK_CODES.has(error.code)) return 'unreachable'
+  if (errno === OPTION_PREVENTS) return READ_ONLY.test(error.message) ? 'unavailable' : 'other'
+  if (errno === STORAGE_ENGINE) return NO_SPACE.test(error.message) ? 'unavailable' : 'other'
+  return 'other'
+}
+
+/** The server's error number, also of a wrapped error. undefined if there is none. */
+export function errnoOf(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined
+  if ('errno' in error && typeof error.errno === 'number') return error.errno
+  return errnoOf('parent' in error ? error.parent : error.cause)
+}

@@ -1,0 +1,279 @@
+import {
+  type ColumnTreatment,
+  type ColumnTypeRule,
+  type ColumnTypes,
+  type ColumnWord,
+  columnWord,
+  served,
+  type StoredValues
+} from '../live-schema/column-types.js'
+import type { LiveColumn } from '../live-schema/live-schema.js'
+
+/** Digits that a decimal of an entity file has at most. */
+const MAX_DIGITS = 18
+
+interface RuleParts {
+  readonly shown: string
+  readonly outcome: string
+  readonly examples: readonly string[]
+  readonly when?: (column: LiveColumn, values: StoredValues | undefined) => boolean
+  readonly treatment: ColumnTypeRule['treatment']
+}
+
+function rule(bases: readonly string[], { when = () => true, ...parts }: RuleParts): ColumnTypeRule {
+  return { ...parts, takes: (column, values) => bases.includes(column.type.base) && when(column, values) }
+}
+
+interface Refusal extends Omit<RuleParts, 'outcome' | 'treatment'> {
+  readonly why: string
+}
+
+function refusal(bases: readonly string[], { why, ...parts }: Refusal): ColumnTypeRule {
+  return rule(bases, { ...parts, outcome: `refused: ${why}`, treatment: () => ({ kind: 'refused', why }) })
+}
+
+/** A whole number, with `unsigned(…)` around it where the column is. */
+function whole(word: string): (column: LiveColumn) => ColumnTreatment {
+  return ({ type }) => (type.unsigned ? served('unsigned', columnWord(word)) : served(word))
+}
+
+function approximate(word: string): (column: LiveColumn) => ColumnTreatment {
+  return ({ type, nativeType }) => {
+    const made: ColumnWord = type.unsigned ? columnWord(word, { min: 0 }) : columnWord(word)
+    if (type.precision === undefined || type.scale === undefined) return { kind: 'served', word: made }
+    return { kind: 'readOnly', word: made, why: `${nativeType} rounds what is written to it` }
+  }
+}
+
+const BYTES_OF_TEXT: Readonly<Record<string, number>> = {
+  tinytext: 255,
+  text: 65_535,
+  mediumtext: 16_777_215,
+  longtext: 4_294_967_295
+}
+const BYTES_OF_BLOB: Readonly<Record<string, number>> = {
+  tinyblob: 255,
+  blob: 65_535,
+  mediumblob: 16_777_215,
+  longblob: 4_294_967_295
+}
+
+/** What a request can send: a body has at most 1 MiB. */
+const LONGEST_VALUE = 1_048_576
+
+function fraction(word: string): (column: LiveColumn) => ColumnTreatment {
+  return ({ type }) => served(word, { precision: type.precision ?? 0 })
+}
+
+/** Types that may hold values which are none of the type. */
+const MAY_BE_ODD: readonly string[] = ['date', 'datetime', 'timestamp', 'time', 'enum']
+
+const isOdd = (_: LiveColumn, values: StoredValues | undefined): boolean => values?.areOdd === true
+
+const PLACES: readonly string[] = [
+  'geometry',
+  'point',
+  'linestring',
+  'polygon',
+  'multipoint',
+  'multilinestring',
+  'multipolygon',
+  'geometrycollection',
+  'geomcollection'
+]
+
+/**
+ * The types of MySQL and MariaDB. docs/column-types.md is this table, and a test makes a column of each example, with values
+ * written by SQL and over the API.
+ */
+export const mysqlTypes: ColumnTypes = {
+  dependsOnValues: ({ type }) => isFlag(type) || MAY_BE_ODD.includes(type.base),
+  rules: [
+    rule(['tinyint'], {
+      shown: 'TINYINT(1), BOOLEAN, all of whose values are 0 or 1',
+      outcome: '`bool()`',
+      examples: ['TINYINT(1)', 'BOOLEAN'],
+      when: ({ type }, values) => isFlag(type) && values?.areFlags !== false,
+      treatment: () => served('bool')
+    }),
+    rule(['tinyint'], {
+      shown: 'TINYINT',
+      outcome: '`tinyInt()`, UNSIGNED `unsigned(tinyInt())`',
+      examples: ['TINYINT', 'TINYINT UNSIGNED'],
+      treatment: whole('tinyInt')
+    }),
+    rule(['smallint'], {
+      shown: 'SMALLINT',
+      outcome: '`smallInt()`, UNSIGNED `unsigned(smallInt())`',
+      examples: ['SMALLINT', 'SMALLINT UNSIGNED'],
+      treatment: whole('smallInt')
+    }),
+    rule(['mediumint'], {
+      shown: 'MEDIUMINT',
+      outcome: '`mediumInt()`, UNSIGNED `unsigned(mediumInt())`',
+      examples: ['MEDIUMINT', 'MEDIUMINT UNSIGNED'],
+      treatment: whole('mediumInt')
+    }),
+    rule(['int', 'integer'], {
+      shown: 'INT, INTEGER',
+      outcome: '`int()`, UNSIGNED or ZEROFILL `unsigned(int())`',
+      examples: ['INT', 'INT UNSIGNED', 'INT(8) ZEROFILL'],
+      treatment: whole('int')
+    }),
+    rule(['bigint'], {
+      shown: 'BIGINT, SERIAL',
+      outcome: '`long()`, UNSIGNED `unsigned(long())`',
+      examples: ['BIGINT', 'BIGINT UNSIGNED', 'BIGINT(20) ZEROFILL'],
+      treatment: whole('long')
+    }),
+    rule(['decimal', 'numeric', 'dec', 'fixed'], {
+      shown: 'DECIMAL(p, s), NUMERIC(p, s) of up to 18 digits',
+      outcome: '`decimal(p, s)`, UNSIGNED `money(p, s)`',
+      examples: ['DECIMAL(10,2)', 'DECIMAL(18,6)', 'DECIMAL(10,2) UNSIGNED', 'DECIMAL(6,2) ZEROFILL', 'NUMERIC(5)'],
+      when: ({ type }) => (type.precision ?? 10) <= MAX_DIGITS,
+      treatment: ({ type }) => served(type.unsigned ? 'money' : 'decimal', type.precision ?? 10, type.scale ?? 0)
+    }),
+    refusal(['decimal', 'numeric', 'dec', 'fixed'], {
+      shown: 'DECIMAL(p, s) of more than 18 digits',
+      examples: ['DECIMAL(19,4)', 'DECIMAL(65,30)'],
+      why: 'a decimal of an entity file has at most 18 digits'
+    }),
+    rule(['float'], {
+      shown: 'FLOAT',
+      outcome: '`float()`; FLOAT(m, d) read-only: it rounds',
+      examples: ['FLOAT', 'FLOAT UNSIGNED', 'FLOAT(7,3)'],
+      treatment: approximate('float')
+    }),
+    rule(['double', 'real', 'double precision'], {
+      shown: 'DOUBLE, REAL',
+      outcome: '`double()`; DOUBLE(m, d) read-only: it rounds',
+      examples: ['DOUBLE', 'DOUBLE UNSIGNED', 'DOUBLE(10,4)'],
+      treatment: approximate('double')
+    }),
+    rule(['bit'], {
+      shown: 'BIT(n)',
+      outcome: '`bits(n)`: a bool for one bit, a number up to 32, digits above',
+      examples: ['BIT(1)', 'BIT(8)', 'BIT(32)', 'BIT(64)'],
+      treatment: ({ type }) => served('bits', type.length ?? 1)
+    }),
+    rule(['char', 'varchar'], {
+      shown: 'CHAR(n), VARCHAR(n)',
+      outcome: '`text(n, 0)`',
+      examples: ['CHAR(3)', 'VARCHAR(255)', 'VARCHAR(40) COLLATE utf8mb4_bin'],
+      treatment: ({ type }) => served('text', Math.max(type.length ?? 1, 1), 0)
+    }),
+    rule(Object.keys(BYTES_OF_TEXT), {
+      shown: 'TINYTEXT, TEXT, MEDIUMTEXT, LONGTEXT',
+      outcome: '`longText(n)` with the bytes of the type',
+      examples: ['TINYTEXT', 'TEXT', 'MEDIUMTEXT', 'LONGTEXT'],
+      treatment: ({ type }) => served('longText', BYTES_OF_TEXT[type.base] ?? 0)
+    }),
+    refusal(['date', 'datetime', 'timestamp'], {
+      shown: 'DATE, DATETIME and TIMESTAMP with a date of zeros in their rows',
+      examples: [],
+      when: isOdd,
+      why: 'its rows hold dates of zeros, such as 0000-00-00: set them to NULL, or make a view that does'
+    }),
+    refusal(['time'], {
+      shown: 'TIME with a time below zero or beyond a day in its rows',
+      examples: [],
+      when: isOdd,
+      why: 'its rows hold times below zero or of 24 hours and more, which are no times of a day: make a view of TIME_TO_SEC(…)'
+    }),
+    refusal(['enum'], {
+      shown: 'ENUM with rows that hold none of its words',
+      examples: [],
+      when: isOdd,
+      why: 'its rows hold the empty word that a server stores for a wrong one: give those rows a word'
+    }),
+    rule(['date'], { shown: 'DATE', outcome: '`date()`', examples: ['DATE'], treatment: () => served('date') }),
+    rule(['time'], {
+      shown: 'TIME(f)',
+      outcome: '`time({ precision: f })`',
+      examples: ['TIME', 'TIME(3)', 'TIME(6)'],
+      treatment: fraction('time')
+    }),
+    rule(['datetime'], {
+      shown: 'DATETIME(f)',
+      outcome: '`dateTime({ precision: f })`, read and written as UTC',
+      examples: ['DATETIME', 'DATETIME(3)', 'DATETIME(6)'],
+      treatment: fraction('dateTime')
+    }),
+    rule(['timestamp'], {
+      shown: 'TIMESTAMP(f)',
+      outcome: '`timestamp({ precision: f })`',
+      examples: ['TIMESTAMP NULL', 'TIMESTAMP(6) NULL'],
+      treatment: fraction('timestamp')
+    }),
+    rule(['year'], { shown: 'YEAR', outcome: '`year()`', examples: ['YEAR'], treatment: () => served('year') }),
+    refusal(['enum', 'set'], {
+      shown: 'ENUM and SET with a word that is empty or ends with a space',
+      examples: ["ENUM('','a')"],
+      when: ({ type }) => type.words?.some((word) => word === '' || word.endsWith(' ')) === true,
+      why: 'a word of an entity file has 1 to 255 characters and no space at its end; make a view that shows it as text'
+    }),
+    rule(['enum'], {
+      shown: "ENUM('a', 'b')",
+      outcome: "`oneOf(['a', 'b'])`",
+      examples: ["ENUM('small','it''s','x,y')"],
+      treatment: ({ type }) => served('oneOf', type.words ?? [])
+    }),
+    rule(['set'], {
+      shown: "SET('a', 'b')",
+      outcome: "`setOf(['a', 'b'])`",
+      examples: ["SET('read','write','it''s')"],
+      treatment: ({ type }) => served('setOf', type.words ?? [])
+    }),
+    rule(['json'], { shown: 'JSON', outcome: '`json()`', examples: ['JSON'], treatment: () => served('json') }),
+    rule(['binary'], {
+      shown: 'BINARY(n)',
+      outcome: '`binary(n, n)`: all values have n bytes',
+      examples: ['BINARY(4)', 'BINARY(16)'],
+      treatment: ({ type }) => served('binary', Math.max(type.length ?? 1, 1), Math.max(type.length ?? 1, 1))
+    }),
+    rule(['varbinary'], {
+      shown: 'VARBINARY(n)',
+      outcome: '`binary(n)`',
+      examples: ['VARBINARY(10)', 'VARBINARY(255)'],
+      treatment: ({ type }) => served('binary', Math.max(type.length ?? 1, 1))
+    }),
+    rule(Object.keys(BYTES_OF_BLOB), {
+      shown: 'TINYBLOB, BLOB, MEDIUMBLOB, LONGBLOB',
+      outcome: '`binary(n)` of as many bytes, at most 1 MiB',
+      examples: ['TINYBLOB', 'BLOB', 'MEDIUMBLOB', 'LONGBLOB'],
+      treatment: ({ type }) => served('binary', Math.min(BYTES_OF_BLOB[type.base] ?? 0, LONGEST_VALUE))
+    }),
+    rule(['uuid'], {
+      shown: 'UUID (MariaDB)',
+      outcome: '`guid()`',
+      examples: ['UUID'],
+      treatment: () => served('guid')
+    }),
+    refusal(['inet4', 'inet6'], {
+      shown: 'INET4, INET6 (MariaDB)',
+      examples: ['INET6'],
+      why: 'an internet address has no word here; make a view that shows it as text'
+    }),
+    refusal(PLACES, {
+      shown: 'GEOMETRY, POINT, LINESTRING, POLYGON, MULTI…, GEOMETRYCOLLECTION',
+      examples: ['GEOMETRY', 'POINT', 'LINESTRING', 'POLYGON', 'MULTIPOINT', 'GEOMETRYCOLLECTION'],
+      why:
+        'a place or shape has no JSON form here; make a view that shows it as text or numbers, by ST_AsText(…), ST_X(…) ' +
+        'and ST_Y(…)'
+    }),
+    refusal(['vector'], {
+      shown: 'VECTOR(n)',
+      examples: [],
+      why: 'a vector has no JSON form here; make a view that shows it as text'
+    }),
+    refusal(['xmltype'], {
+      shown: 'XMLTYPE (MariaDB)',
+      examples: [],
+      why: 'XML has no word here; make a view that shows it as text'
+    })
+  ]
+}
+
+function isFlag({ base, length, unsigned }: LiveColumn['type']): boolean {
+  return base === 'tinyint' && length === 1 && !unsigned
+}

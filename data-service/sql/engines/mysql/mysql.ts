@@ -1,0 +1,530 @@
+import mysql2, { type Connection } from 'mysql2'
+import { fn, literal, QueryTypes, Sequelize } from 'sequelize'
+import type { Field, Operand, Value } from '../../../entity/fields/field.js'
+import { shortestFloat } from '../../../entity/fields/numbers.js'
+import {
+  type BulkLoading,
+  type Database,
+  type DatabaseLocation,
+  type Engine,
+  type OpeningAdvice,
+  type Probe,
+  SEQUELIZE_OPTIONS,
+  type SqlDialect,
+  type TextMatch
+} from '../engine.js'
+import {
+  driverOptions,
+  type MysqlSettings,
+  namedValues,
+  openConnection,
+  prepareSession,
+  serverBehind
+} from './mysql-connection.js'
+import { MysqlSchema } from './mysql-schema.js'
+import { classifyMysqlError, errnoOf, MysqlReader, MysqlTransactions } from './mysql-sessions.js'
+import { anyOfTuples, type BoundValue, bytes, jsonText, undecodable } from '../statement.js'
+
+const ACCESS_DENIED: OpeningAdvice = {
+  wrong: 'the server refuses this user or password',
+  remedy: 'Correct them, or create the user and grant it the database; percent-encode special characters.'
+}
+const NO_MORE_CONNECTIONS: OpeningAdvice = {
+  wrong: 'the server takes no more connections',
+  remedy: 'Raise max_connections there, or lower DATABASE_POOL_SIZE.'
+}
+const OLD_SERVER: OpeningAdvice = {
+  wrong: 'the server is older than MySQL 8.0 and MariaDB 10.10',
+  remedy: 'Update it, or name another.'
+}
+const NO_SUCH_THING: OpeningAdvice = {
+  wrong: 'the tables are not as the migrations made them',
+  remedy: '`uniform-rest migrate status` says what has run; restore what is missing.'
+}
+const NO_RIGHT: OpeningAdvice = {
+  wrong: 'the account has not the right to it',
+  remedy: '`uniform-rest migrate --grants <account>` prints what it takes.'
+}
+const READ_ONLY: OpeningAdvice = { wrong: 'the server is read-only', remedy: 'Name one that takes writes.' }
+const NO_ROOM: OpeningAdvice = { wrong: 'the server has no room left', remedy: 'Make some, and try again.' }
+const LOCKED: OpeningAdvice = { wrong: 'others hold a lock on it', remedy: 'Try again when they have ended.' }
+const NO_SERVER: OpeningAdvice = {
+  wrong: 'no server answers there',
+  remedy: 'Start it, or correct host and port.'
+}
+
+/** MySQL, MariaDB and Galera clusters. */
+export const mysqlEngine: Engine = {
+  schemes: ['mysql://', 'mariadb://'],
+  hasSchemas: true,
+  urlForm: 'mysql://<user>:<password>@<host>:<port>/<database> or mariadb:// with the same parts',
+  openingAdvice: {
+    ER_ACCESS_DENIED_ERROR: ACCESS_DENIED,
+    ER_ACCESS_DENIED_NO_PASSWORD_ERROR: ACCESS_DENIED,
+    ER_DBACCESS_DENIED_ERROR: {
+      wrong: 'this user may not use the database, or there is none of this name',
+      remedy: 'Create it with CREATE DATABASE, and grant it to the user.'
+    },
+    ER_HOST_NOT_PRIVILEGED: {
+      wrong: 'the server takes no connection from this host',
+      remedy: 'Allow it on the server.'
+    },
+    ER_BAD_DB_ERROR: {
+      wrong: 'the server has no database of this name',
+      remedy: 'Create it with CREATE DATABASE: its tables are made at start, the database is not.'
+    },
+    ECONNREFUSED: NO_SERVER,
+    ETIMEDOUT: NO_SERVER,
+    EHOSTUNREACH: NO_SERVER,
+    ENETUNREACH: NO_SERVER,
+    ENOTFOUND: { wrong: 'there is no host of this name', remedy: 'Correct it.' },
+    EAI_AGAIN: { wrong: 'the name of the host cannot be looked up just now', remedy: 'Try again, or correct it.' },
+    ER_CON_COUNT_ERROR: NO_MORE_CONNECTIONS,
+    ER_TOO_MANY_USER_CONNECTIONS: NO_MORE_CONNECTIONS,
+    ER_USER_LIMIT_REACHED: NO_MORE_CONNECTIONS,
+    ER_UNKNOWN_COLLATION: OLD_SERVER,
+    ER_UNKNOWN_CHARACTER_SET: OLD_SERVER,
+    ER_ACCOUNT_HAS_BEEN_LOCKED: { wrong: 'the account is locked', remedy: 'Unlock it on the server.' },
+    ER_MUST_CHANGE_PASSWORD: { wrong: 'the password has expired', remedy: 'Set another on the server.' },
+    ER_MUST_CHANGE_PASSWORD_LOGIN: { wrong: 'the password has expired', remedy: 'Set another on the server.' },
+    AUTH_SWITCH_PLUGIN_ERROR: {
+      wrong: 'the account logs in by a plugin that the driver does not know',
+      remedy: 'Let it log in by a password.'
+    },
+    PROTOCOL_CONNECTION_LOST: { wrong: 'the server closed the connection', remedy: 'Its log says why.' },
+    ECONNRESET: { wrong: 'the server closed the connection', remedy: 'Its log says why.' },
+    HANDSHAKE_NO_SSL_SUPPORT: {
+      wrong: 'the server has no TLS',
+      remedy: 'Set it up there, or leave out ssl=true.'
+    }
+  },
+  statementAdvice: {
+    ER_NO_SUCH_TABLE: NO_SUCH_THING,
+    ER_BAD_FIELD_ERROR: NO_SUCH_THING,
+    ER_TABLEACCESS_DENIED_ERROR: NO_RIGHT,
+    ER_COLUMNACCESS_DENIED_ERROR: NO_RIGHT,
+    ER_SPECIFIC_ACCESS_DENIED_ERROR: NO_RIGHT,
+    ER_OPTION_PREVENTS_STATEMENT: READ_ONLY,
+    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: READ_ONLY,
+    ER_READ_ONLY_MODE: READ_ONLY,
+    ER_RECORD_FILE_FULL: NO_ROOM,
+    ER_DISK_FULL: NO_ROOM,
+    ER_LOCK_WAIT_TIMEOUT: LOCKED,
+    ER_LOCK_DEADLOCK: LOCKED
+  },
+  locate: (url, urlForms) => new MysqlLocation(parseMysqlUrl(url, urlForms))
+}
+
+/** `mysql://…` or `mariadb://…` with an optional `?ssl=true`. Errors as `Engine.locate` says. */
+export function parseMysqlUrl(url: string, urlForms: string): MysqlSettings {
+  const { hostname, port, username, password, pathname, searchParams } = parsedUrl(url, urlForms)
+  const database = percentDecoded(pathname.replace(/^\//, ''))
+  if (hostname === '') throw new Error(`names no host: ${urlForms}`)
+  if (database === '' || database.includes('/')) throw new Error(`must name one database after the host: ${urlForms}`)
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: port === '' ? 3306 : Number(port),
+    user: percentDecoded(username),
+    password: percentDecoded(password),
+    database,
+    ...sslSetting(searchParams)
+  }
+}
+
+function parsedUrl(url: string, urlForms: string): URL {
+  try {
+    return new URL(url)
+  } catch {
+    throw new Error(`is no valid URL: ${urlForms}; percent-encode special characters of the password`)
+  }
+}
+
+function percentDecoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new Error('has a % that begins no percent-encoded character; write it as %25')
+  }
+}
+
+function sslSetting(parameters: URLSearchParams): { readonly ssl?: boolean } {
+  for (const name of parameters.keys()) {
+    if (name !== 'ssl') throw new Error(`has the unknown parameter ${name}; ssl=true or ssl=false is the only one`)
+  }
+  const value = parameters.get('ssl')
+  if (value === null) return {}
+  if (value !== 'true' && value !== 'false') throw new Error('has an ssl that is neither true nor false')
+  return { ssl: value === 'true' }
+}
+
+/** ER_KEY_DOES_NOT_EXITS */
+const NO_SUCH_INDEX = 1176
+
+const THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
+
+class MysqlLocation implements DatabaseLocation {
+  readonly #settings: MysqlSettings
+
+  constructor(settings: MysqlSettings) {
+    this.#settings = settings
+  }
+
+  get spelling(): string {
+    const { port, database } = this.#settings
+    const host = this.#settings.host.toLowerCase()
+    return `mysql://${THIS_MACHINE.has(host) ? 'localhost' : host}:${port}/${database}`
+  }
+
+  exists(): Promise<boolean> {
+    return Promise.resolve(true)
+  }
+
+  /** Nothing to make: the operator creates the database. */
+  prepare(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  open(poolSize = 10): Database {
+    return new MysqlDatabase(this.#settings, poolSize)
+  }
+}
+
+class MysqlDatabase implements Database {
+  readonly name: string
+  readonly sequelize: Sequelize
+  readonly dialect = mysqlDialect
+  readonly schema: MysqlSchema
+  readonly bulk: BulkLoading
+  readonly classifyError = classifyMysqlError
+  readonly #settings: MysqlSettings
+
+  constructor(settings: MysqlSettings, poolSize: number) {
+    this.#settings = settings
+    this.name = settings.database
+    this.sequelize = sequelizeOf(settings, poolSize)
+    this.schema = new MysqlSchema(this.sequelize)
+    this.bulk = mysqlBulk(this.sequelize)
+  }
+
+  openReader(what: string): MysqlReader {
+    return new MysqlReader({ sequelize: this.sequelize, settings: this.#settings, what })
+  }
+
+  openTransactions(): MysqlTransactions {
+    return new MysqlTransactions({ sequelize: this.sequelize, settings: this.#settings })
+  }
+
+  withOwnPool(connections: number): Database {
+    return new MysqlDatabase(this.#settings, connections)
+  }
+
+  openProbe(): Probe {
+    return new MysqlProbe(this.#settings)
+  }
+
+  async identity(): Promise<readonly string[]> {
+    const { database } = this.#settings
+    const select = { type: QueryTypes.SELECT } as const
+    const [server] = await this.sequelize.query<{ name: string }>(
+      "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir) AS name",
+      select
+    )
+    const [cluster] = await this.sequelize.query<{ Value: string }>(
+      "SHOW STATUS LIKE 'wsrep_cluster_state_uuid'",
+      select
+    )
+    return [
+      `server ${server?.name ?? ''}/${database}`,
+      // Every node of a cluster leads to the same database.
+      ...(cluster === undefined || cluster.Value === '' ? [] : [`cluster ${cluster.Value}/${database}`])
+    ]
+  }
+}
+
+function mysqlBulk(sequelize: Sequelize): BulkLoading {
+  return {
+    maxValues: 16_000,
+    /** Reads the counter from the table's DDL. information_schema may give an old value on MySQL. */
+    async reserveIds(table, count, transaction) {
+      await sequelize.query(`LOCK TABLES \`${table}\` WRITE`, { transaction })
+      try {
+        const [row] = await sequelize.query<{ 'Create Table': string }>(`SHOW CREATE TABLE \`${table}\``, {
+          transaction,
+          type: QueryTypes.SELECT
+        })
+        const first = Number(/ AUTO_INCREMENT=(\d+)/.exec(row?.['Create Table'] ?? '')?.[1] ?? 1)
+        await sequelize.query(`ALTER TABLE \`${table}\` AUTO_INCREMENT = ${first + count}`, { transaction })
+        return first
+      } finally {
+        await sequelize.query('UNLOCK TABLES', { transaction })
+      }
+    }
+  }
+}
+
+const POOL = { min: 0, idle: 60_000, acquire: 10_000 }
+
+function sequelizeOf(settings: MysqlSettings, poolSize: number): Sequelize {
+  const sequelize = new Sequelize({
+    ...SEQUELIZE_OPTIONS,
+    dialect: 'mysql',
+    dialectModule: mysql2,
+    host: settings.host,
+    port: settings.port,
+    username: settings.user,
+    password: settings.password,
+    database: settings.database,
+    pool: { ...POOL, max: poolSize },
+    dialectOptions: driverOptions(settings)
+  })
+  sequelize.addHook('afterConnect', async (connection: unknown) => {
+    // Sequelize hands out connections of the module that it was given above.
+    const opened = connection as Connection
+    try {
+      await prepareSession(opened)
+    } catch (error) {
+      opened.destroy()
+      throw error
+    }
+  })
+  return sequelize
+}
+
+/** The collation of the columns compares text. Casts prevent the server from comparing bound digits as doubles. */
+const mysqlDialect: SqlDialect = {
+  // The server orders an enum by the places of its words. CONCAT makes it text.
+  keyFunction: (type, use) => (type === 'enum' && use === 'order' ? 'CONCAT' : undefined),
+  operand: (name, field) => (castType(field) === undefined ? `$${name}` : `CAST($${name} AS ${castType(field)})`),
+  bind: boundOperand,
+  store: storedValue,
+  hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
+  // The first part uses the index; the second compares the bytes, which no collation equates. Both are UTF-8 then.
+  isExactly: (column, operand) => `${column} = ${operand} AND ${bytesOf(column)} = ${bytesOf(operand)}`,
+  isOneOfTuples: anyOfTuples,
+  matchFunction: () => undefined,
+  bindMatch: likePattern,
+  readsRangesOfOr: true,
+  isIndexMissing: (error) => errnoOf(error) === NO_SUCH_INDEX,
+  decode: decoderOf,
+  insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
+  insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
+  nextVersion,
+  forUpdate: ' FOR UPDATE'
+}
+
+function bytesOf(text: string): string {
+  return `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`
+}
+
+/** An unsigned number beyond the highest would be an error. The texts of statements hold no quotes, so LPAD fills with 0. */
+function nextVersion(column: string): string {
+  const next = `CAST(CONV(HEX(${column}), 16, 10) AS UNSIGNED) + 1`
+  return `IF(${column} = 0x${'FF'.repeat(8)}, 0x${'00'.repeat(8)}, UNHEX(LPAD(HEX(${next}), 16, 0)))`
+}
+
+function castType({ type, storage, unsigned, precision, scale }: Field): string | undefined {
+  switch (type) {
+    case 'bool':
+    case 'int':
+      return 'SIGNED'
+    case 'long':
+      if (storage === 'bits') return 'UNSIGNED'
+      // An unsigned cast would make a great number of a negative operand.
+      return unsigned ? 'DECIMAL(20,0)' : 'SIGNED'
+    case 'decimal':
+      // Two digits more than the column has, so that operands beyond its range stay beyond it.
+      return `DECIMAL(${Math.min(precision + 2, 65)},${scale})`
+    case 'double':
+      return 'DOUBLE'
+    case 'dateTime':
+      return precision > 3 ? 'DATETIME(6)' : 'DATETIME(3)'
+    case 'time':
+      return 'TIME(6)'
+    // A cast would make another date of one with a month or day of 0.
+    case 'date':
+    case 'string':
+    case 'guid':
+    case 'enum':
+    case 'set':
+    case 'json':
+    case 'binary':
+      return undefined
+  }
+}
+
+function boundOperand(operand: Operand, { type, storage }: Field): string {
+  if (type === 'bool') return operand === true ? '1' : '0'
+  // 2026-01-31T08:00:00.000Z in the form that the server parses. The session's time zone is UTC.
+  if (type === 'dateTime') return String(operand).replace('T', ' ').replace('Z', '')
+  if (type === 'double' && storage === 'float') return String(asFloat(Number(operand)))
+  return String(operand)
+}
+
+/** The number of 32 bits that is shown as this one. An operand that is none is compared as it is. */
+function asFloat(value: number): number {
+  const float = Math.fround(value)
+  return shortestFloat(float) === value ? float : value
+}
+
+function storedValue(value: Exclude<Value, null>, field: Field): BoundValue {
+  if (Buffer.isBuffer(value)) return value
+  if (typeof value === 'object') return value.join()
+  // A BIT column takes the bytes of a text as its bits.
+  if (field.storage === 'bits') return bytesOfBits(BigInt(value), field.precision)
+  return boundOperand(value, field)
+}
+
+function bytesOfBits(value: bigint, count: number): Buffer {
+  const all = Buffer.alloc(8)
+  all.writeBigUInt64BE(value)
+  return all.subarray(8 - Math.ceil(count / 8))
+}
+
+/** The escape character is `!`, which unlike the backslash means the same in every sql_mode. */
+function likePattern(operand: string, match: TextMatch): string {
+  const plain = operand.replace(/[!%_]/g, '!$&')
+  return `${match === 'startsWith' ? '' : '%'}${plain}${match === 'endsWith' ? '' : '%'}`
+}
+
+/** The decoder of a column. Values that are not of the field's type are errors. */
+function decoderOf(field: Field): (raw: unknown) => Value {
+  const decode = decoderOfType(field)
+  return (raw) => (raw === null ? null : decode(raw))
+}
+
+function decoderOfType({ type, storage, precision }: Field): (raw: unknown) => Value {
+  switch (type) {
+    case 'bool':
+      return (raw) => {
+        if (typeof raw === 'number') return raw !== 0
+        return Buffer.isBuffer(raw) ? bitsOf(raw) !== 0n : Number(raw) !== 0
+      }
+    case 'int':
+      return (raw) => {
+        const value = typeof raw === 'number' ? raw : Number(Buffer.isBuffer(raw) ? bitsOf(raw) : raw)
+        if (!Number.isSafeInteger(value)) throw undecodable(type, raw)
+        return value
+      }
+    case 'long':
+      return (raw) => (Buffer.isBuffer(raw) ? bitsOf(raw).toString() : withoutZerofill(String(raw)))
+    case 'double':
+      return (raw) => {
+        if (typeof raw !== 'number') throw undecodable(type, raw)
+        return storage === 'float' ? shortestFloat(raw) : raw
+      }
+    case 'dateTime': {
+      const digits = Math.max(3, precision)
+      return (raw) => {
+        if (typeof raw !== 'string' || raw.length < 19) throw undecodable(type, raw)
+        return isoTime(raw, digits)
+      }
+    }
+    case 'date':
+      return (raw) => {
+        if (typeof raw !== 'string' || raw.length !== 10) throw undecodable(type, raw)
+        return raw
+      }
+    case 'time':
+      return (raw) => {
+        if (typeof raw !== 'string') throw undecodable(type, raw)
+        return paddedTime(raw, precision)
+      }
+    case 'decimal':
+      return (raw) => {
+        if (typeof raw === 'string') return withoutZerofill(raw)
+        if (!Number.isSafeInteger(raw)) throw undecodable(type, raw)
+        return String(raw)
+      }
+    case 'string':
+    case 'guid':
+    case 'enum':
+      return (raw) => {
+        if (typeof raw === 'string') return raw
+        // What a statement of an application computes. A number with a fraction may not be the one that is stored.
+        if (!Number.isSafeInteger(raw)) throw undecodable(type, raw)
+        return String(raw)
+      }
+    case 'set':
+      return (raw) => {
+        if (typeof raw !== 'string') throw undecodable(type, raw)
+        return raw === '' ? [] : raw.split(',')
+      }
+    case 'json':
+      return jsonText
+    case 'binary':
+      return bytes
+  }
+}
+
+/** The number of a BIT column's bytes. */
+function bitsOf(raw: Buffer): bigint {
+  return raw.length === 0 ? 0n : BigInt(`0x${raw.toString('hex')}`)
+}
+
+/**
+ * `2026-01-31 08:00:00`, with or without a fraction, as `2026-01-31T08:00:00.000Z`. A fraction of more digits than the
+ * entity file says keeps them.
+ */
+function isoTime(text: string, digits: number): string {
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20).padEnd(digits, '0')}Z`
+}
+
+/** The driver leaves out the zeros at the end of a time's fraction. */
+function paddedTime(text: string, digits: number): string {
+  const [whole = '', fraction = ''] = text.split('.')
+  return digits === 0 && fraction === '' ? whole : `${whole}.${fraction.padEnd(digits, '0')}`
+}
+
+/**
+ * ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED: the server accepts no more connections. The
+ * existing ones, which serve requests, may still work.
+ */
+const CONNECTIONS_EXHAUSTED: readonly unknown[] = [1040, 1203, 1226]
+
+const NODE_STATE = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status')"
+
+/** A server can serve if it answers. A Galera node must also be ready and in the primary component. */
+class MysqlProbe implements Probe {
+  readonly #settings: MysqlSettings
+  #opening: Promise<Connection> | undefined
+
+  constructor(settings: MysqlSettings) {
+    this.#settings = settings
+  }
+
+  async look(): Promise<void> {
+    try {
+      await this.#ask()
+    } catch (error) {
+      if (!CONNECTIONS_EXHAUSTED.includes(errnoOf(error))) throw error
+      this.reset()
+    }
+  }
+
+  reset(): void {
+    this.#opening?.then(
+      (connection) => connection.destroy(),
+      () => undefined
+    )
+    this.#opening = undefined
+  }
+
+  async #ask(): Promise<void> {
+    this.#opening ??= openConnection(this.#settings)
+    const connection = await this.#opening
+    if (serverBehind(connection).node === undefined) return connection.promise().ping()
+    const state = await namedValues(connection, NODE_STATE)
+    const isReady = state.get('wsrep_ready') === 'ON' && state.get('wsrep_cluster_status') === 'Primary'
+    if (!isReady) throw new Error('The node is outside of its cluster')
+  }
+}
+
+const ZERO = '0'.charCodeAt(0)
+
+/** The digits of a number as every other column has them: a ZEROFILL column pads them, `0052.50`. */
+function withoutZerofill(digits: string): string {
+  if (digits.charCodeAt(0) !== ZERO) return digits
+  let at = 0
+  while (at < digits.length - 1 && digits.charCodeAt(at) === ZERO && digits.charAt(at + 1) !== '.') at++
+  return at === 0 ? digits : digits.slice(at)
+}

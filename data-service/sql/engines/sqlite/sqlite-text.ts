@@ -1,0 +1,212 @@
+import { fn, literal } from 'sequelize'
+import type { Field, FieldType, Operand, Value } from '../../../entity/fields/field.js'
+import { formatDecimal, INT64, parseDecimal, shortestFloat, unscaledAt } from '../../../entity/fields/numbers.js'
+import type { SqlDialect } from '../engine.js'
+import { type BoundValue, bytes, jsonText, undecodable } from '../statement.js'
+
+/**
+ * ASCII in the order of utf8mb4_uca1400_nopad_as_ci, taken from a MariaDB server (a test compares both databases): white
+ * space, punctuation, digits, letters without case. The missing characters are control characters, which it ignores.
+ */
+const ASCII_ORDER = '\t\n\v\f\r _-,;:!?.\'"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz'
+
+/** The key of the first character. In match keys the one below it stands for every ignored character. */
+const FIRST_KEY = 0x21
+const IGNORED_KEY = String.fromCharCode(FIRST_KEY - 1)
+
+const sortKeys = asciiKeys('')
+const matchKeys = asciiKeys(IGNORED_KEY)
+
+/**
+ * A key whose code points have the order of the text: it ignores letter case, accents and trailing spaces count, ASCII
+ * is ordered as on MariaDB, and all other letters follow by code point.
+ */
+export function sortKey(text: string): string {
+  return keyOf(text, sortKeys)
+}
+
+/** As sortKey, but with one character for each character of the text, as LIKE compares them. For `contains` and the like. */
+export function matchKey(text: string): string {
+  return keyOf(text, matchKeys)
+}
+
+function asciiKeys(ignored: string): readonly string[] {
+  return Array.from({ length: 128 }, (_, code) => {
+    const rank = ASCII_ORDER.indexOf(String.fromCharCode(code).toLowerCase())
+    return rank < 0 ? ignored : String.fromCharCode(FIRST_KEY + rank)
+  })
+}
+
+function keyOf(text: string, keys: readonly string[]): string {
+  const folded = isAscii(text) ? text : text.normalize('NFC').toLowerCase().normalize('NFC')
+  let key = ''
+  for (let index = 0; index < folded.length; index++) key += keys[folded.charCodeAt(index)] ?? folded.charAt(index)
+  return key
+}
+
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) return false
+  return true
+}
+
+const MATCH_FUNCTIONS = {
+  contains: 'text_contains',
+  startsWith: 'text_starts_with',
+  endsWith: 'text_ends_with'
+} as const
+
+/**
+ * The embedded database compares text by its sort key, stores decimals as integers in units of their last digit, and
+ * unsigned integers of 64 bits, which it has no type for, as 20 digits of text, whose order is that of the numbers.
+ */
+export const sqliteDialect: SqlDialect = {
+  keyFunction: (type) => (type === 'string' || type === 'enum' ? 'sort_key' : undefined),
+  operand: (name, { type }) => (type === 'double' ? `CAST($${name} AS REAL)` : `$${name}`),
+  bind: boundOperand,
+  store: storedValue,
+  // A set is stored as MySQL writes it: its words with commas between.
+  hasWord: (column, operand) => fn('set_has', column, literal(operand)),
+  // A column of a table that others made may have a collation of its own, whose index serves the first part alone.
+  isExactly: (column, operand) => `${column} = ${operand} AND ${column} COLLATE BINARY = ${operand}`,
+  isOneOfTuples: (columns, tuples) =>
+    `(${columns.join(', ')}) IN (VALUES ${tuples.map((tuple) => `(${tuple.join(', ')})`).join(', ')})`,
+  matchFunction: (match) => MATCH_FUNCTIONS[match],
+  bindMatch: (operand) => matchKey(operand),
+  readsRangesOfOr: false,
+  isIndexMissing: () => false,
+  decode: (field) => {
+    const decode = decoderOf(field)
+    return (raw) => (raw === null ? null : decode(raw))
+  },
+  insertOrKeep: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
+  insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
+  // sqlite-connection.ts defines the function: SQLite itself reads no number out of bytes.
+  nextVersion: (column) => `next_row_version(${column})`,
+  forUpdate: ''
+}
+
+function boundOperand(operand: Operand, { type, unsigned, scale }: Field): BoundValue {
+  switch (type) {
+    case 'string':
+    case 'enum':
+      return sortKey(String(operand))
+    case 'bool':
+      return operand === true ? 1n : 0n
+    case 'int':
+      return BigInt(String(operand))
+    case 'long':
+      return unsigned ? paddedDigits(String(operand)) : BigInt(String(operand))
+    case 'decimal':
+      return unitsOf(String(operand), scale)
+    case 'double':
+      // As text, since the driver binds a number below 2.2e-16 as 0.
+      return String(operand)
+    case 'dateTime':
+    case 'date':
+    case 'time':
+    case 'guid':
+    case 'set':
+    case 'json':
+    case 'binary':
+      return String(operand)
+  }
+}
+
+/**
+ * In a column of numbers, such as a key that the database numbers, SQLite reads these digits as the number, in comparisons
+ * and when it stores them. A negative operand comes before all numbers.
+ */
+function paddedDigits(digits: string): string {
+  return digits.startsWith('-') ? digits : digits.padStart(20, '0')
+}
+
+function storedValue(value: Exclude<Value, null>, field: Field): BoundValue {
+  if (Buffer.isBuffer(value)) return value
+  if (typeof value === 'object') return value.join()
+  return field.type === 'string' || field.type === 'enum' ? String(value) : boundOperand(value, field)
+}
+
+/** `-19.90` with scale 2 as -1990. No column holds more than 64 bits: a value beyond them becomes the nearest limit. */
+function unitsOf(decimal: string, scale: number): bigint {
+  const value = parseDecimal(decimal)
+  if (value === undefined) throw new TypeError(`${decimal} is not a decimal number`)
+  const units = unscaledAt(value, scale)
+  return units < INT64.min ? INT64.min : units > INT64.max ? INT64.max : units
+}
+
+/** A column may hold values of any type in SQLite: one that is not of the field's type is an error. */
+function decoderOf({ type, storage, unsigned, precision, scale }: Field): (raw: unknown) => Value {
+  switch (type) {
+    case 'bool':
+      return (raw) => {
+        if (typeof raw === 'number') return raw !== 0
+        if (typeof raw !== 'bigint') throw undecodable(type, raw)
+        return raw !== 0n
+      }
+    case 'int':
+      return (raw) => {
+        const value = typeof raw === 'bigint' ? Number(raw) : raw
+        if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw undecodable(type, raw)
+        return value
+      }
+    case 'long':
+      return unsigned ? unsignedDigits : (raw) => integerOf(raw, type).toString()
+    case 'decimal':
+      return (raw) => formatDecimal(integerOf(raw, type), scale)
+    case 'double':
+      return (raw) => {
+        const value = typeof raw === 'bigint' ? Number(raw) : raw
+        if (typeof value !== 'number' || !Number.isFinite(value)) throw undecodable(type, raw)
+        if (typeof raw === 'bigint' && BigInt(value) !== raw) throw undecodable(type, raw)
+        return storage === 'float' ? shortestFloat(value) : value
+      }
+    case 'dateTime': {
+      // The digits of the fraction, the point, and the Z.
+      const length = 19 + Math.max(3, precision) + 2
+      return (raw) => {
+        if (typeof raw !== 'string' || raw.length !== length || raw[10] !== 'T' || !raw.endsWith('Z')) {
+          throw undecodable(type, raw)
+        }
+        return raw
+      }
+    }
+    case 'date':
+      return textOf(type, /^\d{4}-\d{2}-\d{2}$/)
+    case 'time':
+      return textOf(type, /^-?\d{2,3}:\d{2}:\d{2}(?:\.\d{1,6})?$/)
+    case 'string':
+    case 'guid':
+    case 'enum':
+      return (raw) => {
+        if (typeof raw !== 'string') throw undecodable(type, raw)
+        return raw
+      }
+    case 'set':
+      return (raw) => {
+        if (typeof raw !== 'string') throw undecodable(type, raw)
+        return raw === '' ? [] : raw.split(',')
+      }
+    case 'json':
+      return jsonText
+    case 'binary':
+      return bytes
+  }
+}
+
+function textOf(type: FieldType, pattern: RegExp): (raw: unknown) => string {
+  return (raw) => {
+    if (typeof raw !== 'string' || !pattern.test(raw)) throw undecodable(type, raw)
+    return raw
+  }
+}
+
+function integerOf(raw: unknown, type: FieldType): bigint {
+  if (typeof raw !== 'bigint') throw undecodable(type, raw)
+  return raw
+}
+
+function unsignedDigits(raw: unknown): string {
+  if (typeof raw === 'bigint' && raw >= 0n) return raw.toString()
+  if (typeof raw !== 'string' || !/^\d{20}$/.test(raw)) throw undecodable('long', raw)
+  return raw.replace(/^0+(?=\d)/, '')
+}

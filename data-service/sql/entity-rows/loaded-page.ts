@@ -1,0 +1,228 @@
+import type { Entity } from '../../entity/entity.js'
+import type { Value } from '../../entity/fields/field.js'
+import type { PagePlan, PlannedChildren, PlannedReference, Position, Projection, SortKey } from '../../plan/plans.js'
+import type { LoadedRow, PageResult } from '../../plan/stores.js'
+import { boundValues, type RowCondition } from './conditions.js'
+import type { ReadSession } from '../engines/engine.js'
+import { anyOfRanges, exactKeys, exactOrder, type Ranges, rangesBehind, reversed, sortKeyOf } from './keyset.js'
+import { idText, type RowKey } from '../../entity/key.js'
+import {
+  keyReader,
+  loadChildren,
+  loadReferenced,
+  mapKey,
+  own,
+  referencePaths,
+  type Selection,
+  selectionOf,
+  type Source,
+  valueAt
+} from './navigations.js'
+
+/** The common part of the plans of list, page and get. */
+export interface RowsPlan {
+  readonly entity: Entity
+  readonly projection: Projection
+  readonly references: readonly PlannedReference[]
+  readonly children: readonly PlannedChildren[]
+}
+
+interface Cut {
+  readonly conditions: readonly RowCondition[]
+  readonly sort: readonly SortKey[]
+  /** Reads only the rows in these ranges (keyset.ts). */
+  readonly ranges?: Ranges
+  readonly limit?: number
+  readonly offset?: number
+}
+
+type Row = readonly Value[]
+/** Finds the navigation's rows of a row. */
+type Finder<Found> = (row: Row) => Found
+
+/** The rows of a page. Their navigations are loaded one after another. */
+export class LoadedPage {
+  readonly #plan: RowsPlan
+  readonly #selection: Selection
+  readonly #rows: readonly Row[]
+  readonly #references = new Map<string, Finder<LoadedRow | null>>()
+  readonly #children = new Map<string, Finder<readonly Row[]>>()
+
+  private constructor(plan: RowsPlan, selection: Selection, rows: readonly Row[]) {
+    this.#plan = plan
+    this.#selection = selection
+    this.#rows = rows
+  }
+
+  static async load(session: ReadSession, source: Source, of: { plan: RowsPlan; cut: Cut }): Promise<LoadedPage> {
+    const { plan, cut } = of
+    const { sort, ranges = [], limit, offset } = cut
+    const references = plan.references.flatMap(({ reference, target }) => referencePaths(reference, target))
+    const needed = [...references, ...sort.map(({ path }) => path)]
+    const selection = selectionOf(plan.entity, plan.projection, needed)
+    const { statements, dialect } = source
+    const shape = {
+      entity: plan.entity,
+      ...selection,
+      conditions: cut.conditions,
+      sort,
+      ranges,
+      cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
+    } as const
+    const values = {
+      ...boundValues([...cut.conditions, ...anyOfRanges(ranges)], dialect),
+      ...(limit === undefined ? {} : { limit: BigInt(limit) }),
+      ...(offset === undefined ? {} : { offset: BigInt(offset) })
+    }
+    const isAlone = ranges.length > 0 && cut.conditions.length === 0
+    const index = isAlone ? statements.indexFor(plan.entity, sort) : undefined
+    const rows = await session.run(statements.rows({ ...shape, index }), values).catch((error: unknown) => {
+      // An index that is dropped while the service runs costs time, and no request.
+      if (index === undefined || !dialect.isIndexMissing(error)) throw error
+      statements.forgetIndexes()
+      return session.run(statements.rows(shape), values)
+    })
+    return new LoadedPage(plan, selection, rows)
+  }
+
+  get length(): number {
+    return this.#rows.length
+  }
+
+  /** A page of some of the rows, without loaded navigations. */
+  slice(from: number, to: number): LoadedPage {
+    return new LoadedPage(this.#plan, this.#selection, this.#rows.slice(from, to))
+  }
+
+  /** A page of the rows from the last to the first, without loaded navigations. */
+  reversed(): LoadedPage {
+    return new LoadedPage(this.#plan, this.#selection, this.#rows.toReversed())
+  }
+
+  /** The sort keys of one row; undefined for no such row. As with `at`, -1 is the last row. */
+  keysAt(index: number, sort: readonly SortKey[]): Position['keys'] | undefined {
+    const row = this.#rows.at(index)
+    return row && sort.map(({ path }) => sortKeyOf(valueAt(this.#selection, path)(row)))
+  }
+
+  async loadReferences(session: ReadSession, source: Source): Promise<void> {
+    for (const planned of this.#plan.references) {
+      const { reference, target } = planned
+      const keyOf = keyReader(this.#selection, referencePaths(reference, target))
+      const found = await loadReferenced(session, source, { planned, keys: this.#rows.map(keyOf) })
+      this.#references.set(reference.name, (row) => {
+        const values = foundBy(found, keyOf(row))
+        return values === undefined ? null : { values, references: NONE, children: NONE }
+      })
+    }
+  }
+
+  async loadChildren(session: ReadSession, source: Source, which: readonly PlannedChildren[]): Promise<void> {
+    const { entity } = this.#plan
+    const keyOf = keyReader(this.#selection, mapKey(entity.key, own))
+    const keys = this.#rows.map(keyOf)
+    for (const planned of which) {
+      const found = await loadChildren(session, source, { owner: entity, planned, keys })
+      this.#children.set(planned.children.name, (row) => foundBy(found, keyOf(row)) ?? [])
+    }
+  }
+
+  rows(): LoadedRow[] {
+    return this.#rows.map((row) => ({
+      values: row.slice(0, this.#selection.shown),
+      references: foundFor(row, this.#references),
+      children: foundFor(row, this.#children)
+    }))
+  }
+}
+
+function foundBy<Found>(found: ReadonlyMap<string, Found>, key: RowKey | undefined): Found | undefined {
+  return key === undefined ? undefined : found.get(idText(key))
+}
+
+const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+
+function foundFor<Found>(row: Row, finders: ReadonlyMap<string, Finder<Found>>): ReadonlyMap<string, Found> {
+  if (finders.size === 0) return NONE
+  return new Map([...finders].map(([name, find]) => [name, find(row)]))
+}
+
+/** The rows of a page, and where to go on in both directions. */
+type FoundPage = Omit<PageResult, 'rows'> & { readonly page: LoadedPage }
+
+interface PageOf {
+  readonly plan: PagePlan
+  /** Those of the plan and of its scope. */
+  readonly conditions: readonly RowCondition[]
+}
+
+/** Reads the rows of a page. The total is undefined unless the rows show it. */
+export function readPage(session: ReadSession, source: Source, { plan, conditions }: PageOf): Promise<FoundPage> {
+  const { start } = plan
+  const read: ReadRows = (cut) => LoadedPage.load(session, source, { plan, cut: { ...cut, conditions } })
+  const order = exactOrder(plan.sort, plan.entity, source.dialect)
+  return start.kind === 'offset'
+    ? readAtOffset(plan, { offset: start.offset, order }, read)
+    : readAtCursor(plan, { start, order }, read)
+}
+
+type ReadRows = (cut: Omit<Cut, 'conditions'>) => Promise<LoadedPage>
+
+async function readAtOffset(
+  { sort, limit }: PagePlan,
+  { offset, order }: { readonly offset: number; readonly order: readonly SortKey[] },
+  read: ReadRows
+): Promise<FoundPage> {
+  // One row more than the page has tells whether rows follow.
+  const found = await read({ sort: order, limit: limit + 1, offset })
+  const page = found.slice(0, limit)
+  const isEnd = found.length <= limit && (found.length > 0 || offset === 0)
+  return {
+    page,
+    total: isEnd ? offset + found.length : undefined,
+    next: found.length > limit ? besides(page.keysAt(-1, sort)) : undefined,
+    // A page past the end has no row whose place a cursor could hold.
+    previous: offset === 0 ? undefined : besides(page.keysAt(0, sort))
+  }
+}
+
+/**
+ * The rows that follow or precede a position. The row of the position is read with them: if it is still there, the page
+ * has a neighbour in the direction from which it was reached, and only otherwise a further statement has to look for one.
+ */
+async function readAtCursor(
+  { entity, sort, limit }: PagePlan,
+  {
+    start: { kind, position },
+    order
+  }: { readonly start: Exclude<PagePlan['start'], { kind: 'offset' }>; readonly order: readonly SortKey[] },
+  read: ReadRows
+): Promise<FoundPage> {
+  const ahead = kind === 'after' ? order : reversed(order)
+  const back = reversed(ahead)
+  const through = (way: readonly SortKey[], at: Position['keys'], wanted: number): Promise<LoadedPage> => {
+    const ranges = rangesBehind(way, { keys: exactKeys(at, { sort, order }), through: true })
+    return read({ sort: way, ranges, limit: wanted })
+  }
+  const found = await through(ahead, position.keys, limit + 2)
+  const isOfKey = ({ path }: SortKey): boolean => path.through === null && entity.key.includes(path.column)
+  const head = found.keysAt(0, sort)
+  const isThere =
+    !position.includesRow &&
+    head !== undefined &&
+    sort.every((one, at) => !isOfKey(one) || head[at] === position.keys[at])
+  const others = isThere ? found.slice(1, found.length) : found
+  const rows = others.slice(0, limit)
+  const first = rows.keysAt(0, sort)
+  const hasBack = isThere || (await through(back, first ?? position.keys, 2)).length > (first === undefined ? 0 : 1)
+  const onward = others.length > limit ? besides(rows.keysAt(-1, sort)) : undefined
+  const backward = hasBack ? (besides(first) ?? { keys: position.keys, includesRow: true }) : undefined
+  return kind === 'after'
+    ? { page: rows, total: undefined, next: onward, previous: backward }
+    : { page: rows.reversed(), total: undefined, next: backward, previous: onward }
+}
+
+/** The position at a row that the page has shown already. */
+function besides(keys: Position['keys'] | undefined): Position | undefined {
+  return keys && { keys, includesRow: false }
+}

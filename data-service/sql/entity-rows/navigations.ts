@@ -1,0 +1,153 @@
+import type { Column, Entity, Reference } from '../../entity/entity.js'
+import type { Value } from '../../entity/fields/field.js'
+import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
+import type { Path, PlannedChildren, PlannedReference, Projection, RowScope } from '../../plan/plans.js'
+import { boundValues, keyIn, pathKey, type RowCondition } from './conditions.js'
+import type { ReadSession, SqlDialect } from '../engines/engine.js'
+import { hasTextKey, type SelectedColumn, type Statements } from './statements.js'
+
+/** The columns that a statement selects: those of the projection, then further ones that are needed. */
+export interface Selection {
+  readonly selected: readonly SelectedColumn[]
+  readonly selectedKey: string
+  /** Number of columns of the projection. */
+  readonly shown: number
+}
+
+/** The projection with the key and `more`, unless it contains them. */
+export function selectionOf(entity: Entity, projection: Projection, more: readonly Path[]): Selection {
+  const shown = projection.selected.map((one): SelectedColumn => {
+    if (one.kind === 'rowVersion') return 'rowVersion'
+    return { through: one.kind === 'joined' ? one.through : null, column: one.column }
+  })
+  const present = new Set(shown.map(keyOf))
+  const added: Path[] = []
+  for (const path of [...entity.key.map(own), ...more]) {
+    if (present.has(pathKey(path))) continue
+    present.add(pathKey(path))
+    added.push(path)
+  }
+  return {
+    selected: [...shown, ...added],
+    selectedKey: [projection.key, ...added.map(pathKey)].join('+'),
+    shown: shown.length
+  }
+}
+
+/** A column of the row itself. */
+export function own(column: Column): Path {
+  return { through: null, column }
+}
+
+/** Reads one column of the selection's rows. */
+export function valueAt({ selected }: Selection, path: Path): (row: readonly Value[]) => Value {
+  const key = pathKey(path)
+  const index = selected.findIndex((column) => keyOf(column) === key)
+  if (index < 0) throw new TypeError(`${key} is not selected`)
+  return (row) => row[index] ?? null
+}
+
+function keyOf(column: SelectedColumn): string {
+  return column === 'rowVersion' ? column : pathKey(column)
+}
+
+/** The database that navigations are loaded from. */
+export interface Source {
+  readonly statements: Statements
+  readonly dialect: SqlDialect
+}
+
+/** Reads the key of the selection's rows from these columns; undefined for a row in which one is null. */
+export function keyReader(
+  selection: Selection,
+  paths: readonly [Path, ...Path[]]
+): (row: readonly Value[]) => RowKey | undefined {
+  const readers = paths.map((path) => valueAt(selection, path))
+  return (row) => keyOfValues(readers.map((read) => read(row)))
+}
+
+/**
+ * The columns by which a reference is loaded: its foreign key, or the key of the referenced row as that row has it, where
+ * the database may take two texts for equal.
+ */
+export function referencePaths(reference: Reference, target: Entity): readonly [Path, ...Path[]] {
+  if (!hasTextKey(target)) return mapKey(reference.via, own)
+  return mapKey(target.key, (column) => ({ through: reference, column }))
+}
+
+export function mapKey<One, Other>(
+  [first, ...others]: readonly [One, ...One[]],
+  map: (one: One) => Other
+): readonly [Other, ...Other[]] {
+  return [map(first), ...others.map(map)]
+}
+
+/**
+ * Keys of one statement: a power of two below the 32,766 values that SQLite allows in a statement. Those of several columns
+ * may become conditions joined by OR, of which SQLite takes a thousand.
+ */
+export const KEYS_AT_ONCE = { single: 16_384, composite: 512 }
+
+export function scopeConditions(scope: RowScope): readonly RowCondition[] {
+  return scope.kind === 'all-rows' ? [] : scope.conditions
+}
+
+/** The referenced rows that the caller may see, by the text of their id. It takes one statement for all keys of a page. */
+export async function loadReferenced(
+  session: ReadSession,
+  { statements, dialect }: Source,
+  { planned, keys }: { readonly planned: PlannedReference; readonly keys: readonly (RowKey | undefined)[] }
+): Promise<ReadonlyMap<string, readonly Value[]>> {
+  const { target, projection, scope } = planned
+  const found = new Map<string, readonly Value[]>()
+  if (scope === null) return found
+  const selection = selectionOf(target, projection, [])
+  const keyOfRow = keyReader(selection, mapKey(target.key, own))
+  for (const some of chunks(keys)) {
+    const conditions = [keyIn(target.key, some, 'isKeyIn'), ...scopeConditions(scope)]
+    const statement = statements.rows({ entity: target, ...selection, conditions, sort: [], cut: 'whole' })
+    for (const row of await session.run(statement, boundValues(conditions, dialect))) {
+      const key = keyOfRow(row)
+      if (key !== undefined) found.set(idText(key), row.slice(0, selection.shown))
+    }
+  }
+  return found
+}
+
+/** The children of all rows of a page by the text of the row's id, ordered by their own. One statement for a collection. */
+export async function loadChildren(
+  session: ReadSession,
+  { statements, dialect }: Source,
+  {
+    owner,
+    planned,
+    keys
+  }: { readonly owner: Entity; readonly planned: PlannedChildren; readonly keys: readonly (RowKey | undefined)[] }
+): Promise<ReadonlyMap<string, readonly (readonly Value[])[]>> {
+  const { children } = planned
+  const found = new Map<string, (readonly Value[])[]>()
+  const parts = owner.key.length
+  for (const some of chunks(keys)) {
+    const conditions = [keyIn(children.foreignKey, some, 'refersToIn')]
+    const statement = statements.children({ owner, children, conditions })
+    for (const row of await session.run(statement, boundValues(conditions, dialect))) {
+      const key = keyOfValues(row.slice(0, parts))
+      if (key === undefined) continue
+      const root = idText(key)
+      const siblings = found.get(root)
+      if (siblings === undefined) found.set(root, [row.slice(parts)])
+      else siblings.push(row.slice(parts))
+    }
+  }
+  return found
+}
+
+/** The distinct keys, in lists that each fit into one statement. */
+function chunks(keys: readonly (RowKey | undefined)[]): RowKey[][] {
+  const distinct = [...new Map(keys.flatMap((key) => (key === undefined ? [] : [[idText(key), key]]))).values()]
+  const [first] = distinct
+  const size = first === undefined || first.length === 1 ? KEYS_AT_ONCE.single : KEYS_AT_ONCE.composite
+  return Array.from({ length: Math.ceil(distinct.length / size) }, (_, at) =>
+    distinct.slice(at * size, (at + 1) * size)
+  )
+}

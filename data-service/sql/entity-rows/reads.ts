@@ -1,0 +1,155 @@
+import type { Entity, StoreName } from '../../entity/entity.js'
+import type { Value } from '../../entity/fields/field.js'
+import { keyOfValues } from '../../entity/key.js'
+import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan, StatementPlan } from '../../plan/plans.js'
+import type { ExportBatch, ListResult, LoadedRow, LookupResult, PageResult, ReadStore } from '../../plan/stores.js'
+import { keyOrder, totalOrder } from '../../plan/catalogue.js'
+import { boundValues, keyIs, type RowCondition } from './conditions.js'
+import type { Database, Reader, ReadSession } from '../engines/engine.js'
+import { exportRows } from './exports.js'
+import { exactOrder } from './keyset.js'
+import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
+import { own, scopeConditions, type Source } from './navigations.js'
+import { ownSelect, ownValues, withinLimit } from './own-statements.js'
+import { RowModels, Statements } from './statements.js'
+
+interface Databases {
+  readonly primary: Database
+  /** Used only by requests for children that live there. undefined: no entity has any. */
+  readonly second: Database | undefined
+}
+
+/** One of the service's two databases. */
+interface Store extends Source {
+  readonly reader: Reader
+}
+
+const NAMES: Record<StoreName, string> = { primary: 'The database', second: 'The second database' }
+
+/**
+ * Reads from the two databases of the service. It sends nothing before the first read. Rows are read first, then what
+ * they refer to; the plan determines the number of statements.
+ */
+export class SqlReadStore implements ReadStore {
+  readonly #databases: Databases
+  readonly #primary: Store
+  readonly #second: Store | undefined
+
+  /** `sortOrders`: those of the primary database (`SchemaTools.sortOrders`). Without them orders of several columns take longer. */
+  constructor(databases: Databases, entities: readonly Entity[], sortOrders?: ReadonlyMap<string, string>) {
+    const storeOf = (name: StoreName, database: Database): Store => {
+      const { sequelize, dialect } = database
+      const statements = new Statements(new RowModels(sequelize, entities, name), dialect, sortOrders)
+      return { statements, dialect, reader: database.openReader(NAMES[name]) }
+    }
+    this.#databases = databases
+    this.#primary = storeOf('primary', databases.primary)
+    this.#second = databases.second && storeOf('second', databases.second)
+  }
+
+  async list(plan: ListPlan, signal: AbortSignal): Promise<ListResult> {
+    const sort = exactOrder(keyOrder(plan.entity), plan.entity, this.#primary.dialect)
+    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
+    const { page, truncated } = await this.#load(plan, signal, async (session) => {
+      const found = await LoadedPage.load(session, this.#primary, {
+        plan,
+        cut: { conditions, sort, limit: plan.limit + 1 }
+      })
+      return { page: found.slice(0, plan.limit), truncated: found.length > plan.limit }
+    })
+    return { rows: page.rows(), truncated }
+  }
+
+  async page(plan: PagePlan, signal: AbortSignal): Promise<PageResult> {
+    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
+    const { page, ...found } = await this.#load(plan, signal, async (session) => {
+      const read = await readPage(session, this.#primary, { plan, conditions })
+      if (!plan.withTotal) return { ...read, total: undefined }
+      return { ...read, total: read.total ?? (await this.#count(session, plan, conditions)) }
+    })
+    return { rows: page.rows(), ...found }
+  }
+
+  async get(plan: GetPlan, signal: AbortSignal): Promise<LoadedRow | undefined> {
+    const cut = { conditions: [...keyIs(plan.entity.key, plan.key), ...scopeConditions(plan.scope)], sort: [] }
+    const { page } = await this.#load(plan, signal, async (session) => ({
+      page: await LoadedPage.load(session, this.#primary, { plan, cut })
+    }))
+    return page.rows()[0]
+  }
+
+  async lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult> {
+    const { statements, dialect, reader } = this.#primary
+    const { entity, limit } = plan
+    const sort = exactOrder(totalOrder([{ path: own(entity.label), descending: false }], entity), entity, dialect)
+    // A label that is a part of the key is selected once.
+    const named = [entity.label, ...entity.key.filter((column) => column !== entity.label)]
+    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
+    const statement = statements.rows({
+      entity,
+      selected: named.map(own),
+      selectedKey: 'lookup',
+      conditions,
+      sort,
+      cut: 'limit'
+    })
+    const rows = await reader.read(signal, (session) =>
+      session.run(statement, { ...boundValues(conditions, dialect), limit: BigInt(limit + 1) })
+    )
+    const items = rows.slice(0, limit).flatMap((row) => {
+      const key = keyOfValues(entity.key.map((column) => row[named.indexOf(column)]))
+      return key === undefined ? [] : [{ key, name: row[0] ?? null }]
+    })
+    return { items, truncated: rows.length > limit }
+  }
+
+  export(plan: ExportPlan, signal: AbortSignal): AsyncIterable<ExportBatch> {
+    return exportRows(plan, this.#primary, () => this.#primary.reader.snapshot(signal))
+  }
+
+  async select(plan: StatementPlan, signal: AbortSignal): Promise<readonly (readonly Value[])[]> {
+    const { dialect, reader } = this.#primary
+    const [statement, values] = [ownSelect(plan, dialect), ownValues(plan, dialect)]
+    return withinLimit(await reader.read(signal, (session) => session.runReadOnly(statement, values)), plan)
+  }
+
+  /** Waits for running reads, then closes the databases. */
+  async close(): Promise<void> {
+    await Promise.all([this.#primary.reader.close(), this.#second?.reader.close()])
+    await Promise.all([this.#databases.primary.sequelize.close(), this.#databases.second?.sequelize.close()])
+  }
+
+  /** Finds the rows of a page, and then loads their navigations, on one connection. */
+  async #load<Found extends { readonly page: LoadedPage }>(
+    plan: RowsPlan,
+    signal: AbortSignal,
+    find: (session: ReadSession) => Promise<Found>
+  ): Promise<Found> {
+    const [here, elsewhere] = ['primary', 'second'].map((store) =>
+      plan.children.filter(({ children }) => children.store === store)
+    )
+    const found = await this.#primary.reader.read(signal, async (session) => {
+      const read = await find(session)
+      await read.page.loadReferences(session, this.#primary)
+      await read.page.loadChildren(session, this.#primary, here ?? [])
+      return read
+    })
+    await this.#loadElsewhere(found.page, elsewhere ?? [], signal)
+    return found
+  }
+
+  /** Loads children from the second database after the connection to the primary one was released. */
+  async #loadElsewhere(page: LoadedPage, which: RowsPlan['children'], signal: AbortSignal): Promise<void> {
+    if (which.length === 0 || page.length === 0) return
+    const second = this.#second
+    // The check of the catalogue at start rejects such children where there is no second store.
+    if (second === undefined) throw new TypeError('The application has no second store')
+    await second.reader.read(signal, (session) => page.loadChildren(session, second, which))
+  }
+
+  async #count(session: ReadSession, { entity }: PagePlan, conditions: readonly RowCondition[]): Promise<number> {
+    const { statements, dialect } = this.#primary
+    const [row] = await session.run(statements.count(entity, conditions), boundValues(conditions, dialect))
+    return Number(row?.[0])
+  }
+}

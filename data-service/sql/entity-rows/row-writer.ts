@@ -1,0 +1,235 @@
+import { LRUCache } from 'lru-cache'
+import { literal, Op, type Sequelize, where, type WhereOptions } from 'sequelize'
+import type { Column } from '../../entity/entity.js'
+import type { RowVersion, Value } from '../../entity/fields/field.js'
+import type { Assignments, ExpectedVersions, UpdatePlan } from '../../plan/plans.js'
+import { boundValues, columnNamed, comparisonsOf, pathsOf, type RowCondition, shapeOf, whereAll } from './conditions.js'
+import type { Changed, SqlDialect, WriteSession } from '../engines/engine.js'
+import {
+  type BoundValue,
+  type BoundValues,
+  padToPowerOfTwo,
+  quoted,
+  type StatementText,
+  statementText
+} from '../engines/statement.js'
+
+/** A table that is written. */
+export interface WrittenTable {
+  readonly table: string
+  /** undefined for a table without row versions. */
+  readonly versionColumn: string | undefined
+}
+
+interface NewRow {
+  readonly values: Assignments
+  /** null in a table without row versions, for all rows alike. */
+  readonly version: RowVersion | null
+}
+
+/** The row to change: it meets all conditions, and its version is one of those expected. */
+interface GuardedMatch {
+  readonly of: WrittenTable
+  readonly conditions: readonly RowCondition[]
+  readonly expected: ExpectedVersions
+}
+
+type DeletedMatch = Omit<GuardedMatch, 'expected'> & { readonly expected: ExpectedVersions | 'unconditional' }
+
+/** Rows of one INSERT. A power of two, so that there are few different texts. */
+const ROWS_AT_ONCE = 64
+
+/** Writes rows, one statement at a time. The statement itself checks all conditions and the version of a row. */
+export class RowWriter {
+  readonly #texts: ChangeTexts
+  readonly #dialect: SqlDialect
+
+  constructor(texts: ChangeTexts, dialect: SqlDialect) {
+    this.#texts = texts
+    this.#dialect = dialect
+  }
+
+  insertOne(session: WriteSession, into: WrittenTable, row: NewRow): Promise<Changed> {
+    return this.#insert(session, into, [row])
+  }
+
+  /**
+   * Inserts in the given order, in which the database numbers the rows. A column that a row lacks gets its default, so that
+   * one statement holds rows with the same columns alone.
+   */
+  async insertAll(session: WriteSession, into: WrittenTable, rows: readonly NewRow[]): Promise<void> {
+    for (let start = 0; start < rows.length;) {
+      const alike = countAlike(rows, start)
+      const count = Math.min(ROWS_AT_ONCE, 2 ** Math.floor(Math.log2(alike)))
+      await this.#insert(session, into, rows.slice(start, start + count))
+      start += count
+    }
+  }
+
+  /** Returns whether a row matched. Its version always advances, so a matched row is also a changed row. */
+  async update(
+    session: WriteSession,
+    matched: GuardedMatch,
+    { values, defaulted = [] }: Pick<UpdatePlan, 'values' | 'defaulted'>
+  ): Promise<boolean> {
+    const { match, bound } = this.#match(matched)
+    const columns: string[] = []
+    for (const [column, value] of values) {
+      bound[`s${columns.length}`] = this.#stored(column, value)
+      columns.push(column.column)
+    }
+    const reset = defaulted.map(({ column }) => column)
+    const { rows } = await session.change(this.#texts.update(match, columns, reset), bound)
+    return rows > 0
+  }
+
+  async delete(session: WriteSession, matched: DeletedMatch): Promise<boolean> {
+    const { match, bound } = this.#match(matched)
+    const { rows } = await session.change(this.#texts.delete(match), bound)
+    return rows > 0
+  }
+
+  #insert(session: WriteSession, { table, versionColumn }: WrittenTable, rows: readonly NewRow[]): Promise<Changed> {
+    const columns = [...new Map(Array.from(rows[0]?.values.keys() ?? [], (one) => [one.column, one])).values()]
+    const bound: BoundValues = {}
+    rows.forEach(({ values, version }, row) => {
+      columns.forEach((column, index) => {
+        bound[`r${row}_${index}`] = this.#stored(column, values.get(column) ?? null)
+      })
+      if (versionColumn !== undefined) bound[`r${row}_${columns.length}`] = version
+    })
+    const names = [...columns.map(({ column }) => column), ...(versionColumn === undefined ? [] : [versionColumn])]
+    return session.change(this.#texts.insert(table, names, rows.length), bound)
+  }
+
+  #match({ of, conditions, expected }: DeletedMatch) {
+    const versions = expected === 'unconditional' ? [] : padToPowerOfTwo(expected)
+    const bound: BoundValues = boundValues(conditions, this.#dialect)
+    versions.forEach((version, index) => {
+      bound[`e${index}`] = version
+    })
+    return { match: { of, conditions, versions: versions.length }, bound }
+  }
+
+  #stored({ field }: Column, value: Value): BoundValue {
+    return value === null ? null : this.#dialect.store(value, field)
+  }
+}
+
+/** How many rows from `start` on have the same columns, in any order. */
+function countAlike(rows: readonly NewRow[], start: number): number {
+  const first = rows[start]?.values
+  if (first === undefined) return 0
+  const columns = [...first.keys()]
+  const end = rows.findIndex(
+    ({ values }, index) =>
+      index > start && (values.size !== columns.length || !columns.every((column) => values.has(column)))
+  )
+  return (end === -1 ? rows.length : end) - start
+}
+
+/** The part of Sequelize's generator that is used here; its types say `unknown`. */
+interface ChangeGenerator {
+  bulkInsertQuery(table: string, rows: readonly object[], options: object): string
+  updateQuery(table: string, values: object, where: WhereOptions, options: object): { readonly query: string }
+  deleteQuery(table: string, where: WhereOptions, options: object): string
+}
+
+/** The rows to change: all conditions hold, and the version is one of `versions` many or, without them, any. */
+interface Match {
+  readonly of: WrittenTable
+  readonly conditions: readonly RowCondition[]
+  readonly versions: number
+}
+
+const MAX_TEXTS = 500
+
+/**
+ * The texts of INSERT, UPDATE and DELETE statements for one database, each shape compiled once. Values are bound as `r0_2`
+ * for the third column of the first row of an INSERT, as `s2` for the third of the SET of an UPDATE, as `e0` for the first
+ * allowed version, and in conditions as `boundValues` says.
+ */
+export class ChangeTexts {
+  readonly #generator: ChangeGenerator
+  readonly #dialect: SqlDialect
+  readonly #defaults: ReadonlyMap<string, string>
+  readonly #compiled = new LRUCache<string, StatementText>({ max: MAX_TEXTS })
+
+  /** `defaults`: the SQL of the defaults that an UPDATE sets, by `columnKey` (`SchemaTools.defaultText`). */
+  constructor(sequelize: Sequelize, dialect: SqlDialect, defaults: ReadonlyMap<string, string> = new Map()) {
+    this.#defaults = defaults
+    // The class behind getQueryInterface() has these methods in all versions of Sequelize 6. Tests compile every shape.
+    this.#generator = sequelize.getQueryInterface().queryGenerator as ChangeGenerator
+    this.#dialect = dialect
+  }
+
+  insert(table: string, columns: readonly string[], rows: number): StatementText {
+    return this.#text(['insert', table, columns, rows], () => {
+      const row = (index: number) => Object.fromEntries(columns.map((one, at) => [one, literal(`$r${index}_${at}`)]))
+      return this.#generator.bulkInsertQuery(
+        table,
+        Array.from({ length: rows }, (_, index) => row(index)),
+        {}
+      )
+    })
+  }
+
+  /** Sets the columns, `reset` to their defaults, and advances the version. */
+  update(match: Match, columns: readonly string[], reset: readonly string[]): StatementText {
+    return this.#text(['update', ...keyOf(match), columns, reset.length, reset], () => {
+      const { table, versionColumn } = match.of
+      if (versionColumn === undefined)
+        throw new TypeError(`Rows of ${table} have no version that an UPDATE could advance`)
+      const values = Object.fromEntries(columns.map((one, index) => [one, literal(`$s${index}`)]))
+      for (const one of reset) values[one] = literal(this.#defaultOf(table, one))
+      values[versionColumn] = literal(this.#dialect.nextVersion(quoted(versionColumn)))
+      return this.#generator.updateQuery(table, values, this.#where(match), {}).query
+    })
+  }
+
+  delete(match: Match): StatementText {
+    return this.#text(['delete', ...keyOf(match)], () =>
+      this.#generator.deleteQuery(match.of.table, this.#where(match), {})
+    )
+  }
+
+  #defaultOf(table: string, column: string): string {
+    const found = this.#defaults.get(columnKey(table, column))
+    if (found === undefined) throw new TypeError(`The column ${column} of ${table} has no default`)
+    return found
+  }
+
+  #text(key: readonly unknown[], make: () => string): StatementText {
+    // No name has a backtick.
+    const joined = key.flat().join('`')
+    const kept = this.#compiled.get(joined)
+    if (kept !== undefined) return kept
+    const compiled = statementText(make())
+    this.#compiled.set(joined, compiled)
+    return compiled
+  }
+
+  #where({ of: { table, versionColumn }, conditions, versions }: Match): WhereOptions {
+    if (
+      comparisonsOf(conditions)
+        .flatMap(pathsOf)
+        .some(({ through }) => through !== null)
+    ) {
+      throw new TypeError(`A change of ${table} can be conditioned on its own columns alone`)
+    }
+    const all = whereAll(conditions, { dialect: this.#dialect, root: table })
+    if (versions === 0) return all
+    if (versionColumn === undefined) throw new TypeError(`Rows of ${table} have no version to compare`)
+    const names = Array.from({ length: versions }, (_, index) => `$e${index}`)
+    return { [Op.and]: [all, where(columnNamed(table, versionColumn), Op.in, literal(`(${names.join(', ')})`))] }
+  }
+}
+
+/** A column of a table as the key of a map. */
+export function columnKey(table: string, column: string): string {
+  return `${quoted(table)}.${quoted(column)}`
+}
+
+function keyOf({ of, conditions, versions }: Match): string[] {
+  return [of.table, shapeOf(conditions), String(versions)]
+}

@@ -1,0 +1,231 @@
+import type { Children, Entity, KeyColumns } from '../../entity/entity.js'
+import { asRowVersion, type Value } from '../../entity/fields/field.js'
+import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
+import type {
+  CountReferencingPlan,
+  FindPlan,
+  FindReferencingPlan,
+  FindByUniquePlan,
+  GetPlan,
+  LockPlan,
+  LookPlan,
+  PagePlan
+} from '../../plan/plans.js'
+import type { LoadedRow, LockedRow, PageResult, StoredRow } from '../../plan/stores.js'
+import { keyOrder } from '../../plan/catalogue.js'
+import { boundValues, keyIn, keyIs, refersTo, type RowCondition } from './conditions.js'
+import type { ReadSession } from '../engines/engine.js'
+import { KEYS_AT_ONCE, own, scopeConditions, type Source } from './navigations.js'
+import { LoadedPage, readPage } from './loaded-page.js'
+import type { Lock } from './statements.js'
+
+/** The most rows that are found at once. */
+const MAX_KEYS = 1000
+
+/** The reads of a transaction. Rows that it changes or finds stay unchanged by others until it ends. */
+export class StoredRows {
+  readonly #source: Source
+  readonly #ownerOf: (children: Children) => Entity
+
+  constructor(source: Source, ownerOf: (children: Children) => Entity) {
+    this.#source = source
+    this.#ownerOf = ownerOf
+  }
+
+  async lock(session: ReadSession, plan: LockPlan): Promise<LockedRow | undefined> {
+    const { entity, key, children } = plan
+    const [row] = await this.#roots(session, entity, { conditions: rowConditions(plan), lock: 'UPDATE' })
+    if (row === undefined) return undefined
+    const found = new Map<string, readonly StoredRow[]>()
+    // Every write of children locks their root first, so the children need no lock of their own.
+    for (const one of children) {
+      found.set(one.name, await this.#children(session, one, { conditions: refersTo(one.foreignKey, key) }))
+    }
+    return { ...row, children: found }
+  }
+
+  async look(session: ReadSession, plan: LookPlan): Promise<StoredRow | undefined> {
+    const [row] = await this.#roots(session, plan.entity, { conditions: rowConditions(plan) })
+    return row
+  }
+
+  async find(session: ReadSession, { entity, children, keys }: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
+    if (keys.length > MAX_KEYS) throw new RangeError(`No more than ${MAX_KEYS} rows are looked up at once`)
+    if (keys.length === 0) return new Map()
+    const { key } = children ?? entity
+    const among = { conditions: [keyIn(key, keys, 'isKeyIn')], lock: 'SHARE' } as const
+    const rows =
+      children === null ? await this.#roots(session, entity, among) : await this.#children(session, children, among)
+    const wanted = new Set(keys.map(idText))
+    return new Map(
+      rows.map((row): [string, StoredRow] => [idText(storedKey(row, key)), row]).filter(([id]) => wanted.has(id))
+    )
+  }
+
+  async findByUnique(
+    session: ReadSession,
+    { entity, column, value }: FindByUniquePlan
+  ): Promise<StoredRow | undefined> {
+    const equal: RowCondition = { path: own(column), comparison: 'equals', operands: [value] }
+    const [row] = await this.#having(session, entity, {
+      equal: [equal],
+      keys: await this.#keys(session, entity, { equal: [equal], limit: 1 })
+    })
+    return row
+  }
+
+  async findReferencing(session: ReadSession, plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined> {
+    const { entity, children, reference, key, maxRows } = plan
+    if (maxRows > MAX_KEYS) throw new RangeError(`No more than ${MAX_KEYS} rows are looked up at once`)
+    const equal = refersTo(reference.via, key)
+    const keys = await this.#keys(session, entity, { equal, limit: maxRows + 1 })
+    if (keys.length > maxRows) return undefined
+    const rows = (await this.#having(session, entity, { equal, keys })).map((row) => ({
+      ...row,
+      children: new Map(children.map(({ name }): [string, StoredRow[]] => [name, []]))
+    }))
+    const byId = new Map(rows.map((row) => [idText(storedKey(row, entity.key)), row]))
+    for (const one of rows.length === 0 ? [] : children) {
+      for (let from = 0; from < keys.length; from += KEYS_AT_ONCE.composite) {
+        const ofRows = keyIn(one.foreignKey, keys.slice(from, from + KEYS_AT_ONCE.composite), 'refersToIn')
+        for (const child of await this.#children(session, one, { conditions: [ofRows] })) {
+          byId.get(child.rootId)?.children.get(one.name)?.push(child)
+        }
+      }
+    }
+    return rows
+  }
+
+  /** Counts without locks: the lock on the row that they refer to is the caller's. */
+  async countReferencing(
+    session: ReadSession,
+    { entity, reference, key, where }: CountReferencingPlan
+  ): Promise<number> {
+    const { statements, dialect } = this.#source
+    const conditions: RowCondition[] = [...refersTo(reference.via, key), ...where]
+    const [row] = await session.run(statements.count(entity, conditions), boundValues(conditions, dialect))
+    return Number(row?.[0])
+  }
+
+  /** A read by id that sees what this transaction has written. */
+  async get(session: ReadSession, plan: GetPlan): Promise<LoadedRow | undefined> {
+    for (const { children } of plan.children) assertPrimary(children)
+    const cut = { conditions: [...keyIs(plan.entity.key, plan.key), ...scopeConditions(plan.scope)], sort: [] }
+    const page = await LoadedPage.load(session, this.#source, { plan, cut })
+    await page.loadReferences(session, this.#source)
+    await page.loadChildren(session, this.#source, plan.children)
+    return page.rows()[0]
+  }
+
+  /** A page without navigations that sees what this transaction has written, with its total if the plan says so. */
+  async page(session: ReadSession, plan: PagePlan): Promise<PageResult> {
+    const { statements, dialect } = this.#source
+    const conditions = [...plan.conditions, ...scopeConditions(plan.scope)]
+    const { page, ...found } = await readPage(session, this.#source, { plan, conditions })
+    const total = async (): Promise<number> => {
+      const [row] = await session.run(statements.count(plan.entity, conditions), boundValues(conditions, dialect))
+      return Number(row?.[0])
+    }
+    return { rows: page.rows(), ...found, total: plan.withTotal ? (found.total ?? (await total())) : undefined }
+  }
+
+  /** Finds keys by the index of the columns without a lock: a locking read would also lock the rows that it passes. */
+  async #keys(
+    session: ReadSession,
+    entity: Entity,
+    { equal, limit }: { readonly equal: readonly RowCondition[]; readonly limit: number }
+  ): Promise<RowKey[]> {
+    const { statements, dialect } = this.#source
+    const statement = statements.rows({
+      entity,
+      selected: entity.key.map(own),
+      selectedKey: 'key',
+      conditions: equal,
+      sort: [],
+      cut: 'limit'
+    })
+    const rows = await session.run(statement, { ...boundValues(equal, dialect), limit: BigInt(limit) })
+    return rows.flatMap((row) => {
+      const key = keyOfValues(row)
+      return key === undefined ? [] : [key]
+    })
+  }
+
+  /** Locks, in the order of keys, the rows that still have the value. */
+  async #having(
+    session: ReadSession,
+    entity: Entity,
+    { equal, keys }: { readonly equal: readonly RowCondition[]; readonly keys: readonly RowKey[] }
+  ): Promise<StoredRow[]> {
+    if (keys.length === 0) return []
+    const among = keyIn(entity.key, keys, 'isKeyIn')
+    return this.#roots(session, entity, { conditions: [among, ...equal], lock: 'SHARE' })
+  }
+
+  async #roots(session: ReadSession, entity: Entity, { conditions, lock }: Wanted): Promise<StoredRow[]> {
+    const { statements, dialect } = this.#source
+    const statement = statements.rows({
+      entity,
+      selected: [...entity.columns.map(own), ...(entity.versionColumn === undefined ? [] : (['rowVersion'] as const))],
+      selectedKey: 'stored',
+      conditions,
+      sort: keyOrder(entity),
+      cut: 'whole',
+      ...(lock === undefined ? {} : { lock })
+    })
+    const rows = await session.run(statement, boundValues(conditions, dialect))
+    const names = entity.columns.map(({ name }) => name)
+    return rows.map((row) => storedRow(names, row))
+  }
+
+  /** The children's values contain the root's key, under the property names of their foreign key. */
+  async #children(session: ReadSession, children: Children, { conditions, lock }: Wanted): Promise<StoredChild[]> {
+    assertPrimary(children)
+    const { statements, dialect } = this.#source
+    const statement = statements.children({
+      owner: this.#ownerOf(children),
+      children,
+      conditions,
+      ...(lock === undefined ? {} : { lock })
+    })
+    const rows = await session.run(statement, boundValues(conditions, dialect))
+    const names = [...children.foreignKey, ...children.columns].map(({ name }) => name)
+    return rows.map((row) => {
+      const rootKey = keyOfValues(row.slice(0, children.foreignKey.length))
+      return { ...storedRow(names, row), rootId: rootKey === undefined ? '' : idText(rootKey) }
+    })
+  }
+}
+
+interface StoredChild extends StoredRow {
+  /** The text of the root's id as the root has it, which the foreign key may only equal. */
+  readonly rootId: string
+}
+
+interface Wanted {
+  readonly conditions: readonly RowCondition[]
+  readonly lock?: Lock
+}
+
+function rowConditions({ entity, key, scope }: LookPlan | LockPlan): RowCondition[] {
+  return [...keyIs(entity.key, key), ...scopeConditions(scope)]
+}
+
+/** The key, or the foreign key, that a row has in these columns. */
+export function storedKey({ values }: StoredRow, columns: KeyColumns): RowKey {
+  const key = keyOfValues(columns.map(({ name }) => values.get(name)))
+  if (key === undefined) throw new TypeError(`A row has no ${columns.map(({ name }) => name).join(', ')}`)
+  return key
+}
+
+/** Throws for children of the second database, which a transaction of the primary one cannot write. */
+export function assertPrimary({ name, store }: Children): void {
+  if (store !== 'primary') throw new TypeError(`${name} are kept in another database than the transaction's`)
+}
+
+/** The version comes after the values, if the entity has row versions. */
+function storedRow(names: readonly string[], row: readonly Value[]): StoredRow {
+  const version = row[names.length]
+  const values = new Map(names.map((name, index): [string, Value] => [name, row[index] ?? null]))
+  return { values, version: Buffer.isBuffer(version) ? asRowVersion(version) : undefined }
+}

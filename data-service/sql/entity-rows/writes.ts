@@ -1,0 +1,349 @@
+import type { Children, Entity } from '../../entity/entity.js'
+import type { Column, Value } from '../../entity/fields/field.js'
+import { isComposite, idText, type Keyed, keyMaker, keyOfValues, type RowKey } from '../../entity/key.js'
+import type {
+  ChildPlan,
+  CountReferencingPlan,
+  DeletePlan,
+  FindPlan,
+  FindReferencingPlan,
+  FindByUniquePlan,
+  GetPlan,
+  InsertPlan,
+  LockPlan,
+  LookPlan,
+  PagePlan,
+  StatementPlan,
+  UpdatePlan
+} from '../../plan/plans.js'
+import type {
+  AuditEntry,
+  ClaimedEvent,
+  EmittedEvent,
+  StoredResponse,
+  KeyClaim,
+  LoadedRow,
+  LockedRow,
+  PageResult,
+  StoredRow,
+  UnitOfWork,
+  WriteStore
+} from '../../plan/stores.js'
+import { AuditEntries } from '../own-rows/audit-entries.js'
+import { keyIs, refersTo } from './conditions.js'
+import type { Database, SqlDialect, Transactions } from '../engines/engine.js'
+import type { OwnTables } from '../engines/own-tables.js'
+import { Guards } from './guards.js'
+import { IdempotencyKeys } from '../own-rows/idempotency-keys.js'
+import { scopeConditions } from './navigations.js'
+import { EventRows } from '../own-rows/outbox.js'
+import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.js'
+import { ChangeTexts, columnKey, RowWriter } from './row-writer.js'
+import { RowModels, Statements } from './statements.js'
+import { assertPrimary, storedKey, StoredRows } from './stored-rows.js'
+import { runTransaction, type TransactionAttempt } from '../transactions.js'
+
+export interface SqlWriteStore extends WriteStore {
+  /** Waits for running writes. The caller closes the database afterwards. */
+  close(): Promise<void>
+}
+
+/** What a write store needs besides the database. */
+interface WriteStoreDeps {
+  readonly tables: OwnTables
+  readonly transactions: Transactions
+  /** A random number from 0 up to 1, for the waits between tries. */
+  readonly random: () => number
+  /** For the first row versions of audit entries. */
+  readonly randomBytes: (size: number) => Buffer
+  /** Called after the COMMIT of a transaction that has emitted events. */
+  readonly onEmitted: () => void
+  /** The SQL of the defaults that an UPDATE may set (`columnDefaults`); none without it. */
+  readonly defaults?: ReadonlyMap<string, string>
+}
+
+/** The SQL of the defaults that a PUT may set, for `WriteStoreDeps.defaults`. */
+export async function columnDefaults(
+  { schema }: Database,
+  entities: readonly Entity[]
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (const { table, columns } of entities) {
+    for (const { column, field } of columns.filter((one) => one.field.filledByDatabase)) {
+      const text = field.nullable ? undefined : await schema.defaultText(table, column)
+      if (text !== undefined) found.set(columnKey(table, column), text)
+    }
+  }
+  return found
+}
+
+/** Writes to the primary database. Sends nothing before the first write. */
+export function createWriteStore(database: Database, entities: readonly Entity[], deps: WriteStoreDeps): SqlWriteStore {
+  const { transactions, random, onEmitted } = deps
+  const options = { transactions, what: 'The database', random }
+  const parts = unitParts(database, entities, deps)
+  return {
+    transaction: async (signal, work) => {
+      let unit: SqlUnitOfWork | undefined
+      const result = await runTransaction(options, signal, {
+        run: async (transaction) => {
+          unit = new SqlUnitOfWork(transaction, parts)
+          const worked = await work(unit)
+          unit.assertComplete()
+          await unit.writeGuards()
+          return worked
+        },
+        isRepeatable: () => unit?.hasKey === true
+      })
+      if (unit?.hasEmitted === true) onEmitted()
+      return result
+    },
+    purgeKeys: (now, limit) =>
+      runTransaction(options, new AbortController().signal, {
+        run: (transaction) => parts.keys.purge(transaction, now, limit),
+        isRepeatable: () => true
+      }),
+    close: () => transactions.close()
+  }
+}
+
+function unitParts(database: Database, entities: readonly Entity[], deps: WriteStoreDeps): UnitParts {
+  const { sequelize, dialect } = database
+  const { tables: ownTables } = deps
+  const statements = new Statements(new RowModels(sequelize, entities, 'primary'), dialect)
+  const owners = new Map(entities.flatMap((entity) => entity.children.map(({ table }) => [table, entity])))
+  const ownerOf = ({ table }: Children): Entity => {
+    const owner = owners.get(table)
+    if (owner === undefined) throw new TypeError(`${table} holds no entity's children`)
+    return owner
+  }
+  const byName = new Map(entities.map((entity) => [entity.name, entity]))
+  return {
+    rows: new StoredRows({ statements, dialect }, ownerOf),
+    writer: new RowWriter(new ChangeTexts(sequelize, dialect, deps.defaults), dialect),
+    keys: new IdempotencyKeys(ownTables, dialect),
+    audit: new AuditEntries(ownTables, dialect, deps.randomBytes),
+    outbox: new EventRows(ownTables),
+    tables: ownTables,
+    dialect,
+    entityNamed: (resource) => {
+      const entity = byName.get(resource)
+      if (entity === undefined) throw new TypeError(`There is no resource ${resource}`)
+      return entity
+    }
+  }
+}
+
+/** The shared parts of all units of work of one database. */
+interface UnitParts {
+  readonly rows: StoredRows
+  readonly writer: RowWriter
+  readonly keys: IdempotencyKeys
+  readonly audit: AuditEntries
+  readonly outbox: EventRows
+  readonly tables: OwnTables
+  readonly dialect: SqlDialect
+  readonly entityNamed: (resource: string) => Entity
+}
+
+/** The statements of one transaction. */
+class SqlUnitOfWork implements UnitOfWork {
+  readonly #transaction: TransactionAttempt
+  readonly #parts: UnitParts
+  readonly #guards: Guards
+  #key: 'none' | 'claimed' | 'taken' | 'answered' = 'none'
+  #hasEmitted = false
+
+  constructor(transaction: TransactionAttempt, parts: UnitParts) {
+    this.#transaction = transaction
+    this.#parts = parts
+    this.#guards = new Guards(transaction, parts)
+  }
+
+  /** Whether an idempotency key shows a later transaction that this one was committed. */
+  get hasKey(): boolean {
+    return this.#key !== 'none'
+  }
+
+  get hasEmitted(): boolean {
+    return this.#hasEmitted
+  }
+
+  /** Called before the COMMIT. With a key that has no answer, every retry would do the work again. */
+  assertComplete(): void {
+    if (this.#key === 'taken') throw new TypeError('A key was claimed and no answer kept under it')
+  }
+
+  /** Called before the COMMIT, after the last read. */
+  async writeGuards(): Promise<void> {
+    await this.#guards.writeGuards()
+  }
+
+  async claimKey(claim: KeyClaim): Promise<StoredResponse | undefined> {
+    this.#key = 'claimed'
+    const kept = await this.#parts.keys.claim(this.#transaction, claim)
+    if (kept === undefined) this.#key = 'taken'
+    return kept
+  }
+
+  async storeResponse(claim: KeyClaim, answer: Buffer): Promise<void> {
+    await this.#parts.keys.keep(this.#transaction, claim, answer)
+    this.#key = 'answered'
+  }
+
+  async lock(plan: LockPlan): Promise<LockedRow | undefined> {
+    const read = (): Promise<LockedRow | undefined> => this.#parts.rows.lock(this.#transaction, plan)
+    const { entity, key } = plan
+    const row = await read()
+    this.#guards.excludeRow(entity, key)
+    return row ?? (isNamed(entity) ? await this.#again(read, undefined) : undefined)
+  }
+
+  look(plan: LookPlan): Promise<StoredRow | undefined> {
+    return this.#parts.rows.look(this.#transaction, plan)
+  }
+
+  async insert({ entity, values, version, children }: InsertPlan): Promise<RowKey> {
+    const { writer, dialect } = this.#parts
+    const given = keyOfValues(entity.key.map((column) => values.get(column)))
+    this.#guards.shareWritten(entity, { written: values, ...(given === undefined ? {} : { key: given }) })
+    const { insertedId } = await writer.insertOne(this.#transaction, entity, { values, version })
+    const [{ field }] = entity.key
+    const key = given ?? keyOfValues([isComposite(entity) ? null : dialect.decode(field)(insertedId)])
+    if (key === undefined) throw new TypeError(`A new row of ${entity.name} has no id`)
+    for (const { children: collection, rows } of children) {
+      assertPrimary(collection)
+      const owned = rows.map((row) => ({ ...row, values: withRootKey(collection, row.values, key) }))
+      await writer.insertAll(this.#transaction, collection, owned)
+    }
+    return key
+  }
+
+  update({ entity, key, scope, expected, required, ...changes }: UpdatePlan): Promise<boolean> {
+    const conditions = [...keyIs(entity.key, key), ...scopeConditions(scope), ...required]
+    this.#guards.excludeRow(entity, key)
+    this.#guards.shareWritten(entity, { written: changes.values })
+    return this.#parts.writer.update(this.#transaction, { of: entity, conditions, expected }, changes)
+  }
+
+  /** The foreign keys of the migrations make the database delete the children with their root. */
+  delete({ entity, key, scope, expected, required }: DeletePlan): Promise<boolean> {
+    const conditions = [...keyIs(entity.key, key), ...scopeConditions(scope), ...required]
+    this.#guards.excludeRow(entity, key)
+    return this.#parts.writer.delete(this.#transaction, { of: entity, conditions, expected })
+  }
+
+  async writeChild(plan: ChildPlan): Promise<boolean> {
+    const { children, rootKey } = plan
+    const { writer } = this.#parts
+    assertPrimary(children)
+    if (plan.kind === 'insert') {
+      const values = withRootKey(children, plan.row.values, rootKey)
+      await writer.insertOne(this.#transaction, children, { ...plan.row, values })
+      return true
+    }
+    const conditions = [...keyIs(children.key, plan.key), ...refersTo(children.foreignKey, rootKey)]
+    const matched = { of: children, conditions, expected: plan.expected }
+    return plan.kind === 'update'
+      ? await writer.update(this.#transaction, matched, plan)
+      : await writer.delete(this.#transaction, matched)
+  }
+
+  async find(plan: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
+    const { entity, children, keys } = plan
+    const read = (): Promise<ReadonlyMap<string, StoredRow>> => this.#parts.rows.find(this.#transaction, plan)
+    let rows = await read()
+    const missing = isNamed(children ?? entity) ? keys.filter((key) => !rows.has(idText(key))) : []
+    for (const key of missing) this.#guards.excludeRow(children ?? entity, key)
+    if (missing.length > 0) rows = await this.#again(read, rows)
+    for (const row of rows.values()) {
+      // A write of a child also writes its root, so the guard of the root covers the child.
+      this.#guards.shareRow(entity, storedKey(row, children?.foreignKey ?? entity.key))
+    }
+    return rows
+  }
+
+  async findByUnique(plan: FindByUniquePlan): Promise<StoredRow | undefined> {
+    const { entity, column, value } = plan
+    const read = (): Promise<StoredRow | undefined> => this.#parts.rows.findByUnique(this.#transaction, plan)
+    let row = await read()
+    if (row === undefined) {
+      this.#guards.excludeValue(entity, column, value)
+      row = await this.#again(read, undefined)
+    }
+    if (row !== undefined) this.#guards.shareRow(entity, storedKey(row, entity.key))
+    return row
+  }
+
+  async findReferencing(plan: FindReferencingPlan): Promise<readonly LockedRow[] | undefined> {
+    const { entity } = plan
+    await this.#excludeReferring(plan)
+    const found = await this.#parts.rows.findReferencing(this.#transaction, plan)
+    for (const row of found ?? []) this.#guards.shareRow(entity, storedKey(row, entity.key))
+    return found
+  }
+
+  async countReferencing(plan: CountReferencingPlan): Promise<number> {
+    await this.#excludeReferring(plan)
+    return await this.#parts.rows.countReferencing(this.#transaction, plan)
+  }
+
+  get(plan: GetPlan): Promise<LoadedRow | undefined> {
+    return this.#parts.rows.get(this.#transaction, plan)
+  }
+
+  page(plan: PagePlan): Promise<PageResult> {
+    return this.#parts.rows.page(this.#transaction, plan)
+  }
+
+  async select(plan: StatementPlan): Promise<readonly (readonly Value[])[]> {
+    const { dialect } = this.#parts
+    const rows = await this.#transaction.run(ownSelect(plan, dialect), ownValues(plan, dialect))
+    return withinLimit(rows, plan)
+  }
+
+  async run(plan: StatementPlan): Promise<number> {
+    const { rows } = await this.#transaction.change(ownChange(plan), ownValues(plan, this.#parts.dialect))
+    return rows
+  }
+
+  audit(entry: AuditEntry): Promise<void> {
+    return this.#parts.audit.insert(this.#transaction, entry)
+  }
+
+  async emit(event: EmittedEvent): Promise<void> {
+    this.#hasEmitted = true
+    await this.#parts.outbox.insert(this.#transaction, event)
+  }
+
+  deliverEvent(claimed: ClaimedEvent, at: number): Promise<boolean> {
+    return this.#parts.outbox.deliver(this.#transaction, claimed, at)
+  }
+
+  /** In a cluster it reads again after the guard of a missing row was written: the row may have been made before that. */
+  async #again<Found>(read: () => Promise<Found>, seen: Found): Promise<Found> {
+    return (await this.#guards.writeGuards()) ? await read() : seen
+  }
+
+  /** After this no other transaction of a cluster can commit a further row that refers to this one. */
+  async #excludeReferring({ reference, key }: CountReferencingPlan | FindReferencingPlan): Promise<void> {
+    this.#guards.excludeRow(this.#parts.entityNamed(reference.to), key)
+    await this.#guards.writeGuards()
+  }
+}
+
+/** The values of a child with the key of its root. */
+function withRootKey(
+  { foreignKey }: Children,
+  values: ReadonlyMap<Column, Value>,
+  rootKey: RowKey
+): ReadonlyMap<Column, Value> {
+  const columns = new Set(foreignKey.map(({ column }) => column))
+  const own = [...values].filter(([{ column }]) => !columns.has(column))
+  return new Map([...own, ...foreignKey.map((column, at): [Column, Value] => [column, rootKey[at] ?? null])])
+}
+
+/** Whether a request can name the key of a row that does not exist yet. Ids that the database numbers are not known before. */
+function isNamed(keyed: Keyed): boolean {
+  return keyed.key.some((column) => keyMaker(column, keyed) !== 'database')
+}

@@ -1,0 +1,44 @@
+import type { AccountLink, AuthStore } from '../../auth/accounts.js'
+import { digits, rowsOf, type Select, select, text } from './account-rows.js'
+import type { ReadSession, WriteSession } from '../engines/engine.js'
+import type { OwnTables } from '../engines/own-tables.js'
+import { type StatementText, statementText } from '../engines/statement.js'
+
+const ACCOUNT = { account_id: digits }
+const LINK = { account_id: digits, issuer: text, subject: text }
+
+/** The identities of outside providers that may sign in to accounts. */
+export class AccountLinkRows {
+  readonly #find: Select<typeof ACCOUNT>
+  readonly #all: Select<typeof LINK>
+  readonly #add: StatementText
+  readonly #remove: StatementText
+
+  constructor({ sql: { account_links: table } }: OwnTables) {
+    this.#find = select(ACCOUNT, `FROM ${table} WHERE identity_key = $key`)
+    this.#all = select(LINK, `FROM ${table} ORDER BY account_id, created_at, identity_key`)
+    this.#add = statementText(
+      `INSERT INTO ${table} (identity_key, account_id, issuer, subject, created_at) ` +
+        'VALUES ($key, $account, $issuer, $subject, $created)'
+    )
+    this.#remove = statementText(`DELETE FROM ${table} WHERE identity_key = $key`)
+  }
+
+  async find(session: WriteSession, key: Buffer): Promise<string | undefined> {
+    const [row] = await rowsOf(session, this.#find, { key })
+    return row?.account_id
+  }
+
+  async list(session: ReadSession): ReturnType<AuthStore['listLinks']> {
+    const rows = await rowsOf(session, this.#all, {})
+    return rows.map(({ account_id: accountId, issuer, subject }) => ({ accountId, issuer, subject }))
+  }
+
+  async add(session: WriteSession, { key, accountId, issuer, subject, createdAt }: AccountLink): Promise<void> {
+    await session.change(this.#add, { key, account: BigInt(accountId), issuer, subject, created: BigInt(createdAt) })
+  }
+
+  async remove(session: WriteSession, key: Buffer): Promise<void> {
+    await session.change(this.#remove, { key })
+  }
+}

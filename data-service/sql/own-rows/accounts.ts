@@ -1,0 +1,186 @@
+import { DomainError } from '../../../shared/errors.js'
+import type { AuthStore, AuthUnit } from '../../auth/accounts.js'
+import { AccountLinkRows } from './account-links.js'
+import { AccountRows, binary, LoginAttemptRows, rowsOf, type Select, select } from './account-rows.js'
+import type { Database, Transactions, WriteSession } from '../engines/engine.js'
+import type { OwnTables } from '../engines/own-tables.js'
+import { deleteListed } from './idempotency-keys.js'
+import { RefreshFamilies } from './refresh-families.js'
+import { runTransaction } from '../transactions.js'
+
+/**
+ * Most connections of the pool for accounts and sessions. Logins from one address wait for each other's locks; in a pool
+ * of their own they take no connection from reads and writes. A process runs fewer logins at once than this, so that
+ * refreshes get a connection too.
+ */
+const CONNECTIONS = 5
+
+/**
+ * Replicas that count logins from one address change one row. On a Galera cluster all of them but one fail certification
+ * at once, so these transactions are tried more often than writes of entities.
+ */
+const TRIES = 12
+
+const WHAT = 'The database'
+
+interface SqlAuthStore extends AuthStore {
+  /** Waits for running work, then closes the connections of this store's own pool. */
+  close(): Promise<void>
+}
+
+interface AuthStoreDeps {
+  readonly tables: OwnTables
+  readonly transactions: Transactions
+  /** A random number from 0 up to 1, for the waits between tries. */
+  readonly random: () => number
+}
+
+/**
+ * Accounts and sessions in the primary database, over a small pool of their own. Where the engine has one writer at a
+ * time they share `transactions` with the write store.
+ */
+export function openAuthStore(primary: Database, deps: AuthStoreDeps): SqlAuthStore {
+  const own = primary.withOwnPool(CONNECTIONS)
+  if (own === undefined) return createAuthStore(primary, deps)
+  const ownTransactions = own.openTransactions()
+  const store = createAuthStore(own, { ...deps, transactions: ownTransactions })
+  return {
+    ...store,
+    close: async () => {
+      await store.close()
+      await ownTransactions.close()
+      await own.sequelize.close()
+    }
+  }
+}
+
+/** As openAuthStore, on a database that the caller closes after this store. */
+export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAuthStore {
+  const { dialect } = database
+  const { tables } = deps
+  const reader = database.openReader(WHAT)
+  const parts: Parts = {
+    accounts: new AccountRows(tables, dialect),
+    attempts: new LoginAttemptRows(tables, dialect),
+    links: new AccountLinkRows(tables),
+    families: new RefreshFamilies(tables, dialect)
+  }
+  const { accounts, attempts, links } = parts
+  const purges = purgesOf(tables)
+  const run = async <Result>(
+    signal: AbortSignal,
+    work: (session: WriteSession) => Promise<Result>
+  ): Promise<Result> => {
+    try {
+      return await runTransaction({ ...deps, what: WHAT, tries: TRIES }, signal, {
+        run: work,
+        // Repeating a login leaves an unused session. A repeated refresh finds its first result within the grace window.
+        isRepeatable: () => true
+      })
+    } catch (error) {
+      throw error instanceof DomainError && error.code === 'conflict' ? busy(error.cause) : error
+    }
+  }
+  const never = new AbortController().signal
+  return {
+    findAccount: (signal, emailKey) => reader.read(signal, (session) => accounts.find(session, emailKey)),
+    listLinks: (signal) => reader.read(signal, (session) => links.list(session)),
+    listAccounts: (signal) => reader.read(signal, (session) => accounts.list(session)),
+    findAttempts: (signal, keys) => reader.read(signal, (session) => attempts.find(session, keys)),
+    transaction: (signal, work) => run(signal, (session) => work(unitOver(session, parts))),
+    purgeAttempts: (now, limit) => run(never, (session) => purge(session, purges.attempts, { now, limit })),
+    purgeSessions: (now, limit) =>
+      run(never, async (session) => {
+        const tokens = await purge(session, purges.tokensOfExpiredFamilies, { now, limit })
+        return tokens > 0 ? tokens : await purge(session, purges.families, { now, limit })
+      }),
+    purgeUsedTokens: (now, limit) => run(never, (session) => purge(session, purges.usedTokens, { now, limit })),
+    close: () => reader.close()
+  }
+}
+
+/** The answer to any conflict here: nearly always a lost race, which the caller did not cause. Trying again helps. */
+function busy(cause: unknown): DomainError {
+  return new DomainError('upstream.unavailable', 'The database is busy. Try again.', { retryAfter: 1, cause })
+}
+
+/** The tables of accounts and sessions, with their statements made once. */
+interface Parts {
+  readonly accounts: AccountRows
+  readonly attempts: LoginAttemptRows
+  readonly links: AccountLinkRows
+  readonly families: RefreshFamilies
+}
+
+function unitOver(session: WriteSession, { accounts, attempts: logins, links, families }: Parts): AuthUnit {
+  return {
+    findAccount: (emailKey) => accounts.find(session, emailKey),
+    getAccount: (id) => accounts.get(session, id),
+    addAccount: (account) => accounts.insertOrKeep(session, account),
+    changeAccount: (id, change) => accounts.change(session, id, change),
+    setPassword: (id, hash, verified) => accounts.setPassword(session, id, { hash, verified }),
+    endSessions: (accountId, at, kept) => families.endSessions(session, accountId, { at, kept }),
+    insertAccount: (account) => accounts.insert(session, account),
+    findLink: (key) => links.find(session, key),
+    addLink: (link) => links.add(session, link),
+    removeLink: (key) => links.remove(session, key),
+
+    lockAttempts: (keyHash) => logins.lock(session, keyHash),
+    keepAttempts: (keyHash, attempts, expiresAt) => logins.keep(session, keyHash, { attempts, expiresAt }),
+    addFamily: (family, token) => families.add(session, family, token),
+    lockFamilyOf: (token) => families.lockFamilyOf(session, token),
+    issuedSince: (familyId, since) => families.issuedSince(session, familyId, since),
+    revokeFamily: (id, at) => families.revoke(session, id, at),
+    findToken: (hash) => families.findToken(session, hash),
+    rotate: (hash, rotation) => families.rotate(session, hash, rotation)
+  }
+}
+
+/** Rows of one DELETE at most. */
+const AT_ONCE = 1024
+
+/** A SELECT of the keys of rows that are no longer needed, and the beginning of the DELETE of these keys. */
+interface Purge {
+  readonly find: Select<{ readonly key_bytes: typeof binary }>
+  readonly statement: string
+}
+
+function purgesOf({ sql }: OwnTables) {
+  const { login_attempts: attempts, refresh_families: families, refresh_tokens: tokens } = sql
+  const keys = (rows: string): Purge['find'] => select({ key_bytes: binary }, `FROM (${rows} LIMIT $limit) AS found`)
+  const expired = (table: string, key: string): Purge['find'] =>
+    keys(`SELECT ${key} AS key_bytes FROM ${table} WHERE expires_at <= $now ORDER BY expires_at`)
+  return {
+    // A row that got a new attempt meanwhile is not expired any more, so the condition is checked again.
+    attempts: {
+      find: expired(attempts, 'key_hash'),
+      statement: `DELETE FROM ${attempts} WHERE expires_at <= $now AND key_hash IN`
+    },
+    // These come before the families: a family is deleted together with its tokens, and there may be thousands of them.
+    tokensOfExpiredFamilies: {
+      find: keys(
+        `SELECT t.token_hash AS key_bytes FROM ${families} f JOIN ${tokens} t ON t.family_id = f.id ` +
+          'WHERE f.expires_at <= $now'
+      ),
+      statement: `DELETE FROM ${tokens} WHERE token_hash IN`
+    },
+    families: {
+      find: expired(families, 'id'),
+      statement: `DELETE FROM ${families} WHERE expires_at <= $now AND id IN`
+    },
+    // Also tokens of families that are still valid: a deleted token that is presented names its family.
+    usedTokens: {
+      find: keys(`SELECT token_hash AS key_bytes FROM ${tokens} WHERE purge_at <= $now ORDER BY purge_at`),
+      statement: `DELETE FROM ${tokens} WHERE purge_at <= $now AND token_hash IN`
+    }
+  } as const satisfies Record<string, Purge>
+}
+
+async function purge(
+  session: WriteSession,
+  { find, statement }: Purge,
+  { now, limit }: { readonly now: number; readonly limit: number }
+): Promise<number> {
+  const found = await rowsOf(session, find, { now: BigInt(now), limit: BigInt(Math.min(limit, AT_ONCE)) })
+  return await deleteListed(session, statement, { keys: found.map((row) => row.key_bytes), now })
+}

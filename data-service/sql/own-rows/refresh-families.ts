@@ -1,0 +1,159 @@
+import type { Family, KeptToken, NewToken, Rotation, TokenKeys } from '../../auth/accounts.js'
+import { binary, digits, millis, orNull, rowsOf, type Select, select } from './account-rows.js'
+import type { SqlDialect, WriteSession } from '../engines/engine.js'
+import type { OwnTables } from '../engines/own-tables.js'
+import { type StatementText, statementText } from '../engines/statement.js'
+
+const FAMILY = {
+  id: binary,
+  account_id: digits,
+  created_at: millis,
+  ends_at: millis,
+  revoked_at: orNull(millis),
+  session_generation: orNull(millis)
+}
+const FAMILY_OF_TOKEN = { family_id: binary }
+const FAMILY_ID = { id: binary }
+const TOKEN = {
+  family_id: binary,
+  issued_at: millis,
+  expires_at: millis,
+  used_at: orNull(millis),
+  successor: orNull(binary)
+}
+const ISSUED = { issued_at: millis }
+
+/** The families of refresh tokens of one database, and their tokens. */
+export class RefreshFamilies {
+  readonly #addFamily: StatementText
+  readonly #addToken: StatementText
+  readonly #familyOfToken: Select<typeof FAMILY_OF_TOKEN>
+  readonly #namedFamily: Select<typeof FAMILY_ID>
+  /** Every change of a family or its tokens first locks the family's row, so that changes of one family run in sequence. */
+  readonly #lockFamily: Select<typeof FAMILY>
+  readonly #token: Select<typeof TOKEN>
+  readonly #issued: Select<typeof ISSUED>
+  readonly #use: StatementText
+  /** Concurrent refreshes on two nodes of a cluster collide on this write. A row lock holds on one node only. */
+  readonly #extend: StatementText
+  readonly #revoke: StatementText
+  /** It comes before `#revokeAll`: a family that is inserted later waits for this row, and has the number from before. */
+  readonly #nextGeneration: StatementText
+  readonly #revokeAll: StatementText
+  readonly #revokeOthers: StatementText
+  readonly #keep: StatementText
+
+  constructor({ sql }: OwnTables, { forUpdate }: SqlDialect) {
+    const { accounts, refresh_families: families, refresh_tokens: tokens } = sql
+    this.#addFamily = statementText(
+      `INSERT INTO ${families} (id, account_id, created_at, ends_at, expires_at, ref_hash, session_generation) ` +
+        'VALUES ($id, $account, $created, $ends, $until, $ref, $generation)'
+    )
+    this.#addToken = statementText(
+      `INSERT INTO ${tokens} (token_hash, family_id, issued_at, expires_at) VALUES ($hash, $family, $issued, $until)`
+    )
+    this.#familyOfToken = select(FAMILY_OF_TOKEN, `FROM ${tokens} WHERE token_hash = $hash`)
+    this.#namedFamily = select(FAMILY_ID, `FROM ${families} WHERE ref_hash = $ref`)
+    this.#lockFamily = select(FAMILY, `FROM ${families} WHERE id = $id${forUpdate}`)
+    this.#token = select(TOKEN, `FROM ${tokens} WHERE token_hash = $hash`)
+    this.#issued = select(ISSUED, `FROM ${tokens} WHERE family_id = $id AND issued_at > $since ORDER BY issued_at`)
+    this.#use = statementText(
+      `UPDATE ${tokens} SET used_at = $at, successor = $sealed, purge_at = $purge WHERE token_hash = $hash`
+    )
+    this.#extend = statementText(`UPDATE ${families} SET expires_at = $until, ref_hash = $ref WHERE id = $id`)
+    this.#revoke = statementText(`UPDATE ${families} SET revoked_at = $at, expires_at = $at WHERE id = $id`)
+    this.#nextGeneration = statementText(
+      `UPDATE ${accounts} SET session_generation = COALESCE(session_generation, 0) + 1 WHERE id = $account`
+    )
+    const revokeAll =
+      `UPDATE ${families} SET revoked_at = $at, expires_at = $at ` +
+      'WHERE account_id = $account AND revoked_at IS NULL'
+    this.#revokeAll = statementText(revokeAll)
+    this.#revokeOthers = statementText(`${revokeAll} AND id <> $kept`)
+    this.#keep = statementText(
+      `UPDATE ${families} SET session_generation = (SELECT session_generation FROM ${accounts} WHERE id = $account) ` +
+        'WHERE id = $kept'
+    )
+  }
+
+  async add(session: WriteSession, family: Family, token: NewToken): Promise<void> {
+    await session.change(this.#addFamily, {
+      id: family.id,
+      account: BigInt(family.accountId),
+      created: BigInt(family.createdAt),
+      ends: BigInt(family.endsAt),
+      until: BigInt(token.expiresAt),
+      ref: token.refHash,
+      generation: BigInt(family.sessionGeneration)
+    })
+    await this.#insertToken(session, token)
+  }
+
+  async lockFamilyOf(session: WriteSession, token: TokenKeys): Promise<Family | undefined> {
+    const id = await this.#familyIdOf(session, token)
+    if (id === undefined) return undefined
+    const [row] = await rowsOf(session, this.#lockFamily, { id })
+    if (row === undefined) return undefined
+    return {
+      id: row.id,
+      accountId: row.account_id,
+      createdAt: row.created_at,
+      endsAt: row.ends_at,
+      revokedAt: row.revoked_at,
+      sessionGeneration: row.session_generation ?? 0
+    }
+  }
+
+  async issuedSince(session: WriteSession, id: Buffer, since: number): Promise<number[]> {
+    return (await rowsOf(session, this.#issued, { id, since: BigInt(since) })).map((row) => row.issued_at)
+  }
+
+  async findToken(session: WriteSession, hash: Buffer): Promise<KeptToken | undefined> {
+    const [row] = await rowsOf(session, this.#token, { hash })
+    if (row === undefined) return undefined
+    const { family_id: familyId, issued_at: issuedAt, expires_at: expiresAt, used_at: usedAt, successor } = row
+    return { hash, familyId, issuedAt, expiresAt, usedAt, successor }
+  }
+
+  async rotate(session: WriteSession, hash: Buffer, { usedAt, purgeAt, sealed, successor }: Rotation): Promise<void> {
+    const purge = purgeAt === null ? null : BigInt(purgeAt)
+    await session.change(this.#use, { hash, at: BigInt(usedAt), sealed, purge })
+    await this.#insertToken(session, successor)
+    const { familyId: id, expiresAt, refHash } = successor
+    await session.change(this.#extend, { id, until: BigInt(expiresAt), ref: refHash })
+  }
+
+  async revoke(session: WriteSession, id: Buffer, at: number): Promise<void> {
+    await session.change(this.#revoke, { id, at: BigInt(at) })
+  }
+
+  /** As AuthUnit says. */
+  async endSessions(
+    session: WriteSession,
+    accountId: string,
+    { at, kept }: { readonly at: number; readonly kept: Buffer | undefined }
+  ): Promise<number> {
+    const account = BigInt(accountId)
+    await session.change(this.#nextGeneration, { account })
+    if (kept === undefined) return (await session.change(this.#revokeAll, { account, at: BigInt(at) })).rows
+    const { rows } = await session.change(this.#revokeOthers, { account, at: BigInt(at), kept })
+    await session.change(this.#keep, { account, kept })
+    return rows
+  }
+
+  async #familyIdOf(session: WriteSession, { hash, refHash }: TokenKeys): Promise<Buffer | undefined> {
+    const [found] = await rowsOf(session, this.#familyOfToken, { hash })
+    if (found !== undefined || refHash === null) return found?.family_id
+    const [named] = await rowsOf(session, this.#namedFamily, { ref: refHash })
+    return named?.id
+  }
+
+  async #insertToken(session: WriteSession, { hash, familyId, issuedAt, expiresAt }: NewToken): Promise<void> {
+    await session.change(this.#addToken, {
+      hash,
+      family: familyId,
+      issued: BigInt(issuedAt),
+      until: BigInt(expiresAt)
+    })
+  }
+}
