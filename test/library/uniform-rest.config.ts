@@ -6,6 +6,7 @@ import { createGauges, gauges, gaugeTotals } from './gauges.js'
 import { createVisits, visits } from './visits.js'
 import { addColour, branches, cities, createRooms, regions, rooms } from './rooms.js'
 import { operations } from './operations.js'
+import { createPlays, persons, plays } from './plays.js'
 import { createReadings, meters, readings } from './readings.js'
 import { barcodes, createShelves, languages, placements, publications, shelves } from './shelves.js'
 import { createSwatches, swatches } from './swatches.js'
@@ -36,7 +37,9 @@ export default defineApplication({
     publications,
     barcodes,
     shelves,
-    placements
+    placements,
+    persons,
+    plays
   ],
   outbox: [parcelHandler],
   roles: { Admin: ['library:manage', 'loans:read'], Librarian: ['library:manage'] },
@@ -52,6 +55,7 @@ export default defineApplication({
     createLedgers,
     createReadings,
     createGauges,
-    createShelves
+    createShelves,
+    createPlays
   ]
 })

@@ -162,19 +162,26 @@ function shapeOfOne(condition: RowCondition): string {
 }
 
 export function pathKey({ through, column }: Path): string {
-  return `${through === null ? '' : joinAlias(through)}.${quoted(column.column)}`
+  return `${through === null ? '' : aliasOf(through, '')}.${quoted(column.column)}`
 }
 
-/** The alias of a joined row, as Sequelize names it: `event->venue` for the venue of the row's event. */
-function joinAlias(join: Join): string {
-  return stepsOf(join)
-    .map(({ name }) => name)
-    .join('->')
+/** The alias of a joined row: that of its last step, which begins at the row of the root. */
+function aliasOf(through: Join | null, root: string): string {
+  return (through === null ? [] : stepsOf(through)).reduce((alias, { name }) => joinAlias(alias, name), root)
+}
+
+/**
+ * The alias of the row that a reference leads to: `tickets->event->venue` for the venue of the event of a ticket. It
+ * begins with the alias of the row it comes from, so that a reference may have the name of its own table. Sequelize
+ * makes the same of further steps.
+ */
+export function joinAlias(from: string, reference: string): string {
+  return `${from}->${reference}`
 }
 
 /** The expression of a column in the select list. */
 export function columnOf({ through, column }: Path, { root }: TextContext): Expression {
-  return columnNamed(through === null ? root : joinAlias(through), column.column)
+  return columnNamed(aliasOf(through, root), column.column)
 }
 
 /** A column of the table or join of this alias. Sequelize's `col` would take a point in a name for a separator. */
@@ -200,7 +207,7 @@ function exactText(path: Path, context: TextContext): string {
 
 /** The column as the text of a statement has it. */
 function quotedColumn({ through, column }: Path, { root }: TextContext): string {
-  return `${quoted(through === null ? root : joinAlias(through))}.${quoted(column.column)}`
+  return `${quoted(aliasOf(through, root))}.${quoted(column.column)}`
 }
 
 function whereComparison(condition: AnyComparison, number: string, context: TextContext): WhereOptions {

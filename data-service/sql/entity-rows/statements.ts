@@ -23,6 +23,7 @@ import {
   columnNamed,
   columnOf,
   comparisonsOf,
+  joinAlias,
   pathKey,
   pathsOf,
   type RowCondition,
@@ -263,9 +264,7 @@ function selectText(shape: SelectShape): string {
     ...(limit === undefined ? {} : { limit: literal(`$${limit}`) }),
     ...(offset === undefined ? {} : { offset: literal(`$${offset}`) })
   }
-  const include = joins.map((join) =>
-    includeOf(join, { model }, { models: shape.models, alias: '', root: aliasOf(model) })
-  )
+  const include = joins.map((join) => includeOf(join, { model }, { models: shape.models, from: aliasOf(model) }))
   return shape.models.inSchemas(generator.selectQuery(tableOf(model), { ...options, include }, model))
 }
 
@@ -280,22 +279,23 @@ interface Include {
   include: readonly Include[]
 }
 
-/** `alias` is that of the row that the join starts from, without the root's, which has another name in the text. */
+/** `from` is the alias of the row that the join starts from. */
 function includeOf(
   { association, joins }: JoinShape,
   parent: object,
-  of: { readonly models: RowModels; readonly alias: string; readonly root: string }
+  { models, from }: { readonly models: RowModels; readonly from: string }
 ): Include {
-  const { models, root } = of
-  const { target: model, as } = association
+  const { target: model } = association
   const { via, key } = models.columnsOf(association)
-  const alias = of.alias === '' ? as : `${of.alias}->${as}`
+  const alias = joinAlias(from, association.as)
+  // Sequelize puts the aliases of all joins on the way before that of a further one, but not that of the root.
+  const as = 'association' in parent ? association.as : alias
   // The key comes first: where two collations meet, SQLite compares by that of the key, as it does for foreign keys.
   const on = key.map((column, at) =>
-    where(columnNamed(alias, column.column), Op.eq, columnNamed(of.alias || root, known(via[at], as).column))
+    where(columnNamed(alias, column.column), Op.eq, columnNamed(from, known(via[at], as).column))
   )
   const include: Include = { association, model, as, parent, required: false, on: { [Op.and]: on }, include: [] }
-  include.include = joins.map((join) => includeOf(join, include, { models, alias, root }))
+  include.include = joins.map((join) => includeOf(join, include, { models, from: alias }))
   return include
 }
 
