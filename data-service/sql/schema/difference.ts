@@ -40,6 +40,7 @@ export function difference(made: Schema, wanted: EntityTables, options: Differen
   const work = new Differences(made, wanted, options)
   work.rename()
   work.createTables()
+  work.compareKeys()
   const altered = work.alterations()
   work.dropForeignKeys(altered)
   work.addColumns()
@@ -101,6 +102,26 @@ class Differences {
       if (columns.length < table.columns.length) continue
       const definition = { ...table, columns, indexes: table.indexes.map((index) => this.#named(index)), foreignKeys }
       this.#add({ kind: 'createTable', table: table.name, definition })
+    }
+  }
+
+  /** Rows are found and referred to by their key, so that no step makes another one of it. A unique index serves as well. */
+  compareKeys(): void {
+    for (const [made, wanted] of this.#both()) {
+      const [before, after] = [primaryKeyOf(made), primaryKeyOf(wanted)]
+      const isServed = made.indexes.some(
+        ({ unique, keys }) =>
+          unique &&
+          isSameSet(
+            keys.map(({ column }) => column),
+            after
+          )
+      )
+      if (before.join() === after.join() || isServed) continue
+      this.problems.push(
+        `${made.name} has the primary key (${before.join(', ')}) in the migrations and (${after.join(', ')}) in its ` +
+          'entity: no step changes that. Make a table with the other key, fill it in a step of sql(…), and drop the old one'
+      )
     }
   }
 
@@ -370,6 +391,10 @@ interface Alteration {
   readonly table: string
   readonly before: TableColumn
   readonly column: TableColumn
+}
+
+function isSameSet(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((one) => others.includes(one))
 }
 
 /** The longest name that MySQL takes. */

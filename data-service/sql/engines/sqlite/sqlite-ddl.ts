@@ -36,7 +36,13 @@ export function sqliteStatements(
             ...after.indexes.map((index) => createIndex(after, index))
           ]
     case 'renameTable':
-      return present?.columns.size === 0 ? [] : [`ALTER TABLE ${table} RENAME TO \`${step.to}\``]
+      if (present?.columns.size === 0) return []
+      return [
+        // The names of these are made of that of the table, and a new table of the old name would not get its own.
+        ...dropped(before === undefined ? [] : madeKeyIndexes(before)),
+        `ALTER TABLE ${table} RENAME TO \`${step.to}\``,
+        ...(after === undefined ? [] : keyIndex(after))
+      ]
     case 'dropTable':
       return [`DROP TABLE IF EXISTS ${table}`]
     case 'addIndexes':
@@ -65,9 +71,11 @@ export function sqliteStatements(
     case 'renameColumn': {
       // SQLite would write the new name into the expressions of indexes in its own quotes. Made anew they are as in a new table.
       const indexes = before.indexes.filter(({ keys }) => keys.some(({ column }) => column === step.from))
+      const isKey = primaryKeyOf(before).includes(step.from)
       return [
-        ...dropped(indexes.map(({ name }) => name)),
+        ...dropped([...(isKey ? madeKeyIndexes(before) : []), ...indexes.map(({ name }) => name)]),
         `ALTER TABLE ${table} RENAME COLUMN \`${step.from}\` TO \`${step.to}\``,
+        ...(isKey ? keyIndex(after) : []),
         ...added(indexes)
       ]
     }
@@ -130,11 +138,7 @@ function rebuild(
   present: PresentTable | undefined
 ): string[] {
   const fresh = `${after.name}_rebuilt`
-  const known = [
-    ...[...before.indexes, ...after.indexes].map(({ name }) => name),
-    `${after.name}_key`,
-    `${after.name}_key_order`
-  ]
+  const known = [...[...before.indexes, ...after.indexes].map(({ name }) => name), ...keyIndexNames(after)]
   const extras = [...(present?.extras ?? [])].filter(([name]) => !known.includes(name))
   const kept = after.columns.filter(({ name }) => before.columns.some((one) => one.name === name))
   const made = after.columns.filter((column) => !kept.includes(column))
@@ -148,7 +152,11 @@ function rebuild(
     `INSERT INTO \`${fresh}\` (${names.join(', ')}) SELECT ${values.join(', ')} FROM \`${before.name}\``,
     ...(after.columns.some(({ key }) => key === 'autoIncrement') ? numberOn(before.name, fresh) : []),
     `DROP TABLE \`${before.name}\``,
+    // Triggers of other tables, and views, may name the table, which is not there at this moment: SQLite checks them all unless
+    // it renames as it did before version 3.25. Nothing names the new table yet, so nothing else is to be renamed.
+    'PRAGMA legacy_alter_table = ON',
     `ALTER TABLE \`${fresh}\` RENAME TO \`${after.name}\``,
+    'PRAGMA legacy_alter_table = OFF',
     ...keyIndex(after),
     ...after.indexes.map((index) => createIndex(after, index)),
     ...extras.map(([, text]) => text)
@@ -303,13 +311,23 @@ function keyIndex(table: Table): string[] {
   const columns = primaryKeyOf(table).map((name) => columnOf(table, name))
   if (!columns.some(({ type }) => type.kind === 'varchar' || type.kind === 'enum')) return []
   const keys = columns.map(({ name }) => ({ column: name, descending: false }))
-  const unique = createIndex(table, { name: `${table.name}_key`, unique: true, keys })
+  const [uniqueName, orderName] = keyIndexNames(table)
+  const unique = createIndex(table, { name: uniqueName, unique: true, keys })
   const texts = columns.filter(({ type }) => type.kind === 'varchar').map(({ name }) => `\`${name}\``)
   if (texts.length === 0) return [unique]
   // Rows are sorted by the exact text where their sort keys are equal (keyset.ts), and an expression of a unique index
   // does not tell SQLite that there are no such rows.
   const parts = [...columns.map(indexKey), ...texts].join(', ')
-  return [unique, `CREATE INDEX IF NOT EXISTS \`${table.name}_key_order\` ON \`${table.name}\` (${parts})`]
+  return [unique, `CREATE INDEX IF NOT EXISTS \`${orderName}\` ON \`${table.name}\` (${parts})`]
+}
+
+/** The names of the indexes that `keyIndex` makes for the table. */
+function madeKeyIndexes(table: Table): readonly string[] {
+  return keyIndexNames(table).slice(0, keyIndex(table).length)
+}
+
+function keyIndexNames({ name }: Table): readonly [unique: string, order: string] {
+  return [`${name}_key`, `${name}_key_order`]
 }
 
 /** SQLite reports a violated RESTRICT as a failed trigger. NO ACTION forbids the same and is reported as a foreign key. */

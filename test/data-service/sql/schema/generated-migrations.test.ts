@@ -1,8 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
-import { QueryTypes } from 'sequelize'
 import { everyone } from '../../../../data-service/entity/access.js'
 import { defineEntity } from '../../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../../data-service/entity/entity.js'
@@ -36,26 +32,22 @@ import {
   year
 } from '../../../../data-service/entity/fields/field.js'
 import { sql } from '../../../../data-service/sql/schema/builders.js'
-import { checkSchema } from '../../../../data-service/sql/schema/check-schema.js'
-import { type Difference, difference, type DifferenceOptions } from '../../../../data-service/sql/schema/difference.js'
-import { entityTables } from '../../../../data-service/sql/schema/entity-tables.js'
+import { type Difference, type DifferenceOptions } from '../../../../data-service/sql/schema/difference.js'
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'
 import { OWN } from '../../../harness/own-tables.js'
 import { schemaAfter } from '../../../../data-service/sql/schema/migration.js'
-import { migrationFile } from '../../../../data-service/sql/schema/migration-file.js'
-import { type Migrations, migrationsIn } from '../../../../data-service/sql/schema/migration-folder.js'
+import { type Migrations } from '../../../../data-service/sql/schema/migration-folder.js'
 import { secondMigrations } from '../../../../examples/store/schema/reviews.js'
 import { createLogger } from '../../../../shared/logger.js'
 import { eachDatabase } from '../../../stack/databases.js'
-import { outputRoot } from '../../../harness/package-root.js'
 import { primaryMigrations } from '../../../harness/primary-migrations.js'
 import { type FreshStores, freshStores } from './fresh-stores.js'
+import { type GeneratedHistory, generatedHistory } from './generated-history.js'
 import { modelTexts, realTexts } from './real-tables.js'
 
 const VERSION = "X'0102030405060708'"
 const log = createLogger({ name: 'test', level: 'silent' })
 const common = { description: 'Of a test.', filterable: [], access: { read: everyone } } as const
-const NO_OPTIONS: Partial<DifferenceOptions> = {}
 
 const club = { name: 'clubs', ...common, label: 'id', sortable: [] } as const
 const member = { name: 'members', ...common, label: 'id' } as const
@@ -76,54 +68,22 @@ const members = defineEntity({ ...member, fields: memberFields, sortable: ['nick
 
 eachDatabase((kind) => {
   describe(`generated migrations on ${kind}`, () => {
+    let history: GeneratedHistory
     let stores: FreshStores
-    let folder = ''
-    let count = 0
 
     beforeEach(async () => {
-      stores = await freshStores(kind)
-      folder = await mkdtemp(join(outputRoot, 'generated-'))
-      count = 0
+      history = await generatedHistory(kind)
+      ;({ stores } = history)
     })
-    afterEach(async () => {
-      await stores.dispose()
-      await rm(folder, { recursive: true, force: true })
-    })
+    afterEach(() => history.dispose())
 
-    const all = (): Promise<Migrations> => migrationsIn(pathToFileURL(`${folder}/`))
-    const run = (sql: string): Promise<unknown> => stores.primary.query(sql)
-    const select = (sql: string): Promise<Record<string, unknown>[]> =>
-      stores.primary.query(sql, { type: QueryTypes.SELECT })
-
-    async function differenceOf(entities: readonly Entity[], options = NO_OPTIONS): Promise<Difference> {
-      const made = schemaAfter(await all())
-      return difference(made, entityTables(entities, 'primary'), { engineTables: new Set(), ...options })
-    }
-
-    /** Writes the next migration from the difference, runs it, and compares everything. Again, as after an interruption. */
-    async function advance(entities: readonly Entity[], options = NO_OPTIONS): Promise<Difference> {
-      const found = await differenceOf(entities, options)
-      expect(found.problems).to.deep.equal([])
-      expect(found.steps).to.not.deep.equal([])
-      const name = `${String(++count).padStart(3, '0')}-step`
-      await writeFile(join(folder, `${name}.js`), migrationFile(name, found.steps, { isTyped: false }))
-      const migrations = await all()
-      const database = stores.databases.primary
-      expect(await migrate(database, migrations, { own: OWN, log })).to.deep.equal([name])
-      const rerun = kind === 'mysql' ? ['once', 'again'] : ['once']
-      for (const time of rerun) {
-        if (time === 'again') {
-          await run(`UPDATE ur_schema_migrations SET name = '>${name}' WHERE name = '${name}'`)
-          await migrate(database, migrations, { own: OWN, log })
-        }
-        await checkSchema(database, { store: 'primary', setting: 'DATABASE_URL' }, entities)
-        const schema = schemaAfter(migrations)
-        const real = await realTexts(stores.primary, { kind, tables: schema.keys() })
-        expect(real, time).to.deep.equal(modelTexts(schema, kind))
-      }
-      expect((await differenceOf(entities)).steps).to.deep.equal([])
-      return found
-    }
+    const all = (): Promise<Migrations> => history.all()
+    const run = (statement: string): Promise<unknown> => history.run(statement)
+    const select = (statement: string): Promise<Record<string, unknown>[]> => history.select(statement)
+    const differenceOf = (entities: readonly Entity[], options?: Partial<DifferenceOptions>): Promise<Difference> =>
+      history.differenceOf(entities, options)
+    const advance = (entities: readonly Entity[], options?: Partial<DifferenceOptions>): Promise<Difference> =>
+      history.advance(entities, options)
 
     /** A club with two members, of which one has a visit; the money as each kind of database stores it. */
     async function addRows(): Promise<void> {

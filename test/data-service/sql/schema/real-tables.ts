@@ -1,10 +1,12 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import type { ColumnType, Schema, Table } from '../../../../data-service/sql/engines/tables.js'
+import { type ColumnType, primaryKeyOf, type Schema, type Table } from '../../../../data-service/sql/engines/tables.js'
 import type { DatabaseKind } from '../../../stack/databases.js'
 
 /** A table in texts, the same for what migrations say and for what the database says of itself. */
 export interface TableTexts {
   readonly columns: readonly string[]
+  /** The columns of the primary key, in its order. */
+  readonly primaryKey: string
   readonly indexes: readonly string[]
   readonly foreignKeys: readonly string[]
 }
@@ -91,24 +93,40 @@ function sizeOf(bytes: number): string {
 /** What migrations say. The order of columns and indexes is left out: no statement depends on it. */
 export function modelTexts(schema: Schema, kind: DatabaseKind): Record<string, TableTexts> {
   return Object.fromEntries(
-    Array.from(schema, ([name, { columns, indexes, foreignKeys }]: [string, Table]) => [
-      name,
-      {
+    Array.from(schema, ([name, table]: [string, Table]) => {
+      const { columns, indexes, foreignKeys } = table
+      const texts: TableTexts = {
         columns: columns
           .map((one) => `${one.name} ${TYPES[kind](one.type)}${one.nullable ? '' : ' NOT NULL'}${keyText(one.key)}`)
           .toSorted(),
-        indexes: indexes
-          .map(({ name: index, unique, keys }) => {
+        primaryKey: primaryKeyOf(table).join(),
+        indexes: [
+          ...(kind === 'sqlite' ? keyIndexes(table) : []),
+          ...indexes.map(({ name: index, unique, keys }) => {
             const parts = keys.map(({ column, descending }) => `${column}${descending ? ' DESC' : ''}`)
             return `${index}${unique ? ' unique' : ''} (${parts.join(', ')})`
           })
-          .toSorted(),
+        ].toSorted(),
         foreignKeys: foreignKeys
           .map(({ columns: own, to, toColumns, onDelete }) => `${own.join()} → ${to}.${toColumns.join()} ${onDelete}`)
           .toSorted()
       }
-    ])
+      return [name, texts]
+    })
   )
+}
+
+/** The indexes that SQLite needs of a key with texts, besides the one that it makes itself (decision 024). */
+function keyIndexes(table: Table): string[] {
+  const primary = primaryKeyOf(table)
+  const ofKind = (...kinds: readonly ColumnType['kind'][]): string[] =>
+    primary.filter((one) => table.columns.some(({ name, type }) => name === one && kinds.includes(type.kind)))
+  if (ofKind('varchar', 'enum').length === 0) return []
+  const texts = ofKind('varchar')
+  return [
+    `${table.name}_key unique (${primary.join(', ')})`,
+    ...(texts.length === 0 ? [] : [`${table.name}_key_order (${[...primary, ...texts].join(', ')})`])
+  ]
 }
 
 function keyText(key: string): string {
@@ -131,6 +149,9 @@ export async function realTexts(
               `SELECT name || ' ' || type || IIF("notnull", ' NOT NULL', '') || IIF(pk, ' KEY', '') AS text
               FROM pragma_table_info('${table}')`
             ),
+            primaryKey: (await select(`SELECT name FROM pragma_table_info('${table}') WHERE pk > 0 ORDER BY pk`))
+              .map(({ name }) => String(name))
+              .join(),
             indexes: (
               await select(
                 `SELECT sql FROM sqlite_master WHERE tbl_name = '${table}' AND type = 'index' AND sql IS NOT NULL`
@@ -139,8 +160,9 @@ export async function realTexts(
               .map(({ sql }) => indexText(String(sql)))
               .toSorted(),
             foreignKeys: await texts(
-              `SELECT "from" || ' → ' || "table" || '.' || "to" || IIF(on_delete = 'CASCADE', ' cascade', ' restrict')
-              AS text FROM pragma_foreign_key_list('${table}')`
+              `SELECT group_concat("from") || ' → ' || "table" || '.' || group_concat("to") ||
+                IIF(on_delete = 'CASCADE', ' cascade', ' restrict') AS text
+              FROM (SELECT * FROM pragma_foreign_key_list('${table}') ORDER BY id, seq) GROUP BY id`
             )
           }
         : {
@@ -151,6 +173,12 @@ export async function realTexts(
                 WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'`
               )
             ).map((text) => text.replace(/\b(tinyint|smallint|mediumint|int|bigint)\((?!1\))\d+\)/, '$1')),
+            primaryKey: (
+              await texts(
+                `SELECT GROUP_CONCAT(COLUMN_NAME ORDER BY SEQ_IN_INDEX) AS text FROM information_schema.STATISTICS
+                WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}' AND INDEX_NAME = 'PRIMARY'`
+              )
+            ).join(),
             indexes: await texts(
               `SELECT CONCAT(INDEX_NAME, IF(NON_UNIQUE, '', ' unique'), ' (', GROUP_CONCAT(
                 CONCAT(COLUMN_NAME, IF(COLLATION = 'D', ' DESC', '')) ORDER BY SEQ_IN_INDEX SEPARATOR ', '), ')') AS text
@@ -158,11 +186,12 @@ export async function realTexts(
               AND INDEX_NAME <> 'PRIMARY' GROUP BY INDEX_NAME, NON_UNIQUE`
             ),
             foreignKeys: await texts(
-              `SELECT CONCAT(k.COLUMN_NAME, ' → ', k.REFERENCED_TABLE_NAME, '.', k.REFERENCED_COLUMN_NAME, ' ',
-                LOWER(r.DELETE_RULE)) AS text
+              `SELECT CONCAT(GROUP_CONCAT(k.COLUMN_NAME ORDER BY k.ORDINAL_POSITION), ' → ', k.REFERENCED_TABLE_NAME, '.',
+                GROUP_CONCAT(k.REFERENCED_COLUMN_NAME ORDER BY k.ORDINAL_POSITION), ' ', LOWER(r.DELETE_RULE)) AS text
               FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r
                 ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME
-              WHERE k.TABLE_SCHEMA = DATABASE() AND k.TABLE_NAME = '${table}'`
+              WHERE k.TABLE_SCHEMA = DATABASE() AND k.TABLE_NAME = '${table}'
+              GROUP BY k.CONSTRAINT_NAME, k.REFERENCED_TABLE_NAME, r.DELETE_RULE`
             )
           }
   }
