@@ -1,4 +1,4 @@
-import type { Column } from './fields/field.js'
+import type { Column } from './fields/columns.js'
 import type { Permission } from './fields/names.js'
 import type { ReadOperation, WriteOperation } from './operations.js'
 import type { Rows } from './row-predicate.js'

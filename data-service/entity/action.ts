@@ -2,21 +2,18 @@ import type { Permission } from './fields/names.js'
 import type {
   ChildFields,
   ChildName,
-  Children,
-  Column,
-  Field,
   KeyType,
   NameOfType,
   OpenNameOfType,
   MembersOf,
   NewRowOf,
-  Operand,
   RowOf,
   SettableOnUpdate,
   PartialRowOf,
-  Value,
   ValueOf
-} from './fields/field.js'
+} from './fields/rows.js'
+import type { Children, Column } from './fields/columns.js'
+import type { Field, Operand, Value } from './fields/field.js'
 
 /** What an action answers instead of a change: the transaction is rolled back, and the caller gets an error. */
 export type Rejection = StateRejection | InputRejection | ConflictRejection

@@ -1,13 +1,6 @@
 import type { CreationCall, NamedValues, NewRoot, Rejection, RootUpdate } from './action.js'
-import type {
-  ChildFields,
-  ChildName,
-  Children,
-  MembersOf,
-  NewRowOf,
-  ReadOnlyName,
-  SettableOnCreate
-} from './fields/field.js'
+import type { ChildFields, ChildName, MembersOf, NewRowOf, ReadOnlyName, SettableOnCreate } from './fields/rows.js'
+import type { Children } from './fields/columns.js'
 
 /** The most rows of one child collection in the body of a create request. */
 export const MAX_CHILDREN = 1000

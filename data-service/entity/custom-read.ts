@@ -1,16 +1,8 @@
 import type { ReadAccess } from './access.js'
 import type { NamedValues } from './action.js'
-import type {
-  Column,
-  Field,
-  ComparableType,
-  NameOfType,
-  OpenNameOfType,
-  Operand,
-  RowOf,
-  ValueOf,
-  VisibleName
-} from './fields/field.js'
+import type { Column } from './fields/columns.js'
+import type { Field, ComparableType, Operand } from './fields/field.js'
+import type { NameOfType, OpenNameOfType, RowOf, ValueOf, VisibleName } from './fields/rows.js'
 import type { RowsCall, RowsWanted } from './row-predicate.js'
 
 interface ReadOf<F> {

@@ -24,23 +24,20 @@ import {
 } from './custom-read.js'
 import type { Deletion, DeletionDefinition } from './deletion.js'
 import type { Children, Column, Computed, Entity, EntityOf, Joined, KeyColumns, Reference } from './entity.js'
-import {
-  type ChildrenDefinition,
-  type Field,
-  type ComparableType,
-  type Fields,
-  type FieldType,
-  type KeyDefinition,
-  type KeyType,
-  type LabelName,
-  type NameOfType,
-  type OpenNameOfType,
-  ROW_VERSION_COLUMN,
-  text,
-  type TypeOf,
-  type Value,
-  type VisibleName
-} from './fields/field.js'
+import type {
+  ChildrenDefinition,
+  Fields,
+  KeyDefinition,
+  KeyType,
+  LabelName,
+  NameOfType,
+  OpenNameOfType,
+  TypeOf,
+  VisibleName
+} from './fields/rows.js'
+import type { Field, ComparableType, FieldType, Value } from './fields/field.js'
+import { ROW_VERSION_COLUMN } from './fields/row-version.js'
+import { text } from './fields/words.js'
 import { compileHooks, type HookWords, resolveHooks, type UntypedHook } from './hooks.js'
 import { snakeCase, suggestion } from './fields/names.js'
 import { type Overrides, READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'

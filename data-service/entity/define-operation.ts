@@ -12,7 +12,9 @@ import type {
 } from './action.js'
 import type { ParamFields } from './custom-read.js'
 import type { EntityOf } from './entity.js'
-import type { Column, Field, Operand, RowOf, ValueOf, VisibleName } from './fields/field.js'
+import type { Column } from './fields/columns.js'
+import type { Field, Operand } from './fields/field.js'
+import type { RowOf, ValueOf, VisibleName } from './fields/rows.js'
 import type { AnonymousCaller, RowsCall, RowsWanted, TokenCaller } from './row-predicate.js'
 import {
   type AnswerShape,

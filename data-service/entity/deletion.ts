@@ -1,5 +1,5 @@
 import type { ActionCall, Change, RequiredColumns, RowState, StateRejection } from './action.js'
-import type { ChildFields, ChildName, RowOf } from './fields/field.js'
+import type { ChildFields, ChildName, RowOf } from './fields/rows.js'
 
 /** When rows of a resource may be deleted. */
 export interface Deletion {

@@ -3,12 +3,13 @@ import type { Action, ActionCall, Outcome } from './action.js'
 import type { Creation } from './creation.js'
 import type { CustomRead } from './custom-read.js'
 import type { Deletion } from './deletion.js'
-import type { Children, Column, Computed, FieldType, Joined, KeyColumns, Reference } from './fields/field.js'
+import type { Children, Column, Computed, Joined, KeyColumns, Reference } from './fields/columns.js'
+import type { FieldType } from './fields/field.js'
 import type { Hooks } from './hooks.js'
 import type { Overrides, ReadOperation, WriteOperation } from './operations.js'
 import type { OperatorOf } from './fields/operators.js'
 
-export type { Children, Column, Computed, Joined, KeyColumns, Reference, StoreName } from './fields/field.js'
+export type { Children, Column, Computed, Joined, KeyColumns, Reference, StoreName } from './fields/columns.js'
 
 /** What `defineEntity` makes of an entity file: its names are resolved to what they stand for. */
 export interface Entity {

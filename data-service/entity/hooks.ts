@@ -1,7 +1,8 @@
 import type { ActionCall, Change, NamedValues, Rejection } from './action.js'
 import type { Authenticated } from './caller.js'
 import type { EventType, JsonObject } from './event.js'
-import type { Operand, RowOf, ValueOf } from './fields/field.js'
+import type { Operand } from './fields/field.js'
+import type { RowOf, ValueOf } from './fields/rows.js'
 
 /**
  * A hook of an entity file as the service works with it. It runs within the transaction of a write, after the statements

@@ -1,5 +1,6 @@
 import type { Entity } from './entity.js'
-import type { Column, KeyColumns, Operand, Value } from './fields/field.js'
+import type { Column, KeyColumns } from './fields/columns.js'
+import type { Operand, Value } from './fields/field.js'
 import { READ_SEGMENTS } from './operations.js'
 
 // Keys of rows: what identifies a row in plans, and the text of it in paths and JSON (contract.md section 3).

@@ -1,5 +1,6 @@
 import type { NamedValues } from '../entity/action.js'
-import type { Column, Field, Operand, Value } from '../entity/fields/field.js'
+import type { Column } from '../entity/fields/columns.js'
+import type { Field, Operand, Value } from '../entity/fields/field.js'
 import { fitDecimal, parseDecimal } from '../entity/fields/numbers.js'
 import { isTooLong, MAX_VALUE_CHARACTERS } from './filters.js'
 import { rejectUnknownParameters } from './planning.js'

@@ -1,6 +1,7 @@
 import type { Action, RequiredColumns } from '../entity/action.js'
 import type { Children, Column, Entity, Reference } from '../entity/entity.js'
-import { firstRowVersion, type Operand, type Value } from '../entity/fields/field.js'
+import { firstRowVersion } from '../entity/fields/row-version.js'
+import type { Operand, Value } from '../entity/fields/field.js'
 import type { RowKey } from '../entity/key.js'
 import { completeRow } from './body.js'
 import type { Resource } from './catalogue.js'

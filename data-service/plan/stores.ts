@@ -1,4 +1,5 @@
-import type { RowVersion, Value } from '../entity/fields/field.js'
+import type { RowVersion } from '../entity/fields/row-version.js'
+import type { Value } from '../entity/fields/field.js'
 import type { RowKey } from '../entity/key.js'
 import type {
   ChildPlan,

@@ -3,7 +3,8 @@ import { decodeBase64 } from '../../shared/wire.js'
 import type { Action, GuardedChild, NamedValues } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
 import { idText, isComposite, type RowKey, unreachableIds } from '../entity/key.js'
-import { asRowVersion, ROW_VERSION_BYTES, type RowVersion, type Value } from '../entity/fields/field.js'
+import { asRowVersion, ROW_VERSION_BYTES, type RowVersion } from '../entity/fields/row-version.js'
+import type { Value } from '../entity/fields/field.js'
 import type { WriteOperation } from '../entity/operations.js'
 import {
   authorizeWrite,

@@ -37,7 +37,6 @@ export {
   defaultTo,
   described,
   double,
-  type Field,
   float,
   freeText,
   guid,
@@ -55,7 +54,6 @@ export {
   optional,
   readableBy,
   readOnly,
-  type Operand,
   requiredNullable,
   setOf,
   smallInt,
@@ -65,9 +63,9 @@ export {
   tinyInt,
   unique,
   unsigned,
-  type Value,
   year
-} from '../entity/fields/field.js'
+} from '../entity/fields/words.js'
+export type { Field, Operand, Value } from '../entity/fields/field.js'
 export type { Permission } from '../entity/fields/names.js'
 export { fitsDigits, lessPercent, sumOf, times } from '../entity/fields/numbers.js'
 export { defineOperation, type Operation } from '../entity/define-operation.js'

@@ -1,4 +1,5 @@
-import type { Column, Field, Value } from '../entity/fields/field.js'
+import type { Column } from '../entity/fields/columns.js'
+import type { Field, Value } from '../entity/fields/field.js'
 import type { ResolvedShape } from '../entity/fields/shape.js'
 import { storedValue } from '../plan/body.js'
 import { valueEncoder } from './json.js'

@@ -9,7 +9,8 @@ import type {
   Aggregate
 } from '../entity/action.js'
 import type { Children, Entity } from '../entity/entity.js'
-import type { Operand, Reference } from '../entity/fields/field.js'
+import type { Operand } from '../entity/fields/field.js'
+import type { Reference } from '../entity/fields/columns.js'
 import type { RowKey } from '../entity/key.js'
 import type { Catalogue } from '../plan/catalogue.js'
 import { keyOfId } from '../plan/keys.js'

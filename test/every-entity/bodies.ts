@@ -1,6 +1,6 @@
 import type { Action } from '../../data-service/entity/action.js'
 import type { Children, Entity } from '../../data-service/entity/entity.js'
-import type { Column } from '../../data-service/entity/fields/field.js'
+import type { Column } from '../../data-service/entity/fields/columns.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import { OWNERS } from './callers.js'
 import { madeInput, madeOf, madeValue, type Members, type Values } from './made-values.js'

@@ -1,4 +1,4 @@
-import type { Column } from '../../data-service/entity/fields/field.js'
+import type { Column } from '../../data-service/entity/fields/columns.js'
 import { rangeOf } from '../../data-service/entity/fields/numbers.js'
 import type { WireValue } from '../oracle/wire-value.js'
 

@@ -1,5 +1,5 @@
 import type { Children, Entity } from '../../data-service/entity/entity.js'
-import type { Column, KeyColumns } from '../../data-service/entity/fields/field.js'
+import type { Column, KeyColumns } from '../../data-service/entity/fields/columns.js'
 import { foreignKeys, type ReferredColumn } from '../oracle/foreign-keys.js'
 import type { TestDatabase } from '../oracle/test-database.js'
 import { stored, type WireValue } from '../oracle/wire-value.js'

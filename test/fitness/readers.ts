@@ -12,18 +12,15 @@ import {
   binary,
   bits,
   bool,
-  type Column,
   date,
   dateTime,
   decimal,
   double,
-  type Field,
   float,
   freeText,
   guid,
   int,
   json,
-  type KeyColumns,
   long,
   longText,
   oneOf,
@@ -31,7 +28,9 @@ import {
   text as words,
   time,
   unsigned
-} from '../../data-service/entity/fields/field.js'
+} from '../../data-service/entity/fields/words.js'
+import type { Column, KeyColumns } from '../../data-service/entity/fields/columns.js'
+import type { Field } from '../../data-service/entity/fields/field.js'
 import { operatorNamed } from '../../data-service/entity/fields/operators.js'
 import {
   fitDecimal,

@@ -1,5 +1,6 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import type { Column, Field, KeyColumns } from '../../data-service/entity/fields/field.js'
+import type { Column, KeyColumns } from '../../data-service/entity/fields/columns.js'
+import type { Field } from '../../data-service/entity/fields/field.js'
 import { rangeOf } from '../../data-service/entity/fields/numbers.js'
 import type { OracleRow } from './load-rows.js'
 import { answer, inOrder, type OracleAnswer, type OracleQuery } from './read-oracle.js'

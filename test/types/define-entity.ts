@@ -14,7 +14,7 @@ import {
   text,
   unique,
   column
-} from '../../data-service/entity/fields/field.js'
+} from '../../data-service/entity/fields/words.js'
 
 // Mistakes in an entity file that do not compile. Each `@ts-expect-error` is a test: the compiler reports the line when
 // what follows compiles after all.

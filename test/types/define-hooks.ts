@@ -2,7 +2,7 @@ import { everyone, permission } from '../../data-service/entity/access.js'
 import { reject } from '../../data-service/entity/action.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
 import { defineEvent, onEvent } from '../../data-service/entity/event.js'
-import { hidden, int, money, optional, readOnly, text } from '../../data-service/entity/fields/field.js'
+import { hidden, int, money, optional, readOnly, text } from '../../data-service/entity/fields/words.js'
 
 // Hooks and events of an entity file. Each `@ts-expect-error` is a test.
 const things = {

@@ -1,7 +1,7 @@
 import { authenticated, everyone, permission } from '../../data-service/entity/access.js'
 import { reject } from '../../data-service/entity/action.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
-import { decimal, hidden, int, optional, readableBy, readOnly, text } from '../../data-service/entity/fields/field.js'
+import { decimal, hidden, int, optional, readableBy, readOnly, text } from '../../data-service/entity/fields/words.js'
 import { defineOperation } from '../../data-service/entity/define-operation.js'
 import { list, object } from '../../data-service/entity/fields/shape.js'
 

@@ -13,7 +13,7 @@ import {
   readableBy,
   readOnly,
   text
-} from '../../data-service/entity/fields/field.js'
+} from '../../data-service/entity/fields/words.js'
 
 // Who reads what, in an entity file. Each `@ts-expect-error` is a test: the compiler reports the line when what follows
 // compiles after all.

@@ -1,6 +1,6 @@
 import { allOf, anyOf, everyone, ownRows, permission } from '../../data-service/entity/access.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
-import { bool, hidden, int, long, readableBy, text } from '../../data-service/entity/fields/field.js'
+import { bool, hidden, int, long, readableBy, text } from '../../data-service/entity/fields/words.js'
 
 // Row scopes by a predicate, in an entity file. Each `@ts-expect-error` is a test: the compiler reports the line when
 // what follows compiles after all.

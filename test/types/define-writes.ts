@@ -11,7 +11,7 @@ import {
   optional,
   readOnly,
   text
-} from '../../data-service/entity/fields/field.js'
+} from '../../data-service/entity/fields/words.js'
 
 // Mistakes in the writes of an entity file that do not compile, each beside what does.
 const things = {

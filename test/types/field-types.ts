@@ -15,13 +15,13 @@ import {
   optional,
   readableBy,
   readOnly,
-  type RowOf,
   setOf,
   text,
   time,
   unique,
   unsigned
-} from '../../data-service/entity/fields/field.js'
+} from '../../data-service/entity/fields/words.js'
+import type { RowOf } from '../../data-service/entity/fields/rows.js'
 
 // The types of columns, in an entity file. Each `@ts-expect-error` is a test: the compiler reports the line when what
 // follows compiles after all.

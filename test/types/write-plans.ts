@@ -1,5 +1,5 @@
 import type { Entity } from '../../data-service/entity/entity.js'
-import type { RowVersion } from '../../data-service/entity/fields/field.js'
+import type { RowVersion } from '../../data-service/entity/fields/row-version.js'
 import {
   allRows,
   type ChildPlan,

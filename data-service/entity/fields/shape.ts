@@ -1,4 +1,6 @@
-import type { Column, Field, FieldType, ValueOf } from './field.js'
+import type { Column } from './columns.js'
+import type { Field, FieldType } from './field.js'
+import type { ValueOf } from './rows.js'
 import { snakeCase } from './names.js'
 
 /** A value in a body, an answer or a query, in the words of fields, without those that only columns have. */

@@ -1,5 +1,6 @@
 import type { Column, Entity, Joined } from '../entity.js'
-import type { Field, FieldType, KeyType, Operand } from '../fields/field.js'
+import type { Field, FieldType, Operand } from '../fields/field.js'
+import type { KeyType } from '../fields/rows.js'
 import { isComposite, type Keyed } from '../key.js'
 import { type JsonSchema, validatorOf } from '../fields/json-schema.js'
 import { CAMEL_CASE, KEBAB_CASE, suggestion } from '../fields/names.js'

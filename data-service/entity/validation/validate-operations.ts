@@ -1,5 +1,6 @@
 import type { Entity } from '../entity.js'
-import { bool, type Field } from '../fields/field.js'
+import { bool } from '../fields/words.js'
+import type { Field } from '../fields/field.js'
 import { CAMEL_CASE, KEBAB_CASE } from '../fields/names.js'
 import { type Operation, parameterIn } from '../define-operation.js'
 import { type ResolvedShape, valueColumn } from '../fields/shape.js'

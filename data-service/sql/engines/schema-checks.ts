@@ -1,4 +1,5 @@
-import type { Column, Field } from '../../entity/fields/field.js'
+import type { Column } from '../../entity/fields/columns.js'
+import type { Field } from '../../entity/fields/field.js'
 import type { LiveColumn, LiveIndexKey, LiveSchema, LiveTable } from './live-schema/live-schema.js'
 
 /** What the check of tables that somebody else made needs of a kind of database: sql/schema/check-schema.ts puts it in words. */

@@ -1,5 +1,6 @@
 import { fn, literal, Op, where, type WhereOptions } from 'sequelize'
-import type { Column, KeyColumns, Operand } from '../../entity/fields/field.js'
+import type { Column, KeyColumns } from '../../entity/fields/columns.js'
+import type { Operand } from '../../entity/fields/field.js'
 import type { RowKey } from '../../entity/key.js'
 import { type Comparison, OPERATORS } from '../../entity/fields/operators.js'
 import { type Join, type Path, stepsOf } from '../../plan/plans.js'

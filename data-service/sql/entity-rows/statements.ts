@@ -15,7 +15,8 @@ import {
   type WhereOptions
 } from 'sequelize'
 import type { Children, Column, Entity, KeyColumns, StoreName } from '../../entity/entity.js'
-import { type Field, int } from '../../entity/fields/field.js'
+import type { Field } from '../../entity/fields/field.js'
+import { int } from '../../entity/fields/words.js'
 import type { Keyed } from '../../entity/key.js'
 import { keyOrder } from '../../plan/catalogue.js'
 import { type Join, type Path, type SortKey, stepsOf } from '../../plan/plans.js'

@@ -1,5 +1,6 @@
 import type { Children, Entity, KeyColumns } from '../../entity/entity.js'
-import { asRowVersion, type Value } from '../../entity/fields/field.js'
+import { asRowVersion } from '../../entity/fields/row-version.js'
+import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
 import type {
   CountReferencingPlan,

@@ -1,5 +1,6 @@
 import type { Children, Entity } from '../../entity/entity.js'
-import type { Column, Value } from '../../entity/fields/field.js'
+import type { Column } from '../../entity/fields/columns.js'
+import type { Value } from '../../entity/fields/field.js'
 import { isComposite, idText, type Keyed, keyMaker, keyOfValues, type RowKey } from '../../entity/key.js'
 import type {
   ChildPlan,

@@ -1,7 +1,7 @@
 import { permission } from '../../entity/access.js'
 import { defineEntity } from '../../entity/define-entity.js'
 import type { Entity } from '../../entity/entity.js'
-import { column } from '../../entity/fields/field.js'
+import { column } from '../../entity/fields/words.js'
 import { type ColumnWord, fieldOf, isColumnWord } from '../engines/live-schema/column-types.js'
 import type { ColumnType, TableStep } from '../engines/tables.js'
 import { difference } from '../schema/difference.js'

@@ -1,4 +1,4 @@
-import { ROW_VERSION_COLUMN } from '../../entity/fields/field.js'
+import { ROW_VERSION_COLUMN } from '../../entity/fields/row-version.js'
 import type { Database } from '../engines/engine.js'
 import type { StoredValues } from '../engines/live-schema/column-types.js'
 import type { LiveSchema } from '../engines/live-schema/live-schema.js'

@@ -1,4 +1,5 @@
-import { dateTime, firstRowVersion } from '../../entity/fields/field.js'
+import { dateTime } from '../../entity/fields/words.js'
+import { firstRowVersion } from '../../entity/fields/row-version.js'
 import type { AuditEntry } from '../../plan/stores.js'
 import type { SqlDialect, WriteSession } from '../engines/engine.js'
 import type { OwnTables } from '../engines/own-tables.js'

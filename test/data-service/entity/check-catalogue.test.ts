@@ -11,7 +11,6 @@ import {
   column,
   decimal,
   defaultTo,
-  type Field,
   guid,
   hidden,
   int,
@@ -26,7 +25,8 @@ import {
   text,
   time,
   unique
-} from '../../../data-service/entity/fields/field.js'
+} from '../../../data-service/entity/fields/words.js'
+import type { Field } from '../../../data-service/entity/fields/field.js'
 import type { RowsWords } from '../../../data-service/entity/row-predicate.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
 import { entities } from '../../../examples/store/entities/index.js'

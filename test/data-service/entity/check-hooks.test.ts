@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { everyone, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { defineEvent, type EventHandler, onEvent } from '../../../data-service/entity/event.js'
-import { int, readOnly, text } from '../../../data-service/entity/fields/field.js'
+import { int, readOnly, text } from '../../../data-service/entity/fields/words.js'
 import type { HookWords, UntypedHook } from '../../../data-service/entity/hooks.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
 

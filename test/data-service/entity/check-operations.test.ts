@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { everyone, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { int, optional, readOnly, requiredNullable, text } from '../../../data-service/entity/fields/field.js'
+import { int, optional, readOnly, requiredNullable, text } from '../../../data-service/entity/fields/words.js'
 import { defineOperation, type Operation } from '../../../data-service/entity/define-operation.js'
 import { list, object } from '../../../data-service/entity/fields/shape.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'

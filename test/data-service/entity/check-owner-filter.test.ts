@@ -12,7 +12,7 @@ import {
   optional,
   readOnly,
   text
-} from '../../../data-service/entity/fields/field.js'
+} from '../../../data-service/entity/fields/words.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
 
 function mistakes(entity: Entity): readonly string[] {

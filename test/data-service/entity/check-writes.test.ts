@@ -3,7 +3,7 @@ import { permissionsIn } from '../../../data-service/auth/claims.js'
 import { roles } from '../../../examples/store/roles.js'
 import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { guid, hidden, int, onCreate, optional, readOnly, text } from '../../../data-service/entity/fields/field.js'
+import { guid, hidden, int, onCreate, optional, readOnly, text } from '../../../data-service/entity/fields/words.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
 
 type Action = (definition: object) => unknown

@@ -12,7 +12,7 @@ import {
   optional,
   readOnly,
   text
-} from '../../../data-service/entity/fields/field.js'
+} from '../../../data-service/entity/fields/words.js'
 import { makeCatalogue, type Resource } from '../../../data-service/plan/catalogue.js'
 
 const makers = defineEntity({

@@ -1,6 +1,6 @@
 import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { int, long, onCreate, optional, readOnly, text } from '../../../data-service/entity/fields/field.js'
+import { int, long, onCreate, optional, readOnly, text } from '../../../data-service/entity/fields/words.js'
 import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
 
 /** Open to everyone but by id, where a filter that nothing replaces stands. */

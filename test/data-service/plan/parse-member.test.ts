@@ -3,7 +3,6 @@ import {
   bool,
   dateTime,
   decimal,
-  type Field,
   freeText,
   guid,
   int,
@@ -11,7 +10,8 @@ import {
   money,
   optional,
   text
-} from '../../../data-service/entity/fields/field.js'
+} from '../../../data-service/entity/fields/words.js'
+import type { Field } from '../../../data-service/entity/fields/field.js'
 import { parseMember } from '../../../data-service/plan/body.js'
 import { parseJson } from '../../../data-service/plan/json-values.js'
 

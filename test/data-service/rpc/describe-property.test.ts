@@ -1,14 +1,6 @@
 import { expect } from 'chai'
-import {
-  decimal,
-  type Field,
-  freeText,
-  int,
-  long,
-  money,
-  optional,
-  text
-} from '../../../data-service/entity/fields/field.js'
+import { decimal, freeText, int, long, money, optional, text } from '../../../data-service/entity/fields/words.js'
+import type { Field } from '../../../data-service/entity/fields/field.js'
 import { describeColumn } from '../../../data-service/rpc/describe.js'
 
 function bounds(field: Field): unknown {

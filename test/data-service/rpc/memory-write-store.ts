@@ -1,12 +1,7 @@
 import type { NamedValues } from '../../../data-service/entity/action.js'
 import type { Children, Entity } from '../../../data-service/entity/entity.js'
-import {
-  firstRowVersion,
-  nextRowVersion,
-  type Operand,
-  type RowVersion,
-  type Value
-} from '../../../data-service/entity/fields/field.js'
+import { firstRowVersion, nextRowVersion, type RowVersion } from '../../../data-service/entity/fields/row-version.js'
+import type { Operand, Value } from '../../../data-service/entity/fields/field.js'
 import type {
   Assignments,
   Condition,

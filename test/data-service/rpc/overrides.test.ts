@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { everyone } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { int, text } from '../../../data-service/entity/fields/field.js'
+import { int, text } from '../../../data-service/entity/fields/words.js'
 import type { ListResponse__Output } from '../../../shared/gen/entity/v1/ListResponse.js'
 import type { LookupResponse__Output } from '../../../shared/gen/entity/v1/LookupResponse.js'
 import { answer, metadata, runService, soon } from './running-service.js'

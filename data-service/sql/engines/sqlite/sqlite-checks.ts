@@ -1,4 +1,5 @@
-import type { Column, Field } from '../../../entity/fields/field.js'
+import type { Column } from '../../../entity/fields/columns.js'
+import type { Field } from '../../../entity/fields/field.js'
 import type { LiveColumn, LiveIndexKey, NativeType } from '../live-schema/live-schema.js'
 import type { MissingIndex, Misfit, SchemaChecks, VersionedTable, VersionTrigger } from '../schema-checks.js'
 import { quoted } from '../statement.js'

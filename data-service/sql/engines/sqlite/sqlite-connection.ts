@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
 import { LRUCache } from 'lru-cache'
-import { nextRowVersion } from '../../../entity/fields/field.js'
+import { nextRowVersion } from '../../../entity/fields/row-version.js'
 import { matchKey, sortKey } from './sqlite-text.js'
 import { bytes } from '../statement.js'
 

@@ -15,7 +15,7 @@ import {
   optional,
   readOnly,
   text
-} from '../../../../data-service/entity/fields/field.js'
+} from '../../../../data-service/entity/fields/words.js'
 import { checkSchema, schemaReport, type SchemaReport } from '../../../../data-service/sql/schema/check-schema.js'
 import { entities } from '../../../harness/own-tables.js'
 import { eachDatabase } from '../../../harness/database.js'

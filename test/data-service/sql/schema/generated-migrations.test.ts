@@ -30,7 +30,7 @@ import {
   unique,
   unsigned,
   year
-} from '../../../../data-service/entity/fields/field.js'
+} from '../../../../data-service/entity/fields/words.js'
 import { sql } from '../../../../data-service/sql/schema/builders.js'
 import { type Difference, type DifferenceOptions } from '../../../../data-service/sql/schema/difference.js'
 import { migrate } from '../../../../data-service/sql/schema/migrate.js'

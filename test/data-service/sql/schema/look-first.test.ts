@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { defineEntity } from '../../../../data-service/entity/define-entity.js'
 import { everyone } from '../../../../data-service/entity/access.js'
-import { int, readOnly, text } from '../../../../data-service/entity/fields/field.js'
+import { int, readOnly, text } from '../../../../data-service/entity/fields/words.js'
 import { connect } from '../../../../data-service/sql/connect.js'
 import type { Database } from '../../../../data-service/sql/engines/engine.js'
 import type { OwnNames } from '../../../../data-service/sql/engines/own-tables.js'

@@ -1,11 +1,7 @@
 import type { Children, Column, Entity, Reference } from '../../../../data-service/entity/entity.js'
 import type { RowKey } from '../../../../data-service/entity/key.js'
-import {
-  asRowVersion,
-  type Operand,
-  type RowVersion,
-  type Value
-} from '../../../../data-service/entity/fields/field.js'
+import { asRowVersion, type RowVersion } from '../../../../data-service/entity/fields/row-version.js'
+import type { Operand, Value } from '../../../../data-service/entity/fields/field.js'
 import {
   allRows,
   type Assignments,

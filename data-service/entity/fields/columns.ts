@@ -1,0 +1,65 @@
+import type { Field, FieldType, Value } from './field.js'
+
+/** A column of a table and the DTO property it is served as. */
+export interface Column {
+  /** DTO property, `categoryId`. */
+  readonly name: string
+  /** Column, `category_id`. */
+  readonly column: string
+  readonly field: Field
+}
+
+/** A property computed from columns of its own row: read-only, and it cannot be filtered, sorted or selected. */
+export interface Computed {
+  readonly name: string
+  readonly type: FieldType
+  readonly nullable: boolean
+  readonly from: readonly Column[]
+  /** Gets the values of `from`, in order. */
+  readonly value: (values: readonly Value[]) => Value
+}
+
+/** A read-only property that is a column of a referenced row: a DTO name mapped to a nested path. */
+export interface Joined {
+  readonly name: string
+  /** The first reference of the path. */
+  readonly through: Reference
+  /** Names of further references, each of the resource that the one before it leads to. */
+  readonly further: readonly string[]
+  /** Property of the entity that the path leads to. */
+  readonly property: string
+  readonly field: Field
+}
+
+/** The columns of a key, or of a foreign key that refers to one, in the order of the key. */
+export type KeyColumns = readonly [Column, ...Column[]]
+
+/** A foreign key, served under `name` with `includeFKs`. */
+export interface Reference {
+  readonly name: string
+  /** The referenced resource. */
+  readonly to: string
+  /** A column for each column of the key of that resource. */
+  readonly via: KeyColumns
+}
+
+/** Rows of the aggregate, served under `name` with `includeChildren`, in order of id. */
+export interface Children {
+  readonly name: string
+  readonly table: string
+  /**
+   * Columns of the child table that hold the key of the root. Their names are those of the foreign key as properties,
+   * `productId`, whether or not the child has such a property.
+   */
+  readonly foreignKey: KeyColumns
+  /** Those of its own key: `id`, or several columns, of which some may be properties in columns of the foreign key. */
+  readonly key: KeyColumns
+  /** Own columns, those of the key first. */
+  readonly columns: readonly Column[]
+  /** The column of the row version. undefined for children without one, which no write touches. */
+  readonly versionColumn: string | undefined
+  /** `second`: another database that cannot be joined. */
+  readonly store: StoreName
+}
+
+export type StoreName = 'primary' | 'second'

@@ -1,0 +1,38 @@
+declare const rowVersion: unique symbol
+
+/**
+ * The version of a row, 8 bytes. Every write gives the row a version that it never had before. A client may send a token
+ * of any length; one that is not 8 bytes long matches no row.
+ */
+export type RowVersion = Buffer & { readonly [rowVersion]: true }
+
+export const ROW_VERSION_BYTES = 8
+
+/** The column of the row version unless the entity file names another. */
+export const ROW_VERSION_COLUMN = 'row_version'
+
+/** A version that a client sent or that a row has; undefined for no bytes, which means no version. */
+export function asRowVersion(bytes: Uint8Array): RowVersion | undefined {
+  return bytes.length === 0 ? undefined : brand(Buffer.from(bytes))
+}
+
+/** The version of a new row. Its first half is random, so that two rows are unlikely to share a version. */
+export function firstRowVersion(randomBytes: (size: number) => Buffer): RowVersion {
+  return brand(Buffer.concat([randomBytes(ROW_VERSION_BYTES / 2), Buffer.alloc(ROW_VERSION_BYTES / 2)]))
+}
+
+/**
+ * The version after the stored one: it counts up, so that no version of a row repeats within 2^64 writes. A database that
+ * has no expression for it calls this within its UPDATE.
+ */
+export function nextRowVersion(stored: Buffer): RowVersion {
+  const next = Buffer.alloc(ROW_VERSION_BYTES)
+  const current = Buffer.concat([next, stored]).subarray(-ROW_VERSION_BYTES)
+  next.writeBigUInt64BE(BigInt.asUintN(64, current.readBigUInt64BE() + 1n))
+  return brand(next)
+}
+
+function brand(bytes: Buffer): RowVersion {
+  // The brand exists only in the types, and only this function gives it.
+  return bytes as RowVersion
+}

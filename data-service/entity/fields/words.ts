@@ -1,0 +1,253 @@
+import type {
+  ComparableType,
+  Field,
+  FieldType,
+  PlainField,
+  SetByNoRequest,
+  Storage,
+  ValueOfType,
+  Writability
+} from './field.js'
+import type { JsonSchema } from './json-schema.js'
+import type { Permission } from './names.js'
+
+// The words with which an entity file declares its fields: `unique(text(64))`, `readOnly(optional(dateTime()))`.
+
+function field<T extends FieldType, Words extends string = string>(
+  type: T,
+  more: Partial<PlainField<T, Words>> = {}
+): PlainField<T, Words> {
+  return {
+    type,
+    nullable: false,
+    writability: 'always',
+    hidden: false,
+    readableBy: undefined,
+    unique: false,
+    column: undefined,
+    requiredNullable: false,
+    minLength: 0,
+    maxLength: 0,
+    maxBytes: undefined,
+    precision: 0,
+    scale: 0,
+    storage: 'usual',
+    unsigned: false,
+    words: [],
+    schema: undefined,
+    minimum: undefined,
+    maximum: undefined,
+    defaultTo: undefined,
+    filledByDatabase: false,
+    description: undefined,
+    custom: undefined,
+    ...more
+  }
+}
+
+export const text = (maxLength: number, minLength = 1): PlainField<'string'> =>
+  field('string', { maxLength, minLength })
+export const freeText = (maxLength = 2000): PlainField<'string'> => field('string', { maxLength })
+/**
+ * Text that is counted in bytes, as the TEXT columns of MySQL do: 255 of a TINYTEXT, 65535 of a TEXT, 16777215 of a
+ * MEDIUMTEXT, 4294967295 of a LONGTEXT.
+ */
+export const longText = (maxBytes = 65_535): PlainField<'string'> => field('string', { maxLength: maxBytes, maxBytes })
+export const bool = (): PlainField<'bool'> => field('bool')
+
+/** Inclusive bounds of a number, within those of its type. */
+interface NumberRange {
+  readonly min?: number
+  readonly max?: number
+}
+
+function integer(storage: Storage, { min, max }: NumberRange): PlainField<'int'> {
+  return field('int', { storage, minimum: min?.toString(), maximum: max?.toString() })
+}
+
+/** 32 bits, signed. */
+export const int = (range: NumberRange = {}): PlainField<'int'> => integer('usual', range)
+/** 8 bits, signed: -128 to 127. */
+export const tinyInt = (range: NumberRange = {}): PlainField<'int'> => integer('tinyInt', range)
+/** 16 bits, signed: -32768 to 32767. */
+export const smallInt = (range: NumberRange = {}): PlainField<'int'> => integer('smallInt', range)
+/** 24 bits, signed: -8388608 to 8388607. */
+export const mediumInt = (range: NumberRange = {}): PlainField<'int'> => integer('mediumInt', range)
+/** A year from 1901 to 2155, which a YEAR column takes one byte for. */
+export const year = (range: NumberRange = {}): PlainField<'int'> => integer('year', range)
+/** 64 bits, signed; a string on the wire. */
+export const long = (): PlainField<'long'> => field('long')
+/** The integer without negative values: `unsigned(int())` goes to 4294967295, `unsigned(long())` to 2^64-1. */
+export const unsigned = <T extends 'int' | 'long'>(of: PlainField<T>): PlainField<T> => ({ ...of, unsigned: true })
+
+/**
+ * Flags in a BIT column: `bits(1)` is a bool, up to 32 bits are a number, and more of them a string of digits, up to 64.
+ */
+export function bits(count: 1): PlainField<'bool'>
+export function bits<N extends number>(count: N): PlainField<BitsType<N>>
+export function bits(count: number): PlainField<'bool' | 'int' | 'long'> {
+  const more = { storage: 'bits', precision: count, unsigned: true } as const
+  return count === 1 ? field('bool', more) : count <= 32 ? field('int', more) : field('long', more)
+}
+
+type BitsOfLong = 33 | 34 | 35 | 36 | 37 | 38 | 39 | 40 | 41 | 42 | 43 | 44 | 45 | 46 | 47 | 48 | BitsAbove48
+type BitsAbove48 = 49 | 50 | 51 | 52 | 53 | 54 | 55 | 56 | 57 | 58 | 59 | 60 | 61 | 62 | 63 | 64
+type BitsType<N extends number> = N extends BitsOfLong ? 'long' : 'int'
+
+/** Exact digits; a string on the wire. */
+export const decimal = (precision: number, scale: number): PlainField<'decimal'> =>
+  field('decimal', { precision, scale })
+/** An amount that is not negative. */
+export const money = (precision: number, scale: number): PlainField<'decimal'> =>
+  field('decimal', { precision, scale, minimum: '0' })
+/** A number of 64 bits as IEEE 754 has it; on the wire the shortest one that reads back the same. */
+export const double = (range: NumberRange = {}): PlainField<'double'> =>
+  field('double', { minimum: range.min?.toString(), maximum: range.max?.toString() })
+/** The same of 32 bits, a FLOAT column. */
+export const float = (range: NumberRange = {}): PlainField<'double'> => ({ ...double(range), storage: 'float' })
+
+/** Digits of a second's fraction that a column has, 0 to 6. */
+interface SecondsPrecision {
+  readonly precision?: 0 | 1 | 2 | 3 | 4 | 5 | 6
+}
+
+/** UTC. Values have milliseconds, or as many digits as a column of a higher precision. */
+export const dateTime = ({ precision = 3 }: SecondsPrecision = {}): PlainField<'dateTime'> =>
+  field('dateTime', { precision })
+/** A moment that a TIMESTAMP column of MySQL can hold: from 1970 to January 2038. */
+export const timestamp = (precision: SecondsPrecision = {}): PlainField<'dateTime'> => ({
+  ...dateTime(precision),
+  minimum: '1970-01-01T00:00:01Z',
+  maximum: '2038-01-19T03:14:07.999999Z'
+})
+/** A day of the calendar, `2026-01-31`, from the year 0001 to 9999. */
+export const date = (): PlainField<'date'> => field('date')
+/** A time of the day, `08:00:00`, with a fraction of as many digits as the column has. */
+export const time = ({ precision = 0 }: SecondsPrecision = {}): PlainField<'time'> => field('time', { precision })
+export const guid = (): PlainField<'guid'> => field('guid')
+/** One of these words, letter by letter: `oneOf(['draft', 'sent'])`. The column is an ENUM. */
+export const oneOf = <const Words extends string>(words: readonly Words[]): PlainField<'enum', Words> =>
+  field('enum', { words })
+/** Some of these words, each at most once, in any order: `setOf(['new', 'used'])`. The column is a SET. */
+export const setOf = <const Words extends string>(words: readonly Words[]): PlainField<'set', Words> =>
+  field('set', { words })
+/**
+ * A JSON value, which entity files get as its text. Values of requests must meet the JSON schema (draft 2020-12), if there
+ * is one. All digits of numbers are kept.
+ */
+export const json = (schema?: JsonSchema): PlainField<'json'> => field('json', { schema })
+/** Bytes, base64 on the wire. `binary(16, 16)` for a BINARY column, whose values have one length. */
+export const binary = (maxBytes: number, minBytes = 0): PlainField<'binary'> =>
+  field('binary', { maxLength: maxBytes, minLength: minBytes })
+
+export const optional = <
+  T extends FieldType,
+  H extends boolean,
+  W extends Writability,
+  R extends Permission | undefined,
+  V extends string
+>(
+  of: Field<T, H, boolean, W, R, V>
+): Field<T, H, true, W, R, V> => ({ ...of, nullable: true })
+/** May be null, but a request must not leave it out: `requiredNullable(int())`. */
+export const requiredNullable = <
+  T extends FieldType,
+  H extends boolean,
+  W extends Writability,
+  R extends Permission | undefined,
+  V extends string
+>(
+  of: Field<T, H, boolean, W, R, V>
+): Field<T, H, true, W, R, V> => ({ ...of, nullable: true, requiredNullable: true })
+/** A column by permission cannot be unique: the conflict of a value would tell of a column that the caller may not read. */
+export const unique = <
+  T extends ComparableType,
+  H extends boolean,
+  N extends boolean,
+  W extends Writability,
+  V extends string
+>(
+  of: Field<T, H, N, W, undefined, V>
+): Field<T, H, N, W, undefined, V> => ({ ...of, unique: true })
+export const onCreate = <
+  T extends FieldType,
+  H extends boolean,
+  N extends boolean,
+  R extends Permission | undefined,
+  V extends string
+>(
+  of: Field<T, H, N, Exclude<Writability, 'generated'>, R, V>
+): Field<T, H, N, 'onCreate', R, V> => ({ ...of, writability: 'onCreate' })
+export const readOnly = <
+  T extends FieldType,
+  H extends boolean,
+  N extends boolean,
+  W extends Writability,
+  R extends Permission | undefined,
+  V extends string
+>(
+  of: Field<T, H, N, W, R, V>
+): Field<T, H, N, SetByNoRequest<W>, R, V> => ({ ...of, writability: setByNoRequest(of.writability) })
+export const hidden = <T extends FieldType, N extends boolean, W extends Writability, V extends string>(
+  of: Field<T, boolean, N, W, Permission | undefined, V>
+): Field<T, true, N, SetByNoRequest<W>, undefined, V> => ({
+  ...of,
+  hidden: true,
+  writability: setByNoRequest(of.writability),
+  readableBy: undefined
+})
+
+function setByNoRequest<W extends Writability>(writability: W): SetByNoRequest<W> {
+  // The compiler does not follow the condition of the type.
+  return (writability === 'generated' ? writability : 'never') as SetByNoRequest<W>
+}
+
+/**
+ * A column that the database fills in every row that is written, whoever writes it: computed of others (VIRTUAL or STORED),
+ * a timestamp with ON UPDATE, or set by a trigger. No statement of the service names it; what it holds after a write is
+ * read in the write's transaction.
+ */
+export const generated = <
+  T extends FieldType,
+  H extends boolean,
+  N extends boolean,
+  R extends Permission | undefined,
+  V extends string
+>(
+  of: Field<T, H, N, Writability, R, V>
+): Field<T, H, N, 'generated', R, V> => ({ ...of, writability: 'generated' })
+/**
+ * A column with a default in the database, which a new row without a value gets: an expression, CURRENT_TIMESTAMP, a number
+ * of AUTO_INCREMENT. It stands around the other words: `filledByDatabase(readOnly(dateTime()))`. A create may leave the
+ * member out. So may a PUT, and the column then takes its default again, or null where it may be null.
+ */
+export const filledByDatabase = <F extends Field>(of: F): F & { readonly filledByDatabase: true } => ({
+  ...of,
+  filledByDatabase: true
+})
+export const defaultTo = <
+  T extends FieldType,
+  H extends boolean,
+  N extends boolean,
+  W extends Writability,
+  R extends Permission | undefined,
+  V extends string
+>(
+  of: Field<T, H, N, W, R, V>,
+  value: ValueOfType<T, NoInfer<V>>
+): Field<T, H, N, W, R, V> => ({ ...of, defaultTo: value })
+/**
+ * A column that takes a permission to read, `readableBy('products:manage', optional(int()))`. For any other caller it is
+ * an unknown name in every read and body, a PUT keeps its value, and a create gives it its default or null. Rules of the
+ * entity file see it always.
+ */
+export const readableBy = <T extends FieldType, N extends boolean, W extends Writability, V extends string>(
+  permission: Permission,
+  of: Field<T, false, N, W, Permission | undefined, V>
+): Field<T, false, N, W, Permission, V> => ({ ...of, readableBy: permission })
+
+/** What a value means, for the OpenAPI document: `described('The day of the first delivery, UTC.', dateTime())`. */
+export const described = <F extends Field>(description: string, of: F): F => ({ ...of, description })
+
+/** A property in a column of another name: `sku: column('stock_keeping_unit', text(64))`. */
+export const column = <F extends Field>(name: string, of: F): F => ({ ...of, column: name })
