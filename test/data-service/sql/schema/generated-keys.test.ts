@@ -16,7 +16,7 @@ import {
   smallInt,
   text,
   unsigned
-} from '../../../../data-service/entity/fields/field.js'
+} from '../../../../data-service/entity/fields/words.js'
 import { schemaAfter } from '../../../../data-service/sql/schema/migration.js'
 import { eachDatabase } from '../../../stack/databases.js'
 import { type GeneratedHistory, generatedHistory } from './generated-history.js'
