@@ -1,29 +1,11 @@
-import {
-  type OwnerFilterDefinition,
-  type ReadAccess,
-  type ReadsDefinition,
-  resolveOwnerFilter,
-  type WriteAccess
-} from './access.js'
-import {
-  type Action,
-  type DefineAction,
-  defineAction,
-  type UntypedAction,
-  type GuardedChild,
-  type RequiredColumns,
-  type UpdateRule
-} from './action.js'
-import type { Creation, CreationDefinition } from './creation.js'
-import {
-  type CustomReads,
-  type DefineRead,
-  defineRead,
-  resolveCustomRead,
-  type UntypedCustomRead
-} from './custom-read.js'
-import type { Deletion, DeletionDefinition } from './deletion.js'
-import type { Children, Column, Computed, Entity, EntityOf, Joined, KeyColumns, Reference } from './entity.js'
+import type { OwnerFilterDefinition, ReadsDefinition, WriteAccess } from './access.js'
+import type { DefineAction, UntypedAction, UpdateRule } from './action.js'
+import type { CreationDefinition, DeletionDefinition } from './creates-and-deletes.js'
+import type { CustomReads } from './custom-read.js'
+import type { EntityOf, Reference } from './entity.js'
+import type { ComparableType, FieldType } from './fields/field.js'
+import { snakeCase } from './fields/names.js'
+import { type OperatorOf, operatorsOf } from './fields/operators.js'
 import type {
   ChildrenDefinition,
   Fields,
@@ -35,13 +17,21 @@ import type {
   TypeOf,
   VisibleName
 } from './fields/rows.js'
-import type { Field, ComparableType, FieldType, Value } from './fields/field.js'
-import { ROW_VERSION_COLUMN } from './fields/row-version.js'
-import { text } from './fields/words.js'
 import { compileHooks, type HookWords, resolveHooks, type UntypedHook } from './hooks.js'
-import { snakeCase, suggestion } from './fields/names.js'
-import { type Overrides, READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
-import { type OperatorOf, operatorsOf } from './fields/operators.js'
+import type { Overrides, WriteOperation } from './operations.js'
+import {
+  childrenOf,
+  type ComputedDefinition,
+  computedOf,
+  findOrReport,
+  type JoinedDefinition,
+  joinedOf,
+  keyedColumns,
+  standInChildren,
+  standInColumn,
+  versionColumnOf
+} from './resolve-columns.js'
+import { resolveFilter, resolveReads, resolveWrites, type UntypedReads, type UntypedWrites } from './resolve-routes.js'
 import { type RowsWords, rowsWords } from './row-predicate.js'
 
 interface ReferenceDefinition<F> {
@@ -51,21 +41,6 @@ interface ReferenceDefinition<F> {
 }
 
 type ReferenceName<F> = NameOfType<F, KeyType>
-
-interface JoinedDefinition<R> {
-  /** A reference, or a path: a reference, then references of the resources that it leads to. */
-  readonly through: (keyof R & string) | readonly [keyof R & string, ...string[]]
-  readonly property: string
-  readonly field: Field
-}
-
-interface ComputedDefinition<F> {
-  readonly type: FieldType
-  readonly nullable?: boolean
-  readonly from: readonly VisibleName<F>[]
-  /** Gets the values of `from`, in order. */
-  readonly value: (...values: Value[]) => Value
-}
 
 type References<F> = Readonly<Record<string, ReferenceDefinition<F>>>
 type JoinedProperties<R> = Readonly<Record<string, JoinedDefinition<R>>>
@@ -215,272 +190,7 @@ export function defineEntity<
   }
 }
 
-function versionColumnOf({
-  rowVersion,
-  rowVersionColumn = ROW_VERSION_COLUMN
-}: Pick<ChildrenDefinition, 'rowVersion' | 'rowVersionColumn'>): string | undefined {
-  return rowVersion === 'none' ? undefined : rowVersionColumn
-}
-
-/** Takes the place of a column that does not exist; checkCatalogue reports the mistake. */
-function standInColumn(name: string): Column {
-  return columnOf(name, text(1))
-}
-
-function standInChildren(name: string): Children {
-  const id = standInColumn('id')
-  return { name, table: '', foreignKey: [id], key: [id], columns: [], versionColumn: undefined, store: 'primary' }
-}
-
-function columnOf(name: string, field: Field): Column {
-  return { name, column: field.column ?? snakeCase(name), field }
-}
-
-/** The columns with those of the key first, whatever the order in the entity file. */
-function keyedColumns(
-  { fields, key: names }: Pick<ChildrenDefinition, 'fields' | 'key'>,
-  mistakes: string[]
-): { readonly key: KeyColumns; readonly columns: readonly Column[] } {
-  const columns = Object.entries(fields).map(([name, field]) => columnOf(name, field))
-  const id = columns.find(({ name }) => name === 'id')
-  if (names === undefined && id !== undefined) {
-    return { key: [id], columns: [id, ...columns.filter((one) => one !== id)] }
-  }
-  if (names === undefined || id !== undefined) {
-    mistakes.push('the key is a field `id`, or `key` names several fields and there is no field `id`.')
-    const [first = standInColumn('id')] = columns
-    return { key: [id ?? first], columns }
-  }
-  const find = findOrReport(columns, { what: 'a field', standIn: standInColumn, mistakes })
-  const [first, ...others] = names
-  const key: KeyColumns = [find(first), ...others.map(find)]
-  return {
-    key,
-    columns: [...key.filter((one) => columns.includes(one)), ...columns.filter((one) => !key.includes(one))]
-  }
-}
-
-function joinedOf<R>(
-  definitions: Readonly<Record<string, JoinedDefinition<R>>>,
-  references: readonly Reference[],
-  mistakes: string[]
-): Joined[] {
-  return Object.entries(definitions).map(([name, { through: path, property, field }]) => {
-    // An entity file that no compiler has checked may lack them.
-    if (property === undefined || field === undefined) {
-      mistakes.push(`joined \`${name}\` takes \`through\`, a \`property\` of that resource, and its \`field\`.`)
-      return {
-        name,
-        through: { name: '', to: '', via: [standInColumn('')] },
-        further: [],
-        property: '',
-        field: text(1)
-      }
-    }
-    const [through = '', ...further] = typeof path === 'string' ? [path] : path
-    const reference = references.find((one) => one.name === through)
-    if (reference === undefined) {
-      const names = references.map((one) => one.name)
-      mistakes.push(`joined \`${name}\` goes through \`${through}\`, no reference.${suggestion(through, names)}`)
-    }
-    return {
-      name,
-      through: reference ?? { name: through, to: '', via: [standInColumn(through)] },
-      further,
-      property,
-      field
-    }
-  })
-}
-
-function computedOf<F>(
-  definitions: Readonly<Record<string, ComputedDefinition<F>>>,
-  column: (name: string) => Column
-): Computed[] {
-  return Object.entries(definitions).map(([name, { type, nullable = false, from, value }]) => ({
-    name,
-    type,
-    nullable,
-    from: from.map(column),
-    value: (values) => value(...values)
-  }))
-}
-
-function childrenOf(
-  definitions: Readonly<Record<string, ChildrenDefinition>>,
-  rootKey: KeyColumns,
-  mistakes: string[]
-): Children[] {
-  return Object.entries(definitions).map(([name, definition]) => {
-    const { table, store = 'primary' } = definition
-    const own: string[] = []
-    const foreignKey = foreignKeyOf(definition, rootKey, own)
-    const { key, columns } = keyedColumns(definition, own)
-    mistakes.push(...own.map((mistake) => `children \`${name}\`: ${mistake}`))
-    return { name, table, foreignKey, key, columns, versionColumn: versionColumnOf(definition), store }
-  })
-}
-
-/** The columns that hold the root's key, of the types that it has. A property of the child in such a column is that column. */
-function foreignKeyOf(
-  { foreignKey, foreignKeyColumn, fields }: ChildrenDefinition,
-  rootKey: KeyColumns,
-  mistakes: string[]
-): KeyColumns {
-  const properties = typeof foreignKey === 'string' ? [foreignKey] : foreignKey
-  const columns = typeof foreignKeyColumn === 'string' ? [foreignKeyColumn] : (foreignKeyColumn ?? [])
-  if (properties.length !== rootKey.length) {
-    mistakes.push(`its foreign key has ${properties.length} columns, and the key of the root has ${rootKey.length}.`)
-  }
-  const at = (rootColumn: Column, index: number): Column => {
-    const name = properties[index] ?? rootColumn.name
-    const column = columns[index] ?? fields[name]?.column ?? snakeCase(name)
-    return { name, column, field: { ...rootColumn.field, nullable: false } }
-  }
-  const [first, ...others] = rootKey
-  return [at(first, 0), ...others.map((one, index) => at(one, index + 1))]
-}
-
-/** The reads of an entity file without the types of its names. */
-interface UntypedReads {
-  readonly access: {
-    readonly read?: ReadAccess
-    readonly reads?: Readonly<Partial<Record<ReadOperation, ReadAccess>>>
-    readonly ownerFilter?: OwnerFilterDefinition
-  }
-  readonly customReads?:
-    | Readonly<Record<string, UntypedCustomRead>>
-    | ((read: DefineRead<object>) => Readonly<Record<string, UntypedCustomRead>>)
-}
-
-function resolveReads(
-  { access, customReads = {} }: UntypedReads,
-  { column }: Pick<NameResolver, 'column'>
-): Pick<Entity, 'access' | 'customReads'> {
-  const { reads = {} } = access
-  const read = access.read ?? reads.export
-  // An entity file that bypasses its types may lack every access; checkCatalogue reports that.
-  const every = Object.fromEntries(
-    READ_OPERATIONS.map((operation) => [operation, reads[operation] ?? read])
-  ) as Entity['access']
-  const definitions = Object.entries(typeof customReads === 'function' ? customReads(defineRead) : customReads)
-  return {
-    access: every,
-    customReads: new Map(
-      definitions.map(([name, definition]) => [
-        name,
-        resolveCustomRead(name, definition, { listAccess: every.list, column, columnOf })
-      ])
-    )
-  }
-}
-
-/** The owner filter of an entity file, over the routes that the resource has. */
-function resolveFilter(
-  { access: { ownerFilter } }: UntypedReads,
-  of: Pick<Entity, 'customReads' | 'writes' | 'actions'>,
-  { column, mistakes }: Pick<NameResolver, 'column'> & { readonly mistakes: string[] }
-): Entity['ownerFilter'] {
-  if (ownerFilter === undefined) return undefined
-  const routes = routeNames(of)
-  const route = findOrReport(
-    routes.map((name) => ({ name })),
-    { what: 'a route of the resource', standIn: (name) => ({ name }), mistakes }
-  )
-  return resolveOwnerFilter(ownerFilter, routes, { column, route: (name) => void route(name), mistakes })
-}
-
-/** Every route of a resource by name. */
-export function routeNames({
-  customReads,
-  writes,
-  actions
-}: Pick<Entity, 'customReads' | 'writes' | 'actions'>): string[] {
-  return [...READ_OPERATIONS, ...customReads.keys(), ...writes, ...actions.keys()]
-}
-
 /** The hooks of an entity file without the types of its names. */
 interface UntypedHooks {
   readonly hooks?: Parameters<typeof resolveHooks>[0]
-}
-
-/** The writes of an entity file without the types of its names. */
-interface UntypedWrites {
-  readonly access: { readonly write?: WriteAccess }
-  readonly writes?: readonly WriteOperation[]
-  readonly creates?: {
-    readonly children?: Readonly<Record<string, { readonly min: number } | undefined>>
-    readonly prepare?: Creation['prepare']
-  }
-  readonly deletes?: { readonly when?: UntypedAction['when']; readonly rule?: Deletion['rule'] }
-  readonly updates?: Entity['updateRule']
-  readonly actions?: (
-    action: ReturnType<typeof defineAction<object, object>>
-  ) => Readonly<Record<string, UntypedAction>>
-}
-
-/** Finds what a name of the entity file stands for, and notes a mistake for an unknown name. */
-interface NameResolver {
-  readonly column: (name: string) => Column
-  readonly children: (name: string) => Children
-}
-
-function resolveWrites(
-  { access, writes = [], creates = {}, deletes = {}, updates, actions }: UntypedWrites,
-  names: NameResolver
-): Pick<Entity, 'writes' | 'writeAccess' | 'creation' | 'deletion' | 'updateRule' | 'actions'> {
-  const definitions = Object.entries(actions?.(defineAction()) ?? {})
-  return {
-    writes: new Set(writes),
-    writeAccess: access.write,
-    creation: {
-      children: Object.entries(creates.children ?? {}).map(([name, limits]) => ({
-        children: names.children(name),
-        min: limits?.min ?? 0
-      })),
-      prepare: creates.prepare
-    },
-    deletion: { required: requiredColumns(deletes.when, names), rule: deletes.rule },
-    updateRule: updates,
-    actions: new Map(definitions.map(([name, definition]) => [name, resolveAction(name, definition, names)]))
-  }
-}
-
-function requiredColumns(when: UntypedAction['when'] = {}, names: NameResolver): RequiredColumns {
-  return Object.entries(when).map(([name, anyOf = []]) => ({ column: names.column(name), anyOf }))
-}
-
-function resolveAction(name: string, definition: UntypedAction, names: NameResolver): Action {
-  const { description, permission, when, input = {}, child, loads = [], change, effect = {} } = definition
-  const members = Object.entries(input).map(([name, field]) => columnOf(name, field))
-  const guardedChild: GuardedChild | undefined = child && {
-    children: names.children(child.children),
-    idMember: child.id,
-    versionMember: child.version
-  }
-  const parts = {
-    name,
-    description,
-    permission,
-    required: requiredColumns(when, names),
-    input: members,
-    guardedChild,
-    loads: loads.map(names.children)
-  }
-  if (change !== undefined) return { ...parts, change }
-  return { ...parts, change, effect: typeof effect === 'function' ? effect : () => effect }
-}
-
-/** Finds by name. For an unknown name it notes a mistake and answers a stand-in. */
-function findOrReport<One extends { readonly name: string }>(
-  all: readonly One[],
-  otherwise: { readonly what: string; readonly standIn: (name: string) => One; readonly mistakes: string[] }
-): (name: string) => One {
-  return (name) => {
-    const found = all.find((one) => one.name === name)
-    if (found !== undefined) return found
-    const names = all.map((one) => one.name)
-    otherwise.mistakes.push(`\`${name}\` is not ${otherwise.what}.${suggestion(name, names)}`)
-    return otherwise.standIn(name)
-  }
 }

@@ -1,6 +1,6 @@
 import { decodeBase64 } from '../../shared/wire.js'
 import type { NamedValues } from '../entity/action.js'
-import { type CreatedChildren, MAX_CHILDREN } from '../entity/creation.js'
+import { type CreatedChildren, MAX_CHILDREN } from '../entity/creates-and-deletes.js'
 import type { Column, KeyColumns } from '../entity/entity.js'
 import type { Field, Value } from '../entity/fields/field.js'
 import { type Keyed, keyMaker } from '../entity/key.js'

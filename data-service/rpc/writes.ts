@@ -11,7 +11,7 @@ import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateReq
 import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.js'
 import { type ActionOfRow, type NamedValues, reject } from '../entity/action.js'
 import type { CallContext } from '../entity/caller.js'
-import type { Preparation } from '../entity/creation.js'
+import type { Preparation } from '../entity/creates-and-deletes.js'
 import type { Column } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
 import { idText, type RowKey } from '../entity/key.js'

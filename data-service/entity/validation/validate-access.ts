@@ -1,6 +1,6 @@
 import type { Guard, OwnerFilter, ReadAccess, WriteAccess } from '../access.js'
 import type { CustomRead } from '../custom-read.js'
-import { routeNames } from '../define-entity.js'
+import { routeNames } from '../resolve-routes.js'
 import type { Column, Entity } from '../entity.js'
 import type { FieldType } from '../fields/field.js'
 import { CAMEL_CASE, GUID, KEBAB_CASE, type Permission, suggestion } from '../fields/names.js'

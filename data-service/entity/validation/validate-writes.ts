@@ -1,6 +1,6 @@
 import type { Permission } from '../fields/names.js'
 import type { Action, GuardedChild } from '../action.js'
-import { MAX_CHILDREN } from '../creation.js'
+import { MAX_CHILDREN } from '../creates-and-deletes.js'
 import type { Children, Column, Entity, KeyColumns } from '../entity.js'
 import { isComposite, type Keyed, keyMaker } from '../key.js'
 import { KEBAB_CASE, suggestion } from '../fields/names.js'

@@ -1,0 +1,169 @@
+import type { Children, Column, Computed, Joined, KeyColumns, Reference } from './fields/columns.js'
+import type { Field, FieldType, Value } from './fields/field.js'
+import { snakeCase, suggestion } from './fields/names.js'
+import { ROW_VERSION_COLUMN } from './fields/row-version.js'
+import type { ChildrenDefinition, VisibleName } from './fields/rows.js'
+import { text } from './fields/words.js'
+
+// Makes the columns, joined and computed properties and children of an Entity out of the words of an entity file.
+
+/** The columns with those of the key first, whatever the order in the entity file. */
+export function keyedColumns(
+  { fields, key: names }: Pick<ChildrenDefinition, 'fields' | 'key'>,
+  mistakes: string[]
+): { readonly key: KeyColumns; readonly columns: readonly Column[] } {
+  const columns = Object.entries(fields).map(([name, field]) => columnOf(name, field))
+  const id = columns.find(({ name }) => name === 'id')
+  if (names === undefined && id !== undefined) {
+    return { key: [id], columns: [id, ...columns.filter((one) => one !== id)] }
+  }
+  if (names === undefined || id !== undefined) {
+    mistakes.push('the key is a field `id`, or `key` names several fields and there is no field `id`.')
+    const [first = standInColumn('id')] = columns
+    return { key: [id ?? first], columns }
+  }
+  const find = findOrReport(columns, { what: 'a field', standIn: standInColumn, mistakes })
+  const [first, ...others] = names
+  const key: KeyColumns = [find(first), ...others.map(find)]
+  return {
+    key,
+    columns: [...key.filter((one) => columns.includes(one)), ...columns.filter((one) => !key.includes(one))]
+  }
+}
+
+export function columnOf(name: string, field: Field): Column {
+  return { name, column: field.column ?? snakeCase(name), field }
+}
+
+export function versionColumnOf({
+  rowVersion,
+  rowVersionColumn = ROW_VERSION_COLUMN
+}: Pick<ChildrenDefinition, 'rowVersion' | 'rowVersionColumn'>): string | undefined {
+  return rowVersion === 'none' ? undefined : rowVersionColumn
+}
+
+export interface JoinedDefinition<R> {
+  /** A reference, or a path: a reference, then references of the resources that it leads to. */
+  readonly through: (keyof R & string) | readonly [keyof R & string, ...string[]]
+  readonly property: string
+  readonly field: Field
+}
+
+export function joinedOf<R>(
+  definitions: Readonly<Record<string, JoinedDefinition<R>>>,
+  references: readonly Reference[],
+  mistakes: string[]
+): Joined[] {
+  return Object.entries(definitions).map(([name, { through: path, property, field }]) => {
+    // An entity file that no compiler has checked may lack them.
+    if (property === undefined || field === undefined) {
+      mistakes.push(`joined \`${name}\` takes \`through\`, a \`property\` of that resource, and its \`field\`.`)
+      return {
+        name,
+        through: { name: '', to: '', via: [standInColumn('')] },
+        further: [],
+        property: '',
+        field: text(1)
+      }
+    }
+    const [through = '', ...further] = typeof path === 'string' ? [path] : path
+    const reference = references.find((one) => one.name === through)
+    if (reference === undefined) {
+      const names = references.map((one) => one.name)
+      mistakes.push(`joined \`${name}\` goes through \`${through}\`, no reference.${suggestion(through, names)}`)
+    }
+    return {
+      name,
+      through: reference ?? { name: through, to: '', via: [standInColumn(through)] },
+      further,
+      property,
+      field
+    }
+  })
+}
+
+export interface ComputedDefinition<F> {
+  readonly type: FieldType
+  readonly nullable?: boolean
+  readonly from: readonly VisibleName<F>[]
+  /** Gets the values of `from`, in order. */
+  readonly value: (...values: Value[]) => Value
+}
+
+export function computedOf<F>(
+  definitions: Readonly<Record<string, ComputedDefinition<F>>>,
+  column: (name: string) => Column
+): Computed[] {
+  return Object.entries(definitions).map(([name, { type, nullable = false, from, value }]) => ({
+    name,
+    type,
+    nullable,
+    from: from.map(column),
+    value: (values) => value(...values)
+  }))
+}
+
+export function childrenOf(
+  definitions: Readonly<Record<string, ChildrenDefinition>>,
+  rootKey: KeyColumns,
+  mistakes: string[]
+): Children[] {
+  return Object.entries(definitions).map(([name, definition]) => {
+    const { table, store = 'primary' } = definition
+    const own: string[] = []
+    const foreignKey = foreignKeyOf(definition, rootKey, own)
+    const { key, columns } = keyedColumns(definition, own)
+    mistakes.push(...own.map((mistake) => `children \`${name}\`: ${mistake}`))
+    return { name, table, foreignKey, key, columns, versionColumn: versionColumnOf(definition), store }
+  })
+}
+
+/** The columns that hold the root's key, of the types that it has. A property of the child in such a column is that column. */
+function foreignKeyOf(
+  { foreignKey, foreignKeyColumn, fields }: ChildrenDefinition,
+  rootKey: KeyColumns,
+  mistakes: string[]
+): KeyColumns {
+  const properties = typeof foreignKey === 'string' ? [foreignKey] : foreignKey
+  const columns = typeof foreignKeyColumn === 'string' ? [foreignKeyColumn] : (foreignKeyColumn ?? [])
+  if (properties.length !== rootKey.length) {
+    mistakes.push(`its foreign key has ${properties.length} columns, and the key of the root has ${rootKey.length}.`)
+  }
+  const at = (rootColumn: Column, index: number): Column => {
+    const name = properties[index] ?? rootColumn.name
+    const column = columns[index] ?? fields[name]?.column ?? snakeCase(name)
+    return { name, column, field: { ...rootColumn.field, nullable: false } }
+  }
+  const [first, ...others] = rootKey
+  return [at(first, 0), ...others.map((one, index) => at(one, index + 1))]
+}
+
+/** Finds what a name of the entity file stands for, and notes a mistake for an unknown name. */
+export interface NameResolver {
+  readonly column: (name: string) => Column
+  readonly children: (name: string) => Children
+}
+
+/** Finds by name. For an unknown name it notes a mistake and answers a stand-in. */
+export function findOrReport<One extends { readonly name: string }>(
+  all: readonly One[],
+  otherwise: { readonly what: string; readonly standIn: (name: string) => One; readonly mistakes: string[] }
+): (name: string) => One {
+  return (name) => {
+    const found = all.find((one) => one.name === name)
+    if (found !== undefined) return found
+    const names = all.map((one) => one.name)
+    otherwise.mistakes.push(`\`${name}\` is not ${otherwise.what}.${suggestion(name, names)}`)
+    return otherwise.standIn(name)
+  }
+}
+
+/** Takes the place of a column that does not exist; checkCatalogue reports the mistake. */
+export function standInColumn(name: string): Column {
+  return columnOf(name, text(1))
+}
+
+export function standInChildren(name: string): Children {
+  const id = standInColumn('id')
+  return { name, table: '', foreignKey: [id], key: [id], columns: [], versionColumn: undefined, store: 'primary' }
+}

@@ -1,0 +1,128 @@
+import { type OwnerFilterDefinition, type ReadAccess, resolveOwnerFilter, type WriteAccess } from './access.js'
+import { type Action, defineAction, type GuardedChild, type RequiredColumns, type UntypedAction } from './action.js'
+import type { Creation, Deletion } from './creates-and-deletes.js'
+import { type DefineRead, defineRead, resolveCustomRead, type UntypedCustomRead } from './custom-read.js'
+import type { Entity } from './entity.js'
+import { READ_OPERATIONS, type ReadOperation, type WriteOperation } from './operations.js'
+import { columnOf, findOrReport, type NameResolver } from './resolve-columns.js'
+
+// Makes the reads, writes and actions of an Entity out of the words of an entity file.
+
+/** The reads of an entity file without the types of its names. */
+export interface UntypedReads {
+  readonly access: {
+    readonly read?: ReadAccess
+    readonly reads?: Readonly<Partial<Record<ReadOperation, ReadAccess>>>
+    readonly ownerFilter?: OwnerFilterDefinition
+  }
+  readonly customReads?:
+    | Readonly<Record<string, UntypedCustomRead>>
+    | ((read: DefineRead<object>) => Readonly<Record<string, UntypedCustomRead>>)
+}
+
+export function resolveReads(
+  { access, customReads = {} }: UntypedReads,
+  { column }: Pick<NameResolver, 'column'>
+): Pick<Entity, 'access' | 'customReads'> {
+  const { reads = {} } = access
+  const read = access.read ?? reads.export
+  // An entity file that bypasses its types may lack every access; checkCatalogue reports that.
+  const every = Object.fromEntries(
+    READ_OPERATIONS.map((operation) => [operation, reads[operation] ?? read])
+  ) as Entity['access']
+  const definitions = Object.entries(typeof customReads === 'function' ? customReads(defineRead) : customReads)
+  return {
+    access: every,
+    customReads: new Map(
+      definitions.map(([name, definition]) => [
+        name,
+        resolveCustomRead(name, definition, { listAccess: every.list, column, columnOf })
+      ])
+    )
+  }
+}
+
+/** The owner filter of an entity file, over the routes that the resource has. */
+export function resolveFilter(
+  { access: { ownerFilter } }: UntypedReads,
+  of: Pick<Entity, 'customReads' | 'writes' | 'actions'>,
+  { column, mistakes }: Pick<NameResolver, 'column'> & { readonly mistakes: string[] }
+): Entity['ownerFilter'] {
+  if (ownerFilter === undefined) return undefined
+  const routes = routeNames(of)
+  const route = findOrReport(
+    routes.map((name) => ({ name })),
+    { what: 'a route of the resource', standIn: (name) => ({ name }), mistakes }
+  )
+  return resolveOwnerFilter(ownerFilter, routes, { column, route: (name) => void route(name), mistakes })
+}
+
+/** Every route of a resource by name. */
+export function routeNames({
+  customReads,
+  writes,
+  actions
+}: Pick<Entity, 'customReads' | 'writes' | 'actions'>): string[] {
+  return [...READ_OPERATIONS, ...customReads.keys(), ...writes, ...actions.keys()]
+}
+
+/** The writes of an entity file without the types of its names. */
+export interface UntypedWrites {
+  readonly access: { readonly write?: WriteAccess }
+  readonly writes?: readonly WriteOperation[]
+  readonly creates?: {
+    readonly children?: Readonly<Record<string, { readonly min: number } | undefined>>
+    readonly prepare?: Creation['prepare']
+  }
+  readonly deletes?: { readonly when?: UntypedAction['when']; readonly rule?: Deletion['rule'] }
+  readonly updates?: Entity['updateRule']
+  readonly actions?: (
+    action: ReturnType<typeof defineAction<object, object>>
+  ) => Readonly<Record<string, UntypedAction>>
+}
+
+export function resolveWrites(
+  { access, writes = [], creates = {}, deletes = {}, updates, actions }: UntypedWrites,
+  names: NameResolver
+): Pick<Entity, 'writes' | 'writeAccess' | 'creation' | 'deletion' | 'updateRule' | 'actions'> {
+  const definitions = Object.entries(actions?.(defineAction()) ?? {})
+  return {
+    writes: new Set(writes),
+    writeAccess: access.write,
+    creation: {
+      children: Object.entries(creates.children ?? {}).map(([name, limits]) => ({
+        children: names.children(name),
+        min: limits?.min ?? 0
+      })),
+      prepare: creates.prepare
+    },
+    deletion: { required: requiredColumns(deletes.when, names), rule: deletes.rule },
+    updateRule: updates,
+    actions: new Map(definitions.map(([name, definition]) => [name, resolveAction(name, definition, names)]))
+  }
+}
+
+function requiredColumns(when: UntypedAction['when'] = {}, names: NameResolver): RequiredColumns {
+  return Object.entries(when).map(([name, anyOf = []]) => ({ column: names.column(name), anyOf }))
+}
+
+function resolveAction(name: string, definition: UntypedAction, names: NameResolver): Action {
+  const { description, permission, when, input = {}, child, loads = [], change, effect = {} } = definition
+  const members = Object.entries(input).map(([name, field]) => columnOf(name, field))
+  const guardedChild: GuardedChild | undefined = child && {
+    children: names.children(child.children),
+    idMember: child.id,
+    versionMember: child.version
+  }
+  const parts = {
+    name,
+    description,
+    permission,
+    required: requiredColumns(when, names),
+    input: members,
+    guardedChild,
+    loads: loads.map(names.children)
+  }
+  if (change !== undefined) return { ...parts, change }
+  return { ...parts, change, effect: typeof effect === 'function' ? effect : () => effect }
+}
