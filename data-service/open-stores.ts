@@ -20,7 +20,8 @@ import {
   watchDatabase,
   withoutHungReads
 } from './sql/connect.js'
-import { type Database, toDomainError } from './sql/engines/engine.js'
+import type { Database } from './sql/engines/engine.js'
+import { toDomainError } from './sql/engines/sessions.js'
 import type { OwnTables } from './sql/engines/own-tables.js'
 import { createOutboxStore } from './sql/own-rows/outbox.js'
 import { SqlReadStore } from './sql/entity-rows/reads.js'

@@ -20,7 +20,7 @@ import {
 import type { GetPlan, PagePlan, StatementPlan } from '../plan/plans.js'
 import { callerInRules } from '../plan/row-scopes.js'
 import type { LoadedRow, PageResult } from '../plan/stores.js'
-import { raceAbort } from '../sql/engines/engine.js'
+import { raceAbort } from '../sql/engines/sessions.js'
 import { type AnswerEncoder, answerEncoder } from './answer-json.js'
 import { writeOthers } from './write-effects.js'
 import { idempotentWrite } from './idempotent-write.js'

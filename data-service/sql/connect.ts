@@ -3,7 +3,8 @@ import { BaseError, ConnectionError, DatabaseError } from 'sequelize'
 import { DomainError } from '../../shared/errors.js'
 import { redactUrl } from '../../shared/settings.js'
 import { messageOf, StartError } from '../../shared/start-error.js'
-import { type Database, type Probe, type Reader, upstreamUnavailable } from './engines/engine.js'
+import type { Database, Probe } from './engines/engine.js'
+import { type Reader, upstreamUnavailable } from './engines/sessions.js'
 import { engineOf, locateDatabase } from './engines.js'
 
 /** A database as the settings name it. */

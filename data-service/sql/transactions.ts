@@ -9,7 +9,7 @@ import {
   type Transactions,
   upstreamUnavailable,
   type WriteSession
-} from './engines/engine.js'
+} from './engines/sessions.js'
 import type { BoundValues, Statement, StatementText } from './engines/statement.js'
 
 /** How often a transaction is tried before its race counts as lost. */

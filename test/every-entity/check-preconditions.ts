@@ -1,11 +1,20 @@
 import type { Action } from '../../data-service/entity/action.js'
 import type { Entity } from '../../data-service/entity/entity.js'
-import { actionBody, isSetByUpdate, updateBody } from './bodies.js'
+import {
+  actionBody,
+  deletableState,
+  isSetByUpdate,
+  neededState,
+  statesOf,
+  suitableState,
+  suits,
+  undeletableStates,
+  updateBody
+} from './bodies.js'
 import type { Call, IfMatch, Row, Transport } from './transports.js'
 import type { TestedApplication } from './tested-application.js'
 import { answeredByAll, Findings } from './findings.js'
 import type { Members, Values } from './made-values.js'
-import { deletableState, neededState, statesOf, suitableState, suits, undeletableStates } from './bodies.js'
 import { fingerprint, storedVersion } from './stored-rows.js'
 import { absentId } from './verdict.js'
 

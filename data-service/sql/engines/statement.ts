@@ -1,5 +1,5 @@
 import type { fn, literal } from 'sequelize'
-import type { Field, FieldType, Value } from '../../entity/fields/field.js'
+import type { Field, FieldType, Operand, Value } from '../../entity/fields/field.js'
 
 /** An expression as Sequelize's generator takes it. */
 export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn>
@@ -137,4 +137,54 @@ export function bytes(raw: unknown): Buffer {
 /** The error for a value that the column's type cannot have: the table differs from the entity file. */
 export function undecodable(type: FieldType, raw: unknown): TypeError {
   return new TypeError(`A ${type} column holds a ${typeof raw} that is no ${type}`)
+}
+
+/** Comparisons with a part of a text. */
+export type TextMatch = 'contains' | 'startsWith' | 'endsWith'
+
+/** The differences between databases in the text and the values of statements. */
+export interface SqlDialect {
+  /**
+   * The function that a column of the type is compared and sorted by, to get the order of the contract. `equal` is for
+   * comparisons that do not depend on an order.
+   */
+  readonly keyFunction: (type: FieldType, use: 'equal' | 'order') => string | undefined
+  /** The SQL of an operand bound under a name, with a type so that the column is not compared as a double. */
+  readonly operand: (name: string, field: Field) => string
+  /** The bound form of an operand in a comparison. */
+  readonly bind: (operand: Operand, field: Field) => BoundValue
+  /** The bound form of a value that is written into a column. */
+  readonly store: (value: Exclude<Value, null>, field: Field) => BoundValue
+  /** Whether a set, a column's expression, has the word that is bound as an operand: an expression that is 1 or 0. */
+  readonly hasWord: (column: Expression, operand: string) => Expression
+  /**
+   * A condition that a text column is exactly the operand, character by character, whatever its collation equates.
+   * `column` is quoted, `operand` a `$name` that is bound as plain text. An index of the column serves it.
+   */
+  readonly isExactly: (column: string, operand: string) => string
+  /** Rows whose columns are one of a list of tuples, by an index of the columns. All parts are quoted columns and `$names`. */
+  readonly isOneOfTuples: (columns: readonly string[], tuples: readonly (readonly string[])[]) => string
+  /** A function of (column, operand) that returns 1 or 0. undefined: LIKE is used. */
+  readonly matchFunction: (match: TextMatch) => string | undefined
+  readonly bindMatch: (operand: string, match: TextMatch) => BoundValue
+  /**
+   * Whether the optimizer reads an OR of ranges of one index as these ranges, in the order of the index. If not, each
+   * range is a SELECT of its own, and UNION ALL joins them.
+   */
+  readonly readsRangesOfOr: boolean
+  /** Whether a statement failed because an index that it names does not exist. */
+  isIndexMissing(error: unknown): boolean
+  /** Decodes a value of the driver. Throws `undecodable` for what is no value of the field. */
+  readonly decode: (field: Field) => (raw: unknown) => Value
+  /** An INSERT that only locks the row if one with the same unique `key` exists. */
+  readonly insertOrKeep: (insert: string, key: string) => string
+  /** An INSERT that makes the assignment `update` if a row with the same unique `key` exists. */
+  readonly insertOrUpdate: (insert: string, key: string, update: string) => string
+  /**
+   * The version after the one in a column of 8 bytes: one more as a big-endian number, after the highest one 0. No version
+   * of a row repeats, and two writers of a row cannot make the same one.
+   */
+  readonly nextVersion: (column: string) => string
+  /** The end of a SELECT that locks its rows until the transaction ends. Empty if the database has one writer at a time. */
+  readonly forUpdate: string
 }

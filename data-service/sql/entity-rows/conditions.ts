@@ -4,14 +4,15 @@ import type { Operand } from '../../entity/fields/field.js'
 import type { RowKey } from '../../entity/key.js'
 import { type Comparison, OPERATORS } from '../../entity/fields/operators.js'
 import { type Join, type Path, stepsOf } from '../../plan/plans.js'
-import type { SqlDialect, TextMatch } from '../engines/engine.js'
 import {
   anyOfTuples,
   type BoundValue,
   type BoundValues,
   type Expression,
   padToPowerOfTwo,
-  quoted
+  quoted,
+  type SqlDialect,
+  type TextMatch
 } from '../engines/statement.js'
 
 /** A condition of a statement: a comparison, or several conditions joined by OR or by AND. */

@@ -1,7 +1,7 @@
 import type { ExportPlan, Position } from '../../plan/plans.js'
 import type { ExportBatch } from '../../plan/stores.js'
 import { boundValues } from './conditions.js'
-import type { Snapshot } from '../engines/engine.js'
+import type { Snapshot } from '../engines/sessions.js'
 import { anyOfRanges, exactOrder, rangesBehind, sortKeyOf } from './keyset.js'
 import { scopeConditions, selectionOf, type Source, valueAt } from './navigations.js'
 

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Column, Entity } from '../../entity/entity.js'
 import type { Operand, Value } from '../../entity/fields/field.js'
 import { keyOfValues, type RowKey } from '../../entity/key.js'
-import type { SqlDialect } from '../engines/engine.js'
+import { type BoundValues, padToPowerOfTwo, type SqlDialect, statementText } from '../engines/statement.js'
 import type { OwnTables } from '../engines/own-tables.js'
-import { type BoundValues, padToPowerOfTwo, statementText } from '../engines/statement.js'
 import type { TransactionAttempt } from '../transactions.js'
 
 /** Keys are hashed to this many guards. The table stays small, and two keys with the same guard cost at most a retry. */

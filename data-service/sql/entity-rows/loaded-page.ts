@@ -3,7 +3,7 @@ import type { Value } from '../../entity/fields/field.js'
 import type { PagePlan, PlannedChildren, PlannedReference, Position, Projection, SortKey } from '../../plan/plans.js'
 import type { LoadedRow, PageResult } from '../../plan/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
-import type { ReadSession } from '../engines/engine.js'
+import type { ReadSession } from '../engines/sessions.js'
 import { anyOfRanges, exactKeys, exactOrder, type Ranges, rangesBehind, reversed, sortKeyOf } from './keyset.js'
 import { idText, type RowKey } from '../../entity/key.js'
 import {

@@ -3,7 +3,8 @@ import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
 import type { Path, PlannedChildren, PlannedReference, Projection, RowScope } from '../../plan/plans.js'
 import { boundValues, keyIn, pathKey, type RowCondition } from './conditions.js'
-import type { ReadSession, SqlDialect } from '../engines/engine.js'
+import type { ReadSession } from '../engines/sessions.js'
+import type { SqlDialect } from '../engines/statement.js'
 import { hasTextKey, type SelectedColumn, type Statements } from './statements.js'
 
 /** The columns that a statement selects: those of the projection, then further ones that are needed. */

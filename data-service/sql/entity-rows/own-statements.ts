@@ -1,10 +1,10 @@
 import type { Value } from '../../entity/fields/field.js'
 import type { StatementPlan } from '../../plan/plans.js'
-import type { SqlDialect } from '../engines/engine.js'
 import {
   type BoundValue,
   type BoundValues,
   selectStatement,
+  type SqlDialect,
   type Statement,
   statementText,
   type StatementText

@@ -5,12 +5,13 @@ import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
 import type { Assignments, ExpectedVersions, UpdatePlan } from '../../plan/plans.js'
 import { boundValues, columnNamed, comparisonsOf, pathsOf, type RowCondition, shapeOf, whereAll } from './conditions.js'
-import type { Changed, SqlDialect, WriteSession } from '../engines/engine.js'
+import type { Changed, WriteSession } from '../engines/sessions.js'
 import {
   type BoundValue,
   type BoundValues,
   padToPowerOfTwo,
   quoted,
+  type SqlDialect,
   type StatementText,
   statementText
 } from '../engines/statement.js'

@@ -33,8 +33,14 @@ import {
   type TextContext,
   whereAll
 } from './conditions.js'
-import type { SqlDialect } from '../engines/engine.js'
-import { type Expression, quoted, type Selected, selectStatement, type Statement } from '../engines/statement.js'
+import {
+  type Expression,
+  quoted,
+  type Selected,
+  selectStatement,
+  type SqlDialect,
+  type Statement
+} from '../engines/statement.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
 
 type RowModel = ModelStatic<Model>

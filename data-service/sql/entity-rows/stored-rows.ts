@@ -15,7 +15,7 @@ import type {
 import type { LoadedRow, LockedRow, PageResult, StoredRow } from '../../plan/stores.js'
 import { keyOrder } from '../../plan/catalogue.js'
 import { boundValues, keyIn, keyIs, refersTo, type RowCondition } from './conditions.js'
-import type { ReadSession } from '../engines/engine.js'
+import type { ReadSession } from '../engines/sessions.js'
 import { KEYS_AT_ONCE, own, scopeConditions, type Source } from './navigations.js'
 import { LoadedPage, readPage } from './loaded-page.js'
 import type { Lock } from './statements.js'

@@ -1,6 +1,6 @@
 import type { AccountLink, AuthStore } from '../../auth/accounts.js'
 import { digits, rowsOf, type Select, select, text } from './account-rows.js'
-import type { ReadSession, WriteSession } from '../engines/engine.js'
+import type { ReadSession, WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
 import { type StatementText, statementText } from '../engines/statement.js'
 

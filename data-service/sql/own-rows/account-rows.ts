@@ -1,8 +1,15 @@
 import type { AccountChange, LoginAttempts, NewAccount, StoredAccount } from '../../auth/accounts.js'
 import type { Value } from '../../entity/fields/field.js'
-import type { ReadSession, SqlDialect, WriteSession } from '../engines/engine.js'
+import type { ReadSession, WriteSession } from '../engines/sessions.js'
+import {
+  type BoundValues,
+  bytes,
+  type SqlDialect,
+  type Statement,
+  type StatementText,
+  statementText
+} from '../engines/statement.js'
 import type { OwnTables } from '../engines/own-tables.js'
-import { type BoundValues, bytes, type Statement, type StatementText, statementText } from '../engines/statement.js'
 
 /** Converts a driver's value of a column. Throws a TypeError for a value of another type. */
 type Read<Kind extends Value> = (raw: unknown) => Kind

@@ -1,9 +1,9 @@
 import { dateTime } from '../../entity/fields/words.js'
 import { firstRowVersion } from '../../entity/fields/row-version.js'
 import type { AuditEntry } from '../../plan/stores.js'
-import type { SqlDialect, WriteSession } from '../engines/engine.js'
+import { type SqlDialect, type StatementText, statementText } from '../engines/statement.js'
+import type { WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
-import { type StatementText, statementText } from '../engines/statement.js'
 
 const AT = dateTime()
 

@@ -1,15 +1,16 @@
 import { DomainError } from '../../../shared/errors.js'
 import type { StoredResponse, KeyClaim } from '../../plan/stores.js'
-import type { SqlDialect, WriteSession } from '../engines/engine.js'
-import type { OwnTables } from '../engines/own-tables.js'
 import {
   type BoundValues,
   bytes,
   padToPowerOfTwo,
+  type SqlDialect,
   type Statement,
   type StatementText,
   statementText
 } from '../engines/statement.js'
+import type { WriteSession } from '../engines/sessions.js'
+import type { OwnTables } from '../engines/own-tables.js'
 import type { TransactionAttempt } from '../transactions.js'
 
 /** How long a request waits for the first request with its key (contract.md section 5). */

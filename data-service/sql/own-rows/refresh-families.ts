@@ -1,8 +1,8 @@
 import type { Family, KeptToken, NewToken, Rotation, TokenKeys } from '../../auth/accounts.js'
 import { binary, digits, millis, orNull, rowsOf, type Select, select } from './account-rows.js'
-import type { SqlDialect, WriteSession } from '../engines/engine.js'
+import { type SqlDialect, type StatementText, statementText } from '../engines/statement.js'
+import type { WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
-import { type StatementText, statementText } from '../engines/statement.js'
 
 const FAMILY = {
   id: binary,

@@ -1,6 +1,7 @@
 import { StartError } from '../../../shared/start-error.js'
 import type { Entity } from '../../entity/entity.js'
-import type { Database, PresentRelation } from '../engines/engine.js'
+import type { Database } from '../engines/engine.js'
+import type { PresentRelation } from '../engines/schema-tools.js'
 import {
   namesOfOwn,
   OWN_TABLES,

@@ -1,5 +1,6 @@
 import { StartError } from '../../../shared/start-error.js'
-import type { Database, Ddl, PresentRelation } from '../engines/engine.js'
+import type { Database } from '../engines/engine.js'
+import type { Ddl, PresentRelation } from '../engines/schema-tools.js'
 import { OWN_TABLES, ownTableNames, type OwnTables, RECORD } from '../engines/own-tables.js'
 import type { ForeignKey } from '../engines/tables.js'
 import { type PlannedMigration, statementsOf } from './migration.js'

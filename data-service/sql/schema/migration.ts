@@ -1,6 +1,6 @@
 import type { Transaction } from 'sequelize'
 import { messageOf, StartError } from '../../../shared/start-error.js'
-import type { Ddl } from '../engines/engine.js'
+import type { Ddl } from '../engines/schema-tools.js'
 import type { OwnTablesMigration } from '../engines/own-tables.js'
 import type { EngineName } from '../engines.js'
 import { applyStep, type Schema, type TableChange, type TableStep } from '../engines/tables.js'

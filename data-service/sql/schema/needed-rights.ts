@@ -1,5 +1,5 @@
 import type { Entity, StoreName } from '../../entity/entity.js'
-import type { TableRight, TableRights } from '../engines/engine.js'
+import type { TableRight, TableRights } from '../engines/schema-tools.js'
 import { OWN_TABLES, type OwnNames, ownTableNames, RECORD } from '../engines/own-tables.js'
 
 /**

@@ -11,7 +11,7 @@ import { signAccessToken, parseKeyFile } from '../../../data-service/auth/signin
 import { anonymous, type CallContext } from '../../../data-service/entity/caller.js'
 import { createAuthStore } from '../../../data-service/sql/own-rows/accounts.js'
 import { connect } from '../../../data-service/sql/connect.js'
-import { type Transactions } from '../../../data-service/sql/engines/engine.js'
+import type { Transactions } from '../../../data-service/sql/engines/sessions.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'
 import { OWN } from '../../harness/own-tables.js'
 import { primaryMigrations } from '../../harness/primary-migrations.js'

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Connection, type ConnectionOptions, createConnection, type ResultSetHeader } from 'mysql2'
 import { ConnectionError, type Sequelize } from 'sequelize'
-import { raceAbort } from '../engine.js'
+import { raceAbort } from '../sessions.js'
 import type { BoundValue, Statement, StatementText } from '../statement.js'
 
 /** The place of a MySQL or MariaDB server. A query at the server finds out which of the two it is. */

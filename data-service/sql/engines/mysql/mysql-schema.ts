@@ -1,6 +1,6 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { StartError } from '../../../../shared/start-error.js'
-import type { Ddl, Grants, PresentRelation, SchemaTools, TableRight, TableRights } from '../engine.js'
+import type { Ddl, Grants, PresentRelation, SchemaTools, TableRight, TableRights } from '../schema-tools.js'
 import type { StoredValues } from '../live-schema/column-types.js'
 import { countKey, type KeyCounts } from '../live-schema/key-counts.js'
 import type { LiveColumn, LiveSchema } from '../live-schema/live-schema.js'

@@ -13,7 +13,7 @@ import {
   type Snapshot,
   toDomainError,
   type Transactions
-} from '../engine.js'
+} from '../sessions.js'
 import {
   execute,
   executeChange,

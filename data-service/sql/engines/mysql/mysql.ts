@@ -9,10 +9,17 @@ import {
   type Engine,
   type OpeningAdvice,
   type Probe,
-  SEQUELIZE_OPTIONS,
-  type SqlDialect,
-  type TextMatch
+  SEQUELIZE_OPTIONS
 } from '../engine.js'
+import {
+  anyOfTuples,
+  type BoundValue,
+  bytes,
+  jsonText,
+  type SqlDialect,
+  type TextMatch,
+  undecodable
+} from '../statement.js'
 import {
   driverOptions,
   type MysqlSettings,
@@ -23,7 +30,6 @@ import {
 } from './mysql-connection.js'
 import { MysqlSchema } from './mysql-schema.js'
 import { classifyMysqlError, errnoOf, MysqlReader, MysqlTransactions } from './mysql-sessions.js'
-import { anyOfTuples, type BoundValue, bytes, jsonText, undecodable } from '../statement.js'
 
 const ACCESS_DENIED: OpeningAdvice = {
   wrong: 'the server refuses this user or password',

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import { StartError } from '../../../../shared/start-error.js'
-import type { Ddl, PresentRelation, SchemaTools, TableRights } from '../engine.js'
+import type { Ddl, PresentRelation, SchemaTools, TableRights } from '../schema-tools.js'
 import type { StoredValues } from '../live-schema/column-types.js'
 import { countKey, type KeyCounts } from '../live-schema/key-counts.js'
 import type { LiveColumn, LiveSchema } from '../live-schema/live-schema.js'

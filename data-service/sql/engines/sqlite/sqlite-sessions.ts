@@ -14,7 +14,7 @@ import {
   type Snapshot,
   toDomainError,
   type Transactions
-} from '../engine.js'
+} from '../sessions.js'
 import { retryWhileBusy, SqliteConnection, SqliteError, WriteQueue } from './sqlite-connection.js'
 import { type BoundValues, decodeRow, type Statement, type StatementText, valuesOf } from '../statement.js'
 

@@ -1,8 +1,7 @@
 import { fn, literal } from 'sequelize'
 import type { Field, FieldType, Operand, Value } from '../../../entity/fields/field.js'
 import { formatDecimal, INT64, parseDecimal, shortestFloat, unscaledAt } from '../../../entity/fields/numbers.js'
-import type { SqlDialect } from '../engine.js'
-import { type BoundValue, bytes, jsonText, undecodable } from '../statement.js'
+import { type BoundValue, bytes, jsonText, type SqlDialect, undecodable } from '../statement.js'
 
 /**
  * ASCII in the order of utf8mb4_uca1400_nopad_as_ci, taken from a MariaDB server (a test compares both databases): white

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import type { LoggedStatement } from '../../../api/statement-log.js'
-import { StatementLog, statements } from '../../../api/statement-log.js'
+import { type LoggedStatement, StatementLog, statements } from '../../../api/statement-log.js'
 import { condition, everything, getPlan, path } from '../plan-by-hand.js'
 import { entity, freshWriteStore, type FreshWriteStore, never } from './fresh-write-store.js'
 import {

@@ -1,7 +1,11 @@
 import { expect } from 'chai'
 import { ConnectionError } from 'sequelize'
 import { runTransaction, type Work } from '../../../../data-service/sql/transactions.js'
-import { type OpenTransaction, type Transactions, CommitUnknown } from '../../../../data-service/sql/engines/engine.js'
+import {
+  type OpenTransaction,
+  type Transactions,
+  CommitUnknown
+} from '../../../../data-service/sql/engines/sessions.js'
 import { SqliteError } from '../../../../data-service/sql/engines/sqlite/sqlite-connection.js'
 import { classifySqliteError } from '../../../../data-service/sql/engines/sqlite/sqlite-sessions.js'
 import { classifyMysqlError } from '../../../../data-service/sql/engines/mysql/mysql-sessions.js'

@@ -1,0 +1,149 @@
+import { DomainError } from '../../../shared/errors.js'
+import type { Value } from '../../entity/fields/field.js'
+import type { BoundValues, Statement, StatementText } from './statement.js'
+
+/** One connection for the duration of one piece of work. */
+export interface ReadSession {
+  /** The decoded rows, with values in the order of the statement's columns. */
+  run(statement: Statement, values: BoundValues): Promise<Value[][]>
+}
+
+/** A connection of a Reader. */
+export interface ReaderSession extends ReadSession {
+  /** As `run`, for a text that the service did not write: the database lets it change nothing. */
+  runReadOnly(statement: Statement, values: BoundValues): Promise<Value[][]>
+}
+
+/** Runs the statements of a transaction. */
+export interface WriteSession extends ReadSession {
+  change(text: StatementText, values: BoundValues): Promise<Changed>
+}
+
+/** The outcome of a statement that changes rows. */
+export interface Changed {
+  readonly rows: number
+  /** The number that the database gave a single inserted row, in the driver's form. */
+  readonly insertedId: string | number | bigint
+}
+
+/**
+ * Runs compiled statements on one database. An aborted signal stops the running statement in the database and rejects
+ * with the signal's reason. Errors are those of `toDomainError`.
+ */
+export interface Reader {
+  read<Result>(signal: AbortSignal, work: (session: ReaderSession) => Promise<Result>): Promise<Result>
+  /** Opens a connection on which every statement sees the same state of the database. */
+  snapshot(signal: AbortSignal): Promise<Snapshot>
+  /** Waits for running work. */
+  close(): Promise<void>
+}
+
+export interface Snapshot extends ReadSession {
+  /** Rows to read with one statement. */
+  readonly batch: number
+  /** Ends the snapshot in any state. Calling it twice is harmless. */
+  close(): Promise<void>
+}
+
+/** The transactions of one database. Errors are the driver's own. */
+export interface Transactions {
+  readonly classifyError: (error: unknown) => ErrorKind
+  begin(options: BeginOptions): Promise<OpenTransaction>
+  /** Waits for running work. */
+  close(): Promise<void>
+}
+
+export interface BeginOptions {
+  /** Aborting it stops the running statement of the transaction, also the one that begins it. */
+  readonly signal: AbortSignal
+  /** Longest wait, in ms, for the place of a single writer. After it the error is a `lockTimeout`. */
+  readonly timeout: number
+}
+
+/** A transaction that has begun. It has a connection of its own until it ends. */
+export interface OpenTransaction extends WriteSession {
+  /** The index of the transaction's node in its cluster. undefined if no other node can take writes. */
+  readonly node: number | undefined
+  /** As `change`, but it waits for a lock at most the given whole seconds. After them the error is a `lockTimeout`. */
+  changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed>
+  /** Cannot be aborted. After a rejection no transaction is open, and the error's kind says what happened to it. */
+  commit(): Promise<void>
+  /** Rolls back and releases the connection in any state. Never rejects. */
+  rollback(): Promise<void>
+}
+
+/** The outcome of the work, or a rejection with the signal's reason as soon as it is aborted. The work itself goes on. */
+export function raceAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason)
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    const settled = (): void => signal.removeEventListener('abort', abort)
+    work.then(
+      (result) => {
+        settled()
+        resolve(result)
+      },
+      (error: unknown) => {
+        settled()
+        reject(error)
+      }
+    )
+  })
+}
+
+/**
+ * The kind of an error:
+ * - `deadlock`: the database chose this transaction as the victim; on a Galera cluster also a failed certification
+ * - `lostRace`: another transaction was first, for any other reason
+ * - `lockTimeout`: another transaction or process holds a lock for too long
+ * - `constraint`: a unique or foreign key forbids the change
+ * - `connectionLost`: the connection broke, or the server ended it
+ * - `commitUnknown`: a COMMIT was sent, and it is unknown whether it took effect
+ * - `unreachable`: the database cannot be reached at the moment
+ * - `unavailable`: the database is reached and rejects statements for a temporary reason, such as a full disk
+ * - `other`: a defect of this service
+ */
+export type ErrorKind =
+  | 'deadlock'
+  | 'lostRace'
+  | 'lockTimeout'
+  | 'constraint'
+  | 'connectionLost'
+  | 'commitUnknown'
+  | 'unreachable'
+  | 'unavailable'
+  | 'other'
+
+/** It is unknown whether a COMMIT took effect. */
+export class CommitUnknown extends Error {
+  override readonly name = 'CommitUnknown'
+}
+
+/** Seconds. */
+const RETRY_AFTER = 1
+
+/**
+ * The error that callers see: `upstream.unavailable` for a database that cannot be reached or rejects statements for a
+ * temporary reason. Any other error is returned unchanged. `what` names the database to callers.
+ */
+export function toDomainError(error: unknown, kind: ErrorKind, what: string): unknown {
+  switch (kind) {
+    case 'unreachable':
+    case 'connectionLost':
+      return upstreamUnavailable(`${what} cannot be reached. Try again.`, error)
+    case 'lockTimeout':
+    case 'unavailable':
+      return upstreamUnavailable(`${what} cannot do this just now. Try again.`, error)
+    case 'deadlock':
+    case 'lostRace':
+    case 'constraint':
+    case 'commitUnknown':
+    case 'other':
+      return error
+  }
+}
+
+export function upstreamUnavailable(detail: string, cause: unknown): DomainError {
+  return new DomainError('upstream.unavailable', detail, { retryAfter: RETRY_AFTER, cause })
+}
