@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { connect } from '../data-service/sql/connect.js'
 import { DEFAULT_PREFIX, ownTables } from '../data-service/sql/engines/own-tables.js'
-import { sampleDatabase } from '../data-service/sql/entity-rows/sample-rows.js'
+import { sampleDatabase } from '../data-service/sql/sample-rows.js'
 import { migrate } from '../data-service/sql/schema/migrate.js'
 import { entities } from '../examples/store/entities/index.js'
 import { productMaker, sampleCategories } from '../examples/store/sample/shop.js'

@@ -3,7 +3,7 @@ import type { Roles } from './auth/claims.js'
 import type { Entity } from './entity/entity.js'
 import type { Operation } from './entity/define-operation.js'
 import type { EventHandler } from './entity/event.js'
-import type { SampleAggregate, SampleDatabase } from './sql/entity-rows/sample-rows.js'
+import type { SampleAggregate, SampleDatabase } from './sql/sample-rows.js'
 import type { Migrations } from './sql/schema/migration-folder.js'
 
 /** The business that the service serves. The engine itself contains none of its names. */

@@ -70,7 +70,7 @@ export type { Permission } from '../entity/fields/names.js'
 export { fitsDigits, lessPercent, sumOf, times } from '../entity/fields/numbers.js'
 export { defineOperation, type Operation } from '../entity/define-operation.js'
 export { list, object } from '../entity/fields/shape.js'
-export type { SampleAggregate, SampleDatabase, SampleRow } from '../sql/entity-rows/sample-rows.js'
+export type { SampleAggregate, SampleDatabase, SampleRow } from '../sql/sample-rows.js'
 export type { Migration, MigrationDatabase } from '../sql/schema/migration.js'
 export { type Migrations, migrationsIn } from '../sql/schema/migration-folder.js'
 export {

@@ -5,7 +5,8 @@ import type { Path, PlannedChildren, PlannedReference, Projection, RowScope } fr
 import { boundValues, keyIn, pathKey, type RowCondition } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import type { SqlDialect } from '../engines/statement.js'
-import { hasTextKey, type SelectedColumn, type Statements } from './statements.js'
+import { hasTextKey } from './row-models.js'
+import type { SelectedColumn, Statements } from './statements.js'
 
 /** The columns that a statement selects: those of the projection, then further ones that are needed. */
 export interface Selection {

@@ -12,7 +12,8 @@ import { exactOrder } from './keyset.js'
 import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
 import { own, scopeConditions, type Source } from './navigations.js'
 import { ownSelect, ownValues, withinLimit } from './own-statements.js'
-import { RowModels, Statements } from './statements.js'
+import { RowModels } from './row-models.js'
+import { Statements } from './statements.js'
 
 interface Databases {
   readonly primary: Database

@@ -18,7 +18,7 @@ import { boundValues, keyIn, keyIs, refersTo, type RowCondition } from './condit
 import type { ReadSession } from '../engines/sessions.js'
 import { KEYS_AT_ONCE, own, scopeConditions, type Source } from './navigations.js'
 import { LoadedPage, readPage } from './loaded-page.js'
-import type { Lock } from './statements.js'
+import type { Lock } from './select-text.js'
 
 /** The most rows that are found at once. */
 const MAX_KEYS = 1000

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { QueryTypes, type Transaction } from 'sequelize'
-import type { Children, Column, Entity, StoreName } from '../../entity/entity.js'
-import { decimal } from '../../entity/fields/words.js'
-import type { Value } from '../../entity/fields/field.js'
-import { keyMaker } from '../../entity/key.js'
-import type { Database } from '../engines/engine.js'
-import { type BoundValue, quoted } from '../engines/statement.js'
+import type { Children, Column, Entity, StoreName } from '../entity/entity.js'
+import { decimal } from '../entity/fields/words.js'
+import type { Value } from '../entity/fields/field.js'
+import { keyMaker } from '../entity/key.js'
+import type { Database } from './engines/engine.js'
+import { type BoundValue, quoted } from './engines/statement.js'
 
 /** Values by property, without row version and, for children, without the id of the root. */
 export type SampleRow = Readonly<Record<string, Value>>

@@ -1,0 +1,195 @@
+import {
+  type AbstractDataTypeConstructor,
+  type BelongsTo,
+  DataTypes,
+  type Model,
+  type ModelAttributes,
+  type ModelStatic,
+  type Sequelize
+} from 'sequelize'
+import type { Children, Column, Entity, KeyColumns, StoreName } from '../../entity/entity.js'
+import type { Field } from '../../entity/fields/field.js'
+import type { Keyed } from '../../entity/key.js'
+import { type Join, type Path, stepsOf } from '../../plan/plans.js'
+import { quoted } from '../engines/statement.js'
+
+export type RowModel = ModelStatic<Model>
+
+export interface Table extends Keyed {
+  readonly columns: readonly Column[]
+  readonly versionColumn: string | undefined
+}
+
+/** The Sequelize models of one database: those of its entities and of the child tables that live in it. */
+export class RowModels {
+  readonly #sequelize: Sequelize
+  readonly #byName: ReadonlyMap<string, Entity>
+  readonly #schemas: readonly { readonly table: string; readonly schema: string }[]
+  readonly #entities = new Map<string, RowModel>()
+  readonly #children = new Map<string, RowModel>()
+  readonly #foreignKeys = new Map<BelongsTo, KeyColumns>()
+  readonly #keys = new Map<RowModel, KeyColumns>()
+
+  constructor(sequelize: Sequelize, entities: readonly Entity[], store: StoreName) {
+    this.#sequelize = sequelize
+    this.#byName = new Map(entities.map((entity) => [entity.name, entity]))
+    this.#schemas = entities.flatMap(({ table, schema }) => (schema === undefined ? [] : [{ table, schema }]))
+    for (const entity of entities) {
+      if (store === 'primary') this.#entities.set(entity.name, this.#define(entity, entity.table))
+      for (const children of entity.children) {
+        if (children.store === store) this.#children.set(children.table, this.#defineChildren(children))
+      }
+    }
+    if (store !== 'primary') return
+    for (const entity of entities) this.#refer(entity)
+    for (const entity of entities.filter(hasTextKey)) this.#referToRoot(entity)
+  }
+
+  get sequelize(): Sequelize {
+    return this.#sequelize
+  }
+
+  /**
+   * A SELECT with the schema of each table that has one, after FROM and JOIN. Sequelize writes schema and table as one name
+   * for MySQL and MariaDB.
+   */
+  inSchemas(text: string): string {
+    return this.#schemas.reduce(
+      (named, { table, schema }) => named.replaceAll(`${quoted(table)} AS `, `${quoted(schema)}.${quoted(table)} AS `),
+      text
+    )
+  }
+
+  of(entity: Entity): RowModel {
+    return known(this.#entities.get(entity.name), entity.name)
+  }
+
+  ofChildren(children: Children): RowModel {
+    return known(this.#children.get(children.table), children.table)
+  }
+
+  /** The joins that these paths of a table need, each once. */
+  joins(root: RowModel, paths: readonly Path[]): readonly JoinShape[] {
+    const joins: MutableJoin[] = []
+    for (const { through } of paths) {
+      let [model, siblings] = [root, joins]
+      for (const { name } of through === null ? [] : stepsOf(through)) {
+        // #belongsTo makes the associations, and no others.
+        const association = known(model.associations[name] as BelongsTo | undefined, name)
+        let join = siblings.find((one) => one.association === association)
+        if (join === undefined) siblings.push((join = { association, joins: [] }))
+        ;[model, siblings] = [association.target, join.joins]
+      }
+    }
+    return joins
+  }
+
+  #define({ key, columns, versionColumn }: Table, table: string): RowModel {
+    const attributes: ModelAttributes = Object.fromEntries(
+      columns.map((column) => [column.name, attribute(column, key)])
+    )
+    const rowVersion = versionColumn && { type: DataTypes.BLOB, field: versionColumn, allowNull: false }
+    const all = { ...attributes, ...(rowVersion && { rowVersion }) }
+    return this.#sequelize.define(table, all, { tableName: table })
+  }
+
+  #defineChildren(children: Children): RowModel {
+    const { columns, foreignKey, table } = children
+    const further = foreignKey.filter((one) => !columns.some(({ column }) => column === one.column))
+    return this.#define({ ...children, columns: [...columns, ...further] }, table)
+  }
+
+  #refer(entity: Entity): void {
+    for (const { name, to, via } of entity.references) {
+      const target = known(this.#entities.get(to), to)
+      this.#belongsTo(this.of(entity), target, { as: name, via })
+      this.#keys.set(target, known(this.#byName.get(to), to).key)
+    }
+  }
+
+  /** The root of children, which `ROOT` names: it alone tells how its key is written where theirs only equals it. */
+  #referToRoot(entity: Entity): void {
+    this.#keys.set(this.of(entity), entity.key)
+    for (const children of entity.children.filter(({ store }) => store === 'primary')) {
+      this.#belongsTo(this.ofChildren(children), this.of(entity), { as: ROOT, via: children.foreignKey })
+    }
+  }
+
+  #belongsTo(from: RowModel, target: RowModel, { as, via }: { readonly as: string; readonly via: KeyColumns }): void {
+    // The migrations make the foreign keys, not Sequelize. The condition of a join is that of includeOf.
+    const [first] = via
+    const foreignKey = Object.entries(from.getAttributes()).find(([, { field }]) => field === first.column)?.[0]
+    const association = from.belongsTo(target, { as, foreignKey: known(foreignKey, first.name), constraints: false })
+    this.#foreignKeys.set(association, via)
+  }
+
+  /** The columns of a join: those of the foreign key, and those of the key that they refer to. */
+  columnsOf(association: BelongsTo): { readonly via: KeyColumns; readonly key: KeyColumns } {
+    const { as, target } = association
+    return { via: known(this.#foreignKeys.get(association), as), key: known(this.#keys.get(target), as) }
+  }
+}
+
+export function known<T>(found: T | undefined, name: string): T {
+  if (found === undefined) throw new TypeError(`No model of ${name}`)
+  return found
+}
+
+function attribute(column: Column, key: KeyColumns): ModelAttributes[string] {
+  const { field } = column
+  return { type: dataType(field), field: column.column, allowNull: field.nullable, primaryKey: key.includes(column) }
+}
+
+/** Whether the database may take a foreign key for a key that is written in other characters. */
+export function hasTextKey({ key }: Keyed): boolean {
+  return key.some(({ field }) => field.type === 'string')
+}
+
+/** The name of the join from children to their root, which is no name of a property. */
+const ROOT = '$root'
+
+/** The key of the root of children, as the root has it. */
+export function rootPaths({ name, key }: Entity, { foreignKey }: Children): Path[] {
+  const through: Join = { name: ROOT, to: name, via: foreignKey }
+  return key.map((column) => ({ through, column }))
+}
+
+function dataType({ type, maxLength, precision, scale }: Field): ReturnType<AbstractDataTypeConstructor> | string {
+  switch (type) {
+    case 'string':
+      return DataTypes.STRING(maxLength)
+    case 'bool':
+      return DataTypes.BOOLEAN()
+    case 'int':
+      return DataTypes.INTEGER()
+    case 'long':
+      return DataTypes.BIGINT()
+    case 'decimal':
+      return DataTypes.DECIMAL(precision, scale)
+    case 'double':
+      return DataTypes.DOUBLE()
+    case 'dateTime':
+      return DataTypes.DATE(3)
+    case 'guid':
+      return DataTypes.CHAR(36)
+    case 'date':
+    case 'time':
+    case 'enum':
+    case 'set':
+    case 'json':
+      return DataTypes.TEXT()
+    case 'binary':
+      return DataTypes.BLOB()
+  }
+}
+
+/** A reference to join, which leads to at most one row, and further ones from that row. */
+export interface JoinShape {
+  readonly association: BelongsTo
+  readonly joins: readonly JoinShape[]
+}
+
+interface MutableJoin {
+  readonly association: BelongsTo
+  readonly joins: MutableJoin[]
+}

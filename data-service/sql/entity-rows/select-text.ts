@@ -1,0 +1,96 @@
+import { type BelongsTo, IndexHints, literal, Op, where, type WhereOptions } from 'sequelize'
+import type { Expression } from '../engines/statement.js'
+import { columnNamed, joinAlias } from './conditions.js'
+import { type JoinShape, known, type RowModel, type RowModels } from './row-models.js'
+
+/** Without this hint the optimizer reads and locks every row of a small table. Sequelize writes it only for MySQL and MariaDB. */
+const BY_ID = [{ type: IndexHints.FORCE, values: ['PRIMARY'] }]
+
+/** UPDATE locks rows to change them, SHARE to keep them unchanged. Rows to lock are selected by id. */
+export type Lock = 'UPDATE' | 'SHARE'
+
+interface SelectShape {
+  readonly models: RowModels
+  readonly model: RowModel
+  /** Expression and alias of every column, in order. */
+  readonly columns: readonly (readonly [Expression, string])[]
+  readonly joins: readonly JoinShape[]
+  readonly where: WhereOptions
+  readonly order: readonly (readonly [Expression, 'ASC' | 'DESC'])[]
+  /** Locks the rows until the transaction ends. Sequelize writes no lock for SQLite, which has one writer at a time. */
+  readonly lock?: Lock
+  /** The one index that the optimizer may use. Not together with `lock`. */
+  readonly index?: string
+  /** Names of the bound limit and offset. */
+  readonly limit?: 'limit'
+  readonly offset?: 'offset'
+}
+
+/** The part of Sequelize's generator that is used here; its types say `unknown`. */
+interface SelectGenerator {
+  selectQuery(table: string, options: object, model: RowModel): string
+}
+
+/** The text of a SELECT, with `$name` for each value. */
+export function selectText(shape: SelectShape): string {
+  const { model, joins, lock, index, limit, offset } = shape
+  const { sequelize } = shape.models
+  // The class behind getQueryInterface() has this method in all versions of Sequelize 6. A test compiles every shape.
+  const generator = sequelize.getQueryInterface().queryGenerator as SelectGenerator
+  const options = {
+    model,
+    attributes: shape.columns,
+    where: shape.where,
+    order: shape.order,
+    subQuery: false,
+    // `attributes` already contains the columns of joined rows.
+    includeIgnoreAttributes: false,
+    ...(lock === undefined ? {} : { lock, indexHints: BY_ID }),
+    ...(index === undefined ? {} : { indexHints: [{ type: IndexHints.FORCE, values: [index] }] }),
+    ...(limit === undefined ? {} : { limit: literal(`$${limit}`) }),
+    ...(offset === undefined ? {} : { offset: literal(`$${offset}`) })
+  }
+  const include = joins.map((join) => includeOf(join, { model }, { models: shape.models, from: aliasOf(model) }))
+  return shape.models.inSchemas(generator.selectQuery(tableOf(model), { ...options, include }, model))
+}
+
+/** A join in the form that Sequelize's generator takes: each knows its parent. */
+interface Include {
+  readonly association: BelongsTo
+  readonly model: RowModel
+  readonly as: string
+  readonly parent: object
+  readonly required: false
+  readonly on: WhereOptions
+  include: readonly Include[]
+}
+
+/** `from` is the alias of the row that the join starts from. */
+function includeOf(
+  { association, joins }: JoinShape,
+  parent: object,
+  { models, from }: { readonly models: RowModels; readonly from: string }
+): Include {
+  const { target: model } = association
+  const { via, key } = models.columnsOf(association)
+  const alias = joinAlias(from, association.as)
+  // Sequelize puts the aliases of all joins on the way before that of a further one, but not that of the root.
+  const as = 'association' in parent ? association.as : alias
+  // The key comes first: where two collations meet, SQLite compares by that of the key, as it does for foreign keys.
+  const on = key.map((column, at) =>
+    where(columnNamed(alias, column.column), Op.eq, columnNamed(from, known(via[at], as).column))
+  )
+  const include: Include = { association, model, as, parent, required: false, on: { [Op.and]: on }, include: [] }
+  include.include = joins.map((join) => includeOf(join, include, { models, from: alias }))
+  return include
+}
+
+/** Alias of the model's own rows in the text. */
+export function aliasOf(model: RowModel): string {
+  return model.name
+}
+
+function tableOf(model: RowModel): string {
+  const table = model.getTableName()
+  return typeof table === 'string' ? table : table.tableName
+}
