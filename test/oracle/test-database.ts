@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { type Connection, createConnection } from 'mysql2/promise'
-import { matchKey, sortKey } from '../../data-service/sql/engines/sqlite/sqlite-text.js'
+import { matchKey, sortKey } from '../../data-service/sql/engines/sqlite/sqlite-dialect.js'
 import type { RawValue, SqlParameter } from './wire-value.js'
 
 export type RawRow = Readonly<Record<string, RawValue>>

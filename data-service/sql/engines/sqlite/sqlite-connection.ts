@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
 import { LRUCache } from 'lru-cache'
 import { nextRowVersion } from '../../../entity/fields/row-version.js'
-import { matchKey, sortKey } from './sqlite-text.js'
+import { matchKey, sortKey } from './sqlite-dialect.js'
 import { bytes } from '../statement.js'
 
 /** Names of the primary result codes that are distinguished (https://sqlite.org/rescode.html). */

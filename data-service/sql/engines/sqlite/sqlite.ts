@@ -14,7 +14,7 @@ import {
 import { SqliteConnection } from './sqlite-connection.js'
 import { SqliteSchema } from './sqlite-schema.js'
 import { classifySqliteError, SqliteReader, SqliteTransactions } from './sqlite-sessions.js'
-import { sqliteDialect } from './sqlite-text.js'
+import { sqliteDialect } from './sqlite-dialect.js'
 import { sqlite3Module } from './sqlite3-module.js'
 
 const NO_FOLDER: OpeningAdvice = {

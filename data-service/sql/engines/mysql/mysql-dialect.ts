@@ -1,0 +1,211 @@
+import { fn, literal } from 'sequelize'
+import type { Field, Operand, Value } from '../../../entity/fields/field.js'
+import { shortestFloat } from '../../../entity/fields/numbers.js'
+import {
+  anyOfTuples,
+  type BoundValue,
+  bytes,
+  jsonText,
+  type SqlDialect,
+  type TextMatch,
+  undecodable
+} from '../statement.js'
+import { errnoOf } from './mysql-sessions.js'
+
+/** ER_KEY_DOES_NOT_EXITS */
+const NO_SUCH_INDEX = 1176
+
+/** The collation of the columns compares text. Casts prevent the server from comparing bound digits as doubles. */
+export const mysqlDialect: SqlDialect = {
+  // The server orders an enum by the places of its words. CONCAT makes it text.
+  keyFunction: (type, use) => (type === 'enum' && use === 'order' ? 'CONCAT' : undefined),
+  operand: (name, field) => (castType(field) === undefined ? `$${name}` : `CAST($${name} AS ${castType(field)})`),
+  bind: boundOperand,
+  store: storedValue,
+  hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
+  // The first part uses the index; the second compares the bytes, which no collation equates. Both are UTF-8 then.
+  isExactly: (column, operand) => `${column} = ${operand} AND ${bytesOf(column)} = ${bytesOf(operand)}`,
+  isOneOfTuples: anyOfTuples,
+  matchFunction: () => undefined,
+  bindMatch: likePattern,
+  readsRangesOfOr: true,
+  isIndexMissing: (error) => errnoOf(error) === NO_SUCH_INDEX,
+  decode: decoderOf,
+  insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
+  insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
+  nextVersion,
+  forUpdate: ' FOR UPDATE'
+}
+
+function bytesOf(text: string): string {
+  return `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`
+}
+
+/** An unsigned number beyond the highest would be an error. The texts of statements hold no quotes, so LPAD fills with 0. */
+function nextVersion(column: string): string {
+  const next = `CAST(CONV(HEX(${column}), 16, 10) AS UNSIGNED) + 1`
+  return `IF(${column} = 0x${'FF'.repeat(8)}, 0x${'00'.repeat(8)}, UNHEX(LPAD(HEX(${next}), 16, 0)))`
+}
+
+function castType({ type, storage, unsigned, precision, scale }: Field): string | undefined {
+  switch (type) {
+    case 'bool':
+    case 'int':
+      return 'SIGNED'
+    case 'long':
+      if (storage === 'bits') return 'UNSIGNED'
+      // An unsigned cast would make a great number of a negative operand.
+      return unsigned ? 'DECIMAL(20,0)' : 'SIGNED'
+    case 'decimal':
+      // Two digits more than the column has, so that operands beyond its range stay beyond it.
+      return `DECIMAL(${Math.min(precision + 2, 65)},${scale})`
+    case 'double':
+      return 'DOUBLE'
+    case 'dateTime':
+      return precision > 3 ? 'DATETIME(6)' : 'DATETIME(3)'
+    case 'time':
+      return 'TIME(6)'
+    // A cast would make another date of one with a month or day of 0.
+    case 'date':
+    case 'string':
+    case 'guid':
+    case 'enum':
+    case 'set':
+    case 'json':
+    case 'binary':
+      return undefined
+  }
+}
+
+function boundOperand(operand: Operand, { type, storage }: Field): string {
+  if (type === 'bool') return operand === true ? '1' : '0'
+  // 2026-01-31T08:00:00.000Z in the form that the server parses. The session's time zone is UTC.
+  if (type === 'dateTime') return String(operand).replace('T', ' ').replace('Z', '')
+  if (type === 'double' && storage === 'float') return String(asFloat(Number(operand)))
+  return String(operand)
+}
+
+/** The number of 32 bits that is shown as this one. An operand that is none is compared as it is. */
+function asFloat(value: number): number {
+  const float = Math.fround(value)
+  return shortestFloat(float) === value ? float : value
+}
+
+function storedValue(value: Exclude<Value, null>, field: Field): BoundValue {
+  if (Buffer.isBuffer(value)) return value
+  if (typeof value === 'object') return value.join()
+  // A BIT column takes the bytes of a text as its bits.
+  if (field.storage === 'bits') return bytesOfBits(BigInt(value), field.precision)
+  return boundOperand(value, field)
+}
+
+function bytesOfBits(value: bigint, count: number): Buffer {
+  const all = Buffer.alloc(8)
+  all.writeBigUInt64BE(value)
+  return all.subarray(8 - Math.ceil(count / 8))
+}
+
+/** The escape character is `!`, which unlike the backslash means the same in every sql_mode. */
+function likePattern(operand: string, match: TextMatch): string {
+  const plain = operand.replace(/[!%_]/g, '!$&')
+  return `${match === 'startsWith' ? '' : '%'}${plain}${match === 'endsWith' ? '' : '%'}`
+}
+
+/** The decoder of a column. Values that are not of the field's type are errors. */
+function decoderOf(field: Field): (raw: unknown) => Value {
+  const decode = decoderOfType(field)
+  return (raw) => (raw === null ? null : decode(raw))
+}
+
+function decoderOfType({ type, storage, precision }: Field): (raw: unknown) => Value {
+  switch (type) {
+    case 'bool':
+      return (raw) => {
+        if (typeof raw === 'number') return raw !== 0
+        return Buffer.isBuffer(raw) ? bitsOf(raw) !== 0n : Number(raw) !== 0
+      }
+    case 'int':
+      return (raw) => {
+        const value = typeof raw === 'number' ? raw : Number(Buffer.isBuffer(raw) ? bitsOf(raw) : raw)
+        if (!Number.isSafeInteger(value)) throw undecodable(type, raw)
+        return value
+      }
+    case 'long':
+      return (raw) => (Buffer.isBuffer(raw) ? bitsOf(raw).toString() : withoutZerofill(String(raw)))
+    case 'double':
+      return (raw) => {
+        if (typeof raw !== 'number') throw undecodable(type, raw)
+        return storage === 'float' ? shortestFloat(raw) : raw
+      }
+    case 'dateTime': {
+      const digits = Math.max(3, precision)
+      return (raw) => {
+        if (typeof raw !== 'string' || raw.length < 19) throw undecodable(type, raw)
+        return isoTime(raw, digits)
+      }
+    }
+    case 'date':
+      return (raw) => {
+        if (typeof raw !== 'string' || raw.length !== 10) throw undecodable(type, raw)
+        return raw
+      }
+    case 'time':
+      return (raw) => {
+        if (typeof raw !== 'string') throw undecodable(type, raw)
+        return paddedTime(raw, precision)
+      }
+    case 'decimal':
+      return (raw) => {
+        if (typeof raw === 'string') return withoutZerofill(raw)
+        if (!Number.isSafeInteger(raw)) throw undecodable(type, raw)
+        return String(raw)
+      }
+    case 'string':
+    case 'guid':
+    case 'enum':
+      return (raw) => {
+        if (typeof raw === 'string') return raw
+        // What a statement of an application computes. A number with a fraction may not be the one that is stored.
+        if (!Number.isSafeInteger(raw)) throw undecodable(type, raw)
+        return String(raw)
+      }
+    case 'set':
+      return (raw) => {
+        if (typeof raw !== 'string') throw undecodable(type, raw)
+        return raw === '' ? [] : raw.split(',')
+      }
+    case 'json':
+      return jsonText
+    case 'binary':
+      return bytes
+  }
+}
+
+/** The number of a BIT column's bytes. */
+function bitsOf(raw: Buffer): bigint {
+  return raw.length === 0 ? 0n : BigInt(`0x${raw.toString('hex')}`)
+}
+
+/**
+ * `2026-01-31 08:00:00`, with or without a fraction, as `2026-01-31T08:00:00.000Z`. A fraction of more digits than the
+ * entity file says keeps them.
+ */
+function isoTime(text: string, digits: number): string {
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20).padEnd(digits, '0')}Z`
+}
+
+/** The driver leaves out the zeros at the end of a time's fraction. */
+function paddedTime(text: string, digits: number): string {
+  const [whole = '', fraction = ''] = text.split('.')
+  return digits === 0 && fraction === '' ? whole : `${whole}.${fraction.padEnd(digits, '0')}`
+}
+
+const ZERO = '0'.charCodeAt(0)
+
+/** The digits of a number as every other column has them: a ZEROFILL column pads them, `0052.50`. */
+function withoutZerofill(digits: string): string {
+  if (digits.charCodeAt(0) !== ZERO) return digits
+  let at = 0
+  while (at < digits.length - 1 && digits.charCodeAt(at) === ZERO && digits.charAt(at + 1) !== '.') at++
+  return at === 0 ? digits : digits.slice(at)
+}
