@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Application } from '../data-service/application.js'
 import type { Environment } from '../shared/settings.js'
@@ -42,10 +42,27 @@ export async function findApplication({ folder, environment }: CommandLine): Pro
 async function importApplication(file: string): Promise<Application> {
   // Only this loader finds `./x.ts` where a file imports `./x.js`, on every version of Node that is supported.
   if (/\.m?ts$/.test(file)) (await import('tsx/esm/api')).register()
-  const module: unknown = await import(pathToFileURL(file).href)
+  const module: unknown = await import(pathToFileURL(file).href).catch((error: unknown) => {
+    throw explained(error, dirname(file))
+  })
   const application = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined
   if (isApplication(application)) return application
   throw new Failure(`${file} must have a default export: \`export default defineApplication({ … })\`.`)
+}
+
+const NOT_FOUND = /^Cannot find (module|package) '(.+?)' imported from (.+)$/
+
+/** What a person can act on where a file imports what is not there. Any other error is shown with its stack. */
+function explained(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) return error
+  const [, kind, missing = '', importer = ''] = NOT_FOUND.exec(error.message) ?? []
+  const from = relative(folder, importer)
+  if (from === '' || isAbsolute(from) || from.startsWith('..') || from.includes('node_modules')) return error
+  const remedy =
+    kind === 'package'
+      ? `the package ${missing}, which is not installed. Run \`npm install\` in ${folder}.`
+      : `${relative(folder, missing)}, and there is no such file. Put it back, or take out of ${from} what names it.`
+  return new Failure(`${join(folder, from)} imports ${remedy}`, { cause: error })
 }
 
 function isApplication(value: unknown): value is Application {

@@ -34,7 +34,8 @@ function keyRing(dataDir: string): string {
 /** What a newcomer needs once everything serves. */
 function welcome({ base, dataService, hasRenderer }: Running, loaded: LoadedApplication): string {
   const { application, environment } = loaded
-  const { entities, sample } = application
+  const { entities, roles, sample } = application
+  const names = Object.keys(roles)
   const [first] = entities
   const tried = environment['SAMPLE_DATA'] === 'true' && sample !== undefined
   return [
@@ -44,7 +45,7 @@ function welcome({ base, dataService, hasRenderer }: Running, loaded: LoadedAppl
     `  Docs   ${base}/docs  and, as OpenAPI, ${base}/openapi.json`,
     `  gRPC   ${dataService}`,
     '',
-    `  An account of your own: ${command('account', loaded)} add <email>`,
+    `  An account of your own: ${command('account', loaded)} add <email>${names.length === 0 ? '' : ` --role <${names.join(' or ')}>`}`,
     ...(tried ? ['', ...sampleLines(sample, { base, token: command('token', loaded) })] : []),
     '',
     '  Ctrl-C ends everything.',

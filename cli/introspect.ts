@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Application, defineApplication } from '../data-service/application.js'
 import { withLiveDatabase } from '../data-service/commands.js'
@@ -122,8 +122,9 @@ function parsed(args: readonly string[]) {
 
 /** A folder that has no application yet: the settings are those of the environment and of `.env`. */
 function withoutApplication({ folder, environment }: CommandLine): LoadedApplication {
+  if (!existsSync(folder)) throw new Failure(`There is no folder ${resolve(folder)}.`)
   return {
-    application: defineApplication({ entities: [], migrations: [] }),
+    application: defineApplication({ entities: [] }),
     folder,
     environment: environmentOf(environment)
   }

@@ -74,17 +74,18 @@ interface Renderer {
 }
 
 /** An application as `uniform-rest.config.ts` states it; what it does not use is left out. */
-type ApplicationDefinition = Pick<Application, 'entities' | 'migrations'> &
+type ApplicationDefinition = Pick<Application, 'entities'> &
   Partial<Omit<Application, 'settings'>> & {
     readonly settings?: Readonly<Record<string, string | number | boolean>>
   }
 
 /**
- * The application of a `uniform-rest.config.ts`, which exports it as its default. Without `roles` nobody has a
- * permission; without `ownerClaimType` owners are named by the claim `customer_id`.
+ * The application of a `uniform-rest.config.ts`, which exports it as its default. Without `migrations` no table but the
+ * engine's own is made; without `roles` nobody has a permission; without `ownerClaimType` owners are named by the claim
+ * `customer_id`.
  */
 export function defineApplication(definition: ApplicationDefinition): Application {
-  const { roles = {}, ownerClaimType = 'customer_id', settings = {} } = definition
+  const { migrations = [], roles = {}, ownerClaimType = 'customer_id', settings = {} } = definition
   const texts = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]))
-  return { ...definition, roles, ownerClaimType, settings: texts }
+  return { ...definition, migrations, roles, ownerClaimType, settings: texts }
 }

@@ -137,6 +137,25 @@ describe('an application in a folder of its own', function () {
     const without = await run(['check'])
     expect(without.code).to.equal(1)
     expect(without.stderr).to.include('must have a default export')
+    await writeFile(
+      join(folder, 'uniform-rest.config.ts'),
+      "import { defineApplication } from 'uniform-rest'\nexport default defineApplication({ entities: [] })\n"
+    )
+    expect((await run(['check'])).stdout, 'without migrations').to.match(/^0 entities, no mistakes/)
+  })
+
+  it('is told which file imports what is not there', async () => {
+    await rm(join(folder, 'notes.ts'))
+    const { code, stderr } = await run(['introspect'])
+    const config = join(folder, 'uniform-rest.config.ts')
+    expect([code, stderr]).to.deep.equal([
+      1,
+      `${config} imports notes.js, and there is no such file. Put it back, or take out of uniform-rest.config.ts what names it.\n`
+    ])
+    await writeFile(join(folder, 'notes.ts'), "import 'nowhere'\n")
+    expect((await run(['check'])).stderr).to.equal(
+      `${join(folder, 'notes.ts')} imports the package nowhere, which is not installed. Run \`npm install\` in ${folder}.\n`
+    )
   })
 
   it('has commands that say what there is', async () => {

@@ -1,7 +1,8 @@
 import type { Column } from '../../entity/entity.js'
 import { suggestion } from '../../entity/fields/names.js'
-import type { LiveColumn, LiveTable } from '../engines/live-schema/live-schema.js'
-import type { Misfit, SchemaChecks, VersionedTable } from '../engines/schema-checks.js'
+import { ROW_VERSION_COLUMN } from '../../entity/fields/row-version.js'
+import type { LiveColumn, LiveTable, LiveTrigger } from '../engines/live-schema/live-schema.js'
+import type { Misfit, SchemaChecks, VersionedTable, VersionTrigger } from '../engines/schema-checks.js'
 
 /** A sentence that says what differs and what to do, and the statements that would mend it in the database. */
 export interface Finding {
@@ -143,7 +144,12 @@ export class ColumnChecking {
     const { name, field } = column
     const isFilled = live.default !== undefined || live.autoIncrement || live.nullable || live.generated !== undefined
     const leavesOut = field.filledByDatabase || field.writability === 'generated'
-    if (leavesOut && this.#checked.isCreated && !isFilled && !hasTrigger(this.#table, 'insert')) {
+    if (
+      leavesOut &&
+      this.#checked.isCreated &&
+      !isFilled &&
+      !isFilledByTrigger(this.#checked, this.#table, this.#checks)
+    ) {
       const word = field.filledByDatabase ? 'filledByDatabase(…)' : 'generated(…)'
       this.#findings.mistake(
         `${place} has no default, and \`${name}\` is ${word}: a create would fail. Leave out that word`
@@ -167,7 +173,7 @@ export class ColumnChecking {
     for (const live of table.columns) {
       const { name, nullable, autoIncrement, generated } = live
       if (named.has(name.toLowerCase()) || nullable || autoIncrement || generated !== undefined) continue
-      if (live.default !== undefined || hasTrigger(table, 'insert')) continue
+      if (live.default !== undefined || isFilledByTrigger(this.#checked, this.#table, this.#checks)) continue
       this.#findings.mistake(
         `${owner}: ${table.name}.${name} is NOT NULL without a default, and no field names it: a create would fail. ` +
           'Name it in a field, or leave out `create`',
@@ -215,11 +221,9 @@ export class ColumnChecking {
     const table = this.#table
     // One table may be that of an entity and of children.
     if (this.#findings.triggers.some(({ text }) => text.startsWith(`${table.name}:`))) return
-    const missing = this.#checks.mend.versionTriggers(of).filter(({ event, statement }) => {
-      const there = table.triggers.filter((one) => one.event === event)
-      const body = normalized(statement)
-      return !there.some((one) => one.body !== undefined && body.endsWith(normalized(one.body)))
-    })
+    const missing = this.#checks.mend
+      .versionTriggers(of)
+      .filter((ours) => !table.triggers.some((one) => isSameTrigger(one, ours)))
     const isSeen = table.triggers.every(({ body }) => body !== undefined)
     const text =
       missing.length === 0
@@ -240,8 +244,23 @@ export function keyOf({ primaryKey }: LiveTable, key: readonly Column[]): readon
   return primaryKey.length > 0 ? primaryKey : key.map(({ column }) => column)
 }
 
-export function hasTrigger({ triggers }: LiveTable, event: 'insert' | 'update'): boolean {
-  return triggers.some((one) => one.event === event)
+/**
+ * Whether a trigger may fill columns of new rows: which ones, the catalogue does not say. The trigger that gives new rows
+ * their version fills no other column.
+ */
+export function isFilledByTrigger(
+  { versionColumn, key }: CheckedTable,
+  table: LiveTable,
+  { mend }: SchemaChecks
+): boolean {
+  const column = versionColumn ?? ROW_VERSION_COLUMN
+  const ofVersions = mend.versionTriggers({ table: table.name, column, key: keyOf(table, key) })
+  return table.triggers.some((one) => one.event === 'insert' && !ofVersions.some((ours) => isSameTrigger(one, ours)))
+}
+
+/** A trigger whose body this account may not see is the same as none. */
+function isSameTrigger({ event, body }: LiveTrigger, ours: VersionTrigger): boolean {
+  return event === ours.event && body !== undefined && normalized(ours.statement).endsWith(normalized(body))
 }
 
 export function statementsOf(statement: string | undefined): string[] {

@@ -14,7 +14,7 @@ import {
   columnIn,
   type Finding,
   Findings,
-  hasTrigger,
+  isFilledByTrigger,
   keyOf,
   statementsOf
 } from './check-columns.js'
@@ -157,8 +157,9 @@ class Checking {
   }
 
   /** A key that two rows could share would make a page repeat rows, and a write change several. */
-  #key({ owner, key, isCreated, isWritten }: CheckedTable, table: LiveTable): void {
+  #key(checked: CheckedTable, table: LiveTable): void {
     if (table.kind === 'view') return
+    const { owner, key, isCreated, isWritten } = checked
     const names = key.map(({ column }) => column.toLowerCase())
     const isSame = (columns: readonly (string | undefined)[]): boolean =>
       columns.length === names.length && columns.every((one) => one !== undefined && names.includes(one.toLowerCase()))
@@ -169,15 +170,18 @@ class Checking {
         !index.partial &&
         isSame(index.keys.map((one) => (one.prefix === undefined ? one.column : undefined)))
     )
-    const listed = names.join(', ')
+    const listed = key.map(({ column }) => column).join(', ')
     if (!isPrimary && unique === undefined) {
       const primary = table.primaryKey.join(', ')
-      this.#findings.mistake(
-        `${owner}: nothing keeps two rows of ${table.name} from the same ${listed}. ` +
-          (primary === ''
-            ? 'Give the table a primary key, or make it a view'
-            : `Its primary key is ${primary}: name these columns by \`id\` or \`key\``)
-      )
+      const text = `${owner}: nothing keeps two rows of ${table.name} from the same ${listed}`
+      if (primary !== '') {
+        this.#findings.mistake(`${text}. Its primary key is ${primary}: name these columns by \`id\` or \`key\``)
+      } else if (isWritten) {
+        this.#findings.mistake(`${text}. Make (${listed}) its primary key, by which rows are found and locked`)
+      } else {
+        // As of a view: whoever named the key knows that the rows differ in it.
+        this.#findings.warning(`${text}: of two such rows a page may leave one out, and a read by id shows one`)
+      }
       return
     }
     if (!isPrimary && isWritten && table.primaryKey.length === 0) {
@@ -188,7 +192,12 @@ class Checking {
     const [id] = key
     if (id === undefined || key.length > 1 || !isCreated || keyMaker(id, { key: [id] }) !== 'database') return
     const live = columnIn(table, id.column)
-    if (live !== undefined && !live.autoIncrement && live.default === undefined && !hasTrigger(table, 'insert')) {
+    if (
+      live !== undefined &&
+      !live.autoIncrement &&
+      live.default === undefined &&
+      !isFilledByTrigger(checked, table, this.#checks)
+    ) {
       this.#findings.mistake(
         `${owner}: the database does not number ${table.name}.${live.name}, and no request names \`id\`. Say ` +
           'onCreate(…) of it, so that creates name it, or make it AUTO_INCREMENT'

@@ -146,7 +146,10 @@ export class MysqlRights {
   /** The error for an account that has not the rights `what`. */
   async errorOf(what: string, own: OwnTables): Promise<StartError> {
     const grants = await this.#grantStatements(RIGHTS_TO_RUN, own)
-    return new StartError(`the account has not all rights that it takes (${what}). Grant them: ${grants}`)
+    return new StartError(
+      `the account has not all rights that it takes (${what}). Grant them: ${grants} ` +
+        'Or grant table by table: `uniform-rest migrate --grants <account>` prints no more than it takes.'
+    )
   }
 
   /** `GRANT … ON db.* TO 'user'@'host';` for the account under which the server runs this session. */
