@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { read as prompt } from 'read'
-import { type Account, MAX_NAME, type OutsideIdentity } from '../data-service/auth/accounts.js'
+import { type Account, MAX_NAME, type OutsideIdentity } from '../data-service/auth/accounts/accounts.js'
 import {
   type AccountAdministration,
   AccountMistake,

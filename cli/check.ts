@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import { permissionsIn } from '../data-service/auth/claims.js'
+import { permissionsIn } from '../data-service/auth/tokens/claims.js'
 import { type DataServiceConfig, readConfig } from '../data-service/config.js'
 import { asksForOwner } from '../data-service/entity/validation/validate-access.js'
 import { checkCatalogue } from '../data-service/entity/validation/validate.js'

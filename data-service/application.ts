@@ -1,5 +1,5 @@
-import type { SampleAccounts } from './auth/accounts.js'
-import type { Roles } from './auth/claims.js'
+import type { SampleAccounts } from './auth/accounts/accounts.js'
+import type { Roles } from './auth/tokens/claims.js'
 import type { Entity } from './entity/entity.js'
 import type { Operation } from './entity/define-operation.js'
 import type { EventHandler } from './entity/event.js'

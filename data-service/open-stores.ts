@@ -4,10 +4,10 @@ import type { Logger } from 'pino'
 import { DomainError } from '../shared/errors.js'
 import { StartError } from '../shared/start-error.js'
 import type { Application } from './application.js'
-import type { AuthStore } from './auth/accounts.js'
+import type { AuthStore } from './auth/accounts/accounts.js'
 import type { DataServiceConfig } from './config.js'
 import type { Entity } from './entity/entity.js'
-import type { OutboxStore, ReadStore, WriteStore } from './plan/stores.js'
+import type { OutboxStore, ReadStore, WriteStore } from './plan/model/stores.js'
 import { openAuthStore } from './sql/own-rows/accounts.js'
 import {
   type ConfiguredDatabase,

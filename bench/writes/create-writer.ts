@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { sampleAccount } from '../../data-service/auth/accounts.js'
-import { loadSigningKey, signAccessToken } from '../../data-service/auth/signing-keys.js'
+import { sampleAccount } from '../../data-service/auth/accounts/accounts.js'
+import { loadSigningKey, signAccessToken } from '../../data-service/auth/tokens/signing-keys.js'
 import { sampleAccounts } from '../../examples/store/sample/accounts.js'
 import type { TokenIssuer } from '../targets/target.js'
 

@@ -1,6 +1,6 @@
 import { INT64, parseInteger } from '../entity/fields/numbers.js'
 import { suggestion } from '../entity/fields/names.js'
-import { identityProblem, linkAccount, unlinkAccount } from './account-links.js'
+import { identityProblem, linkAccount, unlinkAccount } from './accounts/account-links.js'
 import {
   accountKey,
   type Account,
@@ -11,9 +11,9 @@ import {
   MAX_NAME,
   type OutsideIdentity,
   type StoredAccount
-} from './accounts.js'
-import { isReservedClaim } from './claims.js'
-import { passwordMistake, type Passwords } from './passwords.js'
+} from './accounts/accounts.js'
+import { isReservedClaim } from './tokens/claims.js'
+import { passwordMistake, type Passwords } from './accounts/passwords.js'
 
 /** What an operator asked for and cannot have. The message is a sentence for the operator. */
 export class AccountMistake extends Error {

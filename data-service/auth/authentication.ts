@@ -6,12 +6,18 @@ import type { IssuerKeys } from '../../shared/gen/auth/v1/IssuerKeys.js'
 import type { KeysRequest__Output } from '../../shared/gen/auth/v1/KeysRequest.js'
 import type { KeysResponse } from '../../shared/gen/auth/v1/KeysResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
-import { type Account, addSampleAccounts, type AuthStore, type SampleAccounts } from './accounts.js'
-import { type ClaimMapping, type Identify, identifyBy, outsideClaimMapping, type PermissionsOf } from './claims.js'
-import { openIdProvider } from './id-tokens.js'
-import { outsideIssuer, type OutsideIssuerConfig } from './outside-issuer.js'
-import { argon2Passwords, type Passwords } from './passwords.js'
-import { type AccessToken, signAccessToken, ownIssuer, type PublishedIssuer, watchKeys } from './signing-keys.js'
+import { type Account, addSampleAccounts, type AuthStore, type SampleAccounts } from './accounts/accounts.js'
+import {
+  type ClaimMapping,
+  type Identify,
+  identifyBy,
+  outsideClaimMapping,
+  type PermissionsOf
+} from './tokens/claims.js'
+import { openIdProvider } from './tokens/id-tokens.js'
+import { outsideIssuer, type OutsideIssuerConfig } from './tokens/outside-issuer.js'
+import { argon2Passwords, type Passwords } from './accounts/passwords.js'
+import { type AccessToken, signAccessToken, ownIssuer, type PublishedIssuer, watchKeys } from './tokens/signing-keys.js'
 
 /** The settings of tokens (contract.md section 1). Durations in milliseconds. */
 export interface TokenConfig {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { DomainError } from '../../shared/errors.js'
-import type { AuthStore, AuthUnit, LoginAttempts } from './accounts.js'
+import type { AuthStore, AuthUnit, LoginAttempts } from './accounts/accounts.js'
 
 /** Failed logins within WINDOW milliseconds, for an account from one address and for one address (contract.md section 8). */
 const WINDOW = 15 * 60_000

@@ -1,12 +1,12 @@
 import type { ChangePasswordRequest__Output } from '../../shared/gen/auth/v1/ChangePasswordRequest.js'
 import type { ChangePasswordResponse } from '../../shared/gen/auth/v1/ChangePasswordResponse.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
-import { Violations } from '../plan/violations.js'
-import type { StoredAccount } from './accounts.js'
+import { Violations } from '../plan/parsing/violations.js'
+import type { StoredAccount } from './accounts/accounts.js'
 import type { AuthDeps } from './authentication.js'
 import { checkClientAddress, checkText, countedAddress, Rejected } from './counted-attempts.js'
 import type { PasswordCheck } from './password-check.js'
-import { MAX_PASSWORD, passwordMistake } from './passwords.js'
+import { MAX_PASSWORD, passwordMistake } from './accounts/passwords.js'
 import {
   findSession,
   outcomeOf,

@@ -1,5 +1,5 @@
 import type { CallContext } from '../entity/caller.js'
-import { accountKey, type StoredAccount } from './accounts.js'
+import { accountKey, type StoredAccount } from './accounts/accounts.js'
 import type { AuthDeps } from './authentication.js'
 import { type CountedAttempts, Rejected, type Succeed } from './counted-attempts.js'
 import { whyUnusable } from './sessions.js'

@@ -6,7 +6,7 @@ import type { RevokeAllResponse } from '../../shared/gen/auth/v1/RevokeAllRespon
 import type { RevokeRequest__Output } from '../../shared/gen/auth/v1/RevokeRequest.js'
 import type { RevokeResponse } from '../../shared/gen/auth/v1/RevokeResponse.js'
 import type { UnaryHandler } from '../entity/caller.js'
-import type { AuthUnit, Family, KeptToken, NewToken, StoredAccount } from './accounts.js'
+import type { AuthUnit, Family, KeptToken, NewToken, StoredAccount } from './accounts/accounts.js'
 import type { AuthDeps } from './authentication.js'
 import {
   hashOfToken,
@@ -18,7 +18,7 @@ import {
   sealSuccessor,
   tokenKeys,
   writeRefreshToken
-} from './refresh-token.js'
+} from './tokens/refresh-token.js'
 import { ownSubject, trail } from './trail.js'
 
 /** An open session as the rpcs Login and Refresh answer it. The expiries are RFC 3339 timestamps. */

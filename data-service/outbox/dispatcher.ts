@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { EventHandler } from '../entity/event.js'
-import type { ClaimedEvent, DueEvent, OutboxStore } from '../plan/stores.js'
+import type { ClaimedEvent, DueEvent, OutboxStore } from '../plan/model/stores.js'
 import { writeOthers } from '../rpc/write-effects.js'
 import { type WriteDeps, WriteSteps } from '../rpc/write-steps.js'
 

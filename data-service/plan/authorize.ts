@@ -7,9 +7,9 @@ import type { Value } from '../entity/fields/field.js'
 import type { Permission } from '../entity/fields/names.js'
 import { INT32, INT64, isWithin, parseInteger } from '../entity/fields/numbers.js'
 import type { ReadOperation, WriteOperation } from '../entity/operations.js'
-import type { Resource } from './catalogue.js'
+import type { Resource } from './model/catalogue.js'
 import type { OwnershipPolicy, PlanningContext } from './planning.js'
-import { allRows, intersectScopes, type RowScope } from './plans.js'
+import { allRows, intersectScopes, type RowScope } from './model/plans.js'
 import {
   anotherOwner,
   bypassesOwnership,
@@ -21,7 +21,7 @@ import {
   ownerOperand,
   tokenRequired
 } from './row-scopes.js'
-import type { Violations } from './violations.js'
+import type { Violations } from './parsing/violations.js'
 
 /** Where a request may name an owner. A member of its body does not count. */
 export interface OwnerParams {

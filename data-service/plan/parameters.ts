@@ -2,10 +2,10 @@ import type { NamedValues } from '../entity/action.js'
 import type { Column } from '../entity/fields/columns.js'
 import type { Field, Operand, Value } from '../entity/fields/field.js'
 import { fitDecimal, parseDecimal } from '../entity/fields/numbers.js'
-import { isTooLong, MAX_VALUE_CHARACTERS } from './filters.js'
+import { isTooLong, MAX_VALUE_CHARACTERS } from './parsing/filters.js'
 import { rejectUnknownParameters } from './planning.js'
-import { expected, outOfBounds, parseCustom, parseValue } from './values.js'
-import { quoted, type Violations } from './violations.js'
+import { expected, outOfBounds, parseCustom, parseValue } from './parsing/values.js'
+import { quoted, type Violations } from './parsing/violations.js'
 
 /**
  * The values of declared parameters by name, those of custom reads and operations. A parameter that was not sent has its

@@ -4,8 +4,8 @@ import type { Field, Operand, Value } from '../entity/fields/field.js'
 import type { SqlValues } from '../entity/define-operation.js'
 import type { RowsCall, RowsWanted } from '../entity/row-predicate.js'
 import { readableByReference } from './authorize.js'
-import { type Catalogue, type Resource, totalOrder } from './catalogue.js'
-import { keyOfId } from './keys.js'
+import { type Catalogue, type Resource, totalOrder } from './model/catalogue.js'
+import { keyOfId } from './parsing/keys.js'
 import { planned, type PlanningContext, UNPAGED_LIMIT } from './planning.js'
 import {
   allRows,
@@ -15,10 +15,10 @@ import {
   type RowScope,
   type SortKey,
   type StatementPlan
-} from './plans.js'
-import { selectedName } from './projection.js'
+} from './model/plans.js'
+import { selectedName } from './model/projection.js'
 import { PREDICATE_WORDS, scopeOf } from './row-scopes.js'
-import type { LoadedRow } from './stores.js'
+import type { LoadedRow } from './model/stores.js'
 
 // What the operations of an application read and run.
 

@@ -4,10 +4,10 @@ import type { CustomRead } from '../entity/custom-read.js'
 import type { Column, Entity } from '../entity/entity.js'
 import type { ReadOperation } from '../entity/operations.js'
 import { type OwnerParams, readableRows, referenceableRows } from './authorize.js'
-import { type Resource, totalOrder } from './catalogue.js'
-import { CursorCodec } from './cursors.js'
-import { type FilterParams, isTooLong, MAX_VALUE_CHARACTERS, parseConditions, parseSearch } from './filters.js'
-import { parseId } from './keys.js'
+import { type Resource, totalOrder } from './model/catalogue.js'
+import { CursorCodec } from './parsing/cursors.js'
+import { type FilterParams, isTooLong, MAX_VALUE_CHARACTERS, parseConditions, parseSearch } from './parsing/filters.js'
+import { parseId } from './parsing/keys.js'
 import { readParameters } from './parameters.js'
 import {
   planned,
@@ -33,8 +33,8 @@ import {
   type RowScope,
   type ShapedProperty,
   type SortKey
-} from './plans.js'
-import { isBytes, propertyName } from './projection.js'
+} from './model/plans.js'
+import { isBytes, propertyName } from './model/projection.js'
 import {
   type Paging,
   type PagingParams,
@@ -45,10 +45,10 @@ import {
   parseSort,
   type ShapeParams,
   type SortParams
-} from './query.js'
+} from './parsing/query.js'
 import { PREDICATE_WORDS, scopeOf } from './row-scopes.js'
-import { expected, fieldOfParts, parseValue } from './values.js'
-import { quoted, Violations } from './violations.js'
+import { expected, fieldOfParts, parseValue } from './parsing/values.js'
+import { quoted, Violations } from './parsing/violations.js'
 
 // Each planner takes the request of one read, throws one DomainError with all of its violations, or answers its plan.
 // The members of a request are named as in proto/, so that a gRPC message is one.

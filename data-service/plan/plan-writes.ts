@@ -3,8 +3,8 @@ import type { Children, Column, Entity, Reference } from '../entity/entity.js'
 import { firstRowVersion } from '../entity/fields/row-version.js'
 import type { Operand, Value } from '../entity/fields/field.js'
 import type { RowKey } from '../entity/key.js'
-import { completeRow } from './body.js'
-import type { Resource } from './catalogue.js'
+import { completeRow } from './parsing/body.js'
+import type { Resource } from './model/catalogue.js'
 import { planned } from './planning.js'
 import {
   allRows,
@@ -24,7 +24,7 @@ import {
   type NewChild,
   type RowScope,
   type UpdatePlan
-} from './plans.js'
+} from './model/plans.js'
 
 /** Randomness for ids and versions, passed in so that tests can know it. */
 export interface RandomSource {

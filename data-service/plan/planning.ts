@@ -1,7 +1,7 @@
 import type { Caller } from '../entity/caller.js'
-import type { Catalogue } from './catalogue.js'
-import type { Planned } from './plans.js'
-import { quoted, type Violations } from './violations.js'
+import type { Catalogue } from './model/catalogue.js'
+import type { Planned } from './model/plans.js'
+import { quoted, type Violations } from './parsing/violations.js'
 
 /** What planning a request needs besides the request and its caller. Made once, when the service starts. */
 export interface Planning {

@@ -16,8 +16,8 @@ import {
   type TokenCaller
 } from '../entity/row-predicate.js'
 import type { OwnershipPolicy } from './planning.js'
-import { allRows, type Condition, intersectScopes, type RowScope } from './plans.js'
-import { fieldOfParts, parseCustom, parseValue } from './values.js'
+import { allRows, type Condition, intersectScopes, type RowScope } from './model/plans.js'
+import { fieldOfParts, parseCustom, parseValue } from './parsing/values.js'
 
 // What the words of read access in an entity file let one caller see.
 

@@ -14,13 +14,21 @@ import {
   requireOperation,
   type Writer
 } from './authorize.js'
-import { isMerged, parseMember, readChildren, readMembers, withheldValues } from './body.js'
-import type { Resource } from './catalogue.js'
-import { canonicalJson, isArray, isObject, type JsonValue, mergePatch, parseJson, storedJson } from './json-values.js'
-import { NO_KEY, parseId } from './keys.js'
+import { isMerged, parseMember, readChildren, readMembers, withheldValues } from './parsing/body.js'
+import type { Resource } from './model/catalogue.js'
+import {
+  canonicalJson,
+  isArray,
+  isObject,
+  type JsonValue,
+  mergePatch,
+  parseJson,
+  storedJson
+} from './parsing/json-values.js'
+import { NO_KEY, parseId } from './parsing/keys.js'
 import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
-import type { ExpectedVersions } from './plans.js'
-import { BodyFindings, Violations } from './violations.js'
+import type { ExpectedVersions } from './model/plans.js'
+import { BodyFindings, Violations } from './parsing/violations.js'
 
 // Create, update, act and delete are parsed alike: who may write at all, then If-Match, then the body's JSON, each of
 // which ends the parsing with an error of its own; then all violations of the request together. Whether the rows allow

@@ -3,8 +3,8 @@
  * It starts nothing, and reaches neither a driver nor a transport.
  */
 export { type Application, defineApplication } from '../application.js'
-export type { Account, SampleAccounts } from '../auth/accounts.js'
-export type { Roles } from '../auth/claims.js'
+export type { Account, SampleAccounts } from '../auth/accounts/accounts.js'
+export type { Roles } from '../auth/tokens/claims.js'
 export { allOf, anyOf, authenticated, everyone, ownRows, permission } from '../entity/access.js'
 export {
   type CountReferencing,

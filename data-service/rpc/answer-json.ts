@@ -1,7 +1,7 @@
 import type { Column } from '../entity/fields/columns.js'
 import type { Field, Value } from '../entity/fields/field.js'
 import type { ResolvedShape } from '../entity/fields/shape.js'
-import { storedValue } from '../plan/body.js'
+import { storedValue } from '../plan/parsing/body.js'
 import { valueEncoder } from './json.js'
 
 /** Writes what a handler answered as JSON. Throws TypeError for an answer that does not have its declared shape. */

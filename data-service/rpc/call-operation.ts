@@ -17,9 +17,9 @@ import {
   rowsOfCaller,
   type UntypedRowQuery
 } from '../plan/plan-operations.js'
-import type { GetPlan, PagePlan, StatementPlan } from '../plan/plans.js'
+import type { GetPlan, PagePlan, StatementPlan } from '../plan/model/plans.js'
 import { callerInRules } from '../plan/row-scopes.js'
-import type { LoadedRow, PageResult } from '../plan/stores.js'
+import type { LoadedRow, PageResult } from '../plan/model/stores.js'
 import { raceAbort } from '../sql/engines/sessions.js'
 import { type AnswerEncoder, answerEncoder } from './answer-json.js'
 import { writeOthers } from './write-effects.js'

@@ -22,9 +22,9 @@ import { READ_OPERATIONS, type ReadOperation, WITHOUT_ID, WRITE_OPERATIONS } fro
 import { aliasesOf } from '../entity/fields/operators.js'
 import { neededState } from '../plan/plan-writes.js'
 import { hasBatch, isRouteId, ownerParameter } from '../plan/authorize.js'
-import { type Catalogue, isSettable, isSettableOfChild, permissionsOf, type Resource } from '../plan/catalogue.js'
+import { type Catalogue, isSettable, isSettableOfChild, permissionsOf, type Resource } from '../plan/model/catalogue.js'
 import type { OwnershipPolicy } from '../plan/planning.js'
-import type { ShapedProperty } from '../plan/plans.js'
+import type { ShapedProperty } from '../plan/model/plans.js'
 import { valueEncoder } from './json.js'
 
 /** The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. */

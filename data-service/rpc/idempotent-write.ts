@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { DomainError } from '../../shared/errors.js'
 import type { CallContext } from '../entity/caller.js'
-import type { KeyClaim, UnitOfWork } from '../plan/stores.js'
+import type { KeyClaim, UnitOfWork } from '../plan/model/stores.js'
 import type { ParsedWrite } from '../plan/write-requests.js'
 import { guardConflicts } from './guarded-writes.js'
 import { withoutMembers } from './json.js'

@@ -5,7 +5,7 @@ import { DomainError, type ErrorCode } from '../../shared/errors.js'
 import { isKeysUnavailable } from '../../shared/key-cache.js'
 import { messageOf } from '../../shared/start-error.js'
 import { requestIdOf } from '../../shared/wire.js'
-import type { Identify } from '../auth/claims.js'
+import type { Identify } from '../auth/tokens/claims.js'
 import { trail } from '../auth/trail.js'
 import { anonymous, type CallContext, type Caller, type StreamHandler } from '../entity/caller.js'
 

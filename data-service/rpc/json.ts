@@ -1,9 +1,9 @@
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/fields/field.js'
 import { idText, isComposite, keyOfValues } from '../entity/key.js'
-import type { PlannedReference, Projection, ShapedProperty } from '../plan/plans.js'
-import { propertyName, selectedName } from '../plan/projection.js'
-import type { LoadedRow } from '../plan/stores.js'
+import type { PlannedReference, Projection, ShapedProperty } from '../plan/model/plans.js'
+import { propertyName, selectedName } from '../plan/model/projection.js'
+import type { LoadedRow } from '../plan/model/stores.js'
 
 /** A value as JSON text. */
 type ValueEncoder = (value: Value) => string

@@ -17,9 +17,9 @@ import type { CustomRead } from '../entity/custom-read.js'
 import type { Override, Overrides } from '../entity/operations.js'
 import { idOf, isComposite } from '../entity/key.js'
 import type { Planning } from '../plan/planning.js'
-import type { PagePlan } from '../plan/plans.js'
+import type { PagePlan } from '../plan/model/plans.js'
 import { continuationPageSize, planGet, planList, planLookup, planPage, planCustomRead } from '../plan/plan-reads.js'
-import type { ReadStore } from '../plan/stores.js'
+import type { ReadStore } from '../plan/model/stores.js'
 import { recordEncoder, type RowSerializer, rowSerializer, valueEncoder, valueReader } from './json.js'
 
 /** What the read handlers need. */

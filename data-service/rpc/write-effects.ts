@@ -5,8 +5,8 @@ import type { Operand } from '../entity/fields/field.js'
 import type { RowVersion } from '../entity/fields/row-version.js'
 import { idOf, type Keyed, keyOfValues, type RowKey } from '../entity/key.js'
 import type { HookCall } from '../entity/hooks.js'
-import { assignments } from '../plan/body.js'
-import { allRows, type ChildPlan } from '../plan/plans.js'
+import { assignments } from '../plan/parsing/body.js'
+import { allRows, type ChildPlan } from '../plan/model/plans.js'
 import {
   planChildDelete,
   planChildInsert,
@@ -15,8 +15,8 @@ import {
   planUpdate,
   type RandomSource
 } from '../plan/plan-writes.js'
-import type { LockedRow, StoredRow } from '../plan/stores.js'
-import { keyOfId } from '../plan/keys.js'
+import type { LockedRow, StoredRow } from '../plan/model/stores.js'
+import { keyOfId } from '../plan/parsing/keys.js'
 import { rejectionError, type WriteSteps } from './write-steps.js'
 
 // What a write does besides the statement of its own row: its children, the rows of other roots that its rules create and

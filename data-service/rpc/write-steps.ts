@@ -6,9 +6,9 @@ import type { Authenticated } from '../entity/caller.js'
 import type { Entity } from '../entity/entity.js'
 import type { JsonObject } from '../entity/event.js'
 import { idText, type RowKey, unreachableIds } from '../entity/key.js'
-import type { Resource } from '../plan/catalogue.js'
+import type { Resource } from '../plan/model/catalogue.js'
 import type { Planning } from '../plan/planning.js'
-import type { UnitOfWork, WriteStore } from '../plan/stores.js'
+import type { UnitOfWork, WriteStore } from '../plan/model/stores.js'
 import { type RandomSource, planInsert, planWritten } from '../plan/plan-writes.js'
 import {
   countReferencingIn,

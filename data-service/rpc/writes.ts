@@ -16,10 +16,10 @@ import type { Column } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
 import { idText, type RowKey } from '../entity/key.js'
 import { claimedOwner } from '../plan/authorize.js'
-import { assignments, namedValues } from '../plan/body.js'
-import { isChangeable, type Resource } from '../plan/catalogue.js'
-import { keyOfId } from '../plan/keys.js'
-import type { LockedRow } from '../plan/stores.js'
+import { assignments, namedValues } from '../plan/parsing/body.js'
+import { isChangeable, type Resource } from '../plan/model/catalogue.js'
+import { keyOfId } from '../plan/parsing/keys.js'
+import type { LockedRow } from '../plan/model/stores.js'
 import {
   mergedValues,
   parseAct,

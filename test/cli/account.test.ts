@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { type AccountConsole, parseAccountArguments, parseClaims } from '../../cli/account.js'
-import { type Account, accountKey } from '../../data-service/auth/accounts.js'
+import { type Account, accountKey } from '../../data-service/auth/accounts/accounts.js'
 import { AccountAdministration, checkClaims, knownRoles, parseOwner } from '../../data-service/auth/administration.js'
 import { AuthHarness, rejectionOf } from '../data-service/auth/auth-harness.js'
 

@@ -1,4 +1,4 @@
-import { permissionsIn, permissionsOf, type Roles } from '../../data-service/auth/claims.js'
+import { permissionsIn, permissionsOf, type Roles } from '../../data-service/auth/tokens/claims.js'
 
 /** Somebody who calls, as the token says it. */
 export interface Caller {

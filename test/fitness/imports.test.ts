@@ -118,6 +118,13 @@ describe('imports', () => {
     expect(violations(plan, (imported) => !impure(imported))).to.deep.equal([])
   })
 
+  it('of the SQL reach finished plans alone, not how a request becomes one', () => {
+    const sql = product.filter((file) => under('data-service/sql')(file.path))
+    const ofPlanning = (imported: string): boolean =>
+      under('data-service/plan')(imported) && !under('data-service/plan/model')(imported)
+    expect(violations(sql, (imported) => !ofPlanning(imported))).to.deep.equal([])
+  })
+
   it('of `planned`, which marks a plan, are in the planner files alone', () => {
     const importers = product.filter(({ text }) =>
       /(?:import|export)\s*\{[^}]*\bplanned\b[^}]*\}\s*from\s*'[^']*planning\.js'/.test(text)

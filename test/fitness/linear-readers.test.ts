@@ -12,9 +12,9 @@ const ROOMS = [
   /^gateway\/(?:http|session|renderer)\//,
   /^gateway\/entity-routes\/exports\.js$/,
   /^shared\/(?!gen\/)/,
-  /^data-service\/plan\/(?:authorize|body|cursors|filters|json-values|keys|query|values|violations|write-requests)\.js$/,
+  /^data-service\/plan\/(?:authorize|write-requests|parsing\/[a-z-]+)\.js$/,
   /^data-service\/entity\/(?:key|fields\/(?:numbers|operators))\.js$/,
-  /^data-service\/auth\/(?:claims|login|refresh-token)\.js$/
+  /^data-service\/auth\/(?:login|tokens\/(?:claims|refresh-token))\.js$/
 ]
 
 const SMALL = 4 * 1024

@@ -4,9 +4,9 @@ import {
   outsideClaimMapping,
   ownClaimMapping,
   permissionsOf
-} from '../../data-service/auth/claims.js'
+} from '../../data-service/auth/tokens/claims.js'
 import { checkCredentials } from '../../data-service/auth/login.js'
-import { parseRefreshToken } from '../../data-service/auth/refresh-token.js'
+import { parseRefreshToken } from '../../data-service/auth/tokens/refresh-token.js'
 import type { Authenticated } from '../../data-service/entity/caller.js'
 import {
   binary,
@@ -40,10 +40,10 @@ import {
   withoutTrailingZeros
 } from '../../data-service/entity/fields/numbers.js'
 import { checkOwnerFilter } from '../../data-service/plan/authorize.js'
-import { parseMember, readChildren, readMembers } from '../../data-service/plan/body.js'
-import { makeCatalogue } from '../../data-service/plan/catalogue.js'
-import { CursorCodec, isCursor } from '../../data-service/plan/cursors.js'
-import { isTooLong, parseConditions, parseSearch, splitItems } from '../../data-service/plan/filters.js'
+import { parseMember, readChildren, readMembers } from '../../data-service/plan/parsing/body.js'
+import { makeCatalogue } from '../../data-service/plan/model/catalogue.js'
+import { CursorCodec, isCursor } from '../../data-service/plan/parsing/cursors.js'
+import { isTooLong, parseConditions, parseSearch, splitItems } from '../../data-service/plan/parsing/filters.js'
 import {
   canonicalJson,
   canonicalNumber,
@@ -54,11 +54,11 @@ import {
   mergePatch,
   parseJson,
   numberParts
-} from '../../data-service/plan/json-values.js'
+} from '../../data-service/plan/parsing/json-values.js'
 import type { PlanningContext } from '../../data-service/plan/planning.js'
-import { parseFields, parseFlag, parsePaging, parseShape, parseSort } from '../../data-service/plan/query.js'
+import { parseFields, parseFlag, parsePaging, parseShape, parseSort } from '../../data-service/plan/parsing/query.js'
 import { compositeParts } from '../../data-service/entity/key.js'
-import { parseId } from '../../data-service/plan/keys.js'
+import { parseId } from '../../data-service/plan/parsing/keys.js'
 import {
   isWritten,
   outOfBounds,
@@ -66,8 +66,8 @@ import {
   parseDateTime,
   parseTime,
   parseValue
-} from '../../data-service/plan/values.js'
-import { BodyFindings, Violations, quoted } from '../../data-service/plan/violations.js'
+} from '../../data-service/plan/parsing/values.js'
+import { BodyFindings, Violations, quoted } from '../../data-service/plan/parsing/violations.js'
 import {
   optionalVersions,
   parseAct,

@@ -1,7 +1,7 @@
 import type { Caller } from '../../data-service/entity/caller.js'
 import type { Entity } from '../../data-service/entity/entity.js'
 import type { Operand } from '../../data-service/entity/fields/field.js'
-import type { Catalogue } from '../../data-service/plan/catalogue.js'
+import type { Catalogue } from '../../data-service/plan/model/catalogue.js'
 import {
   allRows,
   type ColumnCondition,
@@ -10,8 +10,8 @@ import {
   type ListPlan,
   type PagePlan,
   type Projection
-} from '../../data-service/plan/plans.js'
-import type { ReadStore } from '../../data-service/plan/stores.js'
+} from '../../data-service/plan/model/plans.js'
+import type { ReadStore } from '../../data-service/plan/model/stores.js'
 
 // Only data-service/plan makes plans, and only plans become SQL: whoever writes one down elsewhere, scope and all, does
 // not compile without a cast, which reviews look for.

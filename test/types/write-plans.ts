@@ -6,8 +6,8 @@ import {
   type DeletePlan,
   type InsertPlan,
   type UpdatePlan
-} from '../../data-service/plan/plans.js'
-import type { UnitOfWork } from '../../data-service/plan/stores.js'
+} from '../../data-service/plan/model/plans.js'
+import type { UnitOfWork } from '../../data-service/plan/model/stores.js'
 import { planDelete } from '../../data-service/plan/plan-writes.js'
 
 // source.md, "Guarded writes": a null token is never accepted by the persistence layer, and there is no value that means

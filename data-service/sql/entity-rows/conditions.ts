@@ -3,7 +3,7 @@ import type { Column, KeyColumns } from '../../entity/fields/columns.js'
 import type { Operand } from '../../entity/fields/field.js'
 import type { RowKey } from '../../entity/key.js'
 import { type Comparison, OPERATORS } from '../../entity/fields/operators.js'
-import { type Join, type Path, stepsOf } from '../../plan/plans.js'
+import { type Join, type Path, stepsOf } from '../../plan/model/plans.js'
 import {
   anyOfTuples,
   type BoundValue,

@@ -1,5 +1,5 @@
-import type { ExportPlan, Position } from '../../plan/plans.js'
-import type { ExportBatch } from '../../plan/stores.js'
+import type { ExportPlan, Position } from '../../plan/model/plans.js'
+import type { ExportBatch } from '../../plan/model/stores.js'
 import { boundValues } from './conditions.js'
 import type { Snapshot } from '../engines/sessions.js'
 import { anyOfRanges, exactOrder, rangesBehind, sortKeyOf } from './keyset.js'

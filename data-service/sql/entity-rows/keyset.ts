@@ -1,6 +1,6 @@
 import type { Value } from '../../entity/fields/field.js'
 import type { Entity } from '../../entity/entity.js'
-import type { Path, Position, SortKey } from '../../plan/plans.js'
+import type { Path, Position, SortKey } from '../../plan/model/plans.js'
 import type { ColumnComparison, RowCondition } from './conditions.js'
 import type { SqlDialect } from '../engines/statement.js'
 

@@ -1,7 +1,14 @@
 import type { Entity } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
-import type { PagePlan, PlannedChildren, PlannedReference, Position, Projection, SortKey } from '../../plan/plans.js'
-import type { LoadedRow, PageResult } from '../../plan/stores.js'
+import type {
+  PagePlan,
+  PlannedChildren,
+  PlannedReference,
+  Position,
+  Projection,
+  SortKey
+} from '../../plan/model/plans.js'
+import type { LoadedRow, PageResult } from '../../plan/model/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import { anyOfRanges, exactKeys, exactOrder, type Ranges, rangesBehind, reversed, sortKeyOf } from './keyset.js'

@@ -1,7 +1,7 @@
 import type { Column, Entity, Reference } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
-import type { Path, PlannedChildren, PlannedReference, Projection, RowScope } from '../../plan/plans.js'
+import type { Path, PlannedChildren, PlannedReference, Projection, RowScope } from '../../plan/model/plans.js'
 import { boundValues, keyIn, pathKey, type RowCondition } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import type { SqlDialect } from '../engines/statement.js'

@@ -1,5 +1,5 @@
 import type { Value } from '../../entity/fields/field.js'
-import type { StatementPlan } from '../../plan/plans.js'
+import type { StatementPlan } from '../../plan/model/plans.js'
 import {
   type BoundValue,
   type BoundValues,

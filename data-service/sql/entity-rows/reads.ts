@@ -1,9 +1,16 @@
 import type { Entity, StoreName } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { keyOfValues } from '../../entity/key.js'
-import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan, StatementPlan } from '../../plan/plans.js'
-import type { ExportBatch, ListResult, LoadedRow, LookupResult, PageResult, ReadStore } from '../../plan/stores.js'
-import { keyOrder, totalOrder } from '../../plan/catalogue.js'
+import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan, StatementPlan } from '../../plan/model/plans.js'
+import type {
+  ExportBatch,
+  ListResult,
+  LoadedRow,
+  LookupResult,
+  PageResult,
+  ReadStore
+} from '../../plan/model/stores.js'
+import { keyOrder, totalOrder } from '../../plan/model/catalogue.js'
 import { boundValues, keyIs, type RowCondition } from './conditions.js'
 import type { Database } from '../engines/engine.js'
 import type { Reader, ReadSession } from '../engines/sessions.js'

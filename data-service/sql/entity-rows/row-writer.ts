@@ -3,7 +3,7 @@ import { literal, Op, type Sequelize, where, type WhereOptions } from 'sequelize
 import type { Column } from '../../entity/entity.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
-import type { Assignments, ExpectedVersions, UpdatePlan } from '../../plan/plans.js'
+import type { Assignments, ExpectedVersions, UpdatePlan } from '../../plan/model/plans.js'
 import { boundValues, columnNamed, comparisonsOf, pathsOf, type RowCondition, shapeOf, whereAll } from './conditions.js'
 import type { Changed, WriteSession } from '../engines/sessions.js'
 import {

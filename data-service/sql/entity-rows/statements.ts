@@ -3,8 +3,8 @@ import { fn, literal, Op } from 'sequelize'
 import type { Children, Column, Entity } from '../../entity/entity.js'
 import { int } from '../../entity/fields/words.js'
 import type { Keyed } from '../../entity/key.js'
-import { keyOrder } from '../../plan/catalogue.js'
-import { type Join, type Path, type SortKey, stepsOf } from '../../plan/plans.js'
+import { keyOrder } from '../../plan/model/catalogue.js'
+import { type Join, type Path, type SortKey, stepsOf } from '../../plan/model/plans.js'
 import {
   type Expression,
   type Selected,

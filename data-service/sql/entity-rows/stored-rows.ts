@@ -11,9 +11,9 @@ import type {
   LockPlan,
   LookPlan,
   PagePlan
-} from '../../plan/plans.js'
-import type { LoadedRow, LockedRow, PageResult, StoredRow } from '../../plan/stores.js'
-import { keyOrder } from '../../plan/catalogue.js'
+} from '../../plan/model/plans.js'
+import type { LoadedRow, LockedRow, PageResult, StoredRow } from '../../plan/model/stores.js'
+import { keyOrder } from '../../plan/model/catalogue.js'
 import { boundValues, keyIn, keyIs, refersTo, type RowCondition } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import { KEYS_AT_ONCE, own, scopeConditions, type Source } from './navigations.js'

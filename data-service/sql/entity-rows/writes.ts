@@ -16,7 +16,7 @@ import type {
   PagePlan,
   StatementPlan,
   UpdatePlan
-} from '../../plan/plans.js'
+} from '../../plan/model/plans.js'
 import type {
   AuditEntry,
   ClaimedEvent,
@@ -29,7 +29,7 @@ import type {
   StoredRow,
   UnitOfWork,
   WriteStore
-} from '../../plan/stores.js'
+} from '../../plan/model/stores.js'
 import { AuditEntries } from '../own-rows/audit-entries.js'
 import { keyIs, refersTo } from './conditions.js'
 import type { Database } from '../engines/engine.js'

@@ -1,4 +1,4 @@
-import type { AccountLink, AuthStore } from '../../auth/accounts.js'
+import type { AccountLink, AuthStore } from '../../auth/accounts/accounts.js'
 import { digits, rowsOf, type Select, select, text } from './account-rows.js'
 import type { ReadSession, WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'

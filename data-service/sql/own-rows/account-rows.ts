@@ -1,4 +1,4 @@
-import type { AccountChange, LoginAttempts, NewAccount, StoredAccount } from '../../auth/accounts.js'
+import type { AccountChange, LoginAttempts, NewAccount, StoredAccount } from '../../auth/accounts/accounts.js'
 import type { Value } from '../../entity/fields/field.js'
 import type { ReadSession, WriteSession } from '../engines/sessions.js'
 import {

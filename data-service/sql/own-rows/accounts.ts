@@ -1,5 +1,5 @@
 import { DomainError } from '../../../shared/errors.js'
-import type { AuthStore, AuthUnit } from '../../auth/accounts.js'
+import type { AuthStore, AuthUnit } from '../../auth/accounts/accounts.js'
 import { AccountLinkRows } from './account-links.js'
 import { AccountRows, binary, LoginAttemptRows, rowsOf, type Select, select } from './account-rows.js'
 import type { Database } from '../engines/engine.js'

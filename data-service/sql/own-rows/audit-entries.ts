@@ -1,6 +1,6 @@
 import { dateTime } from '../../entity/fields/words.js'
 import { firstRowVersion } from '../../entity/fields/row-version.js'
-import type { AuditEntry } from '../../plan/stores.js'
+import type { AuditEntry } from '../../plan/model/stores.js'
 import { type SqlDialect, type StatementText, statementText } from '../engines/statement.js'
 import type { WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'

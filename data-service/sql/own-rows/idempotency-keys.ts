@@ -1,5 +1,5 @@
 import { DomainError } from '../../../shared/errors.js'
-import type { StoredResponse, KeyClaim } from '../../plan/stores.js'
+import type { StoredResponse, KeyClaim } from '../../plan/model/stores.js'
 import {
   type BoundValues,
   bytes,

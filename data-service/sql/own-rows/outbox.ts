@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ClaimedEvent, DueEvent, EmittedEvent, OutboxStore, SetAsideEvent } from '../../plan/stores.js'
+import type { ClaimedEvent, DueEvent, EmittedEvent, OutboxStore, SetAsideEvent } from '../../plan/model/stores.js'
 import { digits, millis, orNull, rowsOf, select, text } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
 import type { Transactions, WriteSession } from '../engines/sessions.js'

@@ -1,4 +1,4 @@
-import type { Family, KeptToken, NewToken, Rotation, TokenKeys } from '../../auth/accounts.js'
+import type { Family, KeptToken, NewToken, Rotation, TokenKeys } from '../../auth/accounts/accounts.js'
 import { binary, digits, millis, orNull, rowsOf, type Select, select } from './account-rows.js'
 import { type SqlDialect, type StatementText, statementText } from '../engines/statement.js'
 import type { WriteSession } from '../engines/sessions.js'

@@ -4,7 +4,7 @@ import {
   type AccountChange,
   type AuthUnit,
   type StoredAccount
-} from '../../../data-service/auth/accounts.js'
+} from '../../../data-service/auth/accounts/accounts.js'
 import { eachDatabase } from '../../harness/database.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
 import { AuthHarness, GRACE, MINUTE, rejectionOf, type Replica } from './auth-harness.js'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { pino } from 'pino'
-import { type KeySet, parseKeyFile, watchKeys } from '../../../data-service/auth/signing-keys.js'
+import { type KeySet, parseKeyFile, watchKeys } from '../../../data-service/auth/tokens/signing-keys.js'
 
 const ec = (curve = 'P-256'): KeyObject => generateKeyPairSync('ec', { namedCurve: curve }).privateKey
 const pkcs8 = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()

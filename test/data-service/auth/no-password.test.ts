@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { accountKey } from '../../../data-service/auth/accounts.js'
+import { accountKey } from '../../../data-service/auth/accounts/accounts.js'
 import { openFamily, sessionOf } from '../../../data-service/auth/sessions.js'
 import { eachDatabase } from '../../harness/database.js'
 import { AuthHarness, rejectionOf, START } from './auth-harness.js'

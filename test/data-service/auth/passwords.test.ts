@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { argon2Passwords } from '../../../data-service/auth/passwords.js'
+import { argon2Passwords } from '../../../data-service/auth/accounts/passwords.js'
 
 describe('argon2Passwords', () => {
   it('hashes with a salt of its own each time, and verifies any number at once', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { permissionsIn } from '../../../data-service/auth/claims.js'
+import { permissionsIn } from '../../../data-service/auth/tokens/claims.js'
 import { roles } from '../../../examples/store/roles.js'
 import { allOf, anyOf, everyone, permission } from '../../../data-service/entity/access.js'
 import { defineFieldType } from '../../../data-service/entity/fields/custom-type.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { permissionsIn } from '../../../data-service/auth/claims.js'
+import { permissionsIn } from '../../../data-service/auth/tokens/claims.js'
 import { roles } from '../../../examples/store/roles.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'

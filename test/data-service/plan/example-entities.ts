@@ -13,7 +13,7 @@ import {
   readOnly,
   text
 } from '../../../data-service/entity/fields/words.js'
-import { makeCatalogue, type Resource } from '../../../data-service/plan/catalogue.js'
+import { makeCatalogue, type Resource } from '../../../data-service/plan/model/catalogue.js'
 
 const makers = defineEntity({
   name: 'makers',

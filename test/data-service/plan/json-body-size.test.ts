@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseJson } from '../../../data-service/plan/json-values.js'
+import { parseJson } from '../../../data-service/plan/parsing/json-values.js'
 import { DomainError } from '../../../shared/errors.js'
 
 describe('the size of a body', () => {

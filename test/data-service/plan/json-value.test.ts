@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { canonicalJson, isObject, parseJson } from '../../../data-service/plan/json-values.js'
+import { canonicalJson, isObject, parseJson } from '../../../data-service/plan/parsing/json-values.js'
 import { errorOf } from './violations-of.js'
 
 const parse = (json: string) => parseJson(Buffer.from(json))

@@ -1,7 +1,7 @@
 import { everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, long, onCreate, optional, readOnly, text } from '../../../data-service/entity/fields/words.js'
-import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 
 /** Open to everyone but by id, where a filter that nothing replaces stands. */
 export const boards = defineEntity({

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { anonymous, type Caller } from '../../../data-service/entity/caller.js'
 import type { PlanningContext } from '../../../data-service/plan/planning.js'
-import type { RowScope } from '../../../data-service/plan/plans.js'
+import type { RowScope } from '../../../data-service/plan/model/plans.js'
 import {
   planExport,
   planGet,

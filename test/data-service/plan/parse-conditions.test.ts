@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { type FilterParams, parseConditions } from '../../../data-service/plan/filters.js'
-import type { ColumnCondition } from '../../../data-service/plan/plans.js'
-import { Violations } from '../../../data-service/plan/violations.js'
+import { type FilterParams, parseConditions } from '../../../data-service/plan/parsing/filters.js'
+import type { ColumnCondition } from '../../../data-service/plan/model/plans.js'
+import { Violations } from '../../../data-service/plan/parsing/violations.js'
 import { resource } from './example-entities.js'
 import { errorOf, violationsOf } from './violations-of.js'
 

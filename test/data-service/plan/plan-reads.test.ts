@@ -3,10 +3,10 @@ import { anonymous, type Caller } from '../../../data-service/entity/caller.js'
 import { anyOf, everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { int, readOnly, text } from '../../../data-service/entity/fields/words.js'
-import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import type { PlanningContext } from '../../../data-service/plan/planning.js'
-import type { Projection } from '../../../data-service/plan/plans.js'
-import { propertyName } from '../../../data-service/plan/projection.js'
+import type { Projection } from '../../../data-service/plan/model/plans.js'
+import { propertyName } from '../../../data-service/plan/model/projection.js'
 import {
   continuationPageSize,
   planExport,

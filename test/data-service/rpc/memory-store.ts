@@ -1,7 +1,7 @@
 import type { Value } from '../../../data-service/entity/fields/field.js'
-import type { PagePlan, Projection } from '../../../data-service/plan/plans.js'
-import { selectedName } from '../../../data-service/plan/projection.js'
-import type { ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/stores.js'
+import type { PagePlan, Projection } from '../../../data-service/plan/model/plans.js'
+import { selectedName } from '../../../data-service/plan/model/projection.js'
+import type { ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/model/stores.js'
 
 type MemoryRow = Readonly<Record<string, Value>>
 

@@ -8,9 +8,9 @@ import type {
   DeletePlan,
   ExpectedVersions,
   RowScope
-} from '../../../data-service/plan/plans.js'
-import { selectedName } from '../../../data-service/plan/projection.js'
-import type { StoredResponse, LockedRow, UnitOfWork, WriteStore } from '../../../data-service/plan/stores.js'
+} from '../../../data-service/plan/model/plans.js'
+import { selectedName } from '../../../data-service/plan/model/projection.js'
+import type { StoredResponse, LockedRow, UnitOfWork, WriteStore } from '../../../data-service/plan/model/stores.js'
 
 interface MemoryRow {
   values: Map<string, Value>

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { type Authenticated, type CallContext, type Caller } from '../../../data-service/entity/caller.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
-import { makeCatalogue } from '../../../data-service/plan/catalogue.js'
+import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import type { WriteDeps } from '../../../data-service/rpc/write-steps.js'
 import { act, create, update } from '../../../data-service/rpc/writes.js'
 import { DomainError } from '../../../shared/errors.js'

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Value } from '../../../data-service/entity/fields/field.js'
-import type { ExportPlan } from '../../../data-service/plan/plans.js'
+import type { ExportPlan } from '../../../data-service/plan/model/plans.js'
 import { eachDatabase } from '../../harness/database.js'
 import { insertRows, TABLES } from '../../harness/insert-rows.js'
 import { drain } from './drain.js'

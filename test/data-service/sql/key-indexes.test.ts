@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
 import type { Entity } from '../../../data-service/entity/entity.js'
 import type { RowKey } from '../../../data-service/entity/key.js'
-import { keyOrder } from '../../../data-service/plan/catalogue.js'
+import { keyOrder } from '../../../data-service/plan/model/catalogue.js'
 import {
   boundValues,
   keyIn,
@@ -13,7 +13,7 @@ import {
 import { connect } from '../../../data-service/sql/connect.js'
 import type { Database } from '../../../data-service/sql/engines/engine.js'
 import { valuesOf } from '../../../data-service/sql/engines/statement.js'
-import type { SortKey } from '../../../data-service/plan/plans.js'
+import type { SortKey } from '../../../data-service/plan/model/plans.js'
 import { anyOfRanges, exactKeys, exactOrder, rangesBehind } from '../../../data-service/sql/entity-rows/keyset.js'
 import { own } from '../../../data-service/sql/entity-rows/navigations.js'
 import { migrate } from '../../../data-service/sql/schema/migrate.js'

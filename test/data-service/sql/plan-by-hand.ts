@@ -15,7 +15,7 @@ import {
   type Projection,
   type Selected,
   type SortKey
-} from '../../../data-service/plan/plans.js'
+} from '../../../data-service/plan/model/plans.js'
 
 type Shape<Plan> = Plan extends Planned<infer S> ? S : never
 

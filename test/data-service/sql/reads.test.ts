@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Condition } from '../../../data-service/plan/plans.js'
+import type { Condition } from '../../../data-service/plan/model/plans.js'
 import { eachDatabase } from '../../harness/database.js'
 import { insertRows, TABLES } from '../../harness/insert-rows.js'
 import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { StoredResponse, KeyClaim, UnitOfWork } from '../../../../data-service/plan/stores.js'
+import type { StoredResponse, KeyClaim, UnitOfWork } from '../../../../data-service/plan/model/stores.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { failure } from './failure.js'
 import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'

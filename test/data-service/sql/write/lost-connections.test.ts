@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import type { KeyClaim, UnitOfWork } from '../../../../data-service/plan/stores.js'
+import type { KeyClaim, UnitOfWork } from '../../../../data-service/plan/model/stores.js'
 import { classifyMysqlError } from '../../../../data-service/sql/engines/mysql/mysql-sessions.js'
 import { statementText } from '../../../../data-service/sql/engines/statement.js'
 import { openTestDatabase } from '../../../oracle/test-database.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { StoredRow, UnitOfWork } from '../../../../data-service/plan/stores.js'
+import type { StoredRow, UnitOfWork } from '../../../../data-service/plan/model/stores.js'
 import { eachDatabase } from '../../../harness/database.js'
 import { failure } from './failure.js'
 import { entity, type FreshWriteStore, freshWriteStore, never } from './fresh-write-store.js'

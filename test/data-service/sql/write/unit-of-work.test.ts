@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { UnitOfWork } from '../../../../data-service/plan/stores.js'
+import type { UnitOfWork } from '../../../../data-service/plan/model/stores.js'
 import { connect } from '../../../../data-service/sql/connect.js'
 import { SqlReadStore } from '../../../../data-service/sql/entity-rows/reads.js'
 import { entities } from '../../../../examples/store/entities/index.js'

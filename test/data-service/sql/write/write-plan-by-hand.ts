@@ -16,7 +16,7 @@ import {
   type NewChild,
   type Planned,
   type UpdatePlan
-} from '../../../../data-service/plan/plans.js'
+} from '../../../../data-service/plan/model/plans.js'
 
 type Shape<Plan> = Plan extends Planned<infer S> ? S : never
 

@@ -1,8 +1,8 @@
-import type { Children, Column, Computed, Entity, Joined, KeyColumns, Reference } from '../entity/entity.js'
-import type { RowKey } from '../entity/key.js'
-import type { Field, Operand, Value } from '../entity/fields/field.js'
-import type { RowVersion } from '../entity/fields/row-version.js'
-import type { Compared } from '../entity/fields/operators.js'
+import type { Children, Column, Computed, Entity, Joined, KeyColumns, Reference } from '../../entity/entity.js'
+import type { RowKey } from '../../entity/key.js'
+import type { Field, Operand, Value } from '../../entity/fields/field.js'
+import type { RowVersion } from '../../entity/fields/row-version.js'
+import type { Compared } from '../../entity/fields/operators.js'
 
 /** A column of the row itself, or of a row that references lead to. */
 export interface Path {

@@ -3,9 +3,9 @@ import { access, link, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import jwt from 'jsonwebtoken'
 import type { Logger } from 'pino'
-import { algorithmOf, type Issuer, thumbprint, type VerificationKey } from '../../shared/access-token.js'
-import { followFiles, makeFolder, NO_FILE, stateOf } from '../../shared/files.js'
-import type { Account } from './accounts.js'
+import { algorithmOf, type Issuer, thumbprint, type VerificationKey } from '../../../shared/access-token.js'
+import { followFiles, makeFolder, NO_FILE, stateOf } from '../../../shared/files.js'
+import type { Account } from '../accounts/accounts.js'
 import { unreservedClaims } from './claims.js'
 
 /** Where the service's own keys are: in the given file, or in one that the first start makes in the data folder. */

@@ -1,4 +1,4 @@
-import type { KeyColumns, Reference } from '../entity/entity.js'
+import type { KeyColumns, Reference } from '../../entity/entity.js'
 import type { Projection, Selected, ShapedProperty } from './plans.js'
 
 /** The DTO name of a property. */

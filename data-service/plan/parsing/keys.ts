@@ -1,5 +1,5 @@
-import { compositeParts, idText, isComposite, type Keyed, type RowKey } from '../entity/key.js'
-import type { Operand } from '../entity/fields/field.js'
+import { compositeParts, idText, isComposite, type Keyed, type RowKey } from '../../entity/key.js'
+import type { Operand } from '../../entity/fields/field.js'
 import { expected, parseValue } from './values.js'
 import { quoted, type Violations } from './violations.js'
 

@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json'
-import { DomainError } from '../../shared/errors.js'
-import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../shared/wire.js'
-import { withoutTrailingZeros } from '../entity/fields/numbers.js'
+import { DomainError } from '../../../shared/errors.js'
+import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../../shared/wire.js'
+import { withoutTrailingZeros } from '../../entity/fields/numbers.js'
 import { quoted } from './violations.js'
 
 /** A JSON number with the digits that it came with. It never passes through a double. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Operand } from '../entity/fields/field.js'
-import { type Condition, type Path, type Position, type SortKey, stepsOf } from './plans.js'
+import type { Operand } from '../../entity/fields/field.js'
+import { type Condition, type Path, type Position, type SortKey, stepsOf } from '../model/plans.js'
 import { isWritten } from './values.js'
 
 // Cursors: places in the order of a query's rows, as texts that clients send back (contract.md section 4). A cursor

@@ -1,10 +1,10 @@
-import { decodeBase64 } from '../../shared/wire.js'
-import type { NamedValues } from '../entity/action.js'
-import { type CreatedChildren, MAX_CHILDREN } from '../entity/creates-and-deletes.js'
-import type { Column, KeyColumns } from '../entity/entity.js'
-import type { Field, Value } from '../entity/fields/field.js'
-import { type Keyed, keyMaker } from '../entity/key.js'
-import { GUID } from '../entity/fields/names.js'
+import { decodeBase64 } from '../../../shared/wire.js'
+import type { NamedValues } from '../../entity/action.js'
+import { type CreatedChildren, MAX_CHILDREN } from '../../entity/creates-and-deletes.js'
+import type { Column, KeyColumns } from '../../entity/entity.js'
+import type { Field, Value } from '../../entity/fields/field.js'
+import { type Keyed, keyMaker } from '../../entity/key.js'
+import { GUID } from '../../entity/fields/names.js'
 import {
   fitDecimal,
   formatDecimal,
@@ -13,8 +13,8 @@ import {
   parseDouble,
   parseInteger,
   rangeOf
-} from '../entity/fields/numbers.js'
-import { isSettable, isSettableOfChild } from './catalogue.js'
+} from '../../entity/fields/numbers.js'
+import { isSettable, isSettableOfChild } from '../model/catalogue.js'
 import {
   integerOf,
   isArray,

@@ -1,6 +1,6 @@
-import type { Field, Operand, Value } from '../entity/fields/field.js'
-import { schemaViolation } from '../entity/fields/json-schema.js'
-import { GUID } from '../entity/fields/names.js'
+import type { Field, Operand, Value } from '../../entity/fields/field.js'
+import { schemaViolation } from '../../entity/fields/json-schema.js'
+import { GUID } from '../../entity/fields/names.js'
 import {
   compareDecimals,
   type IntegerRange,
@@ -11,7 +11,7 @@ import {
   rangeOf,
   unscaledAt,
   withoutTrailingZeros
-} from '../entity/fields/numbers.js'
+} from '../../entity/fields/numbers.js'
 
 /**
  * The text of a query or path as an operand of the column's type (contract.md section 3); undefined where it does not

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
-import { TokenRejected, verifyToken } from '../../shared/access-token.js'
-import { isSecureUrl, metadataUrl, type OpenIdClient } from '../../shared/openid-settings.js'
-import { MAX_SUBJECT_LENGTH } from './account-links.js'
-import type { OutsideIdentity } from './accounts.js'
+import { TokenRejected, verifyToken } from '../../../shared/access-token.js'
+import { isSecureUrl, metadataUrl, type OpenIdClient } from '../../../shared/openid-settings.js'
+import { MAX_SUBJECT_LENGTH } from '../accounts/account-links.js'
+import type { OutsideIdentity } from '../accounts/accounts.js'
 import { fetchJwks, fetchText, outsideIssuer } from './outside-issuer.js'
 import type { PublishedIssuer } from './signing-keys.js'
 

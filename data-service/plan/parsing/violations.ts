@@ -1,4 +1,4 @@
-import { type ErrorCode, type Violation, rejection, shortened } from '../../shared/errors.js'
+import { type ErrorCode, type Violation, rejection, shortened } from '../../../shared/errors.js'
 
 const MAX_ECHO = 100
 

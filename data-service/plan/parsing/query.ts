@@ -1,9 +1,9 @@
-import type { ErrorCode } from '../../shared/errors.js'
-import { suggestion } from '../entity/fields/names.js'
-import { keyOrder, type Resource, totalOrder } from './catalogue.js'
+import type { ErrorCode } from '../../../shared/errors.js'
+import { suggestion } from '../../entity/fields/names.js'
+import { keyOrder, type Resource, totalOrder } from '../model/catalogue.js'
 import { type CursorCodec, isCursor } from './cursors.js'
-import type { PageStart, Path, ShapedProperty, SortKey } from './plans.js'
-import { propertyName } from './projection.js'
+import type { PageStart, Path, ShapedProperty, SortKey } from '../model/plans.js'
+import { propertyName } from '../model/projection.js'
 import { type Violations, quoted } from './violations.js'
 
 // The parameters of reads: paging, sorting, the parts of a row and flags. Each function puts what is wrong on the

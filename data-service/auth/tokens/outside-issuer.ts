@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { parseKeySet, type VerificationKey } from '../../shared/access-token.js'
-import { boundedText } from '../../shared/bounded-text.js'
-import { KeyCache, keysUnavailable } from '../../shared/key-cache.js'
+import { parseKeySet, type VerificationKey } from '../../../shared/access-token.js'
+import { boundedText } from '../../../shared/bounded-text.js'
+import { KeyCache, keysUnavailable } from '../../../shared/key-cache.js'
 import type { OutsideClaims } from './claims.js'
 import type { PublishedIssuer } from './signing-keys.js'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { MAX_ISSUER_LENGTH } from '../../shared/openid-settings.js'
+import { MAX_ISSUER_LENGTH } from '../../../shared/openid-settings.js'
 import { accountKey, type AuthStore, type AuthUnit, type OutsideIdentity } from './accounts.js'
 
 /** Characters (OpenID Connect Core section 2). */

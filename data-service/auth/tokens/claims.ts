@@ -1,8 +1,8 @@
-import { type Claims, type Issuer, TokenRejected, verifyToken } from '../../shared/access-token.js'
-import { DomainError } from '../../shared/errors.js'
-import type { Permission } from '../entity/fields/names.js'
-import { anonymous, type Authenticated, type Caller } from '../entity/caller.js'
-import { INT64, parseInteger } from '../entity/fields/numbers.js'
+import { type Claims, type Issuer, TokenRejected, verifyToken } from '../../../shared/access-token.js'
+import { DomainError } from '../../../shared/errors.js'
+import type { Permission } from '../../entity/fields/names.js'
+import { anonymous, type Authenticated, type Caller } from '../../entity/caller.js'
+import { INT64, parseInteger } from '../../entity/fields/numbers.js'
 
 /** What each role may do. Role names are matched in any letter case. */
 export type Roles = Readonly<Record<string, readonly Permission[]>>

@@ -1,6 +1,6 @@
-import type { Field, Operand } from '../entity/fields/field.js'
-import { suggestion } from '../entity/fields/names.js'
-import { fitDecimal, fitDouble, parseDecimal, parseDouble } from '../entity/fields/numbers.js'
+import type { Field, Operand } from '../../entity/fields/field.js'
+import { suggestion } from '../../entity/fields/names.js'
+import { fitDecimal, fitDouble, parseDecimal, parseDouble } from '../../entity/fields/numbers.js'
 import {
   aliasesOf,
   type Compared,
@@ -8,9 +8,9 @@ import {
   type Operator,
   operatorNamed,
   type Rounding
-} from '../entity/fields/operators.js'
-import type { Resource } from './catalogue.js'
-import type { ColumnCondition, Condition, Path } from './plans.js'
+} from '../../entity/fields/operators.js'
+import type { Resource } from '../model/catalogue.js'
+import type { ColumnCondition, Condition, Path } from '../model/plans.js'
 import { expected, fieldOfParts, parseCustom, parseValue } from './values.js'
 import { type Violations, quoted } from './violations.js'
 

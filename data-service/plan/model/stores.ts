@@ -1,6 +1,6 @@
-import type { RowVersion } from '../entity/fields/row-version.js'
-import type { Value } from '../entity/fields/field.js'
-import type { RowKey } from '../entity/key.js'
+import type { RowVersion } from '../../entity/fields/row-version.js'
+import type { Value } from '../../entity/fields/field.js'
+import type { RowKey } from '../../entity/key.js'
 import type {
   ChildPlan,
   CountReferencingPlan,
