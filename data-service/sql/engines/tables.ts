@@ -53,6 +53,9 @@ export type ColumnType =
 
 export type IntegerKind = 'tinyint' | 'smallint' | 'mediumint' | 'int' | 'bigint'
 
+/** Of characters. The longest row of MySQL is 65,535 bytes, and a character takes up to 4. */
+export const LONGEST_VARCHAR = 16_383
+
 export interface TableIndex {
   readonly name: string
   readonly unique: boolean

@@ -5,6 +5,7 @@ import {
   type ColumnDefault,
   type ColumnType,
   type ForeignKey,
+  LONGEST_VARCHAR,
   type Table,
   type TableColumn,
   type TableIndex
@@ -273,9 +274,6 @@ const INT_KINDS = {
   mediumInt: 'mediumint',
   float: 'int'
 } as const
-
-/** Of characters. The longest row of MySQL is 65,535 bytes, and a character takes up to 4. */
-export const LONGEST_VARCHAR = 16_383
 
 export function sameType(one: ColumnType, other: ColumnType): boolean {
   return JSON.stringify(numbersOf(one)) === JSON.stringify(numbersOf(other))

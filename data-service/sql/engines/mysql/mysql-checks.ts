@@ -15,6 +15,7 @@ import type {
   VersionTrigger
 } from '../schema-checks.js'
 import { quoted } from '../statement.js'
+import { LONGEST_VARCHAR } from '../tables.js'
 
 /** MySQL and MariaDB. */
 export function mysqlChecks(live: LiveSchema): SchemaChecks {
@@ -112,9 +113,6 @@ function textMisfit({ maxLength, maxBytes }: Field, column: LiveColumn): Misfit 
     columnType: maxLength <= LONGEST_VARCHAR ? `varchar(${maxLength})` : 'longtext'
   }
 }
-
-/** Characters, of the 65,535 bytes that a row has. */
-const LONGEST_VARCHAR = 16_383
 
 /** A column whose values go beyond the type of the property cannot be served, and a narrower one not be written. */
 function integerMisfit(field: Field, column: LiveColumn): Misfit | undefined {
