@@ -1,5 +1,5 @@
 import { Utils } from 'sequelize'
-import * as words from '../../entity/fields/field.js'
+import * as words from '../../entity/fields/words.js'
 import { CAMEL_CASE, KEBAB_CASE } from '../../entity/fields/names.js'
 
 // Names for the API out of names in a database, which may be in any style and any script.

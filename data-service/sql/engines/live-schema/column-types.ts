@@ -1,4 +1,5 @@
-import * as words from '../../../entity/fields/field.js'
+import type { Field } from '../../../entity/fields/field.js'
+import * as words from '../../../entity/fields/words.js'
 import type { LiveColumn } from './live-schema.js'
 
 /**
@@ -17,9 +18,9 @@ export function columnWord(word: string, ...args: readonly WordArgument[]): Colu
 }
 
 /** The field that a word makes, as it would in an entity file. Throws a TypeError for a word that there is not. */
-export function fieldOf({ word, args }: ColumnWord): words.Field {
+export function fieldOf({ word, args }: ColumnWord): Field {
   // Words are called by name, which the compiler cannot follow.
-  const known = words as unknown as Readonly<Record<string, ((...values: unknown[]) => words.Field) | undefined>>
+  const known = words as unknown as Readonly<Record<string, ((...values: unknown[]) => Field) | undefined>>
   const call = known[word]
   if (call === undefined) throw new TypeError(`There is no word ${word} of entity files`)
   return call(...args.map((one) => (isColumnWord(one) ? fieldOf(one) : one)))
