@@ -1,7 +1,6 @@
 import {
   applyStep,
   type ColumnDefault,
-  type ColumnType,
   type ForeignKey,
   primaryKeyOf,
   type Schema,
@@ -10,7 +9,8 @@ import {
   type TableIndex,
   type TableStep
 } from '../engines/tables.js'
-import { type EntityTables, sameType, typeText } from './entity-tables.js'
+import type { EntityTables } from './entity-tables.js'
+import { sameType, typeChange, typeText } from './type-change.js'
 
 /** What leads from the tables of the migrations to those of the entities. */
 export interface Difference {
@@ -438,71 +438,4 @@ function columnPairs({
 function withoutValue({ nullable, defaultTo, key }: TableColumn): string {
   if (nullable || defaultTo !== undefined || key !== 'none') return ''
   return ', which is never null, so that no row can be created'
-}
-
-const DIGITS = { tinyint: 3, smallint: 5, mediumint: 7, int: 10, bigint: 19 } as const
-/** A BIGINT UNSIGNED has one digit more. */
-const DIGITS_OF_UNSIGNED_BIGINT = 20
-
-function typeChange(before: ColumnType, after: ColumnType): 'same' | 'wider' | 'narrower' | 'other' {
-  if (sameType(before, after)) return 'same'
-  if (before.kind === 'varchar' && after.kind === 'varchar') return after.length > before.length ? 'wider' : 'narrower'
-  if (before.kind === 'guid' && after.kind === 'varchar') return after.length >= 36 ? 'wider' : 'narrower'
-  const longer = longerKind(before, after)
-  if (longer !== undefined) return longer
-  if (before.kind === 'boolean' && (after.kind === 'int' || after.kind === 'bigint')) return 'wider'
-  const [old, altered] = [digitsOf(before), digitsOf(after)]
-  if (old === undefined || altered === undefined) return 'other'
-  return altered.whole >= old.whole && altered.scale >= old.scale ? 'wider' : 'narrower'
-}
-
-/** Types of one family that differ in size; undefined for any others. */
-function longerKind(before: ColumnType, after: ColumnType): 'wider' | 'narrower' | undefined {
-  const wider = (is: boolean): 'wider' | 'narrower' => (is ? 'wider' : 'narrower')
-  const texts = ['varchar', 'text']
-  if (texts.includes(before.kind) && texts.includes(after.kind)) return wider(sizeOf(after) >= sizeOf(before))
-  if (before.kind === 'varbinary' && after.kind === 'varbinary') return wider(after.length >= before.length)
-  if ((before.kind === 'enum' && after.kind === 'enum') || (before.kind === 'set' && after.kind === 'set')) {
-    return wider(before.words.every((word) => after.words.includes(word)))
-  }
-  if (before.kind === 'datetime' && after.kind === 'datetime') {
-    return wider((after.precision ?? 3) >= (before.precision ?? 3))
-  }
-  if (before.kind === 'time' && after.kind === 'time') return wider((after.precision ?? 0) >= (before.precision ?? 0))
-  // A number of 32 bits is shown in its shortest digits, and in others once it has 64.
-  if (before.kind === 'float' && after.kind === 'double') return 'narrower'
-  if (isSigned(before) && isUnsigned(after)) return 'narrower'
-  return undefined
-}
-
-function isUnsigned(type: ColumnType): boolean {
-  return 'unsigned' in type && type.unsigned
-}
-
-function isSigned(type: ColumnType): boolean {
-  return digitsOf(type)?.scale === 0 && !isUnsigned(type)
-}
-
-/** Bytes of a text: a character takes up to four. */
-function sizeOf(type: ColumnType): number {
-  return type.kind === 'varchar' ? 4 * type.length : type.kind === 'text' ? type.bytes : 0
-}
-
-/** Digits before and after the point. */
-function digitsOf(type: ColumnType): { readonly whole: number; readonly scale: number } | undefined {
-  switch (type.kind) {
-    case 'tinyint':
-    case 'smallint':
-    case 'mediumint':
-    case 'int':
-    case 'bigint':
-      return {
-        whole: type.kind === 'bigint' && type.unsigned === true ? DIGITS_OF_UNSIGNED_BIGINT : DIGITS[type.kind],
-        scale: 0
-      }
-    case 'decimal':
-      return { whole: type.precision - type.scale, scale: type.scale }
-    default:
-      return undefined
-  }
 }

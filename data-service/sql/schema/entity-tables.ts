@@ -10,6 +10,7 @@ import {
   type TableColumn,
   type TableIndex
 } from '../engines/tables.js'
+import { sameType, typeText } from './type-change.js'
 
 /** The tables that the entities of one store need, as far as their files say. */
 export interface EntityTables {
@@ -274,42 +275,3 @@ const INT_KINDS = {
   mediumInt: 'mediumint',
   float: 'int'
 } as const
-
-export function sameType(one: ColumnType, other: ColumnType): boolean {
-  return JSON.stringify(numbersOf(one)) === JSON.stringify(numbersOf(other))
-}
-
-function numbersOf(type: ColumnType): readonly (string | number)[] {
-  switch (type.kind) {
-    case 'varchar':
-    case 'varbinary':
-    case 'binary':
-      return [type.kind, type.length]
-    case 'text':
-      return [type.kind, type.bytes]
-    case 'decimal':
-      return [type.kind, type.precision, type.scale]
-    case 'tinyint':
-    case 'smallint':
-    case 'mediumint':
-    case 'int':
-    case 'bigint':
-      return [type.unsigned === true ? `unsigned ${type.kind}` : type.kind]
-    case 'bit':
-      return [type.kind, type.bits]
-    case 'datetime':
-    case 'time':
-      return type.precision === undefined ? [type.kind] : [type.kind, type.precision]
-    case 'enum':
-    case 'set':
-      return [type.kind, ...type.words]
-    default:
-      return [type.kind]
-  }
-}
-
-/** `varchar(64), null` */
-export function typeText({ type, nullable }: Pick<TableColumn, 'type' | 'nullable'>): string {
-  const [kind = '', ...numbers] = numbersOf(type)
-  return `${kind}${numbers.length === 0 ? '' : `(${numbers.join(', ')})`}${nullable ? ', null' : ''}`
-}
