@@ -1,0 +1,228 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'chai'
+import { compositeId } from 'uniform-rest'
+import { outputRoot } from '../harness/package-root.js'
+import { openTestDatabase, type RawRow, type TestDatabase } from '../oracle/test-database.js'
+import { eachDatabase, type FreshDatabase, freshDatabase } from '../stack/databases.js'
+import { type Stack, type StackAnswer, startStack } from '../stack/stack.js'
+import { join } from 'node:path'
+import { CODE, COPY, MOST } from './sample.js'
+
+const DAY = '2024-02-29'
+const ROOM = 'a,b/c%'
+const OTHER_COPY = '1c5a4f1e-6d0f-4a77-9c1a-3f2f6a1c0d5e'
+/** The id of the shelf of the sample with a number, as docs/adding-an-entity.md writes it. */
+const shelfId = (number: number): string => `Île%2C 50%25 %2Fé,a%2Cb%2Fc%25,${number},${DAY}`
+const at = (resource: string, id: string): string => `/${resource}/${encodeURIComponent(id)}`
+
+eachDatabase((kind) => {
+  describe(`keys of every kind in samples, operations, hooks, events and a second store on ${kind}`, function () {
+    this.timeout(120_000)
+    let databases: readonly [FreshDatabase, FreshDatabase]
+    let stack: Stack
+    let primary: TestDatabase
+    let second: TestDatabase
+
+    const start = (): Promise<Stack> =>
+      startStack({
+        app: join(outputRoot, 'test/keyed'),
+        database: databases[0],
+        env: { NOTES_DATABASE_URL: databases[1].url, SAMPLE_DATA: 'true', OUTBOX_RETENTION: '1h' }
+      })
+    before(async () => {
+      databases = [await freshDatabase(kind), await freshDatabase(kind)]
+      stack = await start()
+      primary = await openTestDatabase(databases[0].url)
+      second = await openTestDatabase(databases[1].url)
+    })
+    after(async () => {
+      await primary?.close()
+      await second?.close()
+      await stack?.stop()
+      for (const one of databases) await one.dispose()
+    })
+
+    const get = (target: string): Promise<StackAnswer> => stack.call(target)
+    const send = (method: string, target: string, body: unknown, ifMatch?: string): Promise<StackAnswer> =>
+      stack.call(target, { method, body, ifMatch, token: stack.token({ sub: 'kim', role: 'Keeper' }) })
+    const count = async (database: TestDatabase, table: string): Promise<number> => {
+      const [row] = await database.run(`SELECT COUNT(*) AS n FROM ${table}`)
+      return Number(row?.['n'])
+    }
+    const named = (name: string): string => (kind === 'sqlite' ? `"${name}"` : `\`${name}\``)
+
+    it('load a sample: roots, children of both stores and references by several columns', async () => {
+      const tables = ['Land', 'Regal', 'Prüfung', 'placements', 'tickets']
+      expect(await Promise.all(tables.map((table) => count(primary, named(table))))).to.deep.equal([2, 2, 2, 2, 2])
+      expect(await count(second, named('Regal Notiz'))).to.equal(3)
+      const { status, body } = await get(`${at('shelves', shelfId(-5))}?includeChildren=true&includeReferences=true`)
+      expect(status).to.equal(200)
+      const shelf = body as Record<string, unknown>
+      expect(shelf).to.include({ id: shelfId(-5), room: ROOM, countryId: CODE, number: -5, openedOn: DAY })
+      const remarks = (shelf['checks'] as RawRow[]).map(({ run, remark }) => [run, remark])
+      expect(remarks).to.deep.equal([
+        [1, 'dusty'],
+        [2, 'clean']
+      ])
+      const texts = (shelf['lines'] as RawRow[]).map(({ line, text, number }) => [line, text, number])
+      expect(texts).to.deep.equal([
+        [1, 'first', -5],
+        [2, 'second', -5]
+      ])
+      const placement = (await get(`${at('placements', `${COPY},${MOST}`)}?includeReferences=true`)).body
+      expect(placement).to.deep.include({ serial: MOST, shelfLabel: 'Shelf -5' })
+      expect((placement as Record<string, Record<string, unknown>>)['shelf']).to.include({ id: shelfId(-5) })
+    })
+
+    it('load it once: a further start changes nothing', async () => {
+      await using again = await start()
+      expect((await again.call('/shelves')).body).to.have.length(2)
+      expect(await count(second, named('Regal Notiz'))).to.equal(3)
+    })
+
+    it('have children in the second store in lists and pages, each at its own row', async () => {
+      const { body } = await get('/shelves/paged?includeChildren=true&sortColumn=number')
+      const rows = (body as { data: Record<string, RawRow[]>[] }).data
+      expect(rows.map(({ lines }) => lines?.map(({ text }) => text))).to.deep.equal([['first', 'second'], ['third']])
+      expect((await get('/shelves?includeChildren=true')).status).to.equal(200)
+      const country = (await get(`${at('countries', CODE)}?includeChildren=true`)).body as Record<string, unknown>
+      expect(country['notes']).to.deep.equal([{ id: COPY, text: 'of the island' }])
+    })
+
+    it('leave rows of the second store that belong to others alone: no case, no part of a key, no other type', async () => {
+      const insert = (land: string, number: number, line: number): Promise<unknown> =>
+        second.run(
+          `INSERT INTO ${named('Regal Notiz')} (${['Land', 'Raum', 'Nr', 'Tag', 'Zeile', 'Text', 'Stand'].map(named).join()})
+          VALUES ('${land}', '${ROOM}', ${number}, '${DAY}', ${line}, 'other', X'0000000000000001')`
+        )
+      await insert(CODE.toUpperCase(), -5, 9)
+      await insert(CODE, -50, 9)
+      const { body } = await get(`${at('shelves', shelfId(-5))}?includeChildren=true`)
+      const lines = (body as Record<string, RawRow[]>)['lines']
+      expect(lines?.map(({ text }) => text)).to.deep.equal(['first', 'second'])
+    })
+
+    it('are found by operations', async () => {
+      const search = new URLSearchParams({
+        country: CODE,
+        day: DAY,
+        grade: 'High',
+        ticket: MOST,
+        shelf: shelfId(-5),
+        placement: `${COPY},${MOST}`
+      })
+      const token = stack.token({ sub: 'kim' })
+      const { status, body } = await stack.call(`/reports/found?${search.toString()}`, { token })
+      expect(status).to.equal(200)
+      expect(body).to.deep.equal({
+        country: 'Island',
+        day: 'Leap day',
+        grade: 'High grade',
+        ticket: 'The last',
+        shelf: 'Shelf -5',
+        placement: 'here',
+        everyShelf: 'Shelf -5',
+        numbers: [7, -5],
+        counted: 1
+      })
+      const others = {
+        country: CODE.toUpperCase(),
+        ticket: '8',
+        shelf: shelfId(6),
+        placement: `${COPY},8`,
+        day: '2023-02-28'
+      }
+      for (const [name, value] of Object.entries(others)) search.set(name, value)
+      const none = await stack.call(`/reports/found?${search.toString()}`, { token })
+      expect(none.body).to.deep.equal({
+        country: null,
+        day: null,
+        grade: 'High grade',
+        ticket: null,
+        shelf: null,
+        placement: null,
+        everyShelf: null,
+        // A filter takes what the database takes for equal, and a key does not.
+        numbers: kind === 'sqlite' ? (none.body as { numbers: number[] }).numbers : [7, -5],
+        counted: 0
+      })
+    })
+
+    it('are found and written by hooks', async () => {
+      const body = {
+        copy: OTHER_COPY,
+        serial: '7',
+        shelfCountry: CODE,
+        shelfRoom: ROOM,
+        shelfNumber: -5,
+        shelfDay: DAY,
+        remark: 'second'
+      }
+      const made = await send('POST', '/placements', body)
+      expect(made.status, made.text).to.equal(201)
+      expect((made.body as RawRow)['id']).to.equal(`${OTHER_COPY},7`)
+      expect((await get(at('shelves', shelfId(-5)))).body).to.include({ pieces: 2 })
+      const etag = String(made.headers['etag'])
+      const { copy: _copy, serial: _serial, ...rest } = body
+      const updated = await send('PUT', at('placements', `${OTHER_COPY},7`), { ...rest, shelfNumber: 7 }, etag)
+      expect(updated.status, updated.text).to.equal(200)
+      expect((await get(at('shelves', shelfId(7)))).body).to.include({ pieces: 1 })
+      const nowhere = await send('POST', '/placements', { ...body, copy: MOST, shelfNumber: 8 })
+      expect(nowhere.status).to.equal(400)
+      const entries = await primary.run(
+        "SELECT action, row_id FROM ur_audit_entries WHERE resource = 'placements' ORDER BY id"
+      )
+      expect(entries.map(({ action, row_id: id }) => [action, id])).to.deep.equal([
+        ['create', `${OTHER_COPY},7`],
+        ['update', `${OTHER_COPY},7`]
+      ])
+    })
+
+    it('are found and written by operations, all or nothing', async () => {
+      const body = { placement: `${COPY},7`, shelf: shelfId(7), further: OTHER_COPY, ticket: '9223372036854775808' }
+      const moved = await send('POST', '/reports/moves', body)
+      expect(moved.status, moved.text).to.equal(201)
+      expect(moved.body).to.deep.equal({
+        made: ['9223372036854775808', `${OTHER_COPY},9223372036854775808`],
+        labels: ['moved', 'further'],
+        onShelf: -1
+      })
+      const shelf = (await get(`${at('shelves', shelfId(7))}?includeChildren=true`)).body as Record<string, RawRow[]>
+      expect(shelf['checks']?.map(({ run, remark }) => [run, remark])).to.deep.equal([[100, 'moved']])
+      expect(shelf).to.include({ pieces: 3 })
+      const before = (await get('/placements')).body
+      const again = await send('POST', '/reports/moves', { ...body, shelf: shelfId(-5) })
+      expect(again.status, again.text).to.equal(409)
+      expect((await get('/placements')).body).to.deep.equal(before)
+      const first = await send('POST', '/reports/moves', { ...body, shelf: shelfId(-5), ticket: '10' })
+      expect(first.status, first.text).to.equal(201)
+      const checked = (await get(`${at('shelves', shelfId(-5))}?includeChildren=true`)).body as Record<string, RawRow[]>
+      expect(checked['checks']?.map(({ run, remark }) => [run, remark])).to.deep.equal([
+        [1, 'seen'],
+        [2, 'clean'],
+        [100, 'moved']
+      ])
+    })
+
+    it('of any length reach the handlers of events, and the trail', async () => {
+      const code = ','.repeat(500)
+      const country = await send('POST', '/countries', { id: code, name: 'Commas' })
+      expect(country.status, country.text).to.equal(201)
+      const body = { room: ROOM, countryId: code, number: 1, openedOn: DAY, label: 'Long' }
+      const shelf = await send('POST', '/shelves', body)
+      expect(shelf.status, shelf.text).to.equal(201)
+      const id = compositeId(code, ROOM, 1, DAY)
+      expect((shelf.body as RawRow)['id']).to.equal(id)
+      const etag = String(shelf.headers['etag'])
+      const put = await send('PUT', at('shelves', id), { label: 'Longer' }, etag)
+      expect(put.status, put.text).to.equal(200)
+      const told = async (): Promise<string[]> =>
+        ((await get('/deliveries')).body as RawRow[]).map(({ rowId }) => String(rowId))
+      const end = performance.now() + 20_000
+      while ((await told()).filter((one) => one === id).length < 2 && performance.now() < end) await delay(50)
+      expect((await told()).filter((one) => one === id)).to.have.length(2)
+      expect(await told()).to.include(code)
+      expect((await send('DELETE', at('shelves', id), undefined)).status).to.equal(204)
+    })
+  })
+})
