@@ -21,11 +21,11 @@ import {
   text,
   unsigned
 } from 'uniform-rest'
-import { ROOMS } from './tables.js'
+import { GRADES, ROOMS } from './tables.js'
 
 const access = { read: everyone, write: permission('keyed:manage') } as const
 
-/** Whatever the key of a row is, a handler gets the whole of it. */
+/** Whatever the key of a row is, a handler gets the whole of it. Rows whose label does not begin with `Told` emit none. */
 export const written = defineEvent<{ readonly operation: string }>('row-written')
 
 export const writtenHandler = onEvent(written, ({ resource, rowId }) => ({
@@ -54,7 +54,13 @@ export const countries = defineEntity({
   },
   access,
   writes: ['create', 'update', 'delete'],
-  hooks: ({ emit }) => [emit(written, { on: 'any', payload: ({ operation }) => ({ operation }) })]
+  hooks: ({ emit }) => [
+    emit(written, {
+      on: 'any',
+      payload: ({ operation, after }) =>
+        after !== undefined && after.name.startsWith('Told') ? { operation } : undefined
+    })
+  ]
 })
 
 export const holidays = defineEntity({
@@ -71,12 +77,11 @@ export const holidays = defineEntity({
 export const grades = defineEntity({
   name: 'grades',
   description: 'Grades by their word.',
-  fields: { id: column('code', onCreate(oneOf(['low', 'High']))), note: text(60) },
+  fields: { id: column('code', onCreate(oneOf(GRADES))), note: text(60) },
   label: 'note',
   filterable: ['id'],
   sortable: [],
-  access,
-  writes: ['create', 'update', 'delete']
+  access: { read: everyone }
 })
 
 export const tickets = defineEntity({
@@ -85,7 +90,7 @@ export const tickets = defineEntity({
   fields: {
     id: column('serial', onCreate(unsigned(long()))),
     day: optional(date()),
-    grade: oneOf(['low', 'High']),
+    grade: oneOf(GRADES),
     note: text(60)
   },
   label: 'note',
@@ -152,7 +157,13 @@ export const shelves = defineEntity({
   access,
   writes: ['create', 'update', 'delete'],
   creates: { children: { checks: { min: 0 } } },
-  hooks: ({ emit }) => [emit(written, { on: 'any', payload: ({ operation }) => ({ operation }) })]
+  hooks: ({ emit }) => [
+    emit(written, {
+      on: 'any',
+      payload: ({ operation, after }) =>
+        after !== undefined && after.label.startsWith('Told') ? { operation } : undefined
+    })
+  ]
 })
 
 const shelfOf = (row: {
@@ -205,7 +216,11 @@ export const placements = defineEntity({
         return { update: [{ resource: 'shelves', id, set: { pieces } }] }
       }
     }),
-    emit(written, { on: 'any', payload: ({ operation }) => ({ operation }) })
+    emit(written, {
+      on: 'any',
+      payload: ({ operation, after }) =>
+        after !== undefined && after.remark.startsWith('Told') ? { operation } : undefined
+    })
   ]
 })
 

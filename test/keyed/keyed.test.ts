@@ -55,7 +55,7 @@ eachDatabase((kind) => {
       const tables = ['Land', 'Regal', 'Prüfung', 'placements', 'tickets']
       expect(await Promise.all(tables.map((table) => count(primary, named(table))))).to.deep.equal([2, 2, 2, 2, 2])
       expect(await count(second, named('Regal Notiz'))).to.equal(3)
-      const { status, body } = await get(`${at('shelves', shelfId(-5))}?includeChildren=true&includeReferences=true`)
+      const { status, body } = await get(`${at('shelves', shelfId(-5))}?includeChildren=true&includeFKs=true`)
       expect(status).to.equal(200)
       const shelf = body as Record<string, unknown>
       expect(shelf).to.include({ id: shelfId(-5), room: ROOM, countryId: CODE, number: -5, openedOn: DAY })
@@ -69,7 +69,7 @@ eachDatabase((kind) => {
         [1, 'first', -5],
         [2, 'second', -5]
       ])
-      const placement = (await get(`${at('placements', `${COPY},${MOST}`)}?includeReferences=true`)).body
+      const placement = (await get(`${at('placements', `${COPY},${MOST}`)}?includeFKs=true`)).body
       expect(placement).to.deep.include({ serial: MOST, shelfLabel: 'Shelf -5' })
       expect((placement as Record<string, Record<string, unknown>>)['shelf']).to.include({ id: shelfId(-5) })
     })
@@ -82,7 +82,7 @@ eachDatabase((kind) => {
 
     it('have children in the second store in lists and pages, each at its own row', async () => {
       const { body } = await get('/shelves/paged?includeChildren=true&sortColumn=number')
-      const rows = (body as { data: Record<string, RawRow[]>[] }).data
+      const rows = body as Record<string, RawRow[]>[]
       expect(rows.map(({ lines }) => lines?.map(({ text }) => text))).to.deep.equal([['first', 'second'], ['third']])
       expect((await get('/shelves?includeChildren=true')).status).to.equal(200)
       const country = (await get(`${at('countries', CODE)}?includeChildren=true`)).body as Record<string, unknown>
@@ -206,15 +206,15 @@ eachDatabase((kind) => {
 
     it('of any length reach the handlers of events, and the trail', async () => {
       const code = ','.repeat(500)
-      const country = await send('POST', '/countries', { id: code, name: 'Commas' })
+      const country = await send('POST', '/countries', { id: code, name: 'Told of commas' })
       expect(country.status, country.text).to.equal(201)
-      const body = { room: ROOM, countryId: code, number: 1, openedOn: DAY, label: 'Long' }
+      const body = { room: ROOM, countryId: code, number: 1, openedOn: DAY, label: 'Told: long' }
       const shelf = await send('POST', '/shelves', body)
       expect(shelf.status, shelf.text).to.equal(201)
       const id = compositeId(code, ROOM, 1, DAY)
       expect((shelf.body as RawRow)['id']).to.equal(id)
       const etag = String(shelf.headers['etag'])
-      const put = await send('PUT', at('shelves', id), { label: 'Longer' }, etag)
+      const put = await send('PUT', at('shelves', id), { label: 'Told: longer' }, etag)
       expect(put.status, put.text).to.equal(200)
       const told = async (): Promise<string[]> =>
         ((await get('/deliveries')).body as RawRow[]).map(({ rowId }) => String(rowId))

@@ -15,6 +15,7 @@ import {
   unsigned
 } from 'uniform-rest'
 import { countries, grades, holidays, placements, shelves, tickets } from './entities.js'
+import { GRADES } from './tables.js'
 
 // Operations that find and write rows by keys of every kind.
 
@@ -26,7 +27,7 @@ const found = defineOperation({
   query: {
     country: text(500),
     day: date(),
-    grade: oneOf(['low', 'High']),
+    grade: oneOf(GRADES),
     ticket: unsigned(long()),
     shelf: text(2000),
     placement: text(100)

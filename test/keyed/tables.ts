@@ -4,6 +4,8 @@ import { createTable, type Migration } from 'uniform-rest'
 
 export const ROOMS = ['north', 'South', 'a,b/c%'] as const
 
+export const GRADES = ['never given', 'low', 'High'] as const
+
 export const createTables: Migration = {
   name: '001-tables',
   steps: [
@@ -16,13 +18,13 @@ export const createTables: Migration = {
       indexes: [t.sorted('name')]
     })),
     createTable('grades', (t) => ({
-      columns: [t.enum('code', ['low', 'High']).primaryKey(), t.varchar('note', 60), t.rowVersion()]
+      columns: [t.enum('code', GRADES).primaryKey(), t.varchar('note', 60), t.rowVersion()]
     })),
     createTable('tickets', (t) => ({
       columns: [
         t.bigint('serial').unsigned().primaryKey(),
         t.date('day').nullable(),
-        t.enum('grade', ['low', 'High']),
+        t.enum('grade', GRADES),
         t.varchar('note', 60),
         t.rowVersion()
       ],

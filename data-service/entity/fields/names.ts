@@ -3,6 +3,8 @@ export type Permission = `${string}:${string}`
 
 /** Resources, actions and custom reads: segments of paths. */
 export const KEBAB_CASE = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
+/** Characters of the name of a resource or an action: the trail and the outbox have columns for so many. */
+export const LONGEST_NAME = 64
 /** Members of JSON and parameters of queries. */
 export const CAMEL_CASE = /^[a-z][a-zA-Z0-9]*$/
 /** A GUID in lower case with hyphens (RFC 9562), the one kind of id that a kebab-case name could be. */

@@ -1,9 +1,9 @@
 import type { Column, Entity, Joined } from '../entity.js'
 import type { Field, FieldType, Operand } from '../fields/field.js'
 import type { KeyType } from '../fields/rows.js'
-import { isComposite, type Keyed } from '../key.js'
+import { compositeId, isComposite, type Keyed } from '../key.js'
 import { type JsonSchema, validatorOf } from '../fields/json-schema.js'
-import { CAMEL_CASE, KEBAB_CASE, suggestion } from '../fields/names.js'
+import { CAMEL_CASE, KEBAB_CASE, LONGEST_NAME, suggestion } from '../fields/names.js'
 import { operatorsOf } from '../fields/operators.js'
 
 /** First path segments that belong to the gateway (contract.md section 8). */
@@ -22,6 +22,7 @@ export function namingMistakes(entities: readonly Entity[]): string[] {
   }
   for (const { name, table, children } of entities) {
     if (!KEBAB_CASE.test(name)) mistakes.push(`${name}: the name must be kebab-case such as \`stock-items\`.`)
+    if (name.length > LONGEST_NAME) mistakes.push(`${name}: the name has more than ${LONGEST_NAME} characters.`)
     if (RESERVED.includes(name)) mistakes.push(`${name}: the gateway keeps this path for itself.`)
     if (resources.has(name)) mistakes.push(`${name}: there are two resources of this name.`)
     resources.add(name)
@@ -71,11 +72,18 @@ export function nameMistakes(names: readonly string[]): string[] {
   return mistakes
 }
 
+/** Characters that the words of a row's key take in its id: columns that hold ids leave room for so many (mysql-own-tables.ts). */
+const LONGEST_WORDS_OF_KEY = 2500
+
 /** Mistakes in the columns of a key. That it is there at all is checked by defineEntity. */
 function keyMistakes(keyed: Keyed): string[] {
   const columns = [...keyed.key]
   const names = new Set(columns.map(({ name }) => name))
   const mistakes = names.size < columns.length ? ['`key` names a field twice.'] : []
+  const words = columns.map(({ field }) => Math.max(0, ...field.words.map((word) => compositeId(word).length)))
+  if (words.reduce((sum, one) => sum + one, 0) > LONGEST_WORDS_OF_KEY) {
+    mistakes.push(`the words of its key would take more than ${LONGEST_WORDS_OF_KEY} characters of an id.`)
+  }
   for (const { name, field } of columns) {
     if (!KEY_TYPES.includes(field.type) || field.nullable || field.hidden) {
       mistakes.push(

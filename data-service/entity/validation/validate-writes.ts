@@ -1,4 +1,4 @@
-import { KEBAB_CASE, type Permission, suggestion } from '../fields/names.js'
+import { KEBAB_CASE, LONGEST_NAME, type Permission, suggestion } from '../fields/names.js'
 import type { Action, GuardedChild } from '../action.js'
 import { MAX_CHILDREN } from '../creates-and-deletes.js'
 import type { Children, Column, Entity, KeyColumns } from '../entity.js'
@@ -120,6 +120,7 @@ export function actionMistakes({ actions }: Entity, permissions: readonly string
 
 function ownNameMistakes({ name }: Action): string[] {
   if (READ_SEGMENTS.includes(name)) return ['the name is that of a read.']
+  if (name.length > LONGEST_NAME) return [`the name has more than ${LONGEST_NAME} characters.`]
   return KEBAB_CASE.test(name) ? [] : ['the name must be kebab-case such as `change-price`.']
 }
 

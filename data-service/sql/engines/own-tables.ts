@@ -9,6 +9,7 @@ export type OwnTablesMigration =
   | '051-account-sessions'
   | '053-account-links'
   | '054-outbox'
+  | '055-outbox-row-ids'
 
 /** A table of the engine's own: the migration that makes it, and the columns that it has from then on. */
 interface OwnTableShape {

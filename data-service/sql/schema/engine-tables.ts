@@ -92,6 +92,9 @@ const createAccountLinks = ownTables('053-account-links')
 /** Events that writes emit, until they were delivered to their handler and for a while after (sql/own-rows/outbox.ts). */
 const createOutbox = ownTables('054-outbox')
 
+/** Ids of composite and text keys may be longer than the 255 characters that the outbox took. */
+const widenOutboxRowIds = ownTables('055-outbox-row-ids')
+
 /**
  * The migrations of the engine's own tables, in order, with the names that these have in a database. They run before those
  * of the application, whose names differ. Never change a name: databases record their migrations by it.
@@ -109,6 +112,7 @@ export function engineMigrations({ prefix }: OwnNames): readonly Migration[] {
     addAccountClaims,
     addAccountSessions,
     createAccountLinks,
-    createOutbox
+    createOutbox,
+    widenOutboxRowIds
   ]
 }

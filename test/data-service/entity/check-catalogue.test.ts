@@ -17,6 +17,7 @@ import {
   json,
   long,
   oneOf,
+  onCreate,
   optional,
   readableBy,
   readOnly,
@@ -363,6 +364,17 @@ describe('checkCatalogue', () => {
         actions: () => ({ close: { description: '', change: () => ({}) } })
       },
       /`close` is a guarded write/
+    ],
+    'a name that no trail can hold': [{ name: 'o'.repeat(65) }, /^o{65}: the name has more than 64 characters/],
+    'a key of words that are too long for an id': [
+      {
+        key: [...'abcd'],
+        fields: {
+          ...Object.fromEntries([...'abcd'].map((one) => [one, onCreate(oneOf([',%'.repeat(125)]))])),
+          name: text(5)
+        }
+      },
+      /the words of its key would take more than 2500 characters of an id/
     ],
     'a child without an id': [
       { children: { c: { table: 'c', foreignKey: 'otherId', fields: { name: text(1) } } } },

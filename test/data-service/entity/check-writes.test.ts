@@ -101,6 +101,10 @@ describe('checkCatalogue of writes', () => {
     'created children of the second store': [{ creates: { children: { views: { min: 0 } } } }, /another store/],
     'a number of children that is none': [{ creates: { children: { parts: { min: 1.5 } } } }, /min from 0 to 1000/],
     'an action in camelCase': [acting('changePrice', {}), /`changePrice`: the name must be kebab-case/],
+    'an action with a name that no trail can hold': [
+      acting('a'.repeat(65), {}),
+      /the name has more than 64 characters/
+    ],
     'an action named as a read': [acting('paged', {}), /that of a read/],
     'an action with an unknown permission': [acting('x', { permission: 'things:manage' }), /`x`: permission/],
     'a state of a column that is none': [acting('x', { when: { stauts: ['a'] } }), /`stauts` is not a field/],

@@ -34,6 +34,12 @@ export function mysqlDdl(server: MysqlServer, own: OwnTables): Ddl {
   }
 }
 
+/**
+ * Characters of the longest id. A key of InnoDB has at most 3,072 bytes, of which each may be three characters of a composite
+ * id, and 15 commas; words of an ENUM take two bytes each and are longer (validate-fields.ts).
+ */
+const LONGEST_ID = 12_000
+
 function ownTables(collation: string): Record<OwnTablesMigration, readonly string[]> {
   const text = (length: number): string => `VARCHAR(${length}) CHARACTER SET utf8mb4 COLLATE ${collation} NOT NULL`
   return {
@@ -103,6 +109,11 @@ function ownTables(collation: string): Record<OwnTablesMigration, readonly strin
         'UNIQUE INDEX `outbox_event_id_unique` (`event_id`), INDEX `outbox_aggregate_key` (`aggregate_key`), ' +
         'INDEX `outbox_due_at` (`due_at`), INDEX `outbox_delivered_at` (`delivered_at`), ' +
         `INDEX \`outbox_dead_at\` (\`dead_at\`)) ${TABLE_OPTIONS}`
+    ],
+    // No copy of the table is made: two bytes hold the length before and after.
+    '055-outbox-row-ids': [
+      `ALTER TABLE \`outbox\` MODIFY COLUMN \`row_id\` VARCHAR(${LONGEST_ID}) ` +
+        'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL'
     ]
   }
 }

@@ -246,6 +246,8 @@ function ownTables(): Record<OwnTablesMigration, readonly string[]> {
       'CREATE INDEX IF NOT EXISTS `outbox_due_at` ON `outbox` (`due_at`, `id`) WHERE `due_at` IS NOT NULL',
       'CREATE INDEX IF NOT EXISTS `outbox_delivered_at` ON `outbox` (`delivered_at`) WHERE `delivered_at` IS NOT NULL',
       'CREATE INDEX IF NOT EXISTS `outbox_dead_at` ON `outbox` (`dead_at`) WHERE `dead_at` IS NOT NULL'
-    ]
+    ],
+    // The column is a TEXT, which takes any id.
+    '055-outbox-row-ids': []
   }
 }

@@ -1,0 +1,14 @@
+import { describeEveryEntity } from 'uniform-rest/testing'
+import application from './uniform-rest.config.js'
+
+describeEveryEntity({
+  application,
+  folder: new URL('.', import.meta.url),
+  bypassRole: 'Admin',
+  prepare: async ({ run }) => {
+    for (const code of ['low', 'High']) {
+      await run(`INSERT INTO grades (code, note, row_version) VALUES ('${code}', 'A grade', X'0000000000000001')`)
+    }
+  },
+  values: { grades: { given: true } }
+})
