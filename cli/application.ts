@@ -15,21 +15,22 @@ export interface LoadedApplication {
   readonly environment: Environment
 }
 
-const NAMES = ['ts', 'mts', 'js', 'mjs'].map((extension) => `uniform-rest.config.${extension}`)
+/** Of the config, in the order in which they are looked for. */
+export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs'].map((extension) => `uniform-rest.config.${extension}`)
 
 /** Loads the application of the folder. Throws a Failure that says what is missing or wrong. */
 export async function loadApplication(line: CommandLine): Promise<LoadedApplication> {
   const loaded = await findApplication(line)
   if (loaded !== undefined) return loaded
   throw new Failure(
-    `There is no ${NAMES[0]} in ${resolve(line.folder)}. Run this in the folder of an application, name the folder with ` +
+    `There is no ${CONFIG_NAMES[0]} in ${resolve(line.folder)}. Run this in the folder of an application, name the folder with ` +
       '--app, or make one with `uniform-rest init <folder>`.'
   )
 }
 
 /** As loadApplication, but undefined for a folder without an application. */
 export async function findApplication({ folder, environment }: CommandLine): Promise<LoadedApplication | undefined> {
-  const file = NAMES.map((name) => resolve(folder, name)).find((path) => existsSync(path))
+  const file = CONFIG_NAMES.map((name) => resolve(folder, name)).find((path) => existsSync(path))
   if (file === undefined) return undefined
   const application = await importApplication(file)
   return {

@@ -5,9 +5,11 @@ import { type DataServiceConfig, readConfig } from '../data-service/config.js'
 import { asksForOwner } from '../data-service/entity/validation/validate-access.js'
 import { checkCatalogue } from '../data-service/entity/validation/validate.js'
 import { type ConfiguredDatabase, openExisting, opening } from '../data-service/sql/connect.js'
+import { namesOfOwn } from '../data-service/sql/engines/own-tables.js'
 import type { Finding } from '../data-service/sql/schema/check-columns.js'
 import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
 import { schemaReport, type SchemaReport } from '../data-service/sql/schema/check-schema.js'
+import type { Migration } from '../data-service/sql/schema/migration.js'
 import { readGatewayConfig } from '../gateway/config.js'
 import { loadApplication, type LoadedApplication } from './application.js'
 import { type CommandLine, Failure } from './command.js'
@@ -42,7 +44,7 @@ export async function check(line: CommandLine): Promise<number> {
 async function eachDatabase(
   { application }: LoadedApplication,
   { databases, ownNames }: DataServiceConfig,
-  /** With a reason where the tables are not compared. */
+  /** With a sentence where the tables are not compared, and where a migration has not run. */
   print: (setting: string, report: SchemaReport | string) => void
 ): Promise<number> {
   let code = 0
@@ -52,16 +54,28 @@ async function eachDatabase(
     await opening(configured, async () => {
       const database = await openExisting(configured.url)
       try {
-        if (database === undefined) return print(configured.setting, 'there is no database yet')
+        if (database === undefined) return print(configured.setting, `there is no database yet; ${THEN_COMPARED}`)
         const { migrations } = store === 'primary' ? application : (application.secondStore ?? { migrations: [] })
         const names = store === 'primary' ? ownNames : { ...ownNames, schema: undefined }
         const own = await findOwnTables(database, names, migrations)
-        // Tables that a migration is to change are compared when it has run.
+        // Tables that a migration is to change are compared when it has run. A baseline changes none that stands there.
         const applied = await database.schema.appliedMigrations(own)
-        const pending = migrations.map(({ name }) => name).filter((name) => !applied.has(name))
-        if (pending.length > 0) return print(configured.setting, `${pending.join(', ')} has not run yet`)
-        const report = await schemaReport(database, store, withOwnTables(application, own))
+        const pending = migrations.filter(({ name }) => !applied.has(name))
+        const present = pending.length === 0 ? [] : [...(await database.schema.present()).keys()]
+        if (!pending.every((one) => describesTables(one, present))) {
+          return print(configured.setting, `${namesOf(pending)} has not run yet; ${THEN_COMPARED}`)
+        }
+        const entities = withOwnTables(application, own)
+        const ofEngine = namesOfOwn(own)
+        const compared = pending.length === 0 ? entities : entities.filter(({ table }) => !ofEngine.has(table))
+        const report = await schemaReport(database, store, compared)
         print(configured.setting, report)
+        if (pending.length > 0) {
+          print(
+            configured.setting,
+            `${namesOf(pending)} has not run yet; \`uniform-rest migrate\` records that its tables are there`
+          )
+        }
         if (report.mistakes.length > 0) code = 1
       } finally {
         await database?.sequelize.close()
@@ -71,11 +85,21 @@ async function eachDatabase(
   return code
 }
 
+const THEN_COMPARED = '`uniform-rest migrate` runs migrations, and then check compares tables'
+
+/** Whether a migration is a baseline, and all of its tables stand there. */
+function describesTables({ baseline = false, steps }: Migration, present: readonly string[]): boolean {
+  const there = new Set(present.map((name) => name.toLowerCase()))
+  return baseline && steps.every((step) => step.kind === 'createTable' && there.has(step.table.toLowerCase()))
+}
+
+function namesOf(migrations: readonly Migration[]): string {
+  return migrations.map(({ name }) => name).join(', ')
+}
+
 function printReport(setting: string, report: SchemaReport | string): void {
   if (typeof report === 'string') {
-    process.stdout.write(
-      `${setting}: ${report}; \`uniform-rest migrate\` runs migrations, and then check compares tables.\n`
-    )
+    process.stdout.write(`${setting}: ${report}.\n`)
     return
   }
   const { mistakes, warnings, triggers } = report

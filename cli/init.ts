@@ -5,14 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { type CommandLine, Failure } from './command.js'
 import { packageFolder, readPackage } from './package.js'
 
-const USAGE = 'Usage: uniform-rest init <folder>'
+const USAGE = 'Usage: uniform-rest init <folder> [--no-example]'
 
 /**
  * `uniform-rest init my-app` makes the folder of a new application, which `npm install`, `npm start` and `npm test` work in.
  * Its name becomes the name of the package. A folder with anything but `.git` in it is rejected, so nothing is overwritten.
+ * With `--no-example` it has no entity, for tables that a database has already.
  */
 export async function init({ args }: CommandLine): Promise<number> {
-  const [given, ...more] = args
+  const [given, ...more] = args.filter((one) => one !== NO_EXAMPLE)
+  const isBare = args.includes(NO_EXAMPLE)
   if (given === undefined || given === '') throw new Failure(`Name the folder of the new application.\n${USAGE}`)
   const wrong = [given, ...more].find((one, index) => index > 0 || one.startsWith('-'))
   if (wrong !== undefined) throw new Failure(`init does not know ${JSON.stringify(wrong)}.\n${USAGE}`)
@@ -21,17 +23,23 @@ export async function init({ args }: CommandLine): Promise<number> {
   checkName(name)
   await explainSystemErrors(folder, async () => {
     await checkEmpty(folder)
-    await copyTemplate(TEMPLATE, { folder, replace: (text) => text.replaceAll('my-app', name) })
+    const to = { folder, replace: (text: string) => text.replaceAll('my-app', name) }
+    if (isBare) await copyTemplate(BARE_TEMPLATE, to)
+    await copyTemplate(TEMPLATE, { ...to, leftOut: isBare ? EXAMPLE : [BARE] })
     const dependency = await installablePackage(folder)
     await writePackage(folder, { name, dependency })
   })
   const shown = relative(process.cwd(), folder) || '.'
+  const what = isBare ? 'without an entity' : 'with one entity, tasks'
+  const last = isBare ? 'DATABASE_URL=… npx uniform-rest introspect' : 'npm start'
   process.stdout.write(
-    `${shown} holds a new application with one entity, tasks. Its README.md says every step; the first are\n\n` +
-      `${shown === '.' ? '' : `  cd ${shown}\n`}  npm install\n  npm start\n`
+    `${shown} holds a new application ${what}. Its README.md says every step; the first are\n\n` +
+      `${shown === '.' ? '' : `  cd ${shown}\n`}  npm install\n  ${last}\n`
   )
   return 0
 }
+
+const NO_EXAMPLE = '--no-example'
 
 /** The rules of npm for new names (https://docs.npmjs.com/cli/configuring-npm/package-json#name), without scopes. */
 function checkName(name: string): void {
@@ -78,19 +86,36 @@ async function checkEmpty(folder: string): Promise<void> {
 /** The template's files as they are packed. npm leaves out `.gitignore` and the like, so a leading `dot-` stands for the dot. */
 const TEMPLATE = join(packageFolder, 'cli', 'template')
 
+/** What stands in place of the template's files in an application without an example. */
+const BARE = 'bare'
+const BARE_TEMPLATE = join(TEMPLATE, BARE)
+
+/** What the example consists of, and the files that BARE_TEMPLATE has in place of the template's. */
+const EXAMPLE: readonly string[] = ['entities', 'migrations', 'test', 'README.md', 'uniform-rest.config.ts', BARE]
+
+/** The text of `uniform-rest.config.ts` in an application without an example, as long as nobody has changed it. */
+export function bareConfig(): Promise<string> {
+  return readFile(join(BARE_TEMPLATE, 'uniform-rest.config.ts'), 'utf8')
+}
+
 /** Under its own name it would begin a package within this one. */
 const PACKAGE_TEMPLATE = 'package.template.json'
 
 async function copyTemplate(
   from: string,
-  to: { readonly folder: string; readonly replace: (text: string) => string }
+  to: {
+    readonly folder: string
+    readonly replace: (text: string) => string
+    /** Names in `from` that are not copied. */
+    readonly leftOut?: readonly string[]
+  }
 ): Promise<void> {
   await mkdir(to.folder, { recursive: true })
   for (const entry of await readdir(from, { withFileTypes: true })) {
-    if (entry.name === PACKAGE_TEMPLATE) continue
+    if (entry.name === PACKAGE_TEMPLATE || to.leftOut?.includes(entry.name) === true) continue
     const source = join(from, entry.name)
     const target = join(to.folder, entry.name.replace(/^dot-/, '.'))
-    if (entry.isDirectory()) await copyTemplate(source, { ...to, folder: target })
+    if (entry.isDirectory()) await copyTemplate(source, { ...to, folder: target, leftOut: [] })
     else await writeFile(target, to.replace(await readFile(source, 'utf8')), { flag: 'wx' })
   }
 }

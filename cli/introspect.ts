@@ -18,8 +18,9 @@ import { introspect as readDatabase, KeyMistake } from '../data-service/sql/intr
 import { changeLines, reportOf } from '../data-service/sql/introspect/report.js'
 import { quoted } from '../data-service/sql/engines/live-schema/column-types.js'
 import { numberOf } from '../data-service/sql/schema/migration-folder.js'
-import { environmentOf, findApplication, type LoadedApplication } from './application.js'
+import { CONFIG_NAMES, environmentOf, findApplication, type LoadedApplication } from './application.js'
 import { type CommandLine, Failure } from './command.js'
+import { bareConfig } from './init.js'
 import { nextNumber } from './migrate.js'
 
 const USAGE = `Usage: uniform-rest introspect               writes entity files for the tables of DATABASE_URL, which is only read
@@ -83,7 +84,8 @@ export async function introspect(line: CommandLine): Promise<number> {
   })
   for (const text of changeLines(changes)) print(text)
   for (const { table, notes } of changes.added) for (const note of notes) print(`${table}: ${note}`)
-  if (before === undefined) printConfigLines(loaded, writer, list)
+  if (before === undefined && !(await writeConfig(loaded, writer, list))) printConfigLines(loaded, writer, list)
+  if (before === undefined) printNextSteps(relative('', inFolder(REPORT)))
   return 0
 }
 
@@ -183,8 +185,7 @@ class Writer {
     this.#root = of.loaded.folder
     this.#isDry = of.isDry
     this.#written = { ...of.written }
-    const names = ['js', 'mjs'].map((extension) => join(this.#root, `uniform-rest.config.${extension}`))
-    this.isTyped = !names.some((name) => existsSync(name))
+    this.isTyped = !CONFIG_NAMES.some((name) => /\.m?js$/.test(name) && existsSync(join(this.#root, name)))
   }
 
   get extension(): string {
@@ -194,7 +195,7 @@ class Writer {
   /** A file that belongs to people from then on. */
   async once(file: string, text: string): Promise<void> {
     if (existsSync(file)) print(`${relative('', file)} is there already, and stays as it is.`)
-    else await this.#write(file, text)
+    else await this.write(file, text)
   }
 
   /** A file that is written anew by each run until somebody changes it. */
@@ -209,7 +210,7 @@ class Writer {
       }
     }
     this.#written[name] = hashOf(text)
-    await this.#write(file, text)
+    await this.write(file, text)
   }
 
   async state(file: string, state: Omit<Introspected, 'written'>): Promise<void> {
@@ -218,7 +219,8 @@ class Writer {
     await writeFile(file, `${JSON.stringify({ ...state, written: this.#written }, null, 2)}\n`)
   }
 
-  async #write(file: string, text: string): Promise<void> {
+  /** Whatever is there. */
+  async write(file: string, text: string): Promise<void> {
     print(`${this.#isDry ? 'Would write' : 'Wrote'} ${relative('', file)}`)
     if (this.#isDry) return
     await mkdir(dirname(file), { recursive: true })
@@ -254,31 +256,69 @@ function baselineOf(
   }
 }
 
-/** What a person has to add to `uniform-rest.config.ts`, or the whole of it. */
-function printConfigLines({ application, folder }: LoadedApplication, writer: Writer, list: string): void {
+/**
+ * Writes `uniform-rest.config.ts` where there is none, or the one that `uniform-rest init --no-example` made and nobody has
+ * changed. Answers whether the config names the entities now. A folder whose package.json does not say that its files are
+ * modules gets no config, since Node could not load it.
+ */
+async function writeConfig({ folder }: LoadedApplication, writer: Writer, list: string): Promise<boolean> {
+  const file = CONFIG_NAMES.map((name) => join(folder, name)).find((one) => existsSync(one))
+  const text = configFile(folder, list)
+  const there = file === undefined ? undefined : await readFile(file, 'utf8')
+  if (there === text) return true
+  if (there === undefined && !(await holdsModules(folder))) return false
+  if (there !== undefined && there !== (await bareConfig())) return false
+  await writer.write(file ?? join(folder, `uniform-rest.config.${writer.extension}`), text)
+  return true
+}
+
+async function holdsModules(folder: string): Promise<boolean> {
+  const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}')
+  return (JSON.parse(text) as { readonly type?: unknown }).type === 'module' // npm's file
+}
+
+function importLine(folder: string, list: string): string {
   const from = `./${relative(folder, list).replaceAll(sep, '/').replace(/\.ts$/, '.js')}`
-  const config = `uniform-rest.config.${writer.extension}`
-  const imported = `import { introspected, introspectedPermissions } from ${quoted(from)}`
-  if (application.entities.length + application.migrations.length > 0) {
-    print(`
-Add this to ${config}:
+  return `import { introspected, introspectedPermissions } from ${quoted(from)}`
+}
 
-  ${imported}
-
-  entities: [...introspected, /* and those that are there */],
-  roles: { Admin: [...introspectedPermissions, /* and what it may do already */] },`)
-    return
-  }
-  print(`
-A ${config} for them, with a role that may read everything:
-
-import { defineApplication, migrationsIn } from 'uniform-rest'
-${imported}
+/** The config of an application that serves what was introspected and nothing else, with a role that may do everything. */
+function configFile(folder: string, list: string): string {
+  return `import { defineApplication, migrationsIn } from 'uniform-rest'
+${importLine(folder, list)}
 
 export default defineApplication({
   entities: introspected,
   roles: { Admin: introspectedPermissions },
   settings: { OWNER_BYPASS_ROLE: 'Admin' },
   migrations: await migrationsIn(new URL('./migrations/', import.meta.url))
-})`)
+})
+`
+}
+
+/** What a person has to add to a `uniform-rest.config.ts` of their own. */
+function printConfigLines({ application, folder }: LoadedApplication, writer: Writer, list: string): void {
+  const config = `uniform-rest.config.${writer.extension}`
+  if (application.entities.length + application.migrations.length === 0) {
+    print(`\nA ${config} for them, with a role that may do everything, beside a package.json with "type": "module":`)
+    print(`\n${configFile(folder, list)}`)
+    return
+  }
+  print(`
+Add this to ${config}:
+
+  ${importLine(folder, list)}
+
+  entities: [...introspected, /* and those that are there */],
+  roles: { Admin: [...introspectedPermissions, /* and what it may do already */] },`)
+}
+
+function printNextSteps(report: string): void {
+  print(`
+Read ${report}. Then, with \`npx\` before each where the package is installed in this folder:
+
+  uniform-rest check                              whether entity files and tables fit
+  uniform-rest migrate                            makes the tables that the engine keeps for itself, and alters none of yours
+  uniform-rest account add <email> --role Admin   somebody who may read
+  uniform-rest dev                                serves them`)
 }

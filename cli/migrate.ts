@@ -208,11 +208,7 @@ function print(text: string): void {
 async function runPending(store: OpenStore, allowed: Allowed): Promise<number> {
   const { database, all, tables, setting } = store
   const found = await pendingStatements(database, all, { own: tables, allowed })
-  if (found.objection !== undefined) {
-    // What it is about, before the reason and the words to go on.
-    printStatements(setting, found)
-    throw found.objection
-  }
+  if (found.objection !== undefined) throw found.objection
   const log = createLogger({ name: 'migrate', level: 'silent' })
   const migrated = await runMigrations(database, all, { own: tables, log, allowed })
   for (const name of migrated) print(`${setting}: ran ${name}`)

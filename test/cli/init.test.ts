@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -19,7 +19,19 @@ describe('uniform-rest init', () => {
   }
 
   it('wants the name of a folder, not an empty one', async () => {
-    for (const args of [[], ['']]) expect(await rejected(...args)).to.include('Name the folder')
+    for (const args of [[], [''], ['--no-example']]) expect(await rejected(...args)).to.include('Name the folder')
+    expect(await rejected(join(folder, 'app'), '--empty')).to.include('init does not know "--empty"')
+  })
+
+  it('makes an application without the example, which has no file of it', async () => {
+    const app = join(folder, 'app')
+    expect(await init({ args: [app, '--no-example'], folder: '.', environment: {} })).to.equal(0)
+    const files = await readdir(app, { recursive: true })
+    expect(files).to.include.members(['uniform-rest.config.ts', 'test/every-entity.test.ts', 'README.md', '.gitignore'])
+    expect(files.filter((name) => /tasks|^bare|^entities|^migrations/.test(name))).to.deep.equal([])
+    for (const name of files.filter((one) => /\.(?:md|ts|json|yml)$/.test(one))) {
+      expect(await readFile(join(app, name), 'utf8'), name).to.not.match(/\btasks\b|my-app/)
+    }
   })
 
   it('says why a folder cannot be written', async () => {

@@ -2,8 +2,9 @@ import { expect } from 'chai'
 import { check } from 'prettier'
 import type { Introspected } from '../../data-service/sql/introspect/changes.js'
 import { eachDatabase } from '../harness/database.js'
+import { packageRoot } from '../harness/package-root.js'
 import type { Stack } from '../stack/stack.js'
-import { IntrospectedApp } from './introspected-app.js'
+import { IntrospectedApp, type Ran } from './introspected-app.js'
 
 const VERSION = { mysql: 'BINARY(8) NOT NULL', sqlite: 'BLOB NOT NULL' }
 const NUMBERED = { mysql: 'INT NOT NULL AUTO_INCREMENT PRIMARY KEY', sqlite: 'INTEGER NOT NULL PRIMARY KEY' }
@@ -75,9 +76,26 @@ eachDatabase((kind) => {
       expect([...(await app.files()).keys()]).to.deep.equal([])
     })
 
+    it('prints the lines for a config that a person has written', async () => {
+      const { rm, writeFile } = await import('node:fs/promises')
+      const file = `${app.folder}/uniform-rest.config.ts`
+      const text =
+        "import { defineApplication } from 'uniform-rest'\nexport default defineApplication({ entities: [] })\n"
+      await writeFile(file, text)
+      const ran = await app.run('introspect', '--dry-run')
+      expect(ran.stdout).to.include('A uniform-rest.config.ts for them').and.include('  entities: introspected,\n')
+      expect(ran.stdout).to.not.include('Would write uniform-rest.config.ts')
+      expect(await app.read('uniform-rest.config.ts')).to.equal(text)
+      await rm(file)
+    })
+
+    let first: Ran
+    let config: string
     it('writes a file for each table that has a key', async () => {
       const ran = await app.run('introspect', '--key', 'open_items=item_no')
       expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
+      first = ran
+      config = await app.read('uniform-rest.config.ts')
       expect([...(await app.files()).keys()]).to.deep.equal([
         'entities/countries.ts',
         'entities/film-categories.ts',
@@ -91,9 +109,12 @@ eachDatabase((kind) => {
         'entities/work-items.ts',
         'migrations/001-baseline.ts'
       ])
-      expect(ran.stdout).to.include(
-        "import { introspected, introspectedPermissions } from './entities/introspected.js'"
-      )
+    })
+
+    it('writes the config where there is none, and says what comes next', () => {
+      expect(first.stdout).to.include('Wrote uniform-rest.config.ts').and.include('uniform-rest migrate ')
+      expect(config).to.include("import { introspected, introspectedPermissions } from './entities/introspected.js'")
+      expect(config).to.include('entities: introspected').and.include('roles: { Admin: introspectedPermissions }')
     })
 
     it('names properties, references and keys as people would', async () => {
@@ -142,7 +163,6 @@ eachDatabase((kind) => {
     })
 
     it('writes what compiles, is formatted, and has no mistakes', async () => {
-      await app.writeConfig()
       expect(await app.compile()).to.equal('')
       const style = {
         parser: 'typescript',
@@ -156,6 +176,19 @@ eachDatabase((kind) => {
       }
       const ran = await app.run('check')
       expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
+      expect(ran.stdout)
+        .to.include('DATABASE_URL: no mistakes in its tables')
+        .and.include('001-baseline has not run yet; `uniform-rest migrate` records that its tables are there.')
+    })
+
+    it('says what does not fit before the baseline is recorded', async () => {
+      await app.sql.query('ALTER TABLE country RENAME COLUMN name TO label')
+      const ran = await app.run('check')
+      expect([ran.code, ran.stdout.includes('countries: the table country has no column name')]).to.deep.equal([
+        1,
+        true
+      ])
+      await app.sql.query('ALTER TABLE country RENAME COLUMN label TO name')
     })
 
     it('writes what serves every table, on the database as it is', async () => {
@@ -215,7 +248,10 @@ eachDatabase((kind) => {
         /work-items, of the table Work Item, has to be changed by hand:\n {2}\+ effort: optional\(/
       )
       expect(ran.stdout).to.include('  - name: text(50, 0)\n').and.include('  + title: text(50, 0)\n')
-      expect(ran.stdout).to.include('~ key id; row version row_version (was key id; no row version)')
+      expect(ran.stdout)
+        .to.include("  - rowVersion: 'none' (its rows have a version now)\n")
+        .and.include("  ~ access: { read: permission('countries:read'), write: permission('countries:write') }, if ")
+        .and.include("  + writes: ['create', 'update', 'delete'], or those of them that requests may do\n")
       expect(ran.stdout).to.include('only-uniques: its table only_unique cannot be served any more')
       const after = await app.files()
       for (const [name, text] of before) {
@@ -239,6 +275,29 @@ eachDatabase((kind) => {
       expect(ran.stdout).to.include("import { crates } from './crates.js'")
       expect(await file('introspected.ts')).to.equal(list)
     })
+  })
+})
+
+describe('uniform-rest introspect in an application without an example', function () {
+  this.timeout(60_000)
+
+  it('writes into the config that init made, once', async () => {
+    const { copyFile, writeFile } = await import('node:fs/promises')
+    const app = await IntrospectedApp.make('sqlite', ['CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT)'])
+    try {
+      await copyFile(`${packageRoot}/cli/template/bare/uniform-rest.config.ts`, `${app.folder}/uniform-rest.config.ts`)
+      const ran = await app.run('introspect')
+      expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
+      expect(ran.stdout).to.include('Wrote uniform-rest.config.ts')
+      const edited = `${await app.read('uniform-rest.config.ts')}// Ours now.\n`
+      await writeFile(`${app.folder}/uniform-rest.config.ts`, edited)
+      await app.sql.query('CREATE TABLE box (id INTEGER PRIMARY KEY)')
+      expect((await app.run('introspect')).stdout).to.include('Wrote entities/boxes.ts')
+      expect(await app.read('uniform-rest.config.ts')).to.equal(edited)
+      expect((await app.run('check')).stdout).to.include('2 entities, no mistakes.')
+    } finally {
+      await app.dispose()
+    }
   })
 })
 

@@ -71,6 +71,7 @@ describe('the package, packed and installed in an empty folder', function () {
     expect(paths.filter(foreign)).to.deep.equal([])
     // Of the tests what `uniform-rest/testing` is made of.
     expect(paths.filter((path) => /\.test\.|\/test\/(?!every-entity|oracle|public|stack)/.test(path))).to.deep.equal([
+      'cli/template/bare/test/every-entity.test.ts',
       'cli/template/test/every-entity.test.ts',
       'cli/template/test/tasks.test.ts'
     ])

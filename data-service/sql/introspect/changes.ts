@@ -83,11 +83,28 @@ export function isUnchanged({ added, removed, changed, leftOut }: Changes): bool
   return added.length + removed.length + changed.length + leftOut.length === 0
 }
 
+/** What another key, or a row version that is there or gone, changes in an entity file. */
+function rowsLines(was: string, now: string, { resource, versionColumn }: EntityDraft): string[] {
+  const [keyBefore = '', versionBefore] = was.split('; ')
+  const [keyNow = '', versionNow] = now.split('; ')
+  const lines = keyBefore === keyNow ? [] : [`~ ${keyNow} (was ${keyBefore})`]
+  if (versionBefore === versionNow) return lines
+  if (versionColumn === undefined) {
+    return [...lines, "~ its rows have no version any more: say rowVersion: 'none', and leave out writes and actions"]
+  }
+  return [
+    ...lines,
+    "- rowVersion: 'none' (its rows have a version now)",
+    `~ access: { read: permission('${resource}:read'), write: permission('${resource}:write') }, if requests may change its rows`,
+    "+ writes: ['create', 'update', 'delete'], or those of them that requests may do"
+  ]
+}
+
 /** `+` for a line to add, `-` for one to take out, `~` for one to change. */
 function changedLines(was: IntrospectedTable, draft: EntityDraft): string[] {
   const now = introspectedTable(draft)
   const lines: string[] = []
-  if (was.rows !== now.rows) lines.push(`~ ${now.rows} (was ${was.rows})`)
+  if (was.rows !== now.rows) lines.push(...rowsLines(was.rows, now.rows, draft))
   const columns = new Set([...Object.keys(was.columns), ...Object.keys(now.columns)])
   for (const column of columns) {
     const [before, after] = [was.columns[column], now.columns[column]]

@@ -24,7 +24,8 @@ export function reportOf({ entities, leftOut, versions }: Found): string {
       '## Tables that can only be read\n',
       'A request may change a row only where the row has a version: eight bytes that every write advances, the writes of',
       'other programs too (docs/other-writers.md). These statements would add it, and the triggers by which other programs',
-      "keep it. Run those of the tables that you want to write, and take `rowVersion: 'none'` out of their entity files.\n"
+      'keep it. Run those of the tables that you want to write. `uniform-rest introspect` then prints the lines to change in',
+      'their entity files.\n'
     )
     for (const [table, statements] of versions) {
       parts.push(`${table}:\n`, '```sql', ...statements.map((one) => `${one};`), '```\n')
