@@ -25,6 +25,7 @@ import { toDomainError } from './sql/engines/sessions.js'
 import type { OwnTables } from './sql/engines/own-tables.js'
 import { createOutboxStore } from './sql/own-rows/outbox.js'
 import { SqlReadStore } from './sql/entity-rows/reads.js'
+import { textOperands } from './sql/entity-rows/text-operands.js'
 import { loadSampleRows } from './sql/sample-rows.js'
 import { checkSchema, unreachableRows } from './sql/schema/check-schema.js'
 import { engineMigrations } from './sql/schema/engine-tables.js'
@@ -80,7 +81,9 @@ export async function openStores(
     else await awaitMigrated(primary, migrations, { own: tables, signal, waiting })
   })
   await opening(first, () => primary.schema.checkRights(neededRights(entities, 'primary'), tables))
-  await explaining(first, () => checkSchema(primary, { store: 'primary', setting: first.setting, log }, entities))
+  const live = await explaining(first, () =>
+    checkSchema(primary, { store: 'primary', setting: first.setting, log }, entities)
+  )
   for (const { resource, ids } of await explaining(first, () => unreachableRows(primary, entities))) {
     log.warn({ resource, ids }, 'rows have ids that no path can name: they are in lists alone')
   }
@@ -98,11 +101,20 @@ export async function openStores(
     second: second && withoutHungReads(second, () => true)
   }
   const sortOrders = await explaining(first, () => primary.schema.sortOrders())
-  const read = new SqlReadStore(readable, entities, sortOrders)
+  const texts = textOperands(primary.schema, live, entities)
+  const read = new SqlReadStore(readable, entities, { sortOrders, texts })
   const { random } = Math
   const defaults = await explaining(first, () => columnDefaults(primary, entities))
   const transactions = primary.openTransactions()
-  const write = createWriteStore(primary, entities, { tables, transactions, random, randomBytes, onEmitted, defaults })
+  const write = createWriteStore(primary, entities, {
+    tables,
+    transactions,
+    random,
+    randomBytes,
+    onEmitted,
+    defaults,
+    texts
+  })
   const outbox = createOutboxStore(readable.primary, { tables, transactions, random })
   const auth = openAuthStore(primary, { tables, transactions, random })
   return {

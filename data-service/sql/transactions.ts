@@ -36,7 +36,10 @@ export interface Work<Result> {
   isRepeatable(): boolean
 }
 
-/** Runs work in a transaction, and again if it loses a race. Errors are as WriteStore says. */
+/**
+ * Runs work in a transaction, and again if it loses a race. Errors are as WriteStore says; a DomainError whose cause is the
+ * failure of a statement that nothing else explains is passed on.
+ */
 export async function runTransaction<Result>(
   { transactions, what, random, tries: maxTries = TRIES }: TransactionOptions,
   signal: AbortSignal,
@@ -52,6 +55,7 @@ export async function runTransaction<Result>(
       const kind = transactions.classifyError(error)
       const isLast = tries >= (kind === 'deadlock' ? maxTries : Math.min(TRIES, maxTries))
       const isSafe = !attempt.isCommitting || work.isRepeatable()
+      if (kind === 'other' && thrown instanceof DomainError && thrown.cause === error) throw thrown
       if (isLast || !isTriedAgain(kind, isSafe)) throw errorForCaller(error, { kind, isSafe, what })
     }
     // An abort ends the wait. The next attempt then rejects with the signal's reason.

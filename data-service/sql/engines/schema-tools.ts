@@ -1,8 +1,9 @@
 import type { Transaction } from 'sequelize'
 import type { ColumnTypes, StoredValues } from './live-schema/column-types.js'
-import type { LiveColumn, LiveSchema } from './live-schema/live-schema.js'
+import type { LiveColumn, LiveSchema, LiveTable } from './live-schema/live-schema.js'
 import type { OwnTables, OwnTablesMigration } from './own-tables.js'
 import type { ChecksOf } from './schema-checks.js'
+import type { TextOperand } from './statement.js'
 import type { PresentTable, TableChange } from './tables.js'
 
 /** What migrations and the checks at start need. Queries go through Sequelize; errors are its own. */
@@ -24,6 +25,8 @@ export interface SchemaTools {
   storedValues(table: string, columns: readonly LiveColumn[]): Promise<ReadonlyMap<string, StoredValues>>
   /** Of all rows of a table or view: how many have NULL in one of the columns, and how many share all of them with another. */
   countKey(table: string, columns: readonly string[]): Promise<{ readonly nulls: number; readonly duplicates: number }>
+  /** How operands for a text column have to be written (`SqlDialect.textOperand`); undefined for one that takes them as they are. */
+  textOperand(table: LiveTable, column: LiveColumn): TextOperand | undefined
   /**
    * The orders of rows that an index serves, as `products: category_id ASC,price DESC,id ASC`, each with the name of the
    * index. It matters only where the optimizer reads an OR of ranges (`SqlDialect.readsRangesOfOr`), and is empty

@@ -1,4 +1,5 @@
 import type { fn, literal } from 'sequelize'
+import type { Column } from '../../entity/fields/columns.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/fields/field.js'
 
 /** An expression as Sequelize's generator takes it. */
@@ -142,6 +143,9 @@ export function undecodable(type: FieldType, raw: unknown): TypeError {
 /** Comparisons with a part of a text. */
 export type TextMatch = 'contains' | 'startsWith' | 'endsWith'
 
+/** Makes the SQL of an operand, a `$name` or a literal, that is compared with a text column. */
+export type TextOperand = (operand: string) => string
+
 /** The differences between databases in the text and the values of statements. */
 export interface SqlDialect {
   /**
@@ -155,6 +159,11 @@ export interface SqlDialect {
   readonly bind: (operand: Operand, field: Field) => BoundValue
   /** The bound form of a value that is written into a column. */
   readonly store: (value: Exclude<Value, null>, field: Field) => BoundValue
+  /**
+   * How an operand is written that is compared with this text column; undefined as it is. What it makes is NULL for an
+   * operand that the column's character set cannot hold, which no value of the column is equal to.
+   */
+  readonly textOperand: (column: Column) => TextOperand | undefined
   /** Whether a set, a column's expression, has the word that is bound as an operand: an expression that is 1 or 0. */
   readonly hasWord: (column: Expression, operand: string) => Expression
   /**
@@ -174,6 +183,8 @@ export interface SqlDialect {
   readonly readsRangesOfOr: boolean
   /** Whether a statement failed because an index that it names does not exist. */
   isIndexMissing(error: unknown): boolean
+  /** The column whose character set lacks a character of a value that a statement wrote; undefined for any other error. */
+  columnWithoutCharacter(error: unknown): string | undefined
   /** Decodes a value of the driver. Throws `undecodable` for what is no value of the field. */
   readonly decode: (field: Field) => (raw: unknown) => Value
   /** An INSERT that only locks the row if one with the same unique `key` exists. */

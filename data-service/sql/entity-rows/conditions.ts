@@ -12,7 +12,8 @@ import {
   padToPowerOfTwo,
   quoted,
   type SqlDialect,
-  type TextMatch
+  type TextMatch,
+  type TextOperand
 } from '../engines/statement.js'
 
 /** A condition of a statement: a comparison, or several conditions joined by OR or by AND. */
@@ -240,10 +241,11 @@ function whereKeyText(
   context: TextContext
 ): WhereOptions {
   const column = quotedColumn(path, context)
-  if (comparison === 'isKey') return literalCondition(context.dialect.isExactly(column, `$t${number}_0`))
+  const written = textOperandOf(path, context)
+  if (comparison === 'isKey') return literalCondition(context.dialect.isExactly(column, written(`$t${number}_0`)))
   const list = (prefix: 'f' | 't'): string =>
     paddedOperands({ path, comparison, operands })
-      .map((_, position) => `$${prefix}${number}_${position}`)
+      .map((_, position) => written(`$${prefix}${number}_${position}`))
       .join(', ') || 'NULL'
   const plain = `${column} IN (${list('t')})`
   const sorted = sqlOfKey(path, context)
@@ -261,11 +263,11 @@ function whereTuples(
   const tuples = (isPlain: boolean): string => {
     const columns = paths.map((path) => (isPlain ? quotedColumn(path, context) : sqlOfKey(path, context)))
     const names = operands.map((_, position): string => {
-      const column = paths[position % paths.length]?.column
-      if (column === undefined) throw new TypeError('A key has no column')
-      return isPlain && isText(column)
-        ? `$t${number}_${position}`
-        : context.dialect.operand(`f${number}_${position}`, column.field)
+      const path = paths[position % paths.length]
+      if (path === undefined) throw new TypeError('A key has no column')
+      return isPlain && isText(path.column)
+        ? textOperandOf(path, context)(`$t${number}_${position}`)
+        : operandOf(path, `f${number}_${position}`, context)
     })
     const rows = Array.from({ length: names.length / paths.length }, (_, row) =>
       names.slice(row * paths.length, (row + 1) * paths.length)
@@ -291,9 +293,7 @@ const ORDERS = { '>': Op.gt, '>=': Op.gte, '<': Op.lt, '<=': Op.lte } as const
 function whereOne(condition: ColumnComparison, name: string, context: TextContext): WhereOptions {
   const { path, comparison } = condition
   const key = keyOf(path, context, isOrder(comparison) ? 'order' : 'equal')
-  const operands = paddedOperands(condition).map((_, position) =>
-    context.dialect.operand(`${name}_${position}`, path.column.field)
-  )
+  const operands = paddedOperands(condition).map((_, position) => operandOf(path, `${name}_${position}`, context))
   switch (comparison) {
     case 'isNull':
       return isNull(key)
@@ -311,7 +311,11 @@ function whereOne(condition: ColumnComparison, name: string, context: TextContex
       return where(key, Op.in, literal(`(${operands.join(', ') || 'NULL'})`))
     default: {
       const compared = whereCompared(comparison, { path, key, operands }, context)
-      return isNegated(comparison) ? orNull(compared, path, key) : compared
+      if (!isNegated(comparison)) return compared
+      const kept = orNull(compared, path, key)
+      // No value is equal to an operand that the column's character set cannot hold.
+      const unequal = context.dialect.textOperand(path.column) === undefined ? [] : operands
+      return unequal.length === 0 ? kept : { [Op.or]: [kept, ...unequal.map((one) => literal(`${one} IS NULL`))] }
     }
   }
 }
@@ -319,6 +323,16 @@ function whereOne(condition: ColumnComparison, name: string, context: TextContex
 function isOrder(comparison: ColumnComparison['comparison']): boolean {
   const kind = isOperator(comparison) ? OPERATORS[comparison].sql.kind : comparison
   return kind === 'order' || kind === 'between' || kind === 'lessThanNull'
+}
+
+/** The operand bound under a name, as the column is compared with it. */
+function operandOf(path: Path, name: string, context: TextContext): string {
+  return textOperandOf(path, context)(context.dialect.operand(name, path.column.field))
+}
+
+/** How operands of a text column are written. */
+function textOperandOf({ column }: Path, { dialect }: TextContext): TextOperand {
+  return dialect.textOperand(column) ?? ((operand) => operand)
 }
 
 /** The SQL of a comparison, by the operator table. */
@@ -329,6 +343,7 @@ function whereCompared(
 ): WhereOptions {
   const { sql } = OPERATORS[comparison]
   const negated = isNegated(comparison)
+  const emptyText = literal(textOperandOf(path, context)("''"))
   switch (sql.kind) {
     case 'equal':
       return where(key, negated ? Op.ne : Op.eq, literal(operands.join()))
@@ -341,9 +356,9 @@ function whereCompared(
     case 'match':
       return whereText(path, { match: sql.match, negated, operand: operands.join() }, context)
     case 'empty':
-      return hasEmptyText(path) ? { [Op.or]: [isNull(key), where(key, Op.eq, literal("''"))] } : isNull(key)
+      return hasEmptyText(path) ? { [Op.or]: [isNull(key), where(key, Op.eq, emptyText)] } : isNull(key)
     case 'notEmpty':
-      return hasEmptyText(path) ? where(key, Op.ne, literal("''")) : isNotNull(key)
+      return hasEmptyText(path) ? where(key, Op.ne, emptyText) : isNotNull(key)
   }
 }
 

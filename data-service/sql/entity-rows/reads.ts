@@ -21,11 +21,20 @@ import { own, scopeConditions, type Source } from './navigations.js'
 import { ownSelect, ownValues, withinLimit } from './own-statements.js'
 import { RowModels } from './row-models.js'
 import { Statements } from './statements.js'
+import { type TextOperands, withTextOperands } from './text-operands.js'
 
 interface Databases {
   readonly primary: Database
   /** Used only by requests for children that live there. undefined: no entity has any. */
   readonly second: Database | undefined
+}
+
+/** What the live schema of the primary database says of its tables. */
+interface LiveKnowledge {
+  /** `SchemaTools.sortOrders`. Without them orders of several columns take longer. */
+  readonly sortOrders?: ReadonlyMap<string, string>
+  /** Without them a comparison with a text column of a view, or of another character set, can fail. */
+  readonly texts?: TextOperands
 }
 
 /** One of the service's two databases. */
@@ -44,10 +53,10 @@ export class SqlReadStore implements ReadStore {
   readonly #primary: Store
   readonly #second: Store | undefined
 
-  /** `sortOrders`: those of the primary database (`SchemaTools.sortOrders`). Without them orders of several columns take longer. */
-  constructor(databases: Databases, entities: readonly Entity[], sortOrders?: ReadonlyMap<string, string>) {
+  constructor(databases: Databases, entities: readonly Entity[], { sortOrders, texts }: LiveKnowledge = {}) {
     const storeOf = (name: StoreName, database: Database): Store => {
-      const { sequelize, dialect } = database
+      const { sequelize } = database
+      const dialect = name === 'primary' ? withTextOperands(database.dialect, texts) : database.dialect
       const statements = new Statements(new RowModels(sequelize, entities, name), dialect, sortOrders)
       return { statements, dialect, reader: database.openReader(NAMES[name]) }
     }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { literal, Op, type Sequelize, where, type WhereOptions } from 'sequelize'
+import { DomainError } from '../../../shared/errors.js'
 import type { Column } from '../../entity/entity.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
@@ -81,7 +82,8 @@ export class RowWriter {
       columns.push(column.column)
     }
     const reset = defaulted.map(({ column }) => column)
-    const { rows } = await session.change(this.#texts.update(match, columns, reset), bound)
+    const statement = this.#texts.update(match, columns, reset)
+    const { rows } = await this.#change(session, { statement, bound, written: [...values.keys()] })
     return rows > 0
   }
 
@@ -101,7 +103,24 @@ export class RowWriter {
       if (versionColumn !== undefined) bound[`r${row}_${columns.length}`] = version
     })
     const names = [...columns.map(({ column }) => column), ...(versionColumn === undefined ? [] : [versionColumn])]
-    return session.change(this.#texts.insert(table, names, rows.length), bound)
+    return this.#change(session, { statement: this.#texts.insert(table, names, rows.length), bound, written: columns })
+  }
+
+  /** A text with a character that a column of another character set lacks is a mistake of the request, which only the database knows. */
+  async #change(
+    session: WriteSession,
+    of: { readonly statement: StatementText; readonly bound: BoundValues; readonly written: readonly Column[] }
+  ): Promise<Changed> {
+    try {
+      return await session.change(of.statement, of.bound)
+    } catch (error) {
+      const name = this.#dialect.columnWithoutCharacter(error)
+      const column = of.written.find((one) => one.column === name)
+      if (column === undefined) throw error
+      const detail = `${column.name} has a character that its column cannot store.`
+      const violation = { code: 'body.invalid', detail, place: { in: 'pointer', name: `/${column.name}` } } as const
+      throw new DomainError(violation.code, detail, { violations: [violation], cause: error })
+    }
   }
 
   #match({ of, conditions, expected }: DeletedMatch) {

@@ -44,6 +44,7 @@ import { ownChange, ownSelect, ownValues, withinLimit } from './own-statements.j
 import { ChangeTexts, columnKey, RowWriter } from './row-writer.js'
 import { RowModels } from './row-models.js'
 import { Statements } from './statements.js'
+import { type TextOperands, withTextOperands } from './text-operands.js'
 import { assertPrimary, storedKey, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from '../transactions.js'
 
@@ -64,6 +65,7 @@ interface WriteStoreDeps {
   readonly onEmitted: () => void
   /** The SQL of the defaults that an UPDATE may set (`columnDefaults`); none without it. */
   readonly defaults?: ReadonlyMap<string, string>
+  readonly texts?: TextOperands
 }
 
 /** The SQL of the defaults that a PUT may set, for `WriteStoreDeps.defaults`. */
@@ -112,8 +114,9 @@ export function createWriteStore(database: Database, entities: readonly Entity[]
 }
 
 function unitParts(database: Database, entities: readonly Entity[], deps: WriteStoreDeps): UnitParts {
-  const { sequelize, dialect } = database
+  const { sequelize } = database
   const { tables: ownTables } = deps
+  const dialect = withTextOperands(database.dialect, deps.texts)
   const statements = new Statements(new RowModels(sequelize, entities, 'primary'), dialect)
   const owners = new Map(entities.flatMap((entity) => entity.children.map(({ table }) => [table, entity])))
   const ownerOf = ({ table }: Children): Entity => {

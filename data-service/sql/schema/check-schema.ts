@@ -30,18 +30,18 @@ export interface SchemaReport {
   readonly triggers: readonly Finding[]
 }
 
-/** Throws a StartError with all mistakes, and logs the warnings. */
+/** Throws a StartError with all mistakes, and logs the warnings. Resolves with the live schema. */
 export async function checkSchema(
   database: Database,
   /** `setting` names the database in the error. */
   { store, setting, log }: { readonly store: StoreName; readonly setting: string; readonly log?: Logger },
   entities: readonly Entity[]
-): Promise<void> {
-  const { mistakes, warnings } = await schemaReport(database, store, entities)
+): Promise<LiveSchema> {
+  const { live, mistakes, warnings } = await schemaReport(database, store, entities)
   for (const { text, statements } of warnings) {
     log?.warn(statements.length === 0 ? {} : { statements }, text)
   }
-  if (mistakes.length === 0) return
+  if (mistakes.length === 0) return live
   const count = `${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}`
   const lines = mistakes.map(({ text }) => `- ${text}`).join('\n')
   throw new StartError(`${count} in the tables of ${setting}.\n${lines}\n${ADVICE}`)
@@ -58,7 +58,7 @@ export async function schemaReport(
   { schema }: Database,
   store: StoreName,
   entities: readonly Entity[]
-): Promise<SchemaReport> {
+): Promise<SchemaReport & { readonly live: LiveSchema }> {
   const live = await schema.describe()
   const check = new Checking(live, schema.checksOf(live), entities)
   // `describe` sees one database, and what is in another belongs to the engine: its migrations made it.
@@ -66,7 +66,8 @@ export async function schemaReport(
     if (store === 'primary') check.root(entity)
     for (const children of entity.children.filter((one) => one.store === store)) check.children(entity, children)
   }
-  return check.report
+  const { mistakes, warnings, triggers } = check.report
+  return { live, mistakes, warnings, triggers }
 }
 
 class Checking {

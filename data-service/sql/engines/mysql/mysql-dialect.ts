@@ -10,6 +10,7 @@ import {
   type TextMatch,
   undecodable
 } from '../statement.js'
+import { mysqlColumnWithoutCharacter } from './mysql-collations.js'
 import { errnoOf } from './mysql-sessions.js'
 
 /** ER_KEY_DOES_NOT_EXITS */
@@ -22,6 +23,7 @@ export const mysqlDialect: SqlDialect = {
   operand: (name, field) => (castType(field) === undefined ? `$${name}` : `CAST($${name} AS ${castType(field)})`),
   bind: boundOperand,
   store: storedValue,
+  textOperand: () => undefined,
   hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
   // The first part uses the index; the second compares the bytes, which no collation equates. Both are UTF-8 then.
   isExactly: (column, operand) => `${column} = ${operand} AND ${bytesOf(column)} = ${bytesOf(operand)}`,
@@ -30,6 +32,7 @@ export const mysqlDialect: SqlDialect = {
   bindMatch: likePattern,
   readsRangesOfOr: true,
   isIndexMissing: (error) => errnoOf(error) === NO_SUCH_INDEX,
+  columnWithoutCharacter: mysqlColumnWithoutCharacter,
   decode: decoderOf,
   insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
   insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,

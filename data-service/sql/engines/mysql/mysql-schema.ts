@@ -3,6 +3,7 @@ import type { Ddl, Grants, PresentRelation, SchemaTools, TableRights } from '../
 import type { StoredValues } from '../live-schema/column-types.js'
 import { countKey, type KeyCounts } from '../live-schema/key-counts.js'
 import type { LiveColumn, LiveSchema } from '../live-schema/live-schema.js'
+import { mysqlTextOperand } from './mysql-collations.js'
 import { mysqlCatalogue } from './mysql-catalogue.js'
 import { mysqlStoredValues } from './mysql-stored-values.js'
 import { mysqlTypes } from './mysql-types.js'
@@ -62,6 +63,8 @@ export class MysqlSchema implements SchemaTools {
   async describe(): Promise<LiveSchema> {
     return mysqlCatalogue((statement) => this.#select(statement), await this.#server())
   }
+
+  readonly textOperand = mysqlTextOperand
 
   async sortOrders(): Promise<ReadonlyMap<string, string>> {
     const served = new Map<string, string>()

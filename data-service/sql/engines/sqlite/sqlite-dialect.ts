@@ -63,6 +63,7 @@ export const sqliteDialect: SqlDialect = {
   operand: (name, { type }) => (type === 'double' ? `CAST($${name} AS REAL)` : `$${name}`),
   bind: boundOperand,
   store: storedValue,
+  textOperand: () => undefined,
   // A set is stored as MySQL writes it: its words with commas between.
   hasWord: (column, operand) => fn('set_has', column, literal(operand)),
   // A column of a table that others made may have a collation of its own, whose index serves the first part alone.
@@ -73,6 +74,7 @@ export const sqliteDialect: SqlDialect = {
   bindMatch: (operand) => matchKey(operand),
   readsRangesOfOr: false,
   isIndexMissing: () => false,
+  columnWithoutCharacter: () => undefined,
   decode: (field) => {
     const decode = decoderOf(field)
     return (raw) => (raw === null ? null : decode(raw))

@@ -64,6 +64,10 @@ export class SqliteSchema implements SchemaTools {
     return this.#sequelize.query<Row>(statement, { type: QueryTypes.SELECT })
   }
 
+  textOperand(): undefined {
+    return undefined
+  }
+
   sortOrders(): Promise<ReadonlyMap<string, string>> {
     return Promise.resolve(new Map())
   }
