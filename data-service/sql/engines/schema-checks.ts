@@ -55,7 +55,7 @@ export interface MendingStatements {
   /** undefined where the database has no such statement. */
   changeColumn(table: string, column: LiveColumn, to: ColumnChange): string | undefined
   /** undefined for an order that no index has. */
-  addIndex(of: MissingIndex): string | undefined
+  addIndexes(of: MissingIndexes): AddedIndexes | undefined
   addForeignKey(of: MissingForeignKey): string | undefined
 }
 
@@ -65,11 +65,21 @@ export interface ColumnChange {
   readonly nullable?: boolean
 }
 
-export interface MissingIndex {
+/** Indexes of one column, each in one direction. */
+export interface MissingIndexes {
   readonly table: string
-  readonly columns: readonly { readonly column: Column; readonly descending: boolean }[]
+  readonly column: Column
+  readonly live: LiveColumn
+  readonly directions: readonly ('ASC' | 'DESC')[]
   /** The columns of the primary key, by which rows of equal values are ordered. */
   readonly key: readonly string[]
+}
+
+export interface AddedIndexes {
+  /** One for each direction; none where only a migration of the service can make them. */
+  readonly statements: readonly string[]
+  /** What a person has to know besides, a sentence without its point. */
+  readonly note?: string
 }
 
 export interface MissingForeignKey {

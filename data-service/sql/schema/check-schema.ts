@@ -7,7 +7,7 @@ import { suggestion } from '../../entity/fields/names.js'
 import type { Database } from '../engines/engine.js'
 import { quoted } from '../engines/statement.js'
 import type { LiveSchema, LiveTable } from '../engines/live-schema/live-schema.js'
-import type { SchemaChecks } from '../engines/schema-checks.js'
+import type { MissingIndexes, SchemaChecks } from '../engines/schema-checks.js'
 import {
   type CheckedTable,
   ColumnChecking,
@@ -72,6 +72,8 @@ export async function schemaReport(
 
 class Checking {
   readonly #findings = new Findings()
+  /** Tables, columns and directions of missing indexes that have an entry. */
+  readonly #toldIndexes = new Set<string>()
   readonly #live: LiveSchema
   readonly #checks: SchemaChecks
   readonly #entities: readonly Entity[]
@@ -124,15 +126,8 @@ class Checking {
     if (found === undefined || found.kind === 'view') return
     const [leading] = foreignKey
     if (!this.#isIndexed(found, leading, false)) {
-      this.#missingIndex(
-        entity,
-        `${owner}: no index leads with ${table}.${leading.column}, by which children are found`,
-        {
-          table: found,
-          column: leading,
-          descending: false
-        }
-      )
+      const text = `${owner}: no index leads with ${table}.${leading.column}, by which children are found`
+      this.#missingIndexes(entity, { table: found, column: leading, directions: ['ASC'] }, () => text)
     }
     if (entity.writes.has('delete') && isWritten) this.#cascade(entity, children, found)
   }
@@ -230,16 +225,12 @@ class Checking {
       const table = place && this.#live.tables.get(place.table)
       if (place === undefined || column === undefined || table === undefined || table.kind === 'view') continue
       if (columnIn(table, column.column) === undefined) continue
-      for (const direction of place.directions) {
-        const descending = direction === 'DESC'
-        if (this.#isIndexed(table, column, descending)) continue
-        const order = `(${table.name}.${column.column}${descending ? ' DESC' : ''}, ${keyOf(table, target?.key ?? []).join(', ')})`
-        this.#missingIndex(entity, `${entity.name}: the sortable ${property} has no index ${order}`, {
-          table,
-          column,
-          descending
-        })
-      }
+      const directions = place.directions.filter((one) => !this.#isIndexed(table, column, one === 'DESC'))
+      const key = keyOf(table, target?.key ?? []).join(', ')
+      this.#missingIndexes(entity, { table, column, directions }, (missing) => {
+        const orders = missing.map((one) => `(${table.name}.${column.column}${one === 'DESC' ? ' DESC' : ''}, ${key})`)
+        return `${entity.name}: the sortable ${property} has no index ${orders.join(' and none ')}`
+      })
     }
   }
 
@@ -253,20 +244,26 @@ class Checking {
     })
   }
 
-  #missingIndex(
+  /** One entry for all directions of a column in which an index is missing. Another entity may have told of some of them. */
+  #missingIndexes(
     { indexes }: Entity,
-    text: string,
-    { table, column, descending }: { readonly table: LiveTable; readonly column: Column; readonly descending: boolean }
+    { table, column, directions }: { readonly table: LiveTable } & Pick<MissingIndexes, 'column' | 'directions'>,
+    textOf: (directions: MissingIndexes['directions']) => string
   ): void {
-    const columns = [{ column, descending }]
-    const statement = this.#checks.mend.addIndex({ table: table.name, columns, key: table.primaryKey })
-    if (statement === undefined) return
-    if (
-      [...this.#findings.mistakes, ...this.#findings.warnings].some(({ statements }) => statements.includes(statement))
-    )
-      return
-    if (indexes === 'required') this.#findings.mistake(`${text}; a new migration must add it`, [statement])
-    else this.#findings.warning(`${text}: each such read sorts all rows that the filters leave`, [statement])
+    const idOf = (direction: string): string => JSON.stringify([table.name, column.column, direction])
+    const missing = directions.filter((one) => !this.#toldIndexes.has(idOf(one)))
+    const live = columnIn(table, column.column)
+    if (missing.length === 0 || live === undefined) return
+    const { name, primaryKey } = table
+    const added = this.#checks.mend.addIndexes({ table: name, column, live, directions: missing, key: primaryKey })
+    if (added === undefined) return
+    for (const one of missing) this.#toldIndexes.add(idOf(one))
+    const [text, it] = [textOf(missing), missing.length === 1 ? 'it' : 'them']
+    const note = added.note === undefined ? '' : `. ${added.note}`
+    if (indexes === 'required')
+      this.#findings.mistake(`${text}; a new migration must add ${it}${note}`, added.statements)
+    else
+      this.#findings.warning(`${text}: each such read sorts all rows that the filters leave${note}`, added.statements)
   }
 
   /** One warning for all columns of a table that are compared alike. */

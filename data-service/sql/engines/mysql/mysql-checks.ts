@@ -8,7 +8,8 @@ import { quotedText } from './mysql-ddl.js'
 import type {
   ColumnChange,
   MissingForeignKey,
-  MissingIndex,
+  MissingIndexes,
+  AddedIndexes,
   Misfit,
   SchemaChecks,
   VersionedTable,
@@ -27,7 +28,7 @@ export function mysqlChecks(live: LiveSchema): SchemaChecks {
     isSortedBy: (key, { column }) =>
       key.column?.toLowerCase() === column.toLowerCase() && key.expression === undefined && key.prefix === undefined,
     knowsNulls: () => true,
-    mend: { addVersion, versionTriggers, changeColumn, addIndex, addForeignKey }
+    mend: { addVersion, versionTriggers, changeColumn, addIndexes, addForeignKey }
   }
 }
 
@@ -299,17 +300,35 @@ function expressionText(text: string): string {
   return /^current_timestamp/i.test(text) ? text : `(${text})`
 }
 
+/** Bytes of a column that an index takes. */
+const LONGEST_INDEXED = 3072
+
+/** Whether an index can hold the whole column, by which rows are sorted. */
+function fitsIndex({ type: { base, length = 0 }, collation = '' }: LiveColumn): boolean {
+  if (/(?:text|blob|json)$/.test(base)) return false
+  const [, charset = ''] = /^([^_]+)/.exec(collation) ?? []
+  const bytes = { utf8mb4: 4, utf16: 4, utf16le: 4, utf32: 4, utf8: 3, utf8mb3: 3, ucs2: 2 }[charset] ?? 1
+  return !/char|binary/.test(base) || length * bytes <= LONGEST_INDEXED
+}
+
 /** The longest name of an index. */
 const LONGEST_NAME = 64
 
 /** The primary key follows by itself. The words of an ENUM are indexed by their place, and sorted by as texts. */
-function addIndex({ table, columns }: MissingIndex): string | undefined {
-  if (columns.some(({ column }) => column.field.type === 'enum')) return undefined
-
-  const names = columns.map(({ column, descending }) => `${column.column}${descending ? '_desc' : ''}`)
-  const keys = columns.map(({ column, descending }) => `${quoted(column.column)}${descending ? ' DESC' : ''}`)
-  const name = [table, ...names].join('_').slice(0, LONGEST_NAME).trimEnd()
-  return `CREATE INDEX ${quoted(name)} ON ${quoted(table)} (${keys.join(', ')})`
+function addIndexes({ table, column: { column, field }, live, directions }: MissingIndexes): AddedIndexes | undefined {
+  if (field.type === 'enum') return undefined
+  if (!fitsIndex(live)) {
+    return {
+      statements: [],
+      note: `No index takes the whole of ${live.nativeType}: it sorts well on small tables alone`
+    }
+  }
+  const statements = directions.map((direction) => {
+    const [ending, order] = direction === 'DESC' ? ['_desc', ' DESC'] : ['', '']
+    const name = `${`${table}_${column}`.slice(0, LONGEST_NAME - ending.length).trimEnd()}${ending}`
+    return `CREATE INDEX ${quoted(name)} ON ${quoted(table)} (${quoted(column)}${order})`
+  })
+  return { statements }
 }
 
 function addForeignKey({ table, columns, to, toColumns }: MissingForeignKey): string {

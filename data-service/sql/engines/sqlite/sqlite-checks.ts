@@ -1,7 +1,14 @@
 import type { Column } from '../../../entity/fields/columns.js'
 import type { Field } from '../../../entity/fields/field.js'
 import type { LiveColumn, LiveIndexKey, NativeType } from '../live-schema/live-schema.js'
-import type { MissingIndex, Misfit, SchemaChecks, VersionedTable, VersionTrigger } from '../schema-checks.js'
+import type {
+  AddedIndexes,
+  MissingIndexes,
+  Misfit,
+  SchemaChecks,
+  VersionedTable,
+  VersionTrigger
+} from '../schema-checks.js'
 import { quoted } from '../statement.js'
 
 /** SQLite, whose columns have an affinity, which decides what becomes of a value that is stored. */
@@ -19,7 +26,7 @@ export function sqliteChecks(): SchemaChecks {
       versionTriggers,
       // It changes no column of a table that is there.
       changeColumn: () => undefined,
-      addIndex,
+      addIndexes,
       addForeignKey: () => undefined
     }
   }
@@ -88,14 +95,29 @@ function hasSortKey({ type }: Field): boolean {
   return type === 'string' || type === 'enum'
 }
 
-function addIndex({ table, columns, key }: MissingIndex): string {
-  const names = columns.map(({ column, descending }) => `${column.column}${descending ? '_desc' : ''}`)
-  const keys = columns.map(({ column, descending }) => {
-    const name = quoted(column.column)
-    return `${hasSortKey(column.field) ? `sort_key(${name})` : name}${descending ? ' DESC' : ''}`
+/**
+ * A program that has no `sort_key` cannot make an index by it, and cannot write its table afterwards. So a migration makes
+ * such an index, and no statement that is pasted anywhere.
+ */
+function addIndexes({ table, column: { column, field }, directions, key }: MissingIndexes): AddedIndexes {
+  if (hasSortKey(field)) {
+    const words =
+      directions.length === 2
+        ? [`t.sorted(${JSON.stringify(column)})`]
+        : directions.map((one) => `t.index(${JSON.stringify(column + (one === 'DESC' ? ' desc' : ''))})`)
+    return {
+      statements: [],
+      note:
+        `addIndexes(${JSON.stringify(table)}, (t) => [${words.join()}]) in a migration makes what serves them. Other programs could not ` +
+        'write the table any more, since only the service has the order of texts'
+    }
+  }
+  const more = key.filter((one) => one !== column).map((one) => `, ${quoted(one)}`)
+  const statements = directions.map((direction) => {
+    const [ending, order] = direction === 'DESC' ? ['_desc', ' DESC'] : ['', '']
+    return `CREATE INDEX ${quoted(`${table}_${column}${ending}`)} ON ${quoted(table)} (${quoted(column)}${order}${more.join('')})`
   })
-  const more = key.filter((one) => !columns.some(({ column }) => column.column === one)).map(quoted)
-  return `CREATE INDEX ${quoted([table, ...names].join('_'))} ON ${quoted(table)} (${[...keys, ...more].join(', ')})`
+  return { statements }
 }
 
 const BYTES = 8

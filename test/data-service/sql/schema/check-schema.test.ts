@@ -82,6 +82,7 @@ eachDatabase((kind) => {
 
     it('names every mistake at once', async () => {
       await drop('products_name', 'products')
+      await drop('products_name_desc', 'products')
       await drop('products_price_desc', 'products')
       await drop('categories_name', 'categories')
       await stores.primary.query('ALTER TABLE customers DROP COLUMN risk_note')
@@ -97,27 +98,72 @@ eachDatabase((kind) => {
       ])
     })
 
-    it('warns of each missing index with the statement that makes it, once', async () => {
+    it('warns once of the missing indexes of a column, with the statements that make them', async () => {
       const { warnings } = await schemaReport(stores.databases.primary, 'primary', entities)
       const missing = warnings.filter(({ text: said }) => said.includes('has no index'))
       const sorts = ': each such read sorts all rows that the filters leave'
+      const lacks = 'Other programs could not write the table any more, since only the service has the order of texts'
+      const words = (table: string, index: string): string =>
+        kind === 'sqlite'
+          ? `. addIndexes("${table}", (t) => [${index}]) in a migration makes what serves them. ${lacks}`
+          : ''
       expect(saying(missing).toSorted()).to.deep.equal([
-        `categories: the sortable name has no index (categories.name, id)${sorts}`,
-        `products: the sortable name has no index (products.name, id)${sorts}`,
+        `categories: the sortable name has no index (categories.name, id)${sorts}${words('categories', 't.index("name")')}`,
+        'products: the sortable name has no index (products.name, id) and none (products.name DESC, id)' +
+          `${sorts}${words('products', 't.sorted("name")')}`,
         `products: the sortable price has no index (products.price DESC, id)${sorts}`
       ])
-      for (const { statements } of missing) for (const one of statements) await stores.primary.query(one)
+      const statements = missing.map((one) => one.statements.length)
+      expect(statements.toSorted()).to.deep.equal(kind === 'sqlite' ? [0, 0, 1] : [1, 1, 2])
+      for (const one of missing) for (const statement of one.statements) await stores.primary.query(statement)
       const after = await schemaReport(stores.databases.primary, 'primary', entities)
-      expect(saying(after.warnings).filter((said) => said.includes('has no index'))).to.deep.equal([])
+      expect(after.warnings.filter(({ text: said }) => said.includes('has no index'))).to.have.length(
+        kind === 'sqlite' ? 2 : 0
+      )
     })
 
     it('makes a mistake of a missing index where the entity insists', async () => {
-      await drop('products_name', 'products')
+      // On SQLite no statement has made it again.
+      if (kind === 'mysql') await drop('products_name', 'products')
       const insisting = entities.map((one): Entity => (one.name === 'products' ? { ...one, indexes: 'required' } : one))
       const { mistakes } = await schemaReport(stores.databases.primary, 'primary', insisting)
       expect(saying(mistakes)).to.include(
-        'products: the sortable name has no index (products.name, id); a new migration must add it'
+        kind === 'sqlite'
+          ? 'products: the sortable name has no index (products.name, id) and none (products.name DESC, id); a new migration ' +
+              'must add them. addIndexes("products", (t) => [t.sorted("name")]) in a migration makes what serves them. Other ' +
+              'programs could not write the table any more, since only the service has the order of texts'
+          : 'products: the sortable name has no index (products.name, id); a new migration must add it'
       )
+    })
+
+    it('prints statements that run, whatever the names, and none for what no index can hold', async () => {
+      const [table, place] = ['a'.repeat(40), 'p'.repeat(40)]
+      const long = defineEntity({
+        name: 'long-names',
+        table,
+        rowVersion: 'none',
+        description: 'Long names.',
+        fields: { id: readOnly(int()), [place]: int(), essay: text(2000) },
+        label: 'id',
+        filterable: [],
+        sortable: ['essay', place],
+        access: { read: everyone }
+      } as never)
+      const id = kind === 'sqlite' ? 'INTEGER PRIMARY KEY' : 'INT NOT NULL PRIMARY KEY AUTO_INCREMENT'
+      const essay = kind === 'sqlite' ? 'TEXT' : 'TEXT CHARACTER SET utf8mb4'
+      await stores.primary.query(`CREATE TABLE ${table} (id ${id}, ${place} INTEGER NOT NULL, essay ${essay} NOT NULL)`)
+      const report = () => schemaReport(stores.databases.primary, 'primary', [long])
+      const { warnings } = await report()
+      const [ofEssay, ofPlace] = warnings.filter(({ text: said }) => said.includes('has no index'))
+      expect(ofEssay?.statements).to.deep.equal([])
+      expect(ofEssay?.text).to.match(
+        kind === 'sqlite' ? /addIndexes\("a+"/ : /No index takes the whole of text: it sorts/
+      )
+      expect(ofPlace?.statements).to.have.length(2)
+      for (const statement of ofPlace?.statements ?? []) await stores.primary.query(statement)
+      const after = await report()
+      expect(saying(after.warnings).filter((said) => said.includes('has no index'))).to.deep.equal([ofEssay?.text])
+      await stores.primary.query(`DROP TABLE ${table}`)
     })
 
     it('looks at each store by itself', async () => {
