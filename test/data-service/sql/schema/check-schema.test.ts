@@ -72,8 +72,11 @@ eachDatabase((kind) => {
       const found = await checkSchema(database, { store: 'primary', setting: 'DATABASE_URL' }, [
         ...entities,
         renamed
-      ]).catch((error: unknown) => String(error))
-      expect(String(found).split('\n')).to.include(
+      ]).then(
+        () => '',
+        (error: unknown) => String(error)
+      )
+      expect(found.split('\n')).to.include(
         '- nicknames: the table products has no column nick_name for `nick`; a new migration must add it.'
       )
       const { warnings } = await schemaReport(database, 'primary', [...entities, renamed])
@@ -114,7 +117,7 @@ eachDatabase((kind) => {
         `products: the sortable price has no index (products.price DESC, id)${sorts}`
       ])
       const statements = missing.map((one) => one.statements.length)
-      expect(statements.toSorted()).to.deep.equal(kind === 'sqlite' ? [0, 0, 1] : [1, 1, 2])
+      expect(statements).to.have.members(kind === 'sqlite' ? [0, 0, 1] : [1, 2, 1])
       for (const one of missing) for (const statement of one.statements) await stores.primary.query(statement)
       const after = await schemaReport(stores.databases.primary, 'primary', entities)
       expect(after.warnings.filter(({ text: said }) => said.includes('has no index'))).to.have.length(
