@@ -13,6 +13,7 @@ import type {
 import type {
   ChildFields,
   ChildName,
+  CreatedChildName,
   MembersOf,
   NewRowOf,
   ReadOnlyName,
@@ -53,7 +54,7 @@ export interface Preparation {
 /** The creation of rows in an entity file. */
 export interface CreationDefinition<F, C> {
   /** Children that the body may hold, `{ lines: { min: 1 } }`; at most 1000 each. */
-  readonly children?: { readonly [K in ChildName<C>]?: { readonly min: number } }
+  readonly children?: { readonly [K in CreatedChildName<C>]?: { readonly min: number } }
   /** Required if some column that no request can set may not be null and has no default. */
   readonly prepare?: (call: CreationCallOf<F, C>) => PrepareResultOf<F, C> | Promise<PrepareResultOf<F, C>>
 }
@@ -62,7 +63,9 @@ interface CreationCallOf<F, C> extends Omit<CreationCall, 'input' | 'children'> 
   readonly input: MembersOf<Pick<F, SettableOnCreate<F>>>
   /** The children of the body; an empty list where the body has none. */
   readonly children: {
-    readonly [K in ChildName<C>]: readonly MembersOf<Pick<ChildFields<C, K>, SettableOnCreate<ChildFields<C, K>>>>[]
+    readonly [K in CreatedChildName<C>]: readonly MembersOf<
+      Pick<ChildFields<C, K>, SettableOnCreate<ChildFields<C, K>>>
+    >[]
   }
 }
 
@@ -70,7 +73,7 @@ type PrepareResultOf<F, C> = PreparationOf<F, C> | Rejection
 
 interface PreparationOf<F, C> extends Omit<Preparation, 'values' | 'children'> {
   readonly values: NewRowOf<F, ReadOnlyName<F>>
-  readonly children?: { readonly [K in ChildName<C>]?: readonly NewRowOf<ChildFields<C, K>>[] }
+  readonly children?: { readonly [K in CreatedChildName<C>]?: readonly NewRowOf<ChildFields<C, K>>[] }
 }
 
 /** When rows of a resource may be deleted. */

@@ -4,6 +4,7 @@ import type { Creation, Deletion } from './creates-and-deletes.js'
 import type { CustomRead } from './custom-read.js'
 import type { Children, Column, Computed, Joined, KeyColumns, Reference } from './fields/columns.js'
 import type { FieldType } from './fields/field.js'
+import type { TypedFields } from './fields/rows.js'
 import type { Hooks } from './hooks.js'
 import type { Overrides, ReadOperation, WriteOperation } from './operations.js'
 import type { OperatorOf } from './fields/operators.js'
@@ -59,9 +60,5 @@ export interface Entity {
   readonly mistakes: readonly string[]
 }
 
-declare const fields: unique symbol
-
 /** An entity with the types of its fields, which are there for the compiler alone. */
-export interface EntityOf<F> extends Entity {
-  readonly [fields]?: F
-}
+export interface EntityOf<F> extends Entity, TypedFields<F> {}

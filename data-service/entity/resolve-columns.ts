@@ -2,14 +2,14 @@ import type { Children, Column, Computed, Joined, KeyColumns, Reference } from '
 import type { Field, FieldType, Value } from './fields/field.js'
 import { snakeCase, suggestion } from './fields/names.js'
 import { ROW_VERSION_COLUMN } from './fields/row-version.js'
-import type { ChildrenDefinition, VisibleName } from './fields/rows.js'
+import type { ChildrenDefinition, ResourceChildren, TableChildren, VisibleName } from './fields/rows.js'
 import { text } from './fields/words.js'
 
 // Makes the columns, joined and computed properties and children of an Entity out of the words of an entity file.
 
 /** The columns with those of the key first, whatever the order in the entity file. */
 export function keyedColumns(
-  { fields, key: names }: Pick<ChildrenDefinition, 'fields' | 'key'>,
+  { fields, key: names }: Pick<TableChildren, 'fields' | 'key'>,
   mistakes: string[]
 ): { readonly key: KeyColumns; readonly columns: readonly Column[] } {
   const columns = Object.entries(fields).map(([name, field]) => columnOf(name, field))
@@ -38,7 +38,7 @@ export function columnOf(name: string, field: Field): Column {
 export function versionColumnOf({
   rowVersion,
   rowVersionColumn = ROW_VERSION_COLUMN
-}: Pick<ChildrenDefinition, 'rowVersion' | 'rowVersionColumn'>): string | undefined {
+}: Pick<TableChildren, 'rowVersion' | 'rowVersionColumn'>): string | undefined {
   return rowVersion === 'none' ? undefined : rowVersionColumn
 }
 
@@ -109,18 +109,82 @@ export function childrenOf(
   mistakes: string[]
 ): Children[] {
   return Object.entries(definitions).map(([name, definition]) => {
-    const { table, store = 'primary' } = definition
     const own: string[] = []
-    const foreignKey = foreignKeyOf(definition, rootKey, own)
-    const { key, columns } = keyedColumns(definition, own)
+    const children =
+      definition.entity === undefined
+        ? tableChildren(definition, { name, rootKey }, own)
+        : resourceChildren(definition, { name, rootKey }, own)
     mistakes.push(...own.map((mistake) => `children \`${name}\`: ${mistake}`))
-    return { name, table, foreignKey, key, columns, versionColumn: versionColumnOf(definition), store }
+    return children
   })
+}
+
+interface NamedChildren {
+  readonly name: string
+  readonly rootKey: KeyColumns
+}
+
+function tableChildren(definition: TableChildren, { name, rootKey }: NamedChildren, mistakes: string[]): Children {
+  const { table, store = 'primary', children: ofThem = {} } = definition
+  const { key, columns } = keyedColumns(definition, mistakes)
+  const versionColumn = versionColumnOf(definition)
+  const children = childrenOf(ofThem, key, mistakes).map(onlyRead)
+  for (const one of children.filter((nested) => nested.store !== store)) {
+    mistakes.push(`\`${one.name}\` are in the other store; say \`store\` of both alike.`)
+  }
+  return {
+    name,
+    table,
+    resource: undefined,
+    foreignKey: foreignKeyOf({ ...definition, columns }, rootKey, mistakes),
+    key,
+    columns,
+    versionColumn,
+    store,
+    rootWrites: store === 'primary' && versionColumn !== undefined ? 'all' : 'none',
+    children
+  }
+}
+
+/** Children that are the rows of a resource have its columns, and its own children that are in the same store. */
+function resourceChildren(
+  { entity, foreignKey, writtenBy }: ResourceChildren,
+  { name, rootKey }: NamedChildren,
+  mistakes: string[]
+): Children {
+  const { columns, table, key, versionColumn } = entity
+  const known = columns.map((one) => one.name)
+  for (const property of [foreignKey].flat()) {
+    if (known.includes(property)) continue
+    const near = suggestion(property, known)
+    mistakes.push(`foreignKey names \`${property}\`, which is no field of \`${entity.name}\`.${near}`)
+  }
+  const created = entity.hooks.all.length === 0 ? 'create' : 'none'
+  return {
+    name,
+    table,
+    resource: entity.name,
+    foreignKey: foreignKeyOf({ foreignKey, columns }, rootKey, mistakes),
+    key,
+    columns,
+    versionColumn,
+    store: 'primary',
+    rootWrites: versionColumn === undefined ? 'none' : writtenBy === 'root' ? 'all' : created,
+    children: entity.children.filter(({ store }) => store === 'primary').map(onlyRead)
+  }
+}
+
+function onlyRead(children: Children): Children {
+  return { ...children, rootWrites: 'none' }
 }
 
 /** The columns that hold the root's key, of the types that it has. A property of the child in such a column is that column. */
 function foreignKeyOf(
-  { foreignKey, foreignKeyColumn, fields }: ChildrenDefinition,
+  {
+    foreignKey,
+    foreignKeyColumn,
+    columns: own
+  }: Pick<TableChildren, 'foreignKey' | 'foreignKeyColumn'> & { readonly columns: readonly Column[] },
   rootKey: KeyColumns,
   mistakes: string[]
 ): KeyColumns {
@@ -131,7 +195,7 @@ function foreignKeyOf(
   }
   const at = (rootColumn: Column, index: number): Column => {
     const name = properties[index] ?? rootColumn.name
-    const column = columns[index] ?? fields[name]?.column ?? snakeCase(name)
+    const column = columns[index] ?? own.find((one) => one.name === name)?.column ?? snakeCase(name)
     return { name, column, field: { ...rootColumn.field, nullable: false } }
   }
   const [first, ...others] = rootKey
@@ -165,5 +229,16 @@ export function standInColumn(name: string): Column {
 
 export function standInChildren(name: string): Children {
   const id = standInColumn('id')
-  return { name, table: '', foreignKey: [id], key: [id], columns: [], versionColumn: undefined, store: 'primary' }
+  return {
+    name,
+    table: '',
+    resource: undefined,
+    foreignKey: [id],
+    key: [id],
+    columns: [],
+    versionColumn: undefined,
+    store: 'primary',
+    rootWrites: 'none',
+    children: []
+  }
 }

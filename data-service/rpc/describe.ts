@@ -24,7 +24,7 @@ import { neededState } from '../plan/plan-writes.js'
 import { hasBatch, isRouteId, ownerParameter } from '../plan/authorize.js'
 import { type Catalogue, isSettable, isSettableOfChild, permissionsOf, type Resource } from '../plan/model/catalogue.js'
 import type { OwnershipPolicy } from '../plan/planning.js'
-import type { ShapedProperty } from '../plan/model/plans.js'
+import type { ShapedProperty, ShownChildren } from '../plan/model/plans.js'
 import { valueEncoder } from './json.js'
 
 /** The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. */
@@ -118,20 +118,28 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
         const { name, to } = property.reference
         return [{ name, kind: 'NAVIGATION_KIND_REFERENCE', resource: to }]
       }
-      if (property.kind !== 'children') return []
-      const { name } = property.children
-      const created = entity.creation.children.some(({ children }) => children === property.children)
-      const id = isComposite(property.children) ? [COMPOSITE_ID] : []
-      const own = property.shown.map((column) => describeChildColumn(column, property.children, created))
-      const version = property.children.versionColumn === undefined ? [] : [rowVersion]
-      const properties = [...id, ...own, ...version]
-      return [{ name, kind: 'NAVIGATION_KIND_CHILDREN', properties }]
+      return property.kind === 'children' ? [describeChildren(property, entity)] : []
     }),
     actions: Array.from(entity.actions.values(), describeAction),
     deleteCondition: deleteCondition(entity),
     createdChildren: entity.creation.children.map(({ children }) => children.name),
     reads: Array.from(entity.customReads.values(), (read) => describeRead(read, resource)),
     ...describeFilter(entity, ownership)
+  }
+}
+
+function describeChildren({ children, shown, nested }: ShownChildren, entity: Entity): Navigation {
+  const { name, resource = '' } = children
+  const created = entity.creation.children.some((one) => one.children === children)
+  const id = isComposite(children) ? [COMPOSITE_ID] : []
+  const own = shown.map((column) => describeChildColumn(column, children, created))
+  const version = children.versionColumn === undefined ? [] : [rowVersion]
+  return {
+    name,
+    kind: 'NAVIGATION_KIND_CHILDREN',
+    resource,
+    properties: [...id, ...own, ...version],
+    navigations: nested.map((one) => describeChildren(one, entity))
   }
 }
 

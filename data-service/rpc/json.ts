@@ -1,9 +1,9 @@
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/fields/field.js'
 import { idText, isComposite, keyOfValues } from '../entity/key.js'
-import type { PlannedReference, Projection, ShapedProperty } from '../plan/model/plans.js'
+import type { PlannedReference, Projection, ShapedProperty, ShownChildren } from '../plan/model/plans.js'
 import { propertyName, selectedName } from '../plan/model/projection.js'
-import type { LoadedRow } from '../plan/model/stores.js'
+import type { LoadedChild, LoadedRow } from '../plan/model/stores.js'
 
 /** A value as JSON text. */
 type ValueEncoder = (value: Value) => string
@@ -161,11 +161,11 @@ function memberText(
   return (row) => encode(read(row.values))
 }
 
-/** Writes the shown columns in order, then the row version, if the children have one. All columns of a child are loaded. */
-function childSerializer({
-  children,
-  shown
-}: Extract<ShapedProperty, { kind: 'children' }>): (values: LoadedRow['values']) => string {
+/**
+ * Writes the shown columns in order, then the row version, if the children have one, and their own children. All columns of
+ * a child are loaded.
+ */
+function childSerializer({ children, shown, nested }: ShownChildren): (child: LoadedChild) => string {
   const { key, columns, versionColumn } = children
   const idAt = key.map((column) => columns.indexOf(column))
   const idOf = isComposite(children)
@@ -180,11 +180,17 @@ function childSerializer({
     })),
     ...(versionColumn === undefined ? [] : [version])
   ]
-  return (values) => {
+  const own = nested.map((one) => ({
+    name: one.children.name,
+    prefix: `,${JSON.stringify(one.children.name)}:`,
+    item: childSerializer(one)
+  }))
+  return ({ values, children: loaded }) => {
     let json = `{${idOf(values)}`
     for (const { prefix, index, encode } of members) {
       json += `${json.length === 1 ? prefix : `,${prefix}`}${encode(values[index] ?? null)}`
     }
+    for (const { name, prefix, item } of own) json += `${prefix}[${(loaded.get(name) ?? []).map(item).join()}]`
     return `${json}}`
   }
 }

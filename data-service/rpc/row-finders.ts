@@ -70,7 +70,7 @@ export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue, roots: Lo
   return async (resource, id) => {
     const entity = catalogue.entity(resource)
     const key = keyOfId(id, entity)
-    const locked = await unit.lock(planLock({ entity, key, scope: allRows, children: primaryChildren(entity) }))
+    const locked = await unit.lock(planLock({ entity, key, scope: allRows, children: lockedChildren(entity) }))
     if (locked === undefined) return undefined
     roots.add(resource, id, locked)
     return aggregateOf(locked)
@@ -81,7 +81,7 @@ export function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue, roots: Lo
 export function findReferencingIn(unit: UnitOfWork, catalogue: Catalogue): FindReferencing {
   return async (resource, property, id) => {
     const referred = await lockReferred({ resource, property, id }, unit, catalogue)
-    const plan = planFindReferencing({ ...referred, children: primaryChildren(referred.entity), maxRows: MAX_IDS })
+    const plan = planFindReferencing({ ...referred, children: lockedChildren(referred.entity), maxRows: MAX_IDS })
     const rows = await unit.findReferencing(plan)
     if (rows !== undefined) return rows.map(aggregateOf)
     throw new DomainError('state.invalid', `There are more than ${MAX_IDS} ${resource} with the same ${property}.`)
@@ -137,9 +137,14 @@ function parseTarget(rows: string, catalogue: Catalogue): { entity: Entity; chil
   return { entity, children }
 }
 
-/** The children that live in the primary database, which a transaction reaches. */
-export function primaryChildren({ children }: Entity): Children[] {
-  return children.filter(({ store }) => store === 'primary')
+/**
+ * The children that are under the lock of their root: those of the primary database, without the rows that are written as
+ * rows of another resource.
+ */
+export function lockedChildren({ children }: Entity): Children[] {
+  return children.filter(
+    ({ store, resource, rootWrites }) => store === 'primary' && (resource === undefined || rootWrites === 'all')
+  )
 }
 
 function aggregateOf(row: LockedRow): Aggregate {

@@ -87,6 +87,9 @@ export async function writeChildren(
   for (const [name, changes] of of.changes) {
     const children = entity.children.find((one) => one.name === name)
     if (children === undefined) throw new TypeError(`${entity.name} has no ${name}`)
+    if (children.resource !== undefined && children.rootWrites !== 'all') {
+      throw new TypeError(`${name} of ${entity.name} are written as ${children.resource}`)
+    }
     for (const plan of childPlans({ ...of, children, changes, loaded: of.loaded.get(name) ?? [] }, steps.deps)) {
       if (!(await steps.unit.writeChild(plan))) throw stale(`stale: a write of ${name} matched no row`)
     }

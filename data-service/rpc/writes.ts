@@ -45,7 +45,7 @@ import {
   writtenRoot
 } from './guarded-writes.js'
 import { idempotentWrite } from './idempotent-write.js'
-import { primaryChildren } from './row-finders.js'
+import { lockedChildren } from './row-finders.js'
 import { childId, type GuardedChildRow, namedRow, runHooks, wantsRowBefore, writeOthers } from './write-effects.js'
 import { rejectionError, WriteSteps, type WriteDeps } from './write-steps.js'
 
@@ -246,7 +246,7 @@ async function deleteRow(parsed: ParsedDelete, steps: WriteSteps): Promise<Named
     await deleteRoot(root, steps)
     return locked && namedRow(locked)
   }
-  const locked = await lockToDelete(root, primaryChildren(entity), steps)
+  const locked = await lockToDelete(root, lockedChildren(entity), steps)
   const outcome = await rule({ ...steps.tools, root: namedRow(locked), children: namedChildren(locked) })
   if ('rejection' in outcome) throw rejectionError(outcome)
   await deleteRoot(root, steps)

@@ -169,9 +169,13 @@ function lengthText({ minLength, maxLength }: Property): string {
   return minLength === 0 ? ` up to ${maxLength}` : ` of ${minLength} to ${maxLength}`
 }
 
-function navigationRow({ name, kind, resource, properties }: Navigation): string[] {
+function navigationRow({ name, kind, resource, properties, navigations }: Navigation): string[] {
   return kind === 'NAVIGATION_KIND_CHILDREN'
-    ? [code(name), properties.map((child) => code(child.name)).join(', '), code('includeChildren=true')]
+    ? [
+        code(name),
+        [...properties, ...navigations].map((child) => code(child.name)).join(', '),
+        code('includeChildren=true')
+      ]
     : [code(name), `one of ${link(`#${resource}`, escapeHtml(resource))}`, code('includeFKs=true')]
 }
 

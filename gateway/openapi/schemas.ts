@@ -16,21 +16,20 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, obj
       ...Object.fromEntries(navigations.map((navigation) => [navigation.name, navigationSchema(name, navigation)]))
     }
   }
-  const children = navigations.filter(isChildren)
   return {
     [name]: row,
-    ...Object.fromEntries(children.map((child) => [childName(name, child), childSchema(child)])),
+    ...childSchemas(name, navigations),
     [`${name}.lookup`]: lookupSchema(properties),
     ...writeSchemas(resource)
   }
 }
 
-function navigationSchema(resource: string, navigation: Navigation): object {
+function navigationSchema(owner: string, navigation: Navigation): object {
   if (isChildren(navigation)) {
     return {
       type: 'array',
       description: 'Only with includeChildren=true.',
-      items: { $ref: `#/components/schemas/${childName(resource, navigation)}` }
+      items: { $ref: `#/components/schemas/${childName(owner, navigation)}` }
     }
   }
   return {
@@ -39,12 +38,26 @@ function navigationSchema(resource: string, navigation: Navigation): object {
   }
 }
 
-function childName(resource: string, { name }: Navigation): string {
-  return `${resource}.${name}`
+function childName(owner: string, { name }: Navigation): string {
+  return `${owner}.${name}`
 }
 
-function childSchema({ properties }: Navigation): object {
-  return { type: 'object', required: properties.map(({ name }) => name), properties: members(properties) }
+/** The schemas of children, and of their own children: `orders.lines`, `orders.lines.discounts`. */
+function childSchemas(owner: string, navigations: readonly Navigation[]): Readonly<Record<string, object>> {
+  const schemas = navigations.filter(isChildren).flatMap((child): [string, object][] => {
+    const name = childName(owner, child)
+    return [[name, childSchema(name, child)], ...Object.entries(childSchemas(name, child.navigations))]
+  })
+  return Object.fromEntries(schemas)
+}
+
+function childSchema(schemaName: string, { properties, navigations }: Navigation): object {
+  const nested = navigations.map((one): [string, object] => [one.name, navigationSchema(schemaName, one)])
+  return {
+    type: 'object',
+    required: [...properties, ...navigations].map(({ name }) => name),
+    properties: { ...members(properties), ...Object.fromEntries(nested) }
+  }
 }
 
 function lookupSchema(properties: readonly Property[]): object {

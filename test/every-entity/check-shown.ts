@@ -1,4 +1,4 @@
-import type { Column, Entity, Reference } from '../../data-service/entity/entity.js'
+import type { Children, Column, Entity, Reference } from '../../data-service/entity/entity.js'
 import { createBody, updateBody } from './bodies.js'
 import { type Caller, OWNERS } from './callers.js'
 import { answered, answeredByAll, Findings } from './findings.js'
@@ -94,11 +94,11 @@ async function rowOfAnotherOwner(
 function checkChildren(tested: TestedApplication, entity: Entity): void {
   const children = entity.children.filter(({ store: one }) => one === 'primary')
   if (children.length === 0) return
-  it('includes of children are those of the row', async () => {
+  it('includes of children are those of the row, and so are theirs', async () => {
     const findings = new Findings()
     const call: Call = { resource: entity.name, operation: 'paged', pageSize: '500', includeChildren: 'true' }
     const outcomes = await answeredByAll(tested, { call, caller: tested.callers.bypass }, { code: 'ok', findings })
-    for (const { name, table, key, foreignKey } of children) {
+    const compare = async ({ name, table, key, foreignKey, children: nested }: Children, roots: readonly Row[]) => {
       const aliased = (columns: readonly Column[], as: string): string =>
         columns.map(({ column }, at) => `${quoted(column)} AS ${as}${at}`).join(', ')
       const found = await tested.sql.run(
@@ -107,15 +107,18 @@ function checkChildren(tested: TestedApplication, entity: Entity): void {
       const idOf = (row: RawRow, columns: readonly Column[], as: string): string | null =>
         idIn(Object.fromEntries(columns.map((column, at) => [column.name, String(row[`${as}${at}`])])), columns)
       const stored = found.map((row) => ({ id: idOf(row, key, 'k'), root: idOf(row, foreignKey, 'r') }))
-      for (const { rows } of outcomes) {
-        for (const row of rows) {
-          const own = stored.filter(({ root }) => String(root) === String(row['id'])).map(({ id }) => String(id))
-          const included = row[name]
-          const shown = Array.isArray(included) ? included.map((one: Row) => String(one['id'])) : included
-          findings.same(`${name} of ${String(row['id'])}`, shown, own)
-        }
+      const within: Row[] = []
+      for (const row of roots) {
+        const own = stored.filter(({ root }) => String(root) === String(row['id'])).map(({ id }) => String(id))
+        const included = row[name]
+        const shown = Array.isArray(included) ? included.map((one: Row) => String(one['id'])) : included
+        findings.same(`${name} of ${String(row['id'])}`, shown, own)
+        if (Array.isArray(included)) within.push(...(included as Row[]))
       }
+      findings.same(`${name} of some row`, within.length > 0, true)
+      for (const one of nested) await compare(one, within)
     }
+    for (const one of children) for (const { rows } of outcomes) await compare(one, rows)
     findings.finish()
   })
 }
@@ -229,13 +232,13 @@ function readers(
   })
 }
 
-/** Whether the row, or each child of `lines.unitCost`, has the member. */
+/** Whether the row, each child of `lines.unitCost`, or each child of a child, has the member. */
 function membersNamed(name: string, row: Row): boolean[] {
-  const [first = '', child] = name.split('.')
-  if (child === undefined) return [Object.hasOwn(row, first)]
+  const [first = '', ...others] = name.split('.')
+  if (others.length === 0) return [Object.hasOwn(row, first)]
   const children = row[first]
   if (!Array.isArray(children)) throw new TypeError(`no ${first}`)
-  return children.map((one: object) => Object.hasOwn(one, child))
+  return (children as Row[]).flatMap((one) => membersNamed(others.join('.'), one))
 }
 
 /** Somebody who may write but not read all of it. */

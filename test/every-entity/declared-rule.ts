@@ -1,6 +1,6 @@
 import type { ReadAccess, WriteAccess } from '../../data-service/entity/access.js'
 import type { CustomRead } from '../../data-service/entity/custom-read.js'
-import type { Column, Entity } from '../../data-service/entity/entity.js'
+import type { Children, Column, Entity } from '../../data-service/entity/entity.js'
 import {
   ROWS_WORDS,
   type Rows,
@@ -77,6 +77,10 @@ function permissionsIn(
   entities: readonly Entity[]
 ): Rule['byPermission'] {
   const taken = (...sources: readonly Column[]): string[] => sources.flatMap(({ field }) => field.readableBy ?? [])
+  const ofChildren = (child: Children, path: string): (readonly [string, readonly string[]])[] => [
+    ...child.columns.map((column) => [`${path}${child.name}.${column.name}`, taken(column)] as const),
+    ...child.children.flatMap((one) => ofChildren(one, `${path}${child.name}.`))
+  ]
   const named: readonly (readonly [string, readonly string[]])[] = [
     ...columns.map((column) => [column.name, taken(column)] as const),
     ...computed.map(({ name, from }) => [name, taken(...from)] as const),
@@ -90,9 +94,7 @@ function permissionsIn(
       }
       return [name, taken(...sources, ...(target?.columns.filter((one) => one.name === property) ?? []))] as const
     }),
-    ...children.flatMap((child) =>
-      child.columns.map((column) => [`${child.name}.${column.name}`, taken(column)] as const)
-    )
+    ...children.flatMap((child) => ofChildren(child, ''))
   ]
   return Object.fromEntries(named.filter(([, permissions]) => permissions.length > 0))
 }

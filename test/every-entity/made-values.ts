@@ -20,7 +20,7 @@ export interface EntityValues {
   readonly columns?: Readonly<Record<string, string>>
   /** Columns of the first rows: others refer to these. */
   readonly firstRows?: readonly Values[]
-  /** Columns of each child, by the name of the children. */
+  /** Columns of each child, by the name of the children; of their own children by `acts.scenes`. */
   readonly children?: Readonly<Record<string, Made<Values>>>
   /** A foreign key that needs a row of its own with these values: `{ venueId: { isOpen: true } }`. */
   readonly references?: Readonly<Record<string, Values>>

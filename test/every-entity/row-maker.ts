@@ -7,7 +7,7 @@ import { OWNERS } from './callers.js'
 import { type EntityValues, guidOf, madeOf, madeValue, type Values } from './made-values.js'
 import { ownerColumn, type Rule } from './rule.js'
 import { idIn, keyColumns, quoted, tableRows } from '../oracle/entity-oracle.js'
-import { columnNames } from './stored-rows.js'
+import { columnNames, withNested } from './stored-rows.js'
 
 /** A row as it was put into the database, past the service. */
 export interface MadeRow {
@@ -94,25 +94,44 @@ export class RowMaker {
       { name: table, key, columns, versionColumn: entity.versionColumn, entity },
       { owner, values: { ...madeOf(stated.rows, this.next()), ...values } }
     )
-    const made: Record<string, MadeRow[]> = {}
-    for (const one of children.filter(({ store }) => store === 'primary')) {
-      const { table: name, versionColumn, foreignKey } = one
-      const own = one.columns.filter(({ column }) => foreignKey.every((other) => other.column !== column))
-      const part = { name, key: one.key, columns: [...own, ...foreignKey], versionColumn, entity, children: one.name }
-      const rootKey = foreignKey.map((column, at): [string, WireValue] => [
-        column.name,
-        root.values[key[at]?.name ?? ''] ?? null
-      ])
-      made[one.name] = []
-      for (let at = 0; at < CHILDREN; at++) {
-        const wish = {
-          owner,
-          values: { ...madeOf(stated.children?.[one.name], this.next()), ...Object.fromEntries(rootKey) }
-        }
-        made[one.name]?.push(await this.#insert(part, wish))
-      }
+    return { ...root, children: await this.#children(entity, { children, key, row: root, owner, path: '' }) }
+  }
+
+  /** Children of a row, with their own children. Rows of a resource are made as such. */
+  async #children(
+    entity: Entity,
+    of: {
+      readonly children: readonly Children[]
+      readonly key: KeyColumns
+      readonly row: MadeRow
+      readonly owner: number
+      /** `lines.` for the children of the children `lines`. */
+      readonly path: string
     }
-    return { ...root, children: made }
+  ): Promise<Record<string, MadeRow[]>> {
+    const made: Record<string, MadeRow[]> = {}
+    for (const one of of.children.filter(isMadeWithRoot)) {
+      const { table: name, key, versionColumn, foreignKey } = one
+      const path = `${of.path}${one.name}`
+      const own = one.columns.filter(({ column }) => foreignKey.every((other) => other.column !== column))
+      const part = { name, key, columns: [...own, ...foreignKey], versionColumn, entity, children: path }
+      const ownerKey = foreignKey.map((column, at): [string, WireValue] => [
+        column.name,
+        of.row.values[of.key[at]?.name ?? ''] ?? null
+      ])
+      const rows: MadeRow[] = []
+      for (let at = 0; at < CHILDREN; at++) {
+        const values = {
+          ...madeOf(this.valuesOf(entity).children?.[path], this.next()),
+          ...Object.fromEntries(ownerKey)
+        }
+        const row = await this.#insert(part, { owner: of.owner, values })
+        const children = await this.#children(entity, { ...of, children: one.children, key, row, path: `${path}.` })
+        rows.push({ ...row, children })
+      }
+      made[one.name] = rows
+    }
+    return made
   }
 
   /** A row of a view, which appears with a row of another resource. */
@@ -271,7 +290,9 @@ export class RowMaker {
   }
 
   #tableNamed(table: string): { readonly key: KeyColumns; readonly columns: readonly Column[] } | undefined {
-    return this.#entities.flatMap((one) => [one, ...one.children]).find((one) => one.table === table)
+    return this.#entities
+      .flatMap((one) => [one, ...one.children.flatMap(withNested)])
+      .find((one) => one.table === table)
   }
 
   async #newId({ name: table, key }: Table, column: Column, n: number): Promise<WireValue> {
@@ -289,7 +310,7 @@ export class RowMaker {
   /** The entities that a row of this one cannot do without. */
   async #targets(entity: Entity): Promise<Entity[]> {
     const referred = new Set<string>()
-    for (const { table, columns } of [entity, ...entity.children.filter(({ store }) => store === 'primary')]) {
+    for (const { table, columns } of [entity, ...entity.children.filter(isMadeWithRoot).flatMap(withNested)]) {
       const keys = await this.#keysOf(table)
       for (const { name, column, field } of columns) {
         const isOwner = table === entity.table && name === ownerColumn(this.ruleOf(entity))
@@ -308,6 +329,11 @@ export class RowMaker {
     this.#keys.set(table, known)
     return known
   }
+}
+
+/** Children that a row is made with: not those of the other store, nor rows of a resource that has writes of its own. */
+function isMadeWithRoot({ store, resource, rootWrites }: Children): boolean {
+  return store === 'primary' && (resource === undefined || rootWrites === 'all')
 }
 
 /**

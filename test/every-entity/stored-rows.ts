@@ -1,4 +1,4 @@
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { Children, Entity } from '../../data-service/entity/entity.js'
 import type { OwnTables } from '../../data-service/sql/engines/own-tables.js'
 import { keyColumns, partsOfId, quoted } from '../oracle/entity-oracle.js'
 import type { TestDatabase } from '../oracle/test-database.js'
@@ -7,7 +7,10 @@ import type { Rule } from './rule.js'
 
 /** What a write could change: the versions of all rows of all tables, and what was written down of whom. */
 export async function fingerprint(database: TestDatabase, entities: readonly Entity[]): Promise<string> {
-  const tables = entities.flatMap((entity) => [entity, ...entity.children.filter(({ store }) => store === 'primary')])
+  const tables = entities.flatMap((entity) => [
+    entity,
+    ...entity.children.filter(({ store }) => store === 'primary').flatMap(withNested)
+  ])
   const parts: string[] = []
   for (const { table, key, versionColumn = 'row_version' } of tables) {
     const version = (await columnNames(database, table)).includes(versionColumn)
@@ -20,6 +23,11 @@ export async function fingerprint(database: TestDatabase, entities: readonly Ent
     parts.push(`${table} ${rows.map((row) => Object.values(row).map(String).join(':')).join(' ')}`)
   }
   return parts.join('\n')
+}
+
+/** Children and their own children. */
+export function withNested(children: Children): Children[] {
+  return [children, ...children.children.flatMap(withNested)]
 }
 
 /** The columns of a table, as the database itself tells. */

@@ -247,8 +247,8 @@ export function products(more: Partial<Resource> = {}): Resource {
       property('rowVersion', 'bytes', { filterable: false, sortable: false, operators: [] })
     ],
     navigations: [
-      { name: 'category', kind: 'NAVIGATION_KIND_REFERENCE', resource: 'products', properties: [] },
-      { name: 'variants', kind: 'NAVIGATION_KIND_CHILDREN', resource: '', properties: VARIANT }
+      { name: 'category', kind: 'NAVIGATION_KIND_REFERENCE', resource: 'products', properties: [], navigations: [] },
+      { name: 'variants', kind: 'NAVIGATION_KIND_CHILDREN', resource: '', properties: VARIANT, navigations: [] }
     ],
     actions: [action('publish'), action('rename', { input: [property('name', 'string')] })],
     createdChildren: [],

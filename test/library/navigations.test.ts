@@ -1,29 +1,35 @@
 import { expect } from 'chai'
-import { filter, ids, json } from '../api/http-call.js'
+import { type Answer, filter, ids, json } from '../api/http-call.js'
+import { StatementLog } from '../api/statement-log.js'
 import { describeLibrary, type LibraryStore } from './describe-library.js'
 
 const LIBRARIAN = { role: 'Librarian', sub: 'x' }
+/** May read what librarians may, and castings by themselves. */
+const ADMIN = { role: 'Admin', sub: 'y' }
 const VERSION = Buffer.alloc(8, 1)
 
 type Row = Readonly<Record<string, unknown>>
 
-async function fillPlays({ sql }: LibraryStore): Promise<void> {
-  const insert = async (
-    table: string,
-    columns: string,
-    rows: readonly (readonly (string | number | null)[])[]
-  ): Promise<void> => {
-    const marks = columns.split(',').map(() => '?')
-    const text = `INSERT INTO ${table} (${columns}, row_version) VALUES (${marks.join(', ')}, ?)`
-    for (const row of rows) await sql.run(text, [...row, VERSION])
-  }
-  await insert('person', 'id, name, is_public', [
+type Rows = readonly (readonly (string | number | null)[])[]
+
+async function insert({ sql }: LibraryStore, table: string, columns: string, rows: Rows): Promise<void> {
+  const versioned = table !== 'prop'
+  const named = versioned ? `${columns}, row_version` : columns
+  const text = `INSERT INTO ${table} (${named}) VALUES (${named
+    .split(',')
+    .map(() => '?')
+    .join(', ')})`
+  for (const row of rows) await sql.run(text, versioned ? [...row, VERSION] : row)
+}
+
+async function fillPlays(store: LibraryStore): Promise<void> {
+  await insert(store, 'person', 'id, name, is_public', [
     [1, 'Ada', 1],
     [2, 'Bo', 0],
     [3, 'Cy', 1],
     [4, 'Di', 1]
   ])
-  await insert('play', 'id, title, play_id, person_id, translator_id', [
+  await insert(store, 'play', 'id, title, play_id, person_id, translator_id', [
     [1, 'Dawn', null, 1, null],
     [2, 'Noon', 1, 1, 2],
     [3, 'Dusk', 2, 2, 3],
@@ -127,5 +133,208 @@ describeLibrary('references', (store) => {
       'Dawn'
     ])
     expect((await send('DELETE', {})).status).to.equal(204)
+  })
+})
+
+/** Children of children, and rows that are a resource and children at once. */
+describeLibrary('children', (store, kind) => {
+  before(async () => {
+    await fillPlays(store)
+    await insert(store, 'act', 'id, play_id, title', [
+      [1, 1, 'I'],
+      [2, 1, 'II'],
+      [3, 2, 'I'],
+      [4, 3, 'I']
+    ])
+    await insert(store, 'scene', 'act_id, number, place, secret, cost', [
+      [1, 1, 'Hall', 'hush', '10'],
+      [1, 2, 'Yard', 'hush', '20'],
+      [3, 1, 'Ship', 'hush', '30'],
+      [3, 10, 'Sea', 'hush', '40'],
+      [3, 2, 'Shore', 'hush', '50']
+    ])
+    await insert(store, 'prop', 'id, act_id, scene_number, name', [
+      [1, 1, 2, 'Chair'],
+      [2, 3, 10, 'Oar'],
+      [3, 3, 10, 'Net']
+    ])
+    await insert(store, 'casting', 'play_id, person_id, part', [
+      [1, 2, 'King'],
+      [1, 1, 'Queen'],
+      [2, 3, 'Fool']
+    ])
+    await insert(store, 'rehearsal', 'id, play_id, hall', [
+      [1, 1, 'A'],
+      [2, 1, 'B'],
+      [3, 3, 'A']
+    ])
+  })
+
+  const send = (method: string, target: string, body?: unknown, headers: object = {}): Promise<Answer> =>
+    store.as(LIBRARIAN, target, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+  const etagOf = async (path: string): Promise<string> => String((await store.as(ADMIN, path)).headers['etag'])
+
+  /** By SQL of our own. */
+  const nested = async (plays: readonly number[], maySeeCosts: boolean): Promise<object[]> => {
+    const version = VERSION.toString('base64')
+    const [acts, scenes, props] = [
+      await store.sql.run('SELECT id, play_id, title FROM act ORDER BY id'),
+      await store.sql.run('SELECT act_id, number, place, cost FROM scene ORDER BY act_id, number'),
+      await store.sql.run('SELECT id, act_id, scene_number, name FROM prop ORDER BY id')
+    ]
+    return plays.map((play) =>
+      acts
+        .filter((act) => Number(act['play_id']) === play)
+        .map((act) => ({
+          id: Number(act['id']),
+          title: act['title'],
+          rowVersion: version,
+          scenes: scenes
+            .filter((scene) => Number(scene['act_id']) === Number(act['id']))
+            .map((scene) => ({
+              id: `${Number(scene['act_id'])},${Number(scene['number'])}`,
+              actId: Number(scene['act_id']),
+              number: Number(scene['number']),
+              place: scene['place'],
+              ...(maySeeCosts ? { cost: scene['cost'] } : {}),
+              rowVersion: version,
+              props: props
+                .filter(
+                  (prop) =>
+                    Number(prop['act_id']) === Number(scene['act_id']) &&
+                    Number(prop['scene_number']) === Number(scene['number'])
+                )
+                .map((prop) => ({ id: Number(prop['id']), name: prop['name'] }))
+            }))
+        }))
+    )
+  }
+
+  it('show their own children, by every read, without hidden columns and those of other permissions', async () => {
+    for (const [claims, maySeeCosts] of [
+      [LIBRARIAN, true],
+      [undefined, false]
+    ] as const) {
+      const expected = await nested([1, 2, 3, 4], maySeeCosts)
+      for (const target of ['/plays?includeChildren=true', '/plays/paged?includeChildren=true&fields=acts']) {
+        const rows = json(await store.as(claims, target)) as Row[]
+        expect(
+          rows.map((row) => row['acts']),
+          target
+        ).to.deep.equal(expected)
+      }
+      const one = json(await store.as(claims, '/plays/2?includeChildren=true')) as Row
+      expect(one['acts']).to.deep.equal((await nested([2], maySeeCosts))[0])
+    }
+    expect(json(await store.as(LIBRARIAN, '/plays/2'))).to.not.have.property('acts')
+  })
+
+  if (kind !== 'sqlite') {
+    it('take one statement for each collection, however many rows a page has', async () => {
+      const log = await StatementLog.open(store.databaseUrl)
+      try {
+        const read = async (size: number): Promise<string[]> => {
+          const target = `/plays/paged?includeChildren=true&includeTotal=false&pageSize=${size}`
+          const lines = await log.during(() => store.as(undefined, target))
+          return lines.filter(({ command }) => command === 'Execute').map(({ text }) => text)
+        }
+        await read(1)
+        const [few, many] = [await read(1), await read(4)]
+        // The plays, acts, scenes, props, castings and rehearsals.
+        expect([few.length, many.length]).to.deep.equal([6, 6])
+      } finally {
+        await log.close()
+      }
+    })
+  }
+
+  it('of children are in no body: what would write them is rejected by its place', async () => {
+    const body = { title: 'New', personId: 1, acts: [{ title: 'I' }, { title: 'II', scenes: [{ number: 1 }] }] }
+    const problem = json(await send('POST', '/plays', body)) as { code: string; detail: string }
+    expect([problem.code, problem.detail]).to.deep.equal([
+      'body.invalid',
+      'scenes are children of acts, which no body of a request can hold.'
+    ])
+    expect(await store.sql.run("SELECT id FROM play WHERE title = 'New'")).to.deep.equal([])
+  })
+
+  it('that are rows of a resource are read through their root by its readers, and else by the rules of the resource', async () => {
+    const stored = await store.sql.run('SELECT play_id, person_id, part FROM casting ORDER BY play_id, person_id')
+    const rows = stored.map((row) => ({
+      id: `${Number(row['play_id'])},${Number(row['person_id'])}`,
+      playId: Number(row['play_id']),
+      personId: Number(row['person_id']),
+      part: row['part'],
+      rowVersion: VERSION.toString('base64')
+    }))
+    const plays = json(await store.as(undefined, '/plays?includeChildren=true')) as Row[]
+    expect(plays.map((play) => play['castings'])).to.deep.equal(
+      [1, 2, 3, 4].map((play) => rows.filter(({ playId }) => playId === play))
+    )
+    expect((await store.as(undefined, '/castings')).status).to.equal(401)
+    expect((await store.as(LIBRARIAN, '/castings/1,1')).status).to.equal(403)
+    expect(json(await store.as(ADMIN, '/castings'))).to.deep.equal(rows)
+    expect(json(await store.as(ADMIN, '/castings/1,2'))).to.deep.equal(rows[1])
+  })
+
+  it('that are rows of a resource are written by it, created with a new root, and keep the root from being deleted', async () => {
+    const body = { title: 'Noise', personId: 1, castings: [{ personId: 4, part: 'Ghost' }], acts: [{ title: 'I' }] }
+    const created = await send('POST', '/plays', body)
+    expect(created.status, created.text).to.equal(201)
+    const { id } = json(created) as { id: number }
+    const path = `/castings/${id},4`
+    expect((json(await store.as(ADMIN, path)) as Row)['part']).to.equal('Ghost')
+
+    const rootTag = await etagOf(`/plays/${id}`)
+    const changed = await send('PUT', path, { part: 'Witch' }, { 'if-match': await etagOf(path) })
+    expect(changed.status, changed.text).to.equal(200)
+    expect(await etagOf(`/plays/${id}`)).to.equal(rootTag)
+    const read = json(await store.as(undefined, `/plays/${id}?includeChildren=true`)) as { castings: Row[] }
+    expect(read.castings.map(({ part }) => part)).to.deep.equal(['Witch'])
+
+    expect((await send('DELETE', `/plays/${id}`)).status).to.equal(409)
+    expect((await send('DELETE', path)).status).to.equal(204)
+    expect((await send('DELETE', `/plays/${id}`)).status).to.equal(204)
+    expect(await store.sql.run('SELECT id FROM act WHERE play_id = ?', [id])).to.deep.equal([])
+  })
+
+  it('that are rows of a resource without writes are written by the root that says so', async () => {
+    const tag = await etagOf('/plays/1')
+    const moved = await send('PUT', '/plays/1/move-rehearsals', { hall: 'C' }, { 'if-match': tag })
+    expect(moved.status, moved.text).to.equal(200)
+    expect(moved.headers['etag']).to.not.equal(tag)
+    const rehearsals = json(await store.as(LIBRARIAN, '/rehearsals')) as Row[]
+    expect(rehearsals.map(({ id, playId, hall }) => [id, playId, hall])).to.deep.equal([
+      [1, 1, 'C'],
+      [2, 1, 'C'],
+      [3, 3, 'A']
+    ])
+    expect((await store.as(undefined, '/rehearsals')).status).to.equal(401)
+    expect((await send('DELETE', '/rehearsals/3')).status).to.equal(405)
+  })
+
+  it('are described with their own children, and the id of each composite key', async () => {
+    const document = json(await store.as(undefined, '/openapi.json')) as {
+      components: { schemas: Record<string, { required: string[]; properties: Record<string, Row> }> }
+    }
+    const { schemas } = document.components
+    const reference = (name: string): object => ({ $ref: `#/components/schemas/${name}` })
+    expect(schemas['plays.acts']?.properties['scenes']?.['items']).to.deep.equal(reference('plays.acts.scenes'))
+    expect(schemas['plays.acts.scenes']?.required).to.deep.equal([
+      'id',
+      'actId',
+      'number',
+      'place',
+      'rowVersion',
+      'props'
+    ])
+    expect(schemas['plays.acts.scenes']?.properties['id']).to.have.property('type', 'string')
+    expect(schemas['plays.acts.scenes.props']?.required).to.deep.equal(['id', 'name'])
+    expect(schemas['plays.castings']?.required.slice(0, 2)).to.deep.equal(['id', 'playId'])
+    expect(schemas['shelves.checks']?.properties['id']).to.have.property('type', 'string')
   })
 })

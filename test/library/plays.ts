@@ -3,10 +3,13 @@ import {
   createTable,
   defineEntity,
   everyone,
+  hidden,
   int,
   type Migration,
+  onCreate,
   optional,
   permission,
+  readableBy,
   readOnly,
   text
 } from 'uniform-rest'
@@ -35,6 +38,44 @@ export const createPlays: Migration = {
         { column: 'person_id', references: 'person.id', onDelete: 'restrict' },
         { column: 'translator_id', references: 'person.id', onDelete: 'restrict' }
       ]
+    })),
+    createTable('act', (t) => ({
+      columns: [t.int('id').autoIncrement(), t.int('play_id'), t.varchar('title', 60), t.rowVersion()],
+      indexes: [t.index('play_id')],
+      foreignKeys: [{ column: 'play_id', references: 'play.id', onDelete: 'cascade' }]
+    })),
+    createTable('scene', (t) => ({
+      columns: [
+        t.int('act_id'),
+        t.int('number'),
+        t.varchar('place', 60),
+        t.varchar('secret', 60),
+        t.varchar('cost', 60),
+        t.rowVersion()
+      ],
+      primaryKey: ['act_id', 'number'],
+      foreignKeys: [{ column: 'act_id', references: 'act.id', onDelete: 'cascade' }]
+    })),
+    createTable('prop', (t) => ({
+      columns: [t.int('id').autoIncrement(), t.int('act_id'), t.int('scene_number'), t.varchar('name', 60)],
+      indexes: [t.index('act_id', 'scene_number')],
+      foreignKeys: [
+        { columns: ['act_id', 'scene_number'], references: ['scene.act_id', 'scene.number'], onDelete: 'cascade' }
+      ]
+    })),
+    createTable('casting', (t) => ({
+      columns: [t.int('play_id'), t.int('person_id'), t.varchar('part', 60), t.rowVersion()],
+      primaryKey: ['play_id', 'person_id'],
+      indexes: [t.index('person_id'), t.sorted('part')],
+      foreignKeys: [
+        { column: 'play_id', references: 'play.id', onDelete: 'restrict' },
+        { column: 'person_id', references: 'person.id', onDelete: 'restrict' }
+      ]
+    })),
+    createTable('rehearsal', (t) => ({
+      columns: [t.int('id').autoIncrement(), t.int('play_id'), t.varchar('hall', 60), t.rowVersion()],
+      indexes: [t.index('play_id'), t.sorted('hall')],
+      foreignKeys: [{ column: 'play_id', references: 'play.id', onDelete: 'cascade' }]
     }))
   ]
 }
@@ -58,6 +99,32 @@ export const persons = defineEntity({
     write
   }),
   writes: ['create', 'update', 'delete']
+})
+
+export const castings = defineEntity({
+  name: 'castings',
+  table: 'casting',
+  description: 'Who plays which part: a resource, children of plays, and the link of both.',
+  key: ['playId', 'personId'],
+  fields: { playId: onCreate(int()), personId: onCreate(int()), part: text(60) },
+  label: 'part',
+  filterable: ['playId', 'personId', 'part'],
+  sortable: ['playId', 'personId', 'part'],
+  references: { play: { to: 'plays', via: 'playId' }, person: { to: 'persons', via: 'personId' } },
+  access: { read: permission('loans:read'), write },
+  writes: ['create', 'update', 'delete']
+})
+
+export const rehearsals = defineEntity({
+  name: 'rehearsals',
+  table: 'rehearsal',
+  description: 'Rows that are read by themselves and written by their play.',
+  fields: { id: readOnly(int()), playId: int(), hall: text(60) },
+  label: 'hall',
+  filterable: ['id', 'playId', 'hall'],
+  sortable: ['id', 'hall'],
+  references: { play: { to: 'plays', via: 'playId' } },
+  access: { read: permission('library:manage') }
 })
 
 export const plays = defineEntity({
@@ -85,6 +152,48 @@ export const plays = defineEntity({
     personName: { through: 'person', property: 'name', field: text(60) },
     translatorName: { through: 'translator', property: 'name', field: optional(text(60)) }
   },
+  children: {
+    acts: {
+      table: 'act',
+      foreignKey: 'playId',
+      fields: { id: readOnly(int()), title: text(60) },
+      children: {
+        scenes: {
+          table: 'scene',
+          key: ['actId', 'number'],
+          foreignKey: 'actId',
+          fields: {
+            actId: readOnly(int()),
+            number: onCreate(int()),
+            place: text(60),
+            secret: hidden(text(60)),
+            cost: readableBy('library:manage', text(60))
+          },
+          children: {
+            props: {
+              table: 'prop',
+              foreignKey: ['actId', 'sceneNumber'],
+              rowVersion: 'none',
+              fields: { id: readOnly(int()), name: text(60) }
+            }
+          }
+        }
+      }
+    },
+    castings: { entity: castings, foreignKey: 'playId' },
+    rehearsals: { entity: rehearsals, foreignKey: 'playId', writtenBy: 'root' }
+  },
   access: { read: everyone, write },
-  writes: ['create', 'update', 'delete']
+  writes: ['create', 'update', 'delete'],
+  creates: { children: { acts: { min: 0 }, castings: { min: 0 }, rehearsals: { min: 0 } } },
+  actions: (action) => ({
+    'move-rehearsals': action({
+      description: 'Moves all rehearsals to one hall.',
+      input: { hall: text(60) },
+      loads: ['rehearsals'],
+      change: ({ children: { rehearsals: all }, input: { hall } }) => ({
+        children: { rehearsals: { update: all.map(({ id }) => ({ id, set: { hall } })) } }
+      })
+    })
+  })
 })

@@ -55,6 +55,61 @@ export const writesThatNeedAVersion = [
   defineEntity({ ...things, rowVersion: 'some' })
 ]
 
+const lines = defineEntity({
+  name: 'lines',
+  description: 'Lines.',
+  fields: { id: readOnly(int()), thingId: onCreate(int()), amount: int() },
+  label: 'id',
+  filterable: [],
+  sortable: [],
+  access: { read: everyone }
+})
+const shared = {
+  ...things,
+  writes: ['create'],
+  children: { parts: things.children.parts, lines: { entity: lines, foreignKey: 'thingId' } }
+} as const
+const owned = {
+  ...shared,
+  children: { lines: { entity: lines, foreignKey: 'thingId', writtenBy: 'root' } }
+} as const
+
+export const rowsOfAResource = [
+  defineEntity({ ...shared, creates: { children: { lines: { min: 1 } } } }),
+  defineEntity({
+    ...owned,
+    actions: (action) => ({
+      double: action({
+        description: 'Doubles.',
+        loads: ['lines'],
+        change: ({ children }) => ({
+          children: { lines: { update: children.lines.map(({ id, amount }) => ({ id, set: { amount: amount * 2 } })) } }
+        })
+      })
+    })
+  }),
+  defineEntity({
+    ...shared,
+    actions: (action) => ({
+      double: action({
+        description: 'Doubles.',
+        // @ts-expect-error rows that are written as rows of their resource are not under the lock of a root
+        loads: ['lines'],
+        change: () => ({})
+      })
+    })
+  }),
+  defineEntity({
+    ...shared,
+    actions: (action) => ({
+      // @ts-expect-error and no rule of the root writes them
+      add: action({ description: 'Adds.', effect: { children: { lines: { insert: [{ amount: 1 }] } } } })
+    })
+  }),
+  // @ts-expect-error a resource or a table of its own, and not both
+  defineEntity({ ...things, children: { lines: { entity: lines, foreignKey: 'thingId', table: 'x', fields: {} } } })
+]
+
 export const deletes = [
   defineEntity({ ...things, writes: ['delete'], deletes: { when: { status: ['new'], isOpen: [false] } } }),
   defineEntity({

@@ -47,8 +47,10 @@ export interface Reference {
 export interface Children {
   readonly name: string
   readonly table: string
+  /** The resource whose rows they are too. undefined for rows of no resource. */
+  readonly resource: string | undefined
   /**
-   * Columns of the child table that hold the key of the root. Their names are those of the foreign key as properties,
+   * Columns of the child table that hold the key of the row they belong to, the root or its child. Their names are those of the foreign key as properties,
    * `productId`, whether or not the child has such a property.
    */
   readonly foreignKey: KeyColumns
@@ -60,6 +62,10 @@ export interface Children {
   readonly versionColumn: string | undefined
   /** `second`: another database that cannot be joined. */
   readonly store: StoreName
+  /** What writes of the root may do with them. `create`: insert them together with a new root. */
+  readonly rootWrites: 'all' | 'create' | 'none'
+  /** Children of these, of the same store, which are only read. */
+  readonly children: readonly Children[]
 }
 
 export type StoreName = 'primary' | 'second'

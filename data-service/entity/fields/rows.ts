@@ -1,4 +1,4 @@
-import type { StoreName } from './columns.js'
+import type { Children, Column, KeyColumns, StoreName } from './columns.js'
 import type { Field, FieldType, ValueOfType, Writability } from './field.js'
 import type { Permission } from './names.js'
 
@@ -87,7 +87,11 @@ export type MembersOf<F> = {
   readonly [K in keyof F]: F[K] extends { readonly filledByDatabase: true } ? ValueOf<F[K]> | undefined : ValueOf<F[K]>
 }
 
-export interface ChildrenDefinition {
+export type ChildrenDefinition = TableChildren | ResourceChildren
+
+/** Children in a table that is no resource. */
+export interface TableChildren {
+  readonly entity?: never
   readonly table: string
   /** As a property, `productId`, for the column `product_id`; a list, in the order of the key, for a composite key. */
   readonly foreignKey: string | readonly [string, ...string[]]
@@ -101,14 +105,67 @@ export interface ChildrenDefinition {
   /** The column of the row version where it is not `row_version`: 8 bytes, BINARY(8) or a BLOB. */
   readonly rowVersionColumn?: string
   readonly store?: StoreName
+  /** Children of these, which are only read. Their foreign key holds the key of the child. */
+  readonly children?: Readonly<Record<string, ChildrenDefinition>>
 }
 
+/** The rows of another resource that refer to a row, as its children. The children of that resource are shown in them. */
+export interface ResourceChildren {
+  readonly table?: never
+  readonly fields?: never
+  readonly entity: ResourceRows
+  /** The property of that resource that holds the key of the root; a list, in the order of the key, for a composite key. */
+  readonly foreignKey: string | readonly [string, ...string[]]
+  /**
+   * `root`: rules of the root may change and remove the rows, and the resource has no writes, actions and hooks. Without it
+   * the rows are written as rows of their resource; a new root alone may bring some along.
+   */
+  readonly writtenBy?: 'root'
+}
+
+declare const fields: unique symbol
+
+/** The types of the fields of an entity, which are there for the compiler alone. */
+export interface TypedFields<F> {
+  readonly [fields]?: F
+}
+
+/** What children take of the entity whose rows they are. */
+export interface ResourceRows<F = Fields> extends TypedFields<F> {
+  readonly name: string
+  readonly table: string
+  readonly key: KeyColumns
+  readonly columns: readonly Column[]
+  readonly versionColumn: string | undefined
+  readonly children: readonly Children[]
+  readonly hooks: { readonly all: readonly unknown[] }
+}
+
+/** Children that no write of the root touches: those of the other store, and those that have no version to compare. */
+type Untouched = { readonly store: 'second' } | { readonly rowVersion: 'none' }
+
 /**
- * Names of the children that a write can change: those of the second store are not in its transaction, and of children
- * without a version no statement could tell which one was meant.
+ * Names of the children that a write can change: those of the second store are not in its transaction, of children
+ * without a version no statement could tell which one was meant, and rows of a resource have writes of their own.
  */
 export type ChildName<C> = {
-  [K in keyof C]: C[K] extends { store: 'second' } | { rowVersion: 'none' } ? never : K
+  [K in keyof C]: C[K] extends Untouched
+    ? never
+    : C[K] extends { readonly entity: ResourceRows }
+      ? C[K] extends { readonly writtenBy: 'root' }
+        ? K
+        : never
+      : K
 }[keyof C] &
   string
-export type ChildFields<C, K> = K extends keyof C ? (C[K] extends { fields: infer F } ? F : never) : never
+
+/** Names of the children that a new root can bring along. */
+export type CreatedChildName<C> = { [K in keyof C]: C[K] extends Untouched ? never : K }[keyof C] & string
+
+export type ChildFields<C, K> = K extends keyof C
+  ? C[K] extends { readonly fields: infer F }
+    ? F
+    : C[K] extends { readonly entity: ResourceRows<infer F> }
+      ? F
+      : never
+  : never

@@ -1,7 +1,7 @@
 import type { Guard, OwnerFilter, ReadAccess, WriteAccess } from '../access.js'
 import type { CustomRead } from '../custom-read.js'
 import { routeNames } from '../resolve-routes.js'
-import type { Column, Entity } from '../entity.js'
+import type { Children, Column, Entity } from '../entity.js'
 import type { FieldType } from '../fields/field.js'
 import { CAMEL_CASE, GUID, KEBAB_CASE, type Permission, suggestion } from '../fields/names.js'
 import {
@@ -249,7 +249,7 @@ export function columnPermissionMistakes(entity: Entity, permissions: readonly s
   )
   return [
     ...withPermission(columns, permissions, ''),
-    ...children.flatMap((one) => withPermission(one.columns, permissions, `${one.name}.`)),
+    ...children.flatMap((one) => childrenWithPermission(one, permissions, '')),
     ...joined.flatMap(({ field: { readableBy } }) =>
       readableBy === undefined ? [] : permissionMistakes(readableBy, permissions)
     ),
@@ -258,6 +258,16 @@ export function columnPermissionMistakes(entity: Entity, permissions: readonly s
       .map(([{ name }, what]) => `\`${name}\` is ${what}: it cannot take a permission to read.`),
     ...reads,
     ...uncreatable(entity)
+  ]
+}
+
+function childrenWithPermission(of: Children, permissions: readonly string[], path: string): string[] {
+  const prefix = `${path}${of.name}.`
+  // The columns of a resource are checked with it.
+  if (of.resource !== undefined) return []
+  return [
+    ...withPermission(of.columns, permissions, prefix),
+    ...of.children.flatMap((one) => childrenWithPermission(one, permissions, prefix))
   ]
 }
 

@@ -1,4 +1,4 @@
-import type { Column, Entity, Joined } from '../entity.js'
+import type { Children, Column, Entity, Joined } from '../entity.js'
 import type { Field, FieldType, Operand } from '../fields/field.js'
 import type { KeyType } from '../fields/rows.js'
 import { compositeId, isComposite, type Keyed } from '../key.js'
@@ -20,6 +20,12 @@ export function namingMistakes(entities: readonly Entity[]): string[] {
     if (holder !== undefined) mistakes.push(`${owner}: table \`${table}\` is that of ${holder} already.`)
     else tables.set(key, owner)
   }
+  const claimChildren = (children: Children, owner: string): void => {
+    // The rows of a resource may be children too, and have its table.
+    if (children.resource !== undefined) return
+    claim(children.store, children.table, owner)
+    for (const one of children.children) claimChildren(one, `${owner}.${one.name}`)
+  }
   for (const { name, table, children } of entities) {
     if (!KEBAB_CASE.test(name)) mistakes.push(`${name}: the name must be kebab-case such as \`stock-items\`.`)
     if (name.length > LONGEST_NAME) mistakes.push(`${name}: the name has more than ${LONGEST_NAME} characters.`)
@@ -27,9 +33,26 @@ export function namingMistakes(entities: readonly Entity[]): string[] {
     if (resources.has(name)) mistakes.push(`${name}: there are two resources of this name.`)
     resources.add(name)
     claim('primary', table, name)
-    for (const child of children) claim(child.store, child.table, `${name}.${child.name}`)
+    for (const child of children) claimChildren(child, `${name}.${child.name}`)
   }
-  return mistakes
+  return [...mistakes, ...entities.flatMap((entity) => writerMistakes(entity, entities))]
+}
+
+/** Children that are the rows of a resource, of which somebody else writes the rows or nobody knows. */
+function writerMistakes({ name: root, children }: Entity, entities: readonly Entity[]): string[] {
+  return children.flatMap(({ name, resource, table, rootWrites }) => {
+    if (resource === undefined) return []
+    const target = entities.find((one) => one.name === resource && one.table === table)
+    if (target === undefined) return [`${root}.${name}: \`${resource}\` is not among the entities of the application.`]
+    if (rootWrites !== 'all') return []
+    const isWritten = target.writes.size + target.actions.size + target.hooks.all.length > 0
+    const others = entities.filter(
+      (one) =>
+        one.name !== root && one.children.some((other) => other.resource === resource && other.rootWrites === 'all')
+    )
+    const by = isWritten ? [resource] : others.map((one) => one.name)
+    return by.map((one) => `${root}.${name}: says writtenBy: 'root', and ${one} has writes of these rows too.`)
+  })
 }
 
 export const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid', 'string', 'date', 'enum'] satisfies KeyType[]
@@ -48,15 +71,30 @@ export function fieldMistakes(entity: Entity): string[] {
         .filter((source) => source.field.hidden)
         .map((source) => `computed \`${name}\` would show the hidden \`${source.name}\`.`)
     ),
-    ...children.flatMap((child) =>
-      [
-        ...nameMistakes(child.columns.map((one) => one.name)),
-        ...keyMistakes(child),
-        ...tableMistakes(child),
-        ...child.foreignKey.flatMap(({ column }) => databaseNameMistakes('foreign key', column))
-      ].map((mistake) => `children \`${child.name}\`: ${mistake}`)
-    )
+    ...children.flatMap(childrenMistakes)
   ]
+}
+
+function childrenMistakes(child: Children): string[] {
+  const { name, columns, resource, foreignKey, children } = child
+  // The columns of a resource are checked with it.
+  const own =
+    resource === undefined
+      ? [...keyMistakes(child), ...tableMistakes(child), ...children.flatMap(childrenMistakes)]
+      : []
+  return [
+    ...nameMistakes([...columns, ...children].map((one) => one.name)),
+    ...foreignKey.flatMap(({ column }) => databaseNameMistakes('foreign key', column)),
+    ...foreignKey.flatMap((column) => foreignKeyMistakes(column, columns)),
+    ...own
+  ].map((mistake) => `children \`${name}\`: ${mistake}`)
+}
+
+/** A property of a child in a column of its foreign key has another type than the key that it holds. */
+function foreignKeyMistakes({ column, field }: Column, columns: readonly Column[]): string[] {
+  const own = columns.find((one) => one.column === column)
+  if (own === undefined || own.field.type === field.type) return []
+  return [`\`${own.name}\` is ${own.field.type}, but the key that it refers to is ${field.type}.`]
 }
 
 /** Names that are not camelCase, or that differ in letter case only. */

@@ -61,6 +61,8 @@ function creationMistakes(entity: Entity): string[] {
     if (children.store !== 'primary') mistakes.push(`\`${children.name}\` is in another store and no part of a write.`)
     if (children.versionColumn === undefined) {
       mistakes.push(`\`${children.name}\` has no row version and is no part of a write.`)
+    } else if (children.rootWrites === 'none' && children.resource !== undefined) {
+      mistakes.push(`\`${children.name}\` would be created without the hooks of \`${children.resource}\`.`)
     }
     if (!Number.isInteger(min) || min < 0 || min > MAX_CHILDREN) {
       mistakes.push(`\`${children.name}\` needs min from 0 to ${MAX_CHILDREN}, not ${min}.`)
@@ -153,8 +155,13 @@ function effectMistakes({ change, loads, guardedChild }: Action): string[] {
   return ['`loads` and `child` are for a `change`; an `effect` looks at no row.']
 }
 
-function storeMistakes({ name, store }: Children): string[] {
-  return store === 'primary' ? [] : [`\`${name}\` is in another store and cannot be put under lock.`]
+function storeMistakes({ name, store, resource, rootWrites }: Children): string[] {
+  if (store !== 'primary') return [`\`${name}\` is in another store and cannot be put under lock.`]
+  if (resource === undefined || rootWrites === 'all') return []
+  return [
+    `\`${name}\` are written as \`${resource}\` and are not under the lock of their root: say writtenBy: 'root', or ` +
+      'findReferencing in the rule.'
+  ]
 }
 
 function childMistakes({ input }: Action, { children, idMember, versionMember }: GuardedChild): string[] {

@@ -5,7 +5,7 @@ import { isComposite } from '../../entity/key.js'
 import type { Field, FieldType } from '../../entity/fields/field.js'
 import type { Permission } from '../../entity/fields/names.js'
 import type { OperatorOf } from '../../entity/fields/operators.js'
-import { type Join, type Path, type ShapedProperty, type SortKey, stepsOf } from './plans.js'
+import { type Join, type Path, type ShapedProperty, type ShownChildren, type SortKey, stepsOf } from './plans.js'
 import { makeProjections, type Projections, propertyName } from './projection.js'
 
 interface Filterable {
@@ -86,11 +86,21 @@ function shapedProperties(
     ...joined.map((one) => ({ kind: 'joined', joined: one, ...joinedPath(one) }) as const),
     ...(versionColumn === undefined ? [] : [{ kind: 'rowVersion' } as const]),
     ...references.map((reference) => ({ kind: 'reference', reference }) as const),
-    ...children.map((one) => {
-      const shown = one.columns.filter(({ field }) => !field.hidden)
-      return { kind: 'children', children: one, shown } as const
-    })
+    ...children.map((one) => ({ kind: 'children', ...shownChildren(one, ({ field }) => !field.hidden) }) as const)
   ]
+}
+
+function shownChildren(children: Children, isShown: (column: Column) => boolean): ShownChildren {
+  return {
+    children,
+    shown: children.columns.filter(isShown),
+    nested: children.children.map((one) => shownChildren(one, isShown))
+  }
+}
+
+/** The permissions that the columns of children take, and those of their own children. */
+function permissionsOfChildren({ shown, nested }: ShownChildren): Permission[] {
+  return [...shown.flatMap(({ field }) => field.readableBy ?? []), ...nested.flatMap(permissionsOfChildren)]
 }
 
 /** The permissions that it takes to see a property: those of every column that its value comes from. */
@@ -125,7 +135,7 @@ export function permissionsOf(property: ShapedProperty): readonly Permission[] {
 function viewsOf(entity: Entity, shaped: readonly ShapedProperty[]): (reader: Caller | 'gateway') => Resource {
   const named = shaped.flatMap((property) => [
     ...permissionsOf(property),
-    ...(property.kind === 'children' ? property.shown.flatMap(({ field }) => field.readableBy ?? []) : [])
+    ...(property.kind === 'children' ? permissionsOfChildren(property) : [])
   ])
   const permissions = [...new Set(named)]
   const whole = makeResource(entity, shaped, new Set(permissions))
@@ -147,8 +157,9 @@ function makeResource(entity: Entity, all: readonly ShapedProperty[], held: Read
   const maySee = (property: ShapedProperty): boolean => permissionsOf(property).every((one) => held.has(one))
   const shaped = all.filter(maySee).map((property) => {
     if (property.kind !== 'children') return property
-    const isShown = ({ field: { readableBy } }: Column): boolean => readableBy === undefined || held.has(readableBy)
-    return { ...property, shown: property.shown.filter(isShown) }
+    const isShown = ({ field: { hidden, readableBy } }: Column): boolean =>
+      !hidden && (readableBy === undefined || held.has(readableBy))
+    return { ...property, ...shownChildren(property.children, isShown) }
   })
   const columns = shaped.flatMap((property) => (property.kind === 'column' ? [property.column] : []))
   return {

@@ -89,8 +89,14 @@ export type ShapedProperty =
   | { readonly kind: 'joined'; readonly joined: Joined; readonly through: Join; readonly column: Column }
   | { readonly kind: 'rowVersion' }
   | { readonly kind: 'reference'; readonly reference: Reference }
-  /** `shown` are the columns of a child that the caller may see; it has a row version besides. */
-  | { readonly kind: 'children'; readonly children: Children; readonly shown: readonly Column[] }
+  | ({ readonly kind: 'children' } & ShownChildren)
+
+/** Children with what the caller may see of them: columns, the row version, and children of their own. */
+export interface ShownChildren {
+  readonly children: Children
+  readonly shown: readonly Column[]
+  readonly nested: readonly ShownChildren[]
+}
 
 /** A value that the statement selects. A projection always selects the key, which navigations and cursors need. */
 export type Selected =

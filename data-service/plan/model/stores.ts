@@ -25,8 +25,14 @@ import type {
 export interface LoadedRow {
   readonly values: readonly Value[]
   readonly references: ReadonlyMap<string, LoadedRow | null>
-  /** The values of each child: its columns in order, then its row version. */
-  readonly children: ReadonlyMap<string, readonly (readonly Value[])[]>
+  readonly children: ReadonlyMap<string, readonly LoadedChild[]>
+}
+
+/** A child with its own children by name. */
+export interface LoadedChild {
+  /** Its columns in order, then its row version. */
+  readonly values: readonly Value[]
+  readonly children: ReadonlyMap<string, readonly LoadedChild[]>
 }
 
 export interface ListResult {

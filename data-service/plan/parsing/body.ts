@@ -1,7 +1,7 @@
 import { decodeBase64 } from '../../../shared/wire.js'
 import type { NamedValues } from '../../entity/action.js'
 import { type CreatedChildren, MAX_CHILDREN } from '../../entity/creates-and-deletes.js'
-import type { Column, KeyColumns } from '../../entity/entity.js'
+import type { Children, Column, KeyColumns } from '../../entity/entity.js'
 import type { Field, Value } from '../../entity/fields/field.js'
 import { type Keyed, keyMaker } from '../../entity/key.js'
 import { GUID } from '../../entity/fields/names.js'
@@ -142,13 +142,27 @@ export function readChildren(
   }
   const settable = columns.filter((column) => isSettableOfChild(column, children) && shown.includes(column))
   const withheld = withheldValues(columns.filter((column) => !column.field.hidden && !shown.includes(column)))
-  return rows.map(
-    (row, index) =>
-      new Map([
-        ...withheld,
-        ...readMembers(row, { columns: settable, at: `${at}/${index}`, absent: 'default' }, findings)
-      ])
-  )
+  return rows.map((row, index) => {
+    const place = `${at}/${index}`
+    rejectNested(row, { children, at: place }, findings)
+    const others = children.children.map((one) => one.name)
+    return new Map([
+      ...withheld,
+      ...readMembers(row, { columns: settable, at: place, absent: 'default', others }, findings)
+    ])
+  })
+}
+
+/** Children of children are only read: a body that has some expects them to be written. */
+function rejectNested(
+  child: JsonValue,
+  { children: { name, children }, at }: { readonly children: Children; readonly at: string },
+  { violations }: BodyFindings
+): void {
+  if (!isObject(child)) return
+  for (const { name: nested } of children.filter((one) => Object.hasOwn(child, one.name))) {
+    violations.addAt(`${at}/${nested}`, `${nested} are children of ${name}, which no body of a request can hold.`)
+  }
 }
 
 /** A JSON number with no more digits survives a reader or writer that uses doubles. */

@@ -8,7 +8,7 @@ import type {
   Projection,
   SortKey
 } from '../../plan/model/plans.js'
-import type { LoadedRow, PageResult } from '../../plan/model/stores.js'
+import type { LoadedChild, LoadedRow, PageResult } from '../../plan/model/stores.js'
 import { boundValues, type RowCondition } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import { anyOfRanges, exactKeys, exactOrder, type Ranges, rangesBehind, reversed, sortKeyOf } from './keyset.js'
@@ -53,7 +53,7 @@ export class LoadedPage {
   readonly #selection: Selection
   readonly #rows: readonly Row[]
   readonly #references = new Map<string, Finder<LoadedRow | null>>()
-  readonly #children = new Map<string, Finder<readonly Row[]>>()
+  readonly #children = new Map<string, Finder<readonly LoadedChild[]>>()
 
   private constructor(plan: RowsPlan, selection: Selection, rows: readonly Row[]) {
     this.#plan = plan
@@ -128,9 +128,9 @@ export class LoadedPage {
     const { entity } = this.#plan
     const keyOf = keyReader(this.#selection, mapKey(entity.key, own))
     const keys = this.#rows.map(keyOf)
-    for (const planned of which) {
-      const found = await loadChildren(session, source, { owner: entity, planned, keys })
-      this.#children.set(planned.children.name, (row) => foundBy(found, keyOf(row)) ?? [])
+    for (const { children } of which) {
+      const found = await loadChildren(session, source, { owner: entity, children, keys })
+      this.#children.set(children.name, (row) => foundBy(found, keyOf(row)) ?? [])
     }
   }
 

@@ -1,11 +1,12 @@
-import type { Column, Entity, Reference } from '../../entity/entity.js'
+import type { Children, Column, Entity, Reference } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
-import type { Path, PlannedChildren, PlannedReference, Projection, RowScope } from '../../plan/model/plans.js'
+import type { Path, PlannedReference, Projection, RowScope } from '../../plan/model/plans.js'
+import type { LoadedChild } from '../../plan/model/stores.js'
 import { boundValues, keyIn, pathKey, type RowCondition } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import type { SqlDialect } from '../engines/statement.js'
-import { hasTextKey } from './row-models.js'
+import { type ChildrenOwner, hasTextKey } from './row-models.js'
 import type { SelectedColumn, Statements } from './statements.js'
 
 /** The columns that a statement selects: those of the projection, then further ones that are needed. */
@@ -116,17 +117,43 @@ export async function loadReferenced(
   return found
 }
 
-/** The children of all rows of a page by the text of the row's id, ordered by their own. One statement for a collection. */
+/**
+ * The children of all rows of a page by the text of the row's id, ordered by their own. One statement for a collection, and
+ * one for each collection within it.
+ */
 export async function loadChildren(
   session: ReadSession,
+  source: Source,
+  of: {
+    readonly owner: ChildrenOwner
+    readonly children: Children
+    readonly keys: readonly (RowKey | undefined)[]
+  }
+): Promise<ReadonlyMap<string, readonly LoadedChild[]>> {
+  const { columns, key, children: nested } = of.children
+  const rows = await childRows(session, source, of)
+  const positions = key.map((column) => columns.indexOf(column))
+  const keyOf = (values: readonly Value[]): RowKey | undefined => keyOfValues(positions.map((at) => values[at]))
+  const keys = nested.length === 0 ? [] : [...rows.values()].flatMap((some) => some.map(keyOf))
+  const within: (readonly [string, ReadonlyMap<string, readonly LoadedChild[]>])[] = []
+  for (const children of nested) {
+    within.push([children.name, await loadChildren(session, source, { owner: of.children, children, keys })])
+  }
+  const ofChild = (values: readonly Value[]): LoadedChild['children'] => {
+    const id = within.length === 0 ? undefined : keyOf(values)
+    return id === undefined ? NONE : new Map(within.map(([name, found]) => [name, found.get(idText(id)) ?? []]))
+  }
+  return new Map(Array.from(rows, ([id, some]) => [id, some.map((values) => ({ values, children: ofChild(values) }))]))
+}
+
+const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+
+/** The children by the text of the id of the row that they belong to: their columns, then the row version. */
+async function childRows(
+  session: ReadSession,
   { statements, dialect }: Source,
-  {
-    owner,
-    planned,
-    keys
-  }: { readonly owner: Entity; readonly planned: PlannedChildren; readonly keys: readonly (RowKey | undefined)[] }
+  { owner, children, keys }: Parameters<typeof loadChildren>[2]
 ): Promise<ReadonlyMap<string, readonly (readonly Value[])[]>> {
-  const { children } = planned
   const found = new Map<string, (readonly Value[])[]>()
   const parts = owner.key.length
   for (const some of chunks(keys)) {
@@ -135,9 +162,9 @@ export async function loadChildren(
     for (const row of await session.run(statement, boundValues(conditions, dialect))) {
       const key = keyOfValues(row.slice(0, parts))
       if (key === undefined) continue
-      const root = idText(key)
-      const siblings = found.get(root)
-      if (siblings === undefined) found.set(root, [row.slice(parts)])
+      const id = idText(key)
+      const siblings = found.get(id)
+      if (siblings === undefined) found.set(id, [row.slice(parts)])
       else siblings.push(row.slice(parts))
     }
   }

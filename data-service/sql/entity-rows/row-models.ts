@@ -26,7 +26,7 @@ export class RowModels {
   readonly #byName: ReadonlyMap<string, Entity>
   readonly #schemas: readonly { readonly table: string; readonly schema: string }[]
   readonly #entities = new Map<string, RowModel>()
-  readonly #children = new Map<string, RowModel>()
+  readonly #children = new Map<Children, ChildModel>()
   readonly #foreignKeys = new Map<BelongsTo, KeyColumns>()
   readonly #keys = new Map<RowModel, KeyColumns>()
 
@@ -37,12 +37,14 @@ export class RowModels {
     for (const entity of entities) {
       if (store === 'primary') this.#entities.set(entity.name, this.#define(entity, entity.table))
       for (const children of entity.children) {
-        if (children.store === store) this.#children.set(children.table, this.#defineChildren(children))
+        if (children.store === store) this.#defineChildren(children, entity.name)
       }
     }
     if (store !== 'primary') return
-    for (const entity of entities) this.#refer(entity)
-    for (const entity of entities.filter(hasTextKey)) this.#referToRoot(entity)
+    for (const entity of entities) {
+      this.#refer(entity)
+      this.#referToOwner(entity, this.of(entity))
+    }
   }
 
   get sequelize(): Sequelize {
@@ -64,8 +66,8 @@ export class RowModels {
     return known(this.#entities.get(entity.name), entity.name)
   }
 
-  ofChildren(children: Children): RowModel {
-    return known(this.#children.get(children.table), children.table)
+  ofChildren(children: Children): ChildModel {
+    return known(this.#children.get(children), children.name)
   }
 
   /** The joins that these paths of a table need, each once. */
@@ -93,10 +95,15 @@ export class RowModels {
     return this.#sequelize.define(table, all, { tableName: table })
   }
 
-  #defineChildren(children: Children): RowModel {
-    const { columns, foreignKey, table } = children
+  #defineChildren(children: Children, owner: string): void {
+    const { name, columns, foreignKey, table } = children
     const further = foreignKey.filter((one) => !columns.some(({ column }) => column === one.column))
-    return this.#define({ ...children, columns: [...columns, ...further] }, table)
+    const path = `${owner}.${name}`
+    this.#children.set(children, {
+      model: this.#define({ ...children, columns: [...columns, ...further] }, table),
+      path
+    })
+    for (const one of children.children) this.#defineChildren(one, path)
   }
 
   #refer(entity: Entity): void {
@@ -107,11 +114,15 @@ export class RowModels {
     }
   }
 
-  /** The root of children, which `ROOT` names: it alone tells how its key is written where theirs only equals it. */
-  #referToRoot(entity: Entity): void {
-    this.#keys.set(this.of(entity), entity.key)
-    for (const children of entity.children.filter(({ store }) => store === 'primary')) {
-      this.#belongsTo(this.ofChildren(children), this.of(entity), { as: ROOT, via: children.foreignKey })
+  /** The row that children belong to, which `OWNER` names: it alone tells how its key is written where theirs only equals it. */
+  #referToOwner(owner: ChildrenOwner & { readonly children: readonly Children[] }, target: RowModel): void {
+    for (const children of owner.children.filter(({ store }) => store === 'primary')) {
+      const { model } = this.ofChildren(children)
+      if (hasTextKey(owner)) {
+        this.#keys.set(target, owner.key)
+        this.#belongsTo(model, target, { as: OWNER, via: children.foreignKey })
+      }
+      this.#referToOwner(children, model)
     }
   }
 
@@ -130,6 +141,17 @@ export class RowModels {
   }
 }
 
+/** The model of children, and their name with those of what they belong to: `orders.lines`. */
+interface ChildModel {
+  readonly model: RowModel
+  readonly path: string
+}
+
+/** What children belong to: an entity, or the children whose own children they are. */
+export interface ChildrenOwner extends Keyed {
+  readonly name: string
+}
+
 export function known<T>(found: T | undefined, name: string): T {
   if (found === undefined) throw new TypeError(`No model of ${name}`)
   return found
@@ -145,12 +167,12 @@ export function hasTextKey({ key }: Keyed): boolean {
   return key.some(({ field }) => field.type === 'string')
 }
 
-/** The name of the join from children to their root, which is no name of a property. */
-const ROOT = '$root'
+/** The name of the join from children to the row that they belong to, which is no name of a property. */
+const OWNER = '$owner'
 
-/** The key of the root of children, as the root has it. */
-export function rootPaths({ name, key }: Entity, { foreignKey }: Children): Path[] {
-  const through: Join = { name: ROOT, to: name, via: foreignKey }
+/** The key of the row that children belong to, as that row has it. */
+export function ownerPaths({ name, key }: ChildrenOwner, { foreignKey }: Children): Path[] {
+  const through: Join = { name: OWNER, to: name, via: foreignKey }
   return key.map((column) => ({ through, column }))
 }
 

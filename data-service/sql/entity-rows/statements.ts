@@ -25,7 +25,7 @@ import {
   whereAll
 } from './conditions.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
-import { hasTextKey, rootPaths, type RowModels, type Table } from './row-models.js'
+import { type ChildrenOwner, hasTextKey, ownerPaths, type RowModels, type Table } from './row-models.js'
 import { aliasOf, type Lock, selectText } from './select-text.js'
 
 /** A column to select: of the row, of a referenced row, or the row's version. */
@@ -48,7 +48,7 @@ interface RowsShape {
 }
 
 interface ChildrenShape {
-  readonly owner: Entity
+  readonly owner: ChildrenOwner
   readonly children: Children
   readonly conditions: readonly RowCondition[]
   readonly lock?: Lock
@@ -128,7 +128,9 @@ export class Statements {
 
   /** Selects children: the owner's key, the child's columns, its row version if it has one, in the order of both keys. */
   children(shape: ChildrenShape): Statement {
-    const key = ['children', shape.children.table, shapeOf(shape.conditions), shape.lock].join('|')
+    const key = ['children', this.#models.ofChildren(shape.children).path, shapeOf(shape.conditions), shape.lock].join(
+      '|'
+    )
     return this.#cached(key, () => this.#compileChildren(shape))
   }
 
@@ -209,13 +211,13 @@ export class Statements {
   }
 
   #compileChildren({ owner, children, conditions, lock }: ChildrenShape): Statement {
-    const model = this.#models.ofChildren(children)
+    const { model } = this.#models.ofChildren(children)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
     const own = (column: Column): Path => ({ through: null, column })
     const isJoined = hasTextKey(owner) && children.store === 'primary'
-    const rootKey = isJoined ? rootPaths(owner, children) : children.foreignKey.map(own)
+    const ownerKey = isJoined ? ownerPaths(owner, children) : children.foreignKey.map(own)
     const version = children.versionColumn === undefined ? [] : (['rowVersion'] as const)
-    const selected = [...rootKey, ...children.columns.map(own), ...version]
+    const selected = [...ownerKey, ...children.columns.map(own), ...version]
     const text = selectText({
       models: this.#models,
       model,

@@ -118,10 +118,10 @@ function unitParts(database: Database, entities: readonly Entity[], deps: WriteS
   const { tables: ownTables } = deps
   const dialect = withTextOperands(database.dialect, deps.texts)
   const statements = new Statements(new RowModels(sequelize, entities, 'primary'), dialect)
-  const owners = new Map(entities.flatMap((entity) => entity.children.map(({ table }) => [table, entity])))
-  const ownerOf = ({ table }: Children): Entity => {
-    const owner = owners.get(table)
-    if (owner === undefined) throw new TypeError(`${table} holds no entity's children`)
+  const owners = new Map(entities.flatMap((entity) => entity.children.map((one) => [one, entity])))
+  const ownerOf = (children: Children): Entity => {
+    const owner = owners.get(children)
+    if (owner === undefined) throw new TypeError(`${children.name} are no entity's children`)
     return owner
   }
   const byName = new Map(entities.map((entity) => [entity.name, entity]))

@@ -2,7 +2,7 @@ import { QueryTypes } from 'sequelize'
 import type { Logger } from 'pino'
 import { StartError } from '../../../shared/start-error.js'
 import type { Children, Column, Entity, StoreName } from '../../entity/entity.js'
-import { keyMaker, unreachableIds } from '../../entity/key.js'
+import { type Keyed, keyMaker, unreachableIds } from '../../entity/key.js'
 import { suggestion } from '../../entity/fields/names.js'
 import type { Database } from '../engines/engine.js'
 import { quoted } from '../engines/statement.js'
@@ -64,10 +64,17 @@ export async function schemaReport(
   // `describe` sees one database, and what is in another belongs to the engine: its migrations made it.
   for (const entity of entities.filter((one) => one.schema === undefined)) {
     if (store === 'primary') check.root(entity)
-    for (const children of entity.children.filter((one) => one.store === store)) check.children(entity, children)
+    for (const children of entity.children.filter((one) => one.store === store)) {
+      check.children(children, { entity, owner: entity.name, to: entity })
+    }
   }
   const { mistakes, warnings, triggers } = check.report
   return { live, mistakes, warnings, triggers }
+}
+
+/** A table whose rows have children. */
+interface OwningTable extends Keyed {
+  readonly table: string
 }
 
 class Checking {
@@ -114,22 +121,32 @@ class Checking {
     this.#sorting(entity)
   }
 
-  children(entity: Entity, children: Children): void {
-    const { table, columns, key, foreignKey, versionColumn } = children
-    const owner = `${entity.name}.${children.name}`
+  /** `to`: the table that the children belong to, that of the entity or of other children. */
+  children(
+    children: Children,
+    { entity, owner: parent, to }: { readonly entity: Entity; readonly owner: string; readonly to: OwningTable }
+  ): void {
+    const { table, resource, columns, key, foreignKey, versionColumn, rootWrites } = children
+    const owner = `${parent}.${children.name}`
+    for (const one of children.children) this.children(one, { entity, owner, to: children })
     const missing = foreignKey.filter((one) => !columns.some(({ column }) => column === one.column))
     const isWritten = children.store === 'primary' && versionColumn !== undefined
     const isCreated = entity.creation.children.some((one) => one.children === children)
     const compared = new Set(key.map(({ name }) => name))
     const all = [...columns, ...missing]
-    const found = this.#table({ owner, table, columns: all, key, versionColumn, isWritten, isCreated, compared })
+    const found =
+      resource === undefined
+        ? this.#table({ owner, table, columns: all, key, versionColumn, isWritten, isCreated, compared })
+        : this.#live.tables.get(table)
     if (found === undefined || found.kind === 'view') return
     const [leading] = foreignKey
     if (!this.#isIndexed(found, leading, false)) {
       const text = `${owner}: no index leads with ${table}.${leading.column}, by which children are found`
       this.#missingIndexes(entity, { table: found, column: leading, directions: ['ASC'] }, () => text)
     }
-    if (entity.writes.has('delete') && isWritten) this.#cascade(entity, children, found)
+    // Rows that are written as rows of a resource may rightly keep a root from being deleted.
+    const isOfRoot = resource === undefined || rootWrites === 'all'
+    if (entity.writes.has('delete') && isWritten && isOfRoot) this.#cascade(owner, { children, to, table: found })
   }
 
   /** The columns of a table. undefined for a table that is not there, or cannot be read. */
@@ -202,19 +219,27 @@ class Checking {
   }
 
   /** Deletes of a root take its children along by their foreign key. */
-  #cascade(entity: Entity, { name, foreignKey }: Children, table: LiveTable): void {
+  #cascade(
+    owner: string,
+    of: { readonly children: Children; readonly to: OwningTable; readonly table: LiveTable }
+  ): void {
+    const { table, to } = of
+    const { name, foreignKey } = of.children
     const columns = foreignKey.map(({ column }) => column)
     const found = table.foreignKeys.find(
-      (one) => one.table === entity.table && one.columns.every((column) => columns.includes(column))
+      (one) => one.table === to.table && one.columns.every((column) => columns.includes(column))
     )
     if (found !== undefined && found.onDelete === 'cascade') return
-    const to = entity.key.map(({ column }) => column)
+    const toColumns = to.key.map(({ column }) => column)
     const what =
       found === undefined
-        ? `a delete leaves its ${name} behind, since no foreign key of ${table.name} that this account may see refers to ${entity.table}`
+        ? `a delete leaves its ${name} behind, since no foreign key of ${table.name} that this account may see refers to ${to.table}`
         : `a row with ${name} cannot be deleted, since their foreign key does not say ON DELETE CASCADE`
-    const statement = this.#checks.mend.addForeignKey({ table: table.name, columns, to: entity.table, toColumns: to })
-    this.#findings.warning(`${entity.name}: ${what}`, found === undefined ? statementsOf(statement) : [])
+    const statement = this.#checks.mend.addForeignKey({ table: table.name, columns, to: to.table, toColumns })
+    this.#findings.warning(
+      `${owner.slice(0, owner.lastIndexOf('.'))}: ${what}`,
+      found === undefined ? statementsOf(statement) : []
+    )
   }
 
   #sorting(entity: Entity): void {

@@ -37,7 +37,9 @@ export function entityTables(entities: readonly Entity[], store: StoreName): Ent
     }
   }
   for (const entity of entities) {
-    for (const children of entity.children.filter((one) => one.store === store)) found.addChildren(entity, children)
+    for (const children of entity.children.filter((one) => one.store === store)) {
+      found.addChildren(children, { to: entity, owner: entity.name })
+    }
     if (store !== 'primary') continue
     for (const { to, via } of entity.references) {
       const target = tableOf.get(to)
@@ -85,6 +87,11 @@ interface Parts {
   readonly foreignKeys: Map<string, ForeignKey>
 }
 
+/** A table that a foreign key leads to. */
+interface ReferredTable extends Keyed {
+  readonly table: string
+}
+
 /** Tables in the making: a table may be that of an entity and of a child collection at once. */
 class Collected {
   readonly #tables = new Map<string, Parts>()
@@ -121,15 +128,22 @@ class Collected {
   }
 
   /** The foreign key of a child comes after its id; rows of another store have none. */
-  addChildren(entity: Entity, { name, table, key, foreignKey, columns, versionColumn, store }: Children): void {
-    const owner = `${entity.name}.${name}`
+  addChildren(children: Children, { to, owner: parent }: { readonly to: ReferredTable; readonly owner: string }): void {
+    const { name, table, resource, key, foreignKey, columns, versionColumn, store, rootWrites } = children
+    const owner = `${parent}.${name}`
+    if (resource !== undefined) {
+      // The table is that of the resource. Whoever deletes a root must not delete rows that have deletes of their own.
+      this.addForeignKey(table, foreignKey, { to, onDelete: rootWrites === 'all' ? 'cascade' : 'restrict' })
+      return
+    }
     const [first, ...others] = columns
     const plain = foreignKey.map((column) => ({ ...column, field: { ...column.field, unique: false } }))
     this.addTable({ table, key, columns: first === undefined ? [] : [first] }, { owner, versionColumn: undefined })
     this.addTable({ table, key, columns: plain }, { owner, versionColumn: undefined })
     this.addTable({ table, key, columns: others }, { owner, versionColumn })
-    if (store === 'primary') this.addForeignKey(table, foreignKey, { to: entity, onDelete: 'cascade' })
+    if (store === 'primary') this.addForeignKey(table, foreignKey, { to, onDelete: 'cascade' })
     else this.#indexed.add(`${table}.${foreignKey[0].column}`)
+    for (const one of children.children) this.addChildren(one, { to: children, owner })
   }
 
   readonly #indexed = new Set<string>()
@@ -138,7 +152,7 @@ class Collected {
   addForeignKey(
     table: string,
     via: KeyColumns,
-    { to, onDelete }: { readonly to: Entity; readonly onDelete: ForeignKey['onDelete'] }
+    { to, onDelete }: { readonly to: ReferredTable; readonly onDelete: ForeignKey['onDelete'] }
   ): void {
     const { foreignKeys } = this.#parts(table, table)
     const columns = via.map(({ column }) => column)

@@ -1,5 +1,5 @@
 import { StartError } from '../../../shared/start-error.js'
-import type { Entity } from '../../entity/entity.js'
+import type { Children, Entity } from '../../entity/entity.js'
 import type { Database } from '../engines/engine.js'
 import type { PresentRelation } from '../engines/schema-tools.js'
 import {
@@ -71,17 +71,22 @@ export function withOwnTables(
   })
 }
 
+interface NamedTable {
+  readonly name: string
+  readonly table: string
+  readonly children: readonly Children[]
+}
+
 /** Entities and children whose table is one of the engine's own in this database, a sentence each. */
 export function ownTableMistakes(entities: readonly Entity[], tables: OwnTables): string[] {
   if (tables.schema !== undefined) return []
   const own = new Set(namesOfOwn(tables))
   own.delete(`${tables.prefix}audit_entries`)
-  const named = entities.flatMap(({ name, table, children }) => [
-    { owner: name, table },
-    ...children
-      .filter(({ store }) => store === 'primary')
-      .map((one) => ({ owner: `${name}.${one.name}`, table: one.table }))
-  ])
+  const tablesOf = ({ name, table, children }: NamedTable, path: string): { owner: string; table: string }[] => [
+    { owner: `${path}${name}`, table },
+    ...children.filter(({ store }) => store === 'primary').flatMap((one) => tablesOf(one, `${path}${name}.`))
+  ]
+  const named = entities.flatMap((entity) => tablesOf(entity, ''))
   return named
     .filter(({ table }) => own.has(table.toLowerCase()))
     .map(({ owner, table }) => `${owner}: the table ${table} is one of the engine's own. Name another with \`table\`.`)

@@ -1,4 +1,4 @@
-import type { Entity, StoreName } from '../../entity/entity.js'
+import type { Children, Entity, StoreName } from '../../entity/entity.js'
 import type { TableRight, TableRights } from '../engines/schema-tools.js'
 import { OWN_TABLES, type OwnNames, ownTableNames, RECORD } from '../engines/own-tables.js'
 
@@ -16,9 +16,8 @@ export function neededRights(entities: readonly Entity[], store: StoreName): Tab
   for (const entity of entities) {
     const { table, columns, versionColumn = columns[0]?.column ?? '', children } = entity
     if (store === 'primary') need(table, versionColumn, rightsToRoot(entity))
-    for (const one of children.filter((child) => child.store === store)) {
-      const column = one.versionColumn ?? one.foreignKey[0].column
-      need(one.table, column, one.versionColumn === undefined ? [] : rightsToChildren(entity))
+    for (const one of children.filter((child) => child.store === store).flatMap(withNested)) {
+      need(one.table, one.versionColumn ?? one.foreignKey[0].column, rightsToChildren(one, entity))
     }
   }
   return Array.from(rights, ([table, found]) => ({ table, rights: [...found.rights], column: found.column }))
@@ -45,8 +44,15 @@ function rightsToRoot({ writes, actions }: Entity): TableRight[] {
   ]
 }
 
+function withNested(children: Children): Children[] {
+  return [children, ...children.children.flatMap(withNested)]
+}
+
 /** Rows of children go with their root by its foreign key. What a rule does with them is not in the entity file. */
-function rightsToChildren({ creation, updateRule, deletion, actions }: Entity): TableRight[] {
+function rightsToChildren(children: Children, { creation, updateRule, deletion, actions }: Entity): TableRight[] {
+  const { rootWrites } = children
+  if (rootWrites === 'none') return []
+  if (rootWrites === 'create') return creation.children.some((one) => one.children === children) ? ['INSERT'] : []
   const hasRule = updateRule !== undefined || deletion.rule !== undefined || actions.size > 0
   if (hasRule) return ['INSERT', 'UPDATE', 'DELETE']
   return creation.children.length > 0 || creation.prepare !== undefined ? ['INSERT'] : []

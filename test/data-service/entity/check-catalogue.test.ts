@@ -68,6 +68,17 @@ const careless = (definition: object): Entity =>
     ...definition
   } as unknown as Parameters<typeof defineEntity>[0])
 
+/** Rows of resources with writes of their own. */
+const [written, hooked] = ['written', 'hooked'].map((name) =>
+  careless({
+    name,
+    fields: { id: int(), name: text(5), otherId: optional(int()) },
+    access: { read: everyone, write: permission('products:manage') },
+    writes: ['delete'],
+    ...(name === 'hooked' ? { hooks: () => [{ on: 'any', run: () => undefined }] } : {})
+  })
+) as [Entity, Entity]
+
 describe('checkCatalogue', () => {
   it('passes every entity that is served, and sound ones', () => {
     const permissions = permissionsIn(roles)
@@ -376,6 +387,80 @@ describe('checkCatalogue', () => {
       },
       /the words of its key would take more than 2500 characters of an id/
     ],
+    'children of children with mistakes of their own': [
+      {
+        children: {
+          c: {
+            table: 'c',
+            foreignKey: 'otherId',
+            fields: { id: int() },
+            children: { d: { table: 'things', foreignKey: ['cId', 'x'], store: 'second', fields: { name: text(1) } } }
+          }
+        }
+      },
+      /children `d`: the key is a field `id`[^]*`d`: its foreign key has 2 columns[^]*`d` are in the other store/
+    ],
+    'children of children in a table of somebody else': [
+      {
+        children: {
+          c: {
+            table: 'c',
+            foreignKey: 'otherId',
+            fields: { id: int() },
+            children: { d: { table: 'things', foreignKey: 'cId', fields: { id: int() } } }
+          }
+        }
+      },
+      /table `things` is that of others\.c\.d already/
+    ],
+    'a permission of children of children that no role has': [
+      {
+        children: {
+          c: {
+            table: 'c',
+            foreignKey: 'otherId',
+            fields: { id: int() },
+            children: { d: { table: 'd', foreignKey: 'cId', fields: { id: int(), x: readableBy('x:y', int()) } } }
+          }
+        }
+      },
+      /permission `x:y` is given to no role/
+    ],
+    'children of an entity that the application does not have': [
+      { children: { c: { entity: careless({ name: 'strangers', table: 'x' }), foreignKey: 'id' } } },
+      /others\.c: `strangers` is not among the entities/
+    ],
+    'a foreign key that the resource of the children does not have': [
+      { children: { c: { entity: sound, foreignKey: 'otherIds' } } },
+      /foreignKey names `otherIds`, which is no field of `things`. Did you mean "otherId"/
+    ],
+    'a foreign key of another type': [
+      { children: { c: { entity: sound, foreignKey: 'name' } } },
+      /children `c`: `name` is string, but the key that it refers to is int/
+    ],
+    'children that two roots write': [
+      {
+        children: { c: { entity: written, foreignKey: 'otherId', writtenBy: 'root' } }
+      },
+      /others\.c: says writtenBy: 'root', and written has writes of these rows too/
+    ],
+    'children under lock that are written as a resource': [
+      {
+        children: { c: { entity: sound, foreignKey: 'otherId' } },
+        access: { read: everyone, write: permission('products:manage') },
+        actions: () => ({ close: { description: '', loads: ['c'], change: () => ({}) } })
+      },
+      /`c` are written as `things` and are not under the lock of their root/
+    ],
+    'children created past the hooks of their resource': [
+      {
+        children: { c: { entity: hooked, foreignKey: 'otherId' } },
+        access: { read: everyone, write: permission('products:manage') },
+        writes: ['create'],
+        creates: { children: { c: { min: 0 } } }
+      },
+      /`c` would be created without the hooks of `hooked`/
+    ],
     'a child without an id': [
       { children: { c: { table: 'c', foreignKey: 'otherId', fields: { name: text(1) } } } },
       /children `c`: the key is a field `id`/
@@ -383,7 +468,7 @@ describe('checkCatalogue', () => {
   }
   for (const [what, [definition, mistake]] of Object.entries(cases)) {
     it(`reports ${what}`, () => {
-      expect(mistakes(careless(definition), sound).join('\n')).to.match(mistake)
+      expect(mistakes(careless(definition), sound, written, hooked).join('\n')).to.match(mistake)
     })
   }
 })

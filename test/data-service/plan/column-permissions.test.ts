@@ -137,7 +137,7 @@ describe('a property by permission', () => {
     const row = {
       values: [1, 'a', Buffer.alloc(8)],
       references: new Map(),
-      children: new Map([['parts', [[1, 2, 3]]]])
+      children: new Map([['parts', [{ values: [1, 2, 3], children: new Map<string, never>() }]]])
     }
     const json = (caller: Caller): string => {
       const { projections } = catalogue.resource('things', caller)

@@ -71,7 +71,7 @@ export class MemoryStore implements ReadStore {
     return {
       values: valuesOf(row, projection),
       references: new Map(nested ? [['maker', nested]] : []),
-      children: new Map([['parts', this.children]])
+      children: new Map([['parts', this.children.map((values) => ({ values, children: new Map<string, never>() }))]])
     }
   }
 }

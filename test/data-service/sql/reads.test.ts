@@ -195,7 +195,7 @@ eachDatabase((kind) => {
         [2, 'Leaf']
       ])
       expect(
-        rows.map((row) => row.children.get('variants')?.map(([id, name, , price]) => [id, name, price]))
+        rows.map((row) => row.children.get('variants')?.map(({ values: [id, name, , price] }) => [id, name, price]))
       ).to.deep.equal([
         [],
         [],
@@ -204,7 +204,7 @@ eachDatabase((kind) => {
           [7, 'big', '1.10']
         ]
       ])
-      expect(rows[0]?.children.get('reviews')).to.deep.equal([
+      expect(rows[0]?.children.get('reviews')?.map(({ values }) => values)).to.deep.equal([
         [1, 5, 'Good', null, 'Ada', '2026-01-01T00:00:00.120Z', Buffer.from('0100000000000001', 'hex')]
       ])
       const unseen = { ...planned, scope: null }

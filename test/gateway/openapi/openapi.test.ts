@@ -168,7 +168,13 @@ describe('the OpenAPI document', () => {
       property('code', 'string', { minLength: 1, maxLength: 64, setOnCreate: true, setOnUpdate: true })
     ]
     const navigations = [
-      { name: 'lines', kind: 'NAVIGATION_KIND_CHILDREN', resource: '', properties: bounded } as const
+      {
+        name: 'lines',
+        kind: 'NAVIGATION_KIND_CHILDREN' as const,
+        resource: '',
+        properties: bounded,
+        navigations: []
+      }
     ]
     const actions = [action('move', { input: bounded })]
     const resource = products({ properties: bounded, navigations, actions, createdChildren: ['lines'] })
