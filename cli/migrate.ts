@@ -234,14 +234,18 @@ function printStatements(setting: string, { pending, record }: PendingStatements
 }
 
 /** Of an account that migrates and of one that serves. */
-async function printGrants({ which, database, tables, setting, application }: OpenStore, account: string) {
+async function printGrants(
+  { which, own: ownMigrations, database, tables, setting, application }: OpenStore,
+  account: string
+) {
   const entities = withOwnTables(application, tables)
   const own = namesOfOwn(tables)
   const needed = [
     ...neededRightsToOwn(tables, which),
     ...neededRights(entities, which).filter(({ table }) => !own.has(table))
   ]
-  const grants = await database.schema.grants(account, needed, tables)
+  const altersRows = ownMigrations.some(({ baseline = false }) => !baseline)
+  const grants = await database.schema.grants(account, { needed, own: tables, altersRows })
   if (grants === undefined) {
     print(`-- ${setting} names a file, which has no accounts`)
     return 0

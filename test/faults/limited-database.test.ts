@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -16,13 +16,20 @@ import { insertFixture } from '../api/fixture.js'
 import type { Answer } from '../api/http-call.js'
 import { sendTo, type Write } from '../api/writes/send.js'
 import { type FreshDatabase, freshDatabase } from '../harness/database.js'
-import { outputRoot } from '../harness/package-root.js'
+import { outputRoot, packageRoot } from '../harness/package-root.js'
 import { type ServiceProcess, startProcess } from '../stack/service-process.js'
 import { type Stack, startStack, STORE } from '../harness/stack.js'
 import { openTestDatabase, type TestDatabase, withTestDatabase } from '../oracle/test-database.js'
 import { type PrivateServer, startPrivateServer } from '../runner/database-server.js'
 
 const RIGHTS = 'SELECT, INSERT, UPDATE, DELETE'
+
+/** An application over a table that somebody else made. */
+const SHOP = `import { createTable, defineApplication } from 'uniform-rest'
+const columns = (t) => ({ columns: [t.int('id').autoIncrement(), t.varchar('name', 40).nullable()] })
+const shop = { name: '001-shop', baseline: true, steps: [createTable('customers', columns)] }
+export default defineApplication({ entities: [], migrations: [shop] })
+`
 
 /** What a data service that does not start says: one line, without a stack. */
 async function rejectionOf(service: ServiceProcess): Promise<string> {
@@ -167,6 +174,43 @@ describe('a MariaDB account with the rights of daily work', function () {
     const service = startService(migrating)
     await service.logged((entry) => entry['msg'] === 'listening')
     expect(await service.stop()).to.equal(0)
+  })
+
+  it('needs no right to make or alter tables beside those of others where the engine keeps its own elsewhere', async () => {
+    const [shop, engine, folder] = [`${name}_shop`, `${name}_engine`, join(dataDir, 'shop')]
+    await mkdir(join(folder, 'node_modules'), { recursive: true })
+    await symlink(packageRoot, join(folder, 'node_modules/uniform-rest'))
+    await writeFile(join(folder, 'uniform-rest.config.mjs'), SHOP)
+    for (const one of [shop, engine]) await admin.run(`CREATE DATABASE ${one} CHARACTER SET utf8mb4`)
+    await admin.run(`CREATE TABLE ${shop}.customers (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40))`)
+    const command = async (url: string, ...args: string[]): Promise<string> => {
+      const env = { PATH: process.env['PATH'] ?? '', DATABASE_URL: url, ENGINE_TABLE_PREFIX: `${engine}.ur_` }
+      const ran = promisify(execFile)(process.execPath, [join(outputRoot, 'cli/main.js'), ...args], {
+        cwd: folder,
+        env
+      })
+      return await ran.then(
+        ({ stdout }) => stdout,
+        (error: unknown) => (error instanceof Error && 'stderr' in error ? String(error.stderr) : '')
+      )
+    }
+    const url = databases.url.replace(`/${name}`, `/${shop}`)
+    await only(RIGHTS)
+    for (const one of [shop, engine]) await admin.run(`GRANT SELECT ON ${one}.* TO 'clerk'@'127.0.0.1'`)
+    const told = await command(url, 'migrate')
+    expect(told).to.match(
+      new RegExp(`Grant them, for as long as they run: GRANT [^;]* ON \`${engine}\`\\.\\* TO [^;]*;\\n$`)
+    )
+    const printed = await command(`${server.url}/${shop}`, 'migrate', '--grants', 'clerk@127.0.0.1')
+    const [, migrating = ''] = /for the account that migrates\n(.*?)\n\n/s.exec(printed) ?? []
+    expect(migrating.split('\n')).to.deep.equal([
+      `GRANT SELECT ON \`${shop}\`.* TO 'clerk'@'127.0.0.1';`,
+      `GRANT ${RIGHTS}, CREATE, ALTER, DROP, INDEX, REFERENCES ON \`${engine}\`.* TO 'clerk'@'127.0.0.1';`
+    ])
+    await admin.run("REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'clerk'@'127.0.0.1'")
+    for (const grant of migrating.split('\n')) await admin.run(grant.replace(/;$/, ''))
+    expect(await command(url, 'migrate')).to.include('ran 001-shop')
+    expect(await command(url, 'migrate', 'status')).to.include('001-shop, whose tables stood there already')
   })
 
   describe('hears 503 of rejections that pass, and is served again afterwards:', () => {

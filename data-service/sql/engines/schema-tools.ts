@@ -57,7 +57,7 @@ export interface SchemaTools {
    * The GRANT statements for an account that migrates, and for one that serves with these rights. undefined for a kind of
    * database without accounts. Throws a StartError for an account that cannot be read.
    */
-  grants(account: string, needed: readonly TableRights[], own: OwnTables): Promise<Grants | undefined>
+  grants(account: string, options: GrantsOptions): Promise<Grants | undefined>
   /**
    * Runs `work` in a transaction while no other process runs work under the same `name` against the same database;
    * others wait until it has committed. The lock of a process that dies is released. With `checkedAtEnd` an engine that
@@ -71,6 +71,14 @@ export interface SchemaTools {
 }
 
 export type TableRight = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE'
+
+export interface GrantsOptions {
+  /** What an account that serves needs. */
+  readonly needed: readonly TableRights[]
+  readonly own: OwnTables
+  /** Whether migrations of the application make or alter tables of rows, as all do but baselines. */
+  readonly altersRows: boolean
+}
 
 export interface Grants {
   readonly migrating: readonly string[]

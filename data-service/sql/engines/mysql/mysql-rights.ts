@@ -1,7 +1,7 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { StartError } from '../../../../shared/start-error.js'
 import { namesOfOwn, type OwnTables, RECORD } from '../own-tables.js'
-import type { Grants, TableRight, TableRights } from '../schema-tools.js'
+import type { Grants, GrantsOptions, TableRight, TableRights } from '../schema-tools.js'
 import { quotedText } from './mysql-ddl.js'
 import { errnoOf } from './mysql-sessions.js'
 
@@ -46,6 +46,12 @@ const RIGHTS = `
     "- 1), '''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''')"
 )
 
+/** The database of the rows, and the name of the one that holds the engine's tables apart from them. */
+interface DatabasesToGrant {
+  readonly rows: boolean
+  readonly schema: string | undefined
+}
+
 /** The rights of the account: what it has, what it lacks, and how they are granted. */
 export class MysqlRights {
   readonly #sequelize: Sequelize
@@ -60,7 +66,9 @@ export class MysqlRights {
     if (READ_ONLY.includes(errno)) {
       return 'the server is read-only. Start once with a server that takes writes, or end read_only.'
     }
-    return errno === COMMAND_DENIED || errno === DATABASE_DENIED ? await this.#rightsRemedy(own) : undefined
+    return errno === COMMAND_DENIED || errno === DATABASE_DENIED
+      ? await this.#rightsRemedy({ rows: true, schema: own.schema })
+      : undefined
   }
 
   /** As `SchemaTools.missingRights`. Rights to single tables and those of roles are not looked at: an account with any of them may have what it takes. */
@@ -70,24 +78,29 @@ export class MysqlRights {
       type: QueryTypes.SELECT
     })
     if (rights.some(({ place }) => place === 'unknown')) return undefined
-    const needed = new Set(statements.flatMap(rightsOf))
-    const places = ['rows', ...(own.schema === undefined ? [] : ['schema'])]
-    const lacks = places.some((place) =>
-      [...needed].some((right) => !rights.some((one) => one.name === right && [place, 'server'].includes(one.place)))
-    )
-    return lacks ? await this.#rightsRemedy(own) : undefined
+    const isOwn = (statement: string): boolean => own.schema !== undefined && statement.includes(`\`${own.schema}\`.`)
+    const lacks = (place: 'rows' | 'schema'): boolean => {
+      const there = statements.filter((statement) => isOwn(statement) === (place === 'schema'))
+      return there
+        .flatMap(rightsOf)
+        .some((right) => !rights.some((one) => one.name === right && [place, 'server'].includes(one.place)))
+    }
+    const [rows, schema] = [lacks('rows'), lacks('schema')]
+    return rows || schema ? await this.#rightsRemedy({ rows, schema: schema ? own.schema : undefined }) : undefined
   }
 
   /** As `SchemaTools.grants`. */
-  async grants(account: string, needed: readonly TableRights[], own: OwnTables): Promise<Grants> {
+  async grants(account: string, { needed, own, altersRows }: GrantsOptions): Promise<Grants> {
     const to = accountText(account)
     const [row] = await this.#select<{ name: string }>('SELECT DATABASE() AS name')
     const here = row?.name ?? ''
     const names = namesOfOwn(own)
     return {
-      migrating: [here, ...(own.schema === undefined ? [] : [own.schema])].map(
-        (database) => `GRANT ${RIGHTS_TO_MIGRATE} ON \`${database}\`.* TO ${to};`
-      ),
+      migrating: [
+        // A server shows an account no table to which it has no right, and a baseline is looked for.
+        { database: here, rights: altersRows || own.schema === undefined ? RIGHTS_TO_MIGRATE : 'SELECT' },
+        ...(own.schema === undefined ? [] : [{ database: own.schema, rights: RIGHTS_TO_MIGRATE }])
+      ].map(({ database, rights }) => `GRANT ${rights} ON \`${database}\`.* TO ${to};`),
       serving: needed.map(({ table, rights }) => {
         const database = names.has(table) ? (own.schema ?? here) : here
         return `GRANT ${rights.join(', ')} ON \`${database}\`.\`${table}\` TO ${to};`
@@ -95,8 +108,8 @@ export class MysqlRights {
     }
   }
 
-  async #rightsRemedy(own: OwnTables): Promise<string> {
-    const grants = await this.#grantStatements(RIGHTS_TO_MIGRATE, own)
+  async #rightsRemedy(databases: DatabasesToGrant): Promise<string> {
+    const grants = await this.#grantStatements(RIGHTS_TO_MIGRATE, databases)
     return `the account has not all rights that it takes. Grant them, for as long as they run: ${grants}`
   }
 
@@ -145,7 +158,7 @@ export class MysqlRights {
 
   /** The error for an account that has not the rights `what`. */
   async errorOf(what: string, own: OwnTables): Promise<StartError> {
-    const grants = await this.#grantStatements(RIGHTS_TO_RUN, own)
+    const grants = await this.#grantStatements(RIGHTS_TO_RUN, { rows: true, schema: own.schema })
     return new StartError(
       `the account has not all rights that it takes (${what}). Grant them: ${grants} ` +
         'Or grant table by table: `uniform-rest migrate --grants <account>` prints no more than it takes.'
@@ -153,12 +166,12 @@ export class MysqlRights {
   }
 
   /** `GRANT … ON db.* TO 'user'@'host';` for the account under which the server runs this session. */
-  async #grantStatements(rights: string, { schema }: OwnTables): Promise<string> {
+  async #grantStatements(rights: string, { rows, schema }: DatabasesToGrant): Promise<string> {
     const [row] = await this.#select<{ account: string; name: string }>(
       'SELECT CURRENT_USER() AS account, DATABASE() AS name'
     )
     const [user = '', host = ''] = (row?.account ?? '').split(/@(?=[^@]*$)/)
-    return [row?.name ?? '', ...(schema === undefined ? [] : [schema])]
+    return [...(rows ? [row?.name ?? ''] : []), ...(schema === undefined ? [] : [schema])]
       .map((name) => `GRANT ${rights} ON \`${name}\`.* TO '${user}'@'${host}';`)
       .join(' ')
   }

@@ -1,5 +1,5 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
-import type { Ddl, Grants, PresentRelation, SchemaTools, TableRights } from '../schema-tools.js'
+import type { Ddl, Grants, GrantsOptions, PresentRelation, SchemaTools, TableRights } from '../schema-tools.js'
 import type { StoredValues } from '../live-schema/column-types.js'
 import { countKey, type KeyCounts } from '../live-schema/key-counts.js'
 import type { LiveColumn, LiveSchema } from '../live-schema/live-schema.js'
@@ -107,8 +107,8 @@ export class MysqlSchema implements SchemaTools {
     return this.#rights.missingRights(statements, own)
   }
 
-  grants(account: string, needed: readonly TableRights[], own: OwnTables): Promise<Grants> {
-    return this.#rights.grants(account, needed, own)
+  grants(account: string, options: GrantsOptions): Promise<Grants> {
+    return this.#rights.grants(account, options)
   }
 
   checkRights(needed: readonly TableRights[], own: OwnTables): Promise<void> {
