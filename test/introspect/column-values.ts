@@ -46,6 +46,12 @@ export const COLUMN_VALUES: Readonly<Record<DatabaseKind, Readonly<Record<string
     'DECIMAL(10,2) UNSIGNED': digits('0.00', '99999999.99'),
     'DECIMAL(6,2) ZEROFILL': digits('0.00', '0.50', '52.50'),
     'NUMERIC(5)': digits('-99999', '7'),
+    'DECIMAL(19,4)': digits('-999999999999999.9999', '0.0001', '922337203685477.5808'),
+    'DECIMAL(38,0)': digits('99999999999999999999999999999999999999', '-18446744073709551616', '0'),
+    'DECIMAL(65,30)': digits(
+      '9999999999999999999999999999999999.999999999999999999999999999999',
+      '-0.000000000000000000000000000001'
+    ),
     // The largest one, in the digits of a double and in the fewest that read back the same.
     FLOAT: [...numbers(0, 0.5, -1.25, 1e-30), ['3.4028234663852886e38', 3.402_823_5e38]],
     'FLOAT UNSIGNED': numbers(0, 0.5),

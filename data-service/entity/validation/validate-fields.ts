@@ -56,8 +56,10 @@ function writerMistakes({ name: root, children }: Entity, entities: readonly Ent
 }
 
 export const KEY_TYPES: readonly FieldType[] = ['int', 'long', 'guid', 'string', 'date', 'enum'] satisfies KeyType[]
-/** SQLite holds decimals as scaled 64-bit integers, with one digit to spare for operands beyond the column. */
-const MAX_PRECISION = 18
+/** MySQL has 65 digits. One is to spare, for operands beyond the column. */
+const MAX_PRECISION = 64
+/** Digits after the point that MariaDB has; MySQL has 30. */
+const MAX_SCALE = 38
 
 /** Mistakes in the columns of an entity and of its children, and names that clash. */
 export function fieldMistakes(entity: Entity): string[] {
@@ -230,8 +232,9 @@ export function columnMistakes(columns: readonly Column[], versionColumn?: strin
     if (!Number.isInteger(field.precision) || field.precision < 1 || field.precision > MAX_PRECISION) {
       mistakes.push(`\`${name}\` has precision ${field.precision}; it must be 1 to ${MAX_PRECISION} digits in all.`)
     }
-    if (!Number.isInteger(field.scale) || field.scale < 0 || field.scale > field.precision) {
-      mistakes.push(`\`${name}\` has scale ${field.scale}; it must be 0 to its precision, ${field.precision}.`)
+    if (!Number.isInteger(field.scale) || field.scale < 0 || field.scale > Math.min(field.precision, MAX_SCALE)) {
+      const most = field.precision > MAX_SCALE ? String(MAX_SCALE) : `its precision, ${field.precision}`
+      mistakes.push(`\`${name}\` has scale ${field.scale}; it must be 0 to ${most}.`)
     }
   }
   return mistakes

@@ -140,6 +140,11 @@ export function undecodable(type: FieldType, raw: unknown): TypeError {
   return new TypeError(`A ${type} column holds a ${typeof raw} that is no ${type}`)
 }
 
+/** A value of its field's type that this kind of database cannot hold. The message goes on after the name: "has more digits than …". */
+export class Unstorable extends Error {
+  override readonly name = 'Unstorable'
+}
+
 /** Comparisons with a part of a text. */
 export type TextMatch = 'contains' | 'startsWith' | 'endsWith'
 
@@ -157,7 +162,7 @@ export interface SqlDialect {
   readonly operand: (name: string, field: Field) => string
   /** The bound form of an operand in a comparison. */
   readonly bind: (operand: Operand, field: Field) => BoundValue
-  /** The bound form of a value that is written into a column. */
+  /** The bound form of a value that is written into a column. Throws an Unstorable. */
   readonly store: (value: Exclude<Value, null>, field: Field) => BoundValue
   /**
    * How an operand is written that is compared with this text column; undefined as it is. What it makes is NULL for an

@@ -14,7 +14,8 @@ import {
   quoted,
   type SqlDialect,
   type StatementText,
-  statementText
+  statementText,
+  Unstorable
 } from '../engines/statement.js'
 
 /** A table that is written. */
@@ -106,7 +107,7 @@ export class RowWriter {
     return this.#change(session, { statement: this.#texts.insert(table, names, rows.length), bound, written: columns })
   }
 
-  /** A text with a character that a column of another character set lacks is a mistake of the request, which only the database knows. */
+  /** Only the database knows that the character set of a column lacks a character. */
   async #change(
     session: WriteSession,
     of: { readonly statement: StatementText; readonly bound: BoundValues; readonly written: readonly Column[] }
@@ -117,9 +118,7 @@ export class RowWriter {
       const name = this.#dialect.columnWithoutCharacter(error)
       const column = of.written.find((one) => one.column === name)
       if (column === undefined) throw error
-      const detail = `${column.name} has a character that its column cannot store.`
-      const violation = { code: 'body.invalid', detail, place: { in: 'pointer', name: `/${column.name}` } } as const
-      throw new DomainError(violation.code, detail, { violations: [violation], cause: error })
+      throw unstorable(column.name, 'has a character that its column cannot store', error)
     }
   }
 
@@ -132,9 +131,20 @@ export class RowWriter {
     return { match: { of, conditions, versions: versions.length }, bound }
   }
 
-  #stored({ field }: Column, value: Value): BoundValue {
-    return value === null ? null : this.#dialect.store(value, field)
+  #stored({ name, field }: Column, value: Value): BoundValue {
+    try {
+      return value === null ? null : this.#dialect.store(value, field)
+    } catch (error) {
+      throw error instanceof Unstorable ? unstorable(name, error.message, error) : error
+    }
   }
+}
+
+/** A value that its field allows and this database cannot hold is a mistake of the request. */
+function unstorable(name: string, why: string, cause: unknown): DomainError {
+  const detail = `${name} ${why}.`
+  const violation = { code: 'body.invalid', detail, place: { in: 'pointer', name: `/${name}` } } as const
+  return new DomainError(violation.code, detail, { violations: [violation], cause })
 }
 
 /** How many rows from `start` on have the same columns, in any order. */

@@ -269,7 +269,8 @@ function finishDraft(
   for (const { property } of columns.filter((column) => isSecret(column, draft))) {
     notes.push(`\`${property}\` is hidden, since its name says that it is a secret.`)
   }
-  const comparable = shown.filter(({ type }) => !['setOf', 'json', 'binary'].includes(type.word))
+  const filterable = shown.filter(({ type }) => !['json', 'binary'].includes(type.word))
+  const comparable = filterable.filter(({ type }) => type.word !== 'setOf')
   const isIndexed = ({ live, type }: BegunColumn): boolean => {
     if (key.length === 1 && live === key[0]) return true
     const by = options.sortedBy(fieldOf(type).type)
@@ -289,7 +290,7 @@ function finishDraft(
     })),
     key: key.flatMap((live) => columns.find((one) => one.live === live)?.property ?? []),
     references,
-    filterable: comparable.map(({ property }) => property),
+    filterable: filterable.map(({ property }) => property),
     sortable: comparable.filter(isIndexed).map(({ property }) => property),
     label: labelOf(draft),
     versionColumn,

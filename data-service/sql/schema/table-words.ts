@@ -95,9 +95,9 @@ export const TABLE_WORDS: TableWords = {
   decimal: (name, precision, scale) =>
     plain(name, {
       kind: 'decimal',
-      // SQLite stores it in 64 bits.
-      precision: whole(name, precision, [1, 18]),
-      scale: whole(name, scale, [0, precision])
+      precision: whole(name, precision, [1, 64]),
+      // MySQL has no more.
+      scale: whole(name, scale, [0, Math.min(precision, 30)])
     }),
   datetime: (name, precision = 3) =>
     plain(

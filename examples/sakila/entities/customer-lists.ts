@@ -17,7 +17,7 @@ export const customerLists = defineEntity({
     storeId: column('SID', unsigned(tinyInt()))
   },
   label: 'address',
-  filterable: ['id', 'name', 'address', 'zipCode', 'phone', 'city', 'country', 'storeId'],
+  filterable: ['id', 'name', 'address', 'zipCode', 'phone', 'city', 'country', 'notes', 'storeId'],
   sortable: ['id'],
   access: { read: permission('customer-lists:read') }
 })

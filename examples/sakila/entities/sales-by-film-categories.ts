@@ -1,6 +1,5 @@
 import { column, decimal, defineEntity, onCreate, optional, permission, text } from 'uniform-rest'
 
-// The column `total_sales` (decimal(27,2)) is left out: a decimal of an entity file has at most 18 digits.
 export const salesByFilmCategories = defineEntity({
   name: 'sales-by-film-category',
   table: 'sales_by_film_category',
@@ -8,10 +7,10 @@ export const salesByFilmCategories = defineEntity({
   rowVersion: 'none',
   fields: {
     id: column('category', onCreate(text(25, 0))),
-    totalSales: optional(decimal(18, 2))
+    totalSales: optional(decimal(27, 2))
   },
   label: 'id',
-  filterable: ['id'],
+  filterable: ['id', 'totalSales'],
   sortable: ['id'],
   access: { read: permission('sales-by-film-categories:read') }
 })

@@ -251,10 +251,14 @@ export const migration: Migration = {
       foreignKeys: [{ column: 'rental_id', references: 'rental.rental_id', onDelete: 'restrict' }]
     })),
     createTable('sales_by_film_category', (t) => ({
-      columns: [t.varchar('category', 25).primaryKey()]
+      columns: [t.varchar('category', 25).primaryKey(), t.decimal('total_sales', 27, 2).nullable()]
     })),
     createTable('sales_by_store', (t) => ({
-      columns: [t.varchar('store', 101).primaryKey(), t.varchar('manager', 91).nullable()]
+      columns: [
+        t.varchar('store', 101).primaryKey(),
+        t.varchar('manager', 91).nullable(),
+        t.decimal('total_sales', 27, 2).nullable()
+      ]
     })),
     createTable('staff_list', (t) => ({
       columns: [

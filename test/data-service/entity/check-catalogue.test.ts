@@ -252,7 +252,7 @@ describe('checkCatalogue', () => {
       { fields: { id: int(), name: text(1), e: setOf(['a']) }, sortable: ['e'] },
       /sortable names `e`, which is set and has no order/
     ],
-    'too many digits': [{ fields: { id: int(), name: text(1), p: decimal(19, 2) } }, /precision 19/],
+    'too many digits': [{ fields: { id: int(), name: text(1), p: decimal(65, 2) } }, /precision 65/],
     'more scale than digits': [{ fields: { id: int(), name: text(1), p: decimal(2, 3) } }, /scale 3/],
     'a joined property without a field': [
       { joined: { x: { through: 'thing', column: 'name' } } },

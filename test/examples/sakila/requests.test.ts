@@ -269,6 +269,19 @@ eachDatabase((kind) => {
         const answer = await call(`/sales-by-store/${encodeURIComponent(String(row['store']))}`)
         expect(answer.body).to.deep.equal({ id: row['store'], manager: row['manager'], totalSales: row['total_sales'] })
       }
+      // `notes` is an expression of two literals.
+      for (const [operator, operand, condition] of [
+        ['equals', 'ACTIVE', "notes = 'active'"],
+        ['not contains', 'act', "notes = ''"]
+      ] as const) {
+        expect(await ids(`/customer-list/paged?pageSize=500&${filter('notes', operator, operand)}`)).to.deep.equal(
+          await idsBySql(`SELECT ID AS id FROM customer_list WHERE ${condition} ORDER BY ID`)
+        )
+      }
+      const [most] = await sql(`SELECT store, ${amount('MAX(total_sales)')} AS total FROM sales_by_store`)
+      expect(
+        (await ids(`/sales-by-store/paged?${filter('totalSales', 'gte', String(most?.['total']))}`)).length
+      ).to.equal(1)
       const none = await call('/customer-list', { body: {} })
       expect(none.status).to.equal(405)
     })

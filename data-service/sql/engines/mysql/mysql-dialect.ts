@@ -120,7 +120,7 @@ function decoderOf(field: Field): (raw: unknown) => Value {
   return (raw) => (raw === null ? null : decode(raw))
 }
 
-function decoderOfType({ type, storage, precision }: Field): (raw: unknown) => Value {
+function decoderOfType({ type, storage, precision, scale }: Field): (raw: unknown) => Value {
   switch (type) {
     case 'bool':
       return (raw) => {
@@ -159,9 +159,11 @@ function decoderOfType({ type, storage, precision }: Field): (raw: unknown) => V
       }
     case 'decimal':
       return (raw) => {
-        if (typeof raw === 'string') return withoutZerofill(raw)
-        if (!Number.isSafeInteger(raw)) throw undecodable(type, raw)
-        return String(raw)
+        if (typeof raw !== 'string' && !Number.isSafeInteger(raw)) throw undecodable(type, raw)
+        const digits = withoutZerofill(String(raw))
+        // A comparison with an operand between the limits of the field and such a value would be wrong.
+        if (digitsBeforePoint(digits) > Math.max(precision - scale, 1)) throw undecodable(type, raw)
+        return digits
       }
     case 'string':
     case 'guid':
@@ -211,4 +213,12 @@ function withoutZerofill(digits: string): string {
   let at = 0
   while (at < digits.length - 1 && digits.charCodeAt(at) === ZERO && digits.charAt(at + 1) !== '.') at++
   return at === 0 ? digits : digits.slice(at)
+}
+
+const MINUS = '-'.charCodeAt(0)
+
+function digitsBeforePoint(decimal: string): number {
+  const point = decimal.indexOf('.')
+  const end = point < 0 ? decimal.length : point
+  return decimal.charCodeAt(0) === MINUS ? end - 1 : end
 }

@@ -10,7 +10,7 @@ import {
 import type { LiveColumn } from '../live-schema/live-schema.js'
 
 /** Digits that a decimal of an entity file has at most. */
-const MAX_DIGITS = 18
+const MAX_DIGITS = 64
 
 interface RuleParts {
   readonly shown: string
@@ -127,16 +127,21 @@ export const mysqlTypes: ColumnTypes = {
       treatment: whole('long')
     }),
     rule(['decimal', 'numeric', 'dec', 'fixed'], {
-      shown: 'DECIMAL(p, s), NUMERIC(p, s) of up to 18 digits',
-      outcome: '`decimal(p, s)`, UNSIGNED `money(p, s)`',
-      examples: ['DECIMAL(10,2)', 'DECIMAL(18,6)', 'DECIMAL(10,2) UNSIGNED', 'DECIMAL(6,2) ZEROFILL', 'NUMERIC(5)'],
-      when: ({ type }) => (type.precision ?? 10) <= MAX_DIGITS,
-      treatment: ({ type }) => served(type.unsigned ? 'money' : 'decimal', type.precision ?? 10, type.scale ?? 0)
-    }),
-    refusal(['decimal', 'numeric', 'dec', 'fixed'], {
-      shown: 'DECIMAL(p, s) of more than 18 digits',
-      examples: ['DECIMAL(19,4)', 'DECIMAL(65,30)'],
-      why: 'a decimal of an entity file has at most 18 digits'
+      shown: 'DECIMAL(p, s), NUMERIC(p, s)',
+      outcome:
+        '`decimal(p, s)`, UNSIGNED `money(p, s)`; of 65 digits `decimal(64, s)`: a value that needs them all is answered 500',
+      examples: [
+        'DECIMAL(10,2)',
+        'DECIMAL(18,6)',
+        'DECIMAL(10,2) UNSIGNED',
+        'DECIMAL(6,2) ZEROFILL',
+        'NUMERIC(5)',
+        'DECIMAL(19,4)',
+        'DECIMAL(38,0)',
+        'DECIMAL(65,30)'
+      ],
+      treatment: ({ type }) =>
+        served(type.unsigned ? 'money' : 'decimal', Math.min(type.precision ?? 10, MAX_DIGITS), type.scale ?? 0)
     }),
     rule(['float'], {
       shown: 'FLOAT',

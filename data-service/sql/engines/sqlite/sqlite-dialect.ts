@@ -1,7 +1,14 @@
 import { fn, literal } from 'sequelize'
 import type { Field, FieldType, Operand, Value } from '../../../entity/fields/field.js'
-import { formatDecimal, INT64, parseDecimal, shortestFloat, unscaledAt } from '../../../entity/fields/numbers.js'
-import { type BoundValue, bytes, jsonText, type SqlDialect, undecodable } from '../statement.js'
+import {
+  formatDecimal,
+  INT64,
+  isWithin,
+  parseDecimal,
+  shortestFloat,
+  unscaledAt
+} from '../../../entity/fields/numbers.js'
+import { type BoundValue, bytes, jsonText, type SqlDialect, undecodable, Unstorable } from '../statement.js'
 
 /**
  * ASCII in the order of utf8mb4_uca1400_nopad_as_ci, taken from a MariaDB server (a test compares both databases): white
@@ -60,7 +67,10 @@ const MATCH_FUNCTIONS = {
  */
 export const sqliteDialect: SqlDialect = {
   keyFunction: (type) => (type === 'string' || type === 'enum' ? 'sort_key' : undefined),
-  operand: (name, { type }) => (type === 'double' ? `CAST($${name} AS REAL)` : `$${name}`),
+  operand: (name, field) => {
+    if (field.type === 'double') return `CAST($${name} AS REAL)`
+    return isWide(field) ? `CAST($${name} AS NUMERIC)` : `$${name}`
+  },
   bind: boundOperand,
   store: storedValue,
   textOperand: () => undefined,
@@ -86,7 +96,8 @@ export const sqliteDialect: SqlDialect = {
   forUpdate: ''
 }
 
-function boundOperand(operand: Operand, { type, unsigned, scale }: Field): BoundValue {
+function boundOperand(operand: Operand, field: Field): BoundValue {
+  const { type, unsigned, scale } = field
   switch (type) {
     case 'string':
     case 'enum':
@@ -97,8 +108,12 @@ function boundOperand(operand: Operand, { type, unsigned, scale }: Field): Bound
       return BigInt(String(operand))
     case 'long':
       return unsigned ? paddedDigits(String(operand)) : BigInt(String(operand))
-    case 'decimal':
-      return unitsOf(String(operand), scale)
+    case 'decimal': {
+      const units = unitsOf(String(operand), scale)
+      if (isWithin(units, INT64)) return isWide(field) ? String(units) : units
+      // Beyond all that a column holds. Equal to none of them, which the nearest limit might be.
+      return units < 0n ? '-1e70' : '1e70'
+    }
     case 'double':
       // As text, since the driver binds a number below 2.2e-16 as 0.
       return String(operand)
@@ -124,15 +139,26 @@ function paddedDigits(digits: string): string {
 function storedValue(value: Exclude<Value, null>, field: Field): BoundValue {
   if (Buffer.isBuffer(value)) return value
   if (typeof value === 'object') return value.join()
+  if (field.type === 'decimal') {
+    const units = unitsOf(String(value), field.scale)
+    if (isWithin(units, INT64)) return units
+    throw new Unstorable(
+      `has more digits than SQLite stores: its decimals are whole numbers of 64 bits, ${field.scale} digits of which stand after the point`
+    )
+  }
   return field.type === 'string' || field.type === 'enum' ? String(value) : boundOperand(value, field)
 }
 
-/** `-19.90` with scale 2 as -1990. No column holds more than 64 bits: a value beyond them becomes the nearest limit. */
+/** A decimal whose operands may be beyond the 64 bits of a column. */
+function isWide({ type, precision }: Field): boolean {
+  return type === 'decimal' && precision > 18
+}
+
+/** `-19.90` with scale 2 as -1990. */
 function unitsOf(decimal: string, scale: number): bigint {
   const value = parseDecimal(decimal)
   if (value === undefined) throw new TypeError(`${decimal} is not a decimal number`)
-  const units = unscaledAt(value, scale)
-  return units < INT64.min ? INT64.min : units > INT64.max ? INT64.max : units
+  return unscaledAt(value, scale)
 }
 
 /** A column may hold values of any type in SQLite: one that is not of the field's type is an error. */
@@ -152,8 +178,14 @@ function decoderOf({ type, storage, unsigned, precision, scale }: Field): (raw: 
       }
     case 'long':
       return unsigned ? unsignedDigits : (raw) => integerOf(raw, type).toString()
-    case 'decimal':
-      return (raw) => formatDecimal(integerOf(raw, type), scale)
+    case 'decimal': {
+      const beyond = 10n ** BigInt(precision)
+      return (raw) => {
+        const units = integerOf(raw, type)
+        if (units >= beyond || units <= -beyond) throw undecodable(type, raw)
+        return formatDecimal(units, scale)
+      }
+    }
     case 'double':
       return (raw) => {
         const value = typeof raw === 'bigint' ? Number(raw) : raw
