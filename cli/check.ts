@@ -6,7 +6,7 @@ import { asksForOwner } from '../data-service/entity/validation/validate-access.
 import { checkCatalogue } from '../data-service/entity/validation/validate.js'
 import { type ConfiguredDatabase, openExisting, opening } from '../data-service/sql/connect.js'
 import { namesOfOwn } from '../data-service/sql/engines/own-tables.js'
-import type { Finding } from '../data-service/sql/schema/check-columns.js'
+import { type Finding, summarized } from '../data-service/sql/schema/check-columns.js'
 import { findOwnTables, withOwnTables } from '../data-service/sql/schema/find-own-tables.js'
 import { schemaReport, type SchemaReport } from '../data-service/sql/schema/check-schema.js'
 import type { Migration } from '../data-service/sql/schema/migration.js'
@@ -108,8 +108,8 @@ function printReport(setting: string, report: SchemaReport | string): void {
       `${mistakes.length === 0 ? 'no' : mistakes.length} mistake${mistakes.length === 1 ? '' : 's'} in its tables`,
       mistakes
     ],
-    ['what is slower or compared otherwise', warnings],
-    ['rows that other programs write', triggers]
+    ['what is slower or compared otherwise', summarized(warnings)],
+    ['rows that other programs write', summarized(triggers)]
   ]
   for (const [what, findings] of parts) {
     if (findings.length === 0 && findings !== mistakes) continue

@@ -67,7 +67,9 @@ eachDatabase((kind) => {
       const after = await run('check')
       expect([after.code, after.stderr], after.stdout).to.deep.equal([0, ''])
       expect(after.stdout).to.match(/^\d+ entities, no mistakes\.\nDATABASE_URL: no mistakes in its tables\.\n/)
-      expect(after.stdout).to.include('- legacy_rooms: no trigger that this account may see advances the version')
+      expect(after.stdout).to.match(
+        /^- no trigger that this account may see advances the version.*: .*\blegacy_rooms\b/m
+      )
       expect(after.stdout).to.match(/runs none of them\.\n$/)
     })
 

@@ -8,6 +8,25 @@ import type { Misfit, SchemaChecks, VersionedTable, VersionTrigger } from '../en
 export interface Finding {
   readonly text: string
   readonly statements: readonly string[]
+  /** What other tables have in common with it, and what this one adds: many of the same are told as one. */
+  readonly alike?: { readonly what: string; readonly one: string }
+}
+
+/** From this many on, findings that are alike are told as one. A database often has one collation for all of its tables. */
+const MANY = 4
+
+/** The findings for people to read, those that are alike as one. */
+export function summarized(findings: readonly Finding[]): readonly Finding[] {
+  const groups = new Map<string, Finding[]>()
+  for (const one of findings) {
+    const group = one.alike?.what ?? one.text
+    groups.set(group, [...(groups.get(group) ?? []), one])
+  }
+  return [...groups].flatMap(([what, all]) => {
+    if (all.length < MANY) return all
+    const text = `${what}: ${all.map(({ alike }) => alike?.one).join('; ')}`
+    return [{ text, statements: all.flatMap(({ statements }) => statements) }]
+  })
 }
 
 /** What a check has found so far. */
@@ -21,8 +40,8 @@ export class Findings {
     this.mistakes.push({ text, statements })
   }
 
-  warning(text: string, statements: readonly string[] = []): void {
-    this.warnings.push({ text, statements })
+  warning(text: string, statements: readonly string[] = [], alike?: Finding['alike']): void {
+    this.warnings.push({ text, statements, ...(alike === undefined ? {} : { alike }) })
   }
 }
 
@@ -225,13 +244,14 @@ export class ColumnChecking {
       .versionTriggers(of)
       .filter((ours) => !table.triggers.some((one) => isSameTrigger(one, ours)))
     const isSeen = table.triggers.every(({ body }) => body !== undefined)
-    const text =
+    const what =
       missing.length === 0
-        ? `${table.name}: other programs advance the version of the rows that they write, by triggers`
-        : `${table.name}: no trigger that this account may see advances the version of rows that other programs ` +
+        ? 'other programs advance the version of the rows that they write, by triggers'
+        : 'no trigger that this account may see advances the version of rows that other programs ' +
           `${missing.map(({ event }) => event).join(' and ')}${isSeen ? '' : ' (there are some that it may not read)'}: if ` +
           'there are such programs, a stale tag passes after their writes (docs/other-writers.md)'
-    this.#findings.triggers.push({ text, statements: missing.map(({ statement }) => statement) })
+    const statements = missing.map(({ statement }) => statement)
+    this.#findings.triggers.push({ text: `${table.name}: ${what}`, statements, alike: { what, one: table.name } })
   }
 }
 

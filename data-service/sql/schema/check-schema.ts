@@ -16,7 +16,8 @@ import {
   Findings,
   isFilledByTrigger,
   keyOf,
-  statementsOf
+  statementsOf,
+  summarized
 } from './check-columns.js'
 import { sortedColumn } from './entity-tables.js'
 
@@ -38,7 +39,7 @@ export async function checkSchema(
   entities: readonly Entity[]
 ): Promise<LiveSchema> {
   const { live, mistakes, warnings } = await schemaReport(database, store, entities)
-  for (const { text, statements } of warnings) {
+  for (const { text, statements } of summarized(warnings)) {
     log?.warn(statements.length === 0 ? {} : { statements }, text)
   }
   if (mistakes.length === 0) return live
@@ -142,7 +143,7 @@ class Checking {
     const [leading] = foreignKey
     if (!this.#isIndexed(found, leading, false)) {
       const text = `${owner}: no index leads with ${table}.${leading.column}, by which children are found`
-      this.#missingIndexes(entity, { table: found, column: leading, directions: ['ASC'] }, () => text)
+      this.#missingIndexes(entity, { table: found, column: leading, directions: ['ASC'] }, () => ({ text }))
     }
     // Rows that are written as rows of a resource may rightly keep a root from being deleted.
     const isOfRoot = resource === undefined || rootWrites === 'all'
@@ -254,7 +255,8 @@ class Checking {
       const key = keyOf(table, target?.key ?? []).join(', ')
       this.#missingIndexes(entity, { table, column, directions }, (missing) => {
         const orders = missing.map((one) => `(${table.name}.${column.column}${one === 'DESC' ? ' DESC' : ''}, ${key})`)
-        return `${entity.name}: the sortable ${property} has no index ${orders.join(' and none ')}`
+        const text = `${entity.name}: the sortable ${property} has no index ${orders.join(' and none ')}`
+        return { text, one: `${entity.name}.${property} ${orders.join(' ')}` }
       })
     }
   }
@@ -273,7 +275,7 @@ class Checking {
   #missingIndexes(
     { indexes }: Entity,
     { table, column, directions }: { readonly table: LiveTable } & Pick<MissingIndexes, 'column' | 'directions'>,
-    textOf: (directions: MissingIndexes['directions']) => string
+    textOf: (directions: MissingIndexes['directions']) => { readonly text: string; readonly one?: string }
   ): void {
     const idOf = (direction: string): string => JSON.stringify([table.name, column.column, direction])
     const missing = directions.filter((one) => !this.#toldIndexes.has(idOf(one)))
@@ -283,12 +285,21 @@ class Checking {
     const added = this.#checks.mend.addIndexes({ table: name, column, live, directions: missing, key: primaryKey })
     if (added === undefined) return
     for (const one of missing) this.#toldIndexes.add(idOf(one))
-    const [text, it] = [textOf(missing), missing.length === 1 ? 'it' : 'them']
+    const it = missing.length === 1 ? 'it' : 'them'
+    const { text, one } = textOf(missing)
     const note = added.note === undefined ? '' : `. ${added.note}`
+    const alike =
+      one === undefined || added.note !== undefined
+        ? undefined
+        : { what: 'there is no index of these orders, and each such read sorts all rows that the filters leave', one }
     if (indexes === 'required')
       this.#findings.mistake(`${text}; a new migration must add ${it}${note}`, added.statements)
     else
-      this.#findings.warning(`${text}: each such read sorts all rows that the filters leave${note}`, added.statements)
+      this.#findings.warning(
+        `${text}: each such read sorts all rows that the filters leave${note}`,
+        added.statements,
+        alike
+      )
   }
 
   /** One warning for all columns of a table that are compared alike. */
@@ -304,7 +315,12 @@ class Checking {
     }
     for (const [group, names] of groups) {
       this.#findings.warning(
-        `${owner}: ${table.name} compares ${names.join(', ')} by ${group}. Filters, sorts and unique values follow that`
+        `${owner}: ${table.name} compares ${names.join(', ')} by ${group}. Filters, sorts and unique values follow that`,
+        [],
+        {
+          what: `texts are compared by ${group}, and filters, sorts and unique values follow that`,
+          one: `${table.name} (${names.join(', ')})`
+        }
       )
     }
   }

@@ -16,6 +16,7 @@ import {
   readOnly,
   text
 } from '../../../../data-service/entity/fields/words.js'
+import { type Finding, summarized } from '../../../../data-service/sql/schema/check-columns.js'
 import { checkSchema, schemaReport, type SchemaReport } from '../../../../data-service/sql/schema/check-schema.js'
 import { entities } from '../../../harness/own-tables.js'
 import { eachDatabase } from '../../../harness/database.js'
@@ -365,5 +366,26 @@ eachDatabase((kind) => {
       const { mistakes, warnings, triggers } = await report(fitting)
       expect({ mistakes, warnings, triggers }).to.deep.equal({ mistakes: [], warnings: [], triggers: [] })
     })
+  })
+})
+
+describe('what the check says of many tables', () => {
+  const finding = (table: string, what: string): Finding => ({
+    text: `${table}: ${what}`,
+    statements: [`ALTER ${table}`],
+    alike: { what, one: table }
+  })
+  const other: Finding = { text: 'something else', statements: [] }
+
+  it('is told once where it is the same, with all tables and statements, and in the place of the first', () => {
+    const many = ['a', 'b', 'c', 'd'].map((table) => finding(table, 'accents do not count'))
+    const few = ['a', 'b', 'c'].map((table) => finding(table, 'there is no index'))
+    const [first, ...others] = many
+    if (first === undefined) throw new Error('unreachable')
+    expect(summarized([first, other, ...few, ...others])).to.deep.equal([
+      { text: 'accents do not count: a; b; c; d', statements: ['ALTER a', 'ALTER b', 'ALTER c', 'ALTER d'] },
+      other,
+      ...few
+    ])
   })
 })
