@@ -307,7 +307,9 @@ function servesOrder({ sorted, partial, keys: [first] }: LiveIndex, live: LiveCo
 
 /** Columns that no answer should hold unless somebody says so. One that a create would have to name is left as it is. */
 function isSecret({ live, property }: BegunColumn, { key, versionColumn }: BegunDraft): boolean {
-  const isNamed = /password|passwd|passphrase|secret|apiKey|privateKey|accessToken|refreshToken|^pass$|Pass$/i.test(property)
+  const isNamed = /password|passwd|passphrase|secret|apiKey|privateKey|accessToken|refreshToken|^pass$|Pass$/i.test(
+    property
+  )
   const isNeeded = versionColumn !== undefined && !live.nullable && live.default === undefined
   return isNamed && !isNeeded && !key.includes(live)
 }
