@@ -8,7 +8,7 @@ import {
   MAX_SIZE,
   parseOwner
 } from '../data-service/auth/administration.js'
-import { withAccounts } from '../data-service/commands.js'
+import { mintAccessTokenFor, withAccounts } from '../data-service/commands.js'
 import { loadApplication } from './application.js'
 import { type CommandLine, Failure, printable } from './command.js'
 
@@ -22,6 +22,15 @@ export async function account(line: CommandLine): Promise<number> {
   const { application, environment } = await loadApplication(line)
   const { stdin: input, stdout: output, stderr: questions } = process
   await withAccounts(application, environment, (accounts) => run({ accounts, input, output, questions }, request))
+  return 0
+}
+
+/** `uniform-rest token ada@example.com` prints an access token of an account on standard output. */
+export async function token(line: CommandLine): Promise<number> {
+  const [email, ...others] = line.args
+  if (email === undefined || others.length > 0) throw new Failure('Usage: uniform-rest token <email>')
+  const { application, environment } = await loadApplication(line)
+  process.stdout.write(`${await mintAccessTokenFor(application, { email, environment })}\n`)
   return 0
 }
 

@@ -25,9 +25,8 @@ export async function check(line: CommandLine): Promise<number> {
     throw new Failure(`uniform-rest check takes --sql or nothing, not ${JSON.stringify(line.args.join(' '))}.`)
   }
   const loaded = await loadApplication(line)
-  checkApplication(loaded)
+  const config = checkApplication(loaded)
   const { entities } = loaded.application
-  const { config } = readConfig(loaded.environment, loaded.application)
   if (flag === '--sql') return await eachDatabase(loaded, config, printStatements)
   const owned = entities.filter(asksForOwner).map(({ name }) => name)
   if (config.ownership.bypassRole === undefined && owned.length > 0) {
@@ -132,30 +131,34 @@ function printStatements(setting: string, report: SchemaReport | string): void {
   }
 }
 
-/** Throws one Failure with every mistake of the entities and of the settings of both processes. */
-export function checkApplication({ application, folder, environment }: LoadedApplication): void {
+/**
+ * The settings of the data service. Throws one Failure with every mistake of the entities and of the settings of both
+ * processes.
+ */
+export function checkApplication({ application, folder, environment }: LoadedApplication): DataServiceConfig {
   const { entities, roles, secondStore, operations, outbox: handlers } = application
-  const looks: readonly (() => void)[] = [
-    () =>
-      checkCatalogue(entities, {
-        permissions: permissionsIn(roles),
-        hasSecondStore: secondStore !== undefined,
-        operations,
-        handlers
-      }),
-    () => readConfig(environment, application),
-    () => readGatewayConfig(environment)
-  ]
-  const mistakes = looks.flatMap((look) => {
-    try {
-      look()
-      return []
-    } catch (error) {
-      if (error instanceof Error && /^(Catalogue|Settings)Error$/.test(error.name)) return [error.message]
-      throw error
-    }
-  })
-  if (mistakes.length > 0) throw new Failure(withFiles(mistakes.join('\n'), folder))
+  const catalogue = attempt(() =>
+    checkCatalogue(entities, {
+      permissions: permissionsIn(roles),
+      hasSecondStore: secondStore !== undefined,
+      operations,
+      handlers
+    })
+  )
+  const dataService = attempt(() => readConfig(environment, application))
+  const gateway = attempt(() => readGatewayConfig(environment))
+  const mistakes = [catalogue, dataService, gateway].flatMap((one) => ('mistake' in one ? [one.mistake] : []))
+  if ('mistake' in dataService || mistakes.length > 0) throw new Failure(withFiles(mistakes.join('\n'), folder))
+  return dataService.result.config
+}
+
+function attempt<Result>(look: () => Result): { readonly result: Result } | { readonly mistake: string } {
+  try {
+    return { result: look() }
+  } catch (error) {
+    if (error instanceof Error && /^(Catalogue|Settings)Error$/.test(error.name)) return { mistake: error.message }
+    throw error
+  }
 }
 
 const ENTITY_FILE = /\bdefineEntity\(\s*\{\s*name:\s*['"`]([^'"`]+)['"`]/g

@@ -47,7 +47,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   token: {
     says: '<email>  prints an access token of an account',
-    load: async () => (await import('./token.js')).token
+    load: async () => (await import('./account.js')).token
   },
   outbox: {
     says: 'list | retry <id>… | retry --all  shows what no handler could deliver, and has it delivered again',

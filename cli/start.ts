@@ -2,7 +2,7 @@ import { environmentOf, findApplication, loadApplication } from './application.j
 import { type CommandLine, Failure } from './command.js'
 
 /** The data service waits until somebody else has run the migrations that have not run. */
-export const AWAIT_MIGRATIONS = '--await-migrations'
+const AWAIT_MIGRATIONS = '--await-migrations'
 
 /**
  * `uniform-rest start gateway` and `uniform-rest start data-service` run one process, with its log in JSON; `--print-config`

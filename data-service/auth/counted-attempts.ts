@@ -9,7 +9,7 @@ import { type Attempt, attemptKeys, LoginQueue, LoginThrottle } from './login-th
 import { trail, type TrailSubject } from './trail.js'
 
 /** An attempt to prove who one is. */
-export interface CountedAttempt {
+interface CountedAttempt {
   /** The name of the attempt in the trail. */
   readonly event: 'login' | 'password' | 'sign-in'
   /** Failures are counted under it, together with the address, and under the address alone: 32 bytes. */

@@ -62,7 +62,7 @@ export function login(deps: AuthDeps, passwords: PasswordCheck): UnaryHandler<Lo
 const REJECTION = 'The e-mail address or the password is wrong.'
 
 /** A session that a login ended; `of` is its account, undefined if that no longer exists. */
-export interface EndedSession {
+interface EndedSession {
   readonly family: Family
   readonly of: StoredAccount | undefined
 }

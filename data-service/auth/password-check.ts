@@ -6,7 +6,7 @@ import { whyUnusable } from './sessions.js'
 import { triedAccount } from './trail.js'
 
 /** A password that somebody claims to know. */
-export interface PasswordAttempt {
+interface PasswordAttempt {
   /** The name of the attempt in the trail. */
   readonly event: 'login' | 'password'
   readonly email: string

@@ -30,7 +30,7 @@ export interface Session {
 }
 
 /** A valid refresh token in plain form. The store keeps only its hash. */
-export interface LiveToken {
+interface LiveToken {
   readonly token: Buffer
   readonly familyId: Buffer
   /** Epoch milliseconds. */

@@ -31,13 +31,13 @@ export interface OwnRows<Name extends string = string> {
 }
 
 /** The rows that any part lets the caller see; rejected only if every part rejects the caller. */
-export interface AnyOf<Name extends string = string, F = never> {
+interface AnyOf<Name extends string = string, F = never> {
   readonly kind: 'anyOf'
   readonly parts: readonly ReadAccess<Name, F>[]
 }
 
 /** The rows that every part lets the caller see; rejected if any part rejects the caller. */
-export interface AllOf<Name extends string = string, F = never> {
+interface AllOf<Name extends string = string, F = never> {
   readonly kind: 'allOf'
   readonly parts: readonly ReadAccess<Name, F>[]
 }

@@ -81,7 +81,7 @@ export interface ActionOfRow extends ActionParts {
 }
 
 /** An action that does the same to every row in the required state: nothing is read before the UPDATE. */
-export interface ActionOfInput extends ActionParts {
+interface ActionOfInput extends ActionParts {
   readonly change: undefined
   readonly effect: (call: EffectCall) => Change
 }
@@ -137,7 +137,7 @@ export interface ActionCall {
 }
 
 /** What `effect` of an action gets: nothing of the row. */
-export type EffectCall = Pick<ActionCall, 'input' | 'now' | 'newCode'>
+type EffectCall = Pick<ActionCall, 'input' | 'now' | 'newCode'>
 
 /** What `prepare` of a creation gets: the validated values and children of the body. */
 export interface CreationCall extends Omit<ActionCall, 'root' | 'children' | 'child'> {

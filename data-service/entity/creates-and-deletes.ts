@@ -88,9 +88,9 @@ export interface Deletion {
 }
 
 /** What the rule of a delete gets: the row and all its children of the primary store. */
-export type DeletionCall = Omit<ActionCall, 'input' | 'child'>
+type DeletionCall = Omit<ActionCall, 'input' | 'child'>
 
-export type DeletionOutcome = Pick<Change, 'create' | 'update'> | StateRejection
+type DeletionOutcome = Pick<Change, 'create' | 'update'> | StateRejection
 
 /** The deletes in an entity file. */
 export interface DeletionDefinition<F, C> {

@@ -19,7 +19,7 @@ type ItemsOf<F> =
   | { readonly items: readonly [VisibleName<F>, ...VisibleName<F>[]]; readonly item?: never }
 
 /** A custom read in an entity file, `GET /{resource}/{name}`: an array of at most 1000 values or objects. */
-export type CustomReadDefinition<F> = ReadOf<F> &
+type CustomReadDefinition<F> = ReadOf<F> &
   ItemsOf<F> & {
     readonly params?: never
     /** Only rows with these values are shown. */
@@ -88,7 +88,7 @@ export interface CustomRead {
 }
 
 /** What a predicate gets, without the types of names. */
-export interface UntypedReadCall extends Pick<RowsCall<never, never>, 'anyOf' | 'allOf'> {
+interface UntypedReadCall extends Pick<RowsCall<never, never>, 'anyOf' | 'allOf'> {
   readonly where: (property: string, operator: string, ...operands: readonly unknown[]) => RowsWanted
   readonly params: NamedValues
 }

@@ -25,7 +25,7 @@ import {
   type ValueOfShape
 } from './fields/shape.js'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** A method and a path of kebab-case segments and parameters: `PUT /reports/{reportId}/closing`. */
 type Route = `${Method} /${string}`

@@ -52,7 +52,7 @@ interface HandlerContext {
  * What a handler wants to be stored: rows to create in the transaction that marks the event as delivered. They are created
  * once, however often the event is delivered.
  */
-export interface HandlerOutcome {
+interface HandlerOutcome {
   readonly create: readonly NewRoot[]
 }
 

@@ -29,7 +29,7 @@ interface EmitHook extends HookParts {
 }
 
 /** What a hook answers: rows of other roots to create and to change with the write, or why nothing is written. */
-export type HookOutcome = Pick<Change, 'create' | 'update'> | Rejection
+type HookOutcome = Pick<Change, 'create' | 'update'> | Rejection
 
 /** What happened to a row. */
 export interface HookCall extends Omit<ActionCall, 'root' | 'children' | 'child' | 'input'> {
@@ -58,7 +58,7 @@ export interface Hooks {
   readonly byWrite: ReadonlyMap<string, HooksOfWrite>
 }
 
-export interface HooksOfWrite {
+interface HooksOfWrite {
   readonly readBefore: boolean
   readonly hooks: readonly Hook[]
 }

@@ -64,7 +64,7 @@ export function unreachableIds({ key, customReads }: Pick<Entity, 'key' | 'custo
 }
 
 /** Who gives a new row its `id`, or a part of a composite key its value. */
-export type KeyMaker = 'request' | 'rule' | 'service' | 'database'
+type KeyMaker = 'request' | 'rule' | 'service' | 'database'
 
 /**
  * `onCreate(…)` says that the request that creates a row names the value. Without it the database numbers a single int or

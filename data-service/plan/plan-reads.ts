@@ -132,7 +132,7 @@ interface PageParams extends PagingParams, ReadParams {
 }
 
 /** A page, its paging, and the cursors of its query. */
-export interface PlannedPage {
+interface PlannedPage {
   readonly plan: PagePlan
   readonly paging: Paging
   readonly cursors: CursorCodec

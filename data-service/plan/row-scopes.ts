@@ -104,7 +104,7 @@ export function callerInRules(caller: Caller, ownership: OwnershipPolicy): Token
   return caller.kind === 'anonymous' ? caller : tokenCaller(caller, ownership)
 }
 
-export function tokenCaller(
+function tokenCaller(
   { issuer, subject, roles, permissions, owner, claims }: Authenticated,
   ownership: OwnershipPolicy
 ): TokenCaller {

@@ -116,7 +116,7 @@ const NO_PATH = 'id must be another text: no path could name the row.'
 /** The most rows of a batch create (contract.md section 5). */
 const MAX_BATCH = 500
 
-export type ParsedBatch = Omit<ParsedWrite, 'values'> & { readonly rows: readonly ParsedRow[] }
+type ParsedBatch = Omit<ParsedWrite, 'values'> & { readonly rows: readonly ParsedRow[] }
 
 /** A batch create. Every rule of `create` holds for it: the operation, the permission and the owner filter. */
 export function parseBatch(params: BodyParams, context: PlanningContext, keyRequired: boolean): ParsedBatch {

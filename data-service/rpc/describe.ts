@@ -28,7 +28,7 @@ import type { ShapedProperty, ShownChildren } from '../plan/model/plans.js'
 import { valueEncoder } from './json.js'
 
 /** The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. */
-export type DescribeTo = (reader: Caller | 'gateway') => DescribeResponse
+type DescribeTo = (reader: Caller | 'gateway') => DescribeResponse
 
 /** Answers that are kept. There is one for each set of column permissions that callers hold: usually few. */
 const MAX_ANSWERS = 64

@@ -152,7 +152,7 @@ export async function requireChildVersion(
 }
 
 /** What a write does to a root, and to other roots with it. */
-export interface RootChange {
+interface RootChange {
   /** Columns that the request itself sets. Those that the change sets overwrite them. */
   readonly values: ReadonlyMap<Column, Value>
   /** Columns that take the default of the database, unless the change sets them. */

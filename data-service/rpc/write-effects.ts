@@ -23,7 +23,7 @@ import { rejectionError, type WriteSteps } from './write-steps.js'
 // change, and the hooks of every row that is written, whichever rule wrote it.
 
 /** A row that was written. */
-export interface WrittenRow extends Pick<HookCall, 'operation' | 'via'> {
+interface WrittenRow extends Pick<HookCall, 'operation' | 'via'> {
   readonly entity: Entity
   readonly key: RowKey
   readonly action?: string

@@ -11,7 +11,7 @@ export const OPERATIONS_TAG = {
 } as const
 
 /** An operation of the application, with whether its access token is optional. */
-export interface OwnOperation extends DocumentedOperation {
+interface OwnOperation extends DocumentedOperation {
   readonly isPublic: boolean
 }
 

@@ -10,7 +10,7 @@ import { authCall, type SessionTools } from './session-tools.js'
 const MAX_SKEW = 30_000
 
 /** Milliseconds that a page waits for a refresh. After them it is rendered anonymously, and the cookies are kept. */
-export const PAGE_REFRESH_TIMEOUT = 2000
+const PAGE_REFRESH_TIMEOUT = 2000
 
 /**
  * Refreshes an expired access token before a page is rendered, so that the page is rendered for its user (source.md,

@@ -17,7 +17,7 @@ export interface OpenIdSettings extends OpenIdClient {
 }
 
 export const CLIENT_AUTHENTICATIONS = ['client_secret_basic', 'client_secret_post'] as const
-export type ClientAuthentication = (typeof CLIENT_AUTHENTICATIONS)[number]
+type ClientAuthentication = (typeof CLIENT_AUTHENTICATIONS)[number]
 
 /** The three secrets of one sign-in, 256 random bits each in base64url. */
 export interface SignInSecrets {

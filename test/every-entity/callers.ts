@@ -25,7 +25,7 @@ export const ANONYMOUS = caller('no token', { token: 'none' })
 const OWNERLESS = caller('no owner claim', {})
 
 /** What an application says of those who call it. */
-export interface CallersOptions {
+interface CallersOptions {
   readonly roles: Roles
   /** The claim that names the owner of rows. */
   readonly ownerClaimType: string

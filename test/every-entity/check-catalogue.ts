@@ -60,10 +60,7 @@ export function checkCatalogue(tested: TestedApplication): void {
 export type Described = Omit<Property__Output, 'type'> & { readonly type: WireType }
 
 /** The catalogue as a client gets it. */
-export async function describedResources(
-  tested: TestedApplication,
-  caller: Caller
-): Promise<readonly Resource__Output[]> {
+async function describedResources(tested: TestedApplication, caller: Caller): Promise<readonly Resource__Output[]> {
   const token = tested.tokenOf(caller)
   const answer = await tested.rpc.unary('Describe', {}, token === undefined ? {} : { token })
   if (isFailure(answer)) throw new Error(answer.message)

@@ -134,7 +134,7 @@ const REJECTIONS = ['auth.required', 'capability.denied', 'ownership.denied']
 type Judge = Required<Predicated>
 
 /** What an access with a predicate lets a caller see. */
-export function declaredRows(entity: Entity, access: ReadAccess): Judge {
+function declaredRows(entity: Entity, access: ReadAccess): Judge {
   const withToken = ({ token }: Caller): string | undefined => (token === 'none' ? 'auth.required' : undefined)
   switch (access.kind) {
     case 'everyone':

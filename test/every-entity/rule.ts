@@ -11,7 +11,7 @@ interface Permitted {
 }
 
 /** Owners reach the rows whose `column`, a property, is their owner claim. The bypass role reaches every row. */
-export interface Owned {
+interface Owned {
   readonly column: string
 }
 

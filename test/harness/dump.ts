@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { type TestDatabase, withTestDatabase } from '../oracle/test-database.js'
 
 /** A database as a dump shows it: the statements that make each table, view, index and trigger, and all rows, by name. */
-export type Dump = Readonly<Record<string, readonly string[]>>
+type Dump = Readonly<Record<string, readonly string[]>>
 
 export function dumpOf(url: string): Promise<Dump> {
   return withTestDatabase(url, (database) =>

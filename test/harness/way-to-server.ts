@@ -3,7 +3,7 @@ import { connect as connectTo, createServer, type Server, type Socket } from 'no
 import { listenLocally } from './local-server.js'
 
 /** A TCP connection to a server that can be blocked, as if the server hung, and cut. */
-export interface WayToServer extends AsyncDisposable {
+interface WayToServer extends AsyncDisposable {
   readonly url: string
   block(): void
   open(): void

@@ -4,7 +4,7 @@ import type { ValueOf } from './rows.js'
 import { snakeCase } from './names.js'
 
 /** A value in a body, an answer or a query, in the words of fields, without those that only columns have. */
-export type ShapeField = Field<FieldType, false, boolean, 'always', undefined>
+type ShapeField = Field<FieldType, false, boolean, 'always', undefined>
 
 /** The members of a JSON object in the words of fields, `{ warehouseId: int(), lines: list({ … }) }`. */
 export interface Shape {

@@ -7,7 +7,7 @@ import { isWritten } from './values.js'
 // holds no secret and gives no right: it says after which keys to go on, and everything else is decided anew.
 
 /** What a cursor belongs to: one resource, its filters and search, and the order of its rows. */
-export interface CursorQuery {
+interface CursorQuery {
   readonly resource: string
   readonly conditions: readonly Condition[]
   readonly sort: readonly SortKey[]

@@ -1,4 +1,4 @@
-import { parse } from 'lossless-json'
+import { parse, type ParseOptions } from 'lossless-json'
 import { DomainError } from '../../../shared/errors.js'
 import { BODY_TOO_DEEP, checkBodyLength, MAX_BODY_DEPTH } from '../../../shared/wire.js'
 import { withoutTrailingZeros } from '../../entity/fields/numbers.js'
@@ -70,13 +70,11 @@ export function parseJson(bytes: Uint8Array): JsonValue {
   let value: JsonValue
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    // The parser is typed as unknown. JSON has no undefined, and all else is a JsonValue.
-    value = parse(text, null, {
-      parseNumber: (digits) => new JsonNumber(digits),
+    value = parsedJson(text, {
       onDuplicateKey: ({ key }) => {
         throw invalid(`The body says ${quoted(key)} twice.`)
       }
-    }) as JsonValue
+    })
   } catch (error) {
     if (error instanceof DomainError) throw error
     // The parser recurses until the stack overflows.
@@ -85,6 +83,16 @@ export function parseJson(bytes: Uint8Array): JsonValue {
   }
   if (isDeeperThan(value, MAX_BODY_DEPTH)) throw tooDeep()
   return value
+}
+
+/** The value of a JSON text that a database holds. */
+export function storedJson(text: string): JsonValue {
+  return parsedJson(text, {})
+}
+
+function parsedJson(text: string, options: Pick<ParseOptions, 'onDuplicateKey'>): JsonValue {
+  // The parser is typed as unknown. JSON has no undefined, and all else is a JsonValue.
+  return parse(text, null, { ...options, parseNumber: (digits) => new JsonNumber(digits) }) as JsonValue
 }
 
 export function isObject(value: JsonValue): value is JsonObject {
@@ -123,12 +131,6 @@ export function mergePatch(target: JsonValue, patch: JsonValue): JsonValue {
     else merged.set(name, mergePatch(merged.get(name) ?? null, value))
   }
   return Object.fromEntries(merged)
-}
-
-/** The value of a JSON text that a database holds. */
-export function storedJson(text: string): JsonValue {
-  // The parser is typed as unknown. JSON has no undefined, and all else is a JsonValue.
-  return parse(text, null, { parseNumber: (digits) => new JsonNumber(digits) }) as JsonValue
 }
 
 function isDeeperThan(value: JsonValue, depth: number): boolean {

@@ -74,7 +74,7 @@ export const OWN_TABLES = {
 export const RECORD = 'schema_migrations'
 
 /** A table of the engine's own, by its name without a prefix. */
-export type OwnTable = keyof typeof OWN_TABLES | typeof RECORD
+type OwnTable = keyof typeof OWN_TABLES | typeof RECORD
 
 /** How the engine's own tables are named: what ENGINE_TABLE_PREFIX says, or no prefix in a database of an earlier version. */
 export interface OwnNames {

@@ -19,7 +19,7 @@ import {
 } from '../engines/statement.js'
 
 /** A table that is written. */
-export interface WrittenTable {
+interface WrittenTable {
   readonly table: string
   /** undefined for a table without row versions. */
   readonly versionColumn: string | undefined

@@ -37,7 +37,8 @@ export function orNull<Kind extends Value>(read: Read<Kind>): Read<Kind | null> 
 }
 
 type Columns = Readonly<Record<string, Read<Value>>>
-type RowOf<C extends Columns> = { readonly [Name in keyof C]: ReturnType<C[Name]> }
+/** The rows of such a SELECT. */
+export type RowOf<C extends Columns> = { readonly [Name in keyof C]: ReturnType<C[Name]> }
 
 /** A SELECT of named columns, for tables that belong to no entity. */
 export interface Select<C extends Columns> {

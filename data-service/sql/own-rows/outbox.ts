@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClaimedEvent, DueEvent, EmittedEvent, OutboxStore, SetAsideEvent } from '../../plan/model/stores.js'
-import { digits, millis, orNull, rowsOf, select, text } from './account-rows.js'
+import { digits, millis, orNull, type RowOf, rowsOf, select, text } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
 import type { Transactions, WriteSession } from '../engines/sessions.js'
 import type { OwnTables } from '../engines/own-tables.js'
@@ -68,26 +68,15 @@ const EVENT = {
   resource: text,
   row_id: text,
   request_id: text,
-  payload: text,
   occurred_at: millis,
-  due_at: millis,
   attempts: millis
 }
 
-const UNHANDLED = { type: text, waiting: millis }
+const DUE = { ...EVENT, payload: text, due_at: millis }
 
-const DEAD = {
-  id: digits,
-  event_id: text,
-  type: text,
-  resource: text,
-  row_id: text,
-  request_id: text,
-  occurred_at: millis,
-  dead_at: orNull(millis),
-  attempts: millis,
-  last_error: orNull(text)
-}
+const DEAD = { ...EVENT, dead_at: orNull(millis), last_error: orNull(text) }
+
+const UNHANDLED = { type: text, waiting: millis }
 
 const ID = { id: digits }
 
@@ -99,7 +88,7 @@ function outboxTexts({ sql: { outbox } }: OwnTables) {
     /** The first waiting event of each row, where it is due. */
     due: (types: readonly string[]) =>
       select(
-        EVENT,
+        DUE,
         `FROM ${outbox} o WHERE due_at <= $now AND type IN (${listed(types)}) AND NOT EXISTS (SELECT 1 FROM ${outbox} e ` +
           'WHERE e.aggregate_key = o.aggregate_key AND e.id < o.id) ORDER BY due_at, id LIMIT $limit'
       ),
@@ -142,7 +131,7 @@ function claimOf({ sequence, lease }: ClaimedEvent): BoundValues & { id: bigint;
   return { id: BigInt(sequence), lease }
 }
 
-export interface SqlOutboxStore extends OutboxStore {
+interface SqlOutboxStore extends OutboxStore {
   /** Waits for running reads. */
   close(): Promise<void>
 }
@@ -174,18 +163,7 @@ export function createOutboxStore(
       const padded = padToPowerOfTwo(types)
       const values = { ...namedTypes(padded), now: BigInt(now), limit: BigInt(limit) }
       const rows = await reader.read(never, (session) => rowsOf(session, texts.due(padded), values))
-      return rows.map((row): DueEvent => ({
-        sequence: row.id,
-        id: row.event_id,
-        type: row.type,
-        resource: row.resource,
-        rowId: row.row_id,
-        requestId: row.request_id,
-        payload: row.payload,
-        occurredAt: new Date(row.occurred_at).toISOString(),
-        dueAt: row.due_at,
-        attempts: row.attempts
-      }))
+      return rows.map((row): DueEvent => ({ ...eventOf(row), payload: row.payload, dueAt: row.due_at }))
     },
     async unhandled(types) {
       const padded = padToPowerOfTwo(types)
@@ -213,15 +191,8 @@ export function createOutboxStore(
     async dead(limit) {
       const rows = await reader.read(never, (session) => rowsOf(session, texts.dead, { limit: BigInt(limit) }))
       return rows.map((row): SetAsideEvent => ({
-        sequence: row.id,
-        id: row.event_id,
-        type: row.type,
-        resource: row.resource,
-        rowId: row.row_id,
-        requestId: row.request_id,
-        occurredAt: new Date(row.occurred_at).toISOString(),
+        ...eventOf(row),
         setAsideAt: new Date(row.dead_at ?? 0).toISOString(),
-        attempts: row.attempts,
         error: row.last_error ?? ''
       }))
     },
@@ -240,6 +211,19 @@ export function createOutboxStore(
         return await deleteListed(session, texts.purge, { keys, now: deliveredBefore })
       }),
     close: () => reader.close()
+  }
+}
+
+function eventOf(row: RowOf<typeof EVENT>): Omit<EmittedEvent, 'payload'> & Pick<DueEvent, 'sequence' | 'attempts'> {
+  return {
+    sequence: row.id,
+    id: row.event_id,
+    type: row.type,
+    resource: row.resource,
+    rowId: row.row_id,
+    requestId: row.request_id,
+    occurredAt: new Date(row.occurred_at).toISOString(),
+    attempts: row.attempts
   }
 }
 

@@ -54,7 +54,7 @@ export function entityTables(entities: readonly Entity[], store: StoreName): Ent
 }
 
 /** A column that rows are sorted by. */
-export interface SortedColumn {
+interface SortedColumn {
   readonly table: string
   readonly column: string
   /** Those that need an index of their own: the primary key serves a single id, and the first part of a composite one. */

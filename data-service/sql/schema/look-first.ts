@@ -16,7 +16,7 @@ export interface Allowed {
 export const NOTHING_NAMED: Allowed = { among: [], mayAlter: [] }
 
 /** What a database's record says of migrations. */
-export interface MigrationRecord {
+interface MigrationRecord {
   /** The names of those that have run, and of those whose tables stood there already. */
   readonly applied: ReadonlySet<string>
   /** Those that have begun. One that is in no other list was interrupted, and runs again. */
@@ -47,7 +47,7 @@ export async function readRecord({ schema }: Database, own: OwnTables): Promise<
 }
 
 /** What a look at a database before the first statement of its migrations found. */
-export interface Look {
+interface Look {
   readonly record: MigrationRecord
   readonly pending: readonly PlannedMigration[]
   /** Names of pending migrations whose tables all stand there already, made by somebody else. */

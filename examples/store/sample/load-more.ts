@@ -25,7 +25,7 @@ export const bulkMakers: ReadonlyMap<string, BulkMaker> = new Map<string, BulkMa
 /** Roots of one transaction. */
 const CHUNK = 10_000
 
-export interface LoadOrder {
+interface LoadOrder {
   /** A resource of the registry. */
   readonly resource: string
   readonly count: number

@@ -4,7 +4,7 @@ import { Provider } from 'oidc-provider'
 import { closeLocally, listenLocally } from '../../harness/local-server.js'
 
 /** What the provider says of a person, by the name under which the person logs in there, which is the subject. */
-export interface Person {
+interface Person {
   readonly email?: string
   /** A boolean, at providers that keep to the standard. */
   readonly email_verified?: unknown

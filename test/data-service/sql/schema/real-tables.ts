@@ -3,7 +3,7 @@ import { type ColumnType, primaryKeyOf, type Schema, type Table } from '../../..
 import type { DatabaseKind } from '../../../stack/databases.js'
 
 /** A table in texts, the same for what migrations say and for what the database says of itself. */
-export interface TableTexts {
+interface TableTexts {
   readonly columns: readonly string[]
   /** The columns of the primary key, in its order. */
   readonly primaryKey: string
