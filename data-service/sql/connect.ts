@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { BaseError, ConnectionError, DatabaseError } from 'sequelize'
+import { BaseError, ConnectionError } from 'sequelize'
+import { MigrationError } from 'umzug'
 import { DomainError } from '../../shared/errors.js'
 import { redactUrl } from '../../shared/settings.js'
 import { messageOf, StartError } from '../../shared/start-error.js'
@@ -43,6 +44,7 @@ export function openFailure(error: unknown, configured: ConfiguredDatabase): unk
   }
   // What callers see of it names neither the database nor the reason.
   if (error instanceof DomainError && isOfDatabase(error.cause)) return openFailure(error.cause, configured)
+  if (error instanceof MigrationError) return migrationFailure(error, configured) ?? error
   const code = codeOf(error)
   const advice = code === undefined ? undefined : engineOf(url).openingAdvice[code]
   if (advice === undefined && !(error instanceof ConnectionError)) {
@@ -56,14 +58,41 @@ export function openFailure(error: unknown, configured: ConfiguredDatabase): unk
 }
 
 function statementFailure(error: unknown, { setting, url }: ConfiguredDatabase): StartError {
-  const code = codeOf(error)
-  const advice = code === undefined ? undefined : engineOf(url).statementAdvice[code]
-  const said = `${messageOf(error).replace(/\.$/, '')}${code === undefined ? '' : ` (${code})`}`
-  const sql = error instanceof DatabaseError && error.sql !== undefined ? ` The statement: ${error.sql}` : ''
-  const what = advice === undefined ? said : `${advice.wrong}: ${said}. ${advice.remedy}`
-  return new StartError(`${setting}, ${redactUrl(url)}, rejects a statement: ${what.replace(/\.$/, '')}.${sql}`, {
+  return new StartError(`${setting}, ${redactUrl(url)}, rejects a statement: ${rejectionText(error, url)}`, {
     cause: error
   })
+}
+
+/** What a database says of a statement, what to do about it, and the statement. */
+function rejectionText(error: unknown, url: string): string {
+  const code = codeOf(error)
+  const { statementAdvice, openingAdvice } = engineOf(url)
+  const advice = code === undefined ? undefined : (statementAdvice[code] ?? openingAdvice[code])
+  const driverError = driverErrorOf(error)
+  const said = `${messageOf(driverError).replace(/\.$/, '')}${code === undefined ? '' : ` (${code})`}`
+  const what = advice === undefined ? said : `${advice.wrong}: ${said}. ${advice.remedy}`
+  const sql = driverError instanceof Error && 'sql' in driverError ? driverError.sql : undefined
+  const statement = typeof sql === 'string' && sql !== '' ? ` The statement: ${shortened(sql)}` : ''
+  return `${what.replace(/\.$/, '')}.${statement}`
+}
+
+/** Characters of a statement that are told. */
+const LONGEST_STATEMENT = 500
+
+function shortened(sql: string): string {
+  return sql.length > LONGEST_STATEMENT ? `${sql.slice(0, LONGEST_STATEMENT)}…` : sql
+}
+
+/** undefined for the failure of a step's own code, whose stack shows where it is. */
+function migrationFailure(error: MigrationError, { setting, url }: ConfiguredDatabase): StartError | undefined {
+  const { cause } = error
+  if (!isOfDatabase(cause)) return undefined
+  const { name } = error.migration
+  const { afterFailedMigration } = engineOf(url)
+  return new StartError(
+    `${setting}, ${redactUrl(url)}: the migration ${name} failed: ${rejectionText(cause, url)}\n${afterFailedMigration}`,
+    { cause: error }
+  )
 }
 
 /** Whether a driver made the error: Sequelize's own have one class, and the drivers' a number and a code of several words. */
@@ -88,8 +117,13 @@ export function explaining<T>(database: ConfiguredDatabase, work: () => Promise<
   })
 }
 
-function codeOf(error: unknown): string | undefined {
-  if (error instanceof BaseError && 'parent' in error) return codeOf(error.parent)
+/** What the driver has thrown. Sequelize wraps it, and says of a violated constraint no more than `Validation error`. */
+function driverErrorOf(error: unknown): unknown {
+  return error instanceof BaseError && 'parent' in error ? driverErrorOf(error.parent) : error
+}
+
+function codeOf(wrapped: unknown): string | undefined {
+  const error = driverErrorOf(wrapped)
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 

@@ -18,6 +18,8 @@ export interface Engine {
   readonly openingAdvice: Readonly<Record<string, OpeningAdvice>>
   /** The same when it is open and rejects a statement. Codes that are in neither are told as the database says them. */
   readonly statementAdvice: Readonly<Record<string, OpeningAdvice>>
+  /** What has become of a migration of which the database rejected a statement. */
+  readonly afterFailedMigration: string
   /**
    * Parses a URL and opens nothing. Throws an Error whose message says what is right, with `urlForms` (those of all
    * engines) if the whole form is wrong. The message contains no part of the URL, which may contain a password.

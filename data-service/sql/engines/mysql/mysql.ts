@@ -108,6 +108,9 @@ export const mysqlEngine: Engine = {
     ER_LOCK_WAIT_TIMEOUT: LOCKED,
     ER_LOCK_DEADLOCK: LOCKED
   },
+  afterFailedMigration:
+    'The statements before it stay. `uniform-rest migrate` runs the migration again from its start once the cause is ' +
+    'mended, and leaves out what is there.',
   locate: (url, urlForms) => new MysqlLocation(parseMysqlUrl(url, urlForms))
 }
 

@@ -55,6 +55,7 @@ export const sqliteEngine: Engine = {
     SQLITE_IOERR: { wrong: 'the file system fails', remedy: 'Its log says why; restore the file if it was damaged.' },
     SQLITE_CORRUPT: { wrong: 'the file is damaged', remedy: 'Restore it from a backup.' }
   },
+  afterFailedMigration: 'Nothing of it was changed: `uniform-rest migrate` runs it again once the cause is mended.',
   locate: (url) => new SqliteLocation(parseSqliteUrl(url))
 }
 
