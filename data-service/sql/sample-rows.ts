@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { QueryTypes, type Transaction } from 'sequelize'
+import { StartError } from '../../shared/start-error.js'
 import type { Children, Column, Entity, StoreName } from '../entity/entity.js'
 import { decimal } from '../entity/fields/words.js'
 import type { Value } from '../entity/fields/field.js'
@@ -86,7 +87,9 @@ async function loadStore(
     if (!(await isEmpty(database, { entities, store }, transaction))) return false
     for (const [resource, aggregates] of made) {
       for (const { target, rows } of tablesOf(entityNamed(entities, resource), store, aggregates)) {
-        await insertRows(database, { target, rows }, transaction)
+        await insertRows(database, { target, rows }, transaction).catch((error: unknown) => {
+          throw error instanceof SampleMistake ? new StartError(`${error.message}.`, { cause: error }) : error
+        })
       }
     }
     return true
@@ -162,7 +165,14 @@ async function insertRows(
     const bind = some.flatMap((row): BoundValue[] => {
       const values = columns.map(({ name, field }) => {
         const value = valueOf(row, { name, field }, table)
-        return value === null ? null : dialect.store(value, field)
+        try {
+          return value === null ? null : dialect.store(value, field)
+        } catch (error) {
+          const text = JSON.stringify(value)
+          throw new SampleMistake(`A sample row of ${table} has ${text} as ${name}, which is no ${field.type}`, {
+            cause: error
+          })
+        }
       })
       return versionColumn === undefined ? values : [...values, rowVersionOf(table, row)]
     })
@@ -174,8 +184,11 @@ function valueOf(row: SampleRow, { name, field }: Pick<Column, 'name' | 'field'>
   const value = row[name]
   if (value !== undefined) return value
   if (field.nullable) return null
-  throw new TypeError(`A sample row of ${table} has no ${name}`)
+  throw new SampleMistake(`A sample row of ${table} has no ${name}`)
 }
+
+/** A row that the sample of an application states and that no statement can be made of. */
+class SampleMistake extends TypeError {}
 
 /** Eight bytes that depend on the row only, so that the same sample is the same everywhere. */
 function rowVersionOf(table: string, row: SampleRow): Buffer {

@@ -43,7 +43,15 @@ const NO_RIGHT: OpeningAdvice = {
 }
 const READ_ONLY: OpeningAdvice = { wrong: 'the server is read-only', remedy: 'Name one that takes writes.' }
 const NO_ROOM: OpeningAdvice = { wrong: 'the server has no room left', remedy: 'Make some, and try again.' }
+const DAMAGED: OpeningAdvice = {
+  wrong: 'the table is damaged',
+  remedy: 'CHECK TABLE says what is wrong with it; REPAIR TABLE or a backup restores it.'
+}
 const LOCKED: OpeningAdvice = { wrong: 'others hold a lock on it', remedy: 'Try again when they have ended.' }
+const CLOSED: OpeningAdvice = {
+  wrong: 'the server closed the connection',
+  remedy: 'Its log says why, such as a statement that is larger than its max_allowed_packet.'
+}
 const NO_SERVER: OpeningAdvice = {
   wrong: 'no server answers there',
   remedy: 'Start it, or correct host and port.'
@@ -87,8 +95,8 @@ export const mysqlEngine: Engine = {
       wrong: 'the account logs in by a plugin that the driver does not know',
       remedy: 'Let it log in by a password.'
     },
-    PROTOCOL_CONNECTION_LOST: { wrong: 'the server closed the connection', remedy: 'Its log says why.' },
-    ECONNRESET: { wrong: 'the server closed the connection', remedy: 'Its log says why.' },
+    PROTOCOL_CONNECTION_LOST: CLOSED,
+    ECONNRESET: CLOSED,
     HANDSHAKE_NO_SSL_SUPPORT: {
       wrong: 'the server has no TLS',
       remedy: 'Set it up there, or leave out ssl=true.'
@@ -106,7 +114,19 @@ export const mysqlEngine: Engine = {
     ER_RECORD_FILE_FULL: NO_ROOM,
     ER_DISK_FULL: NO_ROOM,
     ER_LOCK_WAIT_TIMEOUT: LOCKED,
-    ER_LOCK_DEADLOCK: LOCKED
+    ER_LOCK_DEADLOCK: LOCKED,
+    ER_NET_PACKET_TOO_LARGE: {
+      wrong: 'the server takes no statement of this size',
+      remedy: 'Raise its max_allowed_packet, or make several of it.'
+    },
+    ER_CRASHED_ON_USAGE: DAMAGED,
+    ER_CRASHED_ON_REPAIR: DAMAGED,
+    ER_NOT_KEYFILE: DAMAGED,
+    ER_TABLE_DEF_CHANGED: { wrong: 'somebody altered the table meanwhile', remedy: 'Try again.' },
+    ER_NO_DEFAULT_FOR_FIELD: {
+      wrong: 'the table has a column that the statement does not fill',
+      remedy: 'Give it a default, or say what fills it.'
+    }
   },
   afterFailedMigration:
     'The statements before it stay. `uniform-rest migrate` runs the migration again from its start once the cause is ' +
