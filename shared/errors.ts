@@ -396,7 +396,7 @@ const ERRORS = {
     grpc: status.FAILED_PRECONDITION,
     http: 422,
     title: 'The state does not allow it',
-    meaning: "The row's state, or that of a row it depends on, does not allow the write.",
+    meaning: "The row's state, or that of a row it depends on, or a rule of the database does not allow the write.",
     remedy: 'The detail names the state. Read the row again to see what is possible now.'
   },
   'precondition.required': {

@@ -87,6 +87,7 @@ function isTriedAgain(kind: ErrorKind, isSafe: boolean): boolean {
     case 'commitUnknown':
       return isSafe
     case 'constraint':
+    case 'forbidden':
     case 'unreachable':
     case 'unavailable':
     case 'other':
@@ -107,6 +108,8 @@ function errorForCaller(error: unknown, { kind, isSafe, what }: Circumstances): 
     case 'deadlock':
     case 'lostRace':
       return new DomainError('conflict', 'A data conflict occurred. Please retry or contact support.', { cause: error })
+    case 'forbidden':
+      return new DomainError('state.invalid', 'A rule of the database does not allow this write.', { cause: error })
     case 'connectionLost':
     case 'commitUnknown':
       return upstreamUnavailable(

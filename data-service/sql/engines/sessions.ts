@@ -98,6 +98,7 @@ export function raceAbort<Result>(work: Promise<Result>, signal: AbortSignal): P
  * - `lostRace`: another transaction was first, for any other reason
  * - `lockTimeout`: another transaction or process holds a lock for too long
  * - `constraint`: a unique or foreign key forbids the change
+ * - `forbidden`: a CHECK constraint or a trigger, such as the owner of a table gives it, forbids the change
  * - `connectionLost`: the connection broke, or the server ended it
  * - `commitUnknown`: a COMMIT was sent, and it is unknown whether it took effect
  * - `unreachable`: the database cannot be reached at the moment
@@ -109,6 +110,7 @@ export type ErrorKind =
   | 'lostRace'
   | 'lockTimeout'
   | 'constraint'
+  | 'forbidden'
   | 'connectionLost'
   | 'commitUnknown'
   | 'unreachable'
@@ -138,6 +140,7 @@ export function toDomainError(error: unknown, kind: ErrorKind, what: string): un
     case 'deadlock':
     case 'lostRace':
     case 'constraint':
+    case 'forbidden':
     case 'commitUnknown':
     case 'other':
       return error

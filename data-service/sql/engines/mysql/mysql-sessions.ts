@@ -301,6 +301,9 @@ const KIND_BY_NUMBER: ReadonlyMap<number, ErrorKind> = new Map([
   [1217, 'constraint'],
   [1451, 'constraint'],
   [1452, 'constraint'],
+  [1644, 'forbidden'], // ER_SIGNAL_EXCEPTION: a trigger
+  [3819, 'forbidden'], // ER_CHECK_CONSTRAINT_VIOLATED of MySQL
+  [4025, 'forbidden'], // ER_CONSTRAINT_FAILED of MariaDB: a CHECK
   // ER_ERROR_DURING_COMMIT: a Galera node lost its cluster during the commit.
   [1180, 'commitUnknown'],
   // ER_SERVER_SHUTDOWN

@@ -357,6 +357,12 @@ const TEMPORARY_FAILURES: readonly number[] = [8, 10, 13]
 /** Extended result codes: foreign key, primary key, unique, row id. */
 const CONSTRAINTS: readonly number[] = [787, 1555, 2067, 2579]
 
+/** SQLITE_CONSTRAINT_CHECK. */
+const CHECK = 275
+/** SQLITE_CONSTRAINT_TRIGGER: RAISE of a trigger, and a foreign key that says RESTRICT. */
+const TRIGGER = 1811
+const RESTRICTED = /FOREIGN KEY constraint failed/
+
 /** The kind of an error of the driver, which Sequelize may have wrapped. */
 export function classifySqliteError(error: unknown): ErrorKind {
   if (error instanceof ConnectionError) return 'unreachable'
@@ -364,6 +370,8 @@ export function classifySqliteError(error: unknown): ErrorKind {
   if (error instanceof CommitUnknown) return 'commitUnknown'
   if (!(error instanceof SqliteError)) return 'other'
   if (CONSTRAINTS.includes(error.errno)) return 'constraint'
+  if (error.errno === TRIGGER) return RESTRICTED.test(error.message) ? 'constraint' : 'forbidden'
+  if (error.errno === CHECK) return 'forbidden'
   const code = error.errno & 0xff
   if (code === BUSY || code === LOCKED) return 'lockTimeout'
   if (code === CANNOT_OPEN) return 'unreachable'
