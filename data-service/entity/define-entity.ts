@@ -42,6 +42,17 @@ interface ReferenceDefinition<F> {
 
 type ReferenceName<F> = NameOfType<F, KeyType>
 
+interface ManyToManyDefinition {
+  /** The link entity: a resource whose rows refer to two rows each. */
+  readonly through: string
+  /** Its reference that leads to this entity. */
+  readonly from: string
+  /** Its reference that leads to the rows that are shown. */
+  readonly to: string
+  /** Properties of these rows by which they are ordered, ascending; by their id without it. */
+  readonly sort?: readonly string[]
+}
+
 type References<F> = Readonly<Record<string, ReferenceDefinition<F>>>
 type JoinedProperties<R> = Readonly<Record<string, JoinedDefinition<R>>>
 type ChildCollections = Readonly<Record<string, ChildrenDefinition>>
@@ -82,6 +93,8 @@ interface DefinitionOfAll<
   /** What lookup shows beside the id, as text: a string, int, long or guid that is never null. */
   readonly label: LabelName<F>
   readonly references?: R
+  /** Rows of other resources by rows of link entities, which `includeChildren` shows. */
+  readonly manyToMany?: Readonly<Record<string, ManyToManyDefinition>>
   readonly children?: C
   /** A function, `({ rows }) => ({ read: rows(…) })`, for row scopes by a predicate. */
   readonly access: AccessDefinition<F> | ((words: RowsWords<NoInfer<F>>) => AccessDefinition<NoInfer<F>>)
@@ -179,6 +192,13 @@ export function defineEntity<
     searchable: definition.searchable ?? [],
     label: column(definition.label),
     references,
+    manyToMany: Object.entries(definition.manyToMany ?? {}).map(([name, { through, from, to, sort = [] }]) => ({
+      name,
+      through,
+      from,
+      to,
+      sort
+    })),
     children,
     ...reading,
     ...writing,

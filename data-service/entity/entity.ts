@@ -2,14 +2,23 @@ import type { OwnerFilter, ReadAccess, WriteAccess } from './access.js'
 import type { Action, ActionCall, Outcome } from './action.js'
 import type { Creation, Deletion } from './creates-and-deletes.js'
 import type { CustomRead } from './custom-read.js'
-import type { Children, Column, Computed, Joined, KeyColumns, Reference } from './fields/columns.js'
+import type { Children, Column, Computed, Joined, KeyColumns, ManyToMany, Reference } from './fields/columns.js'
 import type { FieldType } from './fields/field.js'
 import type { TypedFields } from './fields/rows.js'
 import type { Hooks } from './hooks.js'
 import type { Overrides, ReadOperation, WriteOperation } from './operations.js'
 import type { OperatorOf } from './fields/operators.js'
 
-export type { Children, Column, Computed, Joined, KeyColumns, Reference, StoreName } from './fields/columns.js'
+export type {
+  Children,
+  Column,
+  Computed,
+  Joined,
+  KeyColumns,
+  ManyToMany,
+  Reference,
+  StoreName
+} from './fields/columns.js'
 
 /** What `defineEntity` makes of an entity file: its names are resolved to what they stand for. */
 export interface Entity {
@@ -37,6 +46,7 @@ export interface Entity {
   /** The column that lookup shows. */
   readonly label: Column
   readonly references: readonly Reference[]
+  readonly manyToMany: readonly ManyToMany[]
   readonly children: readonly Children[]
   readonly access: Readonly<Record<ReadOperation, ReadAccess>>
   readonly ownerFilter: OwnerFilter | undefined

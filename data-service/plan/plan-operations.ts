@@ -75,6 +75,7 @@ export function planFound(
     scope: intersectScopes(scope, wanted),
     projection: resource.projections.of(columns.map((column) => ({ kind: 'column', column }))),
     references: [],
+    manyToMany: [],
     children: [],
     conditions: [],
     sort: totalOrder(keys, entity),
@@ -94,6 +95,7 @@ export function planFoundRow({ resource, scope, columns }: FindableRows, id: Ope
     key: keyOfId(id, entity),
     projection: resource.projections.of(columns.map((column) => ({ kind: 'column', column }))),
     references: [],
+    manyToMany: [],
     children: []
   } as const)
 }

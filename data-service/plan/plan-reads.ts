@@ -23,14 +23,17 @@ import {
   type ExportPlan,
   type GetPlan,
   intersectScopes,
+  type LinkedRows,
   type ListPlan,
   type LookupPlan,
   type PagePlan,
   type Path,
   type PlannedChildren,
+  type PlannedManyToMany,
   type PlannedReference,
   type Projection,
   type RowScope,
+  scopeBehind,
   type ShapedProperty,
   type SortKey
 } from './model/plans.js'
@@ -190,6 +193,7 @@ export function planGet(params: GetParams, context: PlanningContext): GetPlan {
 interface PlannedShape {
   readonly projection: Projection
   readonly references: readonly PlannedReference[]
+  readonly manyToMany: readonly PlannedManyToMany[]
   readonly children: readonly PlannedChildren[]
 }
 
@@ -204,9 +208,25 @@ function planShape({ flags, named }: ParsedShape, { projections }: Resource, con
       const scope = referenceableRows(target, context)
       return [{ reference, target: target.entity, projection: target.projections.referenced, scope }]
     }),
+    manyToMany: projection.shown.flatMap((property) =>
+      property.kind === 'manyToMany' ? [planManyToMany(property.navigation, context)] : []
+    ),
     children: projection.shown.flatMap((property) =>
       property.kind === 'children' ? [{ children: property.children }] : []
     )
+  }
+}
+
+/** A link shows what the caller could read by itself: the row of the link entity, and the row that it leads to. */
+function planManyToMany(navigation: LinkedRows, context: PlanningContext): PlannedManyToMany {
+  const { catalogue } = context.planning
+  const link = catalogue.resource(navigation.link.name, context.caller)
+  const target = catalogue.resource(navigation.target.name, context.caller)
+  const [links, rows] = [referenceableRows(link, context), referenceableRows(target, context)]
+  return {
+    navigation,
+    projection: target.projections.referenced,
+    scope: links === null || rows === null ? null : intersectScopes(links, scopeBehind(navigation.to, rows))
   }
 }
 
@@ -246,6 +266,7 @@ function notExported(property: ShapedProperty): string | undefined {
     case 'joined':
       return `"${name}" is read-only and has no column of its own: leave fields out to get it.`
     case 'reference':
+    case 'manyToMany':
     case 'children':
       return `"${name}" is a navigation, which an export leaves out.`
   }
@@ -308,6 +329,7 @@ export function planCustomRead(
     scope: intersectScopes(scope, rowsAskedFor(read, values, entity)),
     projection: resource.projections.of(read.items.map((column) => ({ kind: 'column', column }))),
     references: [],
+    manyToMany: [],
     children: [],
     conditions: read.where.map(({ column, value }) => ({
       path: pathOf(column),

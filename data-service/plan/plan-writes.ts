@@ -140,6 +140,7 @@ export function planWritten({ entity, projections }: Resource, key: RowKey): Get
     scope: allRows,
     projection: projections.whole({ references: false, children: false }),
     references: [],
+    manyToMany: [],
     children: []
   } as const)
 }

@@ -118,6 +118,10 @@ function describeResource(resource: Resource, ownership: OwnershipPolicy): WireR
         const { name, to } = property.reference
         return [{ name, kind: 'NAVIGATION_KIND_REFERENCE', resource: to }]
       }
+      if (property.kind === 'manyToMany') {
+        const { name, target } = property.navigation
+        return [{ name, kind: 'NAVIGATION_KIND_MANY_TO_MANY', resource: target.name }]
+      }
       return property.kind === 'children' ? [describeChildren(property, entity)] : []
     }),
     actions: Array.from(entity.actions.values(), describeAction),
@@ -217,6 +221,7 @@ export function describeProperty(property: ShapedProperty, resource: Resource): 
     case 'rowVersion':
       return { ...rowVersion, selectable: true }
     case 'reference':
+    case 'manyToMany':
     case 'children':
       return undefined
   }

@@ -132,7 +132,7 @@ function exportColumns(plan: ExportPlan, resource: Resource): readonly Property[
 /** Rows in messages of bounded size, each a JSON array of arrays. */
 function* exportMessages(rows: readonly (readonly Value[])[], projection: Projection): Generator<ExportRows> {
   const cells = projection.shown.map((property) => {
-    if (property.kind === 'reference' || property.kind === 'children') {
+    if (property.kind === 'reference' || property.kind === 'manyToMany' || property.kind === 'children') {
       throw new TypeError('a navigation cannot be exported')
     }
     return cellReader(property, projection)

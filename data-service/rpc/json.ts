@@ -1,7 +1,13 @@
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/fields/field.js'
 import { idText, isComposite, keyOfValues } from '../entity/key.js'
-import type { PlannedReference, Projection, ShapedProperty, ShownChildren } from '../plan/model/plans.js'
+import type {
+  PlannedManyToMany,
+  PlannedReference,
+  Projection,
+  ShapedProperty,
+  ShownChildren
+} from '../plan/model/plans.js'
 import { propertyName, selectedName } from '../plan/model/projection.js'
 import type { LoadedChild, LoadedRow } from '../plan/model/stores.js'
 
@@ -39,7 +45,7 @@ export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
 }
 
 /** Properties that are a single value of the row: all but the navigations. */
-type ValueProperty = Exclude<ShapedProperty, { kind: 'reference' | 'children' }>
+type ValueProperty = Exclude<ShapedProperty, { kind: 'reference' | 'manyToMany' | 'children' }>
 
 interface ValueReader {
   /** Gets the loaded values, in the order of `selected`. */
@@ -101,7 +107,15 @@ function at(index: number): (values: readonly Value[]) => Value {
 /** A row as the JSON object of the wire contract. */
 export type RowSerializer = (row: LoadedRow) => string
 
-/** A serializer, and the projections of the references that it was compiled for. */
+/** What is planned besides the rows themselves. */
+interface PlannedNavigations {
+  readonly references: readonly PlannedReference[]
+  readonly manyToMany: readonly PlannedManyToMany[]
+}
+
+const NO_NAVIGATIONS: PlannedNavigations = { references: [], manyToMany: [] }
+
+/** A serializer, and the projections of the referenced and the linked rows that it was compiled for. */
 interface CompiledSerializer {
   readonly nested: readonly Projection[]
   readonly serialize: RowSerializer
@@ -110,25 +124,27 @@ interface CompiledSerializer {
 const compiled = new WeakMap<Projection, CompiledSerializer[]>()
 
 /**
- * Compiled once for each projection and the projections of its references, which depend on what the caller may see of
- * the referenced resources. Each property becomes a closure that knows its index in the row and its type.
+ * Compiled once for each projection and the projections of the resources that it shows rows of, which depend on what the
+ * caller may see of these. Each property becomes a closure that knows its index in the row and its type.
  */
-export function rowSerializer(projection: Projection, references: readonly PlannedReference[]): RowSerializer {
+export function rowSerializer(projection: Projection, planned: PlannedNavigations = NO_NAVIGATIONS): RowSerializer {
   const known = compiled.get(projection) ?? []
+  const { references, manyToMany } = planned
   const fits = ({ nested }: CompiledSerializer): boolean =>
-    nested.length === references.length && nested.every((one, index) => one === references[index]?.projection)
+    nested.length === references.length + manyToMany.length &&
+    nested.every((one, at) => one === (references[at] ?? manyToMany[at - references.length])?.projection)
   const found = known.find(fits)
   if (found !== undefined) return found.serialize
-  const serialize = compile(projection, references)
-  known.push({ nested: references.map((one) => one.projection), serialize })
+  const serialize = compile(projection, planned)
+  known.push({ nested: [...references, ...manyToMany].map((one) => one.projection), serialize })
   compiled.set(projection, known)
   return serialize
 }
 
-function compile(projection: Projection, references: readonly PlannedReference[]): RowSerializer {
+function compile(projection: Projection, planned: PlannedNavigations): RowSerializer {
   const members = projection.shown.map((property) => ({
     prefix: `${JSON.stringify(propertyName(property))}:`,
-    text: memberText(property, projection, references)
+    text: memberText(property, projection, planned)
   }))
   return (row) => {
     let json = '{'
@@ -140,17 +156,24 @@ function compile(projection: Projection, references: readonly PlannedReference[]
 function memberText(
   property: ShapedProperty,
   projection: Projection,
-  references: readonly PlannedReference[]
+  { references, manyToMany }: PlannedNavigations
 ): RowSerializer {
   if (property.kind === 'reference') {
     const { name } = property.reference
     const planned = references.find((one) => one.reference === property.reference)
     if (planned === undefined) throw new TypeError(`reference ${name} is shown but not planned`)
-    const nested = rowSerializer(planned.projection, [])
+    const nested = rowSerializer(planned.projection)
     return (row) => {
       const referenced = row.references.get(name)
       return referenced ? nested(referenced) : 'null'
     }
+  }
+  if (property.kind === 'manyToMany') {
+    const { name } = property.navigation
+    const planned = manyToMany.find((one) => one.navigation === property.navigation)
+    if (planned === undefined) throw new TypeError(`${name} is shown but not planned`)
+    const nested = rowSerializer(planned.projection)
+    return (row) => `[${(row.manyToMany.get(name) ?? []).map(nested).join()}]`
   }
   if (property.kind === 'children') {
     const { name } = property.children
@@ -196,12 +219,11 @@ function childSerializer({ children, shown, nested }: ShownChildren): (child: Lo
 }
 
 /** Makes records of loaded rows. A record has the raw row version exactly when its JSON shows it. */
-export function recordEncoder(plan: {
-  readonly projection: Projection
-  readonly references: readonly PlannedReference[]
-}): (row: LoadedRow) => WireRecord & { readonly json: Buffer; readonly rowVersion?: Buffer } {
-  const { projection, references } = plan
-  const serialize = rowSerializer(projection, references)
+export function recordEncoder(
+  plan: PlannedNavigations & { readonly projection: Projection }
+): (row: LoadedRow) => WireRecord & { readonly json: Buffer; readonly rowVersion?: Buffer } {
+  const { projection } = plan
+  const serialize = rowSerializer(projection, plan)
   const showsVersion = projection.shown.some(({ kind }) => kind === 'rowVersion')
   const versionAt = showsVersion ? projection.selected.findIndex((one) => selectedName(one) === 'rowVersion') : -1
   return (row) => {

@@ -144,7 +144,7 @@ async function read(
 
 function itemText({ bare, items }: CustomRead, { projection }: PagePlan): RowSerializer {
   const [column] = items
-  if (!bare || column === undefined) return rowSerializer(projection, [])
+  if (!bare || column === undefined) return rowSerializer(projection)
   const { read: value, encode } = valueReader({ kind: 'column', column }, projection)
   return ({ values }) => encode(value(values))
 }

@@ -176,7 +176,9 @@ function navigationRow({ name, kind, resource, properties, navigations }: Naviga
         [...properties, ...navigations].map((child) => code(child.name)).join(', '),
         code('includeChildren=true')
       ]
-    : [code(name), `one of ${link(`#${resource}`, escapeHtml(resource))}`, code('includeFKs=true')]
+    : kind === 'NAVIGATION_KIND_MANY_TO_MANY'
+      ? [code(name), `of ${link(`#${resource}`, escapeHtml(resource))}`, code('includeChildren=true')]
+      : [code(name), `one of ${link(`#${resource}`, escapeHtml(resource))}`, code('includeFKs=true')]
 }
 
 function actionRow({ name, description, input, childPrecondition }: Action): string[] {

@@ -32,9 +32,13 @@ function navigationSchema(owner: string, navigation: Navigation): object {
       items: { $ref: `#/components/schemas/${childName(owner, navigation)}` }
     }
   }
+  const row = { $ref: `#/components/schemas/${navigation.resource}` }
+  if (navigation.kind === 'NAVIGATION_KIND_MANY_TO_MANY') {
+    return { type: 'array', description: 'Only with includeChildren=true.', items: row }
+  }
   return {
     description: 'Only with includeFKs=true.',
-    anyOf: [{ $ref: `#/components/schemas/${navigation.resource}` }, { type: 'null' }]
+    anyOf: [row, { type: 'null' }]
   }
 }
 

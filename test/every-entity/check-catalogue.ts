@@ -1,12 +1,13 @@
 import { expect } from 'chai'
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { Children, Entity } from '../../data-service/entity/entity.js'
 import type { DescribeResponse__Output } from '../../shared/gen/entity/v1/DescribeResponse.js'
+import type { Navigation__Output } from '../../shared/gen/entity/v1/Navigation.js'
 import type { Property__Output } from '../../shared/gen/entity/v1/Property.js'
 import type { Resource__Output } from '../../shared/gen/entity/v1/Resource.js'
 import type { WireType } from '../oracle/resource.js'
 import { isFailure } from '../stack/grpc-caller.js'
 import { ANONYMOUS, type Caller } from './callers.js'
-import { propertiesFor } from './rule.js'
+import { mayRead, propertiesFor, type Rule } from './rule.js'
 import type { TestedApplication } from './tested-application.js'
 import { admission } from './verdict.js'
 
@@ -43,6 +44,16 @@ export function checkCatalogue(tested: TestedApplication): void {
           ...(rule.versioned ? ['rowVersion'] : [])
         ])
       }
+      for (const caller of callers) {
+        const told = described(entity.name, caller).navigations.filter(({ kind }) => kind === CHILDREN)
+        expect(told.map(treeOf), caller.name).to.deep.equal(
+          entity.children.map((one) => childTree(one, { rule, caller, path: '' }))
+        )
+      }
+      const others = described(entity.name).navigations.filter(({ kind }) => kind !== CHILDREN)
+      expect(others.map(({ name }) => name)).to.have.members(
+        [...entity.references, ...entity.manyToMany].map(({ name }) => name)
+      )
       const reading = ['list', 'paged', 'export', 'lookup', 'get']
       const { create, batch } = entity.overrides
       const writes = rule.writes.includes('create') && (!create || batch) ? [...rule.writes, 'batch'] : rule.writes
@@ -53,6 +64,39 @@ export function checkCatalogue(tested: TestedApplication): void {
         admission({ ...rule, ownerFilter: undefined }, { resource: entity.name, operation }, ANONYMOUS).code === 'ok'
       expect(publicReads).to.equal(isPublic('list') && isPublic('get'))
     })
+  }
+}
+
+const CHILDREN = 'NAVIGATION_KIND_CHILDREN'
+
+/** Children, the names of what they show, and their own children. */
+interface ChildTree {
+  readonly name: string
+  readonly members: readonly string[]
+  readonly children: readonly ChildTree[]
+}
+
+function treeOf({ name, properties, navigations }: Navigation__Output): ChildTree {
+  return { name, members: properties.map((one) => one.name), children: navigations.map(treeOf) }
+}
+
+/** By the entity file: the `id` of a composite key, the columns that the caller may see, and the row version. */
+function childTree(
+  { name, key, columns, versionColumn, children }: Children,
+  of: { readonly rule: Rule; readonly caller: Caller; readonly path: string }
+): ChildTree {
+  const path = `${of.path}${name}.`
+  const seen = columns.filter(
+    ({ name: own, field }) => !field.hidden && mayRead(of.rule, `${path}${own}`, of.caller.permissions)
+  )
+  return {
+    name,
+    members: [
+      ...(key.length > 1 ? ['id'] : []),
+      ...seen.map((column) => column.name),
+      ...(versionColumn === undefined ? [] : ['rowVersion'])
+    ],
+    children: children.map((one) => childTree(one, { ...of, path }))
   }
 }
 

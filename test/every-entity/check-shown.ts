@@ -8,6 +8,7 @@ import { idIn, keyColumns, quoted, tableRows } from '../oracle/entity-oracle.js'
 import type { RawRow } from '../oracle/test-database.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import type { OracleRow } from '../oracle/load-rows.js'
+import type { MadeRow } from './row-maker.js'
 import type { TestedApplication } from './tested-application.js'
 import type { Call, Row } from './transports.js'
 import { neededFor, verdict, withOwners } from './verdict.js'
@@ -15,7 +16,62 @@ import { neededFor, verdict, withOwners } from './verdict.js'
 /** What comes with rows: referenced rows as far as the caller could read them by id, and the row's own children. */
 export function checkIncludes(tested: TestedApplication, entity: Entity): void {
   checkReferences(tested, entity)
+  checkManyToMany(tested, entity)
   checkChildren(tested, entity)
+}
+
+/** By SQL of our own: links and rows, of which the caller could read both. */
+function checkManyToMany(tested: TestedApplication, entity: Entity): void {
+  if (entity.manyToMany.length === 0) return
+  const rule = tested.ruleOf(entity)
+  it('includes of rows by links hold what the caller could read by itself, each once, and nothing else', async () => {
+    const findings = new Findings()
+    const shape = { resource: entity.name, includeChildren: 'true' } as const
+    const calls: Call[] = [
+      { ...shape, operation: 'paged', pageSize: '500' },
+      { ...shape, operation: 'list' }
+    ]
+    const linked = new Set<string>()
+    for (const { name, through, from, to, sort } of entity.manyToMany) {
+      const link = tested.entityNamed(through)
+      const [back, onward] = [from, to].map((one) => link.references.find((reference) => reference.name === one))
+      if (back === undefined || onward === undefined) throw new Error(`${name} leads through nothing`)
+      const target = tested.entityNamed(onward.to)
+      for (const owner of OWNERS) await makeLink(tested, { entity, link, back, onward, owner })
+      const links = await tableRows(tested.sql, link)
+      const targets = await tableRows(tested.sql, target)
+      const expected = (id: string, caller: Caller): string[] => {
+        const ids = links
+          .filter((row) => idIn(row, back.via) === id && readable(tested, { to: link, row }, caller))
+          .map((row) => idIn(row, onward.via))
+        // In the order of their ids.
+        return targets
+          .filter((row) => ids.includes(String(row['id'])) && readable(tested, { to: target, row }, caller))
+          .map((row) => String(row['id']))
+      }
+      for (const [call, caller] of calls.flatMap((one) =>
+        includers(tested, rule, one).map((by) => [one, by] as const)
+      )) {
+        for (const outcome of await answeredByAll(tested, { call, caller }, { code: 'ok', findings })) {
+          findings.same(`secrets by ${caller.name}`, outcome.text.includes(SECRET), false)
+          for (const row of outcome.rows) {
+            const included = row[name]
+            const shown = Array.isArray(included) ? included.map((one: Row) => String(one['id'])) : []
+            if (shown.length > 0) linked.add(name)
+            const [wanted, found] = [expected(String(row['id']), caller), sort.length > 0 ? shown.toSorted() : shown]
+            const what = `${name} of ${entity.name} ${String(row['id'])} in ${call.operation} by ${caller.name}`
+            findings.same(what, found, sort.length > 0 ? wanted.toSorted() : wanted)
+          }
+        }
+      }
+    }
+    findings.same(
+      'navigations that somebody was shown rows of',
+      [...linked],
+      entity.manyToMany.map(({ name }) => name)
+    )
+    findings.finish()
+  })
 }
 
 function checkReferences(tested: TestedApplication, entity: Entity): void {
@@ -121,6 +177,33 @@ function checkChildren(tested: TestedApplication, entity: Entity): void {
     for (const one of children) for (const { rows } of outcomes) await compare(one, rows)
     findings.finish()
   })
+}
+
+/** A link from a new row of the first owner to a new row of an owner, where rows of all three can be made. */
+async function makeLink(
+  tested: TestedApplication,
+  of: {
+    readonly entity: Entity
+    readonly link: Entity
+    readonly back: Reference
+    readonly onward: Reference
+    readonly owner: number
+  }
+): Promise<void> {
+  const { maker } = tested
+  const { entity, link, back, onward, owner } = of
+  const target = tested.entityNamed(onward.to)
+  const isMade = [entity, link, target].every((one) => {
+    const { madeOf, given } = maker.valuesOf(one)
+    return madeOf === undefined && given !== true
+  })
+  if (!isMade) return
+  const first = OWNERS[0]
+  const [from, to] = [await maker.row(entity, { owner: first }), await maker.row(target, { owner })]
+  const keyOf = ({ via }: Reference, { key }: Entity, { values }: MadeRow): (readonly [string, WireValue])[] =>
+    via.map(({ name }, at) => [name, values[key[at]?.name ?? ''] ?? null])
+  const values = Object.fromEntries([...keyOf(back, entity, from), ...keyOf(onward, target, to)])
+  await maker.row(link, { owner: first, values })
 }
 
 /** Those who may read the collection. */

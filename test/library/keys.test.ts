@@ -262,6 +262,18 @@ describeLibrary('keys of every kind', (store, kind) => {
       null
     ])
     expect(rows.map((row) => row['shelfLabel'])).to.deep.equal(['a%2Fb,north,1', null, null])
+    // The same by the link, both ways: the second copy stands nowhere.
+    const [one, other] = [GUID, OTHER_GUID].map((id) => `/publications/${id}?includeChildren=true&fields=shelves`)
+    const shelfIds = async (target = ''): Promise<string[]> =>
+      (json(await get(target)) as { shelves: { id: string }[] }).shelves.map(({ id }) => id)
+    expect([await shelfIds(one), await shelfIds(other)]).to.deep.equal([['a%2Fb,north,1'], []])
+    const shelves = json(await get('/shelves?includeChildren=true')) as {
+      id: string
+      publications: { id: string; languageName: string | null }[]
+    }[]
+    expect(
+      shelves.flatMap(({ id, publications }) => publications.map((each) => [id, each.id, each.languageName]))
+    ).to.deep.equal([['a%2Fb,north,1', GUID, 'German']])
     expect(rows.map((row) => row['shelfLanguageName'])).to.deep.equal(['Slash', null, null])
     const missing = await send('POST', '/placements', {
       publicationId: GUID,

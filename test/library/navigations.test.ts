@@ -244,8 +244,9 @@ describeLibrary('children', (store, kind) => {
         }
         await read(1)
         const [few, many] = [await read(1), await read(4)]
-        // The plays, acts, scenes, props, castings and rehearsals.
-        expect([few.length, many.length]).to.deep.equal([6, 6])
+        // The plays, acts, scenes, props, castings and rehearsals, and three of four rows by links: anonymous callers read
+        // no castings.
+        expect([few.length, many.length]).to.deep.equal([9, 9])
       } finally {
         await log.close()
       }
@@ -336,5 +337,105 @@ describeLibrary('children', (store, kind) => {
     expect(schemas['plays.acts.scenes.props']?.required).to.deep.equal(['id', 'name'])
     expect(schemas['plays.castings']?.required.slice(0, 2)).to.deep.equal(['id', 'playId'])
     expect(schemas['shelves.checks']?.properties['id']).to.have.property('type', 'string')
+  })
+})
+
+/** Rows of one resource by the rows of a link entity. */
+describeLibrary('many-to-many', (store) => {
+  before(async () => {
+    await fillPlays(store)
+    await insert(store, 'casting', 'play_id, person_id, part', [
+      [1, 2, 'King'],
+      [1, 1, 'Queen'],
+      [2, 3, 'Fool']
+    ])
+    await insert(store, 'mention', 'id, play_id, person_id', [
+      [1, 1, 4],
+      [2, 1, 1],
+      [3, 1, 4],
+      [4, 1, 2],
+      [5, 2, null],
+      [6, 2, 3],
+      [7, 3, 3],
+      [8, 3, 1]
+    ])
+    await insert(store, 'influence', 'earlier_id, later_id', [
+      [1, 3],
+      [1, 4],
+      [2, 4],
+      [4, 2]
+    ])
+  })
+
+  type Claims = Parameters<typeof store.as>[0]
+  const included = async (claims: Claims, target: string, name: string): Promise<unknown[][]> =>
+    (json(await store.as(claims, target)) as Row[]).map((row) => (row[name] as Row[]).map(({ id }) => id))
+
+  it('shows the rows that links lead to, each once, in their order', async () => {
+    const linked = async (columns: string, from: string, order: string): Promise<unknown[][]> => {
+      const rows = await store.sql.run(`SELECT DISTINCT ${columns} FROM ${from} ORDER BY ${order}`)
+      return [1, 2, 3, 4].map((id) => rows.filter((row) => Number(row['f']) === id).map((row) => Number(row['t'])))
+    }
+    const mentioned = await linked(
+      'm.play_id AS f, p.id AS t, p.name',
+      'mention m JOIN person p ON p.id = m.person_id',
+      'm.play_id, p.name, p.id'
+    )
+    const earlier = await linked('later_id AS f, earlier_id AS t', 'influence', 'later_id, earlier_id')
+    const later = await linked(
+      'i.earlier_id AS f, p.id AS t, p.title',
+      'influence i JOIN play p ON p.id = i.later_id',
+      'i.earlier_id, p.title'
+    )
+    expect(mentioned[0]).to.have.length(3)
+    for (const target of ['/plays?includeChildren=true', '/plays/paged?includeChildren=true&pageSize=4']) {
+      expect(await included(LIBRARIAN, target, 'mentioned')).to.deep.equal(mentioned)
+      expect(await included(LIBRARIAN, target, 'influencedBy')).to.deep.equal(earlier)
+      expect(await included(LIBRARIAN, target, 'hasInfluenced')).to.deep.equal(later)
+    }
+    expect(
+      await included(LIBRARIAN, '/plays/paged?includeChildren=true&fields=mentioned&pageSize=1', 'mentioned')
+    ).to.deep.equal(mentioned.slice(0, 1))
+    const one = json(await store.as(LIBRARIAN, '/plays/4?includeChildren=true')) as { influencedBy: Row[] }
+    // What is shown is the row as its own resource shows it, without navigations.
+    expect(one.influencedBy[1]).to.deep.equal(json(await store.as(LIBRARIAN, '/plays/2')))
+    expect(json(await store.as(LIBRARIAN, '/plays/4'))).to.not.have.property('influencedBy')
+  })
+
+  it('shows neither links nor rows that the caller could not read by their id', async () => {
+    // Person 2 is not public, and the mentions of person 3 are not.
+    expect(await included(undefined, '/plays?includeChildren=true', 'mentioned')).to.deep.equal([[1, 4], [], [1], []])
+    // Castings take a permission that librarians do not have.
+    expect(await included(LIBRARIAN, '/plays?includeChildren=true', 'cast')).to.deep.equal([[], [], [], []])
+    expect(await included(ADMIN, '/plays?includeChildren=true', 'cast')).to.deep.equal([[1, 2], [3], [], []])
+    expect(await included(ADMIN, '/persons?includeChildren=true', 'plays')).to.deep.equal([[1], [1], [2], []])
+    expect(await included(undefined, '/persons?includeChildren=true', 'plays')).to.deep.equal([[], [], []])
+  })
+
+  it('is written through the link entity', async () => {
+    const tag = String((await store.as(ADMIN, '/plays/3')).headers['etag'])
+    const options = { headers: { 'content-type': 'application/json' } }
+    const body = JSON.stringify({ playId: 3, personId: 4, part: 'Ghost' })
+    const created = await store.as(ADMIN, '/castings', { ...options, method: 'POST', body })
+    expect(created.headers['location']).to.match(/\/castings\/3,4$/)
+    expect((await included(ADMIN, '/plays?includeChildren=true', 'cast'))[2]).to.deep.equal([4])
+    expect(String((await store.as(ADMIN, '/plays/3')).headers['etag'])).to.equal(tag)
+    expect((await store.as(ADMIN, '/castings/3,4', { method: 'DELETE' })).status).to.equal(204)
+    expect((await included(ADMIN, '/plays?includeChildren=true', 'cast'))[2]).to.deep.equal([])
+  })
+
+  it('needs includeChildren to be named, is in no export, and is described', async () => {
+    const fields = json(await store.as(LIBRARIAN, '/plays?fields=id,cast')) as { code: string; detail: string }
+    expect([fields.code, fields.detail]).to.deep.equal(['fields.invalid', '"cast" needs includeChildren=true.'])
+    const cells = json(await store.as(LIBRARIAN, '/plays/export?fields=cast')) as { code: string }
+    expect(cells.code).to.equal('fields.invalid')
+    expect((await store.as(LIBRARIAN, '/plays/export?bom=false')).text.split('\r\n')[0]).to.not.contain('cast')
+    const document = json(await store.as(undefined, '/openapi.json')) as {
+      components: { schemas: { plays: { properties: Record<string, Row> } } }
+    }
+    expect(document.components.schemas.plays.properties['cast']).to.deep.include({
+      type: 'array',
+      items: { $ref: '#/components/schemas/persons' }
+    })
   })
 })

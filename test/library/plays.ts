@@ -72,6 +72,23 @@ export const createPlays: Migration = {
         { column: 'person_id', references: 'person.id', onDelete: 'restrict' }
       ]
     })),
+    createTable('mention', (t) => ({
+      columns: [t.int('id').autoIncrement(), t.int('play_id'), t.int('person_id').nullable(), t.rowVersion()],
+      indexes: [t.index('play_id'), t.index('person_id')],
+      foreignKeys: [
+        { column: 'play_id', references: 'play.id', onDelete: 'cascade' },
+        { column: 'person_id', references: 'person.id', onDelete: 'cascade' }
+      ]
+    })),
+    createTable('influence', (t) => ({
+      columns: [t.int('earlier_id'), t.int('later_id'), t.rowVersion()],
+      primaryKey: ['earlier_id', 'later_id'],
+      indexes: [t.index('later_id')],
+      foreignKeys: [
+        { column: 'earlier_id', references: 'play.id', onDelete: 'cascade' },
+        { column: 'later_id', references: 'play.id', onDelete: 'cascade' }
+      ]
+    })),
     createTable('rehearsal', (t) => ({
       columns: [t.int('id').autoIncrement(), t.int('play_id'), t.varchar('hall', 60), t.rowVersion()],
       indexes: [t.index('play_id'), t.sorted('hall')],
@@ -90,6 +107,7 @@ export const persons = defineEntity({
   label: 'name',
   filterable: ['id', 'name', 'isPublic'],
   sortable: ['id', 'name'],
+  manyToMany: { plays: { through: 'castings', from: 'person', to: 'play' } },
   access: ({ publicRows }) => ({
     read: publicRows(({ caller, where }) =>
       caller.kind === 'authenticated' && caller.permissions.has('library:manage')
@@ -113,6 +131,40 @@ export const castings = defineEntity({
   references: { play: { to: 'plays', via: 'playId' }, person: { to: 'persons', via: 'personId' } },
   access: { read: permission('loans:read'), write },
   writes: ['create', 'update', 'delete']
+})
+
+export const mentions = defineEntity({
+  name: 'mentions',
+  table: 'mention',
+  description: 'Who is spoken of, perhaps more than once in a play; the play of person 3 keeps that to itself.',
+  fields: { id: readOnly(int()), playId: int(), personId: optional(int()) },
+  label: 'id',
+  filterable: ['id', 'playId', 'personId'],
+  sortable: ['id'],
+  references: { play: { to: 'plays', via: 'playId' }, person: { to: 'persons', via: 'personId' } },
+  access: ({ publicRows }) => ({
+    read: publicRows(({ caller, where }) =>
+      caller.kind === 'authenticated' && caller.permissions.has('library:manage')
+        ? 'all'
+        : where('personId', 'not equals', 3)
+    ),
+    write
+  }),
+  writes: ['create', 'update', 'delete']
+})
+
+export const influences = defineEntity({
+  name: 'influences',
+  table: 'influence',
+  description: 'Which play has left its mark on which.',
+  key: ['earlierId', 'laterId'],
+  fields: { earlierId: onCreate(int()), laterId: onCreate(int()) },
+  label: 'earlierId',
+  filterable: ['earlierId', 'laterId'],
+  sortable: ['earlierId', 'laterId'],
+  references: { earlier: { to: 'plays', via: 'earlierId' }, later: { to: 'plays', via: 'laterId' } },
+  access: { read: everyone, write },
+  writes: ['create', 'delete']
 })
 
 export const rehearsals = defineEntity({
@@ -151,6 +203,12 @@ export const plays = defineEntity({
     firstTitle: { through: ['play', 'play'], property: 'title', field: optional(text(60)) },
     personName: { through: 'person', property: 'name', field: text(60) },
     translatorName: { through: 'translator', property: 'name', field: optional(text(60)) }
+  },
+  manyToMany: {
+    cast: { through: 'castings', from: 'play', to: 'person' },
+    mentioned: { through: 'mentions', from: 'play', to: 'person', sort: ['name'] },
+    influencedBy: { through: 'influences', from: 'later', to: 'earlier' },
+    hasInfluenced: { through: 'influences', from: 'earlier', to: 'later', sort: ['title'] }
   },
   children: {
     acts: {

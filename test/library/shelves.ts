@@ -149,6 +149,7 @@ export const publications = defineEntity({
   filterable: ['id', 'title', 'languageId', 'languageName'],
   sortable: ['id', 'title', 'languageId', 'languageName'],
   references: { language: { to: 'languages', via: 'languageId' } },
+  manyToMany: { shelves: { through: 'placements', from: 'publication', to: 'shelf' } },
   joined: { languageName: { through: 'language', property: 'name', field: optional(text(100)) } },
   access,
   writes: ['create', 'update', 'delete']
@@ -176,6 +177,7 @@ export const shelves = defineEntity({
   sortable: ['number', 'languageId', 'label'],
   searchable: ['label'],
   references: { language: { to: 'languages', via: 'languageId' } },
+  manyToMany: { publications: { through: 'placements', from: 'shelf', to: 'publication', sort: ['title'] } },
   joined: { languageName: { through: 'language', property: 'name', field: text(100) } },
   children: {
     checks: {

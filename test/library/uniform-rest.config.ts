@@ -6,7 +6,7 @@ import { createGauges, gauges, gaugeTotals } from './gauges.js'
 import { createVisits, visits } from './visits.js'
 import { addColour, branches, cities, createRooms, regions, rooms } from './rooms.js'
 import { operations } from './operations.js'
-import { castings, createPlays, persons, plays, rehearsals } from './plays.js'
+import { castings, createPlays, influences, mentions, persons, plays, rehearsals } from './plays.js'
 import { createReadings, meters, readings } from './readings.js'
 import { barcodes, createShelves, languages, placements, publications, shelves } from './shelves.js'
 import { createSwatches, swatches } from './swatches.js'
@@ -41,6 +41,8 @@ export default defineApplication({
     persons,
     plays,
     castings,
+    mentions,
+    influences,
     rehearsals
   ],
   outbox: [parcelHandler],

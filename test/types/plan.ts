@@ -18,7 +18,7 @@ import type { ReadStore } from '../../data-service/plan/model/stores.js'
 declare const entity: Entity
 declare const projection: Projection
 declare const store: ReadStore
-const shape = { entity, projection, scope: allRows, references: [], children: [] }
+const shape = { entity, projection, scope: allRows, references: [], manyToMany: [], children: [] }
 
 // @ts-expect-error not made by the planner
 export const list: ListPlan = { ...shape, operation: 'list', limit: 1000 }

@@ -43,6 +43,22 @@ export interface Reference {
   readonly via: KeyColumns
 }
 
+/**
+ * Rows of another resource that rows of a link entity join with those of this one, served under `name` with
+ * `includeChildren`. A row that several links lead to is there once.
+ */
+export interface ManyToMany {
+  readonly name: string
+  /** The link entity. */
+  readonly through: string
+  /** Its reference to this resource. */
+  readonly from: string
+  /** Its reference to the rows that are shown. */
+  readonly to: string
+  /** Properties of these rows by which they are ordered, ascending, before their id. */
+  readonly sort: readonly string[]
+}
+
 /** Rows of the aggregate, served under `name` with `includeChildren`, in order of id. */
 export interface Children {
   readonly name: string

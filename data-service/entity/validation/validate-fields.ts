@@ -1,4 +1,4 @@
-import type { Children, Column, Entity, Joined } from '../entity.js'
+import type { Children, Column, Entity, Joined, ManyToMany } from '../entity.js'
 import type { Field, FieldType, Operand } from '../fields/field.js'
 import type { KeyType } from '../fields/rows.js'
 import { compositeId, isComposite, type Keyed } from '../key.js'
@@ -63,9 +63,10 @@ const MAX_SCALE = 38
 
 /** Mistakes in the columns of an entity and of its children, and names that clash. */
 export function fieldMistakes(entity: Entity): string[] {
-  const { columns, computed, joined, references, children } = entity
+  const { columns, computed, joined, references, manyToMany, children } = entity
+  const named = [...columns, ...computed, ...joined, ...references, ...manyToMany, ...children]
   return [
-    ...nameMistakes([...columns, ...computed, ...joined, ...references, ...children].map((one) => one.name)),
+    ...nameMistakes(named.map(({ name }) => name)),
     ...keyMistakes(entity),
     ...tableMistakes(entity),
     ...computed.flatMap(({ name, from }) =>
@@ -319,8 +320,46 @@ export function navigationMistakes(entity: Entity, entities: readonly Entity[]):
     }
   }
   for (const joined of entity.joined) mistakes.push(...pathMistakes(joined, targetOf))
+  for (const one of entity.manyToMany) {
+    const found = targetOf(one.through) === undefined ? undefined : linkMistakes(one, entity, targetOf)
+    const mistake = found ?? [`leads through \`${one.through}\`, no resource.${suggestion(one.through, names)}`]
+    mistakes.push(...mistake.map((text) => `manyToMany \`${one.name}\`: ${text}`))
+  }
   return mistakes
 }
+
+/** Mistakes in the references of a link entity, and in the order of the rows that they lead to. */
+function linkMistakes(
+  { through, from, to, sort }: ManyToMany,
+  entity: Entity,
+  targetOf: (name: string) => Entity | undefined
+): string[] {
+  const references = targetOf(through)?.references ?? []
+  const names = references.map(({ name }) => name)
+  const mistakes = [...new Set([from, to])]
+    .filter((name) => !names.includes(name))
+    .map((name) => `\`${through}\` has no reference \`${name}\`.${suggestion(name, names)}`)
+  if (from === to) mistakes.push('`from` and `to` are two references of the link entity.')
+  const back = references.find(({ name }) => name === from)
+  if (back !== undefined && back.to !== entity.name) {
+    mistakes.push(`\`${through}.${from}\` leads to \`${back.to}\` and not to \`${entity.name}\`.`)
+  }
+  const onward = references.find(({ name }) => name === to)
+  const target = onward && targetOf(onward.to)
+  for (const property of target === undefined ? [] : sort) {
+    const column = target?.columns.find(({ name }) => name === property)
+    const known = target?.columns.map(({ name }) => name) ?? []
+    const field = column?.field
+    if (field === undefined) {
+      mistakes.push(`sort names \`${property}\`, which is no field of \`${onward?.to}\`.${suggestion(property, known)}`)
+    } else if (field.hidden || field.readableBy !== undefined || UNORDERED.includes(field.type)) {
+      mistakes.push(`sort names \`${property}\`, which not every reader sees or which has no order.`)
+    }
+  }
+  return mistakes
+}
+
+const UNORDERED: readonly FieldType[] = ['set', 'json', 'binary']
 
 /** Follows the references of a joined property to the entity that it shows a column of. */
 function pathMistakes(joined: Joined, targetOf: (name: string) => Entity | undefined): string[] {

@@ -1,11 +1,19 @@
 import { DomainError } from '../../../shared/errors.js'
 import type { Caller } from '../../entity/caller.js'
-import type { Children, Column, Entity, Joined } from '../../entity/entity.js'
+import type { Children, Column, Entity, Joined, ManyToMany } from '../../entity/entity.js'
 import { isComposite } from '../../entity/key.js'
 import type { Field, FieldType } from '../../entity/fields/field.js'
 import type { Permission } from '../../entity/fields/names.js'
 import type { OperatorOf } from '../../entity/fields/operators.js'
-import { type Join, type Path, type ShapedProperty, type ShownChildren, type SortKey, stepsOf } from './plans.js'
+import {
+  type Join,
+  type LinkedRows,
+  type Path,
+  type ShapedProperty,
+  type ShownChildren,
+  type SortKey,
+  stepsOf
+} from './plans.js'
 import { makeProjections, type Projections, propertyName } from './projection.js'
 
 interface Filterable {
@@ -57,7 +65,18 @@ export function makeCatalogue(entities: readonly Entity[]): Catalogue {
     if (column === undefined) throw new TypeError(`${join.to} has no ${property}`)
     return { through: join, column }
   }
-  const views = new Map(entities.map((entity) => [entity.name, viewsOf(entity, shapedProperties(entity, joinedPath))]))
+  const linkedRows = ({ name, through, from, to, sort }: ManyToMany): LinkedRows => {
+    const link = byName.get(through)
+    const [back, onward] = [from, to].map((one) => link?.references.find((reference) => reference.name === one))
+    const target = onward && byName.get(onward.to)
+    if (link === undefined || back === undefined || onward === undefined || target === undefined) {
+      throw new TypeError(`${name} leads through ${through} to nothing`)
+    }
+    const columns = sort.flatMap((property) => target.columns.find((one) => one.name === property) ?? [])
+    return { name, link, from: back, to: onward, target, sort: columns }
+  }
+  const resolve = { joinedPath, linkedRows }
+  const views = new Map(entities.map((entity) => [entity.name, viewsOf(entity, shapedProperties(entity, resolve))]))
   const find = <One>(all: ReadonlyMap<string, One>, name: string): One => {
     const found = all.get(name)
     if (found === undefined) throw new DomainError('route.not-found', 'There is no such resource.')
@@ -76,16 +95,20 @@ export function makeCatalogue(entities: readonly Entity[]): Catalogue {
  */
 function shapedProperties(
   entity: Entity,
-  joinedPath: (joined: Joined) => { readonly through: Join; readonly column: Column }
+  resolve: {
+    readonly joinedPath: (joined: Joined) => { readonly through: Join; readonly column: Column }
+    readonly linkedRows: (navigation: ManyToMany) => LinkedRows
+  }
 ): ShapedProperty[] {
-  const { versionColumn, columns, computed, joined, references, children } = entity
+  const { versionColumn, columns, computed, joined, references, manyToMany, children } = entity
   return [
     ...(isComposite(entity) ? [{ kind: 'id', key: entity.key } as const] : []),
     ...columns.filter(({ field }) => !field.hidden).map((column) => ({ kind: 'column', column }) as const),
     ...computed.map((one) => ({ kind: 'computed', computed: one }) as const),
-    ...joined.map((one) => ({ kind: 'joined', joined: one, ...joinedPath(one) }) as const),
+    ...joined.map((one) => ({ kind: 'joined', joined: one, ...resolve.joinedPath(one) }) as const),
     ...(versionColumn === undefined ? [] : [{ kind: 'rowVersion' } as const]),
     ...references.map((reference) => ({ kind: 'reference', reference }) as const),
+    ...manyToMany.map((one) => ({ kind: 'manyToMany', navigation: resolve.linkedRows(one) }) as const),
     ...children.map((one) => ({ kind: 'children', ...shownChildren(one, ({ field }) => !field.hidden) }) as const)
   ]
 }
@@ -117,6 +140,8 @@ export function permissionsOf(property: ShapedProperty): readonly Permission[] {
         )
       case 'reference':
         return property.reference.via.map(({ field }) => field)
+      case 'manyToMany':
+        return [...property.navigation.from.via, ...property.navigation.to.via].map(({ field }) => field)
       // The collection itself takes none; its columns are left out one by one.
       case 'children':
       case 'rowVersion':

@@ -17,6 +17,23 @@ export interface Join extends Reference {
   readonly after?: Join
 }
 
+/** A path of the row that `base` leads to, as a path of the row that `base` begins at. */
+export function pathBehind(base: Join, { through, ...path }: Path): Path {
+  const behind = ({ after, ...step }: Join): Join => ({ ...step, after: after === undefined ? base : behind(after) })
+  return { ...path, through: through === null ? base : behind(through) }
+}
+
+/** A condition of the row that `base` leads to, as a condition of the row that `base` begins at. */
+function conditionBehind(base: Join, condition: Condition): Condition {
+  const all = ([first, ...others]: readonly [Condition, ...Condition[]]): [Condition, ...Condition[]] => [
+    conditionBehind(base, first),
+    ...others.map((one) => conditionBehind(base, one))
+  ]
+  if ('anyOf' in condition) return { anyOf: all(condition.anyOf) }
+  if ('allOf' in condition) return { allOf: all(condition.allOf) }
+  return { ...condition, path: pathBehind(base, condition.path) }
+}
+
 /** The references of a join, the first one from the row itself. */
 export function stepsOf(join: Join): readonly Reference[] {
   return join.after === undefined ? [join] : [...stepsOf(join.after), join]
@@ -75,6 +92,14 @@ export function intersectScopes(one: RowScope, other: RowScope): RowScope {
   return { kind: 'rows-where', conditions: [...one.conditions, ...other.conditions] }
 }
 
+/** The scope of rows that `base` leads to, as a scope of the rows that `base` begins at. */
+export function scopeBehind(base: Join, scope: RowScope): RowScope {
+  if (scope.kind === 'all-rows') return scope
+  const [first, ...others] = scope.conditions
+  const behind = (condition: Condition): Condition => conditionBehind(base, condition)
+  return { kind: 'rows-where', conditions: [behind(first), ...others.map(behind)] }
+}
+
 declare const planned: unique symbol
 
 /** A plan: only the planning functions of this folder make one (planning.ts), and only plans become SQL (data-service/sql). */
@@ -89,7 +114,19 @@ export type ShapedProperty =
   | { readonly kind: 'joined'; readonly joined: Joined; readonly through: Join; readonly column: Column }
   | { readonly kind: 'rowVersion' }
   | { readonly kind: 'reference'; readonly reference: Reference }
+  | { readonly kind: 'manyToMany'; readonly navigation: LinkedRows }
   | ({ readonly kind: 'children' } & ShownChildren)
+
+/** A many-to-many navigation with what its names stand for. */
+export interface LinkedRows {
+  readonly name: string
+  readonly link: Entity
+  readonly from: Reference
+  readonly to: Reference
+  readonly target: Entity
+  /** Of the target. */
+  readonly sort: readonly Column[]
+}
 
 /** Children with what the caller may see of them: columns, the row version, and children of their own. */
 export interface ShownChildren {
@@ -122,6 +159,18 @@ export interface PlannedReference {
   readonly scope: RowScope | null
 }
 
+/** A many-to-many navigation to load after the rows themselves. */
+export interface PlannedManyToMany {
+  readonly navigation: LinkedRows
+  /** Of the target. */
+  readonly projection: Projection
+  /**
+   * The links that the caller may see, to rows that the caller may see: conditions of rows of the link entity. null: there
+   * are none.
+   */
+  readonly scope: RowScope | null
+}
+
 export interface PlannedChildren {
   readonly children: Children
 }
@@ -131,6 +180,7 @@ interface ReadShape {
   readonly projection: Projection
   readonly scope: RowScope
   readonly references: readonly PlannedReference[]
+  readonly manyToMany: readonly PlannedManyToMany[]
   readonly children: readonly PlannedChildren[]
 }
 
@@ -155,7 +205,7 @@ export type GetPlan = Planned<ReadShape & { readonly operation: 'get'; readonly 
 
 /** Rows in batches by key, all of one snapshot. */
 export type ExportPlan = Planned<
-  Omit<ReadShape, 'children' | 'references'> & {
+  Omit<ReadShape, 'children' | 'manyToMany' | 'references'> & {
     readonly operation: 'export'
     readonly conditions: readonly Condition[]
     readonly sort: readonly SortKey[]

@@ -16,6 +16,8 @@ export function propertyName(property: ShapedProperty): string {
       return 'rowVersion'
     case 'reference':
       return property.reference.name
+    case 'manyToMany':
+      return property.navigation.name
     case 'children':
       return property.children.name
   }
@@ -58,8 +60,9 @@ export function makeProjections(of: {
     ...all,
     shown: shaped.filter(wanted)
   })
-  const plain = whole(({ kind }) => kind !== 'reference' && kind !== 'children')
-  const withReferences = whole(({ kind }) => kind !== 'children')
+  const isCollection = ({ kind }: ShapedProperty): boolean => kind === 'children' || kind === 'manyToMany'
+  const plain = whole((property) => property.kind !== 'reference' && !isCollection(property))
+  const withReferences = whole((property) => !isCollection(property))
   const withChildren = whole(({ kind }) => kind !== 'reference')
   const withBoth = whole(() => true)
   const cells = cellProjection(everything, { key, shown: plain.shown.filter((property) => !isBytes(property)) })
@@ -105,6 +108,7 @@ export function isBytes(property: ShapedProperty): boolean {
       return true
     case 'id':
     case 'reference':
+    case 'manyToMany':
     case 'children':
       return false
   }

@@ -25,6 +25,7 @@ import type {
 export interface LoadedRow {
   readonly values: readonly Value[]
   readonly references: ReadonlyMap<string, LoadedRow | null>
+  readonly manyToMany: ReadonlyMap<string, readonly LoadedRow[]>
   readonly children: ReadonlyMap<string, readonly LoadedChild[]>
 }
 

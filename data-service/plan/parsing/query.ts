@@ -255,6 +255,7 @@ function notSelectable(
       return `"${name}" is read-only and has no column of its own: leave fields out to get it.`
     case 'reference':
       return flags.references ? undefined : `"${name}" needs includeFKs=true.`
+    case 'manyToMany':
     case 'children':
       return flags.children ? undefined : `"${name}" needs includeChildren=true.`
   }

@@ -3,6 +3,7 @@ import type { Value } from '../../entity/fields/field.js'
 import type {
   PagePlan,
   PlannedChildren,
+  PlannedManyToMany,
   PlannedReference,
   Position,
   Projection,
@@ -16,6 +17,7 @@ import { idText, type RowKey } from '../../entity/key.js'
 import {
   keyReader,
   loadChildren,
+  loadLinked,
   loadReferenced,
   mapKey,
   own,
@@ -31,6 +33,7 @@ export interface RowsPlan {
   readonly entity: Entity
   readonly projection: Projection
   readonly references: readonly PlannedReference[]
+  readonly manyToMany: readonly PlannedManyToMany[]
   readonly children: readonly PlannedChildren[]
 }
 
@@ -53,6 +56,7 @@ export class LoadedPage {
   readonly #selection: Selection
   readonly #rows: readonly Row[]
   readonly #references = new Map<string, Finder<LoadedRow | null>>()
+  readonly #manyToMany = new Map<string, Finder<readonly LoadedRow[]>>()
   readonly #children = new Map<string, Finder<readonly LoadedChild[]>>()
 
   private constructor(plan: RowsPlan, selection: Selection, rows: readonly Row[]) {
@@ -119,8 +123,19 @@ export class LoadedPage {
       const found = await loadReferenced(session, source, { planned, keys: this.#rows.map(keyOf) })
       this.#references.set(reference.name, (row) => {
         const values = foundBy(found, keyOf(row))
-        return values === undefined ? null : { values, references: NONE, children: NONE }
+        return values === undefined ? null : withoutNavigations(values)
       })
+    }
+  }
+
+  async loadManyToMany(session: ReadSession, source: Source): Promise<void> {
+    const { entity, manyToMany } = this.#plan
+    if (manyToMany.length === 0) return
+    const keyOf = keyReader(this.#selection, mapKey(entity.key, own))
+    const keys = this.#rows.map(keyOf)
+    for (const planned of manyToMany) {
+      const found = await loadLinked(session, source, { owner: entity, planned, keys })
+      this.#manyToMany.set(planned.navigation.name, (row) => (foundBy(found, keyOf(row)) ?? []).map(withoutNavigations))
     }
   }
 
@@ -138,6 +153,7 @@ export class LoadedPage {
     return this.#rows.map((row) => ({
       values: row.slice(0, this.#selection.shown),
       references: foundFor(row, this.#references),
+      manyToMany: foundFor(row, this.#manyToMany),
       children: foundFor(row, this.#children)
     }))
   }
@@ -148,6 +164,10 @@ function foundBy<Found>(found: ReadonlyMap<string, Found>, key: RowKey | undefin
 }
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+
+function withoutNavigations(values: Row): LoadedRow {
+  return { values, references: NONE, manyToMany: NONE, children: NONE }
+}
 
 function foundFor<Found>(row: Row, finders: ReadonlyMap<string, Finder<Found>>): ReadonlyMap<string, Found> {
   if (finders.size === 0) return NONE

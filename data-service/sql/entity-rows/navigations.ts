@@ -1,7 +1,16 @@
 import type { Children, Column, Entity, Reference } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
+import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
+import { binary } from '../../entity/fields/words.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
-import type { Path, PlannedReference, Projection, RowScope } from '../../plan/model/plans.js'
+import {
+  type Path,
+  pathBehind,
+  type PlannedManyToMany,
+  type PlannedReference,
+  type Projection,
+  type RowScope
+} from '../../plan/model/plans.js'
 import type { LoadedChild } from '../../plan/model/stores.js'
 import { boundValues, keyIn, pathKey, type RowCondition } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
@@ -115,6 +124,58 @@ export async function loadReferenced(
     }
   }
   return found
+}
+
+/**
+ * The rows that a many-to-many navigation leads to from the rows of a page, by the text of these rows' id, each once and in
+ * the order of the navigation. It takes one statement, which joins the link entity with the rows that it leads to.
+ */
+export async function loadLinked(
+  session: ReadSession,
+  { statements, dialect }: Source,
+  of: {
+    readonly owner: Entity
+    readonly planned: PlannedManyToMany
+    readonly keys: readonly (RowKey | undefined)[]
+  }
+): Promise<ReadonlyMap<string, readonly (readonly Value[])[]>> {
+  const { navigation, projection, scope } = of.planned
+  const { link, from, to, target } = navigation
+  const found = new Map<string, Map<string, readonly Value[]>>()
+  if (scope === null) return new Map()
+  const linked = (column: Column): Path => ({ through: to, column })
+  const shown = projection.selected.map((one): Path => {
+    if (one.kind === 'rowVersion') return linked(versionColumn(target))
+    return one.kind === 'joined' ? pathBehind(to, one) : linked(one.column)
+  })
+  const ownerKey = referencePaths(from, of.owner)
+  const key = mapKey(target.key, linked)
+  const selection: Selection = {
+    selected: [...shown, ...ownerKey, ...key],
+    selectedKey: ['linked', from.name, to.name, projection.key].join('+'),
+    shown: shown.length
+  }
+  const [ownerOf, keyOf] = [keyReader(selection, ownerKey), keyReader(selection, key)]
+  const sort = [...navigation.sort, ...target.key].map((column) => ({ path: linked(column), descending: false }))
+  for (const some of chunks(of.keys)) {
+    const conditions = [keyIn(from.via, some, 'refersToIn'), ...scopeConditions(scope)]
+    const statement = statements.rows({ entity: link, ...selection, conditions, sort, cut: 'whole' })
+    for (const row of await session.run(statement, boundValues(conditions, dialect))) {
+      const [owner, id] = [ownerOf(row), keyOf(row)]
+      // Without a foreign key in the database a link may lead to no row.
+      if (owner === undefined || id === undefined) continue
+      const rows = found.get(idText(owner)) ?? new Map<string, readonly Value[]>()
+      found.set(idText(owner), rows)
+      if (!rows.has(idText(id))) rows.set(idText(id), row.slice(0, selection.shown))
+    }
+  }
+  return new Map(Array.from(found, ([id, rows]) => [id, [...rows.values()]]))
+}
+
+/** The row version as a column, which joined rows can be asked for. */
+function versionColumn({ name, versionColumn: column }: Entity): Column {
+  if (column === undefined) throw new TypeError(`${name} has no row version`)
+  return { name: 'rowVersion', column, field: binary(ROW_VERSION_BYTES) }
 }
 
 /**

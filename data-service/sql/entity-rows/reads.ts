@@ -149,6 +149,7 @@ export class SqlReadStore implements ReadStore {
     const found = await this.#primary.reader.read(signal, async (session) => {
       const read = await find(session)
       await read.page.loadReferences(session, this.#primary)
+      await read.page.loadManyToMany(session, this.#primary)
       await read.page.loadChildren(session, this.#primary, here ?? [])
       return read
     })

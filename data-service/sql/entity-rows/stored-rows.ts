@@ -114,6 +114,7 @@ export class StoredRows {
     const cut = { conditions: [...keyIs(plan.entity.key, plan.key), ...scopeConditions(plan.scope)], sort: [] }
     const page = await LoadedPage.load(session, this.#source, { plan, cut })
     await page.loadReferences(session, this.#source)
+    await page.loadManyToMany(session, this.#source)
     await page.loadChildren(session, this.#source, plan.children)
     return page.rows()[0]
   }

@@ -1,7 +1,7 @@
 import { QueryTypes } from 'sequelize'
 import type { Logger } from 'pino'
 import { StartError } from '../../../shared/start-error.js'
-import type { Children, Column, Entity, StoreName } from '../../entity/entity.js'
+import type { Children, Column, Entity, ManyToMany, StoreName } from '../../entity/entity.js'
 import { type Keyed, keyMaker, unreachableIds } from '../../entity/key.js'
 import { suggestion } from '../../entity/fields/names.js'
 import type { Database } from '../engines/engine.js'
@@ -120,6 +120,18 @@ class Checking {
     }
     this.#key(checked, found)
     this.#sorting(entity)
+    for (const one of entity.manyToMany) this.#links(entity, one)
+  }
+
+  /** The index by which the links of rows are found. */
+  #links(entity: Entity, { name, through, from }: ManyToMany): void {
+    const link = this.#entities.find((one) => one.name === through)
+    const column = link?.references.find((one) => one.name === from)?.via[0]
+    const table = link && this.#live.tables.get(link.table)
+    if (column === undefined || table === undefined || table.kind === 'view') return
+    if (this.#isIndexed(table, column, false)) return
+    const text = `${entity.name}.${name}: no index leads with ${table.name}.${column.column}, by which links are found`
+    this.#missingIndexes(entity, { table, column, directions: ['ASC'] }, () => ({ text }))
   }
 
   /** `to`: the table that the children belong to, that of the entity or of other children. */
@@ -254,9 +266,9 @@ class Checking {
       const directions = place.directions.filter((one) => !this.#isIndexed(table, column, one === 'DESC'))
       const key = keyOf(table, target?.key ?? []).join(', ')
       this.#missingIndexes(entity, { table, column, directions }, (missing) => {
-        const orders = missing.map((one) => `(${table.name}.${column.column}${one === 'DESC' ? ' DESC' : ''}, ${key})`)
-        const text = `${entity.name}: the sortable ${property} has no index ${orders.join(' and none ')}`
-        return { text, one: `${entity.name}.${property} ${orders.join(' ')}` }
+        const indexes = missing.map((one) => `(${table.name}.${column.column}${one === 'DESC' ? ' DESC' : ''}, ${key})`)
+        const text = `${entity.name}: the sortable ${property} has no index ${indexes.join(' and none ')}`
+        return { text, one: `${entity.name}.${property} ${indexes.join(' ')}` }
       })
     }
   }

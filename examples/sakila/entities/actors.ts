@@ -14,5 +14,6 @@ export const actors = defineEntity({
   label: 'lastName',
   filterable: ['id', 'firstName', 'lastName', 'lastUpdate'],
   sortable: ['id', 'lastName'],
+  manyToMany: { films: { through: 'film-actors', from: 'actor', to: 'film', sort: ['title'] } },
   access: { read: everyone }
 })

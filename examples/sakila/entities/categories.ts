@@ -13,5 +13,6 @@ export const categories = defineEntity({
   label: 'name',
   filterable: ['id', 'name', 'lastUpdate'],
   sortable: ['id'],
+  manyToMany: { films: { through: 'film-categories', from: 'category', to: 'film', sort: ['title'] } },
   access: { read: everyone }
 })

@@ -14,6 +14,7 @@ import {
   tinyInt,
   unsigned
 } from 'uniform-rest'
+import { rentals } from './rentals.js'
 
 export const customers = defineEntity({
   name: 'customers',
@@ -37,6 +38,7 @@ export const customers = defineEntity({
     address: { to: 'addresses', via: 'addressId' },
     store: { to: 'stores', via: 'storeId' }
   },
+  children: { rentals: { entity: rentals, foreignKey: 'customerId' } },
   access: { read: permission('customers:read'), write: permission('customers:write') },
   writes: ['create', 'update', 'delete']
 })

@@ -60,6 +60,10 @@ export const films = defineEntity({
     language: { to: 'languages', via: 'languageId' },
     originalLanguage: { to: 'languages', via: 'originalLanguageId' }
   },
+  manyToMany: {
+    actors: { through: 'film-actors', from: 'film', to: 'actor', sort: ['lastName', 'firstName'] },
+    categories: { through: 'film-categories', from: 'film', to: 'category' }
+  },
   access: { read: everyone, write: permission('films:write') },
   writes: ['create', 'update', 'delete']
 })

@@ -79,6 +79,13 @@ const [written, hooked] = ['written', 'hooked'].map((name) =>
   })
 ) as [Entity, Entity]
 
+/** Rows that refer to others and to things. */
+const links = careless({
+  name: 'links',
+  fields: { id: int(), name: text(5), otherId: int(), thingId: int() },
+  references: { other: { to: 'others', via: 'otherId' }, thing: { to: 'things', via: 'thingId' } }
+})
+
 describe('checkCatalogue', () => {
   it('passes every entity that is served, and sound ones', () => {
     const permissions = permissionsIn(roles)
@@ -387,6 +394,30 @@ describe('checkCatalogue', () => {
       },
       /the words of its key would take more than 2500 characters of an id/
     ],
+    'rows by a link entity that is none': [
+      { manyToMany: { others: { through: 'thing', from: 'other', to: 'other' } } },
+      /manyToMany `others`: leads through `thing`, no resource. Did you mean "things"/
+    ],
+    'rows by references that a link entity does not have': [
+      { manyToMany: { others: { through: 'links', from: 'othr', to: 'thing' } } },
+      /manyToMany `others`: `links` has no reference `othr`. Did you mean "other"/
+    ],
+    'rows by a link entity that leads elsewhere': [
+      { manyToMany: { others: { through: 'links', from: 'thing', to: 'other' } } },
+      /manyToMany `others`: `links.thing` leads to `things` and not to `others`/
+    ],
+    'rows by one reference of a link entity': [
+      { manyToMany: { others: { through: 'links', from: 'other', to: 'other' } } },
+      /`from` and `to` are two references of the link entity/
+    ],
+    'rows by links in an order that they do not have': [
+      { manyToMany: { things: { through: 'links', from: 'other', to: 'thing', sort: ['nmae', 'secret'] } } },
+      /sort names `nmae`, which is no field of `things`. Did you mean "name"[^]*sort names `secret`, which not every reader sees/
+    ],
+    'rows by links that are called like a field': [
+      { manyToMany: { name: { through: 'links', from: 'other', to: 'thing' } } },
+      /`name` clashes with `name`/
+    ],
     'children of children with mistakes of their own': [
       {
         children: {
@@ -468,7 +499,7 @@ describe('checkCatalogue', () => {
   }
   for (const [what, [definition, mistake]] of Object.entries(cases)) {
     it(`reports ${what}`, () => {
-      expect(mistakes(careless(definition), sound, written, hooked).join('\n')).to.match(mistake)
+      expect(mistakes(careless(definition), sound, written, hooked, links).join('\n')).to.match(mistake)
     })
   }
 })

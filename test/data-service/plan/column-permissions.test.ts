@@ -137,11 +137,12 @@ describe('a property by permission', () => {
     const row = {
       values: [1, 'a', Buffer.alloc(8)],
       references: new Map(),
+      manyToMany: new Map(),
       children: new Map([['parts', [{ values: [1, 2, 3], children: new Map<string, never>() }]]])
     }
     const json = (caller: Caller): string => {
       const { projections } = catalogue.resource('things', caller)
-      return rowSerializer(projections.whole({ references: false, children: true }), [])(row)
+      return rowSerializer(projections.whole({ references: false, children: true }))(row)
     }
     expect(json(holding('things:cost'))).to.contain('"price":3')
     expect(json(anonymous)).to.contain('"parts":[{"id":1,"size":2,"rowVersion":null}]')
@@ -154,9 +155,12 @@ describe('a property by permission', () => {
         const plan = planList({ resource, shape, unplaced: null }, by(caller))
         const [maker] = plan.references
         const values = (maker?.projection.selected ?? []).map((one) => (one.kind === 'column' ? one.column.name : null))
-        const referenced = { values, references: new Map(), children: new Map() }
+        const referenced = { values, references: new Map(), manyToMany: new Map(), children: new Map() }
         const references = new Map([['maker', referenced]])
-        return rowSerializer(plan.projection, plan.references)({ values: [1], references, children: new Map() })
+        return rowSerializer(
+          plan.projection,
+          plan
+        )({ values: [1], references, manyToMany: new Map(), children: new Map() })
       }
       const seer = holding('things:maker', 'makers:manage')
       const other = holding('things:maker')

@@ -71,12 +71,17 @@ export class MemoryStore implements ReadStore {
     return {
       values: valuesOf(row, projection),
       references: new Map(nested ? [['maker', nested]] : []),
+      manyToMany: new Map(),
       children: new Map([['parts', this.children.map((values) => ({ values, children: new Map<string, never>() }))]])
     }
   }
 }
 
-const emptyRow = { references: new Map<string, LoadedRow | null>(), children: new Map<string, never[]>() }
+const emptyRow = {
+  references: new Map<string, LoadedRow | null>(),
+  manyToMany: new Map<string, never[]>(),
+  children: new Map<string, never[]>()
+}
 
 function valuesOf(row: MemoryRow, { selected }: Projection): Value[] {
   return selected.map((one) => row[selectedName(one)] ?? null)

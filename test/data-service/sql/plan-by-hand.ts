@@ -78,6 +78,7 @@ const base = (entity: Entity) => ({
   projection: projection(entity, ['id']),
   scope: allRows,
   references: [],
+  manyToMany: [],
   children: []
 })
 

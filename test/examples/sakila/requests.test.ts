@@ -301,6 +301,32 @@ eachDatabase((kind) => {
       ).to.deep.equal(actors.map((row) => [`${String(row['actor_id'])},5`, row['last_name']]))
     })
 
+    it('shows the actors and the categories of a film, the films of an actor, and the rentals of a customer', async () => {
+      const film = await call('/films/5?includeChildren=true&fields=actors,categories')
+      expect(film.status, film.text).to.equal(200)
+      const { actors, categories } = film.body as Readonly<Record<string, readonly { id: number; lastName: string }[]>>
+      const ofFilm = await sql(
+        'SELECT a.actor_id, a.last_name FROM film_actor fa JOIN actor a ON a.actor_id = fa.actor_id ' +
+          'WHERE fa.film_id = 5 ORDER BY a.last_name, a.first_name, a.actor_id'
+      )
+      expect(ofFilm).to.not.be.empty
+      expect(actors?.map(({ id, lastName }) => [id, lastName])).to.deep.equal(
+        ofFilm.map((row) => [Number(row['actor_id']), row['last_name']])
+      )
+      const ids = async (text: string): Promise<number[]> => (await sql(text)).map((row) => Number(row['id']))
+      expect(categories?.map(({ id }) => id)).to.deep.equal(
+        await ids('SELECT category_id AS id FROM film_category WHERE film_id = 5 ORDER BY category_id')
+      )
+      const actor = await call(`/actors/${actors?.[0]?.id}?includeChildren=true`)
+      expect((actor.body as { films: readonly { id: number }[] }).films.map(({ id }) => id)).to.have.members(
+        await ids(`SELECT film_id AS id FROM film_actor WHERE actor_id = ${actors?.[0]?.id}`)
+      )
+      const customer = await call('/customers/1?includeChildren=true')
+      expect((customer.body as { rentals: readonly { id: number }[] }).rentals.map(({ id }) => id)).to.deep.equal(
+        await ids('SELECT rental_id AS id FROM rental WHERE customer_id = 1 ORDER BY rental_id')
+      )
+    })
+
     it('shows no password, no place, and a picture in base64', async () => {
       const [row] = await sql('SELECT HEX(picture) AS picture FROM staff WHERE staff_id = 1')
       const picture = Buffer.from(String(row?.['picture']), 'hex').toString('base64')
