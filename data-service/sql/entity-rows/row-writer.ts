@@ -5,7 +5,8 @@ import type { Column } from '../../entity/entity.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
 import type { Assignments, ExpectedVersions, UpdatePlan } from '../../plan/model/plans.js'
-import { boundValues, columnNamed, comparisonsOf, pathsOf, type RowCondition, shapeOf, whereAll } from './conditions.js'
+import { boundValues, comparisonsOf, pathsOf, type RowCondition, shapeOf } from './conditions.js'
+import { columnNamed, whereAll } from './where-text.js'
 import type { Changed, WriteSession } from '../engines/sessions.js'
 import {
   type BoundValue,

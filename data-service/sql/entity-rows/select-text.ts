@@ -1,6 +1,7 @@
 import { type BelongsTo, IndexHints, literal, Op, where, type WhereOptions } from 'sequelize'
 import type { Expression } from '../engines/statement.js'
-import { columnNamed, joinAlias } from './conditions.js'
+import { columnNamed } from './where-text.js'
+import { joinAlias } from './conditions.js'
 import { type JoinShape, known, type RowModel, type RowModels } from './row-models.js'
 
 /** Without this hint the optimizer reads and locks every row of a small table. Sequelize writes it only for MySQL and MariaDB. */

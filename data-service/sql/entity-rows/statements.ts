@@ -12,18 +12,8 @@ import {
   type SqlDialect,
   type Statement
 } from '../engines/statement.js'
-import {
-  columnNamed,
-  columnOf,
-  comparisonsOf,
-  pathKey,
-  pathsOf,
-  type RowCondition,
-  shapeOf,
-  sortExpression,
-  type TextContext,
-  whereAll
-} from './conditions.js'
+import { columnNamed, columnOf, sortExpression, type TextContext, whereAll } from './where-text.js'
+import { comparisonsOf, pathKey, pathsOf, type RowCondition, shapeOf } from './conditions.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
 import { type ChildrenOwner, hasTextKey, ownerPaths, type RowModels, type Table } from './row-models.js'
 import { aliasOf, type Lock, selectText } from './select-text.js'

@@ -1,0 +1,268 @@
+import { fn, literal, Op, where, type WhereOptions } from 'sequelize'
+import { type Comparison, OPERATORS } from '../../entity/fields/operators.js'
+import type { Path } from '../../plan/model/plans.js'
+import {
+  anyOfTuples,
+  type Expression,
+  quoted,
+  type SqlDialect,
+  type TextMatch,
+  type TextOperand
+} from '../engines/statement.js'
+import {
+  aliasOf,
+  type AnyComparison,
+  type ColumnComparison,
+  isComparison,
+  isOfKeys,
+  isOperator,
+  isText,
+  type KeyComparison,
+  type KeyListComparison,
+  paddedOperands,
+  partsOf,
+  type RowCondition
+} from './conditions.js'
+
+/** The SELECT that a text is made for. */
+export interface TextContext {
+  readonly dialect: SqlDialect
+  /** Alias of the root's table. */
+  readonly root: string
+}
+
+/**
+ * The conditions joined with AND. Only their shape is in the text; `boundValues` of conditions.ts makes the operands. `first` is the
+ * number of the first comparison.
+ */
+export function whereAll(conditions: readonly RowCondition[], context: TextContext, first = 0): WhereOptions {
+  let next = first
+  // Numbered in the order of comparisonsOf.
+  const whereOf = (condition: RowCondition): WhereOptions => {
+    if (isComparison(condition)) return whereComparison(condition, `${next++}`, context)
+    const parts = partsOf(condition)
+    // Sequelize leaves an empty list out, and then every row would match.
+    if (parts.length === 0) throw new TypeError('A combined condition has no parts')
+    return { ['anyOf' in condition ? Op.or : Op.and]: parts.map(whereOf) }
+  }
+  return { [Op.and]: conditions.map(whereOf) }
+}
+
+/** The expression of a column in the select list. */
+export function columnOf({ through, column }: Path, { root }: TextContext): Expression {
+  return columnNamed(aliasOf(through, root), column.column)
+}
+
+/** A column of the table or join of this alias. Sequelize's `col` would take a point in a name for a separator. */
+export function columnNamed(alias: string, column: string): Expression {
+  return literal(`${quoted(alias)}.${quoted(column)}`)
+}
+
+/** The expression of a column in sort orders and, with `equal`, in comparisons that do not depend on an order. */
+function keyOf(path: Path, context: TextContext, use: 'equal' | 'order' = 'order'): Expression {
+  const keyFunction = context.dialect.keyFunction(path.column.field.type, use)
+  return keyFunction === undefined ? columnOf(path, context) : fn(keyFunction, columnOf(path, context))
+}
+
+/** The expression by which rows are sorted. */
+export function sortExpression(path: Path, context: TextContext): Expression {
+  return path.exact === true ? literal(exactText(path, context)) : keyOf(path, context)
+}
+
+/** The characters of a text, in the one kind of database that sorts texts by a function of them (exactOrder of keyset.ts). */
+function exactText(path: Path, context: TextContext): string {
+  return `${quotedColumn(path, context)} COLLATE BINARY`
+}
+
+/** The column as the text of a statement has it. */
+function quotedColumn({ through, column }: Path, { root }: TextContext): string {
+  return `${quoted(aliasOf(through, root))}.${quoted(column.column)}`
+}
+
+function whereComparison(condition: AnyComparison, number: string, context: TextContext): WhereOptions {
+  if ('paths' in condition) return whereTuples(condition, number, context)
+  const { path, comparison } = condition
+  if (isText(path.column) && isOfKeys(comparison)) {
+    return whereKeyText({ path, comparison, operands: condition.operands }, number, context)
+  }
+  const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
+  if (path.exact === true && (sql?.kind === 'equal' || sql?.kind === 'order')) {
+    const symbol = sql.kind === 'order' ? ORDERS[sql.symbol] : Op.eq
+    return where(literal(exactText(path, context)), symbol, literal(`$t${number}_0`))
+  }
+  return whereOne(condition, `f${number}`, context)
+}
+
+/** The column in the form in which it is compared, as text. */
+function sqlOfKey(path: Path, context: TextContext): string {
+  const keyFunction = context.dialect.keyFunction(path.column.field.type, 'equal')
+  const column = quotedColumn(path, context)
+  return keyFunction === undefined ? column : `${keyFunction}(${column})`
+}
+
+/** Texts of keys and of foreign keys: as they are, and in the form in which the column is sorted where its index has that. */
+function whereKeyText(
+  { path, comparison, operands }: ColumnComparison & { readonly comparison: KeyComparison },
+  number: string,
+  context: TextContext
+): WhereOptions {
+  const column = quotedColumn(path, context)
+  const written = textOperandOf(path, context)
+  if (comparison === 'isKey') return literalCondition(context.dialect.isExactly(column, written(`$t${number}_0`)))
+  const list = (prefix: 'f' | 't'): string =>
+    paddedOperands({ path, comparison, operands })
+      .map((_, position) => written(`$${prefix}${number}_${position}`))
+      .join(', ') || 'NULL'
+  const plain = `${column} IN (${list('t')})`
+  const sorted = sqlOfKey(path, context)
+  return literalCondition(
+    comparison === 'isKeyIn' || sorted === column ? plain : `${sorted} IN (${list('f')}) AND ${plain}`
+  )
+}
+
+function whereTuples(
+  { paths, comparison, operands }: KeyListComparison,
+  number: string,
+  context: TextContext
+): WhereOptions {
+  const hasTexts = paths.some(({ column }) => isText(column))
+  const tuples = (isPlain: boolean): string => {
+    const columns = paths.map((path) => (isPlain ? quotedColumn(path, context) : sqlOfKey(path, context)))
+    const names = operands.map((_, position): string => {
+      const path = paths[position % paths.length]
+      if (path === undefined) throw new TypeError('A key has no column')
+      return isPlain && isText(path.column)
+        ? textOperandOf(path, context)(`$t${number}_${position}`)
+        : operandOf(path, `f${number}_${position}`, context)
+    })
+    const rows = Array.from({ length: names.length / paths.length }, (_, row) =>
+      names.slice(row * paths.length, (row + 1) * paths.length)
+    )
+    if (rows.length === 0) return '(NULL)'
+    // No index serves a list of tuples of which one is an expression.
+    return `(${isPlain ? context.dialect.isOneOfTuples(columns, rows) : anyOfTuples(columns, rows)})`
+  }
+  const isSorted =
+    hasTexts &&
+    comparison === 'refersToIn' &&
+    paths.some((path) => sqlOfKey(path, context) !== quotedColumn(path, context))
+  return literalCondition(isSorted ? `${tuples(false)} AND ${tuples(true)}` : tuples(true))
+}
+
+function literalCondition(text: string): WhereOptions {
+  return literal(`(${text})`)
+}
+
+/** The symbols of operators as Sequelize's generator takes them. */
+const ORDERS = { '>': Op.gt, '>=': Op.gte, '<': Op.lt, '<=': Op.lte } as const
+
+function whereOne(condition: ColumnComparison, name: string, context: TextContext): WhereOptions {
+  const { path, comparison } = condition
+  const key = keyOf(path, context, isOrder(comparison) ? 'order' : 'equal')
+  const operands = paddedOperands(condition).map((_, position) => operandOf(path, `${name}_${position}`, context))
+  switch (comparison) {
+    case 'isNull':
+      return isNull(key)
+    case 'isNotNull':
+      return isNotNull(key)
+    case 'lessThanNull':
+      return where(key, Op.lt, literal('NULL'))
+    case 'never':
+      return where(fn('LENGTH', columnOf(path, context)), Op.lt, literal('0'))
+    case 'isKey':
+    case 'refersTo':
+      return where(key, Op.eq, literal(operands.join()))
+    case 'isKeyIn':
+    case 'refersToIn':
+      return where(key, Op.in, literal(`(${operands.join(', ') || 'NULL'})`))
+    default: {
+      const compared = whereCompared(comparison, { path, key, operands }, context)
+      if (!isNegated(comparison)) return compared
+      const kept = orNull(compared, path, key)
+      // No value is equal to an operand that the column's character set cannot hold.
+      const unequal = context.dialect.textOperand(path.column) === undefined ? [] : operands
+      return unequal.length === 0 ? kept : { [Op.or]: [kept, ...unequal.map((one) => literal(`${one} IS NULL`))] }
+    }
+  }
+}
+
+function isOrder(comparison: ColumnComparison['comparison']): boolean {
+  const kind = isOperator(comparison) ? OPERATORS[comparison].sql.kind : comparison
+  return kind === 'order' || kind === 'between' || kind === 'lessThanNull'
+}
+
+/** The operand bound under a name, as the column is compared with it. */
+function operandOf(path: Path, name: string, context: TextContext): string {
+  return textOperandOf(path, context)(context.dialect.operand(name, path.column.field))
+}
+
+/** How operands of a text column are written. */
+function textOperandOf({ column }: Path, { dialect }: TextContext): TextOperand {
+  return dialect.textOperand(column) ?? ((operand) => operand)
+}
+
+/** The SQL of a comparison, by the operator table. */
+function whereCompared(
+  comparison: Comparison,
+  { path, key, operands }: { readonly path: Path; readonly key: Expression; readonly operands: readonly string[] },
+  context: TextContext
+): WhereOptions {
+  const { sql } = OPERATORS[comparison]
+  const negated = isNegated(comparison)
+  const emptyText = literal(textOperandOf(path, context)("''"))
+  switch (sql.kind) {
+    case 'equal':
+      return where(key, negated ? Op.ne : Op.eq, literal(operands.join()))
+    case 'order':
+      return where(key, ORDERS[sql.symbol], literal(operands.join()))
+    case 'in':
+      return where(key, negated ? Op.notIn : Op.in, literal(`(${operands.join(', ') || 'NULL'})`))
+    case 'between':
+      return where(key, negated ? Op.notBetween : Op.between, literal(operands.join(' AND ')))
+    case 'match':
+      return whereText(path, { match: sql.match, negated, operand: operands.join() }, context)
+    case 'empty':
+      return hasEmptyText(path) ? { [Op.or]: [isNull(key), where(key, Op.eq, emptyText)] } : isNull(key)
+    case 'notEmpty':
+      return hasEmptyText(path) ? where(key, Op.ne, emptyText) : isNotNull(key)
+  }
+}
+
+/** Types of which a value can be the empty text: a set without words, and an enum that MySQL had no word for. */
+function hasEmptyText({ column: { field } }: Path): boolean {
+  return field.type === 'string' || field.type === 'enum' || field.type === 'set'
+}
+
+function isNegated(comparison: Comparison): boolean {
+  return 'negated' in OPERATORS[comparison].sql
+}
+
+interface Matching {
+  readonly match: TextMatch
+  readonly negated: boolean
+  readonly operand: string
+}
+
+function whereText(path: Path, { match, negated, operand }: Matching, context: TextContext): WhereOptions {
+  const column = columnOf(path, context)
+  if (path.column.field.type === 'set') {
+    return where(context.dialect.hasWord(column, operand), Op.eq, literal(negated ? '0' : '1'))
+  }
+  const matchFunction = context.dialect.matchFunction(match)
+  if (matchFunction === undefined)
+    return where(column, negated ? Op.notLike : Op.like, literal(`${operand} ESCAPE '!'`))
+  return where(fn(matchFunction, column, literal(operand)), Op.eq, literal(negated ? '0' : '1'))
+}
+
+/** A negative comparison also matches rows without a value. A column that is never null needs no OR: the index stays usable. */
+function orNull(negative: WhereOptions, path: Path, key: Expression): WhereOptions {
+  return path.column.field.nullable || path.through !== null ? { [Op.or]: [negative, isNull(key)] } : negative
+}
+
+function isNull(key: Expression): WhereOptions {
+  return where(key, Op.is, literal('NULL'))
+}
+
+function isNotNull(key: Expression): WhereOptions {
+  return where(key, Op.not, literal('NULL'))
+}
