@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import { check } from 'prettier'
 import type { Introspected } from '../../data-service/sql/introspect/changes.js'
-import { eachDatabase } from '../harness/database.js'
+import { eachDatabase, freshDatabase } from '../harness/database.js'
+import { databaseKinds } from '../stack/databases.js'
 import { packageRoot } from '../harness/package-root.js'
-import type { Stack } from '../stack/stack.js'
+import { type Stack, startStack } from '../stack/stack.js'
 import { IntrospectedApp, type Ran } from './introspected-app.js'
 
 const VERSION = { mysql: 'BINARY(8) NOT NULL', sqlite: 'BLOB NOT NULL' }
@@ -274,6 +275,44 @@ eachDatabase((kind) => {
       expect(ran.stdout).to.include('entities/introspected.ts was changed by hand and stays as it is. It would be:')
       expect(ran.stdout).to.include("import { crates } from './crates.js'")
       expect(await file('introspected.ts')).to.equal(list)
+    })
+  })
+})
+
+/** A table with a default in the database in a column of each type that has no literal default in an entity file. */
+const FILLED = {
+  mysql:
+    "CREATE TABLE filled (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, s SET('a','b') NOT NULL DEFAULT 'b', " +
+    `t TEXT NOT NULL DEFAULT ('x'), j JSON NOT NULL DEFAULT ('{"a":1}'), v VARBINARY(4) NOT NULL DEFAULT 0x00ff, ` +
+    'b BINARY(2) NOT NULL DEFAULT 0x0102, made_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, ' +
+    'row_version BINARY(8) NOT NULL)',
+  sqlite:
+    "CREATE TABLE filled (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, t TEXT NOT NULL DEFAULT (lower('X')), " +
+    "v BLOB NOT NULL DEFAULT x'00ff', made_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, row_version BLOB NOT NULL)"
+}
+
+eachDatabase((kind) => {
+  describe(`the baseline of a table with defaults of ${kind}`, function () {
+    this.timeout(120_000)
+
+    it('makes a table in which requests create rows, in an empty database of any kind', async () => {
+      const app = await IntrospectedApp.make(kind, [FILLED[kind]])
+      try {
+        await app.run('introspect')
+        for (const target of databaseKinds()) {
+          const empty = await freshDatabase(target)
+          const stack = await startStack({ app: app.folder, database: empty })
+          try {
+            const made = await stack.call('/filleds', { token: stack.token({ sub: 'a', role: 'Admin' }), body: {} })
+            expect(made.status, `${target}: ${made.text}`).to.equal(201)
+          } finally {
+            await stack.stop()
+            await empty.dispose()
+          }
+        }
+      } finally {
+        await app.dispose()
+      }
     })
   })
 })

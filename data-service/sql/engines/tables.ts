@@ -17,11 +17,13 @@ export interface TableColumn {
   readonly nullable: boolean
   /** Whether it is the primary key or a part of it, and whether the database numbers it. */
   readonly key: 'none' | 'primary' | 'autoIncrement'
-  /** In the form of the column's values in JSON: `'1.50'` for a decimal, `'2026-01-31T08:00:00.000Z'` for a datetime. */
+  /**
+   * In the form of the column's values in JSON: `'1.50'` for a decimal, `'2026-01-31T08:00:00.000Z'` for a datetime, base64
+   * for bytes. A set is its words with commas between, and JSON its text.
+   */
   readonly defaultTo?: ColumnDefault
 }
 
-/** Sets, JSON and bytes have no default in a database: MySQL takes none for all of them. */
 export type ColumnDefault = string | number | boolean
 
 /**

@@ -49,6 +49,9 @@ function withFilled(step: TableStep, filled: ReadonlySet<string>): TableStep {
 function anyValueOf(type: ColumnType): string | number | boolean | undefined {
   switch (type.kind) {
     case 'varchar':
+    case 'text':
+    case 'set':
+    case 'varbinary':
       return ''
     case 'guid':
       return '00000000-0000-0000-0000-000000000000'
@@ -75,11 +78,10 @@ function anyValueOf(type: ColumnType): string | number | boolean | undefined {
       return '00:00:00'
     case 'enum':
       return type.words[0]
-    case 'text':
-    case 'set':
     case 'json':
-    case 'varbinary':
+      return '{}'
     case 'binary':
+      return Buffer.alloc(type.length).toString('base64')
     case 'rowVersion':
       return undefined
   }

@@ -171,6 +171,19 @@ const DATETIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/
 const DATE = /^\d{4}-\d\d-\d\d$/
 const TIME = /^\d\d:\d\d:\d\d(\.\d{1,6})?$/
 
+function isBase64(text: string): boolean {
+  return Buffer.from(text, 'base64').toString('base64') === text
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function requireDefault({ name, type }: TableColumn, value: string | number | boolean): void {
   const isWhole = (text: string): boolean => WHOLE.test(text)
   const forms: Record<ColumnType['kind'], (text: string) => boolean> = {
@@ -191,12 +204,11 @@ function requireDefault({ name, type }: TableColumn, value: string | number | bo
     date: (text) => DATE.test(text),
     time: (text) => TIME.test(text),
     enum: (text) => type.kind === 'enum' && type.words.includes(text),
-    // MySQL has no defaults for these, or none that the embedded database shares.
-    text: () => false,
-    set: () => false,
-    json: () => false,
-    varbinary: () => false,
-    binary: () => false,
+    text: () => typeof value === 'string',
+    set: (text) => type.kind === 'set' && text.split(',').every((one) => one === '' || type.words.includes(one)),
+    json: (text) => typeof value === 'string' && isJson(text),
+    varbinary: isBase64,
+    binary: isBase64,
     rowVersion: () => false
   }
   if (!forms[type.kind](String(value))) throw new TypeError(`${String(value)} is no default of ${name}, a ${type.kind}`)

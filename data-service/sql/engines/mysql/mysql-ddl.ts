@@ -176,7 +176,15 @@ function literal({ type, defaultTo }: TableColumn): string {
     case 'enum':
     case 'date':
     case 'time':
+    case 'set':
       return quotedText(defaultTo)
+    // MySQL takes no literal for these, and from 8.0.13 an expression; MariaDB takes both.
+    case 'text':
+    case 'json':
+      return `(${quotedText(defaultTo)})`
+    case 'varbinary':
+    case 'binary':
+      return `(x'${Buffer.from(defaultTo, 'base64').toString('hex')}')`
     default:
       return defaultTo
   }

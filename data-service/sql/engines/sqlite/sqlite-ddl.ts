@@ -257,7 +257,13 @@ function literal({ type, defaultTo }: TableColumn): string {
     case 'varchar':
     case 'enum':
     case 'guid':
+    case 'set':
+    case 'text':
+    case 'json':
       return quotedText(defaultTo)
+    case 'varbinary':
+    case 'binary':
+      return `x'${Buffer.from(defaultTo, 'base64').toString('hex')}'`
     default:
       return defaultTo
   }
