@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Answer, call as send, type CallOptions } from './http-call.js'
-import { listening, startProcess, type LogEntry, type ServiceProcess } from './service-process.js'
+import { type Pair, startPair } from './pair.js'
+import { startProcess } from './service-process.js'
 import { TokenMint } from './token-mint.js'
 
 export interface StackOptions {
@@ -26,15 +24,7 @@ export interface StackOptions {
 }
 
 /** A gateway and a data service of an application, each a process of its own. */
-export interface Stack extends AsyncDisposable {
-  /** The address of the gateway, `http://127.0.0.1:49152`. */
-  readonly url: string
-  /** The `host:port` of the data service, for gRPC. */
-  readonly dataAddress: string
-  readonly dataService: ServiceProcess
-  readonly gateway: ServiceProcess
-  /** All that both have logged so far; `process` tells which. */
-  logs(): readonly LogEntry[]
+export interface Stack extends Pair {
   /**
    * An access token with these claims, such as `{ sub: 'ada', role: 'Librarian', permissions: ['loans:read'] }` and the
    * owner claim of the application. It is good for an hour unless `exp` says otherwise, in seconds since 1970.
@@ -42,8 +32,6 @@ export interface Stack extends AsyncDisposable {
   token(claims?: Readonly<Record<string, unknown>>): string
   /** Sends a request to the gateway: `stack.call('/books/paged?pageSize=2', { token })`. Rejects if no answer comes. */
   call(target: string, request?: StackRequest): Promise<StackAnswer>
-  /** Stops both processes and removes their data folder. The database is the caller's. */
-  stop(): Promise<void>
 }
 
 /** A request to a stack. */
@@ -81,66 +69,40 @@ export async function startStack({
   mint = new TokenMint()
 }: StackOptions): Promise<Stack> {
   const folder = app instanceof URL ? fileURLToPath(app) : app
-  const dataDir = await mkdtemp(join(tmpdir(), 'stack-'))
-  const env = {
-    DATA_DIR: dataDir,
-    DATABASE_URL: database.url,
-    SAMPLE_DATA: 'false',
-    MIGRATE_AT_START: 'true',
-    COOKIE_SECURE: 'false',
-    ...(await mint.settings(dataDir)),
-    ...chosen
-  }
-  const processes: ServiceProcess[] = []
-  const stop = async (): Promise<void> => {
-    try {
-      for (const one of processes.splice(0).toReversed()) await one.stop()
-    } finally {
-      await rm(dataDir, { recursive: true, force: true })
+  const pair = await startPair({
+    dataService: ['start', 'data-service', '--app', folder],
+    gateway: ['start', 'gateway', '--app', folder],
+    settings: async (dataDir) => {
+      const env = {
+        DATA_DIR: dataDir,
+        DATABASE_URL: database.url,
+        SAMPLE_DATA: 'false',
+        MIGRATE_AT_START: 'true',
+        COOKIE_SECURE: 'false',
+        ...(await mint.settings(dataDir)),
+        ...chosen,
+        GATEWAY_PORT: '0'
+      }
+      if (amongTables) await migrateAmongTables(folder, env)
+      return env
     }
-  }
-  const start = (role: string, settings: Readonly<Record<string, string>>): ServiceProcess => {
-    // In the data folder: a `.env` of the project must not change what is tested.
-    const started = startProcess(['start', role, '--app', folder], { ...env, ...settings }, dataDir)
-    processes.push(started)
-    return started
-  }
-  try {
-    if (amongTables) {
-      const name = decodeURIComponent(database.url.slice(database.url.lastIndexOf('/') + 1))
-      const command = ['migrate', '--app', folder, '--among-tables-of', name]
-      const migrating = startProcess(command, env, dataDir)
-      if ((await migrating.ended) !== 0)
-        throw new Error(
-          migrating
-            .logs()
-            .map(({ text }) => String(text))
-            .join('\n')
-        )
-    }
-    const dataService = start('data-service', { DATA_SERVICE_ADDRESS: '127.0.0.1:0' })
-    const dataAddress = await listening(dataService, 'address')
-    const gateway = start('gateway', { GATEWAY_PORT: '0', DATA_SERVICE_ADDRESS: dataAddress })
-    const url = await listening(gateway, 'url')
-    return {
-      url,
-      dataAddress,
-      dataService,
-      gateway,
-      logs: () => [...named('data-service', dataService), ...named('gateway', gateway)],
-      token: (claims = {}) => mint.sign(claims),
-      call: (target, request = {}) => callJson(url, target, request),
-      stop,
-      [Symbol.asyncDispose]: stop
-    }
-  } catch (error) {
-    await stop()
-    throw error
+  })
+  return {
+    ...pair,
+    token: (claims = {}) => mint.sign(claims),
+    call: (target, request = {}) => callJson(pair.url, target, request)
   }
 }
 
-function named(process: string, service: ServiceProcess): LogEntry[] {
-  return service.logs().map((entry) => ({ process, ...entry }))
+async function migrateAmongTables(
+  folder: string,
+  env: Readonly<Record<'DATA_DIR' | 'DATABASE_URL', string>>
+): Promise<void> {
+  const name = decodeURIComponent(env.DATABASE_URL.slice(env.DATABASE_URL.lastIndexOf('/') + 1))
+  const migrating = startProcess(['migrate', '--app', folder, '--among-tables-of', name], env, env.DATA_DIR)
+  if ((await migrating.ended) === 0) return
+  const log = migrating.logs().map(({ text }) => String(text))
+  throw new Error(log.join('\n'))
 }
 
 async function callJson(url: string, target: string, request: StackRequest): Promise<StackAnswer> {
