@@ -32,8 +32,8 @@ export async function findOwnTables(
   const { schema } = database
   const here = await schema.present()
   const there = setting.schema === undefined ? here : await schema.present(setting.schema)
-  const earlier =
-    hasRecord(here, UNPREFIXED) && [...(await schema.appliedMigrations(UNPREFIXED))].some((name) => isOurs.has(name))
+  const recorded = hasRecord(here, UNPREFIXED) ? await schema.appliedMigrations(UNPREFIXED) : new Set<string>()
+  const earlier = [...recorded].some((name) => isOurs.has(name)) && ofAnother(recorded, migrations).length === 0
   const record = `${setting.prefix}${RECORD}`
   if (there.has(record) && !hasRecord(there, configured)) {
     throw new StartError(
@@ -42,8 +42,19 @@ export async function findOwnTables(
         `as ENGINE_TABLE_PREFIX=${setting.schema === undefined ? '' : `${setting.schema}.`}rest_.`
     )
   }
-  if (!earlier) return configured
-  if (there.has(record) && (await schema.appliedMigrations(configured)).size > 0) {
+  if (!earlier) {
+    const others = there.has(record) ? ofAnother(await schema.appliedMigrations(configured), migrations) : []
+    if (others.length === 0) return configured
+    throw new StartError(
+      `${inSchema(setting, record)} is the record of another application: it names ${others.slice(0, NAMES_TOLD).join(', ')}` +
+        `${others.length > NAMES_TOLD ? ' and more' : ''}, and no migration of this one. Nothing was changed. Two ` +
+        'applications would share accounts, sessions and events: give this one a beginning of its own for the tables of the ' +
+        `engine, such as ENGINE_TABLE_PREFIX=${setting.schema === undefined ? '' : `${setting.schema}.`}rest_, or a database ` +
+        'of its own.'
+    )
+  }
+  const second = there.has(record) ? await schema.appliedMigrations(configured) : new Set<string>()
+  if (second.size > 0 && ofAnother(second, migrations).length === 0) {
     throw new StartError(
       `there are two records of migrations, ${RECORD} of an earlier version and ${inSchema(setting, record)}. Nothing was ` +
         'changed. Drop or rename the tables of the engine that are not in use, with their record.'
@@ -51,6 +62,23 @@ export async function findOwnTables(
   }
   requireShapes(here, await schema.appliedMigrations(UNPREFIXED))
   return UNPREFIXED
+}
+
+/** So many migrations of another application are told. */
+const NAMES_TOLD = 3
+
+/**
+ * The migrations of another application in a record: names that are neither the engine's nor this application's, where none
+ * of this application's is there. Each version of one application finds some of its own, and one without migrations cannot
+ * be told from another.
+ */
+function ofAnother(recorded: ReadonlySet<string>, migrations: readonly Migration[]): readonly string[] {
+  // Those that have begun, or whose tables stood there, are marked.
+  const names = [...recorded].map((name) => name.replace(/^[>~]/, ''))
+  const own = namesOf(migrations)
+  if (own.size === 0 || names.some((name) => own.has(name))) return []
+  const engine = namesOf(engineMigrations(UNPREFIXED))
+  return [...new Set(names.filter((name) => !engine.has(name)))]
 }
 
 /**

@@ -239,6 +239,48 @@ eachDatabase((kind) => {
       })
     }
 
+    it('stop where another application has its tables of the engine, and make their own beside them under another prefix', async () => {
+      const first = { name: '001-notes', steps: [notes] }
+      const second = {
+        name: '001-shop',
+        steps: [createTable('orders', (t) => ({ columns: [t.int('id').primaryKey()] }))]
+      }
+      await run([first])
+      const before = await dumpOf(fresh.url)
+      const message = await stopped([second], among())
+      expect(message).to.include(
+        'ur_schema_migrations is the record of another application: it names 001-notes, and no migration'
+      )
+      expect(message).to.include('ENGINE_TABLE_PREFIX=rest_')
+      const other = { schema: undefined, prefix: 'rest_' }
+      await run([second], among(), other)
+      const after = await dumpOf(fresh.url)
+      expect(partOf(after, before)).to.deep.equal(before)
+      expect(Object.keys(after)).to.include.members(['ur_accounts', 'rest_accounts', 'notes', 'orders'])
+      // Later and earlier versions of either go on.
+      const later = { name: '002-more', steps: [addIndexes('notes', (t) => [t.index('id desc')])] }
+      expect(await run([first, later])).to.deep.equal(['002-more'])
+      expect(await run([first])).to.deep.equal([])
+      expect(await run([second], undefined, other)).to.deep.equal([])
+      expect(await run([])).to.deep.equal([])
+    })
+
+    it('leave the tables of another application of an earlier version alone, whatever these are called', async () => {
+      const first = { name: '001-notes', steps: [notes] }
+      await migrate(database, [...engineMigrations(UNPREFIXED), first], { own: UNPREFIXED, log })
+      const before = await dumpOf(fresh.url)
+      const second = {
+        name: '001-shop',
+        steps: [createTable('orders', (t) => ({ columns: [t.int('id').primaryKey()] }))]
+      }
+      expect(await stopped([second])).to.include('--among-tables-of')
+      await run([second], among())
+      const after = await dumpOf(fresh.url)
+      expect(partOf(after, before)).to.deep.equal(before)
+      expect(Object.keys(after)).to.include.members(['accounts', 'ur_accounts', 'orders'])
+      expect(await run([first])).to.deep.equal([])
+    })
+
     it('keep the names of a database that an earlier version made, whatever the setting says', async () => {
       await migrate(database, engineMigrations(UNPREFIXED), { own: UNPREFIXED, log })
       for (const prefix of ['ur_', 'rest_']) {
