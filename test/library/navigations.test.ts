@@ -168,6 +168,11 @@ describeLibrary('children', (store, kind) => {
       [2, 1, 'B'],
       [3, 3, 'A']
     ])
+    await insert(store, 'guest', 'id, rehearsal_id, name', [
+      [1, 2, 'Eve'],
+      [2, 1, 'Fay'],
+      [3, 2, 'Gus']
+    ])
   })
 
   const send = (method: string, target: string, body?: unknown, headers: object = {}): Promise<Answer> =>
@@ -244,9 +249,9 @@ describeLibrary('children', (store, kind) => {
         }
         await read(1)
         const [few, many] = [await read(1), await read(4)]
-        // The plays, acts, scenes, props, castings and rehearsals, and three of four rows by links: anonymous callers read
+        // The plays, acts, scenes, props, castings, rehearsals and their guests, and three of four rows by links: anonymous callers read
         // no castings.
-        expect([few.length, many.length]).to.deep.equal([9, 9])
+        expect([few.length, many.length]).to.deep.equal([10, 10])
       } finally {
         await log.close()
       }
@@ -301,6 +306,18 @@ describeLibrary('children', (store, kind) => {
     expect((await send('DELETE', path)).status).to.equal(204)
     expect((await send('DELETE', `/plays/${id}`)).status).to.equal(204)
     expect(await store.sql.run('SELECT id FROM act WHERE play_id = ?', [id])).to.deep.equal([])
+  })
+
+  it('that are rows of a resource have the children of that resource', async () => {
+    const names = (rows: unknown): unknown[][] =>
+      (rows as { guests: Row[] }[]).map(({ guests }) => guests.map(({ name }) => name))
+    const play = json(await store.as(undefined, '/plays/1?includeChildren=true')) as Row
+    expect(names(play['rehearsals'])).to.deep.equal([['Fay'], ['Eve', 'Gus']])
+    expect(names(json(await store.as(LIBRARIAN, '/rehearsals?includeChildren=true')))).to.deep.equal([
+      ['Fay'],
+      ['Eve', 'Gus'],
+      []
+    ])
   })
 
   it('that are rows of a resource without writes are written by the root that says so', async () => {

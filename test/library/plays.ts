@@ -93,6 +93,11 @@ export const createPlays: Migration = {
       columns: [t.int('id').autoIncrement(), t.int('play_id'), t.varchar('hall', 60), t.rowVersion()],
       indexes: [t.index('play_id'), t.sorted('hall')],
       foreignKeys: [{ column: 'play_id', references: 'play.id', onDelete: 'cascade' }]
+    })),
+    createTable('guest', (t) => ({
+      columns: [t.int('id').autoIncrement(), t.int('rehearsal_id'), t.varchar('name', 60), t.rowVersion()],
+      indexes: [t.index('rehearsal_id')],
+      foreignKeys: [{ column: 'rehearsal_id', references: 'rehearsal.id', onDelete: 'cascade' }]
     }))
   ]
 }
@@ -176,6 +181,9 @@ export const rehearsals = defineEntity({
   filterable: ['id', 'playId', 'hall'],
   sortable: ['id', 'hall'],
   references: { play: { to: 'plays', via: 'playId' } },
+  children: {
+    guests: { table: 'guest', foreignKey: 'rehearsalId', fields: { id: readOnly(int()), name: text(60) } }
+  },
   access: { read: permission('library:manage') }
 })
 

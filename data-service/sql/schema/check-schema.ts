@@ -303,7 +303,7 @@ class Checking {
     const alike =
       one === undefined || added.note !== undefined
         ? undefined
-        : { what: 'there is no index of these orders, and each such read sorts all rows that the filters leave', one }
+        : { what: 'there is no index to sort by, and each such read sorts all rows that the filters leave', one }
     if (indexes === 'required')
       this.#findings.mistake(`${text}; a new migration must add ${it}${note}`, added.statements)
     else

@@ -25,6 +25,11 @@ describe('the rights that entities need', () => {
     expect(rightsTo('visit_notes')).to.deep.equal(['SELECT', 'INSERT'])
     expect(rightsTo('legacy_desks')).to.deep.equal(['SELECT', 'INSERT', 'UPDATE', 'DELETE'])
     expect(neededRights(entities, 'second')).to.deep.equal([])
+    // Children of children are only read, and rows of a resource are written by it or by their root.
+    for (const table of ['scene', 'prop']) expect(rightsTo(table), table).to.deep.equal(['SELECT'])
+    for (const table of ['casting', 'rehearsal']) {
+      expect(rightsTo(table), table).to.deep.equal(['SELECT', 'INSERT', 'UPDATE', 'DELETE'])
+    }
   })
 
   it('name a column that an UPDATE can set, whatever the version of rows is called', () => {
