@@ -66,11 +66,11 @@ export interface Children {
   /** The resource whose rows they are too. undefined for rows of no resource. */
   readonly resource: string | undefined
   /**
-   * Columns of the child table that hold the key of the row they belong to, the root or its child. Their names are those of the foreign key as properties,
-   * `productId`, whether or not the child has such a property.
+   * Columns of the child table that hold the key of the row they belong to, the root or its child. Their names are those
+   * of the foreign key as properties, `productId`, whether or not the child has such a property.
    */
   readonly foreignKey: KeyColumns
-  /** Those of its own key: `id`, or several columns, of which some may be properties in columns of the foreign key. */
+  /** The columns of its own key: `id`, or several columns, of which some may be properties in columns of the foreign key. */
   readonly key: KeyColumns
   /** Own columns, those of the key first. */
   readonly columns: readonly Column[]

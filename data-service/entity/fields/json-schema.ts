@@ -6,7 +6,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
-/** What is wrong with a JSON text that shall meet the schema, to complete "… must …"; undefined for nothing. */
+/** What a JSON text must be and is not, as the end of a sentence with "must"; undefined for a text that meets the schema. */
 export function schemaViolation(text: string, schema: JsonSchema): string | undefined {
   const validate = validatorOf(schema)
   if (validate(JSON.parse(text))) return undefined

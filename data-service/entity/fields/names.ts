@@ -17,7 +17,7 @@ export function snakeCase(name: string): string {
 
 const LONGEST = 64
 
-/** The candidate that was probably meant, as ` Did you mean "name"?`, or nothing. */
+/** ` Did you mean "name"?` with the candidate that was probably meant, or an empty text. */
 export function suggestion(name: string, candidates: Iterable<string>): string {
   if (name.length > LONGEST) return ''
   const wanted = name.toLowerCase()

@@ -3,8 +3,9 @@ import type { Rounding } from './operators.js'
 
 /**
  * Exact numbers as digits in text: integers of up to 64 bits, and decimals (contract.md section 3). None of them passes
- * through a double; at the end stand the doubles themselves. Decimals are a BigInt and a scale, not `big.js`: that library takes other spellings (`1e5`, `.5`),
- * has no rounding toward floor or ceiling, and took three to four times as long for a value as it is read here.
+ * through a double. The functions for doubles are at the end of the file. Decimals are a BigInt and a scale, not `big.js`:
+ * that library takes other spellings (`1e5`, `.5`), has no rounding toward floor or ceiling, and took three to four times
+ * as long for a value as it is read here.
  */
 
 export interface IntegerRange {
@@ -100,7 +101,7 @@ export function compareDecimals(a: string, b: string): number {
 /**
  * The value in exactly the scale of a column, as an operand of a comparison. A value that the column cannot hold becomes
  * ±10^(precision-scale), which is just beyond all that it can hold: it orders like the value itself and equals nothing.
- * The same stands, with `exact`, for a value with more digits than the scale.
+ * With `exact` a value with more digits than the scale becomes the same.
  */
 export function fitDecimal(
   value: Decimal,

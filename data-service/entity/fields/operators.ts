@@ -1,8 +1,9 @@
 import type { FieldType, Operand } from './field.js'
 
 /**
- * The one table of filter operators (contract.md section 4). The parser of requests (plan/parsing/filters.ts), the comparison in
- * SQL (sql/), Describe, and the `operators` of an entity file all read it: a new operator is a new row here.
+ * The one table of filter operators (contract.md section 4). The parser of requests (plan/parsing/filters.ts), the
+ * comparison in SQL (sql/entity-rows/where-text.ts), Describe, and the `operators` of an entity file all read it: a new
+ * operator is a new row here.
  */
 export const OPERATORS = {
   contains: {

@@ -90,7 +90,7 @@ export function valueColumn(name: string, field: Field): Column {
   return { name, column: snakeCase(name), field }
 }
 
-/** A shape may have members called as those of a field are, but each is an object then. */
+/** A shape may have a member named `type`, but that member is an object. */
 function isField(one: ShapeField | Shape | ListOf | ObjectOf): one is ShapeField {
   return 'type' in one && typeof one.type === 'string'
 }

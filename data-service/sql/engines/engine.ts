@@ -16,7 +16,7 @@ export interface Engine {
   readonly urlForm: string
   /** What is wrong and what to do when a database cannot be opened, by the `code` of the error. */
   readonly openingAdvice: Readonly<Record<string, OpeningAdvice>>
-  /** The same when it is open and rejects a statement. Codes that are in neither are told as the database says them. */
+  /** The same when it is open and rejects a statement. For any other code the message of the database is shown. */
   readonly statementAdvice: Readonly<Record<string, OpeningAdvice>>
   /** What has become of a migration of which the database rejected a statement. */
   readonly afterFailedMigration: string

@@ -50,7 +50,7 @@ export interface SchemaTools {
   readonly checksOf: ChecksOf
   /**
    * Throws a StartError that names the missing rights: those `needed` for the tables of entities, and all to the tables of
-   * the engine, of whose record of migrations SELECT is enough. Other tables are nobody's business. Writes nothing.
+   * the engine, of whose record of migrations SELECT is enough. Other tables are not looked at. Writes nothing.
    */
   checkRights(needed: readonly TableRights[], own: OwnTables): Promise<void>
   /**

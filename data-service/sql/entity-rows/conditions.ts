@@ -26,7 +26,7 @@ export interface ColumnComparison {
 
 export type KeyComparison = 'isKey' | 'isKeyIn' | 'refersTo' | 'refersToIn'
 
-/** Rows whose columns are one of a list of composite keys; of texts as `ColumnComparison` says. */
+/** Rows whose columns are one of a list of composite keys. Texts are compared as `ColumnComparison` says. */
 export interface KeyListComparison {
   readonly paths: readonly [Path, Path, ...Path[]]
   readonly comparison: 'isKeyIn' | 'refersToIn'

@@ -76,7 +76,7 @@ export class RowModels {
     for (const { through } of paths) {
       let [model, siblings] = [root, joins]
       for (const { name } of through === null ? [] : stepsOf(through)) {
-        // #belongsTo makes the associations, and no others.
+        // Only #belongsTo makes associations.
         const association = known(model.associations[name] as BelongsTo | undefined, name)
         let join = siblings.find((one) => one.association === association)
         if (join === undefined) siblings.push((join = { association, joins: [] }))
@@ -114,7 +114,10 @@ export class RowModels {
     }
   }
 
-  /** The row that children belong to, which `OWNER` names: it alone tells how its key is written where theirs only equals it. */
+  /**
+   * Joins children to the row that they belong to, under the name `OWNER`. The foreign key of a child may equal the key of
+   * that row in other characters (`a` and `A`), so the key is read from the row itself.
+   */
   #referToOwner(owner: ChildrenOwner & { readonly children: readonly Children[] }, target: RowModel): void {
     for (const children of owner.children.filter(({ store }) => store === 'primary')) {
       const { model } = this.ofChildren(children)
@@ -141,7 +144,7 @@ export class RowModels {
   }
 }
 
-/** The model of children, and their name with those of what they belong to: `orders.lines`. */
+/** The name of the model of children, after the names of what they belong to: `orders.lines`. */
 interface ChildModel {
   readonly model: RowModel
   readonly path: string

@@ -64,12 +64,12 @@ export class Statements {
     this.#sortOrders = sortOrders
   }
 
-  /** Whether an index serves the order, read forwards or backwards. Where none is known, that of a single column counts as one. */
+  /** Whether an index serves the order, read forwards or backwards. If no indexes are known, an order by one column counts as indexed. */
   isIndexed({ table, key }: Entity, sort: readonly SortKey[]): boolean {
     if (sort.some(({ path }) => this.#isComputed(path))) return false
     const [first] = sort
     if (sort.length > 1 + key.length) return this.#indexOf(table, sort) !== undefined
-    // That of the key itself, and one of a joined row, which is another table's.
+    // The order of the key itself, or of a column of a joined row, whose index is on another table.
     if (sort.length <= key.length || first?.path.through !== null || this.#sortOrders.size === 0) return true
     return this.#indexOf(table, sort) !== undefined
   }

@@ -32,8 +32,8 @@ export interface TextContext {
 }
 
 /**
- * The conditions joined with AND. Only their shape is in the text; `boundValues` of conditions.ts makes the operands. `first` is the
- * number of the first comparison.
+ * The conditions joined with AND. Only their shape is in the text; `boundValues` of conditions.ts makes the operands.
+ * `first` is the number of the first comparison.
  */
 export function whereAll(conditions: readonly RowCondition[], context: TextContext, first = 0): WhereOptions {
   let next = first
@@ -100,7 +100,7 @@ function sqlOfKey(path: Path, context: TextContext): string {
   return keyFunction === undefined ? column : `${keyFunction}(${column})`
 }
 
-/** Texts of keys and of foreign keys: as they are, and in the form in which the column is sorted where its index has that. */
+/** A comparison of texts of keys: as they are, and also in their sorted form if the index of the column has that form. */
 function whereKeyText(
   { path, comparison, operands }: ColumnComparison & { readonly comparison: KeyComparison },
   number: string,
@@ -228,7 +228,7 @@ function whereCompared(
   }
 }
 
-/** Types of which a value can be the empty text: a set without words, and an enum that MySQL had no word for. */
+/** Types that can hold the empty text. A set without words is one, and MySQL stores it for a word that an enum lacks. */
 function hasEmptyText({ column: { field } }: Path): boolean {
   return field.type === 'string' || field.type === 'enum' || field.type === 'set'
 }

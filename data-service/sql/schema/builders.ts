@@ -153,9 +153,9 @@ export function dropTable(table: string): Step {
 }
 
 /**
- * Statements of one's own for each kind of database. Where each DDL statement commits by itself an interrupted migration
- * runs again from its start, so each must be repeatable (`IF NOT EXISTS`, an UPDATE of the
- * rows that are not done). `leaves` are the steps that amount to the same, where entities use what the statements make.
+ * Statements of the application for each kind of database. Where each DDL statement commits by itself, an interrupted
+ * migration runs again from its start, so each statement must be repeatable (`IF NOT EXISTS`, an UPDATE of the rows that
+ * are not done). `leaves` are the steps with the same effect, for what entities use.
  */
 export function sql(
   statements: Readonly<Record<EngineName, string | readonly string[]>>,
@@ -164,7 +164,7 @@ export function sql(
   return { kind: 'sql', statements, leaves }
 }
 
-/** Work of one's own, for what depends on the rows that are there. It must be repeatable, as `sql` says. */
+/** Code of the application, for work that depends on the rows that are there. It must be repeatable, as `sql` says. */
 export function run(description: string, work: (database: MigrationDatabase) => Promise<void>): Step {
   return { kind: 'run', description, work }
 }

@@ -12,11 +12,11 @@ import {
 import type { EntityTables } from './entity-tables.js'
 import { sameType, typeChange, typeText } from './type-change.js'
 
-/** What leads from the tables of the migrations to those of the entities. */
+/** The steps that turn the tables of the migrations into those of the entities. */
 export interface Difference {
   /** In the order in which they run. */
   readonly steps: readonly TableStep[]
-  /** What no step can be written for without a word of the author's, a sentence each with that word. */
+  /** Differences that no step covers unless the author says more, a sentence each that names the flag. */
   readonly problems: readonly string[]
   /** What migrations made and no entity names. It stays unless drops are allowed. */
   readonly kept: readonly string[]
@@ -98,14 +98,14 @@ class Differences {
       const foreignKeys = table.foreignKeys.filter(isThere)
       for (const key of table.foreignKeys) if (!isThere(key)) this.#later.push({ table: table.name, key })
       const columns = table.columns.flatMap((column) => this.#filledBy(table, column))
-      // A problem says why.
+      // #filledBy has added a problem that says why.
       if (columns.length < table.columns.length) continue
       const definition = { ...table, columns, indexes: table.indexes.map((index) => this.#named(index)), foreignKeys }
       this.#add({ kind: 'createTable', table: table.name, definition })
     }
   }
 
-  /** Rows are found and referred to by their key, so that no step makes another one of it. A unique index serves as well. */
+  /** No step changes a primary key, since rows are found and referred to by it. A unique index of the same columns is enough. */
   compareKeys(): void {
     for (const [made, wanted] of this.#both()) {
       const [before, after] = [primaryKeyOf(made), primaryKeyOf(wanted)]
@@ -165,7 +165,10 @@ class Differences {
     return { table, before, column: { ...column, defaultTo } }
   }
 
-  /** Those of columns whose type changes on either side, and those that lead elsewhere or delete otherwise. */
+  /**
+   * Drops the foreign keys of columns whose type changes on either side, and those whose target or ON DELETE is another
+   * in the entities.
+   */
   dropForeignKeys(altered: readonly Alteration[]): void {
     const typed = altered.filter(({ before, column }) => !sameType(before.type, column.type))
     const isTyped = (table: string, column: string): boolean =>

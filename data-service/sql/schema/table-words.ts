@@ -8,7 +8,7 @@ import {
 
 /** The words for the parts of a table: each type of column, and indexes. */
 export interface TableWords {
-  /** Text of at most `length` characters; comparisons and unique indexes take no account of letter case. */
+  /** Text of at most `length` characters; comparisons and unique indexes ignore letter case. */
   varchar<const Name extends string>(name: Name, length: number): ColumnBuilder<Name>
   /** Text of at most so many bytes in UTF-8: a TINYTEXT, TEXT, MEDIUMTEXT or LONGTEXT of MySQL. It can be in no index. */
   text<const Name extends string>(name: Name, bytes: number): ColumnBuilder<Name>
@@ -51,7 +51,7 @@ export interface TableWords {
   guid<const Name extends string>(name: Name): ColumnBuilder<Name>
   /** The version of a row, `row_version` by default, without which a resource has no `ETag`, update and action. */
   rowVersion<const Name extends string = 'row_version'>(name?: Name): ColumnBuilder<Name>
-  /** Values that no two rows have alike: those of one column, or of several together. */
+  /** A unique index: no two rows have the same values in these columns. */
   unique<const Name extends string>(...columns: readonly [Name, ...Name[]]): IndexBuilder<Name>
   /** An index of columns in an order, `t.index('category_id', 'price desc')`. The primary key follows by itself. */
   index<const Key extends string>(...keys: readonly [Key, ...Key[]]): IndexBuilder<ColumnOfKey<Key>>
@@ -105,7 +105,7 @@ export const TABLE_WORDS: TableWords = {
       precision === 3 ? { kind: 'datetime' } : { kind: 'datetime', precision: whole(name, precision, [0, 6]) }
     ),
   guid: (name) => plain(name, { kind: 'guid' }),
-  // Without a name the type parameter is that of the default.
+  // The compiler does not know that Name is `row_version` where the name is left out.
   rowVersion: <Name extends string>(name = 'row_version' as Name) => plain(name, { kind: 'rowVersion' }),
   unique: (...columns) => new IndexBuilder(true, columns.map(keyOf)),
   index: (...keys) => new IndexBuilder(false, keys.map(keyOf)),
