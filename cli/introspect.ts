@@ -82,6 +82,7 @@ export async function introspect(line: CommandLine): Promise<number> {
     tables: Object.fromEntries(ours.map((draft) => [draft.table, introspectedTable(draft)])),
     leftOut: Object.fromEntries(drafts.leftOut.map(({ table, why }) => [table, why]))
   })
+  for (const text of drafts.unseen) print(`This account does not see: ${text}`)
   for (const text of changeLines(changes)) print(text)
   for (const { table, notes } of changes.added) for (const note of notes) print(`${table}: ${note}`)
   if (before === undefined && !(await writeConfig(loaded, writer, list))) printConfigLines(loaded, writer, list)

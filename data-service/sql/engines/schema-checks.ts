@@ -52,6 +52,8 @@ export interface MendingStatements {
   /** Adds a column of row versions without a copy of the table where the server can. Rows that are there get version 0. */
   addVersion(of: VersionedTable): string
   versionTriggers(of: VersionedTable): readonly VersionTrigger[]
+  /** Gives a table a storage engine with transactions. undefined where all tables have them. */
+  changeEngine(table: string): string | undefined
   /** undefined where the database has no such statement. */
   changeColumn(table: string, column: LiveColumn, to: ColumnChange): string | undefined
   /** undefined for an order that no index has. */

@@ -19,6 +19,11 @@ export interface SchemaTools {
    * tables. Needs only the right to SELECT; what an account may not see is missing (`LiveSchema`).
    */
   describe(): Promise<LiveSchema>
+  /**
+   * What `describe` leaves out because the account may not see it, a sentence each, as far as the server tells. Empty for a
+   * kind of database without accounts, and for an account whose rights come by a role.
+   */
+  unseen(): Promise<readonly string[]>
   /** What the service does with a column of each native type. */
   readonly columnTypes: ColumnTypes
   /** What the first hundred thousand rows of a table hold in columns whose declared type leaves it open. */

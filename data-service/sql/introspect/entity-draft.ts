@@ -127,6 +127,12 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
   }))
   const notes: string[] = []
   const version = table.columns.find(isVersion)
+  if (table.withoutTransactions !== undefined) {
+    notes.push(
+      `It is only read: ${table.withoutTransactions}, which keeps it, has no transactions, so that a part of a write that ` +
+        'fails could stay. ENGINE=InnoDB changes that.'
+    )
+  }
   const usable = treated.filter(({ live, treatment }) => {
     if (live === version) return false
     if (treatment.kind === 'refused')
@@ -157,7 +163,8 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
     }
     return [{ live, property, type: treatment.word, isReadOnly: treatment.kind === 'readOnly' }]
   })
-  return { table, key, columns, versionColumn: version?.name, notes: [...notes, ...unknownDates(columns)] }
+  const versionColumn = table.withoutTransactions === undefined ? version?.name : undefined
+  return { table, key, columns, versionColumn, notes: [...notes, ...unknownDates(columns)] }
 }
 
 function unknownDates(columns: readonly BegunColumn[]): string[] {

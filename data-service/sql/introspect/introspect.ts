@@ -1,3 +1,4 @@
+import { messageOf } from '../../../shared/start-error.js'
 import { ROW_VERSION_COLUMN } from '../../entity/fields/row-version.js'
 import type { Database } from '../engines/engine.js'
 import type { StoredValues } from '../engines/live-schema/column-types.js'
@@ -16,6 +17,8 @@ export interface IntrospectOptions extends Pick<DraftOptions, 'keys' | 'resource
 /** Drafts with the statements by which tables whose rows have no version would get one, by table. */
 export interface Found extends Drafts {
   readonly versions: ReadonlyMap<string, readonly string[]>
+  /** `SchemaTools.unseen` */
+  readonly unseen: readonly string[]
 }
 
 /** A key that was named for a table and does not tell its rows apart. */
@@ -37,27 +40,43 @@ export async function introspect(database: Database, options: IntrospectOptions)
   const isEngineTable = (table: string): boolean => own.has(table)
   for (const [table, columns] of options.keys) await checkKey(database, live, { table, columns })
   const values = new Map<string, ReadonlyMap<string, StoredValues>>()
-  for (const { name, columns, broken } of live.tables.values()) {
+  const readable = new Map(live.tables)
+  for (const table of live.tables.values()) {
+    const { name, columns, broken, kind } = table
     const open = columns.filter(schema.columnTypes.dependsOnValues)
     const isRead = open.length > 0 && broken === undefined && !isEngineTable(name)
-    if (isRead) values.set(name, await schema.storedValues(name, open))
+    try {
+      if (isRead) values.set(name, await schema.storedValues(name, open))
+    } catch (error) {
+      // A view that this account may read, but not the tables behind it, or whose expression fails for a row.
+      if (kind !== 'view' || database.classifyError(error) !== 'other') throw error
+      readable.set(name, { ...table, broken: messageOf(error) })
+    }
   }
-  const drafts = draftEntities(live, {
-    ...options,
-    isEngineTable,
-    types: schema.columnTypes,
-    values,
-    sortedBy: (type) => dialect.keyFunction(type, 'order')
-  })
-  return { ...drafts, versions: versionStatements(drafts, schema.checksOf(live).mend) }
+  const drafts = draftEntities(
+    { ...live, tables: readable },
+    {
+      ...options,
+      isEngineTable,
+      types: schema.columnTypes,
+      values,
+      sortedBy: (type) => dialect.keyFunction(type, 'order')
+    }
+  )
+  const versions = versionStatements(drafts, live, schema.checksOf(live).mend)
+  return { ...drafts, versions, unseen: await schema.unseen() }
 }
 
 /** The statements that give the rows of a table a version, which are printed and never run. */
 function versionStatements(
   { entities }: Drafts,
+  { tables }: LiveSchema,
   { addVersion, versionTriggers }: MendingStatements
 ): ReadonlyMap<string, readonly string[]> {
-  const unversioned = entities.filter(({ kind, versionColumn }) => kind === 'table' && versionColumn === undefined)
+  const unversioned = entities.filter(
+    ({ table, kind, versionColumn }) =>
+      kind === 'table' && versionColumn === undefined && tables.get(table)?.withoutTransactions === undefined
+  )
   return new Map(
     unversioned.map(({ table, key, fields }) => {
       const columns = fields.filter(({ property }) => key.includes(property)).map(({ column }) => column)

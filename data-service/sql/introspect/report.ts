@@ -2,12 +2,15 @@ import type { Changes } from './changes.js'
 import type { Found } from './introspect.js'
 
 /** What an introspection tells a person, in Markdown that reads as plain text too. */
-export function reportOf({ entities, leftOut, versions }: Found): string {
+export function reportOf({ entities, leftOut, versions, unseen }: Found): string {
   const parts = [
     '# What `uniform-rest introspect` found\n',
     'Written anew by each run, for as long as nobody changes it.\n',
     `${count(entities.length, 'entity file')} for ${count(entities.length + leftOut.length, 'table')} and views.\n`
   ]
+  if (unseen.length > 0) {
+    parts.push('## What this account does not see\n', ...unseen.map((one) => `- ${one}`), '')
+  }
   if (leftOut.length > 0) {
     parts.push('## Left out\n', ...leftOut.map(({ table, why }) => `- **${table}**: ${why}.`), '')
   }

@@ -87,7 +87,8 @@ export class ColumnChecking {
   }
 
   run(): void {
-    const { columns, versionColumn, isCreated } = this.#checked
+    const { columns, versionColumn, isCreated, isWritten } = this.#checked
+    if (isWritten) this.#transactions()
     for (const column of columns) {
       const live = columnIn(this.#table, column.column)
       if (live === undefined) this.#missingColumn(column)
@@ -95,6 +96,17 @@ export class ColumnChecking {
     }
     if (versionColumn !== undefined && this.#table.kind === 'table') this.#version(versionColumn)
     if (isCreated) this.#unfilled()
+  }
+
+  #transactions(): void {
+    const { name, withoutTransactions } = this.#table
+    if (withoutTransactions === undefined) return
+    const statement = this.#checks.mend.changeEngine(name)
+    this.#findings.mistake(
+      `${this.#checked.owner}: the table ${name} is kept by ${withoutTransactions}, which has no transactions: of a write that ` +
+        `fails a part could stay. Change that, ${statement ?? ''}; or say rowVersion: 'none', and leave out writes and actions`,
+      statementsOf(statement)
+    )
   }
 
   #missingColumn({ name, column }: Column): void {

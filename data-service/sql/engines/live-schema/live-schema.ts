@@ -27,6 +27,8 @@ export interface LiveTable {
   readonly checks: readonly string[]
   /** The database's reason why a view cannot be read, such as a column that is gone. */
   readonly broken?: string
+  /** The storage engine of MySQL or MariaDB, `MyISAM`, if it has no transactions: what a statement wrote cannot be taken back. */
+  readonly withoutTransactions?: string
   /** Of SQLite alone: whether the table is STRICT, and whether it is WITHOUT ROWID. */
   readonly storage?: { readonly strict: boolean; readonly withoutRowid: boolean }
 }

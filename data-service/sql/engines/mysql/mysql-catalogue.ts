@@ -32,7 +32,11 @@ export async function mysqlCatalogue(select: Select, server: 'mysql' | 'mariadb'
     const name = row.TABLE_NAME
     const clauses = (checks.get(name) ?? []).map(({ CHECK_CLAUSE }) => CHECK_CLAUSE)
     const isView = row.TABLE_TYPE === 'VIEW'
-    const indexes = indexesOf(statistics.get(name) ?? [])
+    const ownColumns = columns.get(name) ?? []
+    const periods = ownColumns.filter(isOfPeriod).map(({ COLUMN_NAME }) => COLUMN_NAME)
+    const indexes = indexesOf(
+      (statistics.get(name) ?? []).filter(({ COLUMN_NAME: one }) => !periods.includes(one ?? ''))
+    )
     return [
       name,
       {
@@ -40,12 +44,14 @@ export async function mysqlCatalogue(select: Select, server: 'mysql' | 'mariadb'
         kind: isView ? 'view' : 'table',
         // That of each view is VIEW.
         comment: isView ? '' : row.TABLE_COMMENT,
-        columns: (columns.get(name) ?? []).map((column) => columnOf(column, { clauses, server, isView })),
+        columns: ownColumns.map((column) => columnOf(column, { clauses, server, isView })),
         primaryKey: (indexes.get('PRIMARY')?.keys ?? []).flatMap(({ column }) => column ?? []),
         indexes: [...indexes.values()].filter((index) => index.name !== 'PRIMARY'),
         foreignKeys: foreignKeysOf(keys.get(name) ?? [], rules.get(name) ?? []),
         triggers: (triggers.get(name) ?? []).map(triggerOf),
-        checks: clauses
+        checks: clauses,
+        ...(row.TRANSACTIONS === 'NO' && row.ENGINE !== null ? { withoutTransactions: row.ENGINE } : {}),
+        ...(isView && ownColumns.length === 0 ? { broken: NO_COLUMNS } : {})
       }
     ]
   })
@@ -61,12 +67,19 @@ interface Named {
 interface TableRow extends Named {
   readonly TABLE_TYPE: string
   readonly TABLE_COMMENT: string
+  /** null for a view. */
+  readonly ENGINE: string | null
+  readonly TRANSACTIONS: string | null
 }
+
+/** What a server shows of a view that names a table or column which is gone, or which its definer may not read. */
+const NO_COLUMNS = 'the server shows no columns of it: a table or column that it names is gone, or may not be read'
 
 /** Sequences of MariaDB are listed among the tables. A table that keeps its history is a table like others. */
 const TABLES =
-  'SELECT TABLE_NAME AS TABLE_NAME, TABLE_TYPE AS TABLE_TYPE, TABLE_COMMENT AS TABLE_COMMENT ' +
-  `FROM information_schema.TABLES WHERE ${HERE} AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') ` +
+  'SELECT TABLE_NAME AS TABLE_NAME, TABLE_TYPE AS TABLE_TYPE, TABLE_COMMENT AS TABLE_COMMENT, t.ENGINE AS ENGINE, ' +
+  'e.TRANSACTIONS AS TRANSACTIONS FROM information_schema.TABLES t LEFT JOIN information_schema.ENGINES e ' +
+  `ON e.ENGINE = t.ENGINE WHERE ${HERE} AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') ` +
   'ORDER BY TABLE_NAME'
 
 interface ColumnRow extends Named {
@@ -113,6 +126,11 @@ function columnOf(
       .map((clause) => wordsOfCheck(clause, 'backslash'))
       .find((check) => check?.column.toLowerCase() === name.toLowerCase())?.words
   }
+}
+
+/** A column of a table that keeps its history, which MariaDB adds to the primary key and to each unique one. */
+function isOfPeriod({ GENERATION_EXPRESSION: expression }: ColumnRow): boolean {
+  return expression === 'ROW START' || expression === 'ROW END'
 }
 
 /** The CHECK that MariaDB gives to a column of the type JSON. */

@@ -28,7 +28,14 @@ export function mysqlChecks(live: LiveSchema): SchemaChecks {
     isSortedBy: (key, { column }) =>
       key.column?.toLowerCase() === column.toLowerCase() && key.expression === undefined && key.prefix === undefined,
     knowsNulls: () => true,
-    mend: { addVersion, versionTriggers, changeColumn, addIndexes, addForeignKey }
+    mend: {
+      addVersion,
+      versionTriggers,
+      changeEngine: (table) => `ALTER TABLE ${quoted(table)} ENGINE=InnoDB`,
+      changeColumn,
+      addIndexes,
+      addForeignKey
+    }
   }
 }
 

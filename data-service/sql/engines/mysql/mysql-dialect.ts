@@ -3,8 +3,11 @@ import type { Field, Operand, Value } from '../../../entity/fields/field.js'
 import { shortestFloat } from '../../../entity/fields/numbers.js'
 import {
   anyOfTuples,
+  beginsWithDay,
   type BoundValue,
   bytes,
+  flag,
+  hasTimeOfDay,
   jsonText,
   type SqlDialect,
   type TextMatch,
@@ -123,10 +126,7 @@ function decoderOf(field: Field): (raw: unknown) => Value {
 function decoderOfType({ type, storage, precision, scale }: Field): (raw: unknown) => Value {
   switch (type) {
     case 'bool':
-      return (raw) => {
-        if (typeof raw === 'number') return raw !== 0
-        return Buffer.isBuffer(raw) ? bitsOf(raw) !== 0n : Number(raw) !== 0
-      }
+      return (raw) => flag(typeof raw === 'number' ? raw : Buffer.isBuffer(raw) ? bitsOf(raw) : Number(raw))
     case 'int':
       return (raw) => {
         const value = typeof raw === 'number' ? raw : Number(Buffer.isBuffer(raw) ? bitsOf(raw) : raw)
@@ -143,18 +143,18 @@ function decoderOfType({ type, storage, precision, scale }: Field): (raw: unknow
     case 'dateTime': {
       const digits = Math.max(3, precision)
       return (raw) => {
-        if (typeof raw !== 'string' || raw.length < 19) throw undecodable(type, raw)
+        if (typeof raw !== 'string' || raw.length < 19 || !beginsWithDay(raw)) throw undecodable(type, raw)
         return isoTime(raw, digits)
       }
     }
     case 'date':
       return (raw) => {
-        if (typeof raw !== 'string' || raw.length !== 10) throw undecodable(type, raw)
+        if (typeof raw !== 'string' || raw.length !== 10 || !beginsWithDay(raw)) throw undecodable(type, raw)
         return raw
       }
     case 'time':
       return (raw) => {
-        if (typeof raw !== 'string') throw undecodable(type, raw)
+        if (typeof raw !== 'string' || !hasTimeOfDay(raw)) throw undecodable(type, raw)
         return paddedTime(raw, precision)
       }
     case 'decimal':

@@ -3,6 +3,7 @@ import { StartError } from '../../../../shared/start-error.js'
 import { namesOfOwn, type OwnTables, RECORD } from '../own-tables.js'
 import type { Grants, GrantsOptions, TableRight, TableRights } from '../schema-tools.js'
 import { quotedText } from './mysql-ddl.js'
+import type { MysqlServer } from './mysql-connection.js'
 import { errnoOf } from './mysql-sessions.js'
 
 /** ER_DBACCESS_DENIED_ERROR */
@@ -26,7 +27,12 @@ const TABLES =
   'SELECT TABLE_SCHEMA AS `schema`, TABLE_NAME AS name, MIN(COLUMN_NAME) AS `column` FROM information_schema.COLUMNS ' +
   'WHERE TABLE_SCHEMA IN (DATABASE(), $schema) GROUP BY TABLE_SCHEMA, TABLE_NAME ORDER BY TABLE_SCHEMA, TABLE_NAME'
 
-/** The rights of this account: to the server, to the databases, and whether there are others that are not listed. */
+/** The account as the catalogue names it, 'user'@'host', where a user may hold an @ too. */
+const ACCOUNT =
+  "CONCAT('''', LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)) " +
+  "- 1), '''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''')"
+
+/** The rights of this account: to the server, to the databases, and whether there are others, to single tables and by a role. */
 const RIGHTS = `
   SELECT 'server' AS place, PRIVILEGE_TYPE AS name FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = ACCOUNT
   UNION ALL
@@ -36,15 +42,22 @@ const RIGHTS = `
   SELECT 'schema', PRIVILEGE_TYPE FROM information_schema.SCHEMA_PRIVILEGES
   WHERE GRANTEE = ACCOUNT AND $schema LIKE TABLE_SCHEMA
   UNION ALL
-  SELECT 'unknown', PRIVILEGE_TYPE FROM information_schema.TABLE_PRIVILEGES
+  SELECT 'table', PRIVILEGE_TYPE FROM information_schema.TABLE_PRIVILEGES
   WHERE GRANTEE = ACCOUNT AND TABLE_SCHEMA IN (DATABASE(), $schema)
   UNION ALL
-  SELECT 'unknown', CURRENT_ROLE() FROM DUAL WHERE COALESCE(CURRENT_ROLE(), 'NONE') <> 'NONE'`.replaceAll(
+  SELECT 'role', CURRENT_ROLE() FROM DUAL WHERE COALESCE(CURRENT_ROLE(), 'NONE') <> 'NONE'`.replaceAll(
   'ACCOUNT',
-  // 'user'@'host', where a user may hold an @ too.
-  "CONCAT('''', LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)) " +
-    "- 1), '''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''')"
+  ACCOUNT
 )
+
+/** The tables that the account may read by name, and the columns that it may read of others. */
+const NAMED_RIGHTS = `
+  SELECT TABLE_NAME AS name, NULL AS columns FROM information_schema.TABLE_PRIVILEGES
+  WHERE GRANTEE = ACCOUNT AND TABLE_SCHEMA = DATABASE() AND PRIVILEGE_TYPE = 'SELECT'
+  UNION ALL
+  SELECT TABLE_NAME, GROUP_CONCAT(COLUMN_NAME ORDER BY COLUMN_NAME SEPARATOR ', ') FROM information_schema.COLUMN_PRIVILEGES
+  WHERE GRANTEE = ACCOUNT AND TABLE_SCHEMA = DATABASE() AND PRIVILEGE_TYPE = 'SELECT' GROUP BY TABLE_NAME
+  ORDER BY name`.replaceAll('ACCOUNT', ACCOUNT)
 
 /** The database of the rows, and the name of the one that holds the engine's tables apart from them. */
 interface DatabasesToGrant {
@@ -77,7 +90,7 @@ export class MysqlRights {
       bind: { schema: own.schema ?? null },
       type: QueryTypes.SELECT
     })
-    if (rights.some(({ place }) => place === 'unknown')) return undefined
+    if (rights.some(({ place }) => place === 'table' || place === 'role')) return undefined
     const isOwn = (statement: string): boolean => own.schema !== undefined && statement.includes(`\`${own.schema}\`.`)
     const lacks = (place: 'rows' | 'schema'): boolean => {
       const there = statements.filter((statement) => isOwn(statement) === (place === 'schema'))
@@ -87,6 +100,36 @@ export class MysqlRights {
     }
     const [rows, schema] = [lacks('rows'), lacks('schema')]
     return rows || schema ? await this.#rightsRemedy({ rows, schema: schema ? own.schema : undefined }) : undefined
+  }
+
+  /** As `SchemaTools.unseen`. */
+  async unseen(server: MysqlServer): Promise<readonly string[]> {
+    const rights = await this.#sequelize.query<{ place: string; name: string }>(RIGHTS, {
+      bind: { schema: null },
+      type: QueryTypes.SELECT
+    })
+    if (rights.some(({ place }) => place === 'role')) return []
+    const everywhere = new Set(rights.filter(({ place }) => place !== 'table').map(({ name }) => name))
+    const byName = await this.#select<{ name: string; columns: string | null }>(NAMED_RIGHTS)
+    const tables = new Set(byName.filter(({ columns }) => columns === null).map(({ name }) => name))
+    const found: string[] = []
+    if (!everywhere.has('SELECT')) {
+      found.push('Tables and views to which it has no right: it has SELECT on those that are named here alone.')
+      for (const { name, columns } of byName) {
+        if (columns !== null && !tables.has(name)) found.push(`Of \`${name}\` all columns but ${columns}.`)
+      }
+    }
+    const hasMore = rights.some(({ name }) => ['INSERT', 'UPDATE', 'DELETE', 'REFERENCES', 'ALTER'].includes(name))
+    if (!hasMore) {
+      found.push(
+        server === 'mysql'
+          ? 'Foreign keys, and so references: a server shows them to an account that has more than SELECT, such as INSERT.'
+          : 'What foreign keys do when a row is deleted: a server shows that to an account that has more than SELECT, such as INSERT.'
+      )
+    }
+    if (!everywhere.has('TRIGGER'))
+      found.push('Triggers, such as those that keep a row version: that takes the right TRIGGER.')
+    return found
   }
 
   /** As `SchemaTools.grants`. */

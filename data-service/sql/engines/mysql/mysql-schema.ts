@@ -64,6 +64,10 @@ export class MysqlSchema implements SchemaTools {
     return mysqlCatalogue((statement) => this.#select(statement), await this.#server())
   }
 
+  async unseen(): Promise<readonly string[]> {
+    return this.#rights.unseen(await this.#server())
+  }
+
   readonly textOperand = mysqlTextOperand
 
   async sortOrders(): Promise<ReadonlyMap<string, string>> {

@@ -21,6 +21,7 @@ export function sqliteChecks(): SchemaChecks {
     isSortedBy,
     knowsNulls: ({ kind }) => kind === 'table',
     mend: {
+      changeEngine: () => undefined,
       addVersion: ({ table, column }) =>
         `ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(column)} BLOB NOT NULL DEFAULT x'${'00'.repeat(8)}'`,
       versionTriggers,

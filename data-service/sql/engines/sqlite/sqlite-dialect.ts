@@ -8,7 +8,17 @@ import {
   shortestFloat,
   unscaledAt
 } from '../../../entity/fields/numbers.js'
-import { type BoundValue, bytes, jsonText, type SqlDialect, undecodable, Unstorable } from '../statement.js'
+import {
+  beginsWithDay,
+  type BoundValue,
+  bytes,
+  flag,
+  hasTimeOfDay,
+  jsonText,
+  type SqlDialect,
+  undecodable,
+  Unstorable
+} from '../statement.js'
 
 /**
  * ASCII in the order of utf8mb4_uca1400_nopad_as_ci, taken from a MariaDB server (a test compares both databases): white
@@ -166,9 +176,8 @@ function decoderOf({ type, storage, unsigned, precision, scale }: Field): (raw: 
   switch (type) {
     case 'bool':
       return (raw) => {
-        if (typeof raw === 'number') return raw !== 0
-        if (typeof raw !== 'bigint') throw undecodable(type, raw)
-        return raw !== 0n
+        if (typeof raw !== 'number' && typeof raw !== 'bigint') throw undecodable(type, raw)
+        return flag(raw)
       }
     case 'int':
       return (raw) => {
@@ -200,13 +209,14 @@ function decoderOf({ type, storage, unsigned, precision, scale }: Field): (raw: 
         if (typeof raw !== 'string' || raw.length !== length || raw[10] !== 'T' || !raw.endsWith('Z')) {
           throw undecodable(type, raw)
         }
+        if (!beginsWithDay(raw) || !hasTimeOfDay(raw, 11)) throw undecodable(type, raw)
         return raw
       }
     }
     case 'date':
-      return textOf(type, /^\d{4}-\d{2}-\d{2}$/)
+      return textOf(type, /^\d{4}-\d{2}-\d{2}$/, beginsWithDay)
     case 'time':
-      return textOf(type, /^-?\d{2,3}:\d{2}:\d{2}(?:\.\d{1,6})?$/)
+      return textOf(type, /^\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?$/, hasTimeOfDay)
     case 'string':
     case 'guid':
     case 'enum':
@@ -226,9 +236,9 @@ function decoderOf({ type, storage, unsigned, precision, scale }: Field): (raw: 
   }
 }
 
-function textOf(type: FieldType, pattern: RegExp): (raw: unknown) => string {
+function textOf(type: FieldType, pattern: RegExp, isValid: (text: string) => boolean): (raw: unknown) => string {
   return (raw) => {
-    if (typeof raw !== 'string' || !pattern.test(raw)) throw undecodable(type, raw)
+    if (typeof raw !== 'string' || !pattern.test(raw) || !isValid(raw)) throw undecodable(type, raw)
     return raw
   }
 }

@@ -64,6 +64,10 @@ export class SqliteSchema implements SchemaTools {
     return this.#sequelize.query<Row>(statement, { type: QueryTypes.SELECT })
   }
 
+  unseen(): Promise<readonly string[]> {
+    return Promise.resolve([])
+  }
+
   textOperand(): undefined {
     return undefined
   }
