@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type DatabaseKind, eachDatabase } from '../harness/database.js'
 import type { Stack } from '../stack/stack.js'
@@ -18,32 +19,9 @@ interface OddColumn {
 }
 
 const COLUMNS: Record<DatabaseKind, Readonly<Record<string, OddColumn>>> = {
+  // Dates of zeros, times beyond a day and the like are values of their types there, and answered as they are stored.
   mysql: {
     flag: { type: 'TINYINT(1)', word: 'bool()', good: ['1', true], odd: ['7', '-1'] },
-    day: {
-      type: 'DATE',
-      word: 'date()',
-      good: ["'2024-02-29'", '2024-02-29'],
-      odd: ["'0000-00-00'", "'2024-00-10'", "'2024-05-00'"]
-    },
-    moment: {
-      type: 'DATETIME(6)',
-      word: 'dateTime({ precision: 6 })',
-      good: ["'2024-02-29 01:02:03.000004'", '2024-02-29T01:02:03.000004Z'],
-      odd: ["'0000-00-00 00:00:00'", "'2024-00-10 10:00:00'", "'2024-05-00 10:00:00.5'"]
-    },
-    stamp: {
-      type: "TIMESTAMP NOT NULL DEFAULT '2024-01-01 00:00:00'",
-      word: 'timestamp({ precision: 0 })',
-      good: ["'2024-02-29 01:02:03'", '2024-02-29T01:02:03.000Z'],
-      odd: ["'0000-00-00 00:00:00'"]
-    },
-    clock: {
-      type: 'TIME(6)',
-      word: 'time({ precision: 6 })',
-      good: ["'23:59:59.5'", '23:59:59.500000'],
-      odd: ["'-00:00:01'", "'24:00:00'", "'838:59:59'"]
-    },
     document: { type: 'LONGTEXT', word: 'json()', good: ['\'{"a":1}\'', { a: 1 }], odd: ["'{'", "''"] }
   },
   sqlite: {
@@ -138,6 +116,15 @@ eachDatabase((kind) => {
       await app?.dispose()
     })
 
+    /** Resolves once a line of the log has the text, which comes after the answer. */
+    const logged = async (text: string): Promise<void> => {
+      const end = Date.now() + 5000
+      while (!stack.logs().some((one) => JSON.stringify(one).includes(text))) {
+        expect(Date.now(), `no line of the log has ${text}`).to.be.below(end)
+        await pause(20)
+      }
+    }
+
     for (const [name, { good, odd }] of Object.entries(columns)) {
       it(`${name}: a row with such a value is 500 with a line of the log, and the others are served`, async () => {
         const resource = `/${name.toLowerCase()}s`
@@ -147,7 +134,7 @@ eachDatabase((kind) => {
         for (const [at, literal] of odd.entries()) {
           const answer = await stack.call(`${resource}/${at + 2}`, { token })
           expect(answer.status, `${literal}: ${answer.text}`).to.equal(500)
-          expect(stack.logs().some((one) => JSON.stringify(one).includes(`odd_${name}.value`))).to.equal(true)
+          await logged(`odd_${name}.value`)
         }
         const list = await stack.call(resource, { token })
         expect(list.status, list.text).to.equal(500)

@@ -437,7 +437,8 @@ function servesWhatOthersStored(store: LibraryStore): void {
         serial: 77 + at,
         is_sealed: 0,
         flags: 0,
-        noted_at: '0000-00-00',
+        // A month of 0, with the same moment in both rows: the id decides their order.
+        noted_at: '2020-00-10 10:00:00',
         measured_at: `2020-01-01 00:00:00.00000${at}`,
         labels: '',
         details: '{"made": 1.0}',
@@ -454,7 +455,7 @@ function servesWhatOthersStored(store: LibraryStore): void {
     }
     const query = `${filter('serial', 'in', '77,78')}&fields=readOn,readAt,startedAt,madeIn,kind,remarks,notedAt,details,share`
     const answer = await store.as(LIBRARIAN, `/readings/paged?${query}`)
-    const noted = '"notedAt":"0000-00-00T00:00:00.000Z","details":{"made": 1.0},"share":0.1'
+    const noted = '"notedAt":"2020-00-10T10:00:00.000Z","details":{"made": 1.0},"share":0.1'
     expect(answer.text).to.equal(
       '[{"readOn":"0000-00-00","readAt":"-838:59:59","startedAt":"-00:00:00.500","madeIn":0,"kind":"",' +
         `"remarks":[],${noted}},` +

@@ -142,32 +142,6 @@ export function flag(raw: number | bigint): boolean {
   return value === 1
 }
 
-/** Whether a text that begins with `YYYY-MM-DD` begins with a day of the calendar: a column may hold 2024-00-10 and 0000-00-00. */
-export function beginsWithDay(text: string): boolean {
-  const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)]
-  if (!(month >= 1 && month <= 12 && day >= 1)) return false
-  if (day > 28 && !(day <= daysOf(Number(text.slice(0, 4)), month))) return false
-  return !text.startsWith('0000')
-}
-
-/** Whether there is a time of the day, `HH:MM:SS`, at this place of a text. */
-export function hasTimeOfDay(text: string, at = 0): boolean {
-  return twoDigits(text, at) <= 23 && twoDigits(text, at + 3) <= 59 && twoDigits(text, at + 6) <= 59
-}
-
-const ZERO = '0'.charCodeAt(0)
-
-/** The number of two digits; NaN for other characters. */
-function twoDigits(text: string, at: number): number {
-  const [tens, ones] = [text.charCodeAt(at) - ZERO, text.charCodeAt(at + 1) - ZERO]
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
-}
-
-function daysOf(year: number, month: number): number {
-  if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31
-  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
-}
-
 /** The error for a value that the column's type cannot have: the table differs from the entity file. */
 export function undecodable(type: FieldType, raw: unknown): TypeError {
   return new TypeError(`A ${type} column holds a ${typeof raw} that is no ${type}`)
@@ -191,8 +165,11 @@ export interface SqlDialect {
    * comparisons that do not depend on an order.
    */
   readonly keyFunction: (type: FieldType, use: 'equal' | 'order') => string | undefined
-  /** The SQL of an operand bound under a name, with a type so that the column is not compared as a double. */
-  readonly operand: (name: string, field: Field) => string
+  /**
+   * The SQL of an operand bound under a name, with a type so that the column is not compared as a double. `isAlone`: one that
+   * stands in no list and no `between`.
+   */
+  readonly operand: (name: string, field: Field, isAlone: boolean) => string
   /** The bound form of an operand in a comparison. */
   readonly bind: (operand: Operand, field: Field) => BoundValue
   /** The bound form of a value that is written into a column. Throws an Unstorable. */

@@ -133,7 +133,7 @@ function whereTuples(
       if (path === undefined) throw new TypeError('A key has no column')
       return isPlain && isText(path.column)
         ? textOperandOf(path, context)(`$t${number}_${position}`)
-        : operandOf(path, `f${number}_${position}`, context)
+        : operandOf(path, { name: `f${number}_${position}`, isAlone: false }, context)
     })
     const rows = Array.from({ length: names.length / paths.length }, (_, row) =>
       names.slice(row * paths.length, (row + 1) * paths.length)
@@ -159,7 +159,10 @@ const ORDERS = { '>': Op.gt, '>=': Op.gte, '<': Op.lt, '<=': Op.lte } as const
 function whereOne(condition: ColumnComparison, name: string, context: TextContext): WhereOptions {
   const { path, comparison } = condition
   const key = keyOf(path, context, isOrder(comparison) ? 'order' : 'equal')
-  const operands = paddedOperands(condition).map((_, position) => operandOf(path, `${name}_${position}`, context))
+  const isAlone = isOfOne(comparison)
+  const operands = paddedOperands(condition).map((_, position) =>
+    operandOf(path, { name: `${name}_${position}`, isAlone }, context)
+  )
   switch (comparison) {
     case 'isNull':
       return isNull(key)
@@ -192,8 +195,19 @@ function isOrder(comparison: ColumnComparison['comparison']): boolean {
 }
 
 /** The operand bound under a name, as the column is compared with it. */
-function operandOf(path: Path, name: string, context: TextContext): string {
-  return textOperandOf(path, context)(context.dialect.operand(name, path.column.field))
+function operandOf(
+  path: Path,
+  { name, isAlone }: { readonly name: string; readonly isAlone: boolean },
+  context: TextContext
+): string {
+  return textOperandOf(path, context)(context.dialect.operand(name, path.column.field, isAlone))
+}
+
+/** Whether the comparison takes one operand. */
+function isOfOne(comparison: ColumnComparison['comparison']): boolean {
+  return isOperator(comparison)
+    ? OPERATORS[comparison].operands === 'one'
+    : comparison === 'isKey' || comparison === 'refersTo'
 }
 
 /** How operands of a text column are written. */

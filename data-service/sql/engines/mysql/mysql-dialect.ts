@@ -3,11 +3,9 @@ import type { Field, Operand, Value } from '../../../entity/fields/field.js'
 import { shortestFloat } from '../../../entity/fields/numbers.js'
 import {
   anyOfTuples,
-  beginsWithDay,
   type BoundValue,
   bytes,
   flag,
-  hasTimeOfDay,
   jsonText,
   type SqlDialect,
   type TextMatch,
@@ -23,7 +21,12 @@ const NO_SUCH_INDEX = 1176
 export const mysqlDialect: SqlDialect = {
   // The server orders an enum by the places of its words. CONCAT makes it text.
   keyFunction: (type, use) => (type === 'enum' && use === 'order' ? 'CONCAT' : undefined),
-  operand: (name, field) => (castType(field) === undefined ? `$${name}` : `CAST($${name} AS ${castType(field)})`),
+  operand: (name, field, isAlone) => {
+    // The session takes no date with a month or day of 0, which a cast would make NULL of. A cursor may hold one. A server
+    // reads a text that is compared with a column of moments as a moment, but not one of a list.
+    const type = field.type === 'dateTime' && isAlone ? undefined : castType(field)
+    return type === undefined ? `$${name}` : `CAST($${name} AS ${type})`
+  },
   bind: boundOperand,
   store: storedValue,
   textOperand: () => undefined,
@@ -143,18 +146,18 @@ function decoderOfType({ type, storage, precision, scale }: Field): (raw: unknow
     case 'dateTime': {
       const digits = Math.max(3, precision)
       return (raw) => {
-        if (typeof raw !== 'string' || raw.length < 19 || !beginsWithDay(raw)) throw undecodable(type, raw)
+        if (typeof raw !== 'string' || raw.length < 19) throw undecodable(type, raw)
         return isoTime(raw, digits)
       }
     }
     case 'date':
       return (raw) => {
-        if (typeof raw !== 'string' || raw.length !== 10 || !beginsWithDay(raw)) throw undecodable(type, raw)
+        if (typeof raw !== 'string' || raw.length !== 10) throw undecodable(type, raw)
         return raw
       }
     case 'time':
       return (raw) => {
-        if (typeof raw !== 'string' || !hasTimeOfDay(raw)) throw undecodable(type, raw)
+        if (typeof raw !== 'string') throw undecodable(type, raw)
         return paddedTime(raw, precision)
       }
     case 'decimal':

@@ -8,17 +8,7 @@ import {
   shortestFloat,
   unscaledAt
 } from '../../../entity/fields/numbers.js'
-import {
-  beginsWithDay,
-  type BoundValue,
-  bytes,
-  flag,
-  hasTimeOfDay,
-  jsonText,
-  type SqlDialect,
-  undecodable,
-  Unstorable
-} from '../statement.js'
+import { type BoundValue, bytes, flag, jsonText, type SqlDialect, undecodable, Unstorable } from '../statement.js'
 
 /**
  * ASCII in the order of utf8mb4_uca1400_nopad_as_ci, taken from a MariaDB server (a test compares both databases): white
@@ -252,4 +242,30 @@ function unsignedDigits(raw: unknown): string {
   if (typeof raw === 'bigint' && raw >= 0n) return raw.toString()
   if (typeof raw !== 'string' || !/^\d{20}$/.test(raw)) throw undecodable('long', raw)
   return raw.replace(/^0+(?=\d)/, '')
+}
+
+/** Whether a text that begins with `YYYY-MM-DD` begins with a day of the calendar. */
+function beginsWithDay(text: string): boolean {
+  const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)]
+  if (!(month >= 1 && month <= 12 && day >= 1)) return false
+  if (day > 28 && !(day <= daysOf(Number(text.slice(0, 4)), month))) return false
+  return !text.startsWith('0000')
+}
+
+/** Whether there is a time of the day, `HH:MM:SS`, at this place of a text. */
+function hasTimeOfDay(text: string, at = 0): boolean {
+  return twoDigits(text, at) <= 23 && twoDigits(text, at + 3) <= 59 && twoDigits(text, at + 6) <= 59
+}
+
+const ZERO = '0'.charCodeAt(0)
+
+/** The number of two digits; NaN for other characters. */
+function twoDigits(text: string, at: number): number {
+  const [tens, ones] = [text.charCodeAt(at) - ZERO, text.charCodeAt(at + 1) - ZERO]
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
+}
+
+function daysOf(year: number, month: number): number {
+  if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
 }
