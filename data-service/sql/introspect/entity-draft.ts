@@ -86,7 +86,7 @@ const RECORDS =
   /^(?:schema_migrations?|sequelizemeta|knex_migrations(?:_lock)?|flyway_schema_history|databasechangelog(?:lock)?|alembic_version|django_migrations|_prisma_migrations|__efmigrationshistory|ar_internal_metadata|phinxlog|doctrine_migration_versions|goose_db_version|typeorm_metadata|drizzle_migrations|__drizzle_migrations|schema_version|dbmate_migrations|mikro_orm_migrations)$/i
 
 export function draftEntities(schema: LiveSchema, options: DraftOptions): Drafts {
-  const leftOut: LeftOut[] = []
+  const leftOut: LeftOut[] = [...schema.others].map(([table, why]) => ({ table, why }))
   const taken = new Set([...RESERVED, ...options.resources.values()])
   const begun: BegunDraft[] = []
   for (const table of schema.tables.values()) {

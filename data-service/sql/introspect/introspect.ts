@@ -34,7 +34,8 @@ export async function introspect(database: Database, options: IntrospectOptions)
   const { schema, dialect } = database
   const described = await schema.describe()
   const wanted = [...described.tables].filter(([name]) => !options.except.includes(name))
-  const live: LiveSchema = { ...described, tables: new Map(wanted) }
+  const others = [...described.others].filter(([name]) => !options.except.includes(name))
+  const live: LiveSchema = { ...described, tables: new Map(wanted), others: new Map(others) }
   const { prefix, schema: ownSchema } = options.own
   const own = new Set(ownSchema === undefined ? [...ownTableNames(), RECORD].map((name) => `${prefix}${name}`) : [])
   const isEngineTable = (table: string): boolean => own.has(table)

@@ -6,6 +6,8 @@ export interface LiveSchema {
   readonly server: string
   /** By name as the database spells it, in the order of names. Without system tables, sequences and virtual tables. */
   readonly tables: ReadonlyMap<string, LiveTable>
+  /** What a person may take for a table and is not described, by name, with the reason: "it is a sequence". */
+  readonly others: ReadonlyMap<string, string>
 }
 
 export interface LiveTable {

@@ -19,7 +19,7 @@ type Select = <Row extends object>(statement: string) => Promise<Row[]>
  * server shows an account the tables that it has any right to, and foreign keys and triggers only with more than SELECT.
  */
 export async function mysqlCatalogue(select: Select, server: 'mysql' | 'mariadb'): Promise<LiveSchema> {
-  const [tables, columns, statistics, keys, rules, triggers, checks] = [
+  const [present, columns, statistics, keys, rules, triggers, checks] = [
     await select<TableRow>(TABLES),
     grouped(await select<ColumnRow>(COLUMNS)),
     grouped(await select<StatisticsRow>(STATISTICS)),
@@ -28,6 +28,10 @@ export async function mysqlCatalogue(select: Select, server: 'mysql' | 'mariadb'
     grouped(await select<TriggerRow>(TRIGGERS)),
     grouped((await select<CheckRow>(CHECKS[server])).map((row) => readable(row, server)))
   ]
+  const tables = present.filter(({ TABLE_TYPE: type }) => type !== 'SEQUENCE')
+  const sequences = present
+    .filter((row) => !tables.includes(row))
+    .map((row): [string, string] => [row.TABLE_NAME, SEQUENCE])
   const described = tables.map((row): [string, LiveTable] => {
     const name = row.TABLE_NAME
     const clauses = (checks.get(name) ?? []).map(({ CHECK_CLAUSE }) => CHECK_CLAUSE)
@@ -55,7 +59,7 @@ export async function mysqlCatalogue(select: Select, server: 'mysql' | 'mariadb'
       }
     ]
   })
-  return { server, tables: new Map(described) }
+  return { server, tables: new Map(described), others: new Map(sequences) }
 }
 
 const HERE = 'TABLE_SCHEMA = DATABASE()'
@@ -72,6 +76,8 @@ interface TableRow extends Named {
   readonly TRANSACTIONS: string | null
 }
 
+const SEQUENCE = 'it is a sequence, which numbers the rows of tables'
+
 /** What a server shows of a view that names a table or column which is gone, or which its definer may not read. */
 const NO_COLUMNS = 'the server shows no columns of it: a table or column that it names is gone, or may not be read'
 
@@ -79,7 +85,7 @@ const NO_COLUMNS = 'the server shows no columns of it: a table or column that it
 const TABLES =
   'SELECT TABLE_NAME AS TABLE_NAME, TABLE_TYPE AS TABLE_TYPE, TABLE_COMMENT AS TABLE_COMMENT, t.ENGINE AS ENGINE, ' +
   'e.TRANSACTIONS AS TRANSACTIONS FROM information_schema.TABLES t LEFT JOIN information_schema.ENGINES e ' +
-  `ON e.ENGINE = t.ENGINE WHERE ${HERE} AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') ` +
+  `ON e.ENGINE = t.ENGINE WHERE ${HERE} AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW', 'SEQUENCE') ` +
   'ORDER BY TABLE_NAME'
 
 interface ColumnRow extends Named {

@@ -21,7 +21,8 @@ type Select = <Row extends object>(statement: string) => Promise<Row[]>
  * not say, such as a CHECK, is read from the statements that made the tables.
  */
 export async function sqliteCatalogue(select: Select): Promise<LiveSchema> {
-  const tables = (await select<TableRow>(TABLES)).filter(({ name }) => !name.startsWith('sqlite_'))
+  const present = (await select<TableRow>(TABLES)).filter(({ name }) => !name.startsWith('sqlite_'))
+  const tables = present.filter(({ type }) => type !== 'virtual')
   const made = await select<MadeRow>(MADE)
   const columns = grouped(await select<ColumnRow>(columnsOf('table')))
   const broken = new Map<string, string>()
@@ -57,7 +58,8 @@ export async function sqliteCatalogue(select: Select): Promise<LiveSchema> {
       }
     ]
   })
-  return { server: 'sqlite', tables: new Map(described) }
+  const others = present.filter(({ type }) => type === 'virtual').map(({ name }): [string, string] => [name, VIRTUAL])
+  return { server: 'sqlite', tables: new Map(described), others: new Map(others) }
 }
 
 interface TableRow {
@@ -68,9 +70,13 @@ interface TableRow {
   readonly strict: number
 }
 
-/** Virtual tables and those that hold their data are left out. */
+/** Tables that hold the data of virtual ones (`shadow`) are left out. */
 const TABLES =
-  "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view') ORDER BY name"
+  'SELECT name, type, wr, strict FROM pragma_table_list ' +
+  "WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') ORDER BY name"
+
+/** The columns of a virtual table, such as one of fts5, have no types and no key. */
+const VIRTUAL = 'it is a virtual table; a view of it can be served'
 
 interface MadeRow {
   readonly type: string
