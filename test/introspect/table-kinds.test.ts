@@ -47,7 +47,7 @@ eachDatabase((kind) => {
   describe(`every kind of a table on ${kind}`, function () {
     this.timeout(60_000)
     let app: IntrospectedApp
-    let stack: Stack | undefined
+    let stack: Stack
     let token = ''
     before(async () => {
       app = await IntrospectedApp.make(kind, STATEMENTS[kind])
@@ -73,17 +73,17 @@ eachDatabase((kind) => {
     for (const name of WRITTEN[kind]) {
       it(`${name}: a row is created, changed once for each version, and deleted`, async () => {
         const resource = `/${name}-rows`
-        const created = await stack?.call(resource, { token, body: { id: 5, note: 'first' } })
-        expect(created?.status, created?.text).to.equal(201)
+        const created = await stack.call(resource, { token, body: { id: 5, note: 'first' } })
+        expect(created.status, created.text).to.equal(201)
         // A numbered key of SQLite is no member of the request.
-        const path = `${resource}/${String((created?.body as { readonly id: unknown }).id)}`
+        const path = `${resource}/${String((created.body as { readonly id: unknown }).id)}`
         const put = (ifMatch: string | undefined) =>
-          stack?.call(path, { token, method: 'PUT', ifMatch, body: { note: 'second' } })
-        expect((await put(created?.headers.etag))?.status).to.equal(200)
-        expect((await put(created?.headers.etag))?.status).to.equal(412)
-        expect((await stack?.call(path, { token }))?.body).to.deep.include({ note: 'second' })
-        expect((await stack?.call(path, { token, method: 'DELETE' }))?.status).to.equal(204)
-        expect((await stack?.call(path, { token }))?.status).to.equal(404)
+          stack.call(path, { token, method: 'PUT', ifMatch, body: { note: 'second' } })
+        expect((await put(created.headers.etag)).status).to.equal(200)
+        expect((await put(created.headers.etag)).status).to.equal(412)
+        expect((await stack.call(path, { token })).body).to.deep.include({ note: 'second' })
+        expect((await stack.call(path, { token, method: 'DELETE' })).status).to.equal(204)
+        expect((await stack.call(path, { token })).status).to.equal(404)
       })
     }
 
@@ -95,8 +95,8 @@ eachDatabase((kind) => {
       ['memory', 'MEMORY']
     ] as const) {
       it(`${name}: it is only read, since its storage engine has no transactions`, async () => {
-        expect((await stack?.call(`/${name}-rows/1`, { token }))?.body).to.deep.equal({ id: 1, note: 'a' })
-        expect((await stack?.call(`/${name}-rows`, { token, body: { id: 2, note: 'b' } }))?.status).to.equal(405)
+        expect((await stack.call(`/${name}-rows/1`, { token })).body).to.deep.equal({ id: 1, note: 'a' })
+        expect((await stack.call(`/${name}-rows`, { token, body: { id: 2, note: 'b' } })).status).to.equal(405)
         const report = await app.read('entities/introspected.md')
         expect(report).to.include(`It is only read: ${engine}, which keeps it, has no transactions`)
       })
