@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -96,6 +97,47 @@ eachDatabase((kind) => {
           resolve({ code: error === null ? 0 : Number(error.code), out: `${stdout}${stderr}` })
         )
       })
+
+    if (kind === 'mysql') {
+      it('change nothing where the account has four rights alone, and print the grants that are missing', async () => {
+        const user = `four_${randomBytes(4).toString('hex')}`
+        const four = new URL(fresh.url)
+        const name = four.pathname.slice(1)
+        four.username = user
+        four.password = 'four-password'
+        const [bytes, dump] = [await bytesOf(fresh.url), await dumpOf(fresh.url)]
+        await withTestDatabase(fresh.url, async ({ run }) => {
+          await run(`CREATE USER '${user}'@'%' IDENTIFIED BY 'four-password'`)
+          await run(`GRANT SELECT, INSERT, UPDATE, DELETE ON \`${name}\`.* TO '${user}'@'%'`)
+          try {
+            for (const [args, words, migrates] of [
+              [['migrate'], /--among-tables-of/, 'false'],
+              [
+                ['migrate', '--among-tables-of', name, '--may-alter', 'customers'],
+                /GRANT SELECT, .*CREATE, ALTER/,
+                'false'
+              ],
+              [['start', 'data-service'], /migrations have not run/, 'false'],
+              [['start', 'data-service'], /--among-tables-of/, 'true'],
+              [['account', 'list'], /GRANT SELECT|migrations have not run/, 'false']
+            ] as const) {
+              const { code, out } = await command(args, { DATABASE_URL: four.href, MIGRATE_AT_START: migrates })
+              expect(code, args.join(' ')).to.equal(1)
+              expect(out, args.join(' '))
+                .to.match(words)
+                .and.match(/^Cannot start: DATABASE_URL, /m)
+                .and.not.match(/\n {4}at /)
+                .and.not.include('four-password')
+            }
+            expect((await command(['migrate', '--dry-run'], { DATABASE_URL: four.href })).code).to.equal(0)
+          } finally {
+            await run(`DROP USER '${user}'@'%'`)
+          }
+        })
+        expect(await bytesOf(fresh.url)).to.equal(bytes)
+        expect(await dumpOf(fresh.url)).to.deep.equal(dump)
+      })
+    }
 
     it('change nothing, and the words that they print are enough to go on', async () => {
       const [bytes, dump] = [await bytesOf(fresh.url), await dumpOf(fresh.url)]
