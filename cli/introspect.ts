@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Application, defineApplication } from '../data-service/application.js'
@@ -40,6 +40,37 @@ const REPORT = 'introspected.md'
 /** `uniform-rest introspect` writes entity files for the tables that a database has. The exit code is 0 also if it leaves some out. */
 export async function introspect(line: CommandLine): Promise<number> {
   const order = parseOrder(line.args)
+  const empty = await emptyList(line, order)
+  if (empty === undefined) return await introspectAs(line, order)
+  const { file, text } = empty
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
+  try {
+    return await introspectAs(line, order)
+  } finally {
+    // A run that ended before it wrote the list leaves nothing behind.
+    if ((await readFile(file, 'utf8').catch(() => '')) === text) await rm(file, { force: true })
+  }
+}
+
+/**
+ * The list of no entities, for a config that imports the list before the first run has written it: without the file the
+ * config could not be loaded. undefined where the config does not import it, or the file is there.
+ */
+async function emptyList({ folder }: CommandLine, { entities }: IntrospectOrder) {
+  const config = CONFIG_NAMES.map((name) => resolve(folder, name)).find((path) => existsSync(path))
+  if (config === undefined) return undefined
+  const isTyped = /\.m?ts$/.test(config)
+  const file = resolve(folder, entities, `${LIST}.${isTyped ? 'ts' : 'js'}`)
+  if (existsSync(file)) return undefined
+  const imported = Array.from(
+    (await readFile(config, 'utf8')).matchAll(/\bfrom\s*(['"])(\..+?)\1/g),
+    ([, , path = '']) => resolve(folder, path).replace(/\.[jt]s$/, '')
+  )
+  return imported.includes(file.replace(/\.[jt]s$/, '')) ? { file, text: listFile([], isTyped) } : undefined
+}
+
+async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<number> {
   const loaded = (await findApplication(line)) ?? withoutApplication(line)
   const folder = join(loaded.folder, order.entities)
   const before = await readState(join(folder, STATE))
@@ -205,7 +236,8 @@ class Writer {
     if (existsSync(file)) {
       const there = await readFile(file, 'utf8')
       if (there === text) return
-      if (hashOf(there) !== this.#written[name]) {
+      const isOurs = hashOf(there) === this.#written[name] || there === listFile([], this.isTyped)
+      if (!isOurs) {
         print(`${relative('', file)} was changed by hand and stays as it is. It would be:\n\n${text}`)
         return
       }

@@ -340,6 +340,28 @@ describe('uniform-rest introspect in an application without an example', functio
   })
 })
 
+describe('uniform-rest introspect with a config that imports what it has not written yet', function () {
+  this.timeout(60_000)
+
+  it('writes it, and leaves nothing behind where it cannot', async () => {
+    const app = await IntrospectedApp.make('sqlite', ['CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT)'])
+    try {
+      await app.writeConfig()
+      const dry = await app.run('introspect', '--dry-run')
+      expect([dry.code, dry.stderr]).to.deep.equal([0, ''])
+      const failed = await app.run('introspect', '--key', 'nothing=id')
+      expect(failed.stderr).to.include('the database has no table or view nothing')
+      expect((await app.files()).size).to.equal(0)
+      const ran = await app.run('introspect')
+      expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
+      expect(await app.read('entities/introspected.ts')).to.include("import { shelves } from './shelves.js'")
+      expect((await app.run('check')).stdout).to.include('1 entity, no mistakes.')
+    } finally {
+      await app.dispose()
+    }
+  })
+})
+
 describe('uniform-rest introspect without a database', function () {
   this.timeout(60_000)
 
