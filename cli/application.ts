@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Application } from '../data-service/application.js'
@@ -51,11 +51,29 @@ async function importApplication(file: string): Promise<Application> {
   throw new Failure(`${file} must have a default export: \`export default defineApplication({ … })\`.`)
 }
 
+/** Whether Node takes the files of a folder for modules, as the nearest package.json says. */
+export function holdsModules(folder: string): boolean {
+  const file = join(folder, 'package.json')
+  if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { readonly type?: unknown }).type === 'module' // npm's file
+  const parent = dirname(folder)
+  return parent !== folder && holdsModules(parent)
+}
+
 const NOT_FOUND = /^Cannot find (module|package) '(.+?)' imported from (.+)$/
 
-/** What a person can act on where a file imports what is not there. Any other error is shown with its stack. */
+/** What a person can act on where a config cannot be loaded. Any other error is shown with its stack. */
 function explained(error: unknown, folder: string): unknown {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) return error
+  if (!(error instanceof Error && 'code' in error)) return error
+  // Node could not say so itself: the loader of TypeScript first tries the other kind of file.
+  if (String(error.code).startsWith('ERR_REQUIRE_') && !holdsModules(folder)) {
+    return new Failure(
+      `The package.json of ${folder} must say "type": "module": the files of an application are modules.`,
+      {
+        cause: error
+      }
+    )
+  }
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') return error
   const [, kind, missing = '', importer = ''] = NOT_FOUND.exec(error.message) ?? []
   const from = relative(folder, importer)
   if (from === '' || isAbsolute(from) || from.startsWith('..') || from.includes('node_modules')) return error

@@ -18,7 +18,7 @@ import { introspect as readDatabase, KeyMistake } from '../data-service/sql/intr
 import { changeLines, reportOf } from '../data-service/sql/introspect/report.js'
 import { quoted } from '../data-service/sql/engines/live-schema/column-types.js'
 import { numberOf } from '../data-service/sql/schema/migration-folder.js'
-import { CONFIG_NAMES, environmentOf, findApplication, type LoadedApplication } from './application.js'
+import { CONFIG_NAMES, environmentOf, findApplication, holdsModules, type LoadedApplication } from './application.js'
 import { type CommandLine, Failure } from './command.js'
 import { bareConfig } from './init.js'
 import { nextNumber } from './migrate.js'
@@ -299,15 +299,10 @@ async function writeConfig({ folder }: LoadedApplication, writer: Writer, list: 
   const text = configFile(folder, list)
   const there = file === undefined ? undefined : await readFile(file, 'utf8')
   if (there === text) return true
-  if (there === undefined && !(await holdsModules(folder))) return false
+  if (there === undefined && !holdsModules(folder)) return false
   if (there !== undefined && there !== (await bareConfig())) return false
   await writer.write(file ?? join(folder, `uniform-rest.config.${writer.extension}`), text)
   return true
-}
-
-async function holdsModules(folder: string): Promise<boolean> {
-  const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}')
-  return (JSON.parse(text) as { readonly type?: unknown }).type === 'module' // npm's file
 }
 
 function importLine(folder: string, list: string): string {

@@ -144,7 +144,7 @@ describe('an application in a folder of its own', function () {
     expect((await run(['check'])).stdout, 'without migrations').to.match(/^0 entities, no mistakes/)
   })
 
-  it('is told which file imports what is not there', async () => {
+  it('is told which file imports what is not there, and what package.json must say', async () => {
     await rm(join(folder, 'notes.ts'))
     const { code, stderr } = await run(['introspect'])
     const config = join(folder, 'uniform-rest.config.ts')
@@ -152,6 +152,11 @@ describe('an application in a folder of its own', function () {
       1,
       `${config} imports notes.js, and there is no such file. Put it back, or take out of uniform-rest.config.ts what names it.\n`
     ])
+    await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }')
+    expect((await run(['check'])).stderr).to.equal(
+      `The package.json of ${folder} must say "type": "module": the files of an application are modules.\n`
+    )
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
     await writeFile(join(folder, 'notes.ts'), "import 'nowhere'\n")
     expect((await run(['check'])).stderr).to.equal(
       `${join(folder, 'notes.ts')} imports the package nowhere, which is not installed. Run \`npm install\` in ${folder}.\n`
