@@ -239,8 +239,7 @@ function disconnected(): Error {
 const FORMAT = {
   record_delimiter: '\r\n',
   quoted_match: /^$|[\r\n]|^# export /,
-  // A set is its words with commas between.
-  cast: { boolean: String, number: String, object: String }
+  cast: { boolean: String, number: String }
 } as const
 
 /** The first characters by which spreadsheets recognize a formula (OWASP, CSV injection). */
@@ -250,10 +249,12 @@ const FORMULA = /^[=+\-@\t\r]/
 class CsvBatch {
   readonly #width: number
   readonly #texts: readonly number[]
+  readonly #sets: readonly number[]
 
   /** With `escapeFormulas`, cells of string properties that look like formulas get a leading `'`. */
   constructor(columns: readonly Property[], escapeFormulas: boolean) {
     this.#width = columns.length
+    this.#sets = columns.flatMap(({ type }, index) => (type === 'set' ? [index] : []))
     this.#texts = escapeFormulas ? columns.flatMap(({ type }, index) => (type === 'string' ? [index] : [])) : []
   }
 
@@ -265,7 +266,10 @@ class CsvBatch {
   rows(json: Buffer): string {
     // entity_service.proto, ExportRows, promises this form.
     const rows = JSON.parse(json.toString()) as unknown[][]
-    for (const row of rows) this.#escape(row)
+    for (const row of rows) {
+      for (const index of this.#sets) row[index] = textOfSet(row[index])
+      this.#escape(row)
+    }
     return stringify(rows, FORMAT)
   }
 
@@ -280,4 +284,9 @@ class CsvBatch {
       if (typeof cell === 'string' && FORMULA.test(cell)) row[index] = `'${cell}`
     }
   }
+}
+
+/** The words of a set with commas between. The library would write a set without words as it writes null. */
+function textOfSet(cell: unknown): unknown {
+  return Array.isArray(cell) ? cell.join() : cell
 }

@@ -1,6 +1,6 @@
 import { compositeParts, idText, isComposite, type Keyed, type RowKey } from '../../entity/key.js'
-import type { Operand } from '../../entity/fields/field.js'
-import { expected, parseValue } from './values.js'
+import type { Field, Operand } from '../../entity/fields/field.js'
+import { expected, parseUnusual, parseValue } from './values.js'
 import { quoted, type Violations } from './violations.js'
 
 // Ids of requests and of entity files as the keys of plans.
@@ -30,15 +30,23 @@ function keyOfText(text: string, keyed: Keyed): RowKey | undefined {
   if (!isComposite(keyed)) {
     const { field } = keyed.key[0]
     const isNumber = field.type === 'int' || field.type === 'long'
-    const value = isNumber && text.startsWith('+') ? undefined : parseValue(text, field)
+    const value = isNumber && text.startsWith('+') ? undefined : keyValue(text, field)
     return value === undefined ? undefined : [value]
   }
   const parts = compositeParts(text, keyed.key.length)
   if (parts === undefined) return undefined
-  const [first, ...others] = keyed.key.flatMap(({ field }, index) => parseValue(parts[index] ?? '', field) ?? [])
+  const [first, ...others] = keyed.key.flatMap(({ field }, index) => keyValue(parts[index] ?? '', field) ?? [])
   if (first === undefined) return undefined
   const key: RowKey = [first, ...others]
   return key.length === keyed.key.length && idText(key) === text ? key : undefined
+}
+
+/**
+ * A part of a key. Rows that other programs wrote may have values that no request may write, such as the date 0000-00-00:
+ * they are found by the `id` that lists show all the same.
+ */
+function keyValue(text: string, field: Field): Operand | undefined {
+  return parseValue(text, field) ?? parseUnusual(text, field)
 }
 
 function idInWords(keyed: Keyed): string {

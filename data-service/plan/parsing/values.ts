@@ -101,6 +101,16 @@ export function isWritten(value: Operand, field: Field): boolean {
   }
 }
 
+/**
+ * A value of MySQL that no request may write, as rows show it: a date with a month or a day of 0, the year 0, and the
+ * empty text of an ENUM, its mark of a word that it did not know. undefined for any other text.
+ */
+export function parseUnusual(text: string, { type, storage }: Field): Operand | undefined {
+  if (type === 'enum') return text === '' ? text : undefined
+  if (type === 'date') return text.length === 10 && UNUSUAL_DATE.test(text) ? text : undefined
+  return storage === 'year' && text === '0' ? 0 : undefined
+}
+
 /** What a value of the type looks like, to complete "… is not …". */
 export function expected(field: Field): string {
   if (field.custom !== undefined) return field.custom.expected

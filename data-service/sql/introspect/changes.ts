@@ -59,11 +59,13 @@ export function changesSince(
   { entities, leftOut }: Drafts,
   served: ReadonlySet<string>
 ): Changes {
-  const known = before?.tables ?? {}
+  // A table may be named as a member that every object has, such as `constructor`.
+  const known = new Map(Object.entries(before?.tables ?? {}))
+  const reasonsBefore = new Map(Object.entries(before?.leftOut ?? {}))
   const reasons = new Map(leftOut.map(({ table, why }) => [table, why]))
   return {
-    added: entities.filter(({ table }) => known[table] === undefined && !served.has(table)),
-    removed: Object.entries(known)
+    added: entities.filter(({ table }) => !known.has(table) && !served.has(table)),
+    removed: [...known]
       .filter(([table]) => !entities.some((one) => one.table === table))
       .map(([table, { resource }]) => ({
         table,
@@ -71,11 +73,11 @@ export function changesSince(
         why: reasons.get(table) ?? 'the database has no such table any more'
       })),
     changed: entities.flatMap((draft) => {
-      const was = known[draft.table]
+      const was = known.get(draft.table)
       const lines = was === undefined ? [] : changedLines(was, draft)
       return lines.length === 0 ? [] : [{ table: draft.table, resource: draft.resource, lines }]
     }),
-    leftOut: leftOut.filter(({ table, why }) => known[table] === undefined && before?.leftOut[table] !== why)
+    leftOut: leftOut.filter(({ table, why }) => !known.has(table) && reasonsBefore.get(table) !== why)
   }
 }
 
@@ -105,21 +107,26 @@ function changedLines(was: IntrospectedTable, draft: EntityDraft): string[] {
   const now = introspectedTable(draft)
   const lines: string[] = []
   if (was.rows !== now.rows) lines.push(...rowsLines(was.rows, now.rows, draft))
-  const columns = new Set([...Object.keys(was.columns), ...Object.keys(now.columns)])
-  for (const column of columns) {
-    const [before, after] = [was.columns[column], now.columns[column]]
-    if (before === after) continue
+  for (const [before, after] of pairs(was.columns, now.columns)) {
     if (before === undefined) lines.push(`+ ${after}`)
     else if (after === undefined) lines.push(`- ${before}`)
     else lines.push(`~ ${after} (was ${before})`)
   }
-  const references = new Set([...Object.keys(was.references), ...Object.keys(now.references)])
-  for (const name of references) {
-    const [before, after] = [was.references[name], now.references[name]]
-    if (before === after) continue
+  for (const [before, after, name] of pairs(was.references, now.references)) {
     if (before === undefined) lines.push(`+ the reference ${name} ${after}`)
     else if (after === undefined) lines.push(`- the reference ${name} ${before}`)
     else lines.push(`~ the reference ${name} ${after} (was ${before})`)
   }
   return lines
+}
+
+type Words = Readonly<Record<string, string>>
+
+/** What differs between two records of words: the word before, the word after, and its name. */
+function pairs(was: Words, now: Words): (readonly [string | undefined, string | undefined, string])[] {
+  const [before, after] = [new Map(Object.entries(was)), new Map(Object.entries(now))]
+  const names = new Set([...before.keys(), ...after.keys()])
+  return [...names].flatMap((name) =>
+    before.get(name) === after.get(name) ? [] : [[before.get(name), after.get(name), name] as const]
+  )
 }

@@ -119,6 +119,7 @@ interface BegunColumn {
 
 /** The reason why no entity file can be written, or what is known of it. */
 function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, 'resource'> | string {
+  if (!isQuotable(table.name)) return 'its name cannot be quoted'
   if (table.broken !== undefined) return `the database cannot read it (${table.broken})`
   const values = options.values.get(table.name)
   const treated = table.columns.map((live) => ({
@@ -137,7 +138,7 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
     if (live === version) return false
     if (treatment.kind === 'refused')
       notes.push(`The column \`${live.name}\` (${typeOf(live)}) is left out: ${treatment.why}.`)
-    else if (!isColumnName(live.name)) notes.push(`The column \`${live.name}\` is left out: its name cannot be quoted.`)
+    else if (!isQuotable(live.name)) notes.push(`The column \`${live.name}\` is left out: its name cannot be quoted.`)
     else return true
     return false
   })
@@ -190,7 +191,7 @@ function isVersion({ name, type, nullable }: LiveColumn): boolean {
 }
 
 /** MySQL takes no more, and a backtick would end the quotes. */
-function isColumnName(name: string): boolean {
+function isQuotable(name: string): boolean {
   return /^[^\p{Cc}`]{1,64}$/u.test(name)
 }
 
@@ -314,9 +315,10 @@ function servesOrder({ sorted, partial, keys: [first] }: LiveIndex, live: LiveCo
 
 /** Columns that no answer should hold unless somebody says so. One that a create would have to name is left as it is. */
 function isSecret({ live, property }: BegunColumn, { key, versionColumn }: BegunDraft): boolean {
-  const isNamed = /password|passwd|passphrase|secret|apiKey|privateKey|accessToken|refreshToken|^pass$|Pass$/i.test(
-    property
-  )
+  const isNamed =
+    /password|passwd|passphrase|secret|credential|(?:api|private|session|encryption)Key|(?:^|[a-z])token$|^(?:pass|pwd|pin|salt|otp)$|(?:Pass|Pwd|Salt)$/i.test(
+      property
+    )
   const isNeeded = versionColumn !== undefined && !live.nullable && live.default === undefined
   return isNamed && !isNeeded && !key.includes(live)
 }

@@ -182,7 +182,7 @@ class Collected {
           columns: [...others, ...versions],
           ...(parts.primaryKey === undefined ? {} : { primaryKey: parts.primaryKey }),
           indexes: [
-            ...others.flatMap(({ name: column }) => this.#indexesOf(name, column, parts)),
+            ...others.flatMap((column) => this.#indexesOf(name, column, parts)),
             ...compositeIndexes(name, parts)
           ],
           foreignKeys: [...parts.foreignKeys.values()]
@@ -192,10 +192,12 @@ class Collected {
     return { tables: new Map(tables), defaults: this.#defaults, filled: this.#filled, conflicts: this.#conflicts }
   }
 
-  #indexesOf(table: string, column: string, { unique, sorted, foreignKeys, primaryKey }: Parts): TableIndex[] {
+  #indexesOf(table: string, { name: column, type }: TableColumn, parts: Parts): TableIndex[] {
+    const { unique, sorted, foreignKeys, primaryKey } = parts
     const ascending = { column, descending: false }
     const name = `${table}_${column}`
-    const directions = sorted.get(column) ?? []
+    // No index takes the whole of a TEXT column.
+    const directions = type.kind === 'text' ? [] : (sorted.get(column) ?? [])
     const isLeading = primaryKey?.[0] === column
     const isReferring = (foreignKeys.has(column) || this.#indexed.has(`${table}.${column}`)) && !isLeading
     const isFound = directions.includes('ASC') || isReferring

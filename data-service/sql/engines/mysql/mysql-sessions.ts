@@ -239,7 +239,7 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
     const running = executeChange(this.connection, text, valuesOf(text, values))
     const { affectedRows, insertId, serverStatus } = await this.untilAborted(running)
     if ((serverStatus & IN_TRANSACTION) === 0) throw new LostTransaction()
-    return { rows: affectedRows, insertedId: insertId }
+    return { rows: affectedRows, insertedId: unsigned(insertId) }
   }
 
   async changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed> {
@@ -281,6 +281,11 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
       this.#pool.discard(this.connection)
     }
   }
+}
+
+/** mysql2 reads the id that the server gave to a row as a signed number, and the servers mean an unsigned one. */
+function unsigned(insertId: string | number): string | number | bigint {
+  return Number(insertId) < 0 ? BigInt.asUintN(64, BigInt(insertId)) : insertId
 }
 
 /** Error numbers of MySQL and MariaDB. */

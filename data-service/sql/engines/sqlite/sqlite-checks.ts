@@ -10,6 +10,7 @@ import type {
   VersionTrigger
 } from '../schema-checks.js'
 import { quoted } from '../statement.js'
+import { LONGEST_VARCHAR } from '../tables.js'
 
 /** SQLite, whose columns have an affinity, which decides what becomes of a value that is stored. */
 export function sqliteChecks(): SchemaChecks {
@@ -101,6 +102,12 @@ function hasSortKey({ type }: Field): boolean {
  * such an index, and no statement that is pasted anywhere.
  */
 function addIndexes({ table, column: { column, field }, directions, key }: MissingIndexes): AddedIndexes {
+  if (field.maxBytes !== undefined || field.maxLength > LONGEST_VARCHAR) {
+    return {
+      statements: [],
+      note: 'No migration makes an index of such long texts: it sorts well on small tables alone'
+    }
+  }
   if (hasSortKey(field)) {
     const words =
       directions.length === 2

@@ -124,7 +124,7 @@ export function isRebuilt({ step, before, after }: TableChange): boolean {
 /** A SELECT of the `kind` and `name` of all that a table has, and the `text` of what makes it. */
 export function sqlitePresence(table: string): string {
   return (
-    `SELECT 'column' AS kind, name, NULL AS text FROM pragma_table_info(${quotedText(table)}) UNION ALL ` +
+    `SELECT 'column' AS kind, name, NULL AS text FROM pragma_table_xinfo(${quotedText(table)}) UNION ALL ` +
     `SELECT type, name, sql FROM sqlite_master WHERE tbl_name = ${quotedText(table)} AND type IN ('index', 'trigger')`
   )
 }

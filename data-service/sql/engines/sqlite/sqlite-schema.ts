@@ -15,7 +15,7 @@ import { isRebuilt, sqlitePresence, sqliteStatements } from './sqlite-ddl.js'
 const HAS_RECORD = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $name"
 
 const PRESENT = `
-  SELECT t.name AS name, t.type AS kind, c.name AS "column" FROM sqlite_master t LEFT JOIN pragma_table_info(t.name) c
+  SELECT t.name AS name, t.type AS kind, c.name AS "column" FROM sqlite_master t LEFT JOIN pragma_table_xinfo(t.name) c
   WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY t.name, c.cid`
 
 const LOCK_TIMEOUT_MS = 600_000

@@ -196,7 +196,7 @@ eachDatabase((kind) => {
         defineEntity({
           ...club,
           fields: { ...clubFields, ...(fields as typeof made) },
-          sortable: ['day', 'at', 'born', 'weight', 'share', 'kind', 'serial', 'flag', 'wide', 'micro']
+          sortable: ['day', 'at', 'born', 'weight', 'share', 'kind', 'serial', 'flag', 'wide', 'micro', 'story']
         })
       await advance([of(made)])
       const [serial, flag, flags, wide] =
