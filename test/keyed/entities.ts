@@ -26,7 +26,7 @@ import { GRADES, ROOMS } from './tables.js'
 const access = { read: everyone, write: permission('keyed:manage') } as const
 
 /** Whatever the key of a row is, a handler gets the whole of it. Rows whose label does not begin with `Told` emit none. */
-export const written = defineEvent<{ readonly operation: string }>('row-written')
+const written = defineEvent<{ readonly operation: string }>('row-written')
 
 export const writtenHandler = onEvent(written, ({ resource, rowId }) => ({
   create: [{ resource: 'deliveries', values: { rowId, resource } }]

@@ -61,7 +61,7 @@ export const createParcels: Migration = {
   ]
 }
 
-export const parcelWritten = defineEvent<{ operation: string; note: string | null }>('parcel-written')
+const parcelWritten = defineEvent<{ operation: string; note: string | null }>('parcel-written')
 
 export const depots = defineEntity({
   name: 'depots',

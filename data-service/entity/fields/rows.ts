@@ -131,7 +131,7 @@ export interface TypedFields<F> {
 }
 
 /** What children take of the entity whose rows they are. */
-export interface ResourceRows<F = Fields> extends TypedFields<F> {
+interface ResourceRows<F = Fields> extends TypedFields<F> {
   readonly name: string
   readonly table: string
   readonly key: KeyColumns

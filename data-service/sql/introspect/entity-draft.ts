@@ -49,7 +49,7 @@ export interface FieldDraft {
   readonly word: ColumnWord
 }
 
-export interface ReferenceDraft {
+interface ReferenceDraft {
   readonly name: string
   readonly to: string
   readonly via: readonly string[]

@@ -60,7 +60,7 @@ export function fieldText(field: FieldDraft): string {
   return `${field.property}: ${fieldWordText(field)}`
 }
 
-export function fieldWordText(field: FieldDraft): string {
+function fieldWordText(field: FieldDraft): string {
   const word = wordText(field.word)
   return isRenamed(field) ? `column(${quoted(field.column)}, ${word})` : word
 }

@@ -7,7 +7,7 @@ import { ownTableNames, type OwnTables, RECORD } from '../engines/own-tables.js'
 import type { MendingStatements } from '../engines/schema-checks.js'
 import { type DraftOptions, draftEntities, type Drafts } from './entity-draft.js'
 
-export interface IntrospectOptions extends Pick<DraftOptions, 'keys' | 'resources'> {
+interface IntrospectOptions extends Pick<DraftOptions, 'keys' | 'resources'> {
   /** The names of the engine's own tables in this database. */
   readonly own: OwnTables
   /** Tables and views that are not wanted. */

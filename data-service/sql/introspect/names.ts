@@ -18,7 +18,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 }
 
 /** The words of `film_id`, `FilmID`, `Film Name (old)`, in lower case and ASCII. Empty if no character of it has a place there. */
-export function wordsOf(name: string): string[] {
+function wordsOf(name: string): string[] {
   return name
     .replaceAll(/[ßæœøłđðþı]/gi, (letter) => LETTERS[letter.toLowerCase()] ?? letter)
     .normalize('NFKD')
@@ -47,7 +47,7 @@ function plural(word: string): string {
   return SAME.includes(word) ? word : Utils.pluralize(word)
 }
 
-export function singular(word: string): string {
+function singular(word: string): string {
   return SAME.includes(word) ? word : Utils.singularize(word)
 }
 

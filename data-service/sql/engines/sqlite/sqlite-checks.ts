@@ -87,7 +87,7 @@ const WORDS: Readonly<Record<Affinity, string | undefined>> = {
   numeric: 'double()'
 }
 
-/** Texts are sorted by a key of their own (sqlite-text.ts). */
+/** Texts are sorted by a key of their own (sqlite-dialect.ts). */
 function isSortedBy(key: LiveIndexKey, { column, field }: Column): boolean {
   if (key.column?.toLowerCase() !== column.toLowerCase()) return false
   return hasSortKey(field) ? key.expression?.startsWith('sort_key(') === true : key.expression === undefined

@@ -216,7 +216,7 @@ const TYPES: Record<ColumnType['kind'], StorageClass> = {
 type StorageClass = 'TEXT' | 'INTEGER' | 'REAL' | 'BLOB'
 
 /**
- * An integer of 64 unsigned bits is text of 20 digits (sqlite-text.ts), unless SQLite numbers the rows, which it does with
+ * An integer of 64 unsigned bits is text of 20 digits (sqlite-dialect.ts), unless SQLite numbers the rows, which it does with
  * integers alone.
  */
 function storageClass({ type, key }: TableColumn): StorageClass {
