@@ -49,7 +49,7 @@ export interface LiveColumn {
   readonly autoIncrement: boolean
   /** The expression of ON UPDATE, `current_timestamp(3)`. MySQL and MariaDB alone. */
   readonly onUpdate: string | undefined
-  /** `utf8mb4_bin`, or on SQLite `NOCASE`, `RTRIM`, `BINARY`; undefined for a column that holds no text, and of a view. */
+  /** `utf8mb4_bin`, or on SQLite `NOCASE`, `RTRIM`, `BINARY`; undefined for a column that holds no text, and of a view of SQLite. */
   readonly collation: string | undefined
   readonly comment: string
   /** The words of a CHECK that says nothing but `column IN ('a', 'b')`. Those of an enum are in its type. */
@@ -166,4 +166,29 @@ const DECIMALS: readonly string[] = [
 function roleOfNumbers(base: string): 'length' | 'decimal' | 'fraction' {
   if (/^(?:datetime|timestamp|time)\b/.test(base)) return 'fraction'
   return DECIMALS.includes(base) ? 'decimal' : 'length'
+}
+
+/** Of all rows: how many have NULL in one of the columns, and how many share all of them with another row. */
+export interface KeyCounts {
+  readonly nulls: number
+  readonly duplicates: number
+}
+
+type Select = <Row extends object>(statement: string) => Promise<Row[]>
+
+export async function countKey(
+  select: Select,
+  { table, columns, quote }: { readonly table: string; readonly columns: readonly string[]; readonly quote: string }
+): Promise<KeyCounts> {
+  const quoted = (name: string): string => `${quote}${name.replaceAll(quote, quote + quote)}${quote}`
+  const names = columns.map(quoted)
+  const isNull = names.map((name) => `${name} IS NULL`).join(' OR ')
+  const [nulls] = await select<{ rows: unknown }>(
+    `SELECT COUNT(*) AS ${quoted('rows')} FROM ${quoted(table)} WHERE ${isNull}`
+  )
+  const [shared] = await select<{ rows: unknown }>(
+    `SELECT COUNT(*) AS ${quoted('rows')} FROM (SELECT 1 FROM ${quoted(table)} GROUP BY ${names.join(', ')} ` +
+      `HAVING COUNT(*) > 1) AS shared_keys`
+  )
+  return { nulls: Number(nulls?.rows), duplicates: Number(shared?.rows) }
 }

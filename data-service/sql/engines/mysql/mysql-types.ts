@@ -51,6 +51,14 @@ const BYTES_OF_TEXT: Readonly<Record<string, number>> = {
   mediumtext: 16_777_215,
   longtext: 4_294_967_295
 }
+/** How many bytes a character takes in a column at most, for each byte that it takes in UTF-8. */
+function growthOf(collation: string | undefined): number {
+  const [characters = ''] = collation?.split('_', 1) ?? []
+  return GROWTH[characters] ?? 1
+}
+
+const GROWTH: Readonly<Record<string, number>> = { utf16: 2, utf16le: 2, ucs2: 2, gb18030: 2, utf32: 4 }
+
 const BYTES_OF_BLOB: Readonly<Record<string, number>> = {
   tinyblob: 255,
   blob: 65_535,
@@ -164,14 +172,30 @@ export const mysqlTypes: ColumnTypes = {
     rule(['char', 'varchar'], {
       shown: 'CHAR(n), VARCHAR(n)',
       outcome: '`text(n, 0)`',
-      examples: ['CHAR(3)', 'VARCHAR(255)', 'VARCHAR(40) COLLATE utf8mb4_bin'],
+      examples: [
+        'CHAR(3)',
+        'VARCHAR(255)',
+        'VARCHAR(40) COLLATE utf8mb4_bin',
+        'NATIONAL CHAR(3)',
+        'VARCHAR(40) CHARACTER SET latin1'
+      ],
       treatment: ({ type }) => served('text', Math.max(type.length ?? 1, 1), 0)
     }),
     rule(Object.keys(BYTES_OF_TEXT), {
       shown: 'TINYTEXT, TEXT, MEDIUMTEXT, LONGTEXT',
-      outcome: '`longText(n)` with the bytes of the type',
-      examples: ['TINYTEXT', 'TEXT', 'MEDIUMTEXT', 'LONGTEXT'],
-      treatment: ({ type }) => served('longText', BYTES_OF_TEXT[type.base] ?? 0)
+      outcome:
+        '`longText(n)` with the bytes of the type; half of them in UTF-16, UCS-2 and GB 18030, a quarter in UTF-32, whose ' +
+        'characters take more bytes than in UTF-8',
+      examples: [
+        'TINYTEXT',
+        'TEXT',
+        'MEDIUMTEXT',
+        'LONGTEXT',
+        'TEXT CHARACTER SET utf16',
+        'TINYTEXT CHARACTER SET utf32'
+      ],
+      treatment: ({ type, collation }) =>
+        served('longText', Math.floor((BYTES_OF_TEXT[type.base] ?? 0) / growthOf(collation)))
     }),
     refusal(['date', 'datetime', 'timestamp'], {
       shown: 'DATE, DATETIME and TIMESTAMP with a date of zeros in their rows',
@@ -281,4 +305,54 @@ export const mysqlTypes: ColumnTypes = {
 
 function isFlag({ base, length, unsigned }: LiveColumn['type']): boolean {
   return base === 'tinyint' && length === 1 && !unsigned
+}
+
+type Select = <Row extends object>(statement: string) => Promise<Row[]>
+
+const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
+
+/** Rows of a table that are looked at. */
+const ROWS = 100_000
+
+/** What the first rows hold in these columns: whether they are flags, and whether they are of their type. A server has no storage classes. */
+export async function mysqlStoredValues(
+  select: Select,
+  table: string,
+  columns: readonly LiveColumn[]
+): Promise<ReadonlyMap<string, StoredValues>> {
+  const looks = columns.flatMap((column, at) => [
+    `MIN(${quoted(column.name)} IN (0, 1)) AS f${at}`,
+    `MAX(${oddness(column)}) AS o${at}`
+  ])
+  const inner = columns.map(({ name }) => quoted(name)).join(', ')
+  const [row = {}] = await select<Readonly<Record<string, unknown>>>(
+    `SELECT ${looks.join(', ')} FROM (SELECT ${inner} FROM ${quoted(table)} LIMIT ${ROWS}) AS looked_at`
+  )
+  return new Map(
+    columns.map(({ name }, at) => {
+      const areFlags = row[`f${at}`]
+      const values = {
+        classes: new Set<string>(),
+        areFlags: areFlags === null || Number(areFlags) === 1,
+        areOdd: Number(row[`o${at}`] ?? 0) === 1
+      }
+      return [name, values]
+    })
+  )
+}
+
+/** Whether a value is none of its column's type. */
+function oddness({ name, type }: LiveColumn): string {
+  switch (type.base) {
+    case 'date':
+    case 'datetime':
+    case 'timestamp':
+      return `YEAR(${quoted(name)}) = 0 OR MONTH(${quoted(name)}) = 0 OR DAYOFMONTH(${quoted(name)}) = 0`
+    case 'time':
+      return `TIME_TO_SEC(${quoted(name)}) NOT BETWEEN 0 AND 86399.999999`
+    case 'enum':
+      return `${quoted(name)} + 0 = 0`
+    default:
+      return '0'
+  }
 }
