@@ -90,8 +90,8 @@ export function makeCatalogue(entities: readonly Entity[]): Catalogue {
 }
 
 /**
- * The properties of a row in the order in which it is served: the id of a composite key, columns, computed, joined, row version, references,
- * children.
+ * The properties of a row in the order in which it is served: the id of a composite key, columns, computed, joined, row
+ * version, references, rows by links, children.
  */
 function shapedProperties(
   entity: Entity,
