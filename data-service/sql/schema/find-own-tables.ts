@@ -48,7 +48,7 @@ export async function findOwnTables(
     throw new StartError(
       `${inSchema(setting, record)} is the record of another application: it names ${others.slice(0, NAMES_TOLD).join(', ')}` +
         `${others.length > NAMES_TOLD ? ' and more' : ''}, and no migration of this one. Nothing was changed. Two ` +
-        'applications would share accounts, sessions and events: give this one a beginning of its own for the tables of the ' +
+        'applications would share accounts, sessions and outbox: give this one a beginning of its own for the tables of the ' +
         `engine, such as ENGINE_TABLE_PREFIX=${setting.schema === undefined ? '' : `${setting.schema}.`}rest_, or a database ` +
         'of its own.'
     )
