@@ -65,6 +65,7 @@ import {
   parseDate,
   parseDateTime,
   parseTime,
+  parseUnusual,
   parseValue
 } from '../../data-service/plan/parsing/values.js'
 import { BodyFindings, Violations, quoted } from '../../data-service/plan/parsing/violations.js'
@@ -421,6 +422,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     judged((violations) => parseShape({ fields: text, includeFks: text, includeChildren: text }, things, violations)),
   parseSort: (text) => judged((violations) => parseSort({ sortColumn: text, sortDirection: text }, things, violations)),
   parseUpdate: (text) => parseUpdate({ ...write(text), id: '1' }, call),
+  parseUnusual: (text) => EVERY_FIELD.map((field) => parseUnusual(text, field)),
   parseValue: (text) => EVERY_FIELD.map((field) => parseValue(text.slice(0, 4096), field)),
   readChildren: (text) => {
     const findings = new BodyFindings(true)
