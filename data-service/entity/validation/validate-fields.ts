@@ -113,7 +113,7 @@ export function nameMistakes(names: readonly string[]): string[] {
   return mistakes
 }
 
-/** Characters that the words of a row's key take in its id: columns that hold ids leave room for so many (mysql-own-tables.ts). */
+/** Characters that the words of a key take in an id: columns of ids leave room for so many (mysql-own-tables.ts). */
 const LONGEST_WORDS_OF_KEY = 2500
 
 /** Mistakes in the columns of a key. That it is there at all is checked by defineEntity. */
