@@ -235,7 +235,8 @@ function checkBodyKey(
     findings.violations.addAt(`/${name}`, `${name} differs from the id of the path.`, 'id.mismatch')
   }
   for (const [index, { name, field }] of entity.key.entries()) {
-    check(name, (member) => parseMember(member, field) === rowKey[index])
+    // The row may have a value that no request may write, in the form in which answers show it.
+    check(name, (member) => member === rowKey[index] || parseMember(member, field) === rowKey[index])
   }
   if (isComposite(entity)) check('id', (member) => member === idText(rowKey))
 }
