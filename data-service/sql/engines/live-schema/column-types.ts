@@ -89,8 +89,8 @@ export interface StoredValues {
   /** Whether all values are 0 or 1. */
   readonly areFlags: boolean
   /**
-   * Whether some are none of the type that they are declared with: dates of zeros, times beyond a day, the word that a server
-   * stores in an ENUM for a wrong one.
+   * Whether some cannot be served as the type that they are declared with: dates of zeros, times beyond a day, the word that a server
+   * stores in an ENUM for a wrong one, numbers of more digits than a field has.
    */
   readonly areOdd: boolean
 }

@@ -73,6 +73,8 @@ function fraction(word: string): (column: LiveColumn) => ColumnTreatment {
   return ({ type }) => served(word, { precision: type.precision ?? 0 })
 }
 
+const DECIMALS: readonly string[] = ['decimal', 'numeric', 'dec', 'fixed']
+
 /** Types that may hold values which are none of the type. */
 const MAY_BE_ODD: readonly string[] = ['date', 'datetime', 'timestamp', 'time', 'enum']
 
@@ -95,7 +97,7 @@ const PLACES: readonly string[] = [
  * written by SQL and over the API.
  */
 export const mysqlTypes: ColumnTypes = {
-  dependsOnValues: ({ type }) => isFlag(type) || MAY_BE_ODD.includes(type.base),
+  dependsOnValues: ({ type }) => isFlag(type) || MAY_BE_ODD.includes(type.base) || isWidest(type),
   rules: [
     rule(['tinyint'], {
       shown: 'TINYINT(1), BOOLEAN, all of whose values are 0 or 1',
@@ -134,7 +136,13 @@ export const mysqlTypes: ColumnTypes = {
       examples: ['BIGINT', 'BIGINT UNSIGNED', 'BIGINT(20) ZEROFILL'],
       treatment: whole('long')
     }),
-    rule(['decimal', 'numeric', 'dec', 'fixed'], {
+    refusal(DECIMALS, {
+      shown: 'DECIMAL(65, s) with a value of 65 digits in its rows',
+      examples: [],
+      when: isOdd,
+      why: 'its rows hold numbers of 65 digits, of which a field has at most 64: make a view that shows it as text'
+    }),
+    rule(DECIMALS, {
       shown: 'DECIMAL(p, s), NUMERIC(p, s)',
       outcome:
         '`decimal(p, s)`, UNSIGNED `money(p, s)`; of 65 digits `decimal(64, s)`: a value that needs them all is answered 500',
@@ -303,6 +311,11 @@ export const mysqlTypes: ColumnTypes = {
   ]
 }
 
+/** A decimal of more digits than a field has. */
+function isWidest({ base, precision }: LiveColumn['type']): boolean {
+  return DECIMALS.includes(base) && (precision ?? 0) > MAX_DIGITS
+}
+
 function isFlag({ base, length, unsigned }: LiveColumn['type']): boolean {
   return base === 'tinyint' && length === 1 && !unsigned
 }
@@ -352,6 +365,8 @@ function oddness({ name, type }: LiveColumn): string {
       return `TIME_TO_SEC(${quoted(name)}) NOT BETWEEN 0 AND 86399.999999`
     case 'enum':
       return `${quoted(name)} + 0 = 0`
+    case 'decimal':
+      return isWidest(type) ? `ABS(${quoted(name)}) >= 1${'0'.repeat(MAX_DIGITS - (type.scale ?? 0))}` : '0'
     default:
       return '0'
   }
