@@ -13,14 +13,14 @@ const TABLES = {
     `CREATE TABLE vintages (year YEAR NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL,
       row_version BINARY(8) NOT NULL DEFAULT x'0000000000000001')`,
     `CREATE TABLE receipts (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, note VARCHAR(20),
-      marks SET('paid', 'sent'), row_version BINARY(8) NOT NULL)`
+      marks SET('paid', 'sent'), mood ENUM('calm?', 'very 😀'), row_version BINARY(8) NOT NULL)`
   ],
   sqlite: [
     `CREATE TABLE harvests (field TEXT NOT NULL, grade TEXT NOT NULL, day TEXT NOT NULL, weight INTEGER NOT NULL,
       row_version BLOB NOT NULL DEFAULT x'0000000000000001', PRIMARY KEY (field, grade, day))`,
     `CREATE TABLE vintages (year INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL,
       row_version BLOB NOT NULL DEFAULT x'0000000000000001')`,
-    'CREATE TABLE receipts (id INTEGER PRIMARY KEY AUTOINCREMENT, note TEXT, marks TEXT, row_version BLOB NOT NULL)'
+    'CREATE TABLE receipts (id INTEGER PRIMARY KEY AUTOINCREMENT, note TEXT, marks TEXT, mood TEXT, row_version BLOB NOT NULL)'
   ]
 }
 
@@ -131,6 +131,17 @@ eachDatabase((kind) => {
         const rows = await sql.run(`SELECT note FROM receipts WHERE id = ${start}`)
         expect(rows.map(({ note }) => note)).to.deep.equal([start])
       }
+    })
+
+    it('have words of characters that the catalogue of the server does not show', async () => {
+      const made = await send('POST', '/receipts', { mood: 'very 😀' })
+      expect([made.status, (made.body as RawRow)['mood']], made.text).to.deep.equal([201, 'very 😀'])
+      const rows = await sql.run('SELECT id FROM receipts WHERE mood = ?', ['very 😀'])
+      expect(rows.map(({ id }) => String(id))).to.deep.equal([(made.body as RawRow)['id']])
+      const filter = `filters[mood].operator=in&filters[mood].value=${encodeURIComponent('very 😀')}`
+      const found = await stack.call(`/receipts/paged?${filter}`)
+      expect((found.body as RawRow[]).map(({ mood }) => mood)).to.deep.equal(['very 😀'])
+      expect((await send('POST', '/receipts', { mood: 'very ?' })).status).to.equal(400)
     })
 
     it('tell a set without words from null in exports', async () => {

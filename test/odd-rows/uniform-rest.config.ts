@@ -56,9 +56,14 @@ const vintages = defineEntity({
 const receipts = defineEntity({
   name: 'receipts',
   description: 'Receipts with numbers of the database.',
-  fields: { id: readOnly(unsigned(long())), note: optional(text(20, 0)), marks: optional(setOf(['paid', 'sent'])) },
+  fields: {
+    id: readOnly(unsigned(long())),
+    note: optional(text(20, 0)),
+    marks: optional(setOf(['paid', 'sent'])),
+    mood: optional(oneOf(['calm?', 'very 😀']))
+  },
   label: 'id',
-  filterable: ['id', 'note'],
+  filterable: ['id', 'note', 'mood'],
   sortable: ['id'],
   access,
   writes: ['create', 'update', 'delete']

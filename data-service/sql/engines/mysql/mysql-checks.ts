@@ -186,12 +186,18 @@ function fractionMisfit(field: Field, column: LiveColumn): Misfit | undefined {
 }
 
 function wordsMisfit({ words }: Field, live: readonly string[], word: string | undefined): Misfit | undefined {
-  const more = live.filter((one) => !words.includes(one))
-  const missing = words.filter((one) => !live.includes(one))
+  const known = new Set([...words, ...words.map(asCatalogueShows)])
+  const more = live.filter((one) => !known.has(one))
+  const missing = words.filter((one) => !live.includes(one) && !live.includes(asCatalogueShows(one)))
   const listed = (some: readonly string[]): string => some.map((one) => JSON.stringify(one)).join(', ')
   if (more.length > 0) return { harms: 'reads', why: `it may hold ${listed(more)} too`, word, columnType: undefined }
   if (missing.length === 0) return undefined
   return { harms: 'writes', why: `it does not take ${listed(missing)}`, word, columnType: undefined }
+}
+
+/** The catalogue has three bytes for a character, and a question mark in place of those that take four. */
+function asCatalogueShows(word: string): string {
+  return word.replace(/[\u{10000}-\u{10FFFF}]/gu, '?')
 }
 
 const BLOBS: Readonly<Record<string, number>> = {

@@ -249,6 +249,15 @@ export const mysqlTypes: ColumnTypes = {
       when: ({ type }) => type.words?.some((word) => word === '' || word.endsWith(' ')) === true,
       why: 'a word of an entity file has 1 to 255 characters and no space at its end; make a view that shows it as text'
     }),
+    refusal(['enum', 'set'], {
+      shown: 'ENUM and SET with a question mark in a word',
+      examples: ["ENUM('a','😀') CHARACTER SET utf8mb4", "SET('a','b 😀') CHARACTER SET utf8mb4"],
+      // The catalogue of MySQL and MariaDB has three bytes for a character.
+      when: ({ type }) => type.words?.some((word) => word.includes('?')) === true,
+      why:
+        'the server shows an emoji, or any other character of four bytes, of a word as a question mark, so that the words ' +
+        'are not known: name them in the entity file, or make a view that shows it as text'
+    }),
     rule(['enum'], {
       shown: "ENUM('a', 'b')",
       outcome: "`oneOf(['a', 'b'])`",
