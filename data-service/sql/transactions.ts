@@ -55,7 +55,8 @@ export async function runTransaction<Result>(
       const kind = transactions.classifyError(error)
       const isLast = tries >= (kind === 'deadlock' ? maxTries : Math.min(TRIES, maxTries))
       const isSafe = !attempt.isCommitting || work.isRepeatable()
-      if (kind === 'other' && thrown instanceof DomainError && thrown.cause === error) throw thrown
+      const mayBeExplained = kind === 'other' || kind === 'forbidden'
+      if (mayBeExplained && thrown instanceof DomainError && thrown.cause === error) throw thrown
       if (isLast || !isTriedAgain(kind, isSafe)) throw errorForCaller(error, { kind, isSafe, what })
     }
     // An abort ends the wait. The next attempt then rejects with the signal's reason.
@@ -108,8 +109,6 @@ function errorForCaller(error: unknown, { kind, isSafe, what }: Circumstances): 
     case 'deadlock':
     case 'lostRace':
       return new DomainError('conflict', 'A data conflict occurred. Please retry or contact support.', { cause: error })
-    case 'forbidden':
-      return new DomainError('state.invalid', 'A rule of the database does not allow this write.', { cause: error })
     case 'connectionLost':
     case 'commitUnknown':
       return upstreamUnavailable(
@@ -119,6 +118,7 @@ function errorForCaller(error: unknown, { kind, isSafe, what }: Circumstances): 
         error
       )
     case 'lockTimeout':
+    case 'forbidden':
     case 'unreachable':
     case 'unavailable':
     case 'other':

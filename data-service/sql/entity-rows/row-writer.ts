@@ -7,7 +7,7 @@ import type { Value } from '../../entity/fields/field.js'
 import type { Assignments, ExpectedVersions, UpdatePlan } from '../../plan/model/plans.js'
 import { boundValues, comparisonsOf, pathsOf, type RowCondition, shapeOf } from './conditions.js'
 import { columnNamed, whereAll } from './where-text.js'
-import type { Changed, WriteSession } from '../engines/sessions.js'
+import type { Changed } from '../engines/sessions.js'
 import {
   type BoundValue,
   type BoundValues,
@@ -18,6 +18,7 @@ import {
   statementText,
   Unstorable
 } from '../engines/statement.js'
+import type { TransactionAttempt } from '../transactions.js'
 
 /** A table that is written. */
 interface WrittenTable {
@@ -54,7 +55,7 @@ export class RowWriter {
     this.#dialect = dialect
   }
 
-  insertOne(session: WriteSession, into: WrittenTable, row: NewRow): Promise<Changed> {
+  insertOne(session: TransactionAttempt, into: WrittenTable, row: NewRow): Promise<Changed> {
     return this.#insert(session, into, [row])
   }
 
@@ -62,7 +63,7 @@ export class RowWriter {
    * Inserts in the given order, in which the database numbers the rows. A column that a row lacks gets its default, so that
    * one statement holds rows with the same columns alone.
    */
-  async insertAll(session: WriteSession, into: WrittenTable, rows: readonly NewRow[]): Promise<void> {
+  async insertAll(session: TransactionAttempt, into: WrittenTable, rows: readonly NewRow[]): Promise<void> {
     for (let start = 0; start < rows.length;) {
       const alike = countAlike(rows, start)
       const count = Math.min(ROWS_AT_ONCE, 2 ** Math.floor(Math.log2(alike)))
@@ -73,7 +74,7 @@ export class RowWriter {
 
   /** Returns whether a row matched. Its version always advances, so a matched row is also a changed row. */
   async update(
-    session: WriteSession,
+    session: TransactionAttempt,
     matched: GuardedMatch,
     { values, defaulted = [] }: Pick<UpdatePlan, 'values' | 'defaulted'>
   ): Promise<boolean> {
@@ -89,13 +90,17 @@ export class RowWriter {
     return rows > 0
   }
 
-  async delete(session: WriteSession, matched: DeletedMatch): Promise<boolean> {
+  async delete(session: TransactionAttempt, matched: DeletedMatch): Promise<boolean> {
     const { match, bound } = this.#match(matched)
-    const { rows } = await session.change(this.#texts.delete(match), bound)
+    const { rows } = await this.#change(session, { statement: this.#texts.delete(match), bound, written: [] })
     return rows > 0
   }
 
-  #insert(session: WriteSession, { table, versionColumn }: WrittenTable, rows: readonly NewRow[]): Promise<Changed> {
+  #insert(
+    session: TransactionAttempt,
+    { table, versionColumn }: WrittenTable,
+    rows: readonly NewRow[]
+  ): Promise<Changed> {
     const columns = [...new Map(Array.from(rows[0]?.values.keys() ?? [], (one) => [one.column, one])).values()]
     const bound: BoundValues = {}
     rows.forEach(({ values, version }, row) => {
@@ -108,14 +113,20 @@ export class RowWriter {
     return this.#change(session, { statement: this.#texts.insert(table, names, rows.length), bound, written: columns })
   }
 
-  /** Only the database knows that the character set of a column lacks a character. */
+  /**
+   * Only the database knows that the character set of a column lacks a character, and what its own rules forbid. Such a rule
+   * on a table of the engine is no answer to a request, so it is told here, where rows of entities are written.
+   */
   async #change(
-    session: WriteSession,
+    session: TransactionAttempt,
     of: { readonly statement: StatementText; readonly bound: BoundValues; readonly written: readonly Column[] }
   ): Promise<Changed> {
     try {
       return await session.change(of.statement, of.bound)
     } catch (error) {
+      if (session.classifyError(error) === 'forbidden') {
+        throw new DomainError('state.invalid', 'A rule of the database does not allow this write.', { cause: error })
+      }
       const name = this.#dialect.columnWithoutCharacter(error)
       const column = of.written.find((one) => one.column === name)
       if (column === undefined) throw error
