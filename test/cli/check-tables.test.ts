@@ -84,7 +84,9 @@ eachDatabase((kind) => {
       expect(found.stdout).to.match(
         /DATABASE_URL: 1 mistake in its tables:\n- regions: the table legacy_regions has no column row_version for the version of rows/
       )
-      expect(found.stdout).to.include('- gauges: the sortable next has no index (gauges.next_reading DESC, id)')
+      expect(found.stdout).to.match(
+        /^- there is no index to sort by, .*: gauges\.next \(gauges\.next_reading DESC, id\)/m
+      )
       const { code, stdout, stderr } = await run('check', '--sql')
       expect([code, stderr]).to.deep.equal([1, ''])
       expect(stdout).to.match(
@@ -98,7 +100,7 @@ eachDatabase((kind) => {
       }
       const mended = await run('check')
       expect([mended.code, mended.stderr], mended.stdout).to.deep.equal([0, ''])
-      expect(mended.stdout).to.not.match(/has no index|no trigger/)
+      expect(mended.stdout).to.not.match(/no index|no trigger/)
     })
 
     it('takes no other word', async () => {

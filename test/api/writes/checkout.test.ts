@@ -142,7 +142,7 @@ describeApi('checkout', (store) => {
         )
       )
       const failed = await changesNothing(store, () => cart.act('checkout'))
-      store.problem(failed, { status: 500, code: 'internal' })
+      store.problem(failed, { status: 422, code: 'state.invalid' })
       await select(store, 'DROP TRIGGER refuse')
     }
     await cart.done('checkout')
