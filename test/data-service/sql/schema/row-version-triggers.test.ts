@@ -90,9 +90,9 @@ eachDatabase((kind) => {
           'if there are such programs, a stale tag passes after their writes (docs/other-writers.md)'
       ])
       for (const statement of triggers[0]?.statements ?? []) await sql.run(statement)
-      expect((await report()).triggers).to.deep.equal([
+      expect((await report()).triggers.map(({ text: said, statements }) => ({ said, statements }))).to.deep.equal([
         {
-          text: "film's cast: other programs advance the version of the rows that they write, by triggers",
+          said: "film's cast: other programs advance the version of the rows that they write, by triggers",
           statements: []
         }
       ])
