@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import { GATEWAY, listening, startProcess } from '../../stack/service-process.js'
+import { GATEWAY, listening, type LogEntry, startProcess } from '../../stack/service-process.js'
 import { withTestDatabase } from '../../oracle/test-database.js'
 import { AuthCaller, opened, rejected } from '../auth/auth-caller.js'
 import { expectProblem } from '../expect-problem.js'
@@ -100,7 +100,8 @@ describeSignIn('sign-in at an OpenID provider', {}, (stack) => {
     expect(token.status, token.text).to.equal(200)
     expect((await visitor.send(`${stack.url}/auth/logout`, { method: 'POST' })).status).to.equal(204)
 
-    const line = stack.stack.logs().find((one) => one['event'] === 'sign-in' && one['requestId'] === 'ada-signs-in')
+    const isSignIn = (one: LogEntry): boolean => one['event'] === 'sign-in' && one['requestId'] === 'ada-signs-in'
+    const line = await stack.stack.dataService.logged(isSignIn)
     expect(line).to.include({
       outcome: 'success',
       session: claimsOf(answer)['sid'],
