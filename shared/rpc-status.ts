@@ -156,40 +156,54 @@ const PLACES: Readonly<Record<Violation['place']['in'], string>> = {
 
 /** A DomainError as a gRPC status with google.rpc details (AIP-193). */
 export function toRpcStatus(error: DomainError): StatusObject {
-  const code = grpcStatusOf(error)
   const metadata = new Metadata()
-  metadata.set(
-    DETAILS_KEY,
-    encodeDetails(code, error.message, {
-      reason: error.code,
-      violations: error.violations.map(({ code: reason, detail, place }) => ({
-        field: `${PLACES[place.in]}:${place.name}`,
-        description: detail,
-        reason
-      })),
-      retryAfter: error.retryAfter,
-      metadata: conflictMetadata(error)
-    })
-  )
+  metadata.set(DETAILS_KEY, toStatusBytes(error))
   // grpc-message is percent-encoded, so it gets a short text for people. The whole text is in the details.
-  return { code, details: shortened(error.message, 100), metadata }
+  return { code: grpcStatusOf(error), details: shortened(error.message, 100), metadata }
+}
+
+/** A DomainError as an encoded google.rpc.Status with its details. */
+export function toStatusBytes(error: DomainError): Buffer {
+  return encodeDetails(grpcStatusOf(error), error.message, {
+    reason: error.code,
+    violations: error.violations.map(({ code: reason, detail, place }) => ({
+      field: `${PLACES[place.in]}:${place.name}`,
+      description: detail,
+      reason
+    })),
+    retryAfter: error.retryAfter,
+    metadata: conflictMetadata(error)
+  })
+}
+
+/** An encoded google.rpc.Status without details, for what goes wrong before a call reaches its handler. */
+export function transportStatusBytes(code: status, message: string): Buffer {
+  return Buffer.from(Status.encode({ code, message }).finish())
 }
 
 /** The DomainError of a gRPC status. A status of the transport itself has no details and becomes the nearest code. */
 export function fromRpcStatus(error: ServiceError): DomainError {
   const [encoded] = error.metadata.get(DETAILS_KEY)
-  const details = Buffer.isBuffer(encoded) ? decodeDetails(encoded) : undefined
-  if (details === undefined || !isErrorCode(details.info.reason)) {
-    return new DomainError(transportCode(error.code), transportDetail(error.code), {
-      cause: error,
-      ...(error.code === status.UNAVAILABLE ? { retryAfter: 1 } : {})
-    })
-  }
+  return (Buffer.isBuffer(encoded) ? fromStatusBytes(encoded) : undefined) ?? transportError(error.code, error)
+}
+
+/** The DomainError of an encoded google.rpc.Status. undefined if the bytes are none, or hold none of our errors. */
+export function fromStatusBytes(bytes: Buffer): DomainError | undefined {
+  const details = decodeDetails(bytes)
+  if (details === undefined || !isErrorCode(details.info.reason)) return undefined
   const { message, info } = details
   return new DomainError(details.info.reason, message, {
     violations: violationsOf(info),
     ...conflictOf(info.metadata),
     ...(info.retryAfter === undefined ? {} : { retryAfter: info.retryAfter })
+  })
+}
+
+/** The DomainError of a failure of the transport itself, which has no details: the code that is nearest to the status. */
+export function transportError(code: status, cause?: unknown): DomainError {
+  return new DomainError(transportCode(code), transportDetail(code), {
+    ...(cause === undefined ? {} : { cause }),
+    ...(code === status.UNAVAILABLE ? { retryAfter: 1 } : {})
   })
 }
 

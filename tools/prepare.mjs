@@ -65,6 +65,7 @@ const FOLDERS = '--importFileExtension=.js -I=proto -O=shared/gen'
 const PROTOS = [
   'entity/v1/entity_service.proto',
   'auth/v1/auth_service.proto',
+  'transport/v1/call_stream.proto',
   'google/rpc/status.proto',
   'google/rpc/error_details.proto'
 ]

@@ -3,6 +3,7 @@ import type {
   handleServerStreamingCall,
   handleUnaryCall,
   Metadata,
+  ServerDuplexStream,
   ServerUnaryCall,
   ServerWritableStream
 } from '@grpc/grpc-js'
@@ -12,6 +13,18 @@ import { CLIENT_ADDRESS_METADATA, GATEWAY_SECRET_METADATA } from '../../shared/t
 import { callerGone, type IncomingCall, type Intercepted, timeOut } from './interceptors.js'
 
 type GrpcCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
+
+/** What a gRPC call tells of the other end of its connection. */
+export type Connection = Pick<IncomingCall, 'peerAddress' | 'gatewaySecrets' | 'peerCertificate'>
+
+export function connectionOf(call: GrpcCall | ServerDuplexStream<unknown, unknown>): Connection {
+  return {
+    peerAddress: addressOf(call.getPeer()),
+    gatewaySecrets: texts(call.metadata, GATEWAY_SECRET_METADATA),
+    // grpc-js returns only a certificate that it has verified.
+    peerCertificate: () => call.getAuthContext().sslPeerCertificate?.raw
+  }
+}
 
 /** A grpc-js call in the form that the interceptors take. `abort` stops the call; after `settled` nothing is stopped any more. */
 function incomingCall(call: GrpcCall): {
@@ -34,14 +47,12 @@ function incomingCall(call: GrpcCall): {
     incoming: {
       authorization: texts(call.metadata, 'authorization'),
       requestId: texts(call.metadata, 'x-request-id')[0],
-      peerAddress: addressOf(call.getPeer()),
+      ...connectionOf(call),
       clientAddress: texts(call.metadata, CLIENT_ADDRESS_METADATA)[0],
-      gatewaySecrets: texts(call.metadata, GATEWAY_SECRET_METADATA),
-      // grpc-js returns only a certificate that it has verified.
-      peerCertificate: () => call.getAuthContext().sslPeerCertificate?.raw,
       traceparent: texts(call.metadata, 'traceparent')[0],
       deadline,
-      signal: controller.signal
+      signal: controller.signal,
+      throwIfAborted: () => controller.signal.throwIfAborted()
     },
     abort: (reason) => {
       abort(() => reason)
@@ -82,7 +93,7 @@ export function unaryCall<Request, Response>(
 }
 
 /** Intercepted handlers reject only with DomainErrors. This makes sure of it. */
-function asDomainError(error: unknown): DomainError {
+export function asDomainError(error: unknown): DomainError {
   return error instanceof DomainError ? error : new DomainError('internal', 'Something went wrong in the data service.')
 }
 

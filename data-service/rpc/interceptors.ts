@@ -25,8 +25,10 @@ export interface IncomingCall {
   readonly traceparent: string | undefined
   /** Milliseconds since the epoch; Infinity for none. */
   readonly deadline: number
-  /** Aborted by the transport with a DomainError as its reason. */
+  /** Aborted by the transport with a DomainError as its reason. A transport may make it when it is asked for. */
   readonly signal: AbortSignal
+  /** Throws the signal's reason if it is aborted, without asking for the signal. */
+  throwIfAborted(): void
 }
 
 export interface Interceptors {
@@ -61,43 +63,57 @@ interface Rules<Request> {
 export function intercept<Request, Response>(
   handler: (context: CallContext, request: Request) => Response | Promise<Response>,
   rules: Rules<Request>,
-  { identify, isGateway, log, newRequestId }: Interceptors
+  interceptors: Interceptors
 ): Intercepted<Request, Response> {
+  const { identify } = interceptors
   return async (call, request) => {
-    const { signal, traceparent, peerAddress } = call
-    const requestId = requestIdOf(call.requestId, newRequestId)
-    const callLog = log.child({ requestId, rpc: rules.rpc, ...(traceparent === undefined ? {} : { traceparent }) })
-    let caller: Caller = anonymous
+    const context = new InterceptedCall(call, rules.rpc, interceptors)
     try {
       if (rules.bounded?.(request) !== true) requireDeadline(call)
-      caller = rules.exempt === true ? anonymous : await identify(call.authorization)
-      signal.throwIfAborted()
-      const context: CallContext = {
-        caller,
-        requestId,
-        signal,
-        log: callLog,
-        ...(peerAddress === undefined ? {} : { peerAddress }),
-        // Getters, because few handlers ask and parsing a certificate is slow.
-        get peerIsGateway() {
-          return isGateway(call)
-        },
-        get clientAddress() {
-          return clientAddressOf(call, isGateway)
-        }
-      }
+      if (rules.exempt !== true) context.caller = await identify(call.authorization)
+      call.throwIfAborted()
       return await handler(context, request)
     } catch (error) {
-      throw toDomainError(error, {
-        signal,
-        log: callLog,
-        caller,
-        target: rules.target?.(request),
-        get clientAddress() {
-          return clientAddressOf(call, isGateway)
-        }
-      })
+      throw toDomainError(error, context, rules.target?.(request))
     }
+  }
+}
+
+/** The context of a call. What few calls ask for is made when it is asked for: a logger takes longer than a read. */
+class InterceptedCall implements CallContext {
+  caller: Caller = anonymous
+  readonly requestId: string
+  readonly peerAddress?: string
+  readonly #call: IncomingCall
+  readonly #rpc: string
+  readonly #interceptors: Interceptors
+  #log: Logger | undefined
+
+  constructor(call: IncomingCall, rpc: string, interceptors: Interceptors) {
+    this.requestId = requestIdOf(call.requestId, interceptors.newRequestId)
+    if (call.peerAddress !== undefined) this.peerAddress = call.peerAddress
+    this.#call = call
+    this.#rpc = rpc
+    this.#interceptors = interceptors
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal
+  }
+
+  get log(): Logger {
+    const { traceparent } = this.#call
+    const trace = traceparent === undefined ? {} : { traceparent }
+    this.#log ??= this.#interceptors.log.child({ requestId: this.requestId, rpc: this.#rpc, ...trace })
+    return this.#log
+  }
+
+  get peerIsGateway(): boolean {
+    return this.#interceptors.isGateway(this.#call)
+  }
+
+  get clientAddress(): string | undefined {
+    return clientAddressOf(this.#call, this.#interceptors.isGateway)
   }
 }
 
@@ -138,21 +154,15 @@ const OURS: readonly ErrorCode[] = ['internal', 'configuration', 'upstream.unava
 /** Rejections that depend on what others do at the same time: whoever looks into one asks which row it was. */
 const CONFLICTS: readonly ErrorCode[] = ['conflict', 'idempotency.in-flight']
 
-interface FailedCall {
-  readonly signal: AbortSignal
-  readonly log: Logger
-  readonly caller: Caller
-  readonly clientAddress: string | undefined
-  readonly target?: Target | undefined
-}
+type FailedCall = Pick<CallContext, 'signal' | 'log' | 'caller' | 'clientAddress'>
 
 /**
  * Returns a DomainError unchanged. Anything else becomes `internal` with a fixed text, unless the call was stopped; the
  * log has its details under the request id. This is the one place that logs the cause of an error, and for a conflict
  * the row.
  */
-function toDomainError(error: unknown, call: FailedCall): DomainError {
-  const { signal, log, caller, target } = call
+function toDomainError(error: unknown, call: FailedCall, target?: Target): DomainError {
+  const { signal, log, caller } = call
   const reason: unknown = signal.aborted ? signal.reason : undefined
   if (reason instanceof DomainError) {
     log.debug({ code: reason.code }, 'call stopped')

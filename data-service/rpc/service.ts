@@ -1,7 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Server, type ServerCredentials, type ServerWritableStream } from '@grpc/grpc-js'
+import {
+  type handleUnaryCall,
+  Server,
+  type ServerCredentials,
+  type ServerWritableStream,
+  type UntypedServiceImplementation
+} from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
+import { CALL_STREAM } from '../../shared/call-stream.js'
 import type { AuthServiceHandlers } from '../../shared/gen/auth/v1/AuthService.js'
 import type { ProtoGrpcType as AuthTypes } from '../../shared/gen/auth_service.js'
 import type { DescribeRequest__Output } from '../../shared/gen/entity/v1/DescribeRequest.js'
@@ -18,12 +25,13 @@ import { PasswordCheck } from '../auth/password-check.js'
 import { refresh, revoke, revokeAll } from '../auth/sessions.js'
 import { signIn } from '../auth/sign-in.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
+import { CallStreams, framedMethods, type UntypedHandlers } from './call-stream.js'
 import { describeCatalogue } from './describe.js'
 import type { Operation } from '../entity/define-operation.js'
 import { exportRows } from './export.js'
 import { callOperation } from './call-operation.js'
 import { streamCall, type StreamTimes, unaryCall } from './grpc.js'
-import { intercept, type Interceptors, interceptStream, type Target } from './interceptors.js'
+import { intercept, type Intercepted, type Interceptors, interceptStream, type Target } from './interceptors.js'
 import { withOverrides, type ReadDeps, UNARY_READS } from './reads.js'
 import type { WriteDeps } from './write-steps.js'
 import { act, create, createBatch, remove, update } from './writes.js'
@@ -81,10 +89,16 @@ export function buildDataService(deps: DataServiceDeps): DataService {
     // Node enforces by refusing streams at random (grpc-js turns it off); the size of metadata, which Node bounds to
     // 64 KiB by itself.
   })
-  server.addService(entity.v1.EntityService.service, {
-    ...entityService({ readDeps, writeDeps, operations }, interceptors)
-  })
-  server.addService(auth.v1.AuthService.service, { ...authService(authDeps, interceptors) })
+  const entityService = entity.v1.EntityService.service
+  const authService = auth.v1.AuthService.service
+  const ofEntities = untyped(entityHandlers({ readDeps, writeDeps, operations }, interceptors))
+  const ofAuth = untyped(authHandlers(authDeps, interceptors))
+  server.addService(entityService, { ...unaryCalls(ofEntities), Export: exportCall(readDeps, interceptors) })
+  server.addService(authService, { ...unaryCalls(ofAuth) })
+  const streams = new CallStreams(
+    new Map([...framedMethods(entityService, ofEntities), ...framedMethods(authService, ofAuth)])
+  )
+  server.addService({ Open: CALL_STREAM }, { Open: streams.open })
   const health = new ServiceHealth()
   health.addTo(server)
   if (reflection) new ReflectionService(definition).addToServer(server)
@@ -113,37 +127,49 @@ export function buildDataService(deps: DataServiceDeps): DataService {
       const timer = setTimeout(() => server.forceShutdown(), timeout)
       if (health.isWatched) await delay(NOTICE)
       health.endWatches()
+      streams.drain()
       await new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
       clearTimeout(timer)
     }
   }
 }
 
-/** EntityService for grpc-js: every handler behind its interceptors. */
-function entityService(
+/** The unary rpcs of a service, each behind its interceptors: what every transport calls. Any other rpc is left out. */
+type UnaryHandlers<Handlers> = {
+  readonly [
+    R in keyof Handlers as string extends R
+      ? never
+      : Handlers[R] extends handleUnaryCall<infer _Request, infer _Response>
+        ? R
+        : never
+  ]: Handlers[R] extends handleUnaryCall<infer Request, infer Response> ? Intercepted<Request, Response> : never
+}
+
+/** Drops the types of the messages, for a transport, which finds handlers and the codecs of their messages by name. */
+function untyped(handlers: Readonly<Record<string, Intercepted<never, object>>>): UntypedHandlers {
+  return handlers as unknown as UntypedHandlers
+}
+
+/** The handlers for grpc-js. */
+function unaryCalls(handlers: UntypedHandlers): UntypedServiceImplementation {
+  return Object.fromEntries(Object.entries(handlers).map(([rpc, handler]) => [rpc, unaryCall(handler)]))
+}
+
+/** EntityService: all rpcs but the export, which is a stream. */
+function entityHandlers(
   deps: { readonly readDeps: ReadDeps; readonly writeDeps: WriteDeps; readonly operations: readonly Operation[] },
   interceptors: Interceptors
-): EntityServiceHandlers {
+): UnaryHandlers<EntityServiceHandlers> {
   const { readDeps, writeDeps, operations } = deps
   const { catalogue, ownership } = readDeps.planning
   const describeTo = describeCatalogue(catalogue, ownership, operations)
   const describe = (context: CallContext, { asCaller }: DescribeRequest__Output): Promise<DescribeResponse> =>
     Promise.resolve(describeTo(context.peerIsGateway && !asCaller ? 'gateway' : context.caller))
-  const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
-    unaryCall<Request, Response>(intercept(handler, { rpc }, interceptors))
   const write = <Request extends Target, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
-    unaryCall<Request, Response>(intercept(handler, { rpc, target }, interceptors))
+    intercept<Request, Response>(handler, { rpc, target }, interceptors)
   return {
-    Describe: unary('Describe', describe),
+    Describe: intercept(describe, { rpc: 'Describe' }, interceptors),
     ...unaryReads(readDeps, interceptors),
-    Export: streamCall(
-      interceptStream(
-        withOverrides(readDeps, exportRows, (overrides) => overrides.export),
-        { rpc: 'Export', bounded: (request) => timesOf(request).idle !== undefined },
-        interceptors
-      ),
-      timesOf
-    ),
     Create: write(
       'Create',
       withOverrides(writeDeps, create, (overrides) => overrides.create)
@@ -164,26 +190,35 @@ function entityService(
       'Act',
       withOverrides(writeDeps, act, (overrides) => overrides.act)
     ),
-    Call: unaryCall(
-      intercept(
-        callOperation(deps),
-        { rpc: 'Call', target: ({ operation }) => ({ resource: operation }) },
-        interceptors
-      )
+    Call: intercept(
+      callOperation(deps),
+      { rpc: 'Call', target: ({ operation }) => ({ resource: operation }) },
+      interceptors
     )
   }
 }
 
-type UnaryReads = Pick<EntityServiceHandlers, keyof typeof UNARY_READS>
+type UnaryReads = Pick<UnaryHandlers<EntityServiceHandlers>, keyof typeof UNARY_READS>
 
 /** The reads that answer with one message, each entity's overrides in place of the standard handlers. */
 function unaryReads(readDeps: ReadDeps, interceptors: Interceptors): UnaryReads {
   const handlers = Object.entries(UNARY_READS).map(([rpc, handlerOf]) => {
     // UNARY_READS holds each handler to the messages of its rpc; the entries of the table have lost that tie.
     const handler = handlerOf(readDeps) as UnaryHandler<never, object>
-    return [rpc, unaryCall(intercept(handler, { rpc, exempt: false }, interceptors))]
+    return [rpc, intercept(handler, { rpc, exempt: false }, interceptors)]
   })
   return Object.fromEntries(handlers) as UnaryReads
+}
+
+function exportCall(readDeps: ReadDeps, interceptors: Interceptors): EntityServiceHandlers['Export'] {
+  return streamCall(
+    interceptStream(
+      withOverrides(readDeps, exportRows, (overrides) => overrides.export),
+      { rpc: 'Export', bounded: (request) => timesOf(request).idle !== undefined },
+      interceptors
+    ),
+    timesOf
+  )
 }
 
 /** The resource and the row of a write, for the log. */
@@ -196,10 +231,10 @@ function timesOf({ idleTimeoutMs, readerTimeoutMs }: ExportRequest__Output): Str
   return { idle, reader: idle === undefined ? undefined : Math.max(idle, readerTimeoutMs) }
 }
 
-/** AuthService for grpc-js. Its calls need no access token: callers get their access tokens from them. */
-function authService(authDeps: AuthDeps, interceptors: Interceptors): AuthServiceHandlers {
+/** AuthService. Its calls need no access token: callers get their access tokens from them. */
+function authHandlers(authDeps: AuthDeps, interceptors: Interceptors): UnaryHandlers<AuthServiceHandlers> {
   const unary = <Request, Response>(rpc: string, handler: UnaryHandler<Request, Response>) =>
-    unaryCall<Request, Response>(intercept(handler, { rpc, exempt: true }, interceptors))
+    intercept<Request, Response>(handler, { rpc, exempt: true }, interceptors)
   const attempts = new CountedAttempts(authDeps)
   const passwords = new PasswordCheck(authDeps, attempts)
   return {

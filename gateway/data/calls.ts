@@ -7,22 +7,13 @@ import {
   status
 } from '@grpc/grpc-js'
 import { DomainError } from '../../shared/errors.js'
-import { fromRpcStatus } from '../../shared/rpc-status.js'
+import { fromRpcStatus, transportError } from '../../shared/rpc-status.js'
 import { CLIENT_ADDRESS_METADATA } from '../../shared/tls.js'
+import { AttemptFailure, type CallContext, checkedAuthorization, MAX_FRAMED_REQUEST } from './call-stream.js'
 import type { Replica, RpcMethod } from './replica.js'
 import type { ReplicaPool } from './replica-pool.js'
 
-/** What a call takes over from the HTTP request that causes it. */
-export interface CallContext {
-  /** The `Authorization` header as received; the data service verifies it. */
-  readonly authorization: string | undefined
-  readonly requestId: string
-  readonly traceparent: string | undefined
-  /** IP address of the client, for the data service's log; absent for the gateway's own calls. */
-  readonly clientAddress?: string
-  /** Aborted when nobody waits for the answer any more. The call is cancelled then. */
-  readonly signal: AbortSignal
-}
+export type { CallContext }
 
 /** One unary call: the method, the HTTP request it belongs to, and its message. */
 interface UnaryCall<Request, Response> {
@@ -53,6 +44,8 @@ export function writeUnary<Request, Response>(
   return callWithRetries(pool, unary, 0)
 }
 
+const NONE: ReadonlySet<Replica> = new Set()
+
 /** Attempts of one call within one deadline. Each attempt goes to another replica as long as there are others. */
 async function callWithRetries<Request, Response>(
   pool: ReplicaPool,
@@ -60,46 +53,70 @@ async function callWithRetries<Request, Response>(
   retries: number
 ): Promise<Response> {
   const { signal } = unary.call
-  const attempt = { metadata: callMetadata(unary.call), deadline: Date.now() + CALL_DEADLINE }
-  const failed = new Set<Replica>()
+  const deadline = Date.now() + CALL_DEADLINE
+  const message = unary.rpc.requestSerialize(unary.request)
+  let failed = NONE
   for (let left = retries, reuse = false; ;) {
-    const replica = await pool.choose(signal, { failed, reuse })
+    const replica = pool.serving(failed) ?? (await pool.choose(signal, { failed, reuse }))
     try {
-      return await callReplica(replica, unary, attempt)
+      return decoded(unary.rpc, await callReplica(replica, { path: unary.rpc.path, message, deadline }, unary.call))
     } catch (error) {
       if (!(error instanceof AttemptFailure)) throw error
-      const { cause, maybeSent } = error
-      reuse = left > 0 && isTransportFailure(cause)
+      const { maybeSent, ofTransport } = error
+      reuse = left > 0 && ofTransport
       const isOver = signal.aborted || failed.has(replica) || (maybeSent && !reuse)
-      if (isOver) throw toDomainError(cause)
+      if (isOver) throw error.error
       if (maybeSent) left -= 1
-      failed.add(replica)
+      failed = new Set([...failed, replica])
     }
   }
 }
 
-/** `deadline` is in milliseconds since the epoch. Rejects with an AttemptFailure. */
-function callReplica<Request, Response>(
-  replica: Replica,
-  { rpc, call: { signal }, request }: UnaryCall<Request, Response>,
-  { metadata, deadline }: { readonly metadata: Metadata; readonly deadline: number }
-): Promise<Response> {
+function decoded<Response>(rpc: RpcMethod<never, Response>, answer: Buffer): Response {
+  try {
+    return rpc.responseDeserialize(answer)
+  } catch (error) {
+    throw transportError(status.INTERNAL, error)
+  }
+}
+
+/** A call in bytes. `deadline` is in milliseconds since the epoch. */
+interface EncodedCall {
+  readonly path: string
+  readonly message: Buffer
+  readonly deadline: number
+}
+
+/** The bytes of the answer, over the replica's stream if it has one. Rejects with an AttemptFailure. */
+function callReplica(replica: Replica, { path, message, deadline }: EncodedCall, call: CallContext): Promise<Buffer> {
+  const { stream } = replica
+  return stream === undefined || message.length > MAX_FRAMED_REQUEST
+    ? callUnary(replica, { path, message, deadline }, call)
+    : stream.call({ path, request: message, context: call, deadline })
+}
+
+/** One call of gRPC: for a data service without streams, while a stream is being opened, and for large requests. */
+function callUnary(replica: Replica, { path, message, deadline }: EncodedCall, call: CallContext): Promise<Buffer> {
+  const metadata = callMetadata(call)
+  const { signal } = call
   return new Promise((resolve, reject) => {
     const tracker = trackSending()
     replica.startCall()
     const running = replica.client.makeUnaryRequest(
-      rpc.path,
-      (message: Request) => rpc.requestSerialize(message),
-      (bytes: Buffer) => rpc.responseDeserialize(bytes),
-      request,
+      path,
+      asBytes,
+      asBytes,
+      message,
       metadata,
       { deadline, credentials: tracker.credentials },
       (error, response) => {
         signal.removeEventListener('abort', cancel)
         replica.endCall()
-        if (error === null && response !== undefined) resolve(response)
-        else
-          reject(new AttemptFailure(error ?? new Error('The data service answered nothing.'), tracker.maybeSent(error)))
+        if (error === null && response !== undefined) return resolve(response)
+        const failure = error === null ? transportError(status.INTERNAL) : fromRpcStatus(error)
+        reject(
+          new AttemptFailure(failure, { maybeSent: tracker.maybeSent(error), ofTransport: isTransportFailure(error) })
+        )
       }
     )
     const cancel = (): void => running.cancel()
@@ -108,16 +125,8 @@ function callReplica<Request, Response>(
   })
 }
 
-/** Why an attempt got no answer. `cause` is the error of grpc-js. */
-class AttemptFailure extends Error {
-  override readonly name = 'AttemptFailure'
-  /** false if the data service certainly did not begin the call, so that even a write may be sent to another replica. */
-  readonly maybeSent: boolean
-
-  constructor(cause: unknown, maybeSent: boolean) {
-    super('The call failed.', { cause })
-    this.maybeSent = maybeSent
-  }
+function asBytes(message: Buffer): Buffer {
+  return message
 }
 
 const NO_METADATA = new Metadata()
@@ -247,15 +256,6 @@ async function* messagesOf<Request, Response>(
   }
 }
 
-/**
- * Characters of an `Authorization` header. A longer one could pass the header limit of an HTTP/2 peer, which would close
- * the connection and end all other calls on it. No accepted issuer makes tokens of this length.
- */
-const MAX_AUTHORIZATION = 8 * 1024
-
-/** What gRPC metadata can carry as text: visible ASCII and spaces. */
-const METADATA_TEXT = /^[\x20-\x7e]*$/
-
 function callMetadata(call: CallContext): Metadata {
   const metadata = new Metadata()
   if (call.authorization !== undefined) metadata.set('authorization', checkedAuthorization(call.authorization))
@@ -263,10 +263,4 @@ function callMetadata(call: CallContext): Metadata {
   if (call.clientAddress !== undefined) metadata.set(CLIENT_ADDRESS_METADATA, call.clientAddress)
   if (call.traceparent !== undefined) metadata.set('traceparent', call.traceparent)
   return metadata
-}
-
-/** An `Authorization` that metadata cannot carry holds no valid token. Throws `auth.invalid-token`. */
-function checkedAuthorization(authorization: string): string {
-  if (authorization.length <= MAX_AUTHORIZATION && METADATA_TEXT.test(authorization)) return authorization
-  throw new DomainError('auth.invalid-token', 'The access token is not a well-formed JWT.')
 }

@@ -62,6 +62,21 @@ export class ReplicaPool {
     this.#servingListeners.add(listener)
   }
 
+  /** The replica for an attempt of a call, if there is one that serves at this moment and is not in `failed`. */
+  serving(failed: ReadonlySet<Replica>): Replica | undefined {
+    let chosen: Replica | undefined
+    let equals = 0
+    for (const replica of this.#replicas.values()) {
+      if (replica.health !== 'serving' || failed.has(replica)) continue
+      if (chosen === undefined || replica.inFlight < chosen.inFlight) [chosen, equals] = [replica, 1]
+      else if (replica.inFlight === chosen.inFlight) {
+        equals += 1
+      }
+    }
+    if (equals < 2) return chosen
+    return this.#leastLoaded(this.#inState('serving').filter((replica) => !failed.has(replica)))
+  }
+
   /**
    * The replica for the next attempt of a call. A replica in `failed` is chosen only if no other one is serving and
    * `reuse` allows it. If none is serving, a connected one is chosen, whose own error tells the reason. Waits for
@@ -74,9 +89,9 @@ export class ReplicaPool {
     const isAllowed = (replica: Replica): boolean => reuse || !failed.has(replica)
     for (;;) {
       if (signal.aborted) throw new DomainError('upstream.unavailable', 'Nobody waits for the answer any more.')
-      const serving = this.#inState('serving')
-      const chosen = this.#leastLoaded(serving.filter((replica) => !failed.has(replica)))
+      const chosen = this.serving(failed)
       if (chosen !== undefined) return chosen
+      const serving = this.#inState('serving')
       if (this.#firstResolutionDone && !this.#inState('connecting').some(isAllowed)) {
         const other =
           this.#leastLoaded(serving.filter(isAllowed)) ??

@@ -19,6 +19,7 @@ import {
   targetNameOf,
   TlsCertificates
 } from '../../shared/tls.js'
+import { CallStream } from './call-stream.js'
 
 /** How the gateway verifies the data service and proves its own identity to it. */
 export interface DataCredentials {
@@ -89,6 +90,10 @@ const CONNECT_TIMEOUT = 1000
 /** Milliseconds between the end of one health watch and the start of the next one on the same connection. */
 const REWATCH_DELAY = 1000
 
+/** Milliseconds before a stream of calls is opened again after it has ended, and the most before any later try. */
+const FIRST_REOPEN_DELAY = 100
+const MAX_REOPEN_DELAY = 5000
+
 /** The service whose health is watched. `auth.v1.AuthService` of the same process depends on the same database. */
 const WATCHED_SERVICE = 'entity.v1.EntityService'
 
@@ -125,6 +130,11 @@ export class Replica {
   #watch: ClientReadableStream<HealthResponse> | undefined
   #connectTimer: NodeJS.Timeout | undefined
   #rewatchTimer: NodeJS.Timeout | undefined
+  #stream: CallStream | undefined
+  #reopenTimer: NodeJS.Timeout | undefined
+  #reopenDelay = FIRST_REOPEN_DELAY
+  /** Whether the data service of this connection has streams of calls; one of an earlier version has none. */
+  #hasStreams = true
   #retired = false
   #closed = false
 
@@ -151,6 +161,11 @@ export class Replica {
     return this.#inFlight
   }
 
+  /** The stream for unary calls; undefined while there is none. It counts its calls as in flight itself. */
+  get stream(): CallStream | undefined {
+    return this.#stream?.isOpen === true ? this.#stream : undefined
+  }
+
   /** Counts a call as in flight. Each call of this must be followed by exactly one `endCall`. */
   startCall(): void {
     this.#inFlight += 1
@@ -171,7 +186,9 @@ export class Replica {
     if (this.#closed) return
     this.#closed = true
     clearTimeout(this.#connectTimer)
+    clearTimeout(this.#reopenTimer)
     this.#endWatch()
+    this.#stream?.close()
     this.client.close()
   }
 
@@ -180,8 +197,10 @@ export class Replica {
     const channel = this.client.getChannel()
     // `true` makes grpc-js reconnect at once when the connection is lost, and not only when a call needs it.
     const state = channel.getConnectivityState(true)
-    if (state === connectivityState.READY) this.#watchHealth()
-    else {
+    if (state === connectivityState.READY) {
+      this.#hasStreams = true
+      this.#watchHealth()
+    } else {
       this.#endWatch()
       if (state === connectivityState.TRANSIENT_FAILURE) this.#setHealth('unreachable')
       else if (this.#health !== 'unreachable') this.#setHealth('connecting')
@@ -238,6 +257,27 @@ export class Replica {
     }
     if (health === this.#health) return
     this.#health = health
+    if (health === 'serving') this.#openStream()
     this.#onChange(this)
+  }
+
+  /** While no stream is open, calls go by their unary methods. */
+  #openStream(): void {
+    clearTimeout(this.#reopenTimer)
+    if (this.#closed || this.#stream !== undefined || !this.#hasStreams || this.#health !== 'serving') return
+    const stream: CallStream = new CallStream(this.client, {
+      onCallStart: () => this.startCall(),
+      onCallEnd: () => this.endCall(),
+      onEnd: (isKnown) => {
+        this.#stream = undefined
+        this.#hasStreams = isKnown
+        this.#reopenTimer = setTimeout(() => this.#openStream(), this.#reopenDelay).unref()
+        this.#reopenDelay = Math.min(this.#reopenDelay * 2, MAX_REOPEN_DELAY)
+      },
+      onOpen: () => {
+        this.#reopenDelay = FIRST_REOPEN_DELAY
+      }
+    })
+    this.#stream = stream
   }
 }

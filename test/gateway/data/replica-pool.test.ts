@@ -235,7 +235,7 @@ describe('the replicas of the data service', () => {
     expect(a.calls).to.be.greaterThan(5)
   })
 
-  /** An HTTP/2 server without health that ends every other call by a reset with this code. */
+  /** An HTTP/2 server without health and streams of calls that ends every other call by a reset with this code. */
   const resetting = async (code: number): Promise<{ address: string; calls: () => number }> => {
     let calls = 0
     const server = createServer()
@@ -243,7 +243,7 @@ describe('the replicas of the data service', () => {
     server.on('session', (session) => sessions.add(session))
     server.on('stream', (stream: ServerHttp2Stream, headers) => {
       stream.on('error', () => undefined)
-      if (String(headers[':path']).startsWith('/grpc.health')) {
+      if (/^\/(?:grpc\.health|transport)\./.test(String(headers[':path']))) {
         stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' }, { endStream: true })
         return
       }

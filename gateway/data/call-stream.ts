@@ -1,0 +1,310 @@
+import { type Client, type ClientDuplexStream, Metadata, status } from '@grpc/grpc-js'
+import { LRUCache } from 'lru-cache'
+import {
+  type CallId,
+  CallFrame,
+  CancellationFrame,
+  CredentialFrame,
+  type CredentialSlot,
+  MalformedFrames,
+  MAX_AUTHORIZATION,
+  MAX_CALLS,
+  MAX_CREDENTIALS,
+  METADATA_TEXT,
+  readResponseFrames,
+  type ResponseFrames
+} from '../../shared/call-frames.js'
+import { CALL_STREAM, Deadlines, type Expiring, FrameSender } from '../../shared/call-stream.js'
+import { DomainError } from '../../shared/errors.js'
+import { fromStatusBytes, transportError } from '../../shared/rpc-status.js'
+
+/** What a call takes over from the HTTP request that causes it. */
+export interface CallContext {
+  /** The `Authorization` header as received; the data service verifies it. */
+  readonly authorization: string | undefined
+  readonly requestId: string
+  readonly traceparent: string | undefined
+  /** IP address of the client, for the data service's log; absent for the gateway's own calls. */
+  readonly clientAddress?: string
+  /** Aborted when nobody waits for the answer any more. The call is cancelled then. */
+  readonly signal: AbortSignal
+}
+
+/** Why one attempt of a call got no answer. */
+export class AttemptFailure extends Error {
+  override readonly name = 'AttemptFailure'
+  readonly error: DomainError
+  /** false if the data service certainly did not begin the call, so that even a write may be sent to another replica. */
+  readonly maybeSent: boolean
+  /** Whether the transport failed, and not the call: a read may be sent again. */
+  readonly ofTransport: boolean
+
+  constructor(error: DomainError, of: { readonly maybeSent: boolean; readonly ofTransport: boolean }) {
+    super('The call failed.', { cause: error })
+    this.error = error
+    this.maybeSent = of.maybeSent
+    this.ofTransport = of.ofTransport
+  }
+}
+
+/** An `Authorization` that metadata cannot carry holds no valid token. Throws `auth.invalid-token`. */
+export function checkedAuthorization(authorization: string): string {
+  // A longer one could pass the header limit of an HTTP/2 peer, which would close the connection and end all other calls.
+  if (authorization.length <= MAX_AUTHORIZATION && METADATA_TEXT.test(authorization)) return authorization
+  throw new DomainError('auth.invalid-token', 'The access token is not a well-formed JWT.')
+}
+
+/** Bytes of a request. A longer one would keep the others of the stream waiting, and goes by its unary method. */
+export const MAX_FRAMED_REQUEST = 64 * 1024
+
+/** A unary call in the bytes of its messages. */
+export interface StreamCall {
+  /** Full name of the method. */
+  readonly path: string
+  readonly request: Buffer
+  readonly context: CallContext
+  /** Milliseconds since the epoch. */
+  readonly deadline: number
+}
+
+interface CallStreamEvents {
+  onOpen(): void
+  /** The stream has ended; it may have been open before. `isKnown`: whether the data service has streams at all. */
+  onEnd(isKnown: boolean): void
+  onCallStart(): void
+  /** Once for each call that has started. */
+  onCallEnd(): void
+}
+
+/** The gateway's end of a stream of calls (proto/transport/v1/call_stream.proto). It is open once the data service says so. */
+export class CallStream implements ResponseFrames {
+  readonly #stream: ClientDuplexStream<Buffer, Buffer>
+  readonly #events: CallStreamEvents
+  readonly #sender: FrameSender
+  readonly #credentials: Credentials
+  readonly #calls = new Map<CallId, PendingCall>()
+  /** Calls for which there is no room on the stream yet, the oldest first. */
+  readonly #waiting = new Set<PendingCall>()
+  readonly #deadlines = new Deadlines(
+    () => [...this.#calls.values(), ...this.#waiting],
+    (call: PendingCall) => this.#abandon(call, timedOut())
+  )
+  #state: 'opening' | 'open' | 'ended' = 'opening'
+  #lastId = 0
+
+  constructor(client: Client, events: CallStreamEvents) {
+    const { path, requestSerialize, responseDeserialize } = CALL_STREAM
+    const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, new Metadata())
+    this.#stream = stream
+    this.#events = events
+    this.#sender = new FrameSender((message, sent) => stream.write(message, sent))
+    this.#credentials = new Credentials((slot, authorization) =>
+      this.#sender.send(new CredentialFrame(slot, authorization))
+    )
+    stream.on('metadata', () => {
+      if (this.#state !== 'opening') return
+      this.#state = 'open'
+      events.onOpen()
+    })
+    stream.on('data', (message: Buffer) => this.#read(message))
+    // The status event reports the same failure; an `error` without a listener would end the process.
+    stream.on('error', () => undefined)
+    stream.on('status', ({ code }) => this.#end(code !== status.UNIMPLEMENTED))
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  /** The bytes of the answer. Rejects with an AttemptFailure. Throws `auth.invalid-token` for a token that cannot be sent. */
+  call(call: StreamCall): Promise<Buffer> {
+    const { authorization, signal } = call.context
+    if (authorization !== undefined) this.#credentials.check(authorization)
+    return new Promise((resolve, reject) => {
+      const pending = new PendingCall(call, this, { resolve, reject })
+      this.#events.onCallStart()
+      if (signal.aborted) {
+        pending.reject(new AttemptFailure(cancelled(), { maybeSent: false, ofTransport: false }))
+        this.#events.onCallEnd()
+        return
+      }
+      signal.addEventListener('abort', pending)
+      if (this.#calls.size < MAX_CALLS) this.#send(pending)
+      else this.#waiting.add(pending)
+      this.#deadlines.add(pending)
+    })
+  }
+
+  close(): void {
+    this.#stream.cancel()
+    this.#end(true)
+  }
+
+  /** Ends a call whose signal is aborted. */
+  cancel(call: PendingCall): void {
+    this.#abandon(call, cancelled())
+  }
+
+  answer(id: CallId, part: Buffer, more: boolean): void {
+    const call = this.#calls.get(id)
+    // A cancelled call may have been answered before the cancellation arrived.
+    if (call === undefined) return
+    if (more) {
+      call.parts.push(part)
+      return
+    }
+    this.#settled(call)
+    call.resolve(call.parts.length === 0 ? part : Buffer.concat([...call.parts, part]))
+  }
+
+  failure(id: CallId, bytes: Buffer): void {
+    const error = fromStatusBytes(bytes) ?? transportError(status.INTERNAL)
+    this.#fail(id, new AttemptFailure(error, { maybeSent: true, ofTransport: false }))
+  }
+
+  unprocessed(id: CallId): void {
+    const error = transportError(status.UNAVAILABLE)
+    this.#fail(id, new AttemptFailure(error, { maybeSent: false, ofTransport: true }))
+  }
+
+  #send(call: PendingCall): void {
+    const { path: method, request, context, deadline } = call.call
+    const { authorization, requestId, traceparent = '', clientAddress = '' } = context
+    const credential = authorization === undefined ? undefined : this.#credentials.slotOf(authorization)
+    const timeoutMs = Math.max(1, Math.ceil(deadline - Date.now()))
+    call.id = this.#nextId()
+    this.#calls.set(call.id, call)
+    this.#sender.send(
+      new CallFrame({ id: call.id, method, timeoutMs, credential, requestId, traceparent, clientAddress, request })
+    )
+  }
+
+  #nextId(): CallId {
+    do {
+      this.#lastId = (this.#lastId + 1) >>> 0
+    } while (this.#calls.has(this.#lastId as CallId))
+    return this.#lastId as CallId
+  }
+
+  #read(message: Buffer): void {
+    try {
+      readResponseFrames(message, this)
+    } catch (error) {
+      if (!(error instanceof MalformedFrames)) throw error
+      this.close()
+    }
+  }
+
+  #fail(id: CallId, failure: AttemptFailure): void {
+    const call = this.#calls.get(id)
+    if (call === undefined) return
+    this.#settled(call)
+    call.reject(failure)
+  }
+
+  /** Ends a call that the data service has not ended. */
+  #abandon(call: PendingCall, error: DomainError): void {
+    const { id } = call
+    if (id !== undefined) this.#sender.send(new CancellationFrame(id))
+    this.#settled(call)
+    call.reject(new AttemptFailure(error, { maybeSent: id !== undefined, ofTransport: false }))
+  }
+
+  #settled(call: PendingCall): void {
+    call.call.context.signal.removeEventListener('abort', call)
+    if (call.id === undefined) this.#waiting.delete(call)
+    else this.#calls.delete(call.id)
+    this.#events.onCallEnd()
+    const [next] = this.#waiting
+    if (next === undefined || this.#state === 'ended' || this.#calls.size >= MAX_CALLS) return
+    this.#waiting.delete(next)
+    this.#send(next)
+  }
+
+  #end(isKnown: boolean): void {
+    if (this.#state === 'ended') return
+    this.#state = 'ended'
+    this.#sender.close()
+    this.#deadlines.close()
+    const error = transportError(status.UNAVAILABLE)
+    for (const call of [...this.#calls.values(), ...this.#waiting]) {
+      this.#settled(call)
+      call.reject(new AttemptFailure(error, { maybeSent: call.id !== undefined, ofTransport: true }))
+    }
+    this.#events.onEnd(isKnown)
+  }
+}
+
+function cancelled(): DomainError {
+  return transportError(status.CANCELLED)
+}
+
+function timedOut(): DomainError {
+  return transportError(status.DEADLINE_EXCEEDED)
+}
+
+interface Settle {
+  resolve(answer: Buffer): void
+  reject(failure: AttemptFailure): void
+}
+
+/** A call that has not ended. It listens to the signal of its caller itself, since a closure for each would cost more. */
+class PendingCall implements Expiring, EventListenerObject {
+  readonly call: StreamCall
+  /** undefined while it waits for room on the stream. */
+  id: CallId | undefined
+  /** Those of a large answer that have arrived. */
+  readonly parts: Buffer[] = []
+  readonly resolve: Settle['resolve']
+  readonly reject: Settle['reject']
+  readonly #stream: CallStream
+
+  constructor(call: StreamCall, stream: CallStream, { resolve, reject }: Settle) {
+    this.call = call
+    this.#stream = stream
+    this.resolve = resolve
+    this.reject = reject
+  }
+
+  get deadline(): number {
+    return this.call.deadline
+  }
+
+  handleEvent(): void {
+    this.#stream.cancel(this)
+  }
+}
+
+/** The tokens that a stream knows, the least recently used of which makes room for a new one. */
+class Credentials {
+  readonly #announce: (slot: CredentialSlot, authorization: string) => void
+  #free: CredentialSlot | undefined
+  readonly #slots = new LRUCache<string, CredentialSlot>({
+    max: MAX_CREDENTIALS,
+    dispose: (slot) => {
+      this.#free = slot
+    }
+  })
+
+  /** `announce` sends a token before the call that names it. */
+  constructor(announce: (slot: CredentialSlot, authorization: string) => void) {
+    this.#announce = announce
+  }
+
+  /** Throws `auth.invalid-token` for a text that cannot be sent. */
+  check(authorization: string): void {
+    if (!this.#slots.has(authorization)) checkedAuthorization(authorization)
+  }
+
+  slotOf(authorization: string): CredentialSlot {
+    const known = this.#slots.get(authorization)
+    if (known !== undefined) return known
+    const { size } = this.#slots
+    if (size >= MAX_CREDENTIALS) this.#slots.pop()
+    const slot = this.#free ?? ((size + 1) as CredentialSlot)
+    this.#free = undefined
+    this.#slots.set(authorization, slot)
+    this.#announce(slot, authorization)
+    return slot
+  }
+}

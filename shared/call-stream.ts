@@ -1,0 +1,205 @@
+import { AnswerFrame, type CallId, type Frame, Writer } from './call-frames.js'
+
+/** The method of CallStreamService (proto/transport/v1/call_stream.proto). Its messages are read and written by call-frames.ts. */
+export const CALL_STREAM = {
+  path: '/transport.v1.CallStreamService/Open',
+  requestStream: true,
+  responseStream: true,
+  requestSerialize: (message: Buffer) => message,
+  requestDeserialize: (message: Buffer) => message,
+  responseSerialize: (message: Buffer) => message,
+  responseDeserialize: (message: Buffer) => message
+} as const
+
+/** Bytes. A longer answer goes in parts of this size. */
+const PART_BYTES = 16 * 1024
+
+/** Bytes of a message after which no further part of a large answer is put into it. */
+const MESSAGE_BYTES = 64 * 1024
+
+/** Bytes of a message after which no further frame is put into it. The receiver's limit is far above. */
+const MAX_MESSAGE_BYTES = 512 * 1024
+
+/** Hands a message to the transport, and calls back when the transport can take another one, or will never. */
+type SendMessage = (message: Buffer, sent: () => void) => void
+
+/**
+ * Sends frames, many in one message: those of a tick, and those that come while the message before is on its way. Frames
+ * go in the order in which they came. Large answers go in parts, each in its turn and in each message at least one, so
+ * that neither kind keeps the other waiting.
+ */
+export class FrameSender {
+  readonly #send: SendMessage
+  #frames: Frame[] = []
+  readonly #large: LargeAnswer[] = []
+  #isScheduled = false
+  #isSending = false
+  #closed = false
+  #onIdle: (() => void) | undefined
+
+  constructor(send: SendMessage) {
+    this.#send = send
+  }
+
+  send(frame: Frame): void {
+    if (this.#closed) return
+    this.#frames.push(frame)
+    this.#schedule()
+  }
+
+  /** `onSent` is called when the last part has been put into a message. */
+  sendAnswer(call: CallId, answer: Buffer, onSent: () => void): void {
+    if (this.#closed) return
+    if (answer.length > PART_BYTES) this.#large.push(new LargeAnswer(call, answer, onSent))
+    else {
+      this.#frames.push(new AnswerFrame(call, answer))
+      onSent()
+    }
+    this.#schedule()
+  }
+
+  /** Takes out an answer of which parts are not sent yet. Its `onSent` is called then. */
+  dropAnswer(call: CallId): void {
+    const at = this.#large.findIndex((one) => one.call === call)
+    if (at !== -1) this.#large.splice(at, 1)[0]?.onSent()
+  }
+
+  /** Calls back once everything has been handed to the transport. */
+  end(done: () => void): void {
+    this.#onIdle = done
+    this.#endIfIdle()
+  }
+
+  /** Sends nothing more. */
+  close(): void {
+    this.#closed = true
+    this.#onIdle = undefined
+    this.#frames = []
+    this.#large.length = 0
+  }
+
+  #endIfIdle(): void {
+    if (this.#isSending || this.#frames.length > 0 || this.#large.length > 0) return
+    const done = this.#onIdle
+    this.#onIdle = undefined
+    done?.()
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isSending) return
+    this.#isScheduled = true
+    // At the end of the tick, when everything that arrived with it has had its turn.
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    if (this.#closed || this.#isSending) return
+    const message = this.#nextMessage()
+    if (message === undefined) return
+    this.#isSending = true
+    this.#send(message, () => {
+      this.#isSending = false
+      if (this.#frames.length > 0 || this.#large.length > 0) this.#schedule()
+      else this.#endIfIdle()
+    })
+  }
+
+  #nextMessage(): Buffer | undefined {
+    const waiting = this.#frames
+    let size = 0
+    let count = 0
+    for (; count < waiting.length && size < MAX_MESSAGE_BYTES; count++) size += waiting[count]?.size ?? 0
+    const frames = count === waiting.length ? waiting : waiting.slice(0, count)
+    this.#frames = count === waiting.length ? [] : waiting.slice(count)
+    for (let turns = 0; turns === 0 || size < MESSAGE_BYTES; turns++) {
+      const large = this.#large.shift()
+      if (large === undefined) break
+      const part = large.next()
+      frames.push(part)
+      size += part.size
+      if (!large.isSent) this.#large.push(large)
+    }
+    if (frames.length === 0) return undefined
+    const writer = new Writer(size)
+    for (const frame of frames) frame.write(writer)
+    return writer.bytes
+  }
+}
+
+class LargeAnswer {
+  readonly call: CallId
+  readonly onSent: () => void
+  readonly #answer: Buffer
+  #at = 0
+
+  constructor(call: CallId, answer: Buffer, onSent: () => void) {
+    this.call = call
+    this.onSent = onSent
+    this.#answer = answer
+  }
+
+  get isSent(): boolean {
+    return this.#at >= this.#answer.length
+  }
+
+  next(): AnswerFrame {
+    const part = this.#answer.subarray(this.#at, this.#at + PART_BYTES)
+    this.#at += part.length
+    if (this.isSent) this.onSent()
+    return new AnswerFrame(this.call, part, !this.isSent)
+  }
+}
+
+/** Something that has to end by a time. */
+export interface Expiring {
+  /** Milliseconds since the epoch; Infinity for never. */
+  readonly deadline: number
+}
+
+/**
+ * Ends what has not ended by its deadline. It has one timer for all calls of a stream, set to the earliest deadline that
+ * it has seen, since nearly all calls end long before theirs.
+ */
+export class Deadlines<Call extends Expiring> {
+  readonly #running: () => Iterable<Call>
+  readonly #expire: (call: Call) => void
+  #next = Infinity
+  #timer: NodeJS.Timeout | undefined
+
+  /** `running`: what has not ended. `expire` may be called again for a call that has not ended since. */
+  constructor(running: () => Iterable<Call>, expire: (call: Call) => void) {
+    this.#running = running
+    this.#expire = expire
+  }
+
+  add({ deadline }: Call): void {
+    if (deadline < this.#next) this.#setTimer(deadline)
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#next = Infinity
+  }
+
+  #setTimer(deadline: number): void {
+    clearTimeout(this.#timer)
+    this.#next = deadline
+    // A longer time overflows the timer of Node. The timer then finds nothing to end and is set again. It keeps no process
+    // alive: the connection of the stream does.
+    this.#timer = setTimeout(() => this.#sweep(), Math.min(deadline - Date.now(), 2 ** 31 - 1)).unref()
+  }
+
+  #sweep(): void {
+    this.#next = Infinity
+    const now = Date.now()
+    let next = Infinity
+    for (const call of this.#running()) {
+      if (call.deadline <= now) this.#expire(call)
+      else next = Math.min(next, call.deadline)
+    }
+    if (next < this.#next) this.#setTimer(next)
+  }
+}
