@@ -90,17 +90,34 @@ export class TokenRejected extends Error {
   override readonly name = 'TokenRejected'
 }
 
+/** A valid token, and what has found it valid. */
+export interface VerifiedToken {
+  readonly claims: Claims
+  readonly issuer: Issuer
+  readonly key: VerificationKey
+}
+
+/** Whether a token that was valid still is: it has not expired, and its issuer still has the key. Rejects as `Issuer.key`. */
+export async function isStillValid({ claims, issuer, key }: VerifiedToken, now: number): Promise<boolean> {
+  return Math.floor(now / 1000) < claims.exp && (await issuer.key(key.kid)) === key
+}
+
+/** The claims of a token, as verifiedToken finds them. */
+export async function verifyToken(...of: Parameters<typeof verifiedToken>): Promise<Claims> {
+  return (await verifiedToken(...of)).claims
+}
+
 /**
  * Checks signature, algorithm, `iss`, `aud`, `exp` (required), `nbf`, `kid` and `sub`, which must be text that every
  * database stores. Throws TokenRejected, or
  * `upstream.unavailable` if it cannot be determined whether the issuer has the token's key. `now` is in epoch milliseconds.
  * With `acceptExpired` an expired token is accepted too. `tolerance`: seconds that the issuer's clock may differ.
  */
-export async function verifyToken(
+export async function verifiedToken(
   token: string,
   issuers: readonly Issuer[],
   how: { readonly now: () => number; readonly acceptExpired?: boolean; readonly tolerance?: number }
-): Promise<Claims> {
+): Promise<VerifiedToken> {
   const { now, acceptExpired = false, tolerance = 0 } = how
   const { header, issuer: claimed } = unverified(token)
   const issuer = issuers.find((one) => one.issuer === claimed)
@@ -127,7 +144,7 @@ export async function verifyToken(
   if (typeof claims.sub !== 'string' || claims.sub === '') throw new TokenRejected('no subject')
   // The subject is stored with every write. SQLite does not take U+0000, and half a surrogate pair has no form in UTF-8.
   if (/[\0\p{Surrogate}]/u.test(claims.sub)) throw new TokenRejected('a subject with U+0000 or half a surrogate pair')
-  return { ...claims, iss: issuer.issuer, sub: claims.sub, exp: claims.exp }
+  return { claims: { ...claims, iss: issuer.issuer, sub: claims.sub, exp: claims.exp }, issuer, key }
 }
 
 /** `typ` is a media type whose prefix `application/` may be left out (RFC 7515 section 4.1.9). */

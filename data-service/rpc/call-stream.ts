@@ -39,9 +39,10 @@ export type UntypedHandlers = Readonly<Record<string, Intercepted<object, object
 /** The handlers as they are called from a stream, by the full names of their rpcs. */
 export function framedMethods(service: ServiceDefinition, handlers: UntypedHandlers): [string, FramedMethod][] {
   return Object.entries(handlers).map(([name, handler]) => {
-    const rpc = service[name]
+    // The definition has lost the types of the messages, which the handlers tell.
+    const rpc = service[name] as MethodDefinition<object, object> | undefined
     if (rpc === undefined) throw new TypeError(`The service has no rpc ${name}`)
-    const { path, requestDeserialize, responseSerialize }: MethodDefinition<object, object> = rpc
+    const { path, requestDeserialize, responseSerialize } = rpc
     const decode = (bytes: Buffer): object => {
       try {
         return requestDeserialize(bytes)
@@ -223,7 +224,11 @@ class ServedStream implements RequestFrames {
 
   #endIfDone(): void {
     if (!this.#isDraining || this.#ended || this.#calls.size > 0) return
-    this.#sender.end(() => this.#stream.end())
+    this.#sender.end(() => {
+      // A message after the end would destroy the stream before its status is sent.
+      this.#sender.close()
+      this.#stream.end()
+    })
   }
 
   #stop(): void {

@@ -67,7 +67,7 @@ export interface StreamCall {
   readonly deadline: number
 }
 
-interface CallStreamEvents {
+interface CallStreamListener {
   onOpen(): void
   /** The stream has ended; it may have been open before. `isKnown`: whether the data service has streams at all. */
   onEnd(isKnown: boolean): void
@@ -79,7 +79,7 @@ interface CallStreamEvents {
 /** The gateway's end of a stream of calls (proto/transport/v1/call_stream.proto). It is open once the data service says so. */
 export class CallStream implements ResponseFrames {
   readonly #stream: ClientDuplexStream<Buffer, Buffer>
-  readonly #events: CallStreamEvents
+  readonly #listener: CallStreamListener
   readonly #sender: FrameSender
   readonly #credentials: Credentials
   readonly #calls = new Map<CallId, PendingCall>()
@@ -92,11 +92,11 @@ export class CallStream implements ResponseFrames {
   #state: 'opening' | 'open' | 'ended' = 'opening'
   #lastId = 0
 
-  constructor(client: Client, events: CallStreamEvents) {
+  constructor(client: Client, listener: CallStreamListener) {
     const { path, requestSerialize, responseDeserialize } = CALL_STREAM
     const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, new Metadata())
     this.#stream = stream
-    this.#events = events
+    this.#listener = listener
     this.#sender = new FrameSender((message, sent) => stream.write(message, sent))
     this.#credentials = new Credentials((slot, authorization) =>
       this.#sender.send(new CredentialFrame(slot, authorization))
@@ -104,7 +104,7 @@ export class CallStream implements ResponseFrames {
     stream.on('metadata', () => {
       if (this.#state !== 'opening') return
       this.#state = 'open'
-      events.onOpen()
+      listener.onOpen()
     })
     stream.on('data', (message: Buffer) => this.#read(message))
     // The status event reports the same failure; an `error` without a listener would end the process.
@@ -122,10 +122,10 @@ export class CallStream implements ResponseFrames {
     if (authorization !== undefined) this.#credentials.check(authorization)
     return new Promise((resolve, reject) => {
       const pending = new PendingCall(call, this, { resolve, reject })
-      this.#events.onCallStart()
+      this.#listener.onCallStart()
       if (signal.aborted) {
         pending.reject(new AttemptFailure(cancelled(), { maybeSent: false, ofTransport: false }))
-        this.#events.onCallEnd()
+        this.#listener.onCallEnd()
         return
       }
       signal.addEventListener('abort', pending)
@@ -214,7 +214,7 @@ export class CallStream implements ResponseFrames {
     call.call.context.signal.removeEventListener('abort', call)
     if (call.id === undefined) this.#waiting.delete(call)
     else this.#calls.delete(call.id)
-    this.#events.onCallEnd()
+    this.#listener.onCallEnd()
     const [next] = this.#waiting
     if (next === undefined || this.#state === 'ended' || this.#calls.size >= MAX_CALLS) return
     this.#waiting.delete(next)
@@ -231,7 +231,7 @@ export class CallStream implements ResponseFrames {
       this.#settled(call)
       call.reject(new AttemptFailure(error, { maybeSent: call.id !== undefined, ofTransport: true }))
     }
-    this.#events.onEnd(isKnown)
+    this.#listener.onEnd(isKnown)
   }
 }
 

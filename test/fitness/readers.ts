@@ -128,10 +128,11 @@ import {
 import { sentCookies, sentRefreshTokens, withSession } from '../../gateway/session/cookies.js'
 import { ownPath } from '../../gateway/session/outside-sign-in.js'
 import { jsonMembers } from '../../gateway/session/session-tools.js'
-import { verifyToken } from '../../shared/access-token.js'
+import { verifiedToken, verifyToken } from '../../shared/access-token.js'
+import { MalformedFrames, readRequestFrames, readResponseFrames } from '../../shared/call-frames.js'
 import { shortened } from '../../shared/errors.js'
 import { throttledAddress } from '../../shared/ip-address.js'
-import { decodeDetails } from '../../shared/rpc-status.js'
+import { decodeDetails, fromStatusBytes } from '../../shared/rpc-status.js'
 import {
   cookiePairs,
   cookieValues,
@@ -231,6 +232,17 @@ const OUTSIDE = outsideClaimMapping(
 )
 
 /** Every exported reader of a client's text, called with it wherever it takes one. */
+const nothing = (): void => undefined
+
+/** A rejection of the stream's own. */
+function unlessMalformed(read: () => void): void {
+  try {
+    read()
+  } catch (error) {
+    if (!(error instanceof MalformedFrames)) throw error
+  }
+}
+
 export const READERS: Readonly<Record<string, Reader>> = {
   // gateway/http
   acceptsHtml,
@@ -320,7 +332,17 @@ export const READERS: Readonly<Record<string, Reader>> = {
     upstreamHeaders({ [text]: text, [`x-forwarded-${text}`]: text }, { ...vouched, cookie: text }, true),
   // shared
   verifyToken: async (text) => verifyToken(text, [], { now: Date.now }),
+  verifiedToken: async (text) => verifiedToken(text, [], { now: Date.now }),
   decodeDetails: (text) => decodeDetails(Buffer.from(text)),
+  fromStatusBytes: (text) => fromStatusBytes(Buffer.from(text)),
+  readRequestFrames: (text) =>
+    unlessMalformed(() =>
+      readRequestFrames(Buffer.from(text), { credential: nothing, call: nothing, cancellation: nothing })
+    ),
+  readResponseFrames: (text) =>
+    unlessMalformed(() =>
+      readResponseFrames(Buffer.from(text), { answer: nothing, failure: nothing, unprocessed: nothing })
+    ),
   cookiePairs,
   cookieValues: (text) => cookieValues(text, 'a'),
   readSessionCookie: (text) => [readSessionCookie(text), readSessionCookie(`app_auth_access=${text}`)],
@@ -463,7 +485,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
 
 /** Exports that read no text of a client, or hand it on to a reader above, by the reason. */
 export const NO_READERS: Readonly<Record<string, string>> = {
-  'key ids of tokens, looked up as they are': 'SingleFlight KeyCache isKeysUnavailable keysUnavailable',
+  'key ids of tokens, looked up as they are': 'isStillValid SingleFlight KeyCache isKeysUnavailable keysUnavailable',
   'routes and hooks, which hand header, query and body to the readers':
     'ignoreTypeOfNothing jsonOrNothing authRoutes HtmlRefresh keySetRoute ownSiteOnly exportRoute ' +
     'rejectCrossSite sendAccessToken sendNoSession authCall ' +
@@ -476,7 +498,8 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'answers, written from what was read':
     'attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +
     'oneOfWords DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
-    'fromRpcStatus toRpcStatus TokenRejected expected ' +
+    'fromRpcStatus toRpcStatus toStatusBytes transportStatusBytes transportError TokenRejected expected ' +
+    'Writer CredentialFrame CallFrame CancellationFrame UnprocessedFrame AnswerFrame FailureFrame MalformedFrames ' +
     'callbackPage rejectedPage signInNotValid aliasesOf operatorsOf code escapeHtml htmlPage link table prose toProblem unintelligible',
   'what stops a start, read from settings and files': 'StartError messageOf orStartError',
   'settings, keys and arguments of the operator':
@@ -486,7 +509,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'isSecureUrl metadataUrl readOpenIdClient isLoopback parseLogLevel readGrpcSecurity targetNameOf readAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
   'requests and bytes that are counted and handed on':
-    'boundedText checkBodyLength FairSemaphore startAdminServer healthPages',
+    'boundedText checkBodyLength FairSemaphore startAdminServer healthPages FrameSender Deadlines',
   'numbers and values that are parsed already':
     'parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':

@@ -58,6 +58,44 @@ describe('identifyBy', () => {
     expect(await identify([`bearer ${token}`])).to.include({ issuer: 'outside', subject: 'u' })
   })
 
+  it('takes a token again until it expires, and never a changed one', async () => {
+    let now = NOW * 1000
+    const at = identifyBy(issuers, {
+      ownerClaimType: 'customer_id',
+      permissionsOf: permissionsOf(roles),
+      now: () => now
+    })
+    const accepted = (token: string): Promise<boolean> =>
+      at([`Bearer ${token}`]).then(
+        ({ kind }) => kind === 'authenticated',
+        () => false
+      )
+    const token = sign(claims)
+    expect(await at([`Bearer ${token}`])).to.equal(await at([`Bearer ${token}`]))
+    expect(await accepted(token.replace(/.$/, (last) => (last === 'A' ? 'Q' : 'A')))).to.equal(false)
+    now = (NOW + 60) * 1000 - 1
+    expect(await accepted(token)).to.equal(true)
+    now = (NOW + 60) * 1000
+    expect(await accepted(token)).to.equal(false)
+  })
+
+  it('takes no token of a key that its issuer has given up, although it took it before', async () => {
+    let current = own
+    const another = pair(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
+    const issuer = ownIssuer({ issuer: 'own', audience: 'store' }, () => ({ signing: current, verifying: [current] }))
+    const how = { ownerClaimType: 'customer_id', permissionsOf: permissionsOf(roles), now: () => NOW * 1000 }
+    const at = identifyBy([issuer], how)
+    const value = [`Bearer ${sign(claims)}`]
+    expect(await at(value)).to.include({ subject: 'u' })
+    current = another
+    expect(await at(value).catch((error: unknown) => error)).to.include({ code: 'auth.invalid-token' })
+    // Another key under the same id verifies anew, too.
+    current = { ...another, kid: own.kid }
+    expect(await at(value).catch((error: unknown) => error)).to.include({ code: 'auth.invalid-token' })
+    current = own
+    expect(await at(value)).to.include({ subject: 'u' })
+  })
+
   it('rejects what is no single bearer token', async () => {
     const token = sign(claims)
     for (const value of ['', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer ${token} x`, `Bearer a.b.c`]) {

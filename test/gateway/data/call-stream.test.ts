@@ -1,0 +1,358 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type sendUnaryData,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  status
+} from '@grpc/grpc-js'
+import { expect } from 'chai'
+import { HealthImplementation } from 'grpc-health-check'
+import type { CallContext } from '../../../gateway/data/calls.js'
+import { type DataClient, grpcDataClient } from '../../../gateway/data/data-client.js'
+import { ReplicaPool } from '../../../gateway/data/replica-pool.js'
+import { CALL_STREAM } from '../../../shared/call-stream.js'
+import { DomainError } from '../../../shared/errors.js'
+import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
+import { toStatusBytes } from '../../../shared/rpc-status.js'
+import { loadProto } from '../../../shared/wire.js'
+import {
+  decodeRequest,
+  encodeResponse,
+  type WireCall,
+  type WireRequestFrame,
+  type WireResponseFrame
+} from '../../harness/call-stream-messages.js'
+import { Writer, FailureFrame, type CallId } from '../../../shared/call-frames.js'
+
+// What proto-loader made of the file that the types were generated from.
+const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
+const { service: rpcs } = entity.v1.EntityService
+
+const ANSWER = rpcs.Get.responseSerialize({ record: { json: Buffer.from('{"id":1}') } })
+
+/** A data service that takes calls in frames, and answers as the test says. */
+class FrameService {
+  readonly server = new Server()
+  readonly health = new HealthImplementation({ 'entity.v1.EntityService': 'SERVING' })
+  readonly streams: ServerDuplexStream<Buffer, Buffer>[] = []
+  readonly frames: WireRequestFrame[] = []
+  unary = 0
+  address = ''
+  /** What happens with a call. The default is an answer. */
+  onCall: (call: WireCall, stream: ServerDuplexStream<Buffer, Buffer>) => void = (call, stream) =>
+    this.send(stream, { answer: { call: call.id ?? 0, response: ANSWER } })
+
+  get calls(): readonly WireCall[] {
+    return this.frames.flatMap(({ call }) => call ?? [])
+  }
+
+  async start(): Promise<this> {
+    const unary = (_call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>): void => {
+      this.unary += 1
+      done(null, { record: { json: Buffer.from('{"id":1}') } })
+    }
+    this.server.addService(rpcs, { Get: unary, Create: unary, Update: unary, Delete: unary, List: unary })
+    this.server.addService(
+      { Open: CALL_STREAM },
+      {
+        Open: (stream: ServerDuplexStream<Buffer, Buffer>) => {
+          this.streams.push(stream)
+          stream.on('error', () => undefined)
+          stream.on('data', (message: Buffer) => {
+            for (const frame of decodeRequest(message)) {
+              this.frames.push(frame)
+              if (frame.call !== undefined) this.onCall(frame.call, stream)
+            }
+          })
+          stream.sendMetadata(stream.metadata.clone())
+        }
+      }
+    )
+    this.health.addToServer(this.server)
+    const port = await new Promise<number>((resolve, reject) => {
+      this.server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+        error === null ? resolve(bound) : reject(error)
+      )
+    })
+    this.address = `127.0.0.1:${port}`
+    return this
+  }
+
+  send(stream: ServerDuplexStream<Buffer, Buffer>, ...frames: readonly WireResponseFrame[]): void {
+    // A message after the end of a stream would destroy it before its status is sent.
+    if (!stream.writableEnded) stream.write(encodeResponse(...frames))
+  }
+
+  fail(stream: ServerDuplexStream<Buffer, Buffer>, call: number, error: DomainError): void {
+    // The id is one that the caller gave.
+    const frame = new FailureFrame(call as CallId, toStatusBytes(error))
+    const writer = new Writer(frame.size)
+    frame.write(writer)
+    stream.write(writer.bytes)
+  }
+}
+
+/** Numbers from 0 to 1, the same for the same seed. */
+function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return state / 2 ** 31
+  }
+}
+
+const call = (more: Partial<CallContext> = {}): CallContext => ({
+  authorization: undefined,
+  requestId: 'r1',
+  traceparent: undefined,
+  signal: new AbortController().signal,
+  ...more
+})
+
+const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'no failure',
+    (error: unknown) => (error instanceof DomainError ? error.code : error)
+  )
+
+describe('calls of the gateway in frames', () => {
+  const services: FrameService[] = []
+  let pool: ReplicaPool
+  let data: DataClient
+  const start = async (count = 1): Promise<[FrameService, FrameService]> => {
+    for (let n = 0; n < count; n++) services.push(await new FrameService().start())
+    pool = new ReplicaPool({ addresses: services.map(({ address }) => address) })
+    data = grpcDataClient(pool)
+    // Calls go by their unary methods until a stream is open.
+    while (services.some(({ calls }) => calls.length === 0)) await get()
+    for (const service of services) {
+      service.frames.length = 0
+      service.unary = 0
+    }
+    const [one, other = one] = services
+    if (one === undefined || other === undefined) throw new Error('no service')
+    return [one, other]
+  }
+  const get = (context = call()): Promise<unknown> => data.get(context, { resource: 'x', id: '1' })
+  afterEach(() => {
+    pool.close()
+    for (const { server } of services.splice(0)) server.forceShutdown()
+  })
+
+  it('carry token, request id, trace, address and deadline, and the bytes of the answer', async () => {
+    const [service] = await start()
+    const context = call({ authorization: 'Bearer a', traceparent: 't', clientAddress: '192.0.2.1' })
+    const { record } = await data.get(context, { resource: 'x', id: '1' })
+    expect(record?.json.toString()).to.equal('{"id":1}')
+    expect(service.frames[0]).to.deep.equal({ credential: { slot: 1, authorization: 'Bearer a' } })
+    const [sent] = service.calls
+    expect(sent).to.include({
+      method: '/entity.v1.EntityService/Get',
+      credential: 1,
+      requestId: 'r1',
+      traceparent: 't',
+      clientAddress: '192.0.2.1'
+    })
+    expect(sent?.timeoutMs).to.be.within(9000, 10_000)
+    expect(rpcs.Get.requestDeserialize(sent?.request ?? Buffer.alloc(0))).to.include({ resource: 'x', id: '1' })
+  })
+
+  it('send a token once, and again where it had to make room', async () => {
+    const [service] = await start()
+    const tokens = Array.from({ length: 1025 }, (_, at) => `Bearer ${at}`)
+    for (const authorization of [...tokens, tokens[1024], tokens[5], tokens[0]]) {
+      await get(call({ authorization }))
+    }
+    const credentials = service.frames.flatMap(({ credential }) => credential ?? [])
+    expect(credentials).to.have.length(1026)
+    expect(credentials.at(-1)?.authorization).to.equal('Bearer 0')
+    // Whatever stands in a slot is the token of the calls that name it.
+    const slots = new Map<number, string>()
+    const seen: string[] = []
+    for (const { credential, call: made } of service.frames) {
+      if (credential !== undefined) slots.set(credential.slot ?? 0, credential.authorization ?? '')
+      if (made !== undefined) seen.push(slots.get(made.credential ?? 0) ?? 'none')
+    }
+    expect(seen).to.deep.equal([...tokens, tokens[1024], tokens[5], tokens[0]])
+  })
+
+  it('reject a token that cannot be carried, without a call', async () => {
+    const [service] = await start()
+    for (const authorization of ['Bearer é', 'Bearer a\tb', `Bearer ${'a'.repeat(9000)}`]) {
+      expect(await codeOf(get(call({ authorization }))), authorization).to.equal('auth.invalid-token')
+    }
+    expect([service.frames.length, service.unary]).to.deep.equal([0, 0])
+  })
+
+  it('join the parts of a large answer, whatever comes between', async () => {
+    const [service] = await start()
+    const large = rpcs.Get.responseSerialize({ record: { json: Buffer.alloc(100_000, 'a') } })
+    service.onCall = ({ id = 0 }, stream) => {
+      if (service.calls.length < 2) return
+      const part = (at: number): Buffer => large.subarray(at, at + 40_000)
+      service.send(stream, { answer: { call: id - 1, response: part(0), more: true } })
+      service.send(stream, { answer: { call: id, response: ANSWER } })
+      service.send(stream, { answer: { call: id - 1, response: part(40_000), more: true } })
+      service.send(stream, { answer: { call: id - 1, response: part(80_000) } })
+    }
+    const [one, other] = await Promise.all([data.get(call(), {}), data.get(call(), {})])
+    expect(one.record?.json.equals(Buffer.alloc(100_000, 'a'))).to.equal(true)
+    expect(other.record?.json.toString()).to.equal('{"id":1}')
+  })
+
+  it('give back what the data service rejects, and send no call again because of it', async () => {
+    const [service] = await start()
+    service.onCall = ({ id = 0 }, stream) =>
+      service.fail(stream, id, new DomainError('upstream.unavailable', 'The database is away.', { retryAfter: 7 }))
+    const error: unknown = await get().catch((caught: unknown) => caught)
+    expect(error).to.be.instanceOf(DomainError).and.include({ message: 'The database is away.', retryAfter: 7 })
+    expect(service.calls).to.have.length(1)
+    service.onCall = ({ id = 0 }, stream) =>
+      service.send(stream, { failure: { call: id, status: { code: status.UNIMPLEMENTED, message: 'none' } } })
+    expect(await codeOf(get())).to.equal('upstream.bad-gateway')
+    service.onCall = ({ id = 0 }, stream) =>
+      service.send(stream, { answer: { call: id, response: Buffer.from([0x0a, 0xff]) } })
+    expect(await codeOf(get())).to.equal('upstream.bad-gateway')
+  })
+
+  it('are cancelled when nobody waits, and their late answers are of no use', async () => {
+    const [service] = await start()
+    const abandoned = new AbortController()
+    let late = (): void => undefined
+    service.onCall = ({ id = 0 }, stream) => {
+      late = () => service.send(stream, { answer: { call: id, response: ANSWER } })
+      abandoned.abort()
+    }
+    expect(await codeOf(get(call({ signal: abandoned.signal })))).to.equal('upstream.bad-gateway')
+    while (!service.frames.some(({ cancellation }) => cancellation !== undefined)) await delay(5)
+    expect(service.frames.at(-1)?.cancellation?.call).to.equal(service.calls[0]?.id)
+    late()
+    expect(await codeOf(get(call({ signal: abandoned.signal }))), 'aborted before').to.not.equal('no failure')
+    expect(service.calls).to.have.length(1)
+  })
+
+  it('read once more where a stream is lost, and write never twice', async () => {
+    const [one, other] = await start(2)
+    const attempts = (): number => one.calls.length + other.calls.length + one.unary + other.unary
+    for (const service of services) {
+      service.onCall = (_call, stream) => stream.emit('error', { code: status.UNAVAILABLE, details: 'gone' })
+    }
+    expect(await codeOf(data.create(call(), {}))).to.equal('upstream.unavailable')
+    expect(attempts()).to.equal(1)
+    // One stream is left. The read that it loses goes to the other data service by the unary method.
+    expect(await codeOf(get())).to.equal('no failure')
+    expect(attempts()).to.be.within(2, 3)
+  })
+
+  it('lose no read and double no write when streams are cut at random moments', async () => {
+    await start(2)
+    const begun = new Map<string, number>()
+    const random = seededRandom(7)
+    for (const service of services) {
+      service.onCall = ({ id = 0, requestId = '' }, stream) => {
+        begun.set(requestId, (begun.get(requestId) ?? 0) + 1)
+        if (random() < 0.02) stream.emit('error', { code: status.UNAVAILABLE, details: 'cut' })
+        else setTimeout(() => service.send(stream, { answer: { call: id, response: ANSWER } }), random() * 5)
+      }
+    }
+    const outcomes = new Map<unknown, number>()
+    const worker = async (name: number): Promise<void> => {
+      for (let n = 0; n < 60; n++) {
+        const requestId = `${name}-${n}`
+        if (n % 3 !== 0) {
+          const code = await codeOf(get(call({ requestId: `read-${requestId}` })))
+          // Both attempts of a read may meet a cut.
+          expect(code, 'a read').to.be.oneOf(['no failure', 'upstream.unavailable'])
+          outcomes.set(`read: ${String(code)}`, (outcomes.get(`read: ${String(code)}`) ?? 0) + 1)
+        } else {
+          const code = await codeOf(data.create(call({ requestId: `write-${requestId}` }), {}))
+          expect(code, 'a write').to.be.oneOf(['no failure', 'upstream.unavailable'])
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: 20 }, (_, name) => worker(name)))
+    for (const [requestId, times] of begun) {
+      expect(times, requestId).to.be.at.most(requestId.startsWith('write') ? 1 : 2)
+    }
+    expect(
+      services.reduce((sum, { streams }) => sum + streams.length, 0),
+      'streams'
+    ).to.be.above(4)
+    expect(outcomes.get('read: no failure')).to.be.above(780)
+  })
+
+  it('go to another data service where the first has not begun them, writes too', async () => {
+    const [one, other] = await start(2)
+    one.onCall = ({ id = 0 }, stream) => one.send(stream, { unprocessed: { call: id } })
+    for (let n = 0; n < 10; n++) await data.create(call(), {})
+    expect(other.calls).to.have.length(10)
+    expect(one.calls.length).to.be.within(1, 10)
+  })
+
+  it('end where their stream ends, and go on over a new one', async () => {
+    const [service] = await start()
+    service.onCall = () => undefined
+    const lost = Array.from({ length: 20 }, () => codeOf(data.update(call(), {})))
+    while (service.calls.length < 20) await delay(5)
+    service.streams.at(-1)?.emit('error', { code: status.INTERNAL, details: 'broken' })
+    expect(new Set(await Promise.all(lost))).to.deep.equal(new Set(['upstream.unavailable']))
+    service.onCall = ({ id = 0 }, stream) => service.send(stream, { answer: { call: id, response: ANSWER } })
+    // In between the unary methods serve.
+    while (service.calls.length < 30) await get()
+    expect(service.streams.length).to.be.at.least(2)
+  })
+
+  it('end where the data service sends what is no message', async () => {
+    const [service] = await start()
+    service.onCall = (_call, stream) => void stream.write(Buffer.from([0x0a, 0x05, 0x12]))
+    expect(await codeOf(data.delete(call(), {}))).to.equal('upstream.unavailable')
+    service.onCall = ({ id = 0 }, stream) => service.send(stream, { answer: { call: id, response: ANSWER } })
+    await get()
+  })
+
+  it('wait for room beyond the limit of a stream, and end there too', async () => {
+    const [service] = await start()
+    const open: number[] = []
+    service.onCall = ({ id = 0 }) => void open.push(id)
+    const abandoned = new AbortController()
+    const running = Array.from({ length: 1000 }, () => get())
+    const waiting = Array.from({ length: 50 }, () => get())
+    const left = codeOf(get(call({ signal: abandoned.signal })))
+    while (open.length < 1000) await delay(5)
+    abandoned.abort()
+    expect(await left).to.equal('upstream.bad-gateway')
+    await delay(50)
+    expect(open).to.have.length(1000)
+    const [stream] = service.streams.slice(-1)
+    if (stream === undefined) throw new Error('no stream')
+    for (const id of open.splice(0, 10)) service.send(stream, { answer: { call: id, response: ANSWER } })
+    while (open.length < 1000) await delay(5)
+    service.onCall = ({ id = 0 }) => service.send(stream, { answer: { call: id, response: ANSWER } })
+    for (const id of open.splice(0)) service.send(stream, { answer: { call: id, response: ANSWER } })
+    await Promise.all([...running, ...waiting])
+    expect(service.calls).to.have.length(1050)
+  })
+
+  it('of large requests go by their unary methods', async () => {
+    const [service] = await start()
+    await data.create(call(), { body: Buffer.alloc(70_000, 'a') })
+    expect([service.unary, service.calls.length]).to.deep.equal([1, 0])
+    await data.create(call(), { body: Buffer.alloc(60_000, 'a') })
+    expect([service.unary, service.calls.length]).to.deep.equal([1, 1])
+  })
+
+  it('share several data services by what is under way on each', async () => {
+    const [one, other] = await start(2)
+    one.onCall = () => undefined
+    const held = Array.from({ length: 6 }, () => codeOf(get()))
+    while (one.calls.length < 3) await delay(5)
+    const stuck = one.calls.length
+    for (let n = 0; n < 10; n++) await get()
+    expect(one.calls).to.have.length(stuck)
+    expect(other.calls.length).to.be.at.least(10)
+    pool.close()
+    await Promise.all(held)
+  })
+})

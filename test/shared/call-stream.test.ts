@@ -1,0 +1,160 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'chai'
+import { type CallId, type Frame, UnprocessedFrame } from '../../shared/call-frames.js'
+import { Deadlines, FrameSender } from '../../shared/call-stream.js'
+import { decodeResponse, type WireResponseFrame } from '../harness/call-stream-messages.js'
+
+const id = (call: number): CallId => call as CallId
+const small = (call: number): Frame => new UnprocessedFrame(id(call))
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** A transport that takes a message when a test says so. */
+class Transport {
+  readonly messages: Buffer[] = []
+  #sent: (() => void) | undefined
+  readonly sender = new FrameSender((message, sent) => {
+    expect(this.#sent, 'one message at a time').to.equal(undefined)
+    this.messages.push(message)
+    this.#sent = sent
+  })
+
+  get frames(): readonly (readonly WireResponseFrame[])[] {
+    return this.messages.map(decodeResponse)
+  }
+
+  /** Whether a message was waiting to be taken. */
+  take(): boolean {
+    const sent = this.#sent
+    this.#sent = undefined
+    sent?.()
+    return sent !== undefined
+  }
+}
+
+describe('the sender of frames', () => {
+  it('sends what comes in a tick as one message, in its order', async () => {
+    const { sender, messages } = new Transport()
+    for (const call of [1, 2, 3]) sender.send(small(call))
+    expect(messages).to.deep.equal([])
+    await tick()
+    expect(messages.map(decodeResponse)).to.deep.equal([[1, 2, 3].map((call) => ({ unprocessed: { call } }))])
+  })
+
+  it('waits until the transport has taken a message, and sends what came meanwhile as one', async () => {
+    const transport = new Transport()
+    transport.sender.send(small(1))
+    await tick()
+    transport.sender.send(small(2))
+    await tick()
+    transport.sender.send(small(3))
+    await tick()
+    expect(transport.frames).to.have.length(1)
+    transport.take()
+    await tick()
+    expect(transport.frames[1]).to.have.length(2)
+    transport.take()
+    await tick()
+    expect(transport.take()).to.equal(false)
+  })
+
+  it('sends large answers in parts, in turns, with small ones between', async () => {
+    const transport = new Transport()
+    const [one, other] = [Buffer.alloc(300_000, 1), Buffer.alloc(200_000, 2)]
+    const sent: number[] = []
+    transport.sender.sendAnswer(id(1), one, () => sent.push(1))
+    transport.sender.sendAnswer(id(2), other, () => sent.push(2))
+    for (let call = 10; ; call++) {
+      transport.sender.send(small(call))
+      await tick()
+      const message = transport.messages.at(-1)
+      expect(message?.length).to.be.below(100_000)
+      // No message keeps a small frame waiting, and none leaves a large answer where it was.
+      expect(transport.frames.at(-1)?.[0]).to.deep.equal({ unprocessed: { call } })
+      if (sent.length === 2) break
+      expect(transport.frames.at(-1)).to.have.length.above(1)
+      transport.take()
+    }
+    expect(sent).to.deep.equal([2, 1])
+    for (const [call, whole] of [
+      [1, one],
+      [2, other]
+    ] as const) {
+      const parts = transport.frames.flat().flatMap(({ answer }) => (answer?.call === call ? answer : []))
+      expect(Buffer.concat(parts.map(({ response = Buffer.alloc(0) }) => response)).equals(whole)).to.equal(true)
+      expect(parts.map(({ more }) => more === true)).to.deep.equal(parts.map((_part, at) => at < parts.length - 1))
+    }
+  })
+
+  it('lets large answers go on however many small ones come', async () => {
+    const transport = new Transport()
+    let isSent = false
+    transport.sender.sendAnswer(id(1), Buffer.alloc(200_000), () => (isSent = true))
+    let messages = 0
+    for (; !isSent && messages < 100; messages++) {
+      for (let call = 0; call < 50; call++) transport.sender.sendAnswer(id(100 + call), Buffer.alloc(10_000), () => {})
+      await tick()
+      transport.take()
+    }
+    expect(messages).to.be.below(20)
+  })
+
+  it('makes no message of more than a bounded size', async () => {
+    const transport = new Transport()
+    for (let call = 0; call < 1000; call++) transport.sender.sendAnswer(id(call), Buffer.alloc(16_000), () => {})
+    for (let left = true; left; await tick(), left = transport.take()) await tick()
+    expect(transport.frames.flat()).to.have.length(1000)
+    for (const [at, { length }] of transport.messages.entries()) expect(length, `message ${at}`).to.be.below(600_000)
+  })
+
+  it('drops the parts of an answer that nobody waits for', async () => {
+    const transport = new Transport()
+    let isDone = false
+    transport.sender.sendAnswer(id(1), Buffer.alloc(1_000_000), () => (isDone = true))
+    await tick()
+    transport.sender.dropAnswer(id(1))
+    expect(isDone).to.equal(true)
+    transport.take()
+    await tick()
+    expect(transport.messages).to.have.length(1)
+  })
+
+  it('tells when everything is sent, and sends nothing once it is closed', async () => {
+    const transport = new Transport()
+    let isEnded = false
+    transport.sender.send(small(1))
+    transport.sender.end(() => (isEnded = true))
+    await tick()
+    expect(isEnded).to.equal(false)
+    transport.take()
+    expect(isEnded).to.equal(true)
+    transport.sender.send(small(2))
+    transport.sender.close()
+    await tick()
+    expect(transport.messages).to.have.length(1)
+  })
+})
+
+describe('deadlines', () => {
+  it('end each call at its own time, also where a later one is earlier', async () => {
+    const running = new Set<{ readonly deadline: number }>()
+    const ended: number[] = []
+    const start = Date.now()
+    const deadlines = new Deadlines(
+      () => running,
+      (call) => {
+        running.delete(call)
+        ended.push(call.deadline - start)
+        expect(Date.now()).to.be.at.least(call.deadline)
+      }
+    )
+    for (const after of [90, 30, 60, Infinity, 10_000_000_000]) {
+      const call = { deadline: start + after }
+      running.add(call)
+      deadlines.add(call)
+    }
+    while (ended.length < 3) await delay(5)
+    expect(ended).to.deep.equal([30, 60, 90])
+    expect(running.size).to.equal(2)
+    deadlines.close()
+  })
+})
