@@ -150,12 +150,27 @@ export class LoadedPage {
   }
 
   rows(): LoadedRow[] {
-    return this.#rows.map((row) => ({
+    return this.#rows.map((row) => this.#loaded(row))
+  }
+
+  /** By the text of their ids. */
+  rowsById(): ReadonlyMap<string, LoadedRow> {
+    const keyOf = keyReader(this.#selection, mapKey(this.#plan.entity.key, own))
+    const byId = new Map<string, LoadedRow>()
+    for (const row of this.#rows) {
+      const key = keyOf(row)
+      if (key !== undefined) byId.set(idText(key), this.#loaded(row))
+    }
+    return byId
+  }
+
+  #loaded(row: Row): LoadedRow {
+    return {
       values: row.slice(0, this.#selection.shown),
       references: foundFor(row, this.#references),
       manyToMany: foundFor(row, this.#manyToMany),
       children: foundFor(row, this.#children)
-    }))
+    }
   }
 }
 

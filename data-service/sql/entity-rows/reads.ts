@@ -1,6 +1,6 @@
 import type { Entity, StoreName } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
-import { keyOfValues } from '../../entity/key.js'
+import { idText, keyOfValues } from '../../entity/key.js'
 import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan, StatementPlan } from '../../plan/model/plans.js'
 import type {
   ExportBatch,
@@ -11,10 +11,11 @@ import type {
   ReadStore
 } from '../../plan/model/stores.js'
 import { keyOrder, totalOrder } from '../../plan/model/catalogue.js'
-import { boundValues, keyIs, type RowCondition } from './conditions.js'
+import { boundValues, keyIn, keyIs, type RowCondition } from './conditions.js'
 import type { Database } from '../engines/engine.js'
 import type { Reader, ReadSession } from '../engines/sessions.js'
 import { exportRows } from './exports.js'
+import { GatheredReads, type SamePlans } from './gathered-reads.js'
 import { exactOrder } from './keyset.js'
 import { LoadedPage, readPage, type RowsPlan } from './loaded-page.js'
 import { own, scopeConditions, type Source } from './navigations.js'
@@ -52,6 +53,7 @@ export class SqlReadStore implements ReadStore {
   readonly #databases: Databases
   readonly #primary: Store
   readonly #second: Store | undefined
+  readonly #gathered: GatheredReads
 
   constructor(databases: Databases, entities: readonly Entity[], { sortOrders, texts }: LiveKnowledge = {}) {
     const storeOf = (name: StoreName, database: Database): Store => {
@@ -63,6 +65,7 @@ export class SqlReadStore implements ReadStore {
     this.#databases = databases
     this.#primary = storeOf('primary', databases.primary)
     this.#second = databases.second && storeOf('second', databases.second)
+    this.#gathered = new GatheredReads((plans, signal) => this.#getAll(plans, signal), this.#primary.dialect)
   }
 
   async list(plan: ListPlan, signal: AbortSignal): Promise<ListResult> {
@@ -88,12 +91,22 @@ export class SqlReadStore implements ReadStore {
     return { rows: page.rows(), ...found }
   }
 
-  async get(plan: GetPlan, signal: AbortSignal): Promise<LoadedRow | undefined> {
-    const cut = { conditions: [...keyIs(plan.entity.key, plan.key), ...scopeConditions(plan.scope)], sort: [] }
+  get(plan: GetPlan, signal: AbortSignal): Promise<LoadedRow | undefined> {
+    return this.#gathered.get(plan, signal)
+  }
+
+  async #getAll(plans: SamePlans, signal: AbortSignal): Promise<readonly (LoadedRow | undefined)[]> {
+    const [plan, ...others] = plans
+    const { key } = plan.entity
+    const keys = plans.map((one) => one.key)
+    const ofRows = others.length === 0 ? keyIs(key, plan.key) : [keyIn(key, keys, 'isKeyIn')]
+    const cut = { conditions: [...ofRows, ...scopeConditions(plan.scope)], sort: [] }
     const { page } = await this.#load(plan, signal, async (session) => ({
       page: await LoadedPage.load(session, this.#primary, { plan, cut })
     }))
-    return page.rows()[0]
+    if (others.length === 0) return page.rows().slice(0, 1)
+    const rows = page.rowsById()
+    return keys.map((one) => rows.get(idText(one)))
   }
 
   async lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult> {

@@ -1,0 +1,227 @@
+import { DomainError } from '../../../shared/errors.js'
+import type { Column } from '../../entity/entity.js'
+import type { GetPlan, Projection, RowScope } from '../../plan/model/plans.js'
+import type { LoadedRow } from '../../plan/model/stores.js'
+import { boundValues, shapeOf } from './conditions.js'
+import type { SqlDialect } from '../engines/statement.js'
+
+/** Plans that differ in their keys alone. */
+export type SamePlans = readonly [GetPlan, ...GetPlan[]]
+
+/** Reads the rows of the plans, in their order; undefined for each that is not there or not in the scope. */
+type ReadRows = (plans: SamePlans, signal: AbortSignal) => Promise<readonly (LoadedRow | undefined)[]>
+
+/**
+ * Rows that one statement reads. It is a power of two, since lists of keys are filled up to one, and each length is a text
+ * that every connection prepares.
+ */
+const MAX_ROWS = 128
+
+/**
+ * Statements of one kind under way. What comes meanwhile waits and becomes one statement: under load that takes less time
+ * in all than many statements at once, of which each costs two system calls.
+ */
+const MAX_RUNNING = 3
+
+/**
+ * Reads by id, those of a tick in one statement where they want the same of rows of the same scope. A read never joins a
+ * statement that has been sent, so no answer is older than its request.
+ */
+export class GatheredReads {
+  readonly #read: ReadRows
+  readonly #dialect: SqlDialect
+  readonly #groups = new Map<Projection, Group[]>()
+  #isScheduled = false
+
+  constructor(read: ReadRows, dialect: SqlDialect) {
+    this.#read = read
+    this.#dialect = dialect
+  }
+
+  /** Rejects with the signal's reason as soon as it is aborted. The statement is stopped when nobody waits for any of its rows. */
+  get(plan: GetPlan, signal: AbortSignal): Promise<LoadedRow | undefined> {
+    if (!plan.entity.key.every(hasOneText)) return this.#read([plan], signal).then(([row]) => row)
+    if (signal.aborted) return Promise.reject(signal.reason)
+    const group = this.#groupOf(plan)
+    return new Promise((resolve, reject) => {
+      const member = new Member(plan, signal, { resolve, reject })
+      signal.addEventListener('abort', member)
+      group.waiting.add(member)
+      member.leave = () => group.waiting.delete(member)
+      this.#schedule()
+    })
+  }
+
+  #groupOf(plan: GetPlan): Group {
+    const scopes = this.#scopesOf(plan)
+    const groups = this.#groups.get(plan.projection) ?? []
+    const known = groups.find((group) => group.scopes === scopes && wantSame(group.plan, plan))
+    if (known !== undefined) return known
+    const group = { plan, scopes, waiting: new Set<Member>(), running: 0 }
+    this.#groups.set(plan.projection, [...groups, group])
+    return group
+  }
+
+  /** The scopes of the rows and of their navigations: equal texts are the same conditions with the same values. */
+  #scopesOf({ scope, references, manyToMany }: GetPlan): string {
+    const others = [...references, ...manyToMany]
+    if (scope.kind === 'all-rows' && others.length === 0) return ''
+    const texts = [scope, ...others.map((one) => one.scope)].map((one) => this.#scopeText(one))
+    return texts.every((text) => text === '') ? '' : JSON.stringify(texts)
+  }
+
+  #scopeText(scope: RowScope | null): string {
+    if (scope === null) return 'none'
+    if (scope.kind === 'all-rows') return ''
+    const values = Object.values(boundValues(scope.conditions, this.#dialect))
+    const texts = values.map((value) =>
+      Buffer.isBuffer(value) ? `bytes ${value.toString('hex')}` : `${typeof value} ${String(value)}`
+    )
+    return JSON.stringify([shapeOf(scope.conditions), ...texts])
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      for (const groups of this.#groups.values()) for (const group of groups) this.#flush(group)
+    })
+  }
+
+  #flush(group: Group): void {
+    while (group.waiting.size > 0 && group.running < MAX_RUNNING) {
+      const members = [...group.waiting].slice(0, MAX_ROWS)
+      for (const member of members) group.waiting.delete(member)
+      group.running += 1
+      void this.#run(members).finally(() => {
+        group.running -= 1
+        this.#schedule()
+      })
+    }
+    if (group.waiting.size === 0 && group.running === 0) this.#forget(group)
+  }
+
+  #forget(group: Group): void {
+    const { projection } = group.plan
+    const others = (this.#groups.get(projection) ?? []).filter((one) => one !== group)
+    if (others.length === 0) this.#groups.delete(projection)
+    else this.#groups.set(projection, others)
+  }
+
+  /** Never rejects. */
+  async #run(members: readonly Member[]): Promise<void> {
+    const [first, ...others] = members
+    if (first === undefined) return
+    const abandoned = new AbortController()
+    let left = members.length
+    for (const member of members) {
+      member.leave = (reason) => {
+        left -= 1
+        if (left === 0) abandoned.abort(reason)
+      }
+    }
+    try {
+      const rows = await this.#read([first.plan, ...others.map(({ plan }) => plan)], abandoned.signal)
+      members.forEach((member, at) => member.resolve(rows[at]))
+    } catch (error) {
+      // A row that cannot be read is no reason for the others to fail.
+      if (others.length > 0 && !(error instanceof DomainError) && !abandoned.signal.aborted) {
+        await Promise.all(members.filter(({ isSettled }) => !isSettled).map((member) => this.#run([member])))
+      } else for (const member of members) member.reject(error)
+    }
+  }
+}
+
+/** Reads that may become one statement, and how many statements of them are under way. */
+interface Group {
+  /** That of any of them. */
+  readonly plan: GetPlan
+  readonly scopes: string
+  readonly waiting: Set<Member>
+  running: number
+}
+
+type Compare = (one: GetPlan, other: GetPlan) => boolean
+
+/**
+ * How the members of two plans are compared whose keys may differ. It does not compile without one for each member, so that
+ * reads which want different things never become one.
+ */
+const SAME: { readonly [Member in Exclude<keyof GetPlan, symbol | 'key'>]: Compare } = {
+  operation: () => true,
+  // By GatheredReads.#scopesOf, those of navigations too.
+  scope: () => true,
+  entity: (one, other) => one.entity === other.entity,
+  projection: (one, other) => one.projection === other.projection,
+  references: ({ references }, other) =>
+    references.length === other.references.length &&
+    references.every(({ reference, target, projection }, at) => {
+      const same = other.references[at]
+      return same?.reference === reference && same.target === target && same.projection === projection
+    }),
+  manyToMany: ({ manyToMany }, other) =>
+    manyToMany.length === other.manyToMany.length &&
+    manyToMany.every(({ navigation, projection }, at) => {
+      const same = other.manyToMany[at]
+      return same?.navigation === navigation && same.projection === projection
+    }),
+  children: ({ children }, other) =>
+    children.length === other.children.length &&
+    children.every((one, at) => one.children === other.children[at]?.children)
+}
+
+const COMPARES: readonly Compare[] = Object.values(SAME)
+
+/** Whether two plans differ at most in their keys and scopes. */
+function wantSame(one: GetPlan, other: GetPlan): boolean {
+  return one === other || COMPARES.every((isSame) => isSame(one, other))
+}
+
+/** Types of which a value has one text, in requests as in the database, by which the rows of a statement are told apart. */
+function hasOneText({ field: { type } }: Column): boolean {
+  return type === 'int' || type === 'long' || type === 'guid'
+}
+
+interface Settle {
+  resolve(row: LoadedRow | undefined): void
+  reject(reason: unknown): void
+}
+
+/** A read that waits for its row. It listens to its signal itself. */
+class Member implements EventListenerObject {
+  readonly plan: GetPlan
+  isSettled = false
+  /** Called when nobody waits for the row any more. */
+  leave: (reason: unknown) => void = () => undefined
+  readonly #signal: AbortSignal
+  readonly #settle: Settle
+
+  constructor(plan: GetPlan, signal: AbortSignal, settle: Settle) {
+    this.plan = plan
+    this.#signal = signal
+    this.#settle = settle
+  }
+
+  resolve(row: LoadedRow | undefined): void {
+    if (this.#end()) this.#settle.resolve(row)
+  }
+
+  reject(reason: unknown): void {
+    if (this.#end()) this.#settle.reject(reason)
+  }
+
+  handleEvent(): void {
+    const reason: unknown = this.#signal.reason
+    if (!this.#end()) return
+    this.leave(reason)
+    this.#settle.reject(reason)
+  }
+
+  #end(): boolean {
+    if (this.isSettled) return false
+    this.isSettled = true
+    this.#signal.removeEventListener('abort', this)
+    return true
+  }
+}
