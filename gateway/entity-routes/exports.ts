@@ -11,7 +11,7 @@ import { unintelligible } from '../http/problem-details.js'
 import type { RouteQuery } from '../http/query-string.js'
 import { entityPathOf } from './paths.js'
 import { readQuery, selectionOf } from './reads.js'
-import { routeGuards, readContext, type EntityRouteDeps, type ResourceParams } from './requests.js'
+import { exportContext, routeGuards, type EntityRouteDeps, type ResourceParams } from './requests.js'
 
 /** Milliseconds that the data service may take to send the next part of an export. */
 const PART_TIMEOUT = 60_000
@@ -42,7 +42,7 @@ export function exportRoute(app: FastifyInstance, { data, catalogue, now }: Enti
       const query = readQuery({ resource: catalogue.find(resource), operation: 'export' }, request, reply)
       const { bom, escapeFormulas, violations } = exportOptions(query.values)
       const { fields } = query.values
-      const call = readContext(request, reply)
+      const call = exportContext(request, reply)
       const shares = [{ key: throttledAddress(clientAddress(request)), limit: MAX_EXPORTS_OF_ADDRESS }] as const
       const release =
         call.authorization === undefined ? await anonymous.enter({ shares, signal: call.signal }) : undefined

@@ -9,7 +9,7 @@ import { checkApiVersion, ignoredParameters, prefersStrict, SUPPORTED_VERSIONS }
 import type { PublicAddress } from '../http/public-address.js'
 import type { RouteQuery } from '../http/query-string.js'
 import { methodNotAllowed } from '../server/methods.js'
-import { abortOnDisconnect } from '../server/requests.js'
+import { abortOnClose, abortOnDisconnect } from '../server/requests.js'
 import { allowedMethods, type BelowResource, type EntityPath } from './paths.js'
 
 /** What every entity route is built from. */
@@ -90,13 +90,20 @@ export function readContext(request: FastifyRequest, reply: FastifyReply): CallC
   return callContext(request, abortOnDisconnect(reply))
 }
 
+/** The same for an export, which looks at the signal once it has ended, too. */
+export function exportContext(request: FastifyRequest, reply: FastifyReply): CallContext {
+  return callContext(request, abortOnClose(reply.raw))
+}
+
 /**
  * The context of a write. The call is not cancelled if the client disconnects: the client meant what it sent, and a retry
  * with the same key then finds the write done or still running, and not in an unknown state.
  */
 export function writeContext(request: FastifyRequest): CallContext {
-  return callContext(request, new AbortController().signal)
+  return callContext(request, NEVER)
 }
+
+const NEVER = new AbortController().signal
 
 function callContext(request: FastifyRequest, signal: AbortSignal): CallContext {
   return {

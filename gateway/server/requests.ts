@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
@@ -141,11 +142,35 @@ function headOf(raw: IncomingMessage, target: string): RequestHead {
   return { method: raw.method ?? '', target, httpVersion: raw.httpVersion, rawHeaders: raw.rawHeaders }
 }
 
-/** A signal that is aborted if the client disconnects before it has received the whole response. */
-export function abortOnDisconnect({ raw }: FastifyReply): AbortSignal {
+/** The signals of the connections of HTTP/1.1, each made by its first request that asks for one. */
+const connections = new WeakMap<Socket, AbortSignal>()
+
+/**
+ * A signal that is aborted if the client disconnects before it has received the whole response. The requests of a
+ * connection of HTTP/1.1 share one, which is cheaper than one each: such a request is given up only with its connection.
+ */
+export function abortOnDisconnect({ raw, request }: FastifyReply): AbortSignal {
+  const { socket } = raw
+  // Requests of HTTP/2 are given up one by one.
+  if (socket === null || request.raw.httpVersionMajor > 1) return abortOnClose(raw)
+  const known = connections.get(socket)
+  if (known !== undefined) return known
+  const disconnected = new AbortController()
+  connections.set(socket, disconnected.signal)
+  if (socket.destroyed) disconnected.abort(clientGone())
+  else socket.once('close', () => disconnected.abort(clientGone()))
+  return disconnected.signal
+}
+
+/** The same for one request alone: it is not aborted any more once the response has been sent. */
+export function abortOnClose(raw: ServerResponse): AbortSignal {
   const disconnected = new AbortController()
   raw.once('close', () => {
-    if (!raw.writableFinished) disconnected.abort(new DomainError('upstream.unavailable', 'The client went away.'))
+    if (!raw.writableFinished) disconnected.abort(clientGone())
   })
   return disconnected.signal
+}
+
+function clientGone(): DomainError {
+  return new DomainError('upstream.unavailable', 'The client went away.')
 }

@@ -21,7 +21,7 @@ const MAX_ROWS = 128
  * Statements of one kind under way. What comes meanwhile waits and becomes one statement: under load that takes less time
  * in all than many statements at once, of which each costs two system calls.
  */
-const MAX_RUNNING = 3
+const MAX_RUNNING = 2
 
 /**
  * Reads by id, those of a tick in one statement where they want the same of rows of the same scope. A read never joins a
