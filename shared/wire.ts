@@ -34,6 +34,25 @@ export function checkBodyLength(bytes: number): void {
   if (bytes > MAX_BODY_BYTES) throw new DomainError('body.too-large', BODY_TOO_LARGE)
 }
 
+const OPENING = '['.charCodeAt(0)
+const COMMA = ','.charCodeAt(0)
+const CLOSING = ']'.charCodeAt(0)
+
+/** A JSON array of these values. Their bytes are copied once and never parsed. */
+export function jsonArray(values: readonly Buffer[]): Buffer {
+  let length = Math.max(2, values.length + 1)
+  for (const value of values) length += value.length
+  const array = Buffer.allocUnsafe(length)
+  array[0] = OPENING
+  let at = 1
+  for (const value of values) {
+    if (at > 1) array[at++] = COMMA
+    at += value.copy(array, at)
+  }
+  array[at] = CLOSING
+  return array
+}
+
 /** The proto folder, two levels above the built module. */
 const PROTO_DIRECTORY = fileURLToPath(new URL('../../proto', import.meta.url))
 

@@ -10,8 +10,10 @@ import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupReq
 import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
 import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
 import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
+import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
 import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
+import { jsonArray } from '../../shared/wire.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Override, Overrides } from '../entity/operations.js'
@@ -52,8 +54,8 @@ export function withOverrides<
  * a stream (export.ts).
  */
 export const UNARY_READS = {
-  List: (deps: ReadDeps) => withOverrides(deps, list, (overrides) => overrides.list),
-  Page: (deps: ReadDeps) => withOverrides(deps, page, (overrides) => overrides.paged),
+  List: (deps: ReadDeps) => inArrays(withOverrides(deps, list, (overrides) => overrides.list)),
+  Page: (deps: ReadDeps) => inArrays(withOverrides(deps, page, (overrides) => overrides.paged)),
   Lookup: (deps: ReadDeps) => withOverrides(deps, lookup, (overrides) => overrides.lookup),
   Get: (deps: ReadDeps) => withOverrides(deps, get, (overrides) => overrides.get),
   Read: (deps: ReadDeps) => withOverrides(deps, read, (overrides) => overrides.read)
@@ -66,6 +68,22 @@ type HandlersOfReads = {
   ) => EntityServiceHandlers[R] extends handleUnaryCall<infer Request, infer Response>
     ? UnaryHandler<Request, Response>
     : never
+}
+
+/** Joins the records of an answer where the request asks for an array. Overrides, which may look at them, come before. */
+function inArrays<
+  Request extends { readonly asArray: boolean },
+  Response extends { readonly records?: readonly WireRecord[]; readonly json?: Buffer | Uint8Array | string }
+>(handler: UnaryHandler<Request, Response>): UnaryHandler<Request, Response> {
+  return async (context, request) => {
+    const response = await handler(context, request)
+    if (!request.asArray) return response
+    return { ...response, records: [], json: jsonArray((response.records ?? []).map(jsonOf)) }
+  }
+}
+
+function jsonOf({ json = '' }: WireRecord): Buffer {
+  return Buffer.isBuffer(json) ? json : Buffer.from(json)
 }
 
 async function list(

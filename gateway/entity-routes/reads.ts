@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { jsonArray } from '../../shared/wire.js'
 import type {
   CustomRead,
   EntityRecord,
@@ -74,22 +75,9 @@ export function selectionOf({ values, filters }: ReadQuery): Selection {
   }
 }
 
-const OPENING = '['.charCodeAt(0)
-const COMMA = ','.charCodeAt(0)
-const CLOSING = ']'.charCodeAt(0)
-
-/** A JSON array of records. Their bytes are copied once and never parsed. */
-function recordArray(records: readonly EntityRecord[]): Buffer {
-  const separators = Math.max(2, records.length + 1)
-  const body = Buffer.allocUnsafe(records.reduce((sum, { json }) => sum + json.length, separators))
-  body[0] = OPENING
-  let at = 1
-  for (const [index, { json }] of records.entries()) {
-    if (index > 0) body[at++] = COMMA
-    at += json.copy(body, at)
-  }
-  body[at] = CLOSING
-  return body
+/** The JSON array of an answer. A data service of an earlier version answers records in its place. */
+function arrayOf({ json, records }: Pick<ListResponse, 'json' | 'records'>): Buffer {
+  return json.length > 0 ? json : jsonArray(records.map((record) => record.json))
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -117,6 +105,7 @@ function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityRou
     const response = await data.list(readContext(request, reply), {
       resource,
       shape: shapeOf(query),
+      asArray: true,
       ...(query.values.search === undefined ? {} : { search: query.values.search }),
       ...query.owner,
       unplaced: query.unplaced
@@ -129,7 +118,7 @@ function listRoute(app: FastifyInstance, { data, catalogue, address }: EntityRou
       const link = pageLinks(there, [continuationLink(response)], headerRoom(reply.getHeaders()))
       if (link !== undefined) reply.header('link', link)
     }
-    return reply.type(JSON_TYPE).send(recordArray(response.records))
+    return reply.type(JSON_TYPE).send(arrayOf(response))
   })
 }
 
@@ -169,6 +158,7 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
       resource,
       selection: selectionOf(query),
       shape: shapeOf(query),
+      asArray: true,
       ...(pageNumber === undefined ? {} : { pageNumber }),
       ...(pageSize === undefined ? {} : { pageSize }),
       ...(includeTotal === undefined ? {} : { includeTotal }),
@@ -187,7 +177,7 @@ function pagedRoute(app: FastifyInstance, { data, catalogue, address }: EntityRo
     const here = { url, query: queryOf(request.url) }
     const links = pageLinks(here, linksOf(pagination, response), headerRoom(reply.getHeaders()))
     if (links !== undefined) reply.header('link', links)
-    return reply.type(JSON_TYPE).send(recordArray(response.records))
+    return reply.type(JSON_TYPE).send(arrayOf(response))
   })
 }
 

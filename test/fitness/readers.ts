@@ -498,7 +498,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'answers, written from what was read':
     'attachmentName entityTag headerRoom paginationOf bodyViolation SessionCookies setCookie ' +
     'oneOfWords DomainError rejection isErrorCode errorKind httpStatusOf grpcStatusOf ' +
-    'fromRpcStatus toRpcStatus toStatusBytes transportStatusBytes transportError TokenRejected expected ' +
+    'jsonArray fromRpcStatus toRpcStatus toStatusBytes transportStatusBytes transportError TokenRejected expected ' +
     'Writer CredentialFrame CallFrame CancellationFrame UnprocessedFrame AnswerFrame FailureFrame MalformedFrames ' +
     'callbackPage rejectedPage signInNotValid aliasesOf operatorsOf code escapeHtml htmlPage link table prose toProblem unintelligible',
   'what stops a start, read from settings and files': 'StartError messageOf orStartError',

@@ -32,6 +32,9 @@ import type {
   UpdateRequest
 } from '../../gateway/data/data-client.js'
 
+/** No array: a data service of an earlier version answers records alone. */
+const NONE = Buffer.alloc(0)
+
 /** A call as the gateway made it. */
 interface SeenCall {
   readonly rpc: string
@@ -52,7 +55,8 @@ export class FakeDataClient implements DataClient {
     records: [record('{"id":1}'), record('{"id":2}')],
     rowLimit: 1000,
     truncated: false,
-    continuationPageSize: 500
+    continuationPageSize: 500,
+    json: NONE
   })
   answerGet: () => Promise<GetResponse> | GetResponse = () => ({ record: record('{"id":1}', 'AQIDBAUGBwg=') })
   answerExport: (call: CallContext) => AsyncIterable<ExportPart> = () =>
@@ -94,7 +98,8 @@ export class FakeDataClient implements DataClient {
       currentPage: '2',
       totalCount: '25',
       hasNext: true,
-      hasPrevious: true
+      hasPrevious: true,
+      json: NONE
     }
   }
 

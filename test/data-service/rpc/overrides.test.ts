@@ -17,7 +17,8 @@ const notes = defineEntity({
   overrides: {
     list: async (_context, request, standard) => {
       const shape = { ...request.shape, fields: 'id' }
-      return { ...(await standard({ ...request, shape })), truncated: false }
+      const { records = [], ...others } = await standard({ ...request, shape })
+      return { ...others, records: records.toReversed(), truncated: false }
     }
   }
 })
@@ -31,6 +32,15 @@ describe('an override', () => {
     )
     expect(listed.truncated).to.equal(false)
     expect(listed.records[0]?.json.toString()).to.equal('{"id":1}')
+    service.store.rows = [
+      { id: 1, title: 'x' },
+      { id: 2, title: 'y' }
+    ]
+    const asArray = await answer<ListResponse__Output>((done) =>
+      service.client.list({ resource: 'notes', asArray: true }, metadata(), soon(), done)
+    )
+    expect(asArray.json.toString()).to.equal('[{"id":2},{"id":1}]')
+    expect([asArray.records, asArray.truncated]).to.deep.equal([[], false])
     const found = await answer<LookupResponse__Output>((done) =>
       service.client.lookup({ resource: 'notes' }, metadata(), soon(), done)
     )

@@ -58,6 +58,25 @@ describe('reads over gRPC', () => {
     expect(records[0]?.rowVersion).to.deep.equal(thing.rowVersion)
   })
 
+  it('joins the records to an array where it is asked to', async () => {
+    const shape = { fields: 'title,id' }
+    const { records, json, rowLimit } = await list({ shape, asArray: true })
+    expect([records, rowLimit]).to.deep.equal([[], 1000])
+    const [record] = (await list({ shape })).records
+    expect(json.toString()).to.equal(`[${record?.json.toString()}]`)
+    const page = (more: object): Promise<PageResponse__Output> =>
+      answer((done) => service.client.page({ resource: 'things', shape, ...more }, metadata(), soon(), done))
+    service.store.rows = [thing, thing]
+    expect(await page({ asArray: true })).to.deep.equal({
+      ...(await page({})),
+      records: [],
+      json: Buffer.from(`[${record?.json.toString()},${record?.json.toString()}]`)
+    })
+    service.store.rows = []
+    expect((await page({ asArray: true })).json.toString()).to.equal('[]')
+    service.store.rows = [thing]
+  })
+
   it('sends the raw row version exactly when the shaped row shows it', async () => {
     const [without] = (await list({ shape: { fields: 'serial,ID' } })).records
     expect(without?.json.toString()).to.equal('{"serial":"9007199254740993","id":1}')

@@ -71,7 +71,8 @@ describe('the owner parameter', () => {
       records: [record('{}')],
       rowLimit: 1000,
       truncated: true,
-      continuationPageSize: 500
+      continuationPageSize: 500,
+      json: Buffer.alloc(0)
     })
     const list = await gateway.app.inject('/everywhere?x=1&userId=7')
     expect(list.headers.link).to.equal(

@@ -26,6 +26,17 @@ describe('reads', () => {
     })
   }
 
+  it('passes the array of the data service on as it is, and joins records where there is none', async () => {
+    expect((await gateway.app.inject('/products')).body).to.equal('[{"id":1},{"id":2}]')
+    expect((await gateway.app.inject('/products/paged')).body).to.equal('[{"id":11}]')
+    for (const { request } of gateway.data.calls) expect(request).to.deep.include({ asArray: true })
+    const answered = { records: [], rowLimit: 1000, truncated: false, continuationPageSize: 500 }
+    gateway.data.answerList = () => ({ ...answered, json: Buffer.from('[ 1,2]') })
+    expect((await gateway.app.inject('/products')).body).to.equal('[ 1,2]')
+    gateway.data.answerList = () => ({ ...answered, json: Buffer.alloc(0) })
+    expect((await gateway.app.inject('/products')).body).to.equal('[]')
+  })
+
   it('forwards the trace of the caller with a span of its own', async () => {
     const answer = await gateway.app.inject({
       url: '/products/1',

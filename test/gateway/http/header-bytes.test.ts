@@ -9,7 +9,13 @@ describe('headers of an answer whose request is long', () => {
   before(async () => {
     gateway = await startGateway()
     url = await listen(gateway)
-    gateway.data.answerList = () => ({ records: [], rowLimit: 1000, truncated: true, continuationPageSize: 500 })
+    gateway.data.answerList = () => ({
+      records: [],
+      rowLimit: 1000,
+      truncated: true,
+      continuationPageSize: 500,
+      json: Buffer.alloc(0)
+    })
   })
   after(() => gateway.close())
 
