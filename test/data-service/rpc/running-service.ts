@@ -24,6 +24,7 @@ type Log = Record<string, unknown>
 export interface RunningService {
   readonly store: MemoryStore
   readonly client: EntityServiceClient
+  readonly port: number
   readonly logs: Log[]
   stop(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -74,7 +75,7 @@ export async function runService(
     client.close()
     await service.drain(1000)
   }
-  return { store, client, logs, stop, [Symbol.asyncDispose]: stop }
+  return { store, client, port, logs, stop, [Symbol.asyncDispose]: stop }
 }
 
 function identify([token]: readonly string[]): Promise<Authenticated | typeof anonymous> {
