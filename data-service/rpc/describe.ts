@@ -25,7 +25,7 @@ import { hasBatch, isRouteId, ownerParameter } from '../plan/authorize.js'
 import { type Catalogue, isSettable, isSettableOfChild, permissionsOf, type Resource } from '../plan/model/catalogue.js'
 import type { OwnershipPolicy } from '../plan/planning.js'
 import type { ShapedProperty, ShownChildren } from '../plan/model/plans.js'
-import { valueEncoder } from './json.js'
+import { valueEncoder } from '../entity/fields/json-text.js'
 
 /** The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. */
 type DescribeTo = (reader: Caller | 'gateway') => DescribeResponse

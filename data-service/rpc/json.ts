@@ -1,5 +1,6 @@
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
 import type { FieldType, Value } from '../entity/fields/field.js'
+import { jsonBytes, type JsonWriter, valueEncoder, valueWriter } from '../entity/fields/json-text.js'
 import { idText, isComposite, keyOfValues } from '../entity/key.js'
 import type {
   PlannedManyToMany,
@@ -11,55 +12,18 @@ import type {
 import { propertyName, selectedName } from '../plan/model/projection.js'
 import type { LoadedChild, LoadedRow } from '../plan/model/stores.js'
 
-/** A value as JSON text. */
-type ValueEncoder = (value: Value) => string
-
-/** Values already have the form of the wire (entity/fields/field.ts), so only texts and words can need escaping. */
-export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
-  switch (type) {
-    case 'string':
-      return JSON.stringify
-    case 'enum':
-      return JSON.stringify
-    case 'bool':
-    case 'int':
-      return String
-    case 'double':
-      // JavaScript writes the shortest digits that read back the same, but for the sign of zero.
-      return (value) => (Object.is(value, -0) ? '-0' : String(value))
-    case 'long':
-    case 'decimal':
-    case 'dateTime':
-    case 'date':
-    case 'time':
-    case 'guid':
-      return (value) => (value === null ? 'null' : `"${String(value)}"`)
-    case 'set':
-      return JSON.stringify
-    case 'json':
-      return String
-    case 'binary':
-    case 'bytes':
-      return (value) => (value === null ? 'null' : `"${Buffer.isBuffer(value) ? value.toString('base64') : ''}"`)
-  }
-}
-
 /** Properties that are a single value of the row: all but the navigations. */
 type ValueProperty = Exclude<ShapedProperty, { kind: 'reference' | 'manyToMany' | 'children' }>
 
 interface ValueReader {
   /** Gets the loaded values, in the order of `selected`. */
   readonly read: (values: readonly Value[]) => Value
-  readonly encode: ValueEncoder
+  readonly encode: (value: Value) => string
 }
 
 /** How to read a shown value from a loaded row, and how to encode it. */
 export function valueReader(property: ValueProperty, projection: Projection): ValueReader {
-  const place = (name: string): number => {
-    const index = projection.selected.findIndex((one) => selectedName(one) === name)
-    if (index === -1) throw new TypeError(`${name} is shown but not selected`)
-    return index
-  }
+  const place = (name: string): number => placeOf(name, projection)
   switch (property.kind) {
     case 'id': {
       const parts = property.key.map(({ name }) => at(place(name)))
@@ -77,6 +41,12 @@ export function valueReader(property: ValueProperty, projection: Projection): Va
       return { read: (values) => value(sources.map((read) => read(values))), encode: valueEncoder(type) }
     }
   }
+}
+
+function placeOf(name: string, { selected }: Projection): number {
+  const index = selected.findIndex((one) => selectedName(one) === name)
+  if (index === -1) throw new TypeError(`${name} is shown but not selected`)
+  return index
 }
 
 /** The same for the cells of an export, whose readers would lose digits of JSON values and doubles that are no strings. */
@@ -104,8 +74,8 @@ function at(index: number): (values: readonly Value[]) => Value {
   return (values) => values[index] ?? null
 }
 
-/** A row as the JSON object of the wire contract. */
-export type RowSerializer = (row: LoadedRow) => string
+/** Writes a row as the JSON object of the wire contract. */
+export type RowSerializer = (row: LoadedRow, out: JsonWriter) => void
 
 /** What is planned besides the rows themselves. */
 interface PlannedNavigations {
@@ -142,95 +112,145 @@ export function rowSerializer(projection: Projection, planned: PlannedNavigation
 }
 
 function compile(projection: Projection, planned: PlannedNavigations): RowSerializer {
-  const members = projection.shown.map((property) => ({
-    prefix: `${JSON.stringify(propertyName(property))}:`,
-    text: memberText(property, projection, planned)
+  const members = projection.shown.map((property, index) => ({
+    prefix: `${index === 0 ? '{' : ','}${JSON.stringify(propertyName(property))}:`,
+    write: memberWriter(property, projection, planned)
   }))
-  return (row) => {
-    let json = '{'
-    for (const { prefix, text } of members) json += (json.length === 1 ? prefix : `,${prefix}`) + text(row)
-    return `${json}}`
+  if (members.length === 0) return (_, out) => out.text('{}')
+  return (row, out) => {
+    for (const { prefix, write } of members) {
+      out.text(prefix)
+      write(row, out)
+    }
+    out.text('}')
   }
 }
 
-function memberText(
+function memberWriter(
   property: ShapedProperty,
   projection: Projection,
   { references, manyToMany }: PlannedNavigations
 ): RowSerializer {
-  if (property.kind === 'reference') {
-    const { name } = property.reference
-    const planned = references.find((one) => one.reference === property.reference)
-    if (planned === undefined) throw new TypeError(`reference ${name} is shown but not planned`)
-    const nested = rowSerializer(planned.projection)
-    return (row) => {
-      const referenced = row.references.get(name)
-      return referenced ? nested(referenced) : 'null'
+  switch (property.kind) {
+    case 'reference': {
+      const { name } = property.reference
+      const planned = references.find((one) => one.reference === property.reference)
+      if (planned === undefined) throw new TypeError(`reference ${name} is shown but not planned`)
+      const nested = rowSerializer(planned.projection)
+      return (row, out) => {
+        const referenced = row.references.get(name)
+        if (referenced) nested(referenced, out)
+        else out.text('null')
+      }
+    }
+    case 'manyToMany': {
+      const { name } = property.navigation
+      const planned = manyToMany.find((one) => one.navigation === property.navigation)
+      if (planned === undefined) throw new TypeError(`${name} is shown but not planned`)
+      const nested = rowSerializer(planned.projection)
+      return (row, out) => writeArray(row.manyToMany.get(name) ?? [], nested, out)
+    }
+    case 'children': {
+      const { name } = property.children
+      const item = childSerializer(property)
+      return (row, out) => writeArray(row.children.get(name) ?? [], item, out)
+    }
+    case 'column':
+      return columnWriter(placeOf(property.column.name, projection), property.column.field.type)
+    case 'joined':
+      return columnWriter(placeOf(property.joined.name, projection), property.column.field.type)
+    case 'rowVersion':
+      return columnWriter(placeOf('rowVersion', projection), 'bytes')
+    case 'id':
+    case 'computed': {
+      const { read } = valueReader(property, projection)
+      const write = valueWriter(typeOf(property))
+      return (row, out) => write(read(row.values), out)
     }
   }
-  if (property.kind === 'manyToMany') {
-    const { name } = property.navigation
-    const planned = manyToMany.find((one) => one.navigation === property.navigation)
-    if (planned === undefined) throw new TypeError(`${name} is shown but not planned`)
-    const nested = rowSerializer(planned.projection)
-    return (row) => `[${(row.manyToMany.get(name) ?? []).map(nested).join()}]`
+}
+
+function columnWriter(index: number, type: FieldType | 'bytes'): RowSerializer {
+  const write = valueWriter(type)
+  return (row, out) => write(row.values[index] ?? null, out)
+}
+
+export function writeArray<Item>(
+  items: readonly Item[],
+  write: (item: Item, out: JsonWriter) => void,
+  out: JsonWriter
+): void {
+  out.text('[')
+  let isFirst = true
+  for (const item of items) {
+    if (!isFirst) out.text(',')
+    isFirst = false
+    write(item, out)
   }
-  if (property.kind === 'children') {
-    const { name } = property.children
-    const item = childSerializer(property)
-    return (row) => `[${(row.children.get(name) ?? []).map(item).join()}]`
-  }
-  const { read, encode } = valueReader(property, projection)
-  return (row) => encode(read(row.values))
+  out.text(']')
 }
 
 /**
  * Writes the shown columns in order, then the row version, if the children have one, and their own children. All columns of
  * a child are loaded.
  */
-function childSerializer({ children, shown, nested }: ShownChildren): (child: LoadedChild) => string {
+function childSerializer({ children, shown, nested }: ShownChildren): (child: LoadedChild, out: JsonWriter) => void {
   const { key, columns, versionColumn } = children
+  const member = (name: string, index: number, type: FieldType | 'bytes') => {
+    const write = valueWriter(type)
+    const loaded = ({ values }: LoadedChild, out: JsonWriter): void => write(values[index] ?? null, out)
+    return { name, write: loaded }
+  }
   const idAt = key.map((column) => columns.indexOf(column))
-  const idOf = isComposite(children)
-    ? (values: LoadedRow['values']) => `"id":${JSON.stringify(compositeIdOf(idAt.map((at) => values[at] ?? null)))}`
-    : () => ''
-  const version = { prefix: '"rowVersion":', index: columns.length, encode: valueEncoder('bytes') }
+  const id = {
+    name: 'id',
+    write: ({ values }: LoadedChild, out: JsonWriter): void =>
+      out.string(compositeIdOf(idAt.map((at) => values[at] ?? null)))
+  }
   const members = [
-    ...shown.map((column) => ({
-      prefix: `${JSON.stringify(column.name)}:`,
-      index: columns.indexOf(column),
-      encode: valueEncoder(column.field.type)
-    })),
-    ...(versionColumn === undefined ? [] : [version])
-  ]
-  const own = nested.map((one) => ({
-    name: one.children.name,
-    prefix: `,${JSON.stringify(one.children.name)}:`,
-    item: childSerializer(one)
-  }))
-  return ({ values, children: loaded }) => {
-    let json = `{${idOf(values)}`
-    for (const { prefix, index, encode } of members) {
-      json += `${json.length === 1 ? prefix : `,${prefix}`}${encode(values[index] ?? null)}`
+    ...(isComposite(children) ? [id] : []),
+    ...shown.map((column) => member(column.name, columns.indexOf(column), column.field.type)),
+    ...(versionColumn === undefined ? [] : [member('rowVersion', columns.length, 'bytes')]),
+    ...nested.map((one) => {
+      const { name } = one.children
+      const item = childSerializer(one)
+      return {
+        name,
+        write: (child: LoadedChild, out: JsonWriter) => writeArray(child.children.get(name) ?? [], item, out)
+      }
+    })
+  ].map(({ name, write }, index) => ({ prefix: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, write }))
+  if (members.length === 0) return (_, out) => out.text('{}')
+  return (child, out) => {
+    for (const { prefix, write } of members) {
+      out.text(prefix)
+      write(child, out)
     }
-    for (const { name, prefix, item } of own) json += `${prefix}[${(loaded.get(name) ?? []).map(item).join()}]`
-    return `${json}}`
+    out.text('}')
   }
 }
 
+type RowsPlan = PlannedNavigations & { readonly projection: Projection }
+
 /** Makes records of loaded rows. A record has the raw row version exactly when its JSON shows it. */
 export function recordEncoder(
-  plan: PlannedNavigations & { readonly projection: Projection }
+  plan: RowsPlan
 ): (row: LoadedRow) => WireRecord & { readonly json: Buffer; readonly rowVersion?: Buffer } {
   const { projection } = plan
   const serialize = rowSerializer(projection, plan)
   const showsVersion = projection.shown.some(({ kind }) => kind === 'rowVersion')
-  const versionAt = showsVersion ? projection.selected.findIndex((one) => selectedName(one) === 'rowVersion') : -1
+  const versionAt = showsVersion ? placeOf('rowVersion', projection) : -1
   return (row) => {
-    const json = Buffer.from(serialize(row))
-    const version = row.values[versionAt]
+    const json = jsonBytes((out) => serialize(row, out))
+    const version = showsVersion ? row.values[versionAt] : undefined
     return Buffer.isBuffer(version) ? { json, rowVersion: version } : { json }
   }
+}
+
+/** The rows as one JSON array. */
+export function jsonOfRows(rows: readonly LoadedRow[], plan: RowsPlan): Buffer {
+  const serialize = rowSerializer(plan.projection, plan)
+  return jsonBytes((out) => writeArray(rows, serialize, out))
 }
 
 /** A string, a bracket or a comma of a JSON text, or what stands between them. */

@@ -17,12 +17,13 @@ import { jsonArray } from '../../shared/wire.js'
 import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Override, Overrides } from '../entity/operations.js'
+import { jsonBytes, valueWriter } from '../entity/fields/json-text.js'
 import { idOf, isComposite } from '../entity/key.js'
 import type { Planning } from '../plan/planning.js'
-import type { PagePlan } from '../plan/model/plans.js'
+import type { ListPlan, PagePlan } from '../plan/model/plans.js'
 import { continuationPageSize, planGet, planList, planLookup, planPage, planCustomRead } from '../plan/plan-reads.js'
-import type { ReadStore } from '../plan/model/stores.js'
-import { recordEncoder, type RowSerializer, rowSerializer, valueEncoder, valueReader } from './json.js'
+import type { LoadedRow, ReadStore } from '../plan/model/stores.js'
+import { jsonOfRows, recordEncoder, type RowSerializer, rowSerializer, valueReader, writeArray } from './json.js'
 
 /** What the read handlers need. */
 export interface ReadDeps {
@@ -54,8 +55,8 @@ export function withOverrides<
  * a stream (export.ts).
  */
 export const UNARY_READS = {
-  List: (deps: ReadDeps) => inArrays(withOverrides(deps, list, (overrides) => overrides.list)),
-  Page: (deps: ReadDeps) => inArrays(withOverrides(deps, page, (overrides) => overrides.paged)),
+  List: (deps: ReadDeps) => inArrays(deps, list, (overrides) => overrides.list),
+  Page: (deps: ReadDeps) => inArrays(deps, page, (overrides) => overrides.paged),
   Lookup: (deps: ReadDeps) => withOverrides(deps, lookup, (overrides) => overrides.lookup),
   Get: (deps: ReadDeps) => withOverrides(deps, get, (overrides) => overrides.get),
   Read: (deps: ReadDeps) => withOverrides(deps, read, (overrides) => overrides.read)
@@ -70,13 +71,27 @@ type HandlersOfReads = {
     : never
 }
 
-/** Joins the records of an answer where the request asks for an array. Overrides, which may look at them, come before. */
+/**
+ * The handler of a read whose request may ask for one array in place of records. An override sees records, which are joined
+ * after it.
+ */
 function inArrays<
-  Request extends { readonly asArray: boolean },
+  Request extends { readonly resource: string; readonly asArray: boolean },
   Response extends { readonly records?: readonly WireRecord[]; readonly json?: Buffer | Uint8Array | string }
->(handler: UnaryHandler<Request, Response>): UnaryHandler<Request, Response> {
+>(
+  deps: ReadDeps,
+  standard: (deps: ReadDeps, context: CallContext, request: Request) => Promise<Response>,
+  overrideOf: (overrides: Overrides) => Override<Request, Promise<Response>> | undefined
+): UnaryHandler<Request, Response> {
+  const inRecords = withOverrides(
+    deps,
+    (_, context: CallContext, request: Request) => standard(deps, context, { ...request, asArray: false }),
+    overrideOf
+  )
   return async (context, request) => {
-    const response = await handler(context, request)
+    const isOverridden = overrideOf(deps.planning.catalogue.entity(request.resource).overrides) !== undefined
+    if (!isOverridden) return standard(deps, context, request)
+    const response = await inRecords(context, request)
     if (!request.asArray) return response
     return { ...response, records: [], json: jsonArray((response.records ?? []).map(jsonOf)) }
   }
@@ -84,6 +99,15 @@ function inArrays<
 
 function jsonOf({ json = '' }: WireRecord): Buffer {
   return Buffer.isBuffer(json) ? json : Buffer.from(json)
+}
+
+/** The rows as records, or as one array where the request asks for it. */
+function answered(
+  rows: readonly LoadedRow[],
+  plan: ListPlan | PagePlan,
+  { asArray }: { readonly asArray: boolean }
+): Pick<PageResponse, 'records' | 'json'> {
+  return asArray ? { json: jsonOfRows(rows, plan) } : { records: rows.map(recordEncoder(plan)) }
 }
 
 async function list(
@@ -94,7 +118,7 @@ async function list(
   const plan = planList(request, { planning, caller })
   const { rows, truncated } = await store.list(plan, signal)
   return {
-    records: rows.map(recordEncoder(plan)),
+    ...answered(rows, plan, request),
     rowLimit: plan.limit,
     truncated,
     continuationPageSize: continuationPageSize(planning.maxPageSize)
@@ -111,7 +135,7 @@ async function page(
   const nextCursor = next && cursors.encode(next)
   const previousCursor = previous && cursors.encode(previous)
   return {
-    records: rows.map(recordEncoder(plan)),
+    ...answered(rows, plan, request),
     pageSize: paging.pageSize,
     currentPage: paging.pageNumber?.toString() ?? '',
     hasNext: next !== undefined,
@@ -140,9 +164,23 @@ async function lookup(
 ): Promise<LookupResponse> {
   const plan = planLookup(request, { planning, caller })
   const { items, truncated } = await store.lookup(plan, signal)
-  const encodeId = valueEncoder(isComposite(plan.entity) ? 'string' : plan.entity.key[0].field.type)
-  const texts = items.map(({ key, name }) => `{"id":${encodeId(idOf(key))},"name":${JSON.stringify(String(name))}}`)
-  return { json: Buffer.from(`{"items":[${texts.join()}]}`), truncated }
+  const writeId = valueWriter(isComposite(plan.entity) ? 'string' : plan.entity.key[0].field.type)
+  const json = jsonBytes((out) => {
+    out.text('{"items":')
+    writeArray(
+      items,
+      ({ key, name }) => {
+        out.text('{"id":')
+        writeId(idOf(key), out)
+        out.text(',"name":')
+        out.string(String(name))
+        out.text('}')
+      },
+      out
+    )
+    out.text('}')
+  })
+  return { json, truncated }
 }
 
 /** A custom read. Answers a JSON array of its items. */
@@ -154,17 +192,18 @@ async function read(
   const { plan, read: custom } = planCustomRead(request, { planning, caller })
   const { rows, next } = await store.page(plan, signal)
   return {
-    json: Buffer.from(`[${rows.map(itemText(custom, plan)).join()}]`),
+    json: jsonBytes((out) => writeArray(rows, itemWriter(custom, plan), out)),
     rowLimit: plan.limit,
     truncated: next !== undefined
   }
 }
 
-function itemText({ bare, items }: CustomRead, { projection }: PagePlan): RowSerializer {
+function itemWriter({ bare, items }: CustomRead, { projection }: PagePlan): RowSerializer {
   const [column] = items
   if (!bare || column === undefined) return rowSerializer(projection)
-  const { read: value, encode } = valueReader({ kind: 'column', column }, projection)
-  return ({ values }) => encode(value(values))
+  const { read: value } = valueReader({ kind: 'column', column }, projection)
+  const write = valueWriter(column.field.type)
+  return ({ values }, out) => write(value(values), out)
 }
 
 /** The same error for a row that does not exist and for one outside of the caller's scope, so that nobody learns which it is. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Operand } from '../../entity/fields/field.js'
 import { type Condition, type Path, type Position, type SortKey, stepsOf } from '../model/plans.js'
 import { isWritten } from './values.js'
@@ -101,5 +101,5 @@ function checksum(payload: Buffer): Buffer {
 }
 
 function digest(of: string | Buffer): Buffer {
-  return createHash('sha256').update(of).digest()
+  return hash('sha256', of, 'buffer')
 }

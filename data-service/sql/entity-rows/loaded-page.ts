@@ -140,6 +140,7 @@ export class LoadedPage {
   }
 
   async loadChildren(session: ReadSession, source: Source, which: readonly PlannedChildren[]): Promise<void> {
+    if (which.length === 0) return
     const { entity } = this.#plan
     const keyOf = keyReader(this.#selection, mapKey(entity.key, own))
     const keys = this.#rows.map(keyOf)

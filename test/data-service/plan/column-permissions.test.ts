@@ -6,6 +6,7 @@ import { int, optional, readableBy, readOnly, text } from '../../../data-service
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { planExport, planGet, planList, planPage } from '../../../data-service/plan/plan-reads.js'
 import { propertyName } from '../../../data-service/plan/model/projection.js'
+import { jsonBytes } from '../../../data-service/entity/fields/json-text.js'
 import { rowSerializer } from '../../../data-service/rpc/json.js'
 import { errorOf } from './violations-of.js'
 
@@ -142,7 +143,8 @@ describe('a property by permission', () => {
     }
     const json = (caller: Caller): string => {
       const { projections } = catalogue.resource('things', caller)
-      return rowSerializer(projections.whole({ references: false, children: true }))(row)
+      const serialize = rowSerializer(projections.whole({ references: false, children: true }))
+      return jsonBytes((out) => serialize(row, out)).toString()
     }
     expect(json(holding('things:cost'))).to.contain('"price":3')
     expect(json(anonymous)).to.contain('"parts":[{"id":1,"size":2,"rowVersion":null}]')
@@ -157,10 +159,8 @@ describe('a property by permission', () => {
         const values = (maker?.projection.selected ?? []).map((one) => (one.kind === 'column' ? one.column.name : null))
         const referenced = { values, references: new Map(), manyToMany: new Map(), children: new Map() }
         const references = new Map([['maker', referenced]])
-        return rowSerializer(
-          plan.projection,
-          plan
-        )({ values: [1], references, manyToMany: new Map(), children: new Map() })
+        const row = { values: [1], references, manyToMany: new Map(), children: new Map() }
+        return jsonBytes((out) => rowSerializer(plan.projection, plan)(row, out)).toString()
       }
       const seer = holding('things:maker', 'makers:manage')
       const other = holding('things:maker')

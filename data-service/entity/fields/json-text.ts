@@ -1,0 +1,143 @@
+import type { FieldType, Value } from './field.js'
+
+/** A value as JSON text. */
+type ValueEncoder = (value: Value) => string
+
+/** Values already have the form of the wire (field.ts), so only texts and words can need escaping. */
+export function valueEncoder(type: FieldType | 'bytes'): ValueEncoder {
+  switch (type) {
+    case 'string':
+      return JSON.stringify
+    case 'enum':
+      return JSON.stringify
+    case 'bool':
+    case 'int':
+      return String
+    case 'double':
+      // JavaScript writes the shortest digits that read back the same, but for the sign of zero.
+      return (value) => (Object.is(value, -0) ? '-0' : String(value))
+    case 'long':
+    case 'decimal':
+    case 'dateTime':
+    case 'date':
+    case 'time':
+    case 'guid':
+      return (value) => (value === null ? 'null' : `"${String(value)}"`)
+    case 'set':
+      return JSON.stringify
+    case 'json':
+      return String
+    case 'binary':
+    case 'bytes':
+      return (value) => (value === null ? 'null' : `"${Buffer.isBuffer(value) ? value.toString('base64') : ''}"`)
+  }
+}
+
+/** The same, written at once. */
+export type ValueWriter = (value: Value, out: JsonWriter) => void
+
+export function valueWriter(type: FieldType | 'bytes'): ValueWriter {
+  const encode = valueEncoder(type)
+  if (encode !== JSON.stringify) return (value, out) => out.text(encode(value))
+  return (value, out) => (typeof value === 'string' ? out.string(value) : out.text(encode(value)))
+}
+
+/** Bytes of the memory that all answers are written in, one after another. It grows for a larger answer. */
+const ROOM = 256 * 1024
+
+/** Larger memory is given back after the answer that needed it. */
+const MAX_ROOM = 1024 * 1024
+
+/** Characters of a text that are written one by one. A native call takes longer up to about this length. */
+const SHORT = 48
+
+const QUOTE = '"'.charCodeAt(0)
+const BACKSLASH = '\\'.charCodeAt(0)
+const SPACE = ' '.charCodeAt(0)
+const DELETE = 0x7f
+
+/** Writes JSON text as UTF-8. `jsonBytes` hands one out. */
+export class JsonWriter {
+  /** What is written is at the beginning, up to `at`. Whoever writes here makes room first. */
+  bytes = Buffer.allocUnsafeSlow(ROOM)
+  at = 0
+
+  /** Makes room for so many bytes after `at`. */
+  reserve(count: number): void {
+    if (this.at + count <= this.bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.bytes.length, this.at + count))
+    this.bytes.copy(larger, 0, 0, this.at)
+    this.bytes = larger
+  }
+
+  byte(byte: number): void {
+    this.reserve(1)
+    this.bytes[this.at++] = byte
+  }
+
+  /** Writes text as it is. */
+  text(text: string): void {
+    const { length } = text
+    this.reserve(3 * length)
+    const { bytes } = this
+    if (length <= SHORT) {
+      let { at } = this
+      let index = 0
+      for (; index < length; index++) {
+        const character = text.charCodeAt(index)
+        if (character > DELETE) break
+        bytes[at++] = character
+      }
+      if (index === length) {
+        this.at = at
+        return
+      }
+    }
+    this.at += bytes.write(text, this.at, 'utf8')
+  }
+
+  /** Writes text as a JSON string. */
+  string(text: string): void {
+    const { length } = text
+    if (length <= SHORT) {
+      this.reserve(length + 2)
+      const { bytes } = this
+      let { at } = this
+      bytes[at++] = QUOTE
+      let index = 0
+      for (; index < length; index++) {
+        const character = text.charCodeAt(index)
+        if (character < SPACE || character > DELETE || character === QUOTE || character === BACKSLASH) break
+        bytes[at++] = character
+      }
+      if (index === length) {
+        bytes[at++] = QUOTE
+        this.at = at
+        return
+      }
+    }
+    this.text(JSON.stringify(text))
+  }
+
+  /** Begins the next answer, after one that may have been left unfinished by an error. */
+  reset(): void {
+    this.at = 0
+    if (this.bytes.length > MAX_ROOM) this.bytes = Buffer.allocUnsafeSlow(ROOM)
+  }
+}
+
+const shared = new JsonWriter()
+let isWriting = false
+
+/** The bytes that `write` writes, which has to be synchronous. Not within another call of this function. */
+export function jsonBytes(write: (out: JsonWriter) => void): Buffer {
+  if (isWriting) throw new TypeError('Another JSON text is being written')
+  isWriting = true
+  try {
+    write(shared)
+    return Buffer.from(shared.bytes.subarray(0, shared.at))
+  } finally {
+    shared.reset()
+    isWriting = false
+  }
+}
