@@ -6,7 +6,7 @@ export const VERSIONS = {
   /** HTTP: what clients of the gateway rely on. Major and minor are what `api-supported-versions` says. */
   contract: '1.0.0',
   /** gRPC: the packages of proto/. The major is the `v1` in their names. */
-  proto: '1.1.0',
+  proto: '1.2.0',
   /** What entity files, migrations, `uniform-rest.config.ts` and tests import. */
   vocabulary: '1.1.0'
 } as const

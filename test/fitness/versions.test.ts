@@ -21,7 +21,11 @@ describe('versions', () => {
   it('of contract and proto are those that clients see', () => {
     expect(VERSIONS.contract.split('.').slice(0, 2).join('.')).to.equal(SUPPORTED_VERSIONS)
     const [major] = VERSIONS.proto.split('.')
-    for (const path of ['entity/v1/entity_service.proto', 'auth/v1/auth_service.proto']) {
+    for (const path of [
+      'entity/v1/entity_service.proto',
+      'auth/v1/auth_service.proto',
+      'transport/v1/call_stream.proto'
+    ]) {
       expect(textOf(`proto/${path}`), path).to.match(new RegExp(`^package [a-z.]+\\.v${major};$`, 'm'))
     }
   })
