@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Cancellation } from '../../shared/cancellation.js'
 
 /** Who calls. The data service takes this from the token that it validates itself, never from what the gateway says. */
 export type Caller = Anonymous | Authenticated
@@ -35,6 +36,8 @@ export interface CallContext {
   readonly clientAddress: string | undefined
   /** Aborted when the caller goes away or the deadline passes, with a DomainError as its reason. */
   readonly signal: AbortSignal
+  /** The same, for what needs no AbortSignal: that is made when it is asked for. */
+  readonly cancellation: Cancellation
   readonly log: Logger
 }
 

@@ -18,7 +18,7 @@ import {
   UnprocessedFrame
 } from '../../shared/call-frames.js'
 import { Deadlines, type Expiring, FrameSender } from '../../shared/call-stream.js'
-import type { DomainError } from '../../shared/errors.js'
+import { type Cancellation, CancellationSource } from '../../shared/cancellation.js'
 import { toStatusBytes, transportStatusBytes } from '../../shared/rpc-status.js'
 import { asDomainError, type Connection, connectionOf } from './grpc.js'
 import { callerGone, type IncomingCall, type Intercepted, timeOut } from './interceptors.js'
@@ -102,7 +102,7 @@ class ServedStream implements RequestFrames {
   readonly #calls = new Map<CallId, ServedCall>()
   readonly #deadlines = new Deadlines(
     () => this.#calls.values(),
-    (call: ServedCall) => call.stop(timeOut())
+    (call: ServedCall) => call.abort(timeOut())
   )
   /** Handlers that have not ended, those of cancelled calls included. */
   #running = 0
@@ -178,7 +178,7 @@ class ServedStream implements RequestFrames {
     if (call === undefined) return
     this.#calls.delete(id)
     this.#sender.dropAnswer(id)
-    call.stop(callerGone())
+    call.abort(callerGone())
     this.#endIfDone()
   }
 
@@ -236,14 +236,14 @@ class ServedStream implements RequestFrames {
     this.#deadlines.close()
     const calls = [...this.#calls.values()]
     this.#calls.clear()
-    for (const call of calls) call.stop(callerGone())
+    for (const call of calls) call.abort(callerGone())
   }
 }
 
 const NO_TOKEN: readonly string[] = []
 
-/** A call of a stream as the interceptors take it. */
-class ServedCall implements IncomingCall, Expiring {
+/** A call of a stream as the interceptors take it. Aborted with a DomainError. */
+class ServedCall extends CancellationSource implements IncomingCall, Expiring {
   readonly id: CallId
   readonly authorization: readonly string[]
   readonly requestId: string | undefined
@@ -251,10 +251,9 @@ class ServedCall implements IncomingCall, Expiring {
   readonly clientAddress: string | undefined
   readonly deadline: number
   readonly #connection: Connection
-  #controller: AbortController | undefined
-  #stopped: DomainError | undefined
 
   constructor(frame: FramedCall, authorization: readonly string[], connection: Connection) {
+    super()
     const { requestId, traceparent, clientAddress, timeoutMs } = frame
     this.id = frame.id
     this.authorization = authorization
@@ -263,6 +262,10 @@ class ServedCall implements IncomingCall, Expiring {
     this.clientAddress = clientAddress === '' ? undefined : clientAddress
     this.deadline = timeoutMs === 0 ? Infinity : Date.now() + timeoutMs
     this.#connection = connection
+  }
+
+  get cancellation(): Cancellation {
+    return this
   }
 
   get peerAddress(): string | undefined {
@@ -275,24 +278,5 @@ class ServedCall implements IncomingCall, Expiring {
 
   peerCertificate(): Buffer | undefined {
     return this.#connection.peerCertificate()
-  }
-
-  /** Made when it is asked for. */
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#stopped !== undefined) this.#controller.abort(this.#stopped)
-    }
-    return this.#controller.signal
-  }
-
-  throwIfAborted(): void {
-    if (this.#stopped !== undefined) throw this.#stopped
-  }
-
-  stop(reason: DomainError): void {
-    if (this.#stopped !== undefined) return
-    this.#stopped = reason
-    this.#controller?.abort(reason)
   }
 }

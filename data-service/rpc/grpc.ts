@@ -52,7 +52,7 @@ function incomingCall(call: GrpcCall): {
       traceparent: texts(call.metadata, 'traceparent')[0],
       deadline,
       signal: controller.signal,
-      throwIfAborted: () => controller.signal.throwIfAborted()
+      cancellation: controller.signal
     },
     abort: (reason) => {
       abort(() => reason)

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Logger } from 'pino'
+import type { Cancellation } from '../../shared/cancellation.js'
 import { DomainError, type ErrorCode } from '../../shared/errors.js'
 import { isKeysUnavailable } from '../../shared/key-cache.js'
 import { messageOf } from '../../shared/start-error.js'
@@ -27,8 +28,8 @@ export interface IncomingCall {
   readonly deadline: number
   /** Aborted by the transport with a DomainError as its reason. A transport may make it when it is asked for. */
   readonly signal: AbortSignal
-  /** Throws the signal's reason if it is aborted, without asking for the signal. */
-  throwIfAborted(): void
+  /** The same end of the call, without the signal. */
+  readonly cancellation: Cancellation
 }
 
 export interface Interceptors {
@@ -71,7 +72,7 @@ export function intercept<Request, Response>(
     try {
       if (rules.bounded?.(request) !== true) requireDeadline(call)
       if (rules.exempt !== true) context.caller = await identify(call.authorization)
-      call.throwIfAborted()
+      if (call.cancellation.aborted) throw call.cancellation.reason
       return await handler(context, request)
     } catch (error) {
       throw toDomainError(error, context, rules.target?.(request))
@@ -99,6 +100,10 @@ class InterceptedCall implements CallContext {
 
   get signal(): AbortSignal {
     return this.#call.signal
+  }
+
+  get cancellation(): Cancellation {
+    return this.#call.cancellation
   }
 
   get log(): Logger {
@@ -154,7 +159,7 @@ const OURS: readonly ErrorCode[] = ['internal', 'configuration', 'upstream.unava
 /** Rejections that depend on what others do at the same time: whoever looks into one asks which row it was. */
 const CONFLICTS: readonly ErrorCode[] = ['conflict', 'idempotency.in-flight']
 
-type FailedCall = Pick<CallContext, 'signal' | 'log' | 'caller' | 'clientAddress'>
+type FailedCall = Pick<CallContext, 'cancellation' | 'log' | 'caller' | 'clientAddress'>
 
 /**
  * Returns a DomainError unchanged. Anything else becomes `internal` with a fixed text, unless the call was stopped; the
@@ -162,8 +167,8 @@ type FailedCall = Pick<CallContext, 'signal' | 'log' | 'caller' | 'clientAddress
  * the row.
  */
 function toDomainError(error: unknown, call: FailedCall, target?: Target): DomainError {
-  const { signal, log, caller } = call
-  const reason: unknown = signal.aborted ? signal.reason : undefined
+  const { cancellation, log, caller } = call
+  const reason: unknown = cancellation.aborted ? cancellation.reason : undefined
   if (reason instanceof DomainError) {
     log.debug({ code: reason.code }, 'call stopped')
     return reason

@@ -148,11 +148,11 @@ async function page(
 
 async function get(
   { planning, store }: ReadDeps,
-  { caller, signal }: CallContext,
+  { caller, cancellation }: CallContext,
   request: GetRequest__Output
 ): Promise<GetResponse> {
   const plan = planGet(request, { planning, caller })
-  const row = await store.get(plan, signal)
+  const row = await store.get(plan, cancellation)
   if (row === undefined) throw notFound()
   return { record: recordEncoder(plan)(row) }
 }

@@ -12,10 +12,10 @@ export type { IssuerKeys, Session }
 export type AuthCall = Pick<CallContext, 'requestId' | 'traceparent' | 'clientAddress'>
 
 /** A login or password change is cancelled when its client disconnects, since hashing a password is expensive. */
-export type LoginCall = AuthCall & Pick<CallContext, 'signal'>
+export type LoginCall = AuthCall & { readonly signal: AbortSignal }
 
 /** A refresh is cancelled when nobody waits for it any more: a token that nobody gets would be lost to its browser. */
-export type RefreshCall = AuthCall & Partial<Pick<CallContext, 'signal'>>
+export type RefreshCall = AuthCall & { readonly signal?: AbortSignal }
 
 export interface Credentials {
   readonly email: string

@@ -15,6 +15,7 @@ import {
   type ResponseFrames
 } from '../../shared/call-frames.js'
 import { CALL_STREAM, Deadlines, type Expiring, FrameSender } from '../../shared/call-stream.js'
+import type { AbortListener, Cancellation } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import { fromStatusBytes, transportError } from '../../shared/rpc-status.js'
 
@@ -27,7 +28,7 @@ export interface CallContext {
   /** IP address of the client, for the data service's log; absent for the gateway's own calls. */
   readonly clientAddress?: string
   /** Aborted when nobody waits for the answer any more. The call is cancelled then. */
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
 }
 
 /** Why one attempt of a call got no answer. */
@@ -249,7 +250,7 @@ interface Settle {
 }
 
 /** A call that has not ended. It listens to the signal of its caller itself, since a closure for each would cost more. */
-class PendingCall implements Expiring, EventListenerObject {
+class PendingCall implements Expiring, AbortListener {
   readonly call: StreamCall
   /** undefined while it waits for room on the stream. */
   id: CallId | undefined

@@ -110,7 +110,7 @@ function callUnary(replica: Replica, { path, message, deadline }: EncodedCall, c
       metadata,
       { deadline, credentials: tracker.credentials },
       (error, response) => {
-        signal.removeEventListener('abort', cancel)
+        signal.removeEventListener('abort', listener)
         replica.endCall()
         if (error === null && response !== undefined) return resolve(response)
         const failure = error === null ? transportError(status.INTERNAL) : fromRpcStatus(error)
@@ -119,9 +119,9 @@ function callUnary(replica: Replica, { path, message, deadline }: EncodedCall, c
         )
       }
     )
-    const cancel = (): void => running.cancel()
-    if (signal.aborted) cancel()
-    else signal.addEventListener('abort', cancel)
+    const listener = { handleEvent: () => running.cancel() }
+    if (signal.aborted) running.cancel()
+    else signal.addEventListener('abort', listener)
   })
 }
 
@@ -231,7 +231,8 @@ async function* messagesOf<Request, Response>(
   { call: { signal }, idleTimeout }: StreamCall<Request, Response>
 ): AsyncGenerator<Response, void, void> {
   const cancel = (): void => stream.cancel()
-  signal.addEventListener('abort', cancel)
+  const listener = { handleEvent: cancel }
+  signal.addEventListener('abort', listener)
   if (signal.aborted) cancel()
 
   let timedOut = false
@@ -251,7 +252,7 @@ async function* messagesOf<Request, Response>(
     throw new DomainError('upstream.timeout', 'The data service did not answer in time.', { cause: error })
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener('abort', cancel)
+    signal.removeEventListener('abort', listener)
     cancel()
   }
 }

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import type { Cancellation } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import { targetNameOf } from '../../shared/tls.js'
@@ -83,7 +84,7 @@ export class ReplicaPool {
    * replicas that are connecting. Throws `upstream.unavailable` if there is no replica, or the signal is aborted.
    */
   async choose(
-    signal: AbortSignal,
+    signal: Cancellation,
     { failed, reuse }: { readonly failed: ReadonlySet<Replica>; readonly reuse: boolean }
   ): Promise<Replica> {
     const isAllowed = (replica: Replica): boolean => reuse || !failed.has(replica)
@@ -132,18 +133,19 @@ export class ReplicaPool {
   }
 
   /** Resolves at the next health change of any replica, and when the signal is aborted. */
-  #nextChange(signal: AbortSignal): Promise<void> {
+  #nextChange(signal: Cancellation): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer)
         this.#waiting.delete(wake)
-        signal.removeEventListener('abort', wake)
+        signal.removeEventListener('abort', listener)
         resolve()
       }
+      const listener = { handleEvent: wake }
       // The timers of a connecting replica do not keep the process alive. This one does, for the caller that waits.
       const timer = setTimeout(wake, FIRST_RESOLUTION_TIMEOUT)
       this.#waiting.add(wake)
-      signal.addEventListener('abort', wake)
+      signal.addEventListener('abort', listener)
     })
   }
 

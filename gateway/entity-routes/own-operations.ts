@@ -60,8 +60,10 @@ export const operationConstraint = fp<PathDeps>(
 /** The first segment of a path below the prefix, decoded. undefined for a path that is not below it. */
 function firstSegment(target: string, prefix: string): string | undefined {
   const path = pathOf(target)
-  if (!path.startsWith(`${prefix}/`)) return undefined
-  return percentDecode(path.slice(prefix.length + 1).split('/', 1)[0] ?? '')
+  const start = prefix.length
+  if (!path.startsWith(prefix) || path[start] !== '/') return undefined
+  const end = path.indexOf('/', start + 1)
+  return percentDecode(path.slice(start + 1, end === -1 ? path.length : end))
 }
 
 /** The routes of all operations of the application. They forward bodies as the bytes that they received. */

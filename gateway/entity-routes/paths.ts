@@ -97,9 +97,26 @@ export function readParameters(
   operation: ReadOperation,
   resource: Resource | undefined
 ): RouteParameters<ParameterName> {
+  if (resource === undefined) return unsearchable(operation)
+  const known = parametersOf.get(resource)
+  if (known !== undefined) return known[operation]
+  const isSearchable = resource.properties.some(({ searchable }) => searchable)
+  const entries = READ_OPERATIONS.map((read) => [
+    read,
+    read === 'lookup' || isSearchable ? READS[read] : unsearchable(read)
+  ])
+  // The keys are all the operations.
+  const made = Object.fromEntries(entries) as Record<ReadOperation, RouteParameters<ParameterName>>
+  parametersOf.set(resource, made)
+  return made[operation]
+}
+
+/** Found once for each resource of the catalogue, not for each request. */
+const parametersOf = new WeakMap<Resource, Readonly<Record<ReadOperation, RouteParameters<ParameterName>>>>()
+
+function unsearchable(operation: ReadOperation): RouteParameters<ParameterName> {
   const route: ReadRoute = READS[operation]
-  if (operation === 'lookup' || resource?.properties.some(({ searchable }) => searchable) === true) return route
-  return { ...route, names: route.names.filter((name) => name !== 'search') }
+  return operation === 'lookup' ? route : { ...route, names: route.names.filter((name) => name !== 'search') }
 }
 
 function row(schema: string): object {
@@ -181,6 +198,18 @@ export function routedMethods({ operations }: EntityPath): string[] {
  */
 export function allowedMethods(path: EntityPath, resource: Resource, below: BelowResource): readonly string[] {
   if (path.url === READS.get.url && customReadNamed(resource, below.id) !== undefined) return READS.get.methods
+  if (below.action !== undefined || below.id === 'batch') return servedMethods(path, resource, below)
+  const known = methodsAt.get(resource)?.get(path)
+  if (known !== undefined) return known
+  const served = servedMethods(path, resource, below)
+  methodsAt.set(resource, new Map([...(methodsAt.get(resource) ?? []), [path, served]]))
+  return served
+}
+
+/** Those of the paths whose methods are the same for all ids, found once for each resource of the catalogue. */
+const methodsAt = new WeakMap<Resource, ReadonlyMap<EntityPath, readonly string[]>>()
+
+function servedMethods(path: EntityPath, resource: Resource, below: BelowResource): readonly string[] {
   const served = (operation: Operation): boolean => {
     if (operation === 'act') return resource.actions.some(({ name }) => name === below.action)
     return resource.operations.includes(operation) && (operation !== 'batch' || below.id === operation)

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Cancellation } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { CallContext } from '../data/calls.js'
 import type { Catalogue } from '../data/catalogue.js'
@@ -91,8 +92,12 @@ export function readContext(request: FastifyRequest, reply: FastifyReply): CallC
 }
 
 /** The same for an export, which looks at the signal once it has ended, too. */
-export function exportContext(request: FastifyRequest, reply: FastifyReply): CallContext {
-  return callContext(request, abortOnClose(reply.raw))
+export function exportContext(
+  request: FastifyRequest,
+  reply: FastifyReply
+): CallContext & { readonly signal: AbortSignal } {
+  const signal = abortOnClose(reply.raw).signal
+  return { ...callContext(request, signal), signal }
 }
 
 /**
@@ -105,7 +110,7 @@ export function writeContext(request: FastifyRequest): CallContext {
 
 const NEVER = new AbortController().signal
 
-function callContext(request: FastifyRequest, signal: AbortSignal): CallContext {
+function callContext(request: FastifyRequest, signal: Cancellation): CallContext {
   return {
     authorization: authorizationOf(request.raw.rawHeaders),
     requestId: request.id,

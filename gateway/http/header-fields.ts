@@ -3,7 +3,13 @@
  * is in lower case.
  */
 export function headerLines(rawHeaders: readonly string[], name: string): string[] {
-  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name)
+  const lines: string[] = []
+  // The length is compared first, since this runs for every header of every request.
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [sent = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]]
+    if (sent.length === name.length && sent.toLowerCase() === name) lines.push(value)
+  }
+  return lines
 }
 
 /**

@@ -9,7 +9,8 @@ const PREFERENCE_VALUE = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]*|"(?:[^"\\]|\\.)*")$/s
  * parameters, after `;`, are skipped.
  */
 export function prefersStrict(header: string | undefined): boolean {
-  for (const item of splitOutsideQuotes(header ?? '', ',')) {
+  if (header === undefined) return false
+  for (const item of splitOutsideQuotes(header, ',')) {
     const [preference = ''] = splitOutsideQuotes(item, ';')
     const [name = '', value = '', ...more] = splitOutsideQuotes(preference, '=').map(trimOws)
     if (name.toLowerCase() !== 'handling' || more.length > 0 || !PREFERENCE_VALUE.test(value)) continue

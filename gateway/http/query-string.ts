@@ -4,6 +4,7 @@ const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 
 /** The percent-decoded text (RFC 3986 section 2.1); undefined unless it is percent-encoded UTF-8. */
 export function percentDecode(text: string): string | undefined {
+  if (!text.includes('%')) return text
   // Catching an error costs microseconds, and a path or a query may hold thousands of bad escapes.
   if (BAD_ESCAPE.test(text)) return undefined
   try {
@@ -196,6 +197,7 @@ export function routeQuery<Name extends string>(
   route: RouteParameters<Name>,
   ownerParameter?: string
 ): RouteQuery<Name> {
+  if (query === '') return { values: {}, filters: [], owner: undefined, ignored: [], rejected: [] }
   const values: Partial<Record<Name, string>> = {}
   const filters = new FilterPairs()
   const ignored = new Set<string>()

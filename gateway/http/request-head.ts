@@ -1,5 +1,6 @@
 import { DomainError } from '../../shared/errors.js'
 import { checkBodyLength } from '../../shared/wire.js'
+import { headerLines } from './header-fields.js'
 import { pathOf } from './query-string.js'
 
 /** A request line with its headers as received. */
@@ -21,15 +22,10 @@ const HOST = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=%]*|\[[0-9A-Za-z:.%]+\])(?::\d{0,5})
 /** Checks what the parser accepts and RFC 9112 section 3.2 does not. Throws `request.malformed`. */
 export function checkRequestHead({ target, rawHeaders, httpVersion }: RequestHead): void {
   if (target.includes('#')) throw malformed('The request target must not hold a fragment: write a literal # as %23.')
-  const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && isHost(rawHeaders[index - 1]))
+  const hosts = headerLines(rawHeaders, 'host')
   if (hosts.length > 1) throw malformed('The header Host must be sent once.')
   if (hosts.length === 0 && httpVersion !== '1.0') throw malformed('The header Host is missing.')
   if (!HOST.test(hosts[0] ?? '')) throw malformed('The header Host is not a host name with an optional port.')
-}
-
-/** The length is compared first, since this runs for every header of every request. */
-function isHost(name: string | undefined): boolean {
-  return name?.length === 4 && name.toLowerCase() === 'host'
 }
 
 function malformed(detail: string): DomainError {

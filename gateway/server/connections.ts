@@ -155,7 +155,8 @@ export class Connections {
 
   #start(connection: Connection, { response, start }: QueuedRequest): void {
     connection.current = response
-    response.once('close', () => {
+    // A response emits it once. `once` would make a second function for each request.
+    response.on('close', () => {
       connection.current = undefined
       const next = connection.queue.shift()
       if (next !== undefined) this.#start(connection, next)
@@ -258,8 +259,10 @@ export class Connections {
  * own listener from a socket that it hands to others.
  */
 export function ignoreErrors<Stream extends NodeJS.EventEmitter>(stream: Stream): Stream {
-  return stream.on('error', () => {})
+  return stream.on('error', nothing)
 }
+
+function nothing(): void {}
 
 function pauseReading(connection: Connection): void {
   connection.pauseAgain = () => connection.socket.pause()

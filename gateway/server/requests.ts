@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { CancellationSource } from '../../shared/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import { addVary } from '../http/header-fields.js'
@@ -62,6 +63,7 @@ export const requestLog = fp<{ log: Logger }>(
 
 /** Logs the line of a request when its response has ended. The query is left out, since filter values are user data. */
 export function logWhenClosed(log: Logger, request: FastifyRequest, { raw }: FastifyReply): void {
+  if (!log.isLevelEnabled('info')) return
   const started = performance.now()
   raw.once('close', () => {
     const line = {
@@ -142,33 +144,33 @@ function headOf(raw: IncomingMessage, target: string): RequestHead {
   return { method: raw.method ?? '', target, httpVersion: raw.httpVersion, rawHeaders: raw.rawHeaders }
 }
 
-/** The signals of the connections of HTTP/1.1, each made by its first request that asks for one. */
-const connections = new WeakMap<Socket, AbortSignal>()
+/** The ends of the connections of HTTP/1.1, each made by its first request that asks for one. */
+const connections = new WeakMap<Socket, CancellationSource>()
 
 /**
- * A signal that is aborted if the client disconnects before it has received the whole response. The requests of a
- * connection of HTTP/1.1 share one, which is cheaper than one each: such a request is given up only with its connection.
+ * Aborted if the client disconnects before it has received the whole response. The requests of a connection of HTTP/1.1
+ * share one, which is cheaper than one each: such a request is given up only with its connection.
  */
-export function abortOnDisconnect({ raw, request }: FastifyReply): AbortSignal {
+export function abortOnDisconnect({ raw, request }: FastifyReply): CancellationSource {
   const { socket } = raw
   // Requests of HTTP/2 are given up one by one.
   if (socket === null || request.raw.httpVersionMajor > 1) return abortOnClose(raw)
   const known = connections.get(socket)
   if (known !== undefined) return known
-  const disconnected = new AbortController()
-  connections.set(socket, disconnected.signal)
+  const disconnected = new CancellationSource()
+  connections.set(socket, disconnected)
   if (socket.destroyed) disconnected.abort(clientGone())
   else socket.once('close', () => disconnected.abort(clientGone()))
-  return disconnected.signal
+  return disconnected
 }
 
 /** The same for one request alone: it is not aborted any more once the response has been sent. */
-export function abortOnClose(raw: ServerResponse): AbortSignal {
-  const disconnected = new AbortController()
+export function abortOnClose(raw: ServerResponse): CancellationSource {
+  const disconnected = new CancellationSource()
   raw.once('close', () => {
     if (!raw.writableFinished) disconnected.abort(clientGone())
   })
-  return disconnected.signal
+  return disconnected
 }
 
 function clientGone(): DomainError {

@@ -45,7 +45,7 @@ function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void
   answerOtherMethods(app, { url, routed: ['POST'] })
   app.post(url, { preParsing: requireJsonMediaType }, async (request, reply) => {
     const session = await auth.login(
-      { ...authCall(request), signal: abortOnDisconnect(reply) },
+      { ...authCall(request), signal: abortOnDisconnect(reply).signal },
       {
         ...readCredentials(bodyOf(request)),
         clientAddress: clientAddress(request),
@@ -179,7 +179,7 @@ function passwordRoute(app: FastifyInstance, { auth, cookies }: SessionTools): v
     const passwords = readPasswords(bodyOf(request))
     const { refresh } = sentCookies(request.headers.cookie)
     if (refresh === undefined) throw new DomainError('auth.required', 'Log in first: there is no session.')
-    const call = { ...authCall(request), signal: abortOnDisconnect(reply) }
+    const call = { ...authCall(request), signal: abortOnDisconnect(reply).signal }
     try {
       const change = { ...passwords, refreshToken: refresh, clientAddress: clientAddress(request) }
       cookies.set(reply, await auth.changePassword(call, change))

@@ -138,7 +138,7 @@ function finishRoute(app: FastifyInstance, { provider, tools, address, cookieSec
     const uri = redirectUri(address, request)
     const begun = begunSignIn(request.headers.cookie, uri)
     if (begun === undefined || !isSame(params.state, begun.state)) throw notBegunHere()
-    const signal = abortOnDisconnect(reply)
+    const { signal } = abortOnDisconnect(reply)
     const shares = [{ key: throttledAddress(clientAddress(request)), limit: EXCHANGES_OF_ADDRESS }] as const
     const leave = await exchanges.enter({ shares, signal })
     // One attempt for each sign-in. A callback of another sign-in has not come this far and ends none.

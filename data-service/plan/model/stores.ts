@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../../shared/cancellation.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
 import type { RowKey } from '../../entity/key.js'
@@ -71,7 +72,7 @@ export interface ReadStore {
   list(plan: ListPlan, signal: AbortSignal): Promise<ListResult>
   page(plan: PagePlan, signal: AbortSignal): Promise<PageResult>
   /** undefined for no such row within the scope. */
-  get(plan: GetPlan, signal: AbortSignal): Promise<LoadedRow | undefined>
+  get(plan: GetPlan, cancellation: Cancellation): Promise<LoadedRow | undefined>
   lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult>
   /** The next statement is sent when the consumer asks for the next batch. Leaving the loop ends the snapshot. */
   export(plan: ExportPlan, signal: AbortSignal): AsyncIterable<ExportBatch>

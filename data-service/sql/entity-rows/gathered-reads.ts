@@ -1,3 +1,4 @@
+import type { AbortListener, Cancellation } from '../../../shared/cancellation.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { Column } from '../../entity/entity.js'
 import type { GetPlan, Projection, RowScope } from '../../plan/model/plans.js'
@@ -38,14 +39,17 @@ export class GatheredReads {
     this.#dialect = dialect
   }
 
-  /** Rejects with the signal's reason as soon as it is aborted. The statement is stopped when nobody waits for any of its rows. */
-  get(plan: GetPlan, signal: AbortSignal): Promise<LoadedRow | undefined> {
-    if (!plan.entity.key.every(hasOneText)) return this.#read([plan], signal).then(([row]) => row)
-    if (signal.aborted) return Promise.reject(signal.reason)
-    const group = this.#groupOf(plan)
+  /** Rejects with the reason as soon as the call is aborted. The statement is stopped when nobody waits for any of its rows. */
+  get(plan: GetPlan, cancellation: Cancellation): Promise<LoadedRow | undefined> {
+    if (cancellation.aborted) return Promise.reject(cancellation.reason)
     return new Promise((resolve, reject) => {
-      const member = new Member(plan, signal, { resolve, reject })
-      signal.addEventListener('abort', member)
+      const member = new Member(plan, cancellation, { resolve, reject })
+      cancellation.addEventListener('abort', member)
+      if (!plan.entity.key.every(hasOneText)) {
+        void this.#run([member])
+        return
+      }
+      const group = this.#groupOf(plan)
       group.waiting.add(member)
       member.leave = () => group.waiting.delete(member)
       this.#schedule()
@@ -188,18 +192,18 @@ interface Settle {
   reject(reason: unknown): void
 }
 
-/** A read that waits for its row. It listens to its signal itself. */
-class Member implements EventListenerObject {
+/** A read that waits for its row. It listens to the end of its call itself. */
+class Member implements AbortListener {
   readonly plan: GetPlan
   isSettled = false
   /** Called when nobody waits for the row any more. */
   leave: (reason: unknown) => void = () => undefined
-  readonly #signal: AbortSignal
+  readonly #cancellation: Cancellation
   readonly #settle: Settle
 
-  constructor(plan: GetPlan, signal: AbortSignal, settle: Settle) {
+  constructor(plan: GetPlan, cancellation: Cancellation, settle: Settle) {
     this.plan = plan
-    this.#signal = signal
+    this.#cancellation = cancellation
     this.#settle = settle
   }
 
@@ -212,7 +216,7 @@ class Member implements EventListenerObject {
   }
 
   handleEvent(): void {
-    const reason: unknown = this.#signal.reason
+    const reason: unknown = this.#cancellation.reason
     if (!this.#end()) return
     this.leave(reason)
     this.#settle.reject(reason)
@@ -221,7 +225,7 @@ class Member implements EventListenerObject {
   #end(): boolean {
     if (this.isSettled) return false
     this.isSettled = true
-    this.#signal.removeEventListener('abort', this)
+    this.#cancellation.removeEventListener('abort', this)
     return true
   }
 }

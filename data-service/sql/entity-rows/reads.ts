@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../../shared/cancellation.js'
 import type { Entity, StoreName } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues } from '../../entity/key.js'
@@ -91,8 +92,8 @@ export class SqlReadStore implements ReadStore {
     return { rows: page.rows(), ...found }
   }
 
-  get(plan: GetPlan, signal: AbortSignal): Promise<LoadedRow | undefined> {
-    return this.#gathered.get(plan, signal)
+  get(plan: GetPlan, cancellation: Cancellation): Promise<LoadedRow | undefined> {
+    return this.#gathered.get(plan, cancellation)
   }
 
   async #getAll(plans: SamePlans, signal: AbortSignal): Promise<readonly (LoadedRow | undefined)[]> {

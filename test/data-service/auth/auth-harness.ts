@@ -114,6 +114,7 @@ export class AuthHarness implements AsyncDisposable {
       peerIsGateway: true,
       clientAddress: '198.51.100.7',
       signal,
+      cancellation: signal,
       log: pino({ level: 'debug' }, { write: (line) => void this.logs.push(parsed(line)) })
     })
     const passwords = new PasswordCheck(by, new CountedAttempts(by))

@@ -74,6 +74,7 @@ const context: CallContext = {
   peerIsGateway: false,
   clientAddress: '198.51.100.7',
   signal: never,
+  cancellation: never,
   // No handler of a write logs.
   log: {} as Logger
 }

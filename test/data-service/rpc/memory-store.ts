@@ -2,6 +2,7 @@ import type { Value } from '../../../data-service/entity/fields/field.js'
 import type { PagePlan, Projection } from '../../../data-service/plan/model/plans.js'
 import { selectedName } from '../../../data-service/plan/model/projection.js'
 import type { ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/model/stores.js'
+import type { Cancellation } from '../../../shared/cancellation.js'
 
 type MemoryRow = Readonly<Record<string, Value>>
 
@@ -34,8 +35,11 @@ export class MemoryStore implements ReadStore {
     return { rows, total: plan.withTotal ? rows.length : undefined, next, previous: undefined }
   }
 
-  async get({ projection, key: [id] }: Parameters<ReadStore['get']>[0], signal: AbortSignal) {
-    await this.before(signal)
+  async get({ projection, key: [id] }: Parameters<ReadStore['get']>[0], cancellation: Cancellation) {
+    const waiting = new AbortController()
+    if (cancellation.aborted) waiting.abort(cancellation.reason)
+    cancellation.addEventListener('abort', { handleEvent: () => waiting.abort(cancellation.reason) })
+    await this.before(waiting.signal)
     const row = this.rows.find((one) => one['id'] === id)
     return row && this.#load(row, projection)
   }

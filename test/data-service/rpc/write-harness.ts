@@ -132,13 +132,15 @@ function answerOf({ record, id, ignoredMembers = [], replayed = false, location 
 }
 
 function contextOf(by: Caller): CallContext {
+  const { signal } = new AbortController()
   // No handler of a write logs.
   return {
     caller: by,
     requestId: 'r',
     peerIsGateway: false,
     clientAddress: '198.51.100.7',
-    signal: new AbortController().signal,
+    signal,
+    cancellation: signal,
     log: {} as Logger
   }
 }

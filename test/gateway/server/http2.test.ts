@@ -206,7 +206,7 @@ describe('HTTP/2', function () {
     let cancelled: (() => void) | undefined
     const told = new Promise<void>((resolve) => (cancelled = resolve))
     gateway.data.answerExport = async function* (call): AsyncGenerator<ExportPart> {
-      call.signal.addEventListener('abort', () => cancelled?.())
+      call.signal.addEventListener('abort', { handleEvent: () => cancelled?.() })
       yield exportHeader()
       yield exportRows([[1, 'a']])
       await told

@@ -1,0 +1,61 @@
+/** What is called once when something is aborted. */
+export interface AbortListener {
+  handleEvent(): void
+}
+
+/** The part of an AbortSignal that waiting for the end of a call takes. Every AbortSignal is one. */
+export interface Cancellation {
+  readonly aborted: boolean
+  /** Why it was aborted. */
+  readonly reason: unknown
+  /** The listener is called at most once, when it is aborted, and not if it is aborted already. */
+  addEventListener(type: 'abort', listener: AbortListener): void
+  removeEventListener(type: 'abort', listener: AbortListener): void
+}
+
+/**
+ * A Cancellation with its controller, for what happens in each request: an AbortSignal takes longer to make and to listen
+ * to than a frame takes to be written.
+ */
+export class CancellationSource implements Cancellation {
+  readonly #listeners: AbortListener[] = []
+  #aborted = false
+  #reason: unknown
+  #controller: AbortController | undefined
+
+  get aborted(): boolean {
+    return this.#aborted
+  }
+
+  get reason(): unknown {
+    return this.#reason
+  }
+
+  /** The same as an AbortSignal, made when it is asked for. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#aborted) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  addEventListener(_type: 'abort', listener: AbortListener): void {
+    this.#listeners.push(listener)
+  }
+
+  removeEventListener(_type: 'abort', listener: AbortListener): void {
+    const at = this.#listeners.indexOf(listener)
+    if (at !== -1) this.#listeners.splice(at, 1)
+  }
+
+  /** Does nothing if it is aborted already. */
+  abort(reason: unknown): void {
+    if (this.#aborted) return
+    this.#aborted = true
+    this.#reason = reason
+    this.#controller?.abort(reason)
+    // A listener may take itself out, and others.
+    for (let next = this.#listeners.shift(); next !== undefined; next = this.#listeners.shift()) next.handleEvent()
+  }
+}
