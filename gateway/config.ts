@@ -21,6 +21,8 @@ export interface GatewayConfig {
   readonly maxConnections: number
   /** `host:port` of each data service. A host name may stand for several. */
   readonly dataServiceAddresses: readonly string[]
+  /** How unary calls go to a data service. */
+  readonly dataServiceCalls: (typeof DATA_SERVICE_CALLS)[number]
   readonly grpc: GrpcSecurity
   readonly dataDir: string
   readonly logLevel: string
@@ -37,6 +39,8 @@ export interface GatewayConfig {
   /** The OpenID provider that people sign in with; undefined for none. */
   readonly openId: OpenIdSettings | undefined
 }
+
+const DATA_SERVICE_CALLS = ['stream', 'unary'] as const
 
 /** Throws one SettingsError that lists everything wrong. `effective` is the output of `--print-config`. */
 export function readGatewayConfig(environment: Environment): { config: GatewayConfig; effective: string } {
@@ -57,6 +61,10 @@ export function readGatewayConfig(environment: Environment): { config: GatewayCo
   const config: GatewayConfig = {
     ...listener,
     dataServiceAddresses,
+    dataServiceCalls: settings.parsed('DATA_SERVICE_CALLS', {
+      fallback: DATA_SERVICE_CALLS[0],
+      parse: (text) => DATA_SERVICE_CALLS.find((one) => one === text) ?? new Error('must be stream or unary')
+    }),
     grpc: readGrpcSecurity(settings, { addresses: dataServiceAddresses, side: 'client' }),
     dataDir: settings.text('DATA_DIR', '.data'),
     logLevel: settings.parsed('LOG_LEVEL', { fallback: 'info', parse: parseLogLevel }),

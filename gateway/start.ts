@@ -53,7 +53,8 @@ async function serve(config: GatewayConfig): Promise<void> {
   const pages = healthPages(() => isReady())
   const admin = config.admin === undefined ? undefined : await startAdminServer(config.admin, pages)
   if (admin !== undefined) log.info({ port: admin.port }, 'health is told on the admin port')
-  const pool = new ReplicaPool({ addresses: config.dataServiceAddresses, credentials, log })
+  const unaryOnly = config.dataServiceCalls === 'unary'
+  const pool = new ReplicaPool({ addresses: config.dataServiceAddresses, credentials, unaryOnly, log })
   const data = grpcDataClient(pool)
   const auth = new GrpcAuthClient(pool)
   try {

@@ -66,12 +66,25 @@ export interface StreamCall {
   readonly context: CallContext
   /** Milliseconds since the epoch. */
   readonly deadline: number
+  /** Whether the caller sends it once more if the stream is lost. */
+  readonly isRepeatable: boolean
+}
+
+/** How a stream ended, whether or not it had been open. */
+export interface StreamEnd {
+  /** Whether the data service has streams at all. */
+  readonly isKnown: boolean
+  /** Whether an open stream was lost: it ended with an error, or before all of its calls had an answer. */
+  readonly isLost: boolean
+  /** Reads that had no answer and are sent once more, if a data service can be reached. */
+  readonly readsSentAgain: number
+  /** Calls that had no answer and end as 503: writes, and reads that had been sent once more already. */
+  readonly callsFailed: number
 }
 
 interface CallStreamListener {
   onOpen(): void
-  /** The stream has ended; it may have been open before. `isKnown`: whether the data service has streams at all. */
-  onEnd(isKnown: boolean): void
+  onEnd(end: StreamEnd): void
   onCallStart(): void
   /** Once for each call that has started. */
   onCallEnd(): void
@@ -110,7 +123,7 @@ export class CallStream implements ResponseFrames {
     stream.on('data', (message: Buffer) => this.#read(message))
     // The status event reports the same failure; an `error` without a listener would end the process.
     stream.on('error', () => undefined)
-    stream.on('status', ({ code }) => this.#end(code !== status.UNIMPLEMENTED))
+    stream.on('status', ({ code }) => this.#end(code))
   }
 
   get isOpen(): boolean {
@@ -138,7 +151,7 @@ export class CallStream implements ResponseFrames {
 
   close(): void {
     this.#stream.cancel()
-    this.#end(true)
+    this.#end(status.CANCELLED)
   }
 
   /** Ends a call whose signal is aborted. */
@@ -222,17 +235,26 @@ export class CallStream implements ResponseFrames {
     this.#send(next)
   }
 
-  #end(isKnown: boolean): void {
+  #end(code: status): void {
     if (this.#state === 'ended') return
+    const wasOpen = this.#state === 'open'
     this.#state = 'ended'
     this.#sender.close()
     this.#deadlines.close()
     const error = transportError(status.UNAVAILABLE)
-    for (const call of [...this.#calls.values(), ...this.#waiting]) {
+    const lost = [...this.#calls.values()]
+    const readsSentAgain = lost.filter(({ call }) => call.isRepeatable).length
+    for (const call of [...lost, ...this.#waiting]) {
       this.#settled(call)
       call.reject(new AttemptFailure(error, { maybeSent: call.id !== undefined, ofTransport: true }))
     }
-    this.#listener.onEnd(isKnown)
+    this.#listener.onEnd({
+      isKnown: code !== status.UNIMPLEMENTED,
+      // A data service that shuts down answers its calls, and then ends the stream without an error.
+      isLost: wasOpen && (code !== status.OK || lost.length > 0),
+      readsSentAgain,
+      callsFailed: lost.length - readsSentAgain
+    })
   }
 }
 

@@ -59,7 +59,8 @@ async function callWithRetries<Request, Response>(
   for (let left = retries, reuse = false; ;) {
     const replica = pool.serving(failed) ?? (await pool.choose(signal, { failed, reuse }))
     try {
-      return decoded(unary.rpc, await callReplica(replica, { path: unary.rpc.path, message, deadline }, unary.call))
+      const encoded: EncodedCall = { path: unary.rpc.path, message, deadline, isRepeatable: left > 0 }
+      return decoded(unary.rpc, await callReplica(replica, encoded, unary.call))
     } catch (error) {
       if (!(error instanceof AttemptFailure)) throw error
       const { maybeSent, ofTransport } = error
@@ -85,14 +86,17 @@ interface EncodedCall {
   readonly path: string
   readonly message: Buffer
   readonly deadline: number
+  /** Whether it is sent once more if the transport fails. */
+  readonly isRepeatable: boolean
 }
 
 /** The bytes of the answer, over the replica's stream if it has one. Rejects with an AttemptFailure. */
-function callReplica(replica: Replica, { path, message, deadline }: EncodedCall, call: CallContext): Promise<Buffer> {
+function callReplica(replica: Replica, encoded: EncodedCall, call: CallContext): Promise<Buffer> {
   const { stream } = replica
+  const { path, message, deadline, isRepeatable } = encoded
   return stream === undefined || message.length > MAX_FRAMED_REQUEST
-    ? callUnary(replica, { path, message, deadline }, call)
-    : stream.call({ path, request: message, context: call, deadline })
+    ? callUnary(replica, encoded, call)
+    : stream.call({ path, request: message, context: call, deadline, isRepeatable })
 }
 
 /** One call of gRPC: for a data service without streams, while a stream is being opened, and for large requests. */

@@ -14,6 +14,8 @@ interface ReplicaPoolOptions {
   readonly addresses: readonly string[]
   readonly resolve?: ResolveHost
   readonly credentials?: DataCredentials
+  /** Whether unary calls go by their own methods alone, and never over a stream. Default: false. */
+  readonly unaryOnly?: boolean
   readonly log?: Logger
 }
 
@@ -34,6 +36,7 @@ export class ReplicaPool {
   readonly #addresses: readonly string[]
   readonly #resolve: ResolveHost
   readonly #credentials: DataCredentials
+  readonly #unaryOnly: boolean
   readonly #log: Logger | undefined
   readonly #replicas = new Map<string, Replica>()
   readonly #waiting = new Set<() => void>()
@@ -48,6 +51,7 @@ export class ReplicaPool {
     this.#addresses = options.addresses
     this.#resolve = options.resolve ?? addressesOf
     this.#credentials = options.credentials ?? NO_CREDENTIALS
+    this.#unaryOnly = options.unaryOnly ?? false
     this.#log = options.log
     setTimeout(() => this.#endFirstResolution(), FIRST_RESOLUTION_TIMEOUT).unref()
     void this.#resolveAll()
@@ -196,7 +200,8 @@ export class ReplicaPool {
 
   #add(address: string, name: string): void {
     const onChange = (replica: Replica): void => this.#onHealthChange(replica)
-    this.#replicas.set(address, new Replica({ address, name, credentials: this.#credentials, onChange }))
+    const shared = { credentials: this.#credentials, unaryOnly: this.#unaryOnly, onChange, log: this.#log }
+    this.#replicas.set(address, new Replica({ address, name, ...shared }))
   }
 }
 

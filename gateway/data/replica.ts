@@ -19,7 +19,7 @@ import {
   targetNameOf,
   TlsCertificates
 } from '../../shared/tls.js'
-import { CallStream } from './call-stream.js'
+import { CallStream, type StreamEnd } from './call-stream.js'
 
 /** How the gateway verifies the data service and proves its own identity to it. */
 export interface DataCredentials {
@@ -114,8 +114,11 @@ interface ReplicaOptions {
   /** `host:port` as configured. If the host is a name, the certificate must be for that name. */
   readonly name: string
   readonly credentials: DataCredentials
+  /** Whether unary calls go by their own methods alone, and never over a stream. */
+  readonly unaryOnly: boolean
   /** Called after each change of `health`. */
   readonly onChange: (replica: Replica) => void
+  readonly log: Logger | undefined
 }
 
 /** One data service process: a connection that is kept open, its health, and the number of calls it is working on. */
@@ -124,7 +127,9 @@ export class Replica {
   readonly name: string
   /** Sends the calls; see `startCall`. */
   readonly client: Client
+  readonly #unaryOnly: boolean
   readonly #onChange: (replica: Replica) => void
+  readonly #log: Logger | undefined
   #health: HealthState = 'connecting'
   #inFlight = 0
   #watch: ClientReadableStream<HealthResponse> | undefined
@@ -135,13 +140,17 @@ export class Replica {
   #reopenDelay = FIRST_REOPEN_DELAY
   /** Whether the data service of this connection has streams of calls; one of an earlier version has none. */
   #hasStreams = true
+  #hasLoggedUnary = false
+  #hasLostStream = false
   #retired = false
   #closed = false
 
-  constructor({ address, name, credentials, onChange }: ReplicaOptions) {
+  constructor({ address, name, credentials, unaryOnly, onChange, log }: ReplicaOptions) {
     this.address = address
     this.name = name
+    this.#unaryOnly = unaryOnly
     this.#onChange = onChange
+    this.#log = log
     const host = targetNameOf(name)
     this.client = new Client(address, credentials.channel, {
       ...CHANNEL_OPTIONS,
@@ -264,20 +273,37 @@ export class Replica {
   /** While no stream is open, calls go by their unary methods. */
   #openStream(): void {
     clearTimeout(this.#reopenTimer)
-    if (this.#closed || this.#stream !== undefined || !this.#hasStreams || this.#health !== 'serving') return
+    if (this.#unaryOnly || this.#closed || this.#stream !== undefined) return
+    if (!this.#hasStreams || this.#health !== 'serving') return
     const stream: CallStream = new CallStream(this.client, {
       onCallStart: () => this.startCall(),
       onCallEnd: () => this.endCall(),
-      onEnd: (isKnown) => {
+      onEnd: (end) => {
         this.#stream = undefined
-        this.#hasStreams = isKnown
+        this.#hasStreams = end.isKnown
+        this.#logEnd(end)
         this.#reopenTimer = setTimeout(() => this.#openStream(), this.#reopenDelay).unref()
         this.#reopenDelay = Math.min(this.#reopenDelay * 2, MAX_REOPEN_DELAY)
       },
       onOpen: () => {
         this.#reopenDelay = FIRST_REOPEN_DELAY
+        if (!this.#hasLostStream) return
+        this.#hasLostStream = false
+        this.#log?.info({ address: this.address }, 'the stream of calls to a data service is open again')
       }
     })
     this.#stream = stream
+  }
+
+  #logEnd({ isKnown, isLost, readsSentAgain, callsFailed }: StreamEnd): void {
+    if (this.#closed) return
+    const { address } = this
+    if (isLost) {
+      this.#hasLostStream = true
+      this.#log?.warn({ address, readsSentAgain, callsFailed }, 'the stream of calls to a data service was lost')
+    } else if (!isKnown && !this.#hasLoggedUnary) {
+      this.#hasLoggedUnary = true
+      this.#log?.info({ address }, 'a data service has no stream of calls: they go by unary methods')
+    }
   }
 }

@@ -27,6 +27,7 @@ describe('settings of the gateway', () => {
       'HTTP_TLS_CERT_FILE',
       'HTTP_TLS_KEY_FILE',
       'COOKIE_SECURE',
+      'DATA_SERVICE_CALLS',
       'GRPC_TLS_CERT_FILE',
       'GRPC_TLS_KEY_FILE',
       'GRPC_TLS_CA_FILE',

@@ -57,7 +57,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   return { ...pair, env, token: tokenMint(env) }
 }
 
-function tokenMint(env: Readonly<Record<string, string>>): (email: string) => Promise<string> {
+/** Signs tokens of the sample accounts with the key of the processes that have these settings. */
+export function tokenMint(env: Readonly<Record<string, string>>): (email: string) => Promise<string> {
   const minted = new Map<string, Promise<string>>()
   return (email) => {
     const token = minted.get(email) ?? mint(email, env)

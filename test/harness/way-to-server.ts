@@ -2,9 +2,11 @@ import { once } from 'node:events'
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
 import { listenLocally } from './local-server.js'
 
-/** A TCP connection to a server that can be blocked, as if the server hung, and cut. */
-interface WayToServer extends AsyncDisposable {
+/** A TCP connection to a server that can be blocked, as if the server hung, and cut, within a message too. */
+export interface WayToServer extends AsyncDisposable {
   readonly url: string
+  /** Bytes that clients have sent to the server so far. */
+  readonly sent: number
   block(): void
   open(): void
   cut(): void
@@ -15,6 +17,7 @@ export async function wayTo(url: string): Promise<WayToServer> {
   const target = { host: new URL(url).hostname, port: Number(new URL(url).port) }
   const sockets = new Set<Socket>()
   let isBlocked = false
+  let sent = 0
   const server: Server = createServer((client) => {
     const upstream = connectTo(target)
     for (const [from, to] of [
@@ -27,6 +30,7 @@ export async function wayTo(url: string): Promise<WayToServer> {
       from.on('data', (data) => void to.write(data))
       if (isBlocked) from.pause()
     }
+    client.on('data', ({ length }) => (sent += length))
   })
   const through = new URL(url)
   through.port = String(await listenLocally(server))
@@ -36,6 +40,9 @@ export async function wayTo(url: string): Promise<WayToServer> {
   }
   return {
     url: through.href,
+    get sent() {
+      return sent
+    },
     block: () => {
       isBlocked = true
       for (const one of sockets) one.pause()

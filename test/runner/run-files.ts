@@ -13,21 +13,27 @@ const SHOWN_LINES = 40
 /** A compiled test file. */
 export interface TestFile {
   readonly path: string
-  /** The path of its source, from the project's root. */
+  /** The path of its source, from the project's root, and what is special about the run of it. */
   readonly name: string
+}
+
+/** Files that run with the same variables beside those of this process. */
+export interface TestRun {
+  readonly files: readonly TestFile[]
+  readonly env: Readonly<Record<string, string>>
 }
 
 /**
  * Runs test files, two at a time, each in a process that no other file shares at the same time. A skipped test is a
  * failed one. Resolves when all have ended, or, after the signal has aborted, when no process is left.
  */
-export async function runFiles(files: readonly TestFile[], report: Report, signal: AbortSignal): Promise<void> {
+export async function runFiles({ files, env }: TestRun, report: Report, signal: AbortSignal): Promise<void> {
   const waiting = [...files]
   const runNext = async (): Promise<void> => {
     let tests: TestProcess | undefined
     try {
       for (let file = waiting.shift(); file !== undefined && !signal.aborted; file = waiting.shift()) {
-        tests ??= new TestProcess()
+        tests ??= new TestProcess(env)
         await tests.run(file, report, signal)
         // What a failed test left open must not make the tests of other files fail.
         if (report.hasFailed(file.name)) {
@@ -44,17 +50,20 @@ export async function runFiles(files: readonly TestFile[], report: Report, signa
 
 /** The parent's side of test-process.ts. */
 class TestProcess {
-  // In a process group of its own: Ctrl-C in the terminal must reach the tests and what they start through us alone,
-  // or else they fail because of it. And the group tells whether anything that they started is left.
-  readonly #child: ChildProcess = fork(fileURLToPath(new URL('test-process.js', import.meta.url)), {
-    detached: true,
-    execArgv: ['--enable-source-maps'],
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc']
-  })
-  readonly #exited = once(this.#child, 'exit')
+  readonly #child: ChildProcess
+  readonly #exited: Promise<unknown>
   #output = ''
 
-  constructor() {
+  constructor(env: TestRun['env']) {
+    // In a process group of its own: Ctrl-C in the terminal must reach the tests and what they start through us alone,
+    // or else they fail because of it. And the group tells whether anything that they started is left.
+    this.#child = fork(fileURLToPath(new URL('test-process.js', import.meta.url)), {
+      detached: true,
+      env: { ...process.env, ...env },
+      execArgv: ['--enable-source-maps'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc']
+    })
+    this.#exited = once(this.#child, 'exit')
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.#output += text))
     }

@@ -8,11 +8,11 @@ import { startDatabaseServer } from './database-server.js'
 import { ensureChromium, Failure } from './programs.js'
 import { shuffled } from './random.js'
 import { type Outcome, Report } from './report.js'
-import { runFiles, type TestFile } from './run-files.js'
+import { runFiles, type TestFile, type TestRun } from './run-files.js'
 
 /**
  * Runs the test files whose path holds one of the filters, all without filters, on SQLite and on MariaDB, and prints
- * the course and the result. TEST_SEED repeats an order. When the signal aborts, the run stops and prints the failures
+ * the course and the result. Without filters those of test/api/ run once more, over unary calls. TEST_SEED repeats an order. When the signal aborts, the run stops and prints the failures
  * that it has seen. Rejects with a Failure where no database, no browser or no such test file is found.
  */
 export async function runTests(filters: readonly string[], signal: AbortSignal): Promise<Outcome> {
@@ -32,8 +32,9 @@ export async function runTests(filters: readonly string[], signal: AbortSignal):
       process.stdout.write(`Order by TEST_SEED=${seed}\n\n`)
       // The processes that run the files inherit these.
       Object.assign(process.env, { TEST_MYSQL_URL: server.url, TEST_SEED: String(seed) })
-      const report = new Report(files.length, process.stdout)
-      await runFiles(shuffled(files, seed), report, signal)
+      const runs = filters.length === 0 ? [{ files, env: {} }, unaryCalls(files)] : [{ files, env: {} }]
+      const report = new Report(runs.flatMap((run) => run.files).length, process.stdout)
+      for (const run of runs) await runFiles({ ...run, files: shuffled(run.files, seed) }, report, signal)
       if (signal.aborted) report.interrupted()
       report.summary()
       return report.outcome
@@ -60,6 +61,19 @@ function testFiles(filters: readonly string[]): TestFile[] {
         : name.endsWith('.test.ts') && (filters.length === 0 || filters.some((one) => name.includes(relative(one))))
     )
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/**
+ * Calls between the processes by their unary methods, and not in frames, must be answered alike. One kind of database is
+ * enough for that; `npm run soak` takes both.
+ */
+function unaryCalls(files: readonly TestFile[]): TestRun {
+  return {
+    files: files.flatMap(({ path, name }) =>
+      name.startsWith('test/api/') ? [{ path, name: `${name} over unary calls` }] : []
+    ),
+    env: { DATA_SERVICE_CALLS: 'unary', TEST_DATABASE: 'sqlite' }
+  }
 }
 
 function relative(filter: string): string {

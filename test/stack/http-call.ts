@@ -18,14 +18,16 @@ export interface CallOptions {
   readonly body?: string | Buffer
   /** On a connection of its own, so that any number run at the same time. */
   readonly alone?: boolean
+  /** Whose connections it uses. Default: one that all calls of the process share, with few connections. */
+  readonly agent?: Agent
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 8 })
+const shared = new Agent({ keepAlive: true, maxSockets: 8 })
 
 /** One HTTP exchange with the target sent as it stands: no URL is parsed or normalised on the way. */
 export function call(base: string, target: string, options: CallOptions = {}): Promise<Answer> {
   const { hostname, port } = new URL(base)
-  const { method = 'GET', headers = {}, token, body, alone = false } = options
+  const { method = 'GET', headers = {}, token, body, alone = false, agent = shared } = options
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {

@@ -38,7 +38,7 @@ export const GATEWAY = ['start', 'gateway'] as const
 
 /**
  * Runs `uniform-rest` with arguments, or a compiled module, from the build that this file is part of, in a process with
- * this environment and no other variables but PATH and GATEWAY_SECRET. It ends with the process that started it, whatever
+ * this environment and no other variables but PATH, GATEWAY_SECRET and, where this process has it, DATA_SERVICE_CALLS. It ends with the process that started it, whatever
  * becomes of that.
  */
 export function startProcess(
@@ -52,7 +52,7 @@ export function startProcess(
   const program = ['--enable-source-maps', '--import', preload, fileURLToPath(new URL(module, outputRoot)), ...args]
   const child = spawn(process.execPath, program, {
     cwd,
-    env: { PATH: process.env['PATH'], GATEWAY_SECRET, ...env },
+    env: { PATH: process.env['PATH'], GATEWAY_SECRET, ...callsOfThisRun(), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc']
   })
   const entries: LogEntry[] = []
@@ -100,6 +100,12 @@ export function startProcess(
       await ended
     }
   }
+}
+
+/** A run of tests may say for all that it starts how calls go between the processes (docs/settings.md). */
+function callsOfThisRun(): Readonly<Record<string, string>> {
+  const calls = process.env['DATA_SERVICE_CALLS']
+  return calls === undefined ? {} : { DATA_SERVICE_CALLS: calls }
 }
 
 /** The text under `member` of the line a process logs once it serves. */

@@ -24,6 +24,8 @@ import {
   type WireRequestFrame,
   type WireResponseFrame
 } from '../../harness/call-stream-messages.js'
+import { memoryLog, type MemoryLog } from '../../harness/memory-log.js'
+import { randomNumbers } from '../../runner/random.js'
 import { Writer, FailureFrame, type CallId } from '../../../shared/call-frames.js'
 
 // What proto-loader made of the file that the types were generated from.
@@ -48,12 +50,24 @@ class FrameService {
     return this.frames.flatMap(({ call }) => call ?? [])
   }
 
-  async start(): Promise<this> {
+  async start({ hasStreams = true } = {}): Promise<this> {
     const unary = (_call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>): void => {
       this.unary += 1
       done(null, { record: { json: Buffer.from('{"id":1}') } })
     }
     this.server.addService(rpcs, { Get: unary, Create: unary, Update: unary, Delete: unary, List: unary })
+    if (hasStreams) this.#addStreams()
+    this.health.addToServer(this.server)
+    const port = await new Promise<number>((resolve, reject) => {
+      this.server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+        error === null ? resolve(bound) : reject(error)
+      )
+    })
+    this.address = `127.0.0.1:${port}`
+    return this
+  }
+
+  #addStreams(): void {
     this.server.addService(
       { Open: CALL_STREAM },
       {
@@ -70,14 +84,6 @@ class FrameService {
         }
       }
     )
-    this.health.addToServer(this.server)
-    const port = await new Promise<number>((resolve, reject) => {
-      this.server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-        error === null ? resolve(bound) : reject(error)
-      )
-    })
-    this.address = `127.0.0.1:${port}`
-    return this
   }
 
   send(stream: ServerDuplexStream<Buffer, Buffer>, ...frames: readonly WireResponseFrame[]): void {
@@ -91,15 +97,6 @@ class FrameService {
     const writer = new Writer(frame.size)
     frame.write(writer)
     stream.write(writer.bytes)
-  }
-}
-
-/** Numbers from 0 to 1, the same for the same seed. */
-function seededRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
-    return state / 2 ** 31
   }
 }
 
@@ -121,9 +118,11 @@ describe('calls of the gateway in frames', () => {
   const services: FrameService[] = []
   let pool: ReplicaPool
   let data: DataClient
+  let logged: MemoryLog
   const start = async (count = 1): Promise<[FrameService, FrameService]> => {
     for (let n = 0; n < count; n++) services.push(await new FrameService().start())
-    pool = new ReplicaPool({ addresses: services.map(({ address }) => address) })
+    logged = memoryLog()
+    pool = new ReplicaPool({ addresses: services.map(({ address }) => address), log: logged.log })
     data = grpcDataClient(pool)
     // Calls go by their unary methods until a stream is open.
     while (services.some(({ calls }) => calls.length === 0)) await get()
@@ -249,7 +248,7 @@ describe('calls of the gateway in frames', () => {
   it('lose no read and double no write when streams are cut at random moments', async () => {
     await start(2)
     const begun = new Map<string, number>()
-    const random = seededRandom(7)
+    const random = randomNumbers(7)
     for (const service of services) {
       service.onCall = ({ id = 0, requestId = '' }, stream) => {
         begun.set(requestId, (begun.get(requestId) ?? 0) + 1)
@@ -333,6 +332,63 @@ describe('calls of the gateway in frames', () => {
     for (const id of open.splice(0)) service.send(stream, { answer: { call: id, response: ANSWER } })
     await Promise.all([...running, ...waiting])
     expect(service.calls).to.have.length(1050)
+  })
+
+  it('are counted in the log where a stream is lost, and once more when it is open again', async () => {
+    const [service] = await start()
+    const { address } = service
+    const open: number[] = []
+    service.onCall = ({ id = 0 }) => void open.push(id)
+    const calls = [get(), get(), ...Array.from({ length: 3 }, () => codeOf(data.create(call(), {})))]
+    while (open.length < 5) await delay(5)
+    service.onCall = ({ id = 0 }, stream) => service.send(stream, { answer: { call: id, response: ANSWER } })
+    service.streams.at(-1)?.emit('error', { code: status.INTERNAL, details: 'broken' })
+    await Promise.all(calls)
+    const about = (): Record<string, unknown>[] => logged.lines.filter(({ msg }) => /stream/.test(String(msg)))
+    while (about().length < 2) await delay(5)
+    const [lost, again] = about()
+    expect(lost).to.include({ level: 'warn', address, readsSentAgain: 2, callsFailed: 3 })
+    expect(lost).to.include({ msg: 'the stream of calls to a data service was lost' })
+    expect(again).to.include({ level: 'info', address, msg: 'the stream of calls to a data service is open again' })
+  })
+
+  it('cause no such line where the data service ends the stream without an error, or the gateway does', async () => {
+    const [service] = await start()
+    service.streams.at(-1)?.end()
+    while (service.streams.length < 2) await delay(5)
+    const before = service.calls.length
+    while (service.calls.length === before) await get()
+    pool.close()
+    await delay(50)
+    expect(logged.lines.filter(({ msg }) => /stream/.test(String(msg)))).to.deep.equal([])
+  })
+
+  it('go by unary methods where the data service has no streams, which is logged once', async () => {
+    const service = await new FrameService().start({ hasStreams: false })
+    services.push(service)
+    logged = memoryLog()
+    pool = new ReplicaPool({ addresses: [service.address], log: logged.log })
+    data = grpcDataClient(pool)
+    for (let n = 0; n < 20; n++) await get().then(() => delay(20))
+    expect(service.unary).to.equal(20)
+    const lines = logged.lines.filter(({ msg }) => /stream/.test(String(msg)))
+    expect(lines.map(({ level, address, msg }) => ({ level, address, msg }))).to.deep.equal([
+      {
+        level: 'info',
+        address: service.address,
+        msg: 'a data service has no stream of calls: they go by unary methods'
+      }
+    ])
+  })
+
+  it('go by unary methods where the gateway is told so, and no stream is opened', async () => {
+    const service = await new FrameService().start()
+    services.push(service)
+    pool = new ReplicaPool({ addresses: [service.address], unaryOnly: true })
+    data = grpcDataClient(pool)
+    for (let n = 0; n < 10; n++) await get().then(() => delay(20))
+    await data.create(call(), {})
+    expect([service.unary, service.streams.length]).to.deep.equal([11, 0])
   })
 
   it('of large requests go by their unary methods', async () => {

@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { GATEWAY, listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
+import type { FreshDatabase } from './database.js'
+import { STORE, tokenMint } from './stack.js'
+import { wayTo, type WayToServer } from './way-to-server.js'
+
+/** A data service of the store, which is restarted at the same address, and the way that all gateways take to it. */
+export interface MeshedService {
+  readonly way: WayToServer
+  readonly process: ServiceProcess
+  /** Stops it and starts it again. */
+  restart(): Promise<void>
+}
+
+/** Several gateways, each of which spreads its calls over all of several data services with one database. */
+export interface Mesh extends AsyncDisposable {
+  readonly gateways: readonly ServiceProcess[]
+  /** Of each gateway, without a slash at the end. */
+  readonly urls: readonly string[]
+  readonly services: readonly MeshedService[]
+  /** An access token of a sample account, good at every gateway. */
+  token(email: string): Promise<string>
+  /** Resolves when the last that every gateway has logged of every data service is that it serves. */
+  connected(): Promise<void>
+}
+
+interface MeshOptions {
+  readonly database: FreshDatabase
+  readonly gateways: number
+  readonly services: number
+}
+
+/** What a gateway logs of the health of a data service. */
+const HEALTH = new Set(['health of a data service', 'a data service cannot be reached'])
+
+/** Resolves when all processes listen and every gateway has reached every data service. */
+export async function startMesh({ database, gateways: count, services: size }: MeshOptions): Promise<Mesh> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'data-'))
+  const env = {
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    REVIEWS_DATABASE_URL: database.reviewsUrl,
+    MIGRATE_AT_START: 'true',
+    OWNER_BYPASS_ROLE: 'Admin',
+    COOKIE_SECURE: 'false'
+  }
+  const services: MeshedService[] = []
+  const gateways: ServiceProcess[] = []
+  const stop = async (): Promise<void> => {
+    try {
+      await Promise.all(gateways.map((one) => one.stop()))
+      await Promise.all(services.map(({ process }) => process.stop()))
+      for (const { way } of services) await way[Symbol.asyncDispose]()
+    } finally {
+      await rm(dataDir, { recursive: true, force: true })
+    }
+  }
+  const connected = async (): Promise<void> => {
+    for (const gateway of gateways) {
+      for (const { way } of services) {
+        const { host: address } = new URL(way.url)
+        const isServing = (): boolean =>
+          gateway.logs().findLast((line) => line['address'] === address && HEALTH.has(String(line['msg'])))?.[
+            'health'
+          ] === 'serving'
+        while (!isServing()) await delay(10)
+      }
+    }
+  }
+  try {
+    for (let n = 0; n < size; n++) {
+      const start = async (address: string): Promise<[ServiceProcess, string]> => {
+        const process = startProcess(STORE, { ...env, DATA_SERVICE_ADDRESS: address }, dataDir)
+        return [process, await listening(process, 'address')]
+      }
+      const [first, address] = await start('127.0.0.1:0')
+      let process = first
+      const way = await wayTo(`http://${address}`)
+      services.push({
+        way,
+        get process() {
+          return process
+        },
+        async restart() {
+          await process.stop()
+          ;[process] = await start(address)
+        }
+      })
+    }
+    const DATA_SERVICE_ADDRESS = services.map(({ way }) => new URL(way.url).host).join()
+    const urls: string[] = []
+    for (let n = 0; n < count; n++) {
+      const gateway = startProcess(GATEWAY, { ...env, GATEWAY_PORT: '0', DATA_SERVICE_ADDRESS }, dataDir)
+      gateways.push(gateway)
+      urls.push(await listening(gateway, 'url'))
+    }
+    await connected()
+    return { gateways, urls, services, token: tokenMint(env), connected, [Symbol.asyncDispose]: stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
