@@ -34,8 +34,7 @@ export interface SchemaTools {
   textOperand(table: LiveTable, column: LiveColumn): TextOperand | undefined
   /**
    * The orders of rows that an index serves, as `products: category_id ASC,price DESC,id ASC`, each with the name of the
-   * index. It matters only where the optimizer reads an OR of ranges (`SqlDialect.readsRangesOfOr`), and is empty
-   * otherwise.
+   * index. Empty for a kind of database whose statements name no index.
    */
   sortOrders(): Promise<ReadonlyMap<string, string>>
   /**

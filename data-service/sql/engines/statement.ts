@@ -196,6 +196,8 @@ export interface SqlDialect {
    * range is a SELECT of its own, and UNION ALL joins them.
    */
   readonly readsRangesOfOr: boolean
+  /** Whether each statement is a round trip to a server, which takes longer than a count by an index of a few rows. */
+  readonly isServer: boolean
   /** Whether a statement failed because an index that it names does not exist. */
   isIndexMissing(error: unknown): boolean
   /** The column whose character set lacks a character of a value that a statement wrote; undefined for any other error. */

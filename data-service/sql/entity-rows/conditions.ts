@@ -168,6 +168,25 @@ export function paddedOperands(condition: AnyComparison): readonly Operand[] {
   return isList ? padToPowerOfTwo(operands) : operands
 }
 
+/** Operands that a statement with a total may hold twice. Longer lists would make its text too long to stay prepared. */
+const MAX_REPEATED = 64
+
+/**
+ * Whether a statement that reads a page of the rows should count all of them too. It spares a round trip, but counts also
+ * where the page itself shows that it has all rows. That is dear where it may take reading every row of the table to find
+ * few: no index serves parts of texts, words of sets, and columns of joined rows.
+ */
+export function isCountedAlong(conditions: readonly RowCondition[]): boolean {
+  const comparisons = comparisonsOf(conditions)
+  if (comparisons.reduce((sum, one) => sum + paddedOperands(one).length, 0) > MAX_REPEATED) return false
+  return comparisons.every((one) => pathsOf(one).every(({ through }) => through === null) && !isPartOfText(one))
+}
+
+function isPartOfText({ comparison }: AnyComparison): boolean {
+  const sql = isOperator(comparison) ? OPERATORS[comparison].sql : undefined
+  return sql?.kind === 'match' && !('negated' in sql) && sql.match !== 'startsWith'
+}
+
 /** Whether a comparison is in the operator table. The others exist only in this folder. */
 export function isOperator(comparison: ColumnComparison['comparison']): comparison is Comparison {
   return comparison in OPERATORS

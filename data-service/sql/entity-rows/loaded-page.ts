@@ -10,7 +10,7 @@ import type {
   SortKey
 } from '../../plan/model/plans.js'
 import type { LoadedChild, LoadedRow, PageResult } from '../../plan/model/stores.js'
-import { boundValues, type RowCondition } from './conditions.js'
+import { boundValues, isCountedAlong, type RowCondition } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import { anyOfRanges, exactKeys, exactOrder, type Ranges, rangesBehind, reversed, sortKeyOf } from './keyset.js'
 import { idText, type RowKey } from '../../entity/key.js'
@@ -44,6 +44,8 @@ interface Cut {
   readonly ranges?: Ranges
   readonly limit?: number
   readonly offset?: number
+  /** Whether the statement also counts the rows that meet the conditions. */
+  readonly withTotal?: boolean
 }
 
 type Row = readonly Value[]
@@ -67,7 +69,7 @@ export class LoadedPage {
 
   static async load(session: ReadSession, source: Source, of: { plan: RowsPlan; cut: Cut }): Promise<LoadedPage> {
     const { plan, cut } = of
-    const { sort, ranges = [], limit, offset } = cut
+    const { sort, ranges = [], limit, offset, withTotal = false } = cut
     const references = plan.references.flatMap(({ reference, target }) => referencePaths(reference, target))
     const needed = [...references, ...sort.map(({ path }) => path)]
     const selection = selectionOf(plan.entity, plan.projection, needed)
@@ -78,6 +80,7 @@ export class LoadedPage {
       conditions: cut.conditions,
       sort,
       ranges,
+      withTotal,
       cut: limit === undefined ? 'whole' : offset === undefined ? 'limit' : 'limit and offset'
     } as const
     const values = {
@@ -86,7 +89,12 @@ export class LoadedPage {
       ...(offset === undefined ? {} : { offset: BigInt(offset) })
     }
     const isAlone = ranges.length > 0 && cut.conditions.length === 0
-    const index = isAlone ? statements.indexFor(plan.entity, sort) : undefined
+    const index =
+      offset !== undefined
+        ? statements.indexForOffset(plan.entity, sort, cut.conditions)
+        : isAlone
+          ? statements.indexForRanges(plan.entity, sort)
+          : undefined
     const rows = await session.run(statements.rows({ ...shape, index }), values).catch((error: unknown) => {
       // An index that is dropped while the service runs costs time, and no request.
       if (index === undefined || !dialect.isIndexMissing(error)) throw error
@@ -94,6 +102,12 @@ export class LoadedPage {
       return session.run(statements.rows(shape), values)
     })
     return new LoadedPage(plan, selection, rows)
+  }
+
+  /** The number of all rows that meet the conditions. undefined if it was not counted, or if the page has no row to show it. */
+  get total(): number | undefined {
+    const total = this.#rows[0]?.[this.#selection.selected.length]
+    return total === undefined ? undefined : Number(total)
   }
 
   get length(): number {
@@ -199,10 +213,15 @@ interface PageOf {
   readonly conditions: readonly RowCondition[]
 }
 
-/** Reads the rows of a page. The total is undefined unless the rows show it. */
+/**
+ * Reads the rows of a page. Where it can be had for little, the total comes with them in one statement, so that both are of
+ * one state of the database. It is undefined where it has to be counted by another statement.
+ */
 export function readPage(session: ReadSession, source: Source, { plan, conditions }: PageOf): Promise<FoundPage> {
   const { start } = plan
-  const read: ReadRows = (cut) => LoadedPage.load(session, source, { plan, cut: { ...cut, conditions } })
+  const counting = plan.withTotal && source.dialect.isServer && isCountedAlong(conditions)
+  const read: ReadRows = ({ withTotal, ...cut }) =>
+    LoadedPage.load(session, source, { plan, cut: { ...cut, conditions, withTotal: withTotal === true && counting } })
   const order = exactOrder(plan.sort, plan.entity, source.dialect)
   return start.kind === 'offset'
     ? readAtOffset(plan, { offset: start.offset, order }, read)
@@ -217,12 +236,12 @@ async function readAtOffset(
   read: ReadRows
 ): Promise<FoundPage> {
   // One row more than the page has tells whether rows follow.
-  const found = await read({ sort: order, limit: limit + 1, offset })
+  const found = await read({ sort: order, limit: limit + 1, offset, withTotal: true })
   const page = found.slice(0, limit)
   const isEnd = found.length <= limit && (found.length > 0 || offset === 0)
   return {
     page,
-    total: isEnd ? offset + found.length : undefined,
+    total: found.total ?? (isEnd ? offset + found.length : undefined),
     next: found.length > limit ? besides(page.keysAt(-1, sort)) : undefined,
     // A page past the end has no row whose place a cursor could hold.
     previous: offset === 0 ? undefined : besides(page.keysAt(0, sort))
@@ -243,11 +262,15 @@ async function readAtCursor(
 ): Promise<FoundPage> {
   const ahead = kind === 'after' ? order : reversed(order)
   const back = reversed(ahead)
-  const through = (way: readonly SortKey[], at: Position['keys'], wanted: number): Promise<LoadedPage> => {
+  const through = (
+    way: readonly SortKey[],
+    at: Position['keys'],
+    cut: Pick<Cut, 'limit' | 'withTotal'>
+  ): Promise<LoadedPage> => {
     const ranges = rangesBehind(way, { keys: exactKeys(at, { sort, order }), through: true })
-    return read({ sort: way, ranges, limit: wanted })
+    return read({ ...cut, sort: way, ranges })
   }
-  const found = await through(ahead, position.keys, limit + 2)
+  const found = await through(ahead, position.keys, { limit: limit + 2, withTotal: true })
   const isOfKey = ({ path }: SortKey): boolean => path.through === null && entity.key.includes(path.column)
   const head = found.keysAt(0, sort)
   const isThere =
@@ -257,12 +280,13 @@ async function readAtCursor(
   const others = isThere ? found.slice(1, found.length) : found
   const rows = others.slice(0, limit)
   const first = rows.keysAt(0, sort)
-  const hasBack = isThere || (await through(back, first ?? position.keys, 2)).length > (first === undefined ? 0 : 1)
+  const hasBack =
+    isThere || (await through(back, first ?? position.keys, { limit: 2 })).length > (first === undefined ? 0 : 1)
   const onward = others.length > limit ? besides(rows.keysAt(-1, sort)) : undefined
   const backward = hasBack ? (besides(first) ?? { keys: position.keys, includesRow: true }) : undefined
   return kind === 'after'
-    ? { page: rows, total: undefined, next: onward, previous: backward }
-    : { page: rows.reversed(), total: undefined, next: backward, previous: onward }
+    ? { page: rows, total: found.total, next: onward, previous: backward }
+    : { page: rows.reversed(), total: found.total, next: backward, previous: onward }
 }
 
 /** The position at a row that the page has shown already. */

@@ -1,5 +1,5 @@
 import { type BelongsTo, IndexHints, literal, Op, where, type WhereOptions } from 'sequelize'
-import type { Expression } from '../engines/statement.js'
+import { type Expression, quoted } from '../engines/statement.js'
 import { columnNamed } from './where-text.js'
 import { joinAlias } from './conditions.js'
 import { type JoinShape, known, type RowModel, type RowModels } from './row-models.js'
@@ -10,7 +10,7 @@ const BY_ID = [{ type: IndexHints.FORCE, values: ['PRIMARY'] }]
 /** UPDATE locks rows to change them, SHARE to keep them unchanged. Rows to lock are selected by id. */
 export type Lock = 'UPDATE' | 'SHARE'
 
-interface SelectShape {
+export interface SelectShape {
   readonly models: RowModels
   readonly model: RowModel
   /** Expression and alias of every column, in order. */
@@ -25,6 +25,17 @@ interface SelectShape {
   /** Names of the bound limit and offset. */
   readonly limit?: 'limit'
   readonly offset?: 'offset'
+  /** A further last column, with the one value of this SELECT in each row. */
+  readonly total?: SelectShape
+  /** Only these rows, in their order. */
+  readonly among?: Among
+}
+
+/** Rows that another SELECT of the same table finds, with their keys and what they are sorted by under the columns' names. */
+interface Among {
+  readonly rows: SelectShape
+  readonly key: readonly string[]
+  readonly order: readonly (readonly [column: string, direction: 'ASC' | 'DESC'])[]
 }
 
 /** The part of Sequelize's generator that is used here; its types say `unknown`. */
@@ -34,15 +45,22 @@ interface SelectGenerator {
 
 /** The text of a SELECT, with `$name` for each value. */
 export function selectText(shape: SelectShape): string {
-  const { model, joins, lock, index, limit, offset } = shape
+  return shape.models.inSchemas(textOf(shape))
+}
+
+/** The text without the schemas of tables. */
+function textOf(shape: SelectShape): string {
+  const { model, joins, lock, index, limit, offset, total, among } = shape
+  const root = aliasOf(model)
+  const further = total === undefined ? [] : [[literal(`(${textOf(total)})`), 'total'] as const]
   const { sequelize } = shape.models
   // The class behind getQueryInterface() has this method in all versions of Sequelize 6. A test compiles every shape.
   const generator = sequelize.getQueryInterface().queryGenerator as SelectGenerator
   const options = {
     model,
-    attributes: shape.columns,
+    attributes: [...shape.columns, ...further],
     where: shape.where,
-    order: shape.order,
+    order: among?.order.map(([column, way]) => [columnNamed(pageAlias(root), column), way]) ?? shape.order,
     subQuery: false,
     // `attributes` already contains the columns of joined rows.
     includeIgnoreAttributes: false,
@@ -51,8 +69,33 @@ export function selectText(shape: SelectShape): string {
     ...(limit === undefined ? {} : { limit: literal(`$${limit}`) }),
     ...(offset === undefined ? {} : { offset: literal(`$${offset}`) })
   }
-  const include = joins.map((join) => includeOf(join, { model }, { models: shape.models, from: aliasOf(model) }))
-  return shape.models.inSchemas(generator.selectQuery(tableOf(model), { ...options, include }, model))
+  const include = joins.map((join) => includeOf(join, { model }, { models: shape.models, from: root }))
+  const text = generator.selectQuery(tableOf(model), { ...options, include }, model).replace(/;$/, '')
+  return among === undefined
+    ? text
+    : textAmong(text, { from: `${quoted(tableOf(model))} AS ${quoted(root)}`, root, among })
+}
+
+/**
+ * The text with the rows of `among` before the table. STRAIGHT_JOIN keeps this order of the two, so that the rows are
+ * sorted by columns of the first one, which has no more rows than the page.
+ */
+function textAmong(
+  text: string,
+  { from, root, among: { rows, key } }: { readonly from: string; readonly root: string; readonly among: Among }
+): string {
+  const page = pageAlias(root)
+  const isSame = key.map((column) => [root, page].map((one) => `${quoted(one)}.${quoted(column)}`).join(' = '))
+  // The SELECT of a total, which may have the same table, stands before it.
+  const at = text.lastIndexOf(` FROM ${from}`)
+  if (at < 0) throw new TypeError(`No ${from} in ${text}`)
+  const [before, after] = [text.slice(0, at), text.slice(at + ` FROM ${from}`.length)]
+  return `${before} FROM (${textOf(rows)}) AS ${quoted(page)} STRAIGHT_JOIN ${from} ON ${isSame.join(' AND ')}${after}`
+}
+
+/** Alias of the rows of `Among`. No entity and no join has such a name. */
+function pageAlias(root: string): string {
+  return `page of ${root}`
 }
 
 /** A join in the form that Sequelize's generator takes: each knows its parent. */

@@ -13,10 +13,10 @@ import {
   type Statement
 } from '../engines/statement.js'
 import { columnNamed, columnOf, sortExpression, type TextContext, whereAll } from './where-text.js'
-import { comparisonsOf, pathKey, pathsOf, type RowCondition, shapeOf } from './conditions.js'
+import { comparisonsOf, isComparison, pathKey, pathsOf, type RowCondition, shapeOf } from './conditions.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
 import { type ChildrenOwner, hasTextKey, ownerPaths, type RowModels, type Table } from './row-models.js'
-import { aliasOf, type Lock, selectText } from './select-text.js'
+import { aliasOf, type Lock, type SelectShape, selectText } from './select-text.js'
 
 /** A column to select: of the row, of a referenced row, or the row's version. */
 export type SelectedColumn = Path | 'rowVersion'
@@ -31,8 +31,10 @@ interface RowsShape {
   readonly sort: readonly SortKey[]
   /** Reads only the rows in these ranges, which follow one another in the order of `sort`. Only with the cut `limit`. */
   readonly ranges?: Ranges
-  /** The index to read them by (`Statements.indexFor`). */
+  /** The index to read them by (`indexForRanges` and `indexForOffset`). */
   readonly index?: string | undefined
+  /** Whether each row ends in the number of all rows that meet the conditions, wherever they are cut. */
+  readonly withTotal?: boolean
   readonly cut: 'whole' | 'limit' | 'limit and offset'
   readonly lock?: Lock
 }
@@ -43,6 +45,8 @@ interface ChildrenShape {
   readonly conditions: readonly RowCondition[]
   readonly lock?: Lock
 }
+
+const TOTAL: Selected = { name: 'COUNT(*)', field: int() }
 
 /** Characters of texts and keys in the cache: thousands of statements, or some dozen of the longest possible ones. */
 const MAX_TEXT = 16_000_000
@@ -79,8 +83,24 @@ export class Statements {
    * conditions. Left to itself the optimizer estimates every range in every index that begins with one of the columns,
    * which takes longer than the read.
    */
-  indexFor({ table, key }: Entity, sort: readonly SortKey[]): string | undefined {
+  indexForRanges({ table, key }: Entity, sort: readonly SortKey[]): string | undefined {
     return sort.length <= 1 + key.length ? undefined : this.#indexOf(table, sort)
+  }
+
+  /**
+   * The index that holds the order and all columns of the conditions. With it the rows before an offset are passed over in
+   * the index, and only the rows of the page are read from the table. The optimizer would read every row that it passes
+   * over, or, from some page number on, sort all rows. Conditions on other columns than the first one of the order leave the
+   * choice to the optimizer: an index of theirs may find fewer rows.
+   */
+  indexForOffset({ table }: Entity, sort: readonly SortKey[], conditions: readonly RowCondition[]): string | undefined {
+    const [first] = sort
+    const isOfFirst = (condition: RowCondition): boolean =>
+      isComparison(condition) &&
+      'path' in condition &&
+      condition.path.through === null &&
+      condition.path.column === first?.path.column
+    return first !== undefined && conditions.every(isOfFirst) ? this.#indexOf(table, sort) : undefined
   }
 
   /** From now on no statement names an index: one that was there at start has been dropped. */
@@ -104,10 +124,10 @@ export class Statements {
   }
 
   rows(shape: RowsShape): Statement {
-    const { entity, selectedKey, sort, ranges = [], index, cut, lock } = shape
+    const { entity, selectedKey, sort, ranges = [], index, cut, lock, withTotal } = shape
     const conditions = [...shape.conditions, ...anyOfRanges(ranges)]
     const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending} ${path.exact}`).join()
-    const key = ['rows', entity.name, selectedKey, shapeOf(conditions), order, cut, lock, index].join('|')
+    const key = ['rows', entity.name, selectedKey, shapeOf(conditions), order, cut, lock, index, withTotal].join('|')
     return this.#cached(key, () => this.#compileRows(shape))
   }
 
@@ -133,12 +153,13 @@ export class Statements {
   }
 
   #compileRows(shape: RowsShape): Statement {
-    const { conditions, ranges = [], selected } = shape
+    const { entity, conditions, ranges = [], selected, withTotal } = shape
     const text =
       this.#dialect.readsRangesOfOr || ranges.length < 2
         ? this.#rowsText({ ...shape, conditions: [...conditions, ...this.#oneCondition(shape)] })
         : this.#unionText(shape, ranges)
-    return selectStatement(text, selected.map(selectedOf(shape.entity)), this.#dialect.decode)
+    const columns = [...selected.map(selectedOf(entity)), ...(withTotal === true ? [TOTAL] : [])]
+    return selectStatement(text, columns, this.#dialect.decode)
   }
 
   #oneCondition({ entity, sort, ranges = [] }: RowsShape): readonly RowCondition[] {
@@ -162,15 +183,16 @@ export class Statements {
 
   /** `within`: a range, and the number of its first comparison. */
   #rowsText(
-    { entity, selected, conditions, sort, index, cut, lock }: RowsShape,
+    shape: RowsShape,
     within: { readonly range: readonly RowCondition[]; readonly first: number } = { range: [], first: 0 }
   ): string {
+    const { entity, selected, conditions, sort, index, cut, lock, withTotal } = shape
     const model = this.#models.of(entity)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
     const compared = comparisonsOf([...conditions, ...within.range])
     const paths = [...selected, ...compared.flatMap(pathsOf), ...sort.map(({ path }) => path)]
     const ranged = within.range.length === 0 ? [] : [whereAll(within.range, context, within.first)]
-    return selectText({
+    const rows: SelectShape = {
       models: this.#models,
       model,
       columns: selected.map((column, index) => [selectedColumn(column, context, entity), `c${index}`]),
@@ -180,24 +202,49 @@ export class Statements {
           ? ranged[0]
           : { [Op.and]: [whereAll(conditions, context), ...ranged] },
       order: sort.map(({ path, descending }) => [sortExpression(path, context), descending ? 'DESC' : 'ASC']),
+      ...(withTotal === true ? { total: this.#countShape(entity, conditions) } : {}),
       ...(lock === undefined ? {} : { lock }),
       ...(index === undefined ? {} : { index }),
       ...(cut === 'whole' ? {} : { limit: 'limit' }),
       ...(cut === 'limit and offset' ? { offset: 'offset' } : {})
-    })
+    }
+    return selectText(cut === 'limit and offset' && index !== undefined ? this.#keysFirst(rows, shape) : rows)
   }
 
-  #compileCount(entity: Entity, conditions: readonly RowCondition[]): Statement {
+  /** The same rows, whose keys are found by an index (`indexForOffset`) before any row is read from the table. */
+  #keysFirst({ total, ...rows }: SelectShape, { entity, selected, sort }: RowsShape): SelectShape {
+    const { models, model, columns } = rows
+    const names = new Set([...entity.key, ...sort.map(({ path }) => path.column)].map(({ column }) => column))
+    return {
+      models,
+      model,
+      columns,
+      joins: models.joins(model, pathsIn(selected)),
+      where: {},
+      order: [],
+      ...(total === undefined ? {} : { total }),
+      among: {
+        rows: { ...rows, columns: Array.from(names, (name) => [columnNamed(aliasOf(model), name), name]), joins: [] },
+        key: entity.key.map(({ column }) => column),
+        order: sort.map(({ path, descending }) => [path.column.column, descending ? 'DESC' : 'ASC'])
+      }
+    }
+  }
+
+  #countShape(entity: Entity, conditions: readonly RowCondition[]): SelectShape {
     const model = this.#models.of(entity)
-    const text = selectText({
+    return {
       models: this.#models,
       model,
       columns: [[fn('COUNT', literal('*')), 'c0']],
       joins: this.#models.joins(model, comparisonsOf(conditions).flatMap(pathsOf)),
       where: whereAll(conditions, { dialect: this.#dialect, root: aliasOf(model) }),
       order: []
-    })
-    return selectStatement(text, [{ name: 'COUNT(*)', field: int() }], this.#dialect.decode)
+    }
+  }
+
+  #compileCount(entity: Entity, conditions: readonly RowCondition[]): Statement {
+    return selectStatement(selectText(this.#countShape(entity, conditions)), [TOTAL], this.#dialect.decode)
   }
 
   #compileChildren({ owner, children, conditions, lock }: ChildrenShape): Statement {

@@ -27,7 +27,8 @@ export async function freshReadStore(kind: DatabaseKind): Promise<FreshReadStore
   const log = createLogger({ name: 'test', level: 'silent' })
   await migrate(databases.primary, primaryMigrations, { own: OWN, log })
   await migrate(databases.second, secondMigrations, { own: OWN, log })
-  const store = new SqlReadStore(databases, entities)
+  const sortOrders = await databases.primary.schema.sortOrders()
+  const store = new SqlReadStore(databases, entities, { sortOrders })
   const primary = await openTestDatabase(url)
   const second = await openTestDatabase(reviewsUrl)
   return {

@@ -37,6 +37,7 @@ export const mysqlDialect: SqlDialect = {
   matchFunction: () => undefined,
   bindMatch: likePattern,
   readsRangesOfOr: true,
+  isServer: true,
   isIndexMissing: (error) => errnoOf(error) === NO_SUCH_INDEX,
   columnWithoutCharacter: mysqlColumnWithoutCharacter,
   decode: decoderOf,

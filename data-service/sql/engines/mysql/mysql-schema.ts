@@ -71,6 +71,8 @@ export class MysqlSchema implements SchemaTools {
   async sortOrders(): Promise<ReadonlyMap<string, string>> {
     const served = new Map<string, string>()
     for (const { name: table, indexes, primaryKey } of (await this.describe()).tables.values()) {
+      if (primaryKey.length > 0)
+        served.set(`${table}: ${primaryKey.map((column) => `${column} ASC`).join()}`, 'PRIMARY')
       for (const { name, unique, sorted, keys } of indexes) {
         const columns = keys.map(({ column, prefix }) => (prefix === undefined ? column : undefined))
         // A unique index is not sorted by the primary key, which every other one ends in, declared or not.

@@ -83,6 +83,7 @@ export const sqliteDialect: SqlDialect = {
   matchFunction: (match) => MATCH_FUNCTIONS[match],
   bindMatch: (operand) => matchKey(operand),
   readsRangesOfOr: false,
+  isServer: false,
   isIndexMissing: () => false,
   columnWithoutCharacter: () => undefined,
   decode: (field) => {

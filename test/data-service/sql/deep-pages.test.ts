@@ -1,0 +1,179 @@
+import { expect } from 'chai'
+import type { SortKey } from '../../../data-service/plan/model/plans.js'
+import { StatementLog, statements } from '../../api/statement-log.js'
+import { eachDatabase } from '../../harness/database.js'
+import { insertRows, TABLES } from '../../harness/insert-rows.js'
+import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
+import { condition, pagePlan, path, sortedBy } from './plan-by-hand.js'
+
+const products = entity('products')
+const COUNT = 260
+
+interface Row {
+  readonly id: number
+  readonly name: string
+  readonly categoryId: number
+  readonly price: number
+  readonly weightGrams: number | null
+}
+
+/** With ties and without values, in no order of anything but the id. */
+const ROWS: readonly Row[] = Array.from({ length: COUNT }, (_, index) => ({
+  id: index + 1,
+  name: `n${(index * 7) % 10}`,
+  categoryId: 1 + (index % 2),
+  price: (index * 13) % 40,
+  weightGrams: index % 3 === 0 ? null : (index * 11) % 30
+}))
+
+type Name = keyof Row
+type Order = readonly (readonly [name: Name, descending?: 'desc'])[]
+
+const ORDERS: readonly Order[] = [
+  [['id']],
+  [['id', 'desc']],
+  [['name']],
+  [['name', 'desc']],
+  [['price', 'desc']],
+  [['weightGrams']],
+  [['weightGrams', 'desc']],
+  [['categoryId'], ['price', 'desc']],
+  // No index has this order.
+  [['price'], ['weightGrams', 'desc']]
+]
+
+interface Filter {
+  readonly of: (row: Row) => boolean
+  readonly conditions: readonly ReturnType<typeof condition>[]
+}
+
+const FILTERS: Readonly<Record<string, Filter>> = {
+  all: { of: () => true, conditions: [] },
+  'a price': { of: ({ price }) => price > 9, conditions: [condition(path(products, 'price'), 'greaterThan', '9.00')] },
+  'no weight': {
+    of: ({ weightGrams }) => weightGrams === null,
+    conditions: [condition(path(products, 'weightGrams'), 'isEmpty')]
+  },
+  'a category': {
+    of: ({ categoryId }) => categoryId === 2,
+    conditions: [condition(path(products, 'categoryId'), 'equals', 2)]
+  },
+  'a name of one digit': {
+    of: ({ name }) => name.includes('7'),
+    conditions: [condition(path(products, 'name'), 'contains', '7')]
+  }
+}
+
+function compareValues(one: string | number | null, other: string | number | null): number {
+  if (one === other) return 0
+  if (one === null || other === null) return one === null ? -1 : 1
+  return one < other ? -1 : 1
+}
+
+/** NULL first in ascending and last in descending order, and the id ascending at the end. */
+function sorted(rows: readonly Row[], order: Order): Row[] {
+  return rows.toSorted((one, other) => {
+    for (const [name, descending] of [...order, ['id'] as const]) {
+      const compared = compareValues(one[name], other[name])
+      if (compared !== 0) return descending === 'desc' ? -compared : compared
+    }
+    return 0
+  })
+}
+
+function sortKeys(order: Order): SortKey[] {
+  const keys = order.map(([name, descending]) => ({ path: path(products, name), descending: descending === 'desc' }))
+  return order.some(([name]) => name === 'id') ? keys : [...keys, ...sortedBy(products, path(products, 'id'), false)]
+}
+
+eachDatabase((kind) => {
+  describe(`pages of any depth on ${kind}`, function () {
+    this.timeout(60_000)
+    let fresh: FreshReadStore
+
+    before(async () => {
+      fresh = await freshReadStore(kind)
+      const categories = [1, 2].map((id) => ({ id, name: `c${id}`, parentId: null, slug: `c${id}` }))
+      await insertRows(fresh.primary, TABLES.categories, categories)
+      const made = ROWS.map((row) => ({ ...row, sku: `s${row.id}`, price: `${row.price}.00`, isActive: true }))
+      await insertRows(fresh.primary, TABLES.products, made)
+    })
+    after(() => fresh.dispose())
+
+    for (const order of ORDERS) {
+      for (const [name, { of, conditions }] of Object.entries(FILTERS)) {
+        it(`have the rows, the order and the total of ${name} by ${order.map((one) => one.join(' ')).join()}`, async () => {
+          const [first] = conditions
+          const all = sorted(ROWS.filter(of), order).map(({ id }) => id)
+          for (const offset of [0, 7, 90, all.length - 3, all.length, all.length + 1000]) {
+            for (const scoped of [false, true]) {
+              const { rows, total } = await fresh.store.page(
+                pagePlan(products, {
+                  sort: sortKeys(order),
+                  start: { kind: 'offset', offset },
+                  limit: 5,
+                  ...(scoped && first !== undefined
+                    ? { scope: { kind: 'rows-where', conditions: [first] } }
+                    : { conditions })
+                }),
+                never
+              )
+              expect(
+                rows.map(({ values }) => values[0]),
+                `${offset} ${scoped}`
+              ).to.deep.equal(all.slice(offset, offset + 5))
+              expect(total, `${offset} ${scoped}`).to.equal(all.length)
+            }
+          }
+        })
+      }
+    }
+  })
+})
+
+describe('pages of any depth in the log of MariaDB', function () {
+  this.timeout(60_000)
+  let fresh: FreshReadStore
+  before(async () => {
+    fresh = await freshReadStore('mysql')
+  })
+  after(() => fresh.dispose())
+
+  const read = (offset: number, name = 'price', withTotal = true): Promise<unknown> =>
+    fresh.store.page(
+      pagePlan(products, {
+        sort: sortedBy(products, path(products, name), false),
+        start: { kind: 'offset', offset },
+        limit: 5,
+        withTotal
+      }),
+      never
+    )
+
+  it('are one text for all page numbers, which reads rows of the table only for the page', async () => {
+    const log = await StatementLog.open(fresh.url)
+    try {
+      const lines = await log.during(async () => {
+        for (const offset of [0, 5, 100, 10_000, 1_000_000_000]) await read(offset, 'price', false)
+      })
+      const texts = [
+        ...new Set(
+          statements(lines)
+            .filter(({ command }) => command === 'Prepare')
+            .map(({ text }) => text)
+        )
+      ]
+      expect(texts).to.have.length(1)
+      expect(texts[0]).to.match(/FORCE INDEX \(`products_price`\) ORDER BY .* STRAIGHT_JOIN/)
+    } finally {
+      await log.close()
+    }
+  })
+
+  it('are answered without the index after it was dropped', async () => {
+    await read(5, 'reorderLevel')
+    await fresh.primary.run('ALTER TABLE products DROP INDEX products_reorder_level')
+    await read(5, 'reorderLevel')
+    await read(5, 'price')
+  })
+})
