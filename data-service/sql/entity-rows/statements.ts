@@ -156,7 +156,10 @@ export class Statements {
     const { entity, conditions, ranges = [], selected, withTotal } = shape
     const text =
       this.#dialect.readsRangesOfOr || ranges.length < 2
-        ? this.#rowsText({ ...shape, conditions: [...conditions, ...this.#oneCondition(shape)] })
+        ? this.#rowsText(
+            { ...shape, conditions: [...conditions, ...this.#oneCondition(shape)] },
+            { counted: conditions }
+          )
         : this.#unionText(shape, ranges)
     const columns = [...selected.map(selectedOf(entity)), ...(withTotal === true ? [TOTAL] : [])]
     return selectStatement(text, columns, this.#dialect.decode)
@@ -181,17 +184,25 @@ export class Statements {
     return `${parts.join(' UNION ALL ')} LIMIT $limit`
   }
 
-  /** `within`: a range, and the number of its first comparison. */
+  /** `range`: one more condition, whose first comparison has the number `first`. `counted`: the conditions of the total. */
   #rowsText(
     shape: RowsShape,
-    within: { readonly range: readonly RowCondition[]; readonly first: number } = { range: [], first: 0 }
+    {
+      range = [],
+      first = 0,
+      counted = shape.conditions
+    }: {
+      readonly range?: readonly RowCondition[]
+      readonly first?: number
+      readonly counted?: readonly RowCondition[]
+    }
   ): string {
     const { entity, selected, conditions, sort, index, cut, lock, withTotal } = shape
     const model = this.#models.of(entity)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
-    const compared = comparisonsOf([...conditions, ...within.range])
+    const compared = comparisonsOf([...conditions, ...range])
     const paths = [...selected, ...compared.flatMap(pathsOf), ...sort.map(({ path }) => path)]
-    const ranged = within.range.length === 0 ? [] : [whereAll(within.range, context, within.first)]
+    const ranged = range.length === 0 ? [] : [whereAll(range, context, first)]
     const rows: SelectShape = {
       models: this.#models,
       model,
@@ -202,7 +213,7 @@ export class Statements {
           ? ranged[0]
           : { [Op.and]: [whereAll(conditions, context), ...ranged] },
       order: sort.map(({ path, descending }) => [sortExpression(path, context), descending ? 'DESC' : 'ASC']),
-      ...(withTotal === true ? { total: this.#countShape(entity, conditions) } : {}),
+      ...(withTotal === true ? { total: this.#countShape(entity, counted) } : {}),
       ...(lock === undefined ? {} : { lock }),
       ...(index === undefined ? {} : { index }),
       ...(cut === 'whole' ? {} : { limit: 'limit' }),
