@@ -1,14 +1,41 @@
 import type { Generator } from './load/generator.js'
 import type { LoadResult } from './load/load.js'
-import { forgetPeaks, peakMemoryMiB } from './measure/peak-memory.js'
-import { percentile } from './measure/percentile.js'
-import { cpuSeconds } from './measure/process-cpu.js'
-import type { Measurement } from './measurement.js'
-import type { RunningTarget } from './targets/target.js'
-import type { Workload } from './workload.js'
+import { cpuSeconds, forgetPeaks, peakMemoryMiB } from './process-figures.js'
+import type { OwnForm, RunningTarget, WorkloadName } from './targets/target.js'
+import type { Workload } from './workloads/workload.js'
 
 export interface NamedTarget extends RunningTarget {
   readonly name: string
+  readonly workloads: readonly WorkloadName[]
+  readonly ownForm?: OwnForm
+}
+
+/** What the rounds of one target at one workload and number of connections came to. */
+export interface Measurement {
+  readonly workload: string
+  readonly connections: number
+  readonly target: string
+  readonly requests: number
+  /** Of all rounds together. */
+  readonly requestsPerSecond: number
+  /** Of each round, so that a reader sees how far they lie apart. */
+  readonly requestsPerSecondOfRounds: readonly number[]
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly megabytesPerSecond: number
+  /** User and system CPU of every server process of the target, its own rounds alone. */
+  readonly cpuSeconds: number
+  /** Of all rounds together. */
+  readonly cpuMsPerRequest: number
+  /** Of each round. */
+  readonly cpuMsPerRequestOfRounds: readonly number[]
+  /** Of each data service, where there are several. */
+  readonly replicaCpuSeconds: readonly number[]
+  /** undefined where the database runs on another machine. */
+  readonly databaseCpuSeconds: number | undefined
+  readonly generatorCpuSeconds: number
+  /** Peak resident memory of every server process of the target, summed. */
+  readonly peakMemoryMiB: number
 }
 
 /** What all rounds have in common. */
@@ -24,6 +51,7 @@ interface Bench {
 interface Round {
   readonly load: LoadResult
   readonly cpuSeconds: number
+  readonly replicaCpuSeconds: readonly number[]
   readonly databaseCpuSeconds: number | undefined
   readonly peakMemoryMiB: number
 }
@@ -37,7 +65,7 @@ const WARM_UP_SECONDS = 2
  */
 export async function measureRounds(bench: Bench, workload: Workload, connections: number): Promise<Measurement[]> {
   const rounds = new Map<NamedTarget, Round[]>()
-  for (const target of bench.targets) {
+  for (const target of bench.targets.filter((one) => one.workloads.includes(workload.name))) {
     await runRound(bench, target, { workload, connections, seconds: Math.min(bench.seconds / 2, WARM_UP_SECONDS) })
     rounds.set(target, [])
   }
@@ -57,24 +85,27 @@ export async function measureRounds(bench: Bench, workload: Workload, connection
 /** One round of one target, with what it wrote checked when the measuring is over. */
 async function runRound(
   { generator, databasePid }: Bench,
-  { name, origin, pids }: NamedTarget,
+  target: NamedTarget,
   { workload, connections, seconds }: { workload: Workload; connections: number; seconds: number }
 ): Promise<Round> {
-  const { requests, check } = await workload.startRound(connections)
+  const { name, pids, replicas = [] } = target
+  const { requests, check } = await workload.startRound(target, connections)
   forgetPeaks(pids)
   const cpuBefore = cpuSeconds(pids)
+  const replicasBefore = replicas.map((pid) => cpuSeconds([pid]))
   const databaseBefore = cpuOf(databasePid)
-  const load = await generator.run({ origin, connections, requests, seconds })
+  const load = await generator.run({ origins: target.origins ?? [target.origin], connections, requests, seconds })
   const round = {
     load,
     cpuSeconds: cpuSeconds(pids) - cpuBefore,
+    replicaCpuSeconds: replicas.map((pid, index) => cpuSeconds([pid]) - (replicasBefore[index] ?? 0)),
     databaseCpuSeconds: cpuOf(databasePid, databaseBefore),
     peakMemoryMiB: peakMemoryMiB(pids)
   }
   if (load.rejected > 0) {
     throw new Error(`${name} rejected ${load.rejected} requests of ${workload.name}, first with ${load.rejection}.`)
   }
-  await check(load.latenciesMs.length).catch((error: unknown) => {
+  await check(load).catch((error: unknown) => {
     throw new Error(`${name} at ${workload.name}: ${String(error)}`, { cause: error })
   })
   return round
@@ -98,10 +129,19 @@ function summary(rounds: readonly Round[]): Omit<Measurement, 'workload' | 'conn
     megabytesPerSecond: sum(({ load }) => load.bodyBytes) / elapsed / 1e6,
     cpuSeconds: cpu,
     cpuMsPerRequest: (cpu * 1000) / latencies.length,
+    cpuMsPerRequestOfRounds: rounds.map((round) => (round.cpuSeconds * 1000) / round.load.latenciesMs.length),
+    replicaCpuSeconds: (rounds[0]?.replicaCpuSeconds ?? []).map((_, index) =>
+      sum((round) => round.replicaCpuSeconds[index] ?? 0)
+    ),
     databaseCpuSeconds: rounds.some((round) => round.databaseCpuSeconds === undefined)
       ? undefined
       : sum((round) => round.databaseCpuSeconds ?? 0),
     generatorCpuSeconds: sum(({ load }) => load.generatorCpuSeconds),
     peakMemoryMiB: Math.max(...rounds.map((round) => round.peakMemoryMiB))
   }
+}
+
+/** The value below which `share` (0 to 1) of the sorted ones lie; 0 of none. Nearest rank, no interpolation. */
+export function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(sorted.length * share) - 1))] ?? 0
 }

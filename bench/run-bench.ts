@@ -1,22 +1,42 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createBenchDatabase, type BenchDatabase } from './bench-database.js'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createClients, type Clients } from './clients.js'
+import { createBenchDatabase, type BenchDatabase } from './database/bench-database.js'
+import { growProducts } from './database/load-rows.js'
+import { WriteLedger } from './database/write-ledger.js'
 import { Generator } from './load/generator.js'
-import { measureRounds, type NamedTarget } from './measure-rounds.js'
-import type { Measurement } from './measurement.js'
+import { measureRounds, type Measurement, type NamedTarget } from './measure-rounds.js'
 import type { Options } from './options.js'
-import type { Report } from './report/markdown-report.js'
-import { conditionsOf } from './report/conditions.js'
-import type { Target } from './targets/target.js'
-import { readWorkloads } from './read-workloads.js'
-import type { Workload } from './workload.js'
-import { createWriter, type Writer } from './writes/create-writer.js'
-import { WriteLedger } from './writes/write-ledger.js'
-import { createWorkload } from './writes/create-workload.js'
-import { updateWorkload } from './writes/update-workload.js'
+import { residentMiB } from './process-figures.js'
+import { conditionsOf, machineOf } from './report/conditions.js'
+import type { Footprint, Report, Size } from './report/report.js'
+import { NotHere, type Target, type WorkloadName } from './targets/target.js'
+import { htmlWorkload } from './workloads/html.js'
+import { mixedReads, readWorkloads } from './workloads/reads.js'
+import type { Workload } from './workloads/workload.js'
+import { writeWorkloads } from './workloads/writes.js'
 
-/** Connections to the database for every target: what the data service's pool holds. */
+/** Connections to the database for every target. */
 const DATABASE_CONNECTIONS = 10
+
+/** What is measured as the table grows, by the first two targets: the numbers of connections. */
+const GROWING: Partial<Record<WorkloadName, number>> = {
+  'by-id': 32,
+  page: 32,
+  'page-1': 32,
+  'cursor-1000': 32,
+  export: 1
+}
+const GROWING_TARGETS = ['uniform-rest', 'handwritten']
+
+/** What every part of a run uses. */
+interface Run {
+  readonly options: Options
+  readonly clients: Clients
+  readonly generator: Generator
+  readonly say: (line: string) => void
+}
 
 /** Starts everything, compares the answers, measures and stops everything. `say` takes lines on its progress. */
 export async function runBench(
@@ -26,73 +46,193 @@ export async function runBench(
 ): Promise<Report> {
   const targets = chosen('target', options.targets, candidates)
   const started = performance.now()
-  say(`Loading ${options.products} products …`)
-  const writer = await createWriter(options.out)
-  const database = await createBenchDatabase(options.products)
-  const ledger = new WriteLedger(database.url)
-  const running: NamedTarget[] = []
   const generator = new Generator()
-  // The rest follows: without a generator the run fails and everything is cleared away.
+  const minutes = (): string => `${((performance.now() - started) / 60_000).toFixed(1)} min`
+  const run: Run = {
+    options,
+    clients: await createClients(options.out),
+    generator,
+    say: (line) => say(`${minutes().padStart(9)}  ${line}`)
+  }
+  // Without a generator the run fails, and everything is stopped and removed.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => generator.stop())
   try {
-    say(`Loaded in ${Math.round((performance.now() - started) / 1000)} s on ${database.server}`)
-    for (const target of targets) running.push(await start(target, { options, database, writer }))
-    const table = { products: options.products, categories: database.categories }
-    const writes = { ...table, token: writer.token, ledger }
-    const all = [...readWorkloads(table), createWorkload(writes), updateWorkload(writes)]
-    const measured = chosen('workload', options.workloads, all)
-    await compare(running, measured, say)
-    const { rounds, seconds } = options
-    const bench = { generator, targets: running, rounds, seconds, databasePid: database.pid }
-    const measurements: Measurement[] = []
-    for (const workload of measured) {
-      for (const connections of options.connections.length > 0 ? options.connections : workload.connections) {
-        say(`${workload.name} at ${connections} connection${connections === 1 ? '' : 's'} …`)
-        measurements.push(...(await measureRounds(bench, workload, connections)))
+    const smaller = options.growth.filter((products) => products < options.products)
+    const sizes: Size[] = []
+    for (const products of smaller) {
+      const growing = targets.filter(({ name }) => GROWING_TARGETS.includes(name))
+      await withTargets(run, { targets: growing, products }, async (bench) => {
+        sizes.push({ products, measurements: await measureGrowth(run, bench, products) })
+      })
+    }
+    return await withTargets(run, { targets, products: options.products }, async (bench) => {
+      const footprint = await idleFootprint(run, bench.running)
+      const workloads = workloadsOf(run, bench, options.products)
+      const measured = chosen('workload', options.workloads, workloads)
+      await compare(run, bench.running, measured)
+      const measurements = await measureAll(run, bench, measured)
+      if (options.growth.length > 0) sizes.push({ products: options.products, measurements: ofGrowth(measurements) })
+      for (const products of options.growth.filter((each) => each > options.products)) {
+        run.say(`growing to ${products} products …`)
+        await growProducts(bench.database.url, products)
+        sizes.push({ products, measurements: await measureGrowth(run, bench, products) })
       }
-    }
-    return {
-      at: new Date().toISOString(),
-      conditions: conditionsOf(options, { server: database.server, connections: DATABASE_CONNECTIONS }),
-      targets,
-      workloads: measured,
-      measurements
-    }
+      return {
+        at: new Date().toISOString(),
+        machine: machineOf(bench.database.server),
+        conditions: conditionsOf(options, DATABASE_CONNECTIONS),
+        targets: bench.running.map(({ name }) => ({ name, description: descriptionOf(targets, name) })),
+        workloads: measured.map(({ name, description }) => ({ name, description })),
+        measurements,
+        footprint,
+        growth: sizes
+      }
+    })
   } finally {
     generator.stop()
+  }
+}
+
+/** Targets that run on a database. */
+interface Running {
+  readonly database: BenchDatabase
+  readonly ledger: WriteLedger
+  readonly running: readonly NamedTarget[]
+}
+
+async function withTargets<T>(
+  run: Run,
+  { targets, products }: { readonly targets: readonly Target[]; readonly products: number },
+  work: (bench: Running) => Promise<T>
+): Promise<T> {
+  const { say } = run
+  say(`loading ${products} products …`)
+  const database = await createBenchDatabase(products)
+  const ledger = new WriteLedger(database.url)
+  const running: NamedTarget[] = []
+  try {
+    say(`loaded on ${database.server}`)
+    for (const target of targets) {
+      try {
+        running.push(await start(run, target, database))
+      } catch (error) {
+        if (!(error instanceof NotHere)) throw error
+        say(`without ${target.name}: ${error.message}`)
+      }
+    }
+    return await work({ database, ledger, running })
+  } finally {
     for (const target of running) await target.stop()
     await ledger.close()
     await database.remove()
   }
 }
 
-async function start(
-  target: Target,
-  run: { options: Options; database: BenchDatabase; writer: Writer }
-): Promise<NamedTarget> {
-  const dataDir = join(run.options.out, target.name)
-  mkdirSync(dataDir, { recursive: true })
+async function start({ options, clients }: Run, target: Target, database: BenchDatabase): Promise<NamedTarget> {
+  const dataDir = join(options.out, target.name)
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const running = await target.start({
-    databaseUrl: run.database.url,
+    databaseUrl: database.url,
     databaseConnections: DATABASE_CONNECTIONS,
     dataDir,
-    maxExportRows: run.options.products,
-    issuer: run.writer.issuer,
-    nodeOptions: run.options.profile ? ['--cpu-prof', `--cpu-prof-dir=${dataDir}`] : []
+    maxExportRows: Math.max(options.products, ...options.growth),
+    issuer: clients.issuer,
+    nodeOptions: options.profile ? ['--cpu-prof', `--cpu-prof-dir=${dataDir}`] : []
   })
-  return { name: target.name, ...running }
+  const { name, workloads, ownForm } = target
+  return { name, workloads, ...(ownForm === undefined ? {} : { ownForm }), ...running }
 }
 
-async function compare(
-  running: readonly NamedTarget[],
-  measured: readonly Workload[],
-  say: (line: string) => void
-): Promise<void> {
-  const [first, ...others] = running
-  if (first === undefined) throw new Error('No target to measure.')
+function workloadsOf({ clients }: Run, { database, ledger }: Running, products: number): Workload[] {
+  const { categories, orders } = database
+  const reads = readWorkloads({ products, categories, orders, tokens: clients.customers })
+  const writes = writeWorkloads({ products, categories, token: clients.clerk, ledger }, mixedReads(reads))
+  return [...reads, ...writes, htmlWorkload(clients.customers)]
+}
+
+async function idleFootprint({ options, say }: Run, running: readonly NamedTarget[]): Promise<Footprint[]> {
+  const read = (): number[] => running.map(({ pids }) => residentMiB(pids))
+  const started = read()
+  say(`idle for ${options.idleSeconds} s …`)
+  await pause(options.idleSeconds * 1000)
+  const idle = read()
+  return running.map(({ name, pids }, index) => ({
+    target: name,
+    processes: pids.length,
+    startedMiB: started[index] ?? 0,
+    idleMiB: idle[index] ?? 0
+  }))
+}
+
+async function compare({ say }: Run, running: readonly NamedTarget[], measured: readonly Workload[]): Promise<void> {
+  if (running.length === 0) throw new Error('No target to measure.')
   let count = 0
-  for (const workload of measured) count += await workload.compare([first, ...others])
+  for (const workload of measured) {
+    count += await workload.compare(running.filter(({ workloads }) => workloads.includes(workload.name)))
+  }
   say(`${count} answers of ${running.map(({ name }) => name).join(', ')} are the same`)
+}
+
+async function measureAll(run: Run, bench: Running, measured: readonly Workload[]): Promise<Measurement[]> {
+  const { options, say, generator } = run
+  const measurements: Measurement[] = []
+  const before = await bench.ledger.mark()
+  for (const workload of measured) {
+    for (const connections of options.connections.length > 0 ? options.connections : workload.connections) {
+      const { rounds, seconds } = options
+      const common = { generator, targets: bench.running, rounds, seconds, databasePid: bench.database.pid }
+      const lines = await measureRounds(common, workload, connections)
+      measurements.push(...lines)
+      say(`${workload.name} at ${connections}: ${lines.map(progressOf).join(', ')}`)
+    }
+    // The workloads behind it find the table as the ones before it did.
+    if (workload.name === 'create') await bench.ledger.forgetProducts(before)
+  }
+  return measurements
+}
+
+function progressOf({ target, requestsPerSecond, cpuMsPerRequest }: Measurement): string {
+  return `${target} ${requestsPerSecond.toFixed(requestsPerSecond < 10 ? 1 : 0)}/s (${(cpuMsPerRequest * 1000).toFixed(0)} µs)`
+}
+
+async function measureGrowth(run: Run, bench: Running, products: number): Promise<Measurement[]> {
+  const { options, say, generator } = run
+  const measured = chosen('workload', options.workloads, workloadsOf(run, bench, products)).filter(
+    ({ name }) => GROWING[name] !== undefined
+  )
+  const targets = bench.running.filter(({ name }) => GROWING_TARGETS.includes(name))
+  await compare(
+    run,
+    targets,
+    measured.filter(({ name }) => name !== 'export')
+  )
+  const measurements: Measurement[] = []
+  for (const workload of measured) {
+    const connections = options.connections[0] ?? GROWING[workload.name] ?? 1
+    const rounds = Math.min(2, options.rounds)
+    const common = { generator, targets, rounds, seconds: options.seconds, databasePid: bench.database.pid }
+    const lines = await measureRounds(common, workload, connections)
+    measurements.push(...lines)
+    say(`${workload.name} of ${products} products: ${lines.map(progressOf).join(', ')}`)
+  }
+  return measurements
+}
+
+/** Those of a whole run that are of the growth. */
+function ofGrowth(measurements: readonly Measurement[]): Measurement[] {
+  const first = new Map<string, number>()
+  for (const { workload, connections } of measurements) if (!first.has(workload)) first.set(workload, connections)
+  const growing = new Map<string, number>(Object.entries(GROWING))
+  return measurements.filter(({ workload, connections, target }) => {
+    const wanted = growing.get(workload)
+    if (wanted === undefined || !GROWING_TARGETS.includes(target)) return false
+    const atWanted = measurements.some((each) => each.workload === workload && each.connections === wanted)
+    return connections === (atWanted ? wanted : first.get(workload))
+  })
+}
+
+function descriptionOf(targets: readonly Target[], name: string): string {
+  return targets.find((target) => target.name === name)?.description ?? ''
 }
 
 /** Those named, in their own order; all where none is named. */

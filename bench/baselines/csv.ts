@@ -1,3 +1,5 @@
+import type { FastifyReply } from 'fastify'
+
 export const BYTE_ORDER_MARK = '\uFEFF'
 
 /** Properties of an exported product in their order; the byte array stays out. */
@@ -26,4 +28,12 @@ export function textCell(value: string | null): string {
 /** The row that ends a file which the ceiling cut. */
 export function truncationRow(rows: number): string {
   return `# export truncated at ${rows} rows${','.repeat(EXPORT_COLUMNS.length - 1)}\r\n`
+}
+
+/** Headers of the CSV export. */
+export function setExportHeaders(reply: FastifyReply, rowLimit: number): void {
+  const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
+  reply.header('content-type', 'text/csv; charset=utf-8')
+  reply.header('content-disposition', `attachment; filename="products-${stamp}.csv"`)
+  reply.header('x-export-row-limit', rowLimit)
 }

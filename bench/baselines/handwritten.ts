@@ -1,16 +1,24 @@
 import { Readable } from 'node:stream'
 import { createPool } from 'mysql2'
-import { exportProducts } from './handwritten/export-products.js'
-import { handwrittenWrites } from './handwritten/product-writes.js'
-import { findProduct, pageOfProducts, PROPERTIES } from './handwritten/product-queries.js'
-import { setExportHeaders } from './export-headers.js'
-import { readPageRequest } from './page-request.js'
-import { setPagingHeaders } from './paging-headers.js'
-import { productSchema } from './product-schema.js'
-import { baselineSettings, createApp, serve } from './serve.js'
+import { baselineSettings, callers, createApp, ownerOf, serve } from './app.js'
+import { setExportHeaders } from './csv.js'
+import { exportProducts } from './handwritten/export.js'
+import {
+  findOrder,
+  findProduct,
+  findProductFields,
+  lookupCategories,
+  ORDER_PROPERTIES,
+  pageOfOrders,
+  pageOfProducts,
+  PROPERTIES
+} from './handwritten/reads.js'
+import { handwrittenWrites } from './handwritten/writes.js'
+import { readPageRequest, setPagingHeaders } from './pages.js'
+import { lookupSchema, orderSchema, productSchema } from './products.js'
 import { registerWrites } from './writes.js'
 
-// What somebody who needs these five endpoints, and nothing else, would write to have them fast.
+// What somebody who needs these endpoints, and nothing else, would write to have them fast.
 const settings = baselineSettings()
 const connections = createPool({
   uri: settings.databaseUrl,
@@ -30,29 +38,69 @@ connections.on('connection', (connection) => {
 const pool = connections.promise()
 const app = createApp()
 
+const verified = callers(settings)
+
 const ONE_PRODUCT = { schema: { response: { 200: productSchema } } }
 const PRODUCTS = { schema: { response: { 200: { type: 'array', items: productSchema } } } }
+const ONE_ORDER = { schema: { response: { 200: orderSchema } } }
+const ORDERS = { schema: { response: { 200: { type: 'array', items: orderSchema } } } }
+const LOOKUP = { schema: { response: { 200: lookupSchema } } }
 
-app.get<{ Params: { id: string } }>('/products/:id', ONE_PRODUCT, async (request, reply) => {
-  const found = await findProduct(pool, Number(request.params.id))
+type ById = { Params: { id: string }; Querystring: { fields?: string } }
+type Paged = { Querystring: Record<string, unknown> }
+
+app.get<ById>('/products/:id', ONE_PRODUCT, async (request, reply) => {
+  verified.of(request.headers.authorization)
+  const id = Number(request.params.id)
+  const { fields } = request.query
+  if (fields !== undefined) {
+    const chosen = await findProductFields(pool, id, fields.split(','))
+    if (chosen === undefined) return reply.code(404).send({ status: 404 })
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify(chosen))
+  }
+  const found = await findProduct(pool, id)
   if (found === undefined) return reply.code(404).send({ status: 404 })
   reply.header('etag', `W/"${found.rowVersion}"`)
   return found
 })
 
-app.get<{ Querystring: Record<string, unknown> }>('/products/paged', PRODUCTS, async (request, reply) => {
+app.get<Paged>('/products/paged', PRODUCTS, async (request, reply) => {
+  verified.of(request.headers.authorization)
   const page = readPageRequest(request.query, PROPERTIES)
-  const { items, total } = await pageOfProducts(pool, page)
-  setPagingHeaders(request, reply, { ...page, total })
+  const { items, ...found } = await pageOfProducts(pool, page)
+  setPagingHeaders(request, reply, { ...page, ...found })
   return items
 })
 
-app.get('/products/export', (_request, reply) => {
+app.get('/products/export', (request, reply) => {
+  verified.of(request.headers.authorization)
   setExportHeaders(reply, settings.maxExportRows)
   return reply.send(Readable.from(exportProducts(pool, settings.maxExportRows), { objectMode: false }))
 })
 
-registerWrites(app, settings, handwrittenWrites(pool))
+app.get('/categories/lookup', LOOKUP, (request) => {
+  verified.of(request.headers.authorization)
+  return lookupCategories(pool)
+})
+
+app.get<ById>('/orders/:id', ONE_ORDER, async (request, reply) => {
+  const customerId = ownerOf(verified.required(request.headers.authorization))
+  const found = await findOrder(pool, Number(request.params.id), customerId)
+  if (found === undefined) return reply.code(404).send({ status: 404 })
+  reply.header('etag', `W/"${found.rowVersion}"`)
+  return found
+})
+
+app.get<Paged>('/orders/paged', ORDERS, async (request, reply) => {
+  const customerId = ownerOf(verified.required(request.headers.authorization))
+  const page = readPageRequest(request.query, ORDER_PROPERTIES)
+  const withLines = request.query['includeChildren'] === 'true'
+  const { items, ...found } = await pageOfOrders(pool, { ...page, customerId, withLines })
+  setPagingHeaders(request, reply, { ...page, ...found })
+  return items
+})
+
+registerWrites(app, verified, handwrittenWrites(pool))
 
 app.addHook('onClose', () => pool.end())
 await serve(app, settings.port)

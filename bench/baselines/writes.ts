@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { bearer, type Writer } from './bearer.js'
-import { type ProductInput, productInputSchema } from './product-input.js'
-import { RejectedRequest } from './rejected-request.js'
-import type { BaselineSettings } from './serve.js'
+import { type Caller, type Callers, RejectedRequest } from './app.js'
+import { type ProductInput, productInputSchema } from './products.js'
 
 /** An answer to a write as it is sent, and kept under a key. */
 export interface WrittenProduct {
@@ -25,21 +23,31 @@ export interface Claim {
 /** What the baselines write differently. */
 export interface ProductWrites {
   /** One transaction: key, product, audit entry, kept answer. */
-  create(input: ProductInput, claim: Claim, writer: Writer): Promise<WrittenProduct & { readonly replayed: boolean }>
-  /** One transaction: lock, guarded update, audit entry. Throws RejectedRequest for a row that is gone or changed. */
-  update(id: number, change: { input: ProductInput; expected: Buffer; writer: Writer }): Promise<WrittenProduct>
+  create(input: ProductInput, claim: Claim, writer: Caller): Promise<WrittenProduct & { readonly replayed: boolean }>
+  /** One transaction: guarded update, audit entry. Throws RejectedRequest for a row that is gone or changed. */
+  update(id: number, change: Guarded & { input: ProductInput }): Promise<WrittenProduct>
+  /** The same for an action that changes the category alone. */
+  changeCategory(id: number, change: Guarded & { categoryId: number }): Promise<WrittenProduct>
+}
+
+/** By whom, and of which version of the row. */
+export interface Guarded {
+  readonly expected: Buffer
+  readonly writer: Caller
 }
 
 const RETENTION_MS = 24 * 60 * 60 * 1000
 const MEMBERS = Object.keys(productInputSchema.properties)
 const BODY = { schema: { body: productInputSchema } }
 
-/** `POST /products` and `PUT /products/:id`. */
-export function registerWrites(app: FastifyInstance, settings: BaselineSettings, writes: ProductWrites): void {
-  const writerOf = bearer(settings)
+const CATEGORY = {
+  schema: { body: { type: 'object', required: ['categoryId'], properties: { categoryId: { type: 'integer' } } } }
+} as const
 
+/** `POST /products`, `PUT /products/:id` and `PUT /products/:id/change-category`. */
+export function registerWrites(app: FastifyInstance, callers: Callers, writes: ProductWrites): void {
   app.post<{ Body: ProductInput }>('/products', BODY, async (request, reply) => {
-    const writer = writerOf(request.headers.authorization)
+    const writer = callers.manager(request.headers.authorization)
     const key = request.headers['idempotency-key']
     if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) throw new RejectedRequest(400, 'No usable key.')
     const { replayed, ...written } = await writes.create(request.body, claimOf(key, request.body, writer), writer)
@@ -49,17 +57,28 @@ export function registerWrites(app: FastifyInstance, settings: BaselineSettings,
   })
 
   app.put<{ Params: { id: string }; Body: ProductInput }>('/products/:id', BODY, async (request, reply) => {
-    const writer = writerOf(request.headers.authorization)
+    const writer = callers.manager(request.headers.authorization)
     const expected = expectedVersion(request.headers['if-match'])
     return send(reply, await writes.update(Number(request.params.id), { input: request.body, expected, writer }))
   })
+
+  app.put<{ Params: { id: string }; Body: { categoryId: number } }>(
+    '/products/:id/change-category',
+    CATEGORY,
+    async (request, reply) => {
+      const writer = callers.manager(request.headers.authorization)
+      const expected = expectedVersion(request.headers['if-match'])
+      const { categoryId } = request.body
+      return send(reply, await writes.changeCategory(Number(request.params.id), { categoryId, expected, writer }))
+    }
+  )
 }
 
 function send(reply: FastifyReply, { json, rowVersion }: WrittenProduct): FastifyReply {
   return reply.header('etag', `W/"${rowVersion}"`).type('application/json; charset=utf-8').send(json)
 }
 
-function claimOf(key: string, body: ProductInput, { issuer, subject }: Writer): Claim {
+function claimOf(key: string, body: ProductInput, { issuer, subject }: Caller): Claim {
   const now = Date.now()
   return {
     keyHash: sha256(JSON.stringify([issuer, subject, 'POST', '/products', key])),

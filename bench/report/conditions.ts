@@ -2,13 +2,31 @@ import { execFileSync } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
 import type { Options } from '../options.js'
 
-/** What a reader must know to judge the numbers, a line each. */
-export function conditionsOf(options: Options, database: { server: string; connections: number }): string[] {
+/** Where a run was made, without names of hosts. */
+export interface Machine {
+  readonly processor: string
+  readonly cores: number
+  readonly memoryGiB: number
+  readonly node: string
+  readonly database: string
+}
+
+export function machineOf(database: string): Machine {
   const processors = cpus()
+  return {
+    processor: processors[0]?.model.trim() ?? 'unknown',
+    cores: processors.length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    node: process.versions.node,
+    database
+  }
+}
+
+/** What else a reader must know to judge the numbers, a line each. */
+export function conditionsOf(options: Options, connections: number): string[] {
   return [
-    `${processors.length} cores (${processors[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
-      'shared by the servers, the database and the load generator',
-    `Node ${process.versions.node}, ${database.server}, ${database.connections} database connections a target`,
+    'the cores are shared by the servers, the database and the load generator',
+    `${connections} database connections a target`,
     `commit ${commit()}`,
     `${options.products} products; ${options.rounds} rounds of ${options.seconds} s for each target, taking turns`
   ]

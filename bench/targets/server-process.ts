@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { isAbsolute } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** How to start a server process. */
 interface ServerProgram {
-  /** Compiled module, from the output folder: `gateway/main.js`. */
+  /** Compiled module, from the output folder: `gateway/main.js`. An absolute path for one of somebody else. */
   readonly module: string
+  /** Another node than the one that runs the bench. */
+  readonly node?: string
   readonly args?: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly nodeOptions: readonly string[]
@@ -24,11 +27,17 @@ const TIMEOUT_MS = 30_000
 const POLL_MS = 50
 
 /** Starts a server; what it says goes to stderr. */
-export function startServer({ module, args = [], env, nodeOptions }: ServerProgram): ServerProcess {
-  const path = fileURLToPath(new URL(`../../${module}`, import.meta.url))
+export function startServer({
+  module,
+  node = process.execPath,
+  args = [],
+  env,
+  nodeOptions
+}: ServerProgram): ServerProcess {
+  const path = isAbsolute(module) ? module : fileURLToPath(new URL(`../../${module}`, import.meta.url))
   // Ends with us, however we end.
   const preload = new URL('../../cli/end-with-parent.js', import.meta.url).href
-  const child = spawn(process.execPath, [...nodeOptions, '--import', preload, path, ...args], {
+  const child = spawn(node, [...nodeOptions, '--import', preload, path, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', process.stderr, process.stderr, 'ipc']
   })

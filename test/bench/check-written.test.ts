@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import { checkCreated } from '../../bench/writes/create-workload.js'
-import { checkUpdated } from '../../bench/writes/update-workload.js'
-import type { ProductVersion } from '../../bench/writes/write-ledger.js'
+import type { ProductVersion } from '../../bench/database/write-ledger.js'
+import { checkChanged, checkCreated } from '../../bench/workloads/writes.js'
 
 function entry(rowId: string, action: string, count = 1) {
   return { subject: 'issuer somebody', resource: 'products', action, rowId, count }
@@ -36,17 +35,21 @@ describe('what the bench checks in the database after a round', () => {
   const written = { products: 0, keys: 0, entries: [entry('1', 'update'), entry('2', 'update', 2)] }
 
   it('passes updates that are all there once', () => {
-    expect(() => checkUpdated({ before, after, written }, 3)).not.to.throw()
+    expect(() => checkChanged({ before, after, written, action: 'update' }, 3)).not.to.throw()
   })
 
   for (const [what, found] of [
     ['an update that was lost', { before, after: [product(1, 1), product(2, 6)], written }],
     ['an update made twice', { before, after: [product(1, 2), product(2, 7)], written }],
     ['an update without an entry', { before, after, written: { ...written, entries: [entry('2', 'update', 2)] } }],
+    [
+      'an entry of another action',
+      { before, after, written: { ...written, entries: [entry('1', 'publish'), entry('2', 'update', 2)] } }
+    ],
     ['a row that is gone', { before, after: [product(2, 7), product(3, 1)], written }]
   ] as const) {
     it(`finds ${what}`, () => {
-      expect(() => checkUpdated(found, 3)).to.throw(/acknowledged writes, but|came or went/)
+      expect(() => checkChanged({ ...found, action: 'update' }, 3)).to.throw(/acknowledged writes, but|came or went/)
     })
   }
 })

@@ -1,0 +1,88 @@
+import { QueryTypes } from 'sequelize'
+import { pino } from 'pino'
+import { connect } from '../../data-service/sql/connect.js'
+import { DEFAULT_PREFIX, ownTables } from '../../data-service/sql/engines/own-tables.js'
+import { sampleDatabase } from '../../data-service/sql/sample-rows.js'
+import { migrate } from '../../data-service/sql/schema/migrate.js'
+import { entities } from '../../examples/store/entities/index.js'
+import { orderMaker, someSellables } from '../../examples/store/sample/orders.js'
+import { customerMaker, productMaker, sampleCategories } from '../../examples/store/sample/shop.js'
+import { SampleRandom, type SampleMaker } from '../../examples/store/sample/values.js'
+import { primaryMigrations } from '../../examples/store/schema/migrations.js'
+
+const ROWS_AT_ONCE = 5000
+
+/** Customers who read their own orders, and of whom each connection is one. */
+export const CUSTOMERS = 50
+
+/** Of all customers together, whatever the number of products. */
+const ORDERS = 20_000
+
+/**
+ * Makes the schema of the reference store in an empty database and fills it with rows of its sample: all categories,
+ * `products` products (ids from 1) without variants and reviews, CUSTOMERS customers, and orders of one to five lines. It
+ * adds no index: the queries that are measured run on the indexes of the migrations, for every target.
+ */
+export async function loadRows(url: string, products: number): Promise<void> {
+  const orders = Math.min(ORDERS, Math.max(products, 10 * CUSTOMERS))
+  await withDatabase(url, async (database) => {
+    const own = ownTables({ schema: undefined, prefix: DEFAULT_PREFIX })
+    await migrate(database, primaryMigrations, { own, log: pino({ enabled: false }) })
+    const rows = sampleDatabase(database, entities)
+    const insert = async (resource: string, count: number, make: SampleMaker): Promise<void> => {
+      for (let first = 1; first <= count; first += ROWS_AT_ONCE) {
+        const ids = Array.from({ length: Math.min(ROWS_AT_ONCE, count - first + 1) }, (_, index) => first + index)
+        const made = ids.map((id) => make(id, new SampleRandom(`bench.${resource}`, id)))
+        await rows.insert(
+          resource,
+          made.map(({ root, children }) => ({ root, children: { lines: children['lines'] ?? [] } }))
+        )
+      }
+    }
+    const tree = sampleCategories()
+    await rows.insert('categories', tree)
+    await insert('products', products, productMaker(tree.map((_, index) => index + 1)))
+    await insert('customers', CUSTOMERS, customerMaker)
+    const customers = Array.from({ length: CUSTOMERS }, (_, index) => index + 1)
+    await insert('orders', orders, orderMaker(customers, await someSellables(rows)))
+  })
+}
+
+/**
+ * Copies the products until there are `products` of them, ids from 1 without a gap. A copy has the SKU of its original with
+ * a number behind it, and shares all else with it but the id.
+ */
+export async function growProducts(url: string, products: number): Promise<void> {
+  await withDatabase(url, async ({ sequelize }) => {
+    const columns = await sequelize.query<{ name: string }>(
+      "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'products' " +
+        "AND extra NOT LIKE '%GENERATED%' AND column_name NOT IN ('id', 'sku')",
+      { type: QueryTypes.SELECT }
+    )
+    const names = columns.map(({ name }) => `\`${name}\``).join(', ')
+    const [{ count: originals } = { count: 0 }] = await sequelize.query<{ count: number }>(
+      'SELECT COUNT(*) AS count FROM products',
+      { type: QueryTypes.SELECT }
+    )
+    for (let first = originals; first < products; first += originals) {
+      const copied = Math.min(originals, products - first)
+      for (let from = 0; from < copied; from += 10 * ROWS_AT_ONCE) {
+        const to = Math.min(from + 10 * ROWS_AT_ONCE, copied)
+        await sequelize.query(
+          `INSERT INTO products (id, sku, ${names}) SELECT id + ${first}, CONCAT(sku, '-', ${first}), ${names} ` +
+            `FROM products WHERE id > ${from} AND id <= ${to}`
+        )
+      }
+    }
+    await sequelize.query('ANALYZE TABLE products')
+  })
+}
+
+async function withDatabase(url: string, work: (database: ReturnType<typeof connect>) => Promise<void>): Promise<void> {
+  const database = connect(url)
+  try {
+    await work(database)
+  } finally {
+    await database.sequelize.close()
+  }
+}
