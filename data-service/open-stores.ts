@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DomainError } from '../shared/errors.js'
 import { StartError } from '../shared/start-error.js'
+import { pooledBytes } from './entity/fields/row-version.js'
 import type { Application } from './application.js'
 import type { AuthStore } from './auth/accounts/accounts.js'
 import type { DataServiceConfig } from './config.js'
@@ -110,7 +111,7 @@ export async function openStores(
     tables,
     transactions,
     random,
-    randomBytes,
+    randomBytes: pooledBytes(randomBytes),
     onEmitted,
     defaults,
     texts

@@ -6,6 +6,7 @@ import { createLogger, logGrpc } from '../shared/logger.js'
 import { type Environment, help, readArguments } from '../shared/settings.js'
 import { orStartError } from '../shared/start-error.js'
 import { serverCredentials, TlsCertificates } from '../shared/tls.js'
+import { pooledBytes } from './entity/fields/row-version.js'
 import type { Application } from './application.js'
 import { openAuthentication } from './auth/authentication.js'
 import { permissionsIn, permissionsOf } from './auth/tokens/claims.js'
@@ -118,7 +119,7 @@ export async function startDataService(
     store: stores.write,
     idempotency: config.idempotency,
     now: Date.now,
-    randomBytes,
+    randomBytes: pooledBytes(randomBytes),
     newGuid: randomUUID
   }
   const { random } = Math

@@ -54,7 +54,7 @@ export interface ParsedWrite {
   readonly writer: Writer
   readonly values: ReadonlyMap<Column, Value>
   readonly key: string | undefined
-  /** The body by value: the same text for the same request. */
+  /** The body by value: the same text for the same request. Empty without a key, which alone needs it. */
   readonly canonicalBody: string
   /** Members of the body that the request does not take, as `lines/0/unitPrice`. */
   readonly ignored: readonly string[]
@@ -332,7 +332,8 @@ function parseBody<Read>(
   const key = parseIdempotencyKey(params.idempotencyKey, keyRequired, findings.violations)
   rejectUnknownParameters(params.unplaced, findings.violations)
   findings.violations.finish()
-  return { ...parts, resource, writer, key, canonicalBody: canonicalJson(body), ignored: findings.ignored }
+  const canonicalBody = key === undefined ? '' : canonicalJson(body)
+  return { ...parts, resource, writer, key, canonicalBody, ignored: findings.ignored }
 }
 
 /** If-Match as the transport decoded it. The kinds are those of proto/. */

@@ -1,12 +1,12 @@
 import { DomainError } from '../../shared/errors.js'
-import { type Change, reject } from '../entity/action.js'
+import { type Change, type NamedValues, reject } from '../entity/action.js'
 import type { Children, Column } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
 import { idOf, idText, type RowKey } from '../entity/key.js'
 import { writableRows } from '../plan/authorize.js'
 import { assignments } from '../plan/parsing/body.js'
 import type { Resource } from '../plan/model/catalogue.js'
-import type { DeletePlan, ExpectedVersions, RowScope, UpdatePlan } from '../plan/model/plans.js'
+import type { DeletePlan, ExpectedVersions, RowScope } from '../plan/model/plans.js'
 import type { LockedRow, StoredRow } from '../plan/model/stores.js'
 import type { ParsedUpdate } from '../plan/write-requests.js'
 import {
@@ -21,14 +21,17 @@ import {
 } from '../plan/plan-writes.js'
 import { notFound } from './reads.js'
 import {
+  changesOthers,
   type GuardedChildRow,
+  hasHooks,
   type NamedChanges,
+  runHooks,
   settable,
   stale,
   writeChildren,
   writeOthers
 } from './write-effects.js'
-import { rejectionError, type WriteSteps } from './write-steps.js'
+import { rejectionError, type WriteResponse, type WriteSteps } from './write-steps.js'
 
 // A guarded write is decided by its UPDATE or DELETE: the caller's rows, the versions that the caller sent and the
 // required state are its match condition (source.md, guarded writes, rule 4). Only after it has matched no row is the row
@@ -78,18 +81,6 @@ export async function lockRoot(
 
 function isExpected({ version }: StoredRow, expected: ExpectedVersions): boolean {
   return version !== undefined && expected.some((one) => one.equals(version))
-}
-
-/** Throws `not-found`, `conflict` or `state.invalid` if the UPDATE matches no row. */
-async function updateRoot(
-  root: WrittenRoot,
-  { values, defaulted }: Pick<UpdatePlan, 'values'> & { readonly defaulted: readonly Column[] },
-  steps: WriteSteps
-): Promise<void> {
-  const { resource, key, scope, expected, state } = root
-  const required = requiredConditions(state)
-  const plan = planUpdate({ entity: resource.entity, key, scope, expected, required, values, defaulted })
-  if (!(await steps.unit.update(plan))) throw await whyUnmatched(root, steps)
 }
 
 /**
@@ -162,21 +153,51 @@ interface RootChange {
   readonly loaded?: LockedRow['children']
   /** It is always written, so that the version that the caller sent is compared by a statement. */
   readonly child?: GuardedChildRow | undefined
+  readonly write: RootWrite
 }
 
-/** Writes the root (its UPDATE always happens, because it advances the version), then its children, then other roots. */
+/** How the write of a root is told: in its audit entry, to its hooks and in the response. */
+interface RootWrite {
+  readonly operation: 'update' | 'action'
+  /** Of an action. */
+  readonly action?: string
+  /** The row before the write, if it was read. */
+  readonly before: NamedValues | undefined
+  readonly ignored: readonly string[]
+}
+
+/**
+ * Writes the root (its UPDATE always happens, because it advances the version), then its children, then other roots, and
+ * answers as WriteSteps.answer does. A change of the root alone without hooks is one round trip. Throws `not-found`,
+ * `conflict` or `state.invalid` if the UPDATE matches no row.
+ */
 export async function changeRoot(
   root: WrittenRoot,
-  { values, defaulted = [], change, loaded = new Map(), child }: RootChange,
+  { values, defaulted = [], change, loaded = new Map(), child, write }: RootChange,
   steps: WriteSteps
-): Promise<void> {
-  const { entity } = root.resource
-  const all = new Map([...values, ...assignments(change.set ?? {}, settable(entity))])
-  await updateRoot(root, { values: all, defaulted: defaulted.filter((column) => !all.has(column)) }, steps)
+): Promise<WriteResponse> {
+  const { operation, action, before, ignored } = write
+  const { resource, key, scope, expected, state } = root
+  const { entity } = resource
+  const all = change.set === undefined ? values : new Map([...values, ...assignments(change.set, settable(entity))])
+  const reset = defaulted.filter((column) => !all.has(column))
+  const required = requiredConditions(state)
+  const plan = planUpdate({ entity, key, scope, expected, required, values: all, defaulted: reset })
   const changes = Object.entries(change.children ?? {})
   const written = child === undefined ? changes : withChild(changes, child)
-  await writeChildren(entity, { rootKey: root.key, changes: written, loaded, child }, steps)
+  const name = action ?? operation
+  if (written.length === 0 && !changesOthers(change) && !hasHooks(entity, name)) {
+    const answer = await steps.updateAndAnswer(resource, plan, { action: name, ignored })
+    if (answer === undefined) throw await whyUnmatched(root, steps)
+    return answer
+  }
+  if (!(await steps.unit.update(plan))) throw await whyUnmatched(root, steps)
+  await writeChildren(entity, { rootKey: key, changes: written, loaded, child }, steps)
   await writeOthers(change, steps)
+  if (!hasHooks(entity, name)) return await steps.auditAndAnswer(resource, key, { action: name, ignored })
+  await steps.audit(entity, key, name)
+  await runHooks({ entity, operation, ...(action === undefined ? {} : { action }), key, before, via: 'request' }, steps)
+  return await steps.answer(resource, key, ignored)
 }
 
 /** The changes with an update of the guarded child, unless they write it already. */

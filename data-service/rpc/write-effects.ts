@@ -39,6 +39,16 @@ export function wantsRowBefore({ hooks }: Entity, write: string): boolean {
   return hooks.byWrite.get(write)?.readBefore === true
 }
 
+/** Whether a write has hooks, which look at the row and may write others. */
+export function hasHooks({ hooks }: Entity, write: string): boolean {
+  return hooks.byWrite.has(write)
+}
+
+/** Whether a rule wants other roots written. */
+export function changesOthers({ create = [], update = [] }: Pick<Change, 'create' | 'update'>): boolean {
+  return create.length > 0 || update.length > 0
+}
+
 /** Runs the hooks of a row, in the order of the entity file. Throws the rejection of a hook. */
 export async function runHooks(
   { entity, operation, action, key, before, via }: WrittenRow,

@@ -8,7 +8,8 @@ import type { JsonObject } from '../entity/event.js'
 import { idText, type RowKey, unreachableIds } from '../entity/key.js'
 import type { Resource } from '../plan/model/catalogue.js'
 import type { Planning } from '../plan/planning.js'
-import type { UnitOfWork, WriteStore } from '../plan/model/stores.js'
+import type { UpdatePlan } from '../plan/model/plans.js'
+import type { AuditEntry, UnitOfWork, WriteStore } from '../plan/model/stores.js'
 import { type RandomSource, planInsert, planWritten } from '../plan/plan-writes.js'
 import {
   countReferencingIn,
@@ -44,6 +45,15 @@ export interface WriteResponse {
   readonly ignored: readonly string[]
   /** The URL of the new row after a create; otherwise empty. */
   readonly location: string
+}
+
+type NewRow = Parameters<typeof planInsert>[1]
+
+/** How a write of a row is told. */
+interface Written {
+  /** For the audit entry: `create`, `update`, or the name of an action. */
+  readonly action: string
+  readonly ignored: readonly string[]
 }
 
 /** Characters that fit into the column of the audit entry. */
@@ -93,25 +103,35 @@ export class WriteSteps {
   }
 
   async audit(entity: Entity, key: RowKey, action: string): Promise<void> {
+    await this.unit.audit(this.#auditEntry(entity, key, action))
+  }
+
+  #auditEntry(entity: Entity, key: RowKey, action: string): AuditEntry {
     const { issuer, subject } = this.caller
-    await this.unit.audit({
+    return {
       at: this.now,
-      subject: Array.from(`${issuer} ${subject}`).slice(0, LONGEST_SUBJECT).join(''),
+      subject: cut(`${issuer} ${subject}`, LONGEST_SUBJECT),
       resource: entity.name,
       rowId: auditedId(key),
       action,
       requestId: this.requestId
-    })
+    }
   }
 
-  async insert(entity: Entity, row: Parameters<typeof planInsert>[1]): Promise<RowKey> {
+  /** Inserts the row with its children and its audit entry. */
+  async insert(entity: Entity, row: NewRow): Promise<RowKey> {
+    const key = await this.insertRow(entity, row)
+    await this.audit(entity, key, 'create')
+    return key
+  }
+
+  /** The same without the audit entry, which has to follow. */
+  async insertRow(entity: Entity, row: NewRow): Promise<RowKey> {
     const [id] = entity.key
     if (unreachableIds(entity).some((one) => one === row.values.get(id))) {
       throw rejectionError(reject.input(`/${id.name}`, 'The row would get an id that no path could name.'))
     }
-    const key = await this.unit.insert(planInsert(entity, row, this.deps))
-    await this.audit(entity, key, 'create')
-    return key
+    return await this.unit.insert(planInsert(entity, row, this.deps))
   }
 
   /** Puts an event of the row into the outbox. */
@@ -140,6 +160,38 @@ export class WriteSteps {
     return { json, rowVersion, id: idText(key), ignored, location: '' }
   }
 
+  /** The audit entry of a row that was written last, and the response, in one round trip. */
+  async auditAndAnswer(resource: Resource, key: RowKey, written: Written): Promise<WriteResponse> {
+    const { action, ignored } = written
+    const [audited, answer] = this.unit.together(
+      () => [this.audit(resource.entity, key, action), this.answer(resource, key, ignored)] as const
+    )
+    await Promise.allSettled([audited, answer])
+    await audited
+    return await answer
+  }
+
+  /**
+   * The UPDATE of a row, its audit entry and the response, in one round trip. undefined if no row matched: then nothing was
+   * written, and the transaction has to be given up.
+   */
+  async updateAndAnswer(resource: Resource, plan: UpdatePlan, written: Written): Promise<WriteResponse | undefined> {
+    const { action, ignored } = written
+    const { entity } = resource
+    const [updated, audited, answer] = this.unit.together(
+      () =>
+        [
+          this.unit.update(plan),
+          this.unit.auditAfterChange(this.#auditEntry(entity, plan.key, action)),
+          this.answer(resource, plan.key, ignored)
+        ] as const
+    )
+    await Promise.allSettled([updated, audited, answer])
+    if (!(await updated)) return undefined
+    if (!(await audited)) throw new TypeError('the audit entry of a change was not inserted')
+    return await answer
+  }
+
   /** The response with several rows in this order. Its `id` is a JSON array of their ids. */
   async answerAll(resource: Resource, keys: readonly RowKey[], ignored: readonly string[]): Promise<WriteResponse> {
     const records: Buffer[] = []
@@ -152,9 +204,15 @@ export class WriteSteps {
 /** Characters that fit into the column of the audit entry. */
 const LONGEST_ROW_ID = 64
 
+/** The first characters of a text. */
+function cut(text: string, characters: number): string {
+  return text.length <= characters ? text : Array.from(text).slice(0, characters).join('')
+}
+
 /** The text of the id. A longer one is cut, and ends in a hash of the whole, so that it can still be searched for. */
 function auditedId(key: RowKey): string {
   const id = idText(key)
+  if (id.length <= LONGEST_ROW_ID) return id
   const characters = Array.from(id)
   if (characters.length <= LONGEST_ROW_ID) return id
   const hash = createHash('sha256').update(id).digest('base64url')

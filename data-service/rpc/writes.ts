@@ -12,7 +12,7 @@ import type { UpdateResponse } from '../../shared/gen/entity/v1/UpdateResponse.j
 import { type ActionOfRow, type NamedValues, reject } from '../entity/action.js'
 import type { CallContext } from '../entity/caller.js'
 import type { Preparation } from '../entity/creates-and-deletes.js'
-import type { Column } from '../entity/entity.js'
+import type { Column, Entity } from '../entity/entity.js'
 import type { Value } from '../entity/fields/field.js'
 import { idText, type RowKey } from '../entity/key.js'
 import { claimedOwner } from '../plan/authorize.js'
@@ -46,8 +46,17 @@ import {
 } from './guarded-writes.js'
 import { idempotentWrite } from './idempotent-write.js'
 import { lockedChildren } from './row-finders.js'
-import { childId, type GuardedChildRow, namedRow, runHooks, wantsRowBefore, writeOthers } from './write-effects.js'
-import { rejectionError, WriteSteps, type WriteDeps } from './write-steps.js'
+import {
+  changesOthers,
+  childId,
+  type GuardedChildRow,
+  hasHooks,
+  namedRow,
+  runHooks,
+  wantsRowBefore,
+  writeOthers
+} from './write-effects.js'
+import { rejectionError, WriteSteps, type WriteDeps, type WriteResponse } from './write-steps.js'
 
 export async function create(
   deps: WriteDeps,
@@ -56,14 +65,13 @@ export async function create(
 ): Promise<CreateResponse> {
   const { planning, idempotency } = deps
   const parsed = parseCreate(request, { planning, caller: context.caller }, idempotency.required)
-  const { resource, ignored } = parsed
+  const { resource } = parsed
   const answer = await idempotentWrite({ deps, context }, parsed, {
     method: 'POST',
     path: `/${resource.entity.name}`,
     work: async (steps) => {
-      const key = await insert(parsed, 'request', steps)
-      const location = `${request.linkBase}${pathOf(resource, key)}`
-      return { ...(await steps.answer(resource, key, ignored)), location }
+      const { key, answer } = await insertAndAnswer(parsed, steps)
+      return { ...answer, location: `${request.linkBase}${pathOf(resource, key)}` }
     }
   })
   const { json, rowVersion, id, replayed, location } = answer
@@ -111,11 +119,46 @@ function throwAt(index: number, error: unknown): never {
   throw new DomainError(code, `Row ${index}, counted from 0: ${message}`, { violations: moved, cause })
 }
 
-async function insert(
-  parsed: ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'>,
-  via: 'request' | 'batch',
+type ParsedInsert = ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'>
+
+/** Creates a row. Its audit entry and the response are one round trip if nothing has to come between them. */
+async function insertAndAnswer(
+  parsed: ParsedCreate,
+  steps: WriteSteps
+): Promise<{ readonly key: RowKey; readonly answer: WriteResponse }> {
+  const { resource, ignored } = parsed
+  const { entity } = resource
+  const { row, prepared } = await newRow(parsed, steps)
+  if (changesOthers(prepared) || hasHooks(entity, 'create')) {
+    const key = await insertPrepared(entity, { row, prepared, via: 'request' }, steps)
+    return { key, answer: await steps.answer(resource, key, ignored) }
+  }
+  const key = await steps.insertRow(entity, row)
+  return { key, answer: await steps.auditAndAnswer(resource, key, { action: 'create', ignored }) }
+}
+
+async function insert(parsed: ParsedInsert, via: 'request' | 'batch', steps: WriteSteps): Promise<RowKey> {
+  return await insertPrepared(parsed.resource.entity, { ...(await newRow(parsed, steps)), via }, steps)
+}
+
+/** A row that a request asks for, with what the entity file makes of it. */
+interface NewRow {
+  readonly row: Parameters<WriteSteps['insert']>[1]
+  readonly prepared: Preparation
+}
+
+async function insertPrepared(
+  entity: Entity,
+  { row, prepared, via }: NewRow & { readonly via: 'request' | 'batch' },
   steps: WriteSteps
 ): Promise<RowKey> {
+  const key = await steps.insert(entity, row)
+  await writeOthers(prepared, steps)
+  await runHooks({ entity, operation: 'create', key, via }, steps)
+  return key
+}
+
+async function newRow(parsed: ParsedInsert, steps: WriteSteps): Promise<NewRow> {
   const { entity } = parsed.resource
   const values = ownedValues(parsed)
   const prepared = await prepare(parsed, values, steps)
@@ -125,10 +168,7 @@ async function insert(
     return rows.length === 0 ? [] : [{ children: one, rows }]
   })
   const all = new Map([...values, ...assignments(prepared.values ?? {}, entity.columns)])
-  const key = await steps.insert(entity, { values: all, children })
-  await writeOthers(prepared, steps)
-  await runHooks({ entity, operation: 'create', key, via }, steps)
-  return key
+  return { row: { values: all, children }, prepared }
 }
 
 /** The values together with the owner that the caller's claim gives the row. */
@@ -164,27 +204,19 @@ export async function update(
   request: UpdateRequest__Output
 ): Promise<UpdateResponse> {
   const parsed = parseUpdate(request, { planning: deps.planning, caller: context.caller })
-  const { resource, rowKey: key, ignored } = parsed
+  const { resource, rowKey: key } = parsed
   const answer = await idempotentWrite({ deps, context }, parsed, {
     method: request.mergePatch ? 'PATCH' : 'PUT',
     path: `/${resource.entity.name}/${idText(key)}`,
-    work: async (steps) => {
-      const before = await updateRow(parsed, steps)
-      await steps.audit(resource.entity, key, 'update')
-      await runHooks({ entity: resource.entity, operation: 'update', key, before, via: 'request' }, steps)
-      return steps.answer(resource, key, ignored)
-    }
+    work: (steps) => updateRow(parsed, steps)
   })
   const { json, rowVersion, replayed } = answer
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
 }
 
-/**
- * Only a rule or a hook of the entity, or a patch of JSON, needs the row before it is written. Returns the row if it was
- * read.
- */
-async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<NamedValues | undefined> {
-  const { resource, defaulted, merged } = parsed
+/** Only a rule or a hook of the entity, or a patch of JSON, needs the row before it is written. */
+async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<WriteResponse> {
+  const { resource, defaulted, merged, ignored } = parsed
   const root = writtenRoot(parsed, { name: 'update', required: [] })
   const { updateRule } = resource.entity
   const isRead = updateRule !== undefined || wantsRowBefore(resource.entity, 'update') || merged.size > 0
@@ -193,9 +225,9 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Named
     locked === undefined || merged.size === 0
       ? parsed.values
       : new Map([...parsed.values, ...mergedValues(merged, namedRow(locked))])
+  const write = { operation: 'update', before: locked && namedRow(locked), ignored } as const
   if (updateRule === undefined || locked === undefined) {
-    await changeRoot(root, { values, defaulted, change: {} }, steps)
-    return locked && namedRow(locked)
+    return await changeRoot(root, { values, defaulted, change: {}, write }, steps)
   }
   const outcome = await updateRule({
     ...steps.tools,
@@ -205,8 +237,7 @@ async function updateRow(parsed: ParsedUpdate, steps: WriteSteps): Promise<Named
     input: updatedMembers(parsed, locked)
   })
   if ('rejection' in outcome) throw rejectionError(outcome)
-  await changeRoot(root, { values, defaulted, change: outcome }, steps)
-  return namedRow(locked)
+  return await changeRoot(root, { values, defaulted, change: outcome, write }, steps)
 }
 
 /**
@@ -256,32 +287,25 @@ async function deleteRow(parsed: ParsedDelete, steps: WriteSteps): Promise<Named
 
 export async function act(deps: WriteDeps, context: CallContext, request: ActRequest__Output): Promise<ActResponse> {
   const parsed = parseAct(request, { planning: deps.planning, caller: context.caller })
-  const { resource, rowKey: key, action, ignored } = parsed
+  const { resource, rowKey: key, action } = parsed
   const answer = await idempotentWrite({ deps, context }, parsed, {
     method: 'PUT',
     path: `/${resource.entity.name}/${idText(key)}/${action.name}`,
-    work: async (steps) => {
-      const before = await runAction(parsed, steps)
-      await steps.audit(resource.entity, key, action.name)
-      const { entity } = resource
-      await runHooks({ entity, operation: 'action', action: action.name, key, before, via: 'request' }, steps)
-      return steps.answer(resource, key, ignored)
-    }
+    work: (steps) => runAction(parsed, steps)
   })
   const { json, rowVersion, replayed } = answer
   return { record: { json, rowVersion }, ignoredMembers: [...answer.ignored], replayed }
 }
 
-/** Returns the row before the action if it was read. */
-async function runAction(parsed: ParsedAct, steps: WriteSteps): Promise<NamedValues | undefined> {
-  const { resource, action, values } = parsed
+async function runAction(parsed: ParsedAct, steps: WriteSteps): Promise<WriteResponse> {
+  const { resource, action, values, ignored } = parsed
   const root = writtenRoot(parsed, action)
   if (action.change !== undefined) return runOnRow(parsed, { root, change: action.change }, steps)
   const locked = wantsRowBefore(resource.entity, action.name) ? await lockRoot(root, [], steps) : undefined
   const { now, newCode } = steps.tools
   const change = action.effect({ input: namedValues(values), now, newCode })
-  await changeRoot(root, { values: new Map(), change }, steps)
-  return locked && namedRow(locked)
+  const write = { operation: 'action', action: action.name, before: locked && namedRow(locked), ignored } as const
+  return await changeRoot(root, { values: new Map(), change, write }, steps)
 }
 
 /** An action that looks at the row, which is locked first. Throws the action's rejection. */
@@ -289,8 +313,8 @@ async function runOnRow(
   parsed: ParsedAct,
   { root, change }: { readonly root: WrittenRoot; readonly change: ActionOfRow['change'] },
   steps: WriteSteps
-): Promise<NamedValues> {
-  const { resource, action, values } = parsed
+): Promise<WriteResponse> {
+  const { resource, action, values, ignored } = parsed
   const { loads, guardedChild } = action
   const needed = new Set([...loads, ...(guardedChild === undefined ? [] : [guardedChild.children])])
   const locked = await lockRoot(root, [...needed], steps)
@@ -306,8 +330,8 @@ async function runOnRow(
     input: namedValues(values)
   })
   if ('rejection' in outcome) throw rejectionError(outcome)
-  await changeRoot(root, { values: new Map(), change: outcome, loaded: locked.children, child }, steps)
-  return namedRow(locked)
+  const write = { operation: 'action', action: action.name, before: namedRow(locked), ignored } as const
+  return await changeRoot(root, { values: new Map(), change: outcome, loaded: locked.children, child, write }, steps)
 }
 
 function namedChildren({ children }: LockedRow): Readonly<Record<string, readonly NamedValues[]>> {

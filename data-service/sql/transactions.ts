@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { DomainError } from '../../shared/errors.js'
 import type { Value } from '../entity/fields/field.js'
 import {
+  type BatchStatement,
   type Changed,
   type ErrorKind,
   type OpenTransaction,
@@ -130,15 +131,16 @@ function errorForCaller(error: unknown, { kind, isSafe, what }: Circumstances): 
 const BEGIN_TIMEOUT_MS = 1500
 
 /**
- * One try of a piece of work. The transaction begins with its first statement and runs one statement at a time. After a
- * failed statement it sends no other one, since the server may have rolled back and would commit each further statement
- * by itself. After its end it sends none either.
+ * One try of a piece of work. The transaction begins with its first statement and runs one statement, or batch, at a time.
+ * After a failed statement it sends no other one, since the server may have rolled back and would commit each further
+ * statement by itself. After its end it sends none either.
  */
 export class TransactionAttempt implements WriteSession {
   readonly #transactions: Transactions
   readonly #signal: AbortSignal
   #opening: Promise<OpenTransaction> | undefined
   #last: Promise<unknown> = Promise.resolve()
+  #gathered: GatheredStatement[] | undefined
   #running = 0
   #failure: { readonly error: unknown } | undefined
   #phase: 'work' | 'commit' | 'over' = 'work'
@@ -163,16 +165,19 @@ export class TransactionAttempt implements WriteSession {
   }
 
   run(statement: Statement, values: BoundValues): Promise<Value[][]> {
+    if (this.#gathered !== undefined) return this.#gather(this.#gathered, { kind: 'run', statement, values })
     return this.#inTurn(async () => (await this.#open(BEGIN_TIMEOUT_MS)).run(statement, values))
   }
 
   change(text: StatementText, values: BoundValues): Promise<Changed> {
+    if (this.#gathered !== undefined) return this.#gather(this.#gathered, { kind: 'change', text, values })
     return this.#inTurn(async () => (await this.#open(BEGIN_TIMEOUT_MS)).change(text, values))
   }
 
   /**
    * Runs a change as the first statement. It waits at most `timeout` ms, rounded up to whole seconds, for the lock of
-   * another transaction. If it rejects, the transaction is as if nothing had been sent.
+   * another transaction. If it rejects, the transaction is as if nothing had been sent, but
+   * the change may stand by itself (`OpenTransaction.changeWithin`).
    */
   async tryFirst(timeout: number, text: StatementText, values: BoundValues): Promise<Changed> {
     if (this.#opening !== undefined || this.#running > 0) {
@@ -181,12 +186,52 @@ export class TransactionAttempt implements WriteSession {
     const seconds = Math.max(1, Math.ceil(timeout / 1000))
     return this.#inTurn(async () => {
       try {
-        return await (await this.#open(timeout)).changeWithin(seconds, text, values)
+        return await (await this.#open(timeout, true)).changeWithin(seconds, text, values)
       } catch (error) {
         await this.#undo()
         throw new FirstStatementFailed('The first statement, which was only tried, failed', { cause: error })
       }
     })
+  }
+
+  /**
+   * Runs the statements that `issue` begins as one batch, as `OpenTransaction.batch` says. A statement that it begins later
+   * is one of its own. Returns what `issue` returns.
+   */
+  together<Issued>(issue: () => Issued): Issued {
+    const gathered: GatheredStatement[] = []
+    this.#gathered = gathered
+    try {
+      return issue()
+    } finally {
+      this.#gathered = undefined
+      if (gathered.length > 0) void this.#sendAll(gathered)
+    }
+  }
+
+  /** The outcome of a statement of the batch. It is of the statement's kind. */
+  #gather<Outcome>(gathered: GatheredStatement[], statement: BatchStatement): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      gathered.push({ statement, resolve: (outcome) => resolve(outcome as Outcome), reject })
+    })
+  }
+
+  /** The first failure is that of all statements behind it, whatever they answered. */
+  async #sendAll(gathered: readonly GatheredStatement[]): Promise<void> {
+    let settled = 0
+    try {
+      await this.#inTurn(async () => {
+        const transaction = await this.#open(BEGIN_TIMEOUT_MS)
+        const outcomes = await transaction.batch(gathered.map(({ statement }) => statement))
+        for (const [at, outcome] of outcomes.entries()) {
+          if (outcome.status === 'rejected') throw outcome.reason
+          gathered[at]?.resolve(outcome.value)
+          settled = at + 1
+        }
+      })
+    } catch (error) {
+      for (const { reject } of gathered.slice(settled)) reject(error)
+    }
   }
 
   /** The first error of a statement, else `error`. The work may have replaced the former with an error of its own. */
@@ -219,8 +264,8 @@ export class TransactionAttempt implements WriteSession {
     await opened?.rollback()
   }
 
-  #open(timeout: number): Promise<OpenTransaction> {
-    this.#opening ??= this.#transactions.begin({ signal: this.#signal, timeout })
+  #open(timeout: number, isForChangeWithin = false): Promise<OpenTransaction> {
+    this.#opening ??= this.#transactions.begin({ signal: this.#signal, timeout, isForChangeWithin })
     return this.#opening
   }
 
@@ -243,6 +288,13 @@ export class TransactionAttempt implements WriteSession {
     this.#last = outcome.then(settled, settled)
     return outcome
   }
+}
+
+/** A statement that waits for its batch to be sent. */
+interface GatheredStatement {
+  readonly statement: BatchStatement
+  readonly resolve: (outcome: Value[][] | Changed) => void
+  readonly reject: (error: unknown) => void
 }
 
 /** Wraps the error of `tryFirst`, so that it is not recorded as the failure of the transaction. */

@@ -16,6 +16,21 @@ export function asRowVersion(bytes: Uint8Array): RowVersion | undefined {
   return bytes.length === 0 ? undefined : brand(Buffer.from(bytes))
 }
 
+/** Bytes of one call of the source of randomness, which is a system call. */
+const POOL_BYTES = 4096
+
+/** The same source for few bytes at a time, which it takes from a supply. No byte is given out twice. */
+export function pooledBytes(randomBytes: (size: number) => Buffer): (size: number) => Buffer {
+  let pool: Buffer = Buffer.alloc(0)
+  return (size) => {
+    if (size > POOL_BYTES) return randomBytes(size)
+    if (pool.length < size) pool = randomBytes(POOL_BYTES)
+    const taken = Buffer.from(pool.subarray(0, size))
+    pool = pool.subarray(size)
+    return taken
+  }
+}
+
 /** The version of a new row. Its first half is random, so that two rows are unlikely to share a version. */
 export function firstRowVersion(randomBytes: (size: number) => Buffer): RowVersion {
   return brand(Buffer.concat([randomBytes(ROW_VERSION_BYTES / 2), Buffer.alloc(ROW_VERSION_BYTES / 2)]))

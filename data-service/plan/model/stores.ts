@@ -169,6 +169,17 @@ export interface UnitOfWork {
   /** Runs a statement of the application's own. Answers the number of rows that it changed. */
   run(plan: StatementPlan): Promise<number>
   audit(entry: AuditEntry): Promise<void>
+  /**
+   * As `audit`, for a write whose own statement is the one right before it in `together`. Returns whether the entry was
+   * inserted: it may not be if that statement matched no row. The transaction has to be given up then.
+   */
+  auditAfterChange(entry: AuditEntry): Promise<boolean>
+  /**
+   * Sends the statements that `issue` begins together, without waiting for the answers between them. Only the first of them
+   * may change rows, and `auditAfterChange`, and what reads. Returns what `issue` returns: its promises, which the caller
+   * has to wait for.
+   */
+  together<Issued>(issue: () => Issued): Issued
   /** Puts an event into the outbox. It is delivered after the COMMIT. */
   emit(event: EmittedEvent): Promise<void>
   /** Marks a claimed event as delivered at a time, in epoch milliseconds. false where the claim is no longer valid. */

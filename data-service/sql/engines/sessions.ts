@@ -19,6 +19,11 @@ export interface WriteSession extends ReadSession {
   change(text: StatementText, values: BoundValues): Promise<Changed>
 }
 
+/** A statement of a batch: one that reads, or one that changes rows. */
+export type BatchStatement =
+  | { readonly kind: 'run'; readonly statement: Statement; readonly values: BoundValues }
+  | { readonly kind: 'change'; readonly text: StatementText; readonly values: BoundValues }
+
 /** The outcome of a statement that changes rows. */
 export interface Changed {
   readonly rows: number
@@ -58,18 +63,48 @@ export interface BeginOptions {
   readonly signal: AbortSignal
   /** Longest wait, in ms, for the place of a single writer. After it the error is a `lockTimeout`. */
   readonly timeout: number
+  /** Whether its first statement is that of `changeWithin`, which may be sent together with the start of the transaction. */
+  readonly isForChangeWithin?: boolean
 }
 
 /** A transaction that has begun. It has a connection of its own until it ends. */
 export interface OpenTransaction extends WriteSession {
   /** The index of the transaction's node in its cluster. undefined if no other node can take writes. */
   readonly node: number | undefined
-  /** As `change`, but it waits for a lock at most the given whole seconds. After them the error is a `lockTimeout`. */
+  /**
+   * As `change`, but it waits for a lock at most the given whole seconds. After them the error is a `lockTimeout`. If it
+   * rejects as the first statement of a transaction begun for it, the change may have been committed all the same: it has to
+   * be one that does no harm then.
+   */
   changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed>
+  /**
+   * Runs statements in this order and returns their outcomes in the same order: rows for one that reads, `Changed` for one
+   * that changes rows. They may be sent together, before the answer to any of them is there. So a statement may run although
+   * one before it failed and the server has rolled the transaction back: every change but the first must be one of
+   * `SqlDialect.insertAfterChange`, or come after statements that read only.
+   */
+  batch(statements: readonly BatchStatement[]): Promise<readonly PromiseSettledResult<Value[][] | Changed>[]>
   /** Cannot be aborted. After a rejection no transaction is open, and the error's kind says what happened to it. */
   commit(): Promise<void>
   /** Rolls back and releases the connection in any state. Never rejects. */
   rollback(): Promise<void>
+}
+
+/** `OpenTransaction.batch` with each statement sent after the answer to the one before. The first failure ends it. */
+export async function oneByOne(
+  statements: readonly BatchStatement[],
+  session: WriteSession
+): Promise<PromiseSettledResult<Value[][] | Changed>[]> {
+  const outcomes: PromiseSettledResult<Value[][] | Changed>[] = []
+  for (const one of statements) {
+    const last = outcomes.at(-1)
+    if (last?.status === 'rejected') outcomes.push(last)
+    else {
+      const running = one.kind === 'run' ? session.run(one.statement, one.values) : session.change(one.text, one.values)
+      outcomes.push(...(await Promise.allSettled([running])))
+    }
+  }
+  return outcomes
 }
 
 /** The outcome of the work, or a rejection with the signal's reason as soon as it is aborted. The work itself goes on. */

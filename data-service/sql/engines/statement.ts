@@ -206,6 +206,11 @@ export interface SqlDialect {
   readonly decode: (field: Field) => (raw: unknown) => Value
   /** An INSERT that only locks the row if one with the same unique `key` exists. */
   readonly insertOrKeep: (insert: string, key: string) => string
+  /**
+   * An INSERT of one row that takes effect only if the statement before it on the connection has changed a row. It may be
+   * sent before the answer to that statement (`OpenTransaction.batch`). `into` is the text up to the values.
+   */
+  readonly insertAfterChange: (into: string, values: string) => string
   /** An INSERT that makes the assignment `update` if a row with the same unique `key` exists. */
   readonly insertOrUpdate: (insert: string, key: string, update: string) => string
   /**

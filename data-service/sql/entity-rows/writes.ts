@@ -318,6 +318,14 @@ class SqlUnitOfWork implements UnitOfWork {
     return this.#parts.audit.insert(this.#transaction, entry)
   }
 
+  auditAfterChange(entry: AuditEntry): Promise<boolean> {
+    return this.#parts.audit.insertAfterChange(this.#transaction, entry)
+  }
+
+  together<Issued>(issue: () => Issued): Issued {
+    return this.#transaction.together(issue)
+  }
+
   async emit(event: EmittedEvent): Promise<void> {
     this.#hasEmitted = true
     await this.#parts.outbox.insert(this.#transaction, event)

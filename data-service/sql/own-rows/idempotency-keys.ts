@@ -53,7 +53,10 @@ export class IdempotencyKeys {
     this.#purge = `DELETE FROM ${table} WHERE expires_at <= $now AND key_hash IN`
   }
 
-  /** As UnitOfWork.claimKey says. Claiming the key is the first statement of its transaction. */
+  /**
+   * As UnitOfWork.claimKey says. Claiming the key is the first statement of its transaction. A key that was inserted without
+   * its transaction has no answer, and is taken over by the next claim.
+   */
   async claim(transaction: TransactionAttempt, claim: KeyClaim): Promise<StoredResponse | undefined> {
     const values = {
       key: claim.keyHash,

@@ -15,7 +15,11 @@ interface Sent {
   readonly line: string
   readonly write: Write
   readonly status: number
-  /** What the server is told between the beginning and the end of the transaction, each by its first words. */
+  /**
+   * What the server is told between the beginning and the end of the transaction, each by its first words. The
+   * audit entry and the row for the answer are asked for together with the UPDATE, before its answer is there: the entry is
+   * inserted only if the UPDATE has changed a row. After an UPDATE that has matched none, the row is read to tell why.
+   */
   readonly statements: readonly string[]
 }
 
@@ -28,19 +32,19 @@ const REJECTED: Readonly<Record<string, Sent>> = {
     line: 'clerk PUT /products/1',
     write: { body: product, ifMatch: tagOf(stale) },
     status: 412,
-    statements: [`UPDATE products ${STALE}`, 'SELECT products']
+    statements: [`UPDATE products ${STALE}`, 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
   },
   'a stale PUT with a list of tags': {
     line: 'clerk PUT /products/1',
     write: { body: product, ifMatch: `"AAAAAAAAAAE=", ${tagOf(stale)}, "AAAAAAAAAAI="` },
     status: 412,
-    statements: [`UPDATE products ${STALE}`, 'SELECT products']
+    statements: [`UPDATE products ${STALE}`, 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
   },
   'a PUT of a row that is not there': {
     line: 'clerk PUT /products/999',
     write: { body: product, ifMatch: tagOf(stale) },
     status: 404,
-    statements: [`UPDATE products ${STALE}`, 'SELECT products']
+    statements: [`UPDATE products ${STALE}`, 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
   },
   'a stale PUT that a rule looks at': {
     line: 'clerk PUT /categories/1',
@@ -52,13 +56,13 @@ const REJECTED: Readonly<Record<string, Sent>> = {
     line: 'clerk PUT /products/1/unpublish',
     write: { ifMatch: tagOf(stale) },
     status: 412,
-    statements: [`UPDATE products ${STALE}`, 'SELECT products']
+    statements: [`UPDATE products ${STALE}`, 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
   },
   'an action in the wrong state': {
     line: 'clerk PUT /products/1/publish',
     write: { ifMatch },
     status: 422,
-    statements: ['UPDATE products', 'SELECT products']
+    statements: ['UPDATE products', 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
   },
   'a stale action with a rule': {
     line: 'clerk PUT /products/1/remove-variant',
@@ -76,7 +80,7 @@ const REJECTED: Readonly<Record<string, Sent>> = {
     line: 'clerk PATCH /products/1',
     write: { body: { price: '1.00' }, ifMatch: tagOf(stale), headers: MERGE_PATCH },
     status: 412,
-    statements: [`UPDATE products ${STALE}`, 'SELECT products']
+    statements: [`UPDATE products ${STALE}`, 'INSERT ur_audit_entries', 'SELECT products', 'SELECT products']
   },
   'a stale PATCH that a rule looks at': {
     line: 'clerk PATCH /categories/1',
@@ -94,7 +98,7 @@ const REJECTED: Readonly<Record<string, Sent>> = {
     line: 'ada PUT /orders/2/pay',
     write: { ifMatch: tagOf(orderItem(2)['rowVersion']) },
     status: 404,
-    statements: ['UPDATE orders', 'SELECT orders']
+    statements: ['UPDATE orders', 'INSERT ur_audit_entries', 'SELECT orders', 'SELECT orders']
   }
 }
 

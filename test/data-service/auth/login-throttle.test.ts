@@ -204,6 +204,7 @@ eachDatabase((kind) => {
             run: (...of) => transaction.run(...of),
             change: (...of) => transaction.change(...of),
             changeWithin: (...of) => transaction.changeWithin(...of),
+            batch: (...of) => transaction.batch(...of),
             rollback: () => transaction.rollback(),
             commit: async () => {
               if (deadlocks-- <= 0) return await transaction.commit()

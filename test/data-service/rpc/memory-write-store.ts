@@ -112,6 +112,8 @@ export class MemoryWriteStore implements WriteStore {
         return { values, references: new Map(), manyToMany: new Map(), children: new Map() }
       },
       audit: () => Promise.resolve(),
+      auditAfterChange: () => Promise.resolve(true),
+      together: (issue) => issue(),
       emit: unused,
       deliverEvent: unused
     }

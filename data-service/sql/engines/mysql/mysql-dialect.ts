@@ -42,6 +42,8 @@ export const mysqlDialect: SqlDialect = {
   columnWithoutCharacter: mysqlColumnWithoutCharacter,
   decode: decoderOf,
   insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
+  // ROW_COUNT() is -1 after a statement that failed or read, and 0 after one that changed no row.
+  insertAfterChange: (into, values) => `${into} SELECT ${values} FROM DUAL WHERE ROW_COUNT() > 0`,
   insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
   nextVersion,
   forUpdate: ' FOR UPDATE'

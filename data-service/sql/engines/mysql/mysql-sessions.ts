@@ -3,9 +3,11 @@ import type { Connection } from 'mysql2'
 import { BaseError, ConnectionError, type Sequelize } from 'sequelize'
 import type { Value } from '../../../entity/fields/field.js'
 import {
+  type BatchStatement,
   type BeginOptions,
   type Changed,
   type ErrorKind,
+  oneByOne,
   type OpenTransaction,
   raceAbort,
   type Reader,
@@ -15,11 +17,13 @@ import {
   type Transactions
 } from '../sessions.js'
 import {
+  command,
   execute,
   executeChange,
   MysqlPool,
   type MysqlSettings,
   openConnection,
+  pipelined,
   serverBehind,
   stopStatement
 } from './mysql-connection.js'
@@ -73,7 +77,7 @@ class MysqlSession implements ReaderSession {
     try {
       return await raceAbort(running, this.signal)
     } catch (error) {
-      if (this.signal.aborted) this.#stopped = stopStatement(this.connection, this.#settings, running)
+      if (this.signal.aborted) this.#stopped ??= stopStatement(this.connection, this.#settings, running)
       throw error
     }
   }
@@ -195,6 +199,8 @@ class LostTransaction extends Error {
   }
 }
 
+const START = 'START TRANSACTION'
+
 /** Transactions of MySQL and MariaDB on the connections of Sequelize's pool, READ COMMITTED as their session says. */
 export class MysqlTransactions implements Transactions {
   readonly classifyError = classifyMysqlError
@@ -206,15 +212,18 @@ export class MysqlTransactions implements Transactions {
     this.#pool = new MysqlPool(sequelize)
   }
 
-  async begin({ signal }: BeginOptions): Promise<OpenTransaction> {
+  async begin({ signal, isForChangeWithin = false }: BeginOptions): Promise<OpenTransaction> {
     const connection = await this.#pool.acquire(signal)
+    const { server, node } = serverBehind(connection)
+    // On MySQL other statements come before that change, and on a cluster each answer is looked at before the next is sent.
+    const isStarted = !(isForChangeWithin && server === 'mariadb' && node === undefined)
     try {
-      await connection.promise().query('START TRANSACTION')
+      if (isStarted) await command(connection, START)
     } catch (error) {
       this.#pool.discard(connection)
       throw error
     }
-    return new MysqlTransaction({ connection, settings: this.#settings, signal }, this.#pool)
+    return new MysqlTransaction({ connection, settings: this.#settings, signal }, this.#pool, isStarted)
   }
 
   close(): Promise<void> {
@@ -224,10 +233,13 @@ export class MysqlTransactions implements Transactions {
 
 class MysqlTransaction extends MysqlSession implements OpenTransaction {
   readonly #pool: MysqlPool
+  /** If not, `changeWithin` starts the transaction together with its statement. */
+  #isStarted: boolean
 
-  constructor(options: SessionOptions, pool: MysqlPool) {
+  constructor(options: SessionOptions, pool: MysqlPool, isStarted: boolean) {
     super(options)
     this.#pool = pool
+    this.#isStarted = isStarted
   }
 
   get node(): number | undefined {
@@ -242,10 +254,21 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
     return { rows: affectedRows, insertedId: unsigned(insertId) }
   }
 
+  async batch(statements: readonly BatchStatement[]): Promise<readonly PromiseSettledResult<Value[][] | Changed>[]> {
+    const send = (): Promise<Value[][] | Changed>[] =>
+      statements.map((one) =>
+        one.kind === 'run' ? this.run(one.statement, one.values) : this.change(one.text, one.values)
+      )
+    // A cluster may give a transaction up between two statements, so that each answer is looked at before the next is sent.
+    if (this.node !== undefined) return await oneByOne(statements, this)
+    return await Promise.allSettled(pipelined(this.connection, send))
+  }
+
   async changeWithin(seconds: number, text: StatementText, values: BoundValues): Promise<Changed> {
     if (serverBehind(this.connection).server === 'mariadb') {
       const sql = `SET STATEMENT innodb_lock_wait_timeout = ${seconds} FOR ${text.sql}`
-      return await this.change({ ...text, sql }, values)
+      const within = { ...text, sql }
+      return this.#isStarted ? await this.change(within, values) : await this.#startWith(within, values)
     }
     const session = this.connection.promise()
     await session.query(
@@ -261,10 +284,26 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
     }
   }
 
+  /**
+   * Starts the transaction with a statement that is harmless outside of one. If the server does not start it (an operator
+   * may stop that very statement), the change is committed by itself, and this rejects.
+   */
+  async #startWith(text: StatementText, values: BoundValues): Promise<Changed> {
+    this.signal.throwIfAborted()
+    this.#isStarted = true
+    const [started, changed] = pipelined(
+      this.connection,
+      () => [command(this.connection, START), this.change(text, values)] as const
+    )
+    await Promise.allSettled([started, changed])
+    await started
+    return await changed
+  }
+
   async commit(): Promise<void> {
     try {
       // Sent as text: a prepared COMMIT may hide from its caller that Galera rolled the transaction back (MDEV-35446).
-      await this.connection.promise().query('COMMIT')
+      await command(this.connection, 'COMMIT')
     } catch (error) {
       await this.rollback()
       throw error
@@ -273,9 +312,10 @@ class MysqlTransaction extends MysqlSession implements OpenTransaction {
   }
 
   async rollback(): Promise<void> {
+    if (!this.#isStarted) return this.#pool.release(this.connection)
     if (this.stopped !== undefined) return this.#pool.release(this.connection, this.stopped)
     try {
-      await this.connection.promise().query('ROLLBACK')
+      await command(this.connection, 'ROLLBACK')
       this.#pool.release(this.connection)
     } catch {
       this.#pool.discard(this.connection)

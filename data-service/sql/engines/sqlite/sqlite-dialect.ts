@@ -91,6 +91,8 @@ export const sqliteDialect: SqlDialect = {
     return (raw) => (raw === null ? null : decode(raw))
   },
   insertOrKeep: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
+  // Each statement of a batch has its answer before the next is sent, and a failed one ends the batch.
+  insertAfterChange: (into, values) => `${into} VALUES (${values})`,
   insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
   // sqlite-connection.ts defines the function: SQLite itself reads no number out of bytes.
   nextVersion: (column) => `next_row_version(${column})`,

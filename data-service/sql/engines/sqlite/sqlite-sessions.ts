@@ -3,10 +3,12 @@ import { setImmediate } from 'node:timers/promises'
 import { BaseError, ConnectionError } from 'sequelize'
 import type { Value } from '../../../entity/fields/field.js'
 import {
+  type BatchStatement,
   type BeginOptions,
   type Changed,
   CommitUnknown,
   type ErrorKind,
+  oneByOne,
   type OpenTransaction,
   raceAbort,
   type Reader,
@@ -255,6 +257,10 @@ class SqliteTransaction implements OpenTransaction {
       const { changes, lastInsertRowid } = connection.run(text.sql, valuesOf(text, values)).changes
       return { rows: Number(changes), insertedId: lastInsertRowid }
     })
+  }
+
+  batch(statements: readonly BatchStatement[]): ReturnType<OpenTransaction['batch']> {
+    return oneByOne(statements, this)
   }
 
   /** Never waits: the transaction holds the only lock. */

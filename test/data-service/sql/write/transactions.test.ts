@@ -53,6 +53,7 @@ class Failing implements Transactions {
       run: () => Promise.resolve([]),
       change,
       changeWithin: change,
+      batch: (statements) => Promise.allSettled(statements.map(change)),
       commit: () => step('commit'),
       rollback: () => {
         this.log.push('rollback')

@@ -1,0 +1,134 @@
+import { expect } from 'chai'
+import type { Connection } from 'mysql2'
+import type { Socket } from 'node:net'
+import {
+  execute,
+  executeChange,
+  openConnection,
+  pipelined
+} from '../../../../data-service/sql/engines/mysql/mysql-connection.js'
+import { mysqlDialect } from '../../../../data-service/sql/engines/mysql/mysql-dialect.js'
+import { parseMysqlUrl } from '../../../../data-service/sql/engines/mysql/mysql.js'
+import type { Statement, StatementText } from '../../../../data-service/sql/engines/statement.js'
+import { type FreshDatabase, freshDatabase } from '../../../harness/database.js'
+
+const text = (sql: string): StatementText => ({ sql, binds: [] })
+const select = (sql: string): Statement => ({ sql, binds: [], decode: [], exact: false })
+
+/** Changes the row with this id, if there is one. An id of another row's name breaks a unique key. */
+const UPDATE = text('UPDATE guarded SET name = ? WHERE id = ?')
+const AUDIT = text(mysqlDialect.insertAfterChange('INSERT INTO audited (name)', '?'))
+const READ = select('SELECT name FROM guarded WHERE id = ?')
+
+describe('statements that are sent together to mysql', () => {
+  let fresh: FreshDatabase
+  let connection: Connection
+
+  before(async () => {
+    fresh = await freshDatabase('mysql')
+  })
+  beforeEach(async () => {
+    connection = await openConnection(parseMysqlUrl(fresh.url, ''))
+    for (const sql of [
+      'DROP TABLE IF EXISTS guarded, audited',
+      'CREATE TABLE guarded (id INT PRIMARY KEY, name VARCHAR(9) UNIQUE)',
+      'CREATE TABLE audited (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9))',
+      "INSERT INTO guarded VALUES (1, 'one'), (2, 'two')"
+    ]) {
+      await connection.promise().query(sql)
+    }
+  })
+  afterEach(() => connection.destroy())
+  after(() => fresh.dispose())
+
+  const together = (name: string, id: string) =>
+    Promise.allSettled(
+      pipelined(connection, () => [
+        executeChange(connection, UPDATE, [name, id]),
+        executeChange(connection, AUDIT, [name]),
+        execute(connection, READ, [id])
+      ])
+    )
+  const audited = async () =>
+    (await connection.promise().query({ sql: 'SELECT name FROM audited ORDER BY id', rowsAsArray: true }))[0]
+  const bytesWritten = () => (connection as unknown as { stream: Socket }).stream.bytesWritten
+
+  it('are on their way before the first has an answer', async () => {
+    await together('first', '1')
+    const running = together('again', '1')
+    const atOnce = bytesWritten()
+    expect((await running).map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled', 'fulfilled'])
+    expect(bytesWritten()).to.equal(atOnce)
+  })
+
+  for (const prepared of [false, true]) {
+    const when = prepared ? 'prepared before' : 'not prepared yet'
+    const run = async (name: string, id: string) => {
+      if (prepared) await together('prepared', '9')
+      return await together(name, id)
+    }
+
+    it(`have their own answers in order, ${when}`, async () => {
+      const [updated, inserted, read] = await run('new', '1')
+      expect(updated).to.have.nested.property('value.affectedRows', 1)
+      expect(inserted).to.have.nested.property('value.affectedRows', 1)
+      expect(read)
+        .to.have.property('value')
+        .deep.equal([['new']])
+      expect(await audited()).to.deep.equal([['new']])
+    })
+
+    it(`insert nothing after a change of no row, ${when}`, async () => {
+      const [updated, inserted, read] = await run('new', '3')
+      expect(updated).to.have.nested.property('value.affectedRows', 0)
+      expect(inserted).to.have.nested.property('value.affectedRows', 0)
+      expect(read).to.have.property('value').deep.equal([])
+      expect(await audited()).to.deep.equal([])
+    })
+
+    // Without a transaction, as after a deadlock: whatever is inserted stays.
+    it(`insert nothing after a change that failed, ${when}`, async () => {
+      const [updated, inserted, read] = await run('two', '1')
+      expect(updated).to.have.nested.property('reason.code', 'ER_DUP_ENTRY')
+      expect(inserted).to.have.nested.property('value.affectedRows', 0)
+      expect(read)
+        .to.have.property('value')
+        .deep.equal([['one']])
+      expect(await audited()).to.deep.equal([])
+    })
+  }
+
+  it('tell the one that cannot be prepared, and answer the others', async () => {
+    const [missing, read] = await Promise.allSettled(
+      pipelined(connection, () => [
+        execute(connection, select('SELECT 1 FROM there_is_none'), []),
+        execute(connection, READ, ['2'])
+      ])
+    )
+    expect(missing).to.have.nested.property('reason.code', 'ER_NO_SUCH_TABLE')
+    expect(read)
+      .to.have.property('value')
+      .deep.equal([['two']])
+  })
+
+  it('all fail when the connection is lost', async () => {
+    await together('first', '1')
+    const running = Promise.allSettled(
+      pipelined(connection, () => [
+        execute(connection, select('SELECT SLEEP(20)'), []),
+        execute(connection, READ, ['2'])
+      ])
+    )
+    const other = await openConnection(parseMysqlUrl(fresh.url, ''))
+    await other.promise().query(`KILL CONNECTION ${connection.threadId}`)
+    other.destroy()
+    expect((await running).map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])
+  })
+
+  it('leave the connection as it was: a further statement is answered', async () => {
+    await together('two', '1')
+    expect(await execute(connection, READ, ['2'])).to.deep.equal([['two']])
+    await together('again', '1')
+    expect(await execute(connection, READ, ['1'])).to.deep.equal([['again']])
+  })
+})
