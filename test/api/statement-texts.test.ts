@@ -60,8 +60,14 @@ describeLogged('statement texts in the log of MariaDB', (store, during) => {
     expect(prepared(await run(numbers(200, 1).map(target))).size).to.be.at.most(9)
   })
 
+  it('of reads by id depend on nothing but the power of two of how many rows are read together', async () => {
+    const lines = await run(numbers(200).map((n) => `/products/${(n % 12) + 1}?fields=id,sku,price`))
+    // One for a single row, and one each for up to 2, 4 and 8: so many are asked at a time.
+    expect(prepared(lines).size).to.be.within(1, 4)
+    expect(queried(lines).filter((text) => /FROM `products`/.test(text))).to.deep.equal([])
+  })
+
   const SHAPES: readonly (readonly [what: string, target: (n: number) => string])[] = [
-    ['by-id reads', (n) => `/products/${(n % 12) + 1}?fields=id,sku,price`],
     ['lookup searches', (n) => `/products/lookup?search=value${n}x`],
     [
       'text fragments',

@@ -275,7 +275,8 @@ function rpcOutcome({ operation }: Call, answer: object): Outcome {
   const texts = Array.isArray(answer)
     ? exportTexts(answer as readonly Part[])
     : [...(message.records ?? []), ...(message.record ? [message.record] : [])].map(({ json }) => json.toString())
-  const whole = message.json?.toString()
+  // Empty where the records are answered one by one.
+  const whole = message.json?.length ? message.json.toString() : undefined
   const body: unknown = whole === undefined ? undefined : JSON.parse(whole)
   const rows: readonly Row[] =
     body === undefined
