@@ -25,6 +25,7 @@ import {
   createCustomers,
   createOrders,
   createProducts,
+  findCreditLimits,
   orderProductsByPrice
 } from './shop.js'
 
@@ -51,5 +52,6 @@ export const primaryMigrations: readonly Migration[] = [
   addProductCosts,
   addCreditLimits,
   addUnitCosts,
-  orderProductsByPrice
+  orderProductsByPrice,
+  findCreditLimits
 ]

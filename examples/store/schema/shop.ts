@@ -183,3 +183,9 @@ export const orderProductsByPrice: Migration = {
     ])
   ]
 }
+
+/** The customers of a credit limit, or above one, for those who write invoices. */
+export const findCreditLimits: Migration = {
+  name: '046-credit-limit-order',
+  steps: [addIndexes('customers', (t) => [t.index('credit_limit')])]
+}

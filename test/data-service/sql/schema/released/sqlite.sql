@@ -48,6 +48,7 @@ CREATE INDEX IF NOT EXISTS `outbox_aggregate_key` ON `outbox` (`aggregate_key`, 
 CREATE INDEX IF NOT EXISTS `outbox_due_at` ON `outbox` (`due_at`, `id`) WHERE `due_at` IS NOT NULL;
 CREATE INDEX IF NOT EXISTS `outbox_delivered_at` ON `outbox` (`delivered_at`) WHERE `delivered_at` IS NOT NULL;
 CREATE INDEX IF NOT EXISTS `outbox_dead_at` ON `outbox` (`dead_at`) WHERE `dead_at` IS NOT NULL;
+-- primary 055-outbox-row-ids
 -- primary 001-categories
 CREATE TABLE IF NOT EXISTS `categories` (`id` INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, `name` TEXT NOT NULL, `parent_id` INTEGER, `slug` TEXT NOT NULL, `row_version` BLOB NOT NULL, CONSTRAINT `categories_parent_id_fk` FOREIGN KEY (`parent_id`) REFERENCES `categories` (`id`) ON DELETE NO ACTION) STRICT;
 CREATE UNIQUE INDEX IF NOT EXISTS `categories_name_unique` ON `categories` (sort_key(`name`));
@@ -287,6 +288,8 @@ ALTER TABLE `order_lines` ADD COLUMN `unit_cost` INTEGER;
 -- primary 045-product-orders
 CREATE INDEX IF NOT EXISTS `products_category_id_price_order` ON `products` (`category_id`, `price`, `id`);
 CREATE INDEX IF NOT EXISTS `products_category_id_price_desc_order` ON `products` (`category_id`, `price` DESC, `id`);
+-- primary 046-credit-limit-order
+CREATE INDEX IF NOT EXISTS `customers_credit_limit` ON `customers` (`credit_limit`, `id`);
 -- second 001-product-reviews
 CREATE TABLE IF NOT EXISTS `product_reviews` (`id` INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, `product_id` INTEGER NOT NULL, `rating` INTEGER NOT NULL, `title` TEXT NOT NULL, `body` TEXT, `author_name` TEXT NOT NULL, `created_at` TEXT NOT NULL, `row_version` BLOB NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS `product_reviews_product_id` ON `product_reviews` (`product_id`, `id`);
