@@ -10,10 +10,11 @@ import type { Value } from '../entity/fields/field.js'
 import type { Resource } from '../plan/model/catalogue.js'
 import type { ExportPlan, Projection } from '../plan/model/plans.js'
 import { planExport } from '../plan/plan-reads.js'
-import type { ExportBatch } from '../plan/model/stores.js'
+import type { BatchWriter, ExportBatch } from '../plan/model/stores.js'
+import { csvWriter } from './csv.js'
 import { describeProperty } from './describe.js'
-import { cellReader } from './json.js'
-import type { ReadDeps } from './reads.js'
+import { cellReader, type ValueProperty } from './json.js'
+import { type ReadDeps, withOverrides } from './reads.js'
 
 /** Exports that may run at a time. Each holds a snapshot on its own connection, apart from those of other reads. */
 const MAX_EXPORTS = 16
@@ -45,8 +46,21 @@ export function exportSemaphore(
   return new FairSemaphore({ places: MAX_EXPORTS, waiting: MAX_WAITING, timeout, recallAfter, detail })
 }
 
+/** The export, with the entity's override of it. An override looks at rows, so it gets them as JSON in any case. */
+export function exportHandler(
+  deps: ReadDeps
+): (context: CallContext, request: ExportRequest__Output) => AsyncIterable<ExportResponse> {
+  const overridden = withOverrides(deps, exportRows, (overrides) => overrides.export)
+  return (context, request) => {
+    const { overrides } = deps.planning.catalogue.entity(request.resource)
+    return overrides.export === undefined
+      ? exportRows(deps, context, request)
+      : overridden(context, { ...request, asCsv: null })
+  }
+}
+
 /** Throws at once for a bad request, not when the first message is read. */
-export function exportRows(
+function exportRows(
   { planning, store, exports }: ReadDeps,
   context: CallContext,
   request: ExportRequest__Output
@@ -55,7 +69,9 @@ export function exportRows(
   const plan = planExport(request, { planning, caller })
   const columns = exportColumns(plan, planning.catalogue.resource(request.resource, caller))
   const shares = sharesOf(caller, context.peerIsGateway ? request.clientAddress : '')
-  return messages(plan, { columns, batches: admitted(store.export(plan, signal), { shares, signal, exports }) })
+  const { shown, projection } = exportCells(plan)
+  const writer = request.asCsv ? csvWriter(shown, projection, request.asCsv) : jsonWriter(shown, projection)
+  return messages(plan, { columns, batches: admitted(store.export(plan, writer, signal), { shares, signal, exports }) })
 }
 
 interface Admission {
@@ -65,10 +81,10 @@ interface Admission {
 }
 
 /** Waits for a place and then yields the batches. The place is held until they end or it is recalled. */
-async function* admitted(
-  rows: AsyncIterable<ExportBatch>,
+async function* admitted<Part>(
+  rows: AsyncIterable<ExportBatch<Part>>,
   { shares, signal, exports }: Admission
-): AsyncGenerator<ExportBatch> {
+): AsyncGenerator<ExportBatch<Part>> {
   const batches = rows[Symbol.asyncIterator]()
   let release = (): void => undefined
   let recalled = false
@@ -107,16 +123,16 @@ function sharesOf(caller: Caller, clientAddress: string): Entrant['shares'] {
 
 async function* messages(
   plan: ExportPlan,
-  from: { readonly columns: ReturnType<typeof exportColumns>; readonly batches: AsyncIterable<ExportBatch> }
+  from: { readonly columns: ReturnType<typeof exportColumns>; readonly batches: AsyncIterable<ExportBatch<ExportRows>> }
 ): AsyncGenerator<ExportResponse> {
   let count = 0
   let hasHeader = false
-  for await (const { rows, end } of from.batches) {
+  for await (const { parts, count: found, end } of from.batches) {
     // The header waits for the first batch, so that the error of a query that fails at once comes before any message.
     if (!hasHeader) yield { header: { columns: [...from.columns], rowLimit: plan.limit } }
     hasHeader = true
-    for (const message of exportMessages(rows, plan.projection)) yield { rows: message }
-    count += rows.length
+    for (const rows of parts) yield { rows }
+    count += found
     if (end !== undefined) yield { end: { count, truncated: end.truncated } }
   }
 }
@@ -129,23 +145,48 @@ function exportColumns(plan: ExportPlan, resource: Resource): readonly Property[
   return plan.projection.shown.flatMap((property) => describeProperty(property, resource) ?? [])
 }
 
-/** Rows in messages of bounded size, each a JSON array of arrays. */
-function* exportMessages(rows: readonly (readonly Value[])[], projection: Projection): Generator<ExportRows> {
-  const cells = projection.shown.map((property) => {
+/** The properties of an export's rows, none of which is a navigation. */
+function exportCells({ projection }: ExportPlan): {
+  readonly shown: readonly ValueProperty[]
+  readonly projection: Projection
+} {
+  const shown = projection.shown.map((property) => {
     if (property.kind === 'reference' || property.kind === 'manyToMany' || property.kind === 'children') {
       throw new TypeError('a navigation cannot be exported')
     }
-    return cellReader(property, projection)
+    return property
   })
-  let json = ''
-  let count = 0
-  for (const values of rows) {
-    json += `${count === 0 ? '[' : ','}[${cells.map(({ read, encode }) => encode(read(values))).join()}]`
-    count++
-    if (json.length < MESSAGE_CHARACTERS) continue
-    yield { json: Buffer.from(`${json}]`), count }
-    json = ''
-    count = 0
+  return { shown, projection }
+}
+
+/** Writes rows in messages of bounded size, each a JSON array of arrays. */
+function jsonWriter(shown: readonly ValueProperty[], projection: Projection): () => BatchWriter<ExportRows> {
+  const cells = shown.map((property) => cellReader(property, projection))
+  return () => {
+    const messages: ExportRows[] = []
+    let bytes = 0
+    let json = ''
+    let count = 0
+    const cut = (): void => {
+      const message = Buffer.from(`${json}]`)
+      bytes += message.length
+      messages.push({ json: message, count })
+      json = ''
+      count = 0
+    }
+    return {
+      add(values) {
+        json += `${count === 0 ? '[' : ','}[${cells.map(({ read, encode }) => encode(read(values))).join()}]`
+        count += 1
+        if (json.length >= MESSAGE_CHARACTERS) cut()
+      },
+      get bytes() {
+        return bytes + json.length
+      },
+      finish() {
+        if (count > 0) cut()
+        return messages
+      }
+    }
   }
-  if (count > 0) yield { json: Buffer.from(`${json}]`), count }
 }

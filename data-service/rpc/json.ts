@@ -13,7 +13,7 @@ import { propertyName, selectedName } from '../plan/model/projection.js'
 import type { LoadedChild, LoadedRow } from '../plan/model/stores.js'
 
 /** Properties that are a single value of the row: all but the navigations. */
-type ValueProperty = Exclude<ShapedProperty, { kind: 'reference' | 'manyToMany' | 'children' }>
+export type ValueProperty = Exclude<ShapedProperty, { kind: 'reference' | 'manyToMany' | 'children' }>
 
 interface ValueReader {
   /** Gets the loaded values, in the order of `selected`. */
@@ -58,7 +58,8 @@ export function cellReader(property: ValueProperty, projection: Projection): Val
   return { read, encode }
 }
 
-function typeOf(property: ValueProperty): FieldType | 'bytes' {
+/** The type of a property's values on the wire. */
+export function typeOf(property: ValueProperty): FieldType | 'bytes' {
   if (property.kind === 'rowVersion') return 'bytes'
   if (property.kind === 'id') return 'string'
   return property.kind === 'computed' ? property.computed.type : property.column.field.type

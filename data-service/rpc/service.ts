@@ -28,7 +28,7 @@ import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import { CallStreams, framedMethods, type UntypedHandlers } from './call-stream.js'
 import { describeCatalogue } from './describe.js'
 import type { Operation } from '../entity/define-operation.js'
-import { exportRows } from './export.js'
+import { exportHandler } from './export.js'
 import { callOperation } from './call-operation.js'
 import { streamCall, type StreamTimes, unaryCall } from './grpc.js'
 import { intercept, type Intercepted, type Interceptors, interceptStream, type Target } from './interceptors.js'
@@ -213,7 +213,7 @@ function unaryReads(readDeps: ReadDeps, interceptors: Interceptors): UnaryReads 
 function exportCall(readDeps: ReadDeps, interceptors: Interceptors): EntityServiceHandlers['Export'] {
   return streamCall(
     interceptStream(
-      withOverrides(readDeps, exportRows, (overrides) => overrides.export),
+      exportHandler(readDeps),
       { rpc: 'Export', bounded: (request) => timesOf(request).idle !== undefined },
       interceptors
     ),

@@ -276,8 +276,14 @@ export function exportHeader(...columns: readonly Property[]): ExportPart {
 }
 
 export function exportRows(rows: readonly (readonly unknown[])[]): ExportPart {
-  return { rows: { json: Buffer.from(JSON.stringify(rows)), count: rows.length } }
+  return { rows: { json: Buffer.from(JSON.stringify(rows)), csv: NO_BYTES, count: rows.length } }
 }
+
+export function exportCsv(csv: string, count: number): ExportPart {
+  return { rows: { json: NO_BYTES, csv: Buffer.from(csv), count } }
+}
+
+const NO_BYTES = Buffer.alloc(0)
 
 export async function* parts(...all: readonly (ExportPart | Error)[]): AsyncGenerator<ExportPart, void, void> {
   for (const part of all) {

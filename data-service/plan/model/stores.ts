@@ -57,9 +57,21 @@ export interface LookupResult {
   readonly truncated: boolean
 }
 
-/** A batch of an export, values in the order of `selected`. The last batch has an `end` and may have no rows. */
-export interface ExportBatch {
-  readonly rows: readonly (readonly Value[])[]
+/** Takes the rows of one batch of an export, in their order, and makes parts of them. */
+export interface BatchWriter<Part> {
+  /** Adds a row: its values in the order of `selected`, and perhaps others behind them. */
+  add(values: readonly Value[]): void
+  /** Bytes that the rows so far have become, by which the next batch is measured. */
+  readonly bytes: number
+  /** Ends the batch. */
+  finish(): readonly Part[]
+}
+
+/** A batch of an export. The last one has an `end` and may have no rows. */
+export interface ExportBatch<Part> {
+  readonly parts: readonly Part[]
+  /** How many rows the parts hold. */
+  readonly count: number
   /** Set on the last batch: whether more rows matched than the plan's limit. */
   readonly end: { readonly truncated: boolean } | undefined
 }
@@ -74,8 +86,15 @@ export interface ReadStore {
   /** undefined for no such row within the scope. */
   get(plan: GetPlan, cancellation: Cancellation): Promise<LoadedRow | undefined>
   lookup(plan: LookupPlan, signal: AbortSignal): Promise<LookupResult>
-  /** The next statement is sent when the consumer asks for the next batch. Leaving the loop ends the snapshot. */
-  export(plan: ExportPlan, signal: AbortSignal): AsyncIterable<ExportBatch>
+  /**
+   * The rows go to a new writer for each batch. While the consumer has one batch the next is read, and no further one.
+   * Leaving the loop ends the snapshot.
+   */
+  export<Part>(
+    plan: ExportPlan,
+    writer: () => BatchWriter<Part>,
+    signal: AbortSignal
+  ): AsyncIterable<ExportBatch<Part>>
   /** The rows of a SELECT of the application's own, in a transaction that can change nothing. Throws RangeError for too many. */
   select(plan: StatementPlan, signal: AbortSignal): Promise<readonly (readonly Value[])[]>
 }

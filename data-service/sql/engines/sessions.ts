@@ -43,9 +43,15 @@ export interface Reader {
   close(): Promise<void>
 }
 
-export interface Snapshot extends ReadSession {
-  /** Rows to read with one statement. */
+/** A connection on which every statement sees the same state of the database. */
+export interface Snapshot {
+  /** Rows to read with one statement, at most. */
   readonly batch: number
+  /**
+   * Runs a statement and hands over each decoded row as it comes, so that no more than a row is held here. Rejects with
+   * what `take` throws; the rows after that are passed over.
+   */
+  each(statement: Statement, values: BoundValues, take: (row: readonly Value[]) => void): Promise<void>
   /** Ends the snapshot in any state. Calling it twice is harmless. */
   close(): Promise<void>
 }

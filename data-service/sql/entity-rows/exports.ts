@@ -1,5 +1,6 @@
+import type { Value } from '../../entity/fields/field.js'
 import type { ExportPlan, Position } from '../../plan/model/plans.js'
-import type { ExportBatch } from '../../plan/model/stores.js'
+import type { BatchWriter, ExportBatch } from '../../plan/model/stores.js'
 import { boundValues } from './conditions.js'
 import type { Snapshot } from '../engines/sessions.js'
 import { anyOfRanges, exactOrder, rangesBehind, sortKeyOf } from './keyset.js'
@@ -8,39 +9,106 @@ import { scopeConditions, selectionOf, type Source, valueAt } from './navigation
 /** Batches that are read as one where each takes a sort of all rows. */
 const UNINDEXED_BATCHES = 10
 
-/** Reads the rows of an export in batches from one snapshot, which is closed when the loop ends for any reason. */
-export async function* exportRows(
+/** Rows of the first batch, of which nobody knows yet how large they are. */
+const FIRST_BATCH = 200
+
+/** Bytes of a batch that the number of its rows aims at. Two batches are in memory: one is sent, the next one is read. */
+const BATCH_BYTES = 512 * 1024
+
+interface ExportOf<Part> {
+  readonly open: (signal: AbortSignal) => Promise<Snapshot>
+  readonly writer: () => BatchWriter<Part>
+  readonly signal: AbortSignal
+}
+
+/**
+ * Reads the rows of an export in batches from one snapshot, which is closed when the loop ends for any reason. A batch that
+ * is being read then is stopped.
+ */
+export async function* exportRows<Part>(
+  plan: ExportPlan,
+  source: Source,
+  { open, writer, signal }: ExportOf<Part>
+): AsyncGenerator<ExportBatch<Part>, void, undefined> {
+  const leaving = new AbortController()
+  const snapshot = await open(AbortSignal.any([signal, leaving.signal]))
+  const read = batchReader(plan, source, { snapshot, writer })
+  let reading = read({ last: undefined, left: plan.limit, rows: FIRST_BATCH })
+  try {
+    for (;;) {
+      const { batch, next } = await reading
+      if (next !== undefined) {
+        reading = read(next)
+        // It can fail before anybody awaits it. This prevents an unhandled rejection.
+        reading.catch(() => undefined)
+      }
+      yield batch
+      if (next === undefined) return
+    }
+  } finally {
+    leaving.abort()
+    await reading.catch(() => undefined)
+    await snapshot.close()
+  }
+}
+
+/** Where a batch begins. */
+interface BatchStart {
+  /** The sort keys of the row before it; undefined for the first batch. */
+  readonly last: Position['keys'] | undefined
+  /** Rows up to the limit of the plan. */
+  readonly left: number
+  /** Rows to read, if an index serves the order. */
+  readonly rows: number
+}
+
+interface ReadBatch<Part> {
+  readonly batch: ExportBatch<Part>
+  /** undefined after the last batch. */
+  readonly next: BatchStart | undefined
+}
+
+function batchReader<Part>(
   plan: ExportPlan,
   { statements, dialect }: Source,
-  open: () => Promise<Snapshot>
-): AsyncGenerator<ExportBatch, void, undefined> {
+  { snapshot, writer }: { readonly snapshot: Snapshot; readonly writer: () => BatchWriter<Part> }
+): (start: BatchStart) => Promise<ReadBatch<Part>> {
   const { entity, projection, scope } = plan
   const sort = exactOrder(plan.sort, entity, dialect)
   const paths = sort.map(({ path }) => path)
   const selection = selectionOf(entity, projection, paths)
   const keys = paths.map((path) => valueAt(selection, path))
   const conditions = [...plan.conditions, ...scopeConditions(scope)]
-  const snapshot = await open()
-  const batch = snapshot.batch * (statements.isIndexed(entity, plan.sort) ? 1 : UNINDEXED_BATCHES)
-  try {
-    let last: Position['keys'] | undefined
-    for (let left = plan.limit; ; left -= batch) {
-      // One row above the limit is read to find out whether rows are left out.
-      const wanted = Math.min(batch, left + 1)
-      const ranges = last === undefined ? [] : rangesBehind(sort, { keys: last, through: false })
-      const statement = statements.rows({ entity, ...selection, conditions, sort, ranges, cut: 'limit' })
-      const values = boundValues([...conditions, ...anyOfRanges(ranges)], dialect)
-      const found = await snapshot.run(statement, { ...values, limit: BigInt(wanted) })
-      const rows = found.slice(0, left).map((row) => row.slice(0, selection.shown))
-      const truncated = found.length > left
-      if (truncated || found.length < wanted) {
-        yield { rows, end: { truncated } }
-        return
-      }
-      yield { rows, end: undefined }
-      last = keys.map((key) => sortKeyOf(key(found.at(-1) ?? [])))
+  const isIndexed = statements.isIndexed(entity, plan.sort)
+  return async ({ last, left, rows }) => {
+    const wanted = isIndexed ? Math.min(rows, snapshot.batch) : snapshot.batch * UNINDEXED_BATCHES
+    // One row above the limit is read to find out whether rows are left out.
+    const limit = Math.min(wanted, left + 1)
+    const ranges = last === undefined ? [] : rangesBehind(sort, { keys: last, through: false })
+    const statement = statements.rows({ entity, ...selection, conditions, sort, ranges, cut: 'limit', many: true })
+    const values = { ...boundValues([...conditions, ...anyOfRanges(ranges)], dialect), limit: BigInt(limit) }
+    const written = writer()
+    let found = 0
+    let latest: readonly Value[] = []
+    await snapshot.each(statement, values, (row) => {
+      found += 1
+      if (found > left) return
+      written.add(row)
+      latest = row
+    })
+    const truncated = found > left
+    const isLast = truncated || found < limit
+    const parts = written.finish()
+    const count = Math.min(found, left)
+    return {
+      batch: { parts, count, end: isLast ? { truncated } : undefined },
+      next: isLast
+        ? undefined
+        : {
+            last: keys.map((key) => sortKeyOf(key(latest))),
+            left: left - found,
+            rows: Math.max(1, Math.floor((BATCH_BYTES * found) / Math.max(1, written.bytes)))
+          }
     }
-  } finally {
-    await snapshot.close()
   }
 }

@@ -4,6 +4,7 @@ import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues } from '../../entity/key.js'
 import type { ExportPlan, GetPlan, ListPlan, LookupPlan, PagePlan, StatementPlan } from '../../plan/model/plans.js'
 import type {
+  BatchWriter,
   ExportBatch,
   ListResult,
   LoadedRow,
@@ -135,8 +136,12 @@ export class SqlReadStore implements ReadStore {
     return { items, truncated: rows.length > limit }
   }
 
-  export(plan: ExportPlan, signal: AbortSignal): AsyncIterable<ExportBatch> {
-    return exportRows(plan, this.#primary, () => this.#primary.reader.snapshot(signal))
+  export<Part>(
+    plan: ExportPlan,
+    writer: () => BatchWriter<Part>,
+    signal: AbortSignal
+  ): AsyncIterable<ExportBatch<Part>> {
+    return exportRows(plan, this.#primary, { open: (stop) => this.#primary.reader.snapshot(stop), writer, signal })
   }
 
   async select(plan: StatementPlan, signal: AbortSignal): Promise<readonly (readonly Value[])[]> {

@@ -37,6 +37,8 @@ interface RowsShape {
   readonly withTotal?: boolean
   readonly cut: 'whole' | 'limit' | 'limit and offset'
   readonly lock?: Lock
+  /** Whether it reads many rows, whose columns are selected as the driver reads them fastest (`SqlDialect.readFast`). */
+  readonly many?: boolean
 }
 
 interface ChildrenShape {
@@ -124,10 +126,11 @@ export class Statements {
   }
 
   rows(shape: RowsShape): Statement {
-    const { entity, selectedKey, sort, ranges = [], index, cut, lock, withTotal } = shape
+    const { entity, selectedKey, sort, ranges = [], index, cut, lock, withTotal, many } = shape
     const conditions = [...shape.conditions, ...anyOfRanges(ranges)]
     const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending} ${path.exact}`).join()
-    const key = ['rows', entity.name, selectedKey, shapeOf(conditions), order, cut, lock, index, withTotal].join('|')
+    const how = [order, cut, lock, index, withTotal, many]
+    const key = ['rows', entity.name, selectedKey, shapeOf(conditions), ...how].join('|')
     return this.#cached(key, () => this.#compileRows(shape))
   }
 
@@ -197,16 +200,20 @@ export class Statements {
       readonly counted?: readonly RowCondition[]
     }
   ): string {
-    const { entity, selected, conditions, sort, index, cut, lock, withTotal } = shape
+    const { entity, selected, conditions, sort, index, cut, lock, withTotal, many } = shape
     const model = this.#models.of(entity)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
     const compared = comparisonsOf([...conditions, ...range])
     const paths = [...selected, ...compared.flatMap(pathsOf), ...sort.map(({ path }) => path)]
     const ranged = range.length === 0 ? [] : [whereAll(range, context, first)]
+    const read = (column: SelectedColumn): Expression => {
+      const plain = selectedColumn(column, context, entity)
+      return many !== true || column === 'rowVersion' ? plain : this.#dialect.readFast(plain, column.column.field)
+    }
     const rows: SelectShape = {
       models: this.#models,
       model,
-      columns: selected.map((column, index) => [selectedColumn(column, context, entity), `c${index}`]),
+      columns: selected.map((column, index) => [read(column), `c${index}`]),
       joins: this.#models.joins(model, pathsIn(paths)),
       where:
         conditions.length === 0 && ranged[0] !== undefined

@@ -1,7 +1,7 @@
 import type { Value } from '../../../data-service/entity/fields/field.js'
 import type { PagePlan, Projection } from '../../../data-service/plan/model/plans.js'
 import { selectedName } from '../../../data-service/plan/model/projection.js'
-import type { ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/model/stores.js'
+import type { BatchWriter, ExportBatch, LoadedRow, ReadStore } from '../../../data-service/plan/model/stores.js'
 import type { Cancellation } from '../../../shared/cancellation.js'
 
 type MemoryRow = Readonly<Record<string, Value>>
@@ -56,14 +56,20 @@ export class MemoryStore implements ReadStore {
     return Promise.reject(new Error('This store runs no statements'))
   }
 
-  async *export({ projection }: Parameters<ReadStore['export']>[0], signal: AbortSignal): AsyncGenerator<ExportBatch> {
+  async *export<Part>(
+    { projection }: Parameters<ReadStore['export']>[0],
+    writer: () => BatchWriter<Part>,
+    signal: AbortSignal
+  ): AsyncGenerator<ExportBatch<Part>> {
     this.exportsOpen++
     try {
       for (let batch = 1; batch <= this.batches; batch++) {
         await this.before(signal)
         this.batchesTaken++
-        const rows = this.rows.map((row) => valuesOf(row, projection))
-        yield { rows, end: batch === this.batches ? { truncated: false } : undefined }
+        const written = writer()
+        for (const row of this.rows) written.add(valuesOf(row, projection))
+        const end = batch === this.batches ? { truncated: false } : undefined
+        yield { parts: written.finish(), count: this.rows.length, end }
       }
     } finally {
       this.exportsOpen--

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createConnection, type Connection } from 'mysql2/promise'
 import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import { drain } from './drain.js'
+import { drain, keepRows } from './drain.js'
 import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
 import { exportPlan, listPlan } from './plan-by-hand.js'
 
@@ -83,7 +83,7 @@ describe('aborted reads on mysql', function () {
 
   it('stop an export too, and close its connection', async () => {
     const aborting = new AbortController()
-    const reading = drain(fresh.store.export(exportPlan(categories), aborting.signal))
+    const reading = drain(fresh.store.export(exportPlan(categories), keepRows, aborting.signal))
     await until(1)
     aborting.abort(GONE)
     expect(await outcome(reading)).to.equal(GONE)

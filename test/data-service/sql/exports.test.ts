@@ -4,7 +4,7 @@ import type { Value } from '../../../data-service/entity/fields/field.js'
 import type { ExportPlan } from '../../../data-service/plan/model/plans.js'
 import { eachDatabase } from '../../harness/database.js'
 import { insertRows, TABLES } from '../../harness/insert-rows.js'
-import { drain } from './drain.js'
+import { drain, keepRows } from './drain.js'
 import { entity, type FreshReadStore, freshReadStore, never } from './fresh-read-store.js'
 import { condition, exportPlan, pagePlan, path, projection, sortedBy, throughPath } from './plan-by-hand.js'
 
@@ -47,10 +47,11 @@ eachDatabase((kind) => {
     async function exported(plan: ExportPlan): Promise<{ rows: (readonly Value[])[]; truncated: boolean | undefined }> {
       const rows: (readonly Value[])[] = []
       let truncated: boolean | undefined
-      for await (const batch of fresh.store.export(plan, never)) {
+      for await (const batch of fresh.store.export(plan, keepRows, never)) {
         expect(truncated, 'a batch after the last').to.equal(undefined)
-        expect(batch.rows.length, 'rows of a batch').to.be.at.most(1000)
-        rows.push(...batch.rows)
+        expect(batch.count, 'rows of a batch').to.be.at.most(1000)
+        expect(batch.parts).to.have.length(batch.count)
+        rows.push(...batch.parts.map((values) => values.slice(0, plan.projection.selected.length)))
         truncated = batch.end?.truncated
       }
       return { rows, truncated }
@@ -100,7 +101,7 @@ eachDatabase((kind) => {
 
     it('sees one state of the database, whatever is written meanwhile', async () => {
       const seen: Value[] = []
-      for await (const { rows } of fresh.store.export(exportPlan(products), never)) {
+      for await (const { parts: rows } of fresh.store.export(exportPlan(products), keepRows, never)) {
         if (seen.length === 0) {
           await fresh.primary.run('DELETE FROM products WHERE id = 2000')
           await fresh.primary.run('UPDATE products SET id = 99999 WHERE id = 2001')
@@ -114,7 +115,7 @@ eachDatabase((kind) => {
 
     it('lets go of its snapshot when the loop is left', async () => {
       for (let round = 0; round < 3; round++) {
-        for await (const { rows } of fresh.store.export(exportPlan(products), never)) {
+        for await (const { parts: rows } of fresh.store.export(exportPlan(products), keepRows, never)) {
           expect(rows, `rows of the first batch in round ${round}`).to.have.length.within(1, 1000)
           await fresh.primary.run('UPDATE products SET sku = sku WHERE id = 1')
           expect(await openSnapshots(0), `open snapshots within the loop in round ${round}`).to.equal(1)
@@ -128,7 +129,7 @@ eachDatabase((kind) => {
       const broken = new Error('broken off')
       const leave = async (signal: AbortSignal, step: () => void): Promise<unknown> => {
         try {
-          await drain(fresh.store.export(exportPlan(products), signal), step)
+          await drain(fresh.store.export(exportPlan(products), keepRows, signal), step)
           return undefined
         } catch (error) {
           return error
@@ -177,7 +178,7 @@ eachDatabase((kind) => {
         let batches = 0
         let running = 16
         const exports = Array.from({ length: running }, async () => {
-          await drain(fresh.store.export(exportPlan(products), never), () => batches++)
+          await drain(fresh.store.export(exportPlan(products), keepRows, never), () => batches++)
           running--
         })
         const inOneTurn: number[] = []
@@ -195,7 +196,7 @@ eachDatabase((kind) => {
     it('rejects with the reason of its signal', async () => {
       const aborting = new AbortController()
       const gone = new Error('gone')
-      const reading = drain(fresh.store.export(exportPlan(products), aborting.signal), () => aborting.abort(gone))
+      const reading = drain(fresh.store.export(exportPlan(products), keepRows, aborting.signal), () => aborting.abort(gone))
       expect(await reading.catch((error: unknown) => error)).to.equal(gone)
     })
   })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type LoggedStatement, StatementLog, statements } from '../../api/statement-log.js'
 import type { Condition } from '../../../data-service/plan/model/plans.js'
-import { drain } from './drain.js'
+import { drain, keepRows } from './drain.js'
 import { entity, freshReadStore, type FreshReadStore, never } from './fresh-read-store.js'
 import {
   condition,
@@ -158,7 +158,7 @@ describe('statements, as the server logs them', function () {
     const lines = statements(
       await log.during(async () => {
         const sort = sortedBy(products, path(products, 'price'), true)
-        await drain(fresh.store.export(exportPlan(products, { sort }), never))
+        await drain(fresh.store.export(exportPlan(products, { sort }), keepRows, never))
       })
     )
     const queries = lines.filter(({ command }) => command === 'Query').map(({ text }) => text)

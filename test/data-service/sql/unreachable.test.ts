@@ -9,7 +9,7 @@ import { DomainError } from '../../../shared/errors.js'
 import { eachDatabase } from '../../harness/database.js'
 import { insertRows, TABLES } from '../../harness/insert-rows.js'
 import { freePort } from '../../runner/free-port.js'
-import { drain } from './drain.js'
+import { drain, keepRows } from './drain.js'
 import { entity, type FreshReadStore, freshReadStore, never } from './fresh-read-store.js'
 import { exportPlan, listPlan } from './plan-by-hand.js'
 
@@ -65,7 +65,7 @@ eachDatabase((kind) => {
       const store = new SqlReadStore({ primary: connect(nowhere), second: connect(nowhere) }, entities)
       try {
         expect((await rejection(() => store.list(listPlan(products), never))).code).to.equal('upstream.unavailable')
-        const exporting = (): Promise<void> => drain(store.export(exportPlan(products), never))
+        const exporting = (): Promise<void> => drain(store.export(exportPlan(products), keepRows, never))
         expect((await rejection(exporting)).code).to.equal('upstream.unavailable')
       } finally {
         await store.close()

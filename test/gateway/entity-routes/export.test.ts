@@ -29,6 +29,7 @@ describe('exports', () => {
       idleTimeoutMs: 60_000,
       readerTimeoutMs: 3_600_000,
       clientAddress: '127.0.0.1',
+      asCsv: { escapeFormulas: true },
       unplaced: { parameters: [] }
     })
   })

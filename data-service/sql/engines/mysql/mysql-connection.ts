@@ -143,9 +143,18 @@ export async function namedValues(connection: Connection, statement: string): Pr
 /** Characters. The server keeps every prepared statement of every connection in memory, so longer ones are closed after use. */
 const MAX_PREPARED_LENGTH = 32_768
 
-/** Opens a connection outside of the pool with the same session settings. Throws Sequelize's ConnectionError. */
-export async function openConnection(settings: MysqlSettings): Promise<Connection> {
-  const connection = await openBareConnection(settings)
+/**
+ * Options of a connection that reads many rows. An integer is a number where a double holds it exactly, and its digits
+ * elsewhere: the driver makes digits of a 64-bit integer by several divisions.
+ */
+export const MANY_ROWS: ConnectionOptions = { bigNumberStrings: false }
+
+/**
+ * Opens a connection outside of the pool with the same session settings, and driver options of its own. Throws Sequelize's
+ * ConnectionError.
+ */
+export async function openConnection(settings: MysqlSettings, more: ConnectionOptions = {}): Promise<Connection> {
+  const connection = await openBareConnection(settings, more)
   try {
     await prepareSession(connection)
     return connection
@@ -156,8 +165,8 @@ export async function openConnection(settings: MysqlSettings): Promise<Connectio
 }
 
 /** The same without the session settings. */
-export async function openBareConnection(settings: MysqlSettings): Promise<Connection> {
-  const connection = createConnection(connectionOptions(settings))
+export async function openBareConnection(settings: MysqlSettings, more: ConnectionOptions = {}): Promise<Connection> {
+  const connection = createConnection({ ...connectionOptions(settings), ...more })
   // The next statement reports the loss of an idle connection. Without a listener the loss would end the process.
   connection.on('error', () => undefined)
   try {
@@ -186,6 +195,49 @@ export function execute(
       // rowsAsArray makes each row an array.
       resolve(rows as unknown[][])
     })
+  })
+}
+
+/**
+ * The same, with each row handed over as it arrives and kept nowhere. Rejects with what `take` throws, once the server has
+ * sent the rest: the connection stays in order.
+ */
+export function executeEach(
+  connection: Connection,
+  { sql }: Statement,
+  values: BoundValue[],
+  take: (row: readonly unknown[]) => void
+): Promise<void> {
+  const text = { sql, rowsAsArray: true }
+  return new Promise((resolve, reject) => {
+    let failure: { readonly error: unknown } | undefined
+    const settled = (): void => {
+      connection.off('error', lost)
+      if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, text)
+      if (failure === undefined) resolve()
+      else reject(failure.error)
+    }
+    // The driver tells a command without a callback nothing of a lost connection, and emits no end for it.
+    const lost = (error: Error): void => {
+      failure ??= { error }
+      settled()
+    }
+    connection.on('error', lost)
+    connection
+      .execute({ ...text, values })
+      .on('result', (row: unknown) => {
+        if (failure !== undefined) return
+        try {
+          // rowsAsArray makes each row an array.
+          take(row as unknown[])
+        } catch (error) {
+          failure = { error }
+        }
+      })
+      .on('error', (error: Error) => {
+        failure ??= { error }
+      })
+      .on('end', settled)
   })
 }
 

@@ -20,6 +20,8 @@ import {
   command,
   execute,
   executeChange,
+  executeEach,
+  MANY_ROWS,
   MysqlPool,
   type MysqlSettings,
   openConnection,
@@ -129,7 +131,8 @@ export class MysqlReader implements Reader {
     try {
       signal.throwIfAborted()
       const settings = this.#settings
-      const snapshot = new MysqlSnapshot({ connection: await openConnection(settings), settings, signal }, this.#what)
+      const connection = await openConnection(settings, MANY_ROWS)
+      const snapshot = new MysqlSnapshot({ connection, settings, signal }, this.#what)
       await snapshot.begin()
       return snapshot
     } catch (error) {
@@ -162,9 +165,13 @@ class MysqlSnapshot extends MysqlSession implements Snapshot {
     }
   }
 
-  override async run(statement: Statement, values: BoundValues): Promise<Value[][]> {
+  async each(statement: Statement, values: BoundValues, take: (row: readonly Value[]) => void): Promise<void> {
     try {
-      return await super.run(statement, values)
+      this.signal.throwIfAborted()
+      const parameters = valuesOf(statement, values)
+      await this.untilAborted(
+        executeEach(this.connection, statement, parameters, (row) => take(decodeRow(statement, row)))
+      )
     } catch (error) {
       throw toDomainError(error, classifyMysqlError(error), this.#what)
     }

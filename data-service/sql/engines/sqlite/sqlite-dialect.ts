@@ -90,6 +90,7 @@ export const sqliteDialect: SqlDialect = {
     const decode = decoderOf(field)
     return (raw) => (raw === null ? null : decode(raw))
   },
+  readFast: (column) => column,
   insertOrKeep: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
   // Each statement of a batch has its answer before the next is sent, and a failed one ends the batch.
   insertAfterChange: (into, values) => `${into} VALUES (${values})`,

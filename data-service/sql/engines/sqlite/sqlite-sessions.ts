@@ -132,12 +132,12 @@ class SqliteSnapshot implements Snapshot {
     this.#options = options
   }
 
-  async run(statement: Statement, values: BoundValues): Promise<Value[][]> {
+  async each(statement: Statement, values: BoundValues, take: (row: readonly Value[]) => void): Promise<void> {
     const { connection, signal, what, turn } = this.#options
     await turn()
     try {
       if (!this.#open) throw new Error('The snapshot was closed')
-      return await rowsOf(connection, { statement, values, signal })
+      for (const row of await rawRowsOf(connection, { statement, values, signal })) take(decodeRow(statement, row))
     } catch (error) {
       throw toDomainError(error, classifySqliteError(error), what)
     }
@@ -150,17 +150,22 @@ class SqliteSnapshot implements Snapshot {
   }
 }
 
-async function rowsOf(
+interface BoundStatement {
+  readonly statement: Statement
+  readonly values: BoundValues
+  readonly signal: AbortSignal
+}
+
+async function rowsOf(connection: SqliteConnection, bound: BoundStatement): Promise<Value[][]> {
+  return (await rawRowsOf(connection, bound)).map((row) => decodeRow(bound.statement, row))
+}
+
+function rawRowsOf(
   connection: SqliteConnection,
-  {
-    statement,
-    values,
-    signal
-  }: { readonly statement: Statement; readonly values: BoundValues; readonly signal: AbortSignal }
-): Promise<Value[][]> {
+  { statement, values, signal }: BoundStatement
+): Promise<readonly (readonly unknown[])[]> {
   const parameters = valuesOf(statement, values)
-  const rows = await retryWhileBusy(() => connection.rows(statement.sql, parameters, statement.exact), signal)
-  return rows.map((row) => decodeRow(statement, row))
+  return retryWhileBusy(() => connection.rows(statement.sql, parameters, statement.exact), signal)
 }
 
 /**
