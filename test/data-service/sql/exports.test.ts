@@ -113,6 +113,72 @@ eachDatabase((kind) => {
       expect(after.rows).to.have.length(ROWS - 1)
     })
 
+    it('gives the values that a page gives, also of moments with more digits than the entity file says', async () => {
+      if (kind === 'mysql') {
+        await fresh.primary.run('ALTER TABLE products MODIFY released_at DATETIME(6) NULL')
+        await fresh.primary.run("UPDATE products SET released_at = '2026-01-02 03:04:05.000120' WHERE id = 4")
+        await fresh.primary.run('UPDATE products SET barcode = 9223372036854775807 WHERE id = 5')
+        await fresh.primary.run('UPDATE products SET barcode = -9007199254740992 WHERE id = 6')
+      }
+      const { rows } = await exported(exportPlan(products))
+      const page = await fresh.store.page(pagePlan(products, { limit: 5000, withTotal: false }), never)
+      expect(rows).to.have.length(ROWS)
+      expect(rows).to.deep.equal(page.rows.map(({ values }) => values))
+    })
+
+    it('reads one batch ahead of its consumer, and no further', async () => {
+      let begun = 0
+      const writer: typeof keepRows = () => {
+        begun += 1
+        return keepRows()
+      }
+      const taken: number[] = []
+      for await (const _batch of fresh.store.export(exportPlan(products), writer, never)) {
+        await delay(100)
+        taken.push(begun)
+      }
+      expect(taken.length, 'batches').to.be.above(2)
+      expect(taken).to.deep.equal(taken.map((_, index) => Math.min(index + 2, taken.length)))
+    })
+
+    it('reads fewer rows at a time the larger they become', async () => {
+      const writer = (): ReturnType<typeof keepRows> => {
+        const batch = keepRows()
+        let bytes = 0
+        return {
+          add: (values) => {
+            bytes += 100_000
+            batch.add(values)
+          },
+          get bytes() {
+            return bytes
+          },
+          finish: batch.finish
+        }
+      }
+      const counts: number[] = []
+      for await (const { count, end } of fresh.store.export(exportPlan(products), writer, never)) {
+        if (end === undefined) counts.push(count)
+      }
+      expect(counts[0]).to.equal(200)
+      expect(new Set(counts.slice(1))).to.deep.equal(new Set([5]))
+    })
+
+    it('lets go of its snapshot when its writer throws, and throws the same', async () => {
+      const broken = new Error('no such value')
+      const writer = (): ReturnType<typeof keepRows> => ({
+        ...keepRows(),
+        add: ([id]) => {
+          if (id === 300) throw broken
+        }
+      })
+      let counted = 0
+      const reading = drain(fresh.store.export(exportPlan(products), writer, never), ({ count }) => (counted += count))
+      expect(await reading.catch((error: unknown) => error)).to.equal(broken)
+      expect(counted).to.equal(200)
+      expect(await openSnapshots(1)).to.equal(0)
+    })
+
     it('lets go of its snapshot when the loop is left', async () => {
       for (let round = 0; round < 3; round++) {
         for await (const { parts: rows } of fresh.store.export(exportPlan(products), keepRows, never)) {
@@ -196,7 +262,9 @@ eachDatabase((kind) => {
     it('rejects with the reason of its signal', async () => {
       const aborting = new AbortController()
       const gone = new Error('gone')
-      const reading = drain(fresh.store.export(exportPlan(products), keepRows, aborting.signal), () => aborting.abort(gone))
+      const reading = drain(fresh.store.export(exportPlan(products), keepRows, aborting.signal), () =>
+        aborting.abort(gone)
+      )
       expect(await reading.catch((error: unknown) => error)).to.equal(gone)
     })
   })

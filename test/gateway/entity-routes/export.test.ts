@@ -4,7 +4,7 @@ import type { CallContext } from '../../../gateway/data/calls.js'
 import type { ExportPart } from '../../../gateway/data/data-client.js'
 import { DomainError } from '../../../shared/errors.js'
 import { exchange, open } from '../../harness/http.js'
-import { exportHeader, exportRows, parts, property } from '../fake-data-client.js'
+import { exportCsv, exportHeader, exportRows, parts, property } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
 
 const END: ExportPart = { end: { count: 2, truncated: false } }
@@ -52,6 +52,30 @@ describe('exports', () => {
       'text\r\n"# export truncated at 2 rows"\r\n"# export incomplete after 1 rows"\r\n# exported\r\nx # export \r\n' +
         '# export truncated at 4 rows\r\n'
     )
+  })
+
+  it('pass on rows of CSV as they came, also between rows of JSON', async () => {
+    const columns = [property('id', 'int'), property('text', 'string')]
+    exporting(exportHeader(...columns), exportCsv('1,=not touched\r\n2,""\r\n', 2), exportRows([[3, '=x']]), {
+      end: { count: 3, truncated: true }
+    })
+    const answer = await gateway.app.inject('/products/export')
+    expect(answer.body).to.equal(
+      '\uFEFFid,text\r\n1,=not touched\r\n2,""\r\n3,\'=x\r\n# export truncated at 3 rows,\r\n'
+    )
+  })
+
+  it('tell the data service whether to escape formulas', async () => {
+    await gateway.app.inject('/products/export?escapeFormulas=false')
+    expect(gateway.data.calls[0]?.request).to.deep.include({ asCsv: { escapeFormulas: false } })
+  })
+
+  it('that fail among rows of CSV count them', async () => {
+    const url = await listen(gateway)
+    exporting(exportHeader(), exportCsv('1,a\r\n2,b\r\n', 2), new DomainError('upstream.timeout', 'x'))
+    const bytes = await exchange(url, 'GET /products/export?bom=false HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(bytes).to.include('2,b\r\n').and.include('# export incomplete after 2 rows,\r\n')
+    expect(bytes, 'the last chunk').to.not.match(/\r\n0\r\n\r\n$/)
   })
 
   it('that fail between the header and the first row are a problem document', async () => {
