@@ -70,7 +70,8 @@ class CsvBuffer {
     let at = this.#length
     for (let index = 0; index < length; index++) {
       const unit = value.charCodeAt(index)
-      if (unit > 0x7f || unit === COMMA || unit === QUOTE || unit === CR || unit === LF) return this.plain(quoted(value))
+      if (unit > 0x7f || unit === COMMA || unit === QUOTE || unit === CR || unit === LF)
+        return this.plain(quoted(value))
       bytes[at++] = unit
     }
     this.#length = at
