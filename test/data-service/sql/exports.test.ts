@@ -117,6 +117,7 @@ eachDatabase((kind) => {
       if (kind === 'mysql') {
         await fresh.primary.run('ALTER TABLE products MODIFY released_at DATETIME(6) NULL')
         await fresh.primary.run("UPDATE products SET released_at = '2026-01-02 03:04:05.000120' WHERE id = 4")
+        await fresh.primary.run("UPDATE products SET released_at = '2026-01-02 03:04:05' WHERE id = 8")
         await fresh.primary.run('UPDATE products SET barcode = 9223372036854775807 WHERE id = 5')
         await fresh.primary.run('UPDATE products SET barcode = -9007199254740992 WHERE id = 6')
       }
