@@ -90,11 +90,7 @@ export interface ReadStore {
    * The rows go to a new writer for each batch. While the consumer has one batch the next is read, and no further one.
    * Leaving the loop ends the snapshot.
    */
-  export<Part>(
-    plan: ExportPlan,
-    writer: () => BatchWriter<Part>,
-    signal: AbortSignal
-  ): AsyncIterable<ExportBatch<Part>>
+  export<Part>(plan: ExportPlan, writer: () => BatchWriter<Part>, signal: AbortSignal): AsyncIterable<ExportBatch<Part>>
   /** The rows of a SELECT of the application's own, in a transaction that can change nothing. Throws RangeError for too many. */
   select(plan: StatementPlan, signal: AbortSignal): Promise<readonly (readonly Value[])[]>
 }
