@@ -6,7 +6,6 @@ import type { ExportResponse } from '../../shared/gen/entity/v1/ExportResponse.j
 import type { ExportRows } from '../../shared/gen/entity/v1/ExportRows.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { CallContext, Caller } from '../entity/caller.js'
-import type { Value } from '../entity/fields/field.js'
 import type { Resource } from '../plan/model/catalogue.js'
 import type { ExportPlan, Projection } from '../plan/model/plans.js'
 import { planExport } from '../plan/plan-reads.js'

@@ -204,8 +204,7 @@ export function execute(
  */
 export function executeEach(
   connection: Connection,
-  { sql }: Statement,
-  values: BoundValue[],
+  { statement: { sql }, values }: { readonly statement: Statement; readonly values: BoundValue[] },
   take: (row: readonly unknown[]) => void
 ): Promise<void> {
   const text = { sql, rowsAsArray: true }

@@ -168,10 +168,8 @@ class MysqlSnapshot extends MysqlSession implements Snapshot {
   async each(statement: Statement, values: BoundValues, take: (row: readonly Value[]) => void): Promise<void> {
     try {
       this.signal.throwIfAborted()
-      const parameters = valuesOf(statement, values)
-      await this.untilAborted(
-        executeEach(this.connection, statement, parameters, (row) => take(decodeRow(statement, row)))
-      )
+      const bound = { statement, values: valuesOf(statement, values) }
+      await this.untilAborted(executeEach(this.connection, bound, (row) => take(decodeRow(statement, row))))
     } catch (error) {
       throw toDomainError(error, classifyMysqlError(error), this.#what)
     }
