@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { action, products } from '../fake-data-client.js'
+import { action, products, record } from '../fake-data-client.js'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 // Only what the full stack (test/api) cannot show: no entity there has a key that is text, nothing there shows the trace
@@ -20,6 +20,19 @@ describe('reads', () => {
     ['/products/PAGED', 'PAGED']
   ]
   for (const [path, id] of IDS) {
+    it('send the bytes of a row as they came, short and long ones, and their length to HEAD', async () => {
+      for (const length of [1, 2000, 20_000]) {
+        // Characters of two, three and four bytes, and escapes that a JSON parser would write in another way.
+        const text = `{"id":1,"name":"${'é€😀\\u00e9\\/'.repeat(length)}"}`
+        gateway.data.answerGet = () => ({ record: record(text, 'AQIDBAUGBwg=') })
+        const got = await gateway.app.inject('/products/1')
+        expect(got.rawPayload.equals(Buffer.from(text)), `${length}`).to.equal(true)
+        expect(got.headers['content-length']).to.equal(String(Buffer.byteLength(text)))
+        const head = await gateway.app.inject({ method: 'HEAD', url: '/products/1' })
+        expect([head.body, head.headers['content-length']]).to.deep.equal(['', got.headers['content-length']])
+      }
+    })
+
     it(`hands on the id of ${path} decoded once`, async () => {
       await gateway.app.inject(path)
       expect(gateway.data.calls.at(-1)?.request).to.deep.include({ id })
