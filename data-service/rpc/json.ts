@@ -171,9 +171,15 @@ function memberWriter(
   }
 }
 
-function columnWriter(index: number, type: FieldType | 'bytes'): RowSerializer {
+function columnWriter(
+  index: number,
+  type: FieldType | 'bytes'
+): (row: LoadedRow | LoadedChild, out: JsonWriter) => void {
   const write = valueWriter(type)
-  return (row, out) => write(row.values[index] ?? null, out)
+  return (row, out) => {
+    if (row.stored === undefined) write(row.values[index] ?? null, out)
+    else row.stored.write(index, out)
+  }
 }
 
 export function writeArray<Item>(
@@ -197,11 +203,10 @@ export function writeArray<Item>(
  */
 function childSerializer({ children, shown, nested }: ShownChildren): (child: LoadedChild, out: JsonWriter) => void {
   const { key, columns, versionColumn } = children
-  const member = (name: string, index: number, type: FieldType | 'bytes') => {
-    const write = valueWriter(type)
-    const loaded = ({ values }: LoadedChild, out: JsonWriter): void => write(values[index] ?? null, out)
-    return { name, write: loaded }
-  }
+  const member = (name: string, index: number, type: FieldType | 'bytes') => ({
+    name,
+    write: columnWriter(index, type)
+  })
   const idAt = key.map((column) => columns.indexOf(column))
   const id = {
     name: 'id',
@@ -243,7 +248,8 @@ export function recordEncoder(
   const versionAt = showsVersion ? placeOf('rowVersion', projection) : -1
   return (row) => {
     const json = jsonBytes((out) => serialize(row, out))
-    const version = showsVersion ? row.values[versionAt] : undefined
+    if (!showsVersion) return { json }
+    const version = row.stored === undefined ? row.values[versionAt] : row.stored.value(versionAt)
     return Buffer.isBuffer(version) ? { json, rowVersion: version } : { json }
   }
 }

@@ -11,7 +11,7 @@ import {
   upstreamUnavailable,
   type WriteSession
 } from './engines/sessions.js'
-import type { BoundValues, Statement, StatementText } from './engines/statement.js'
+import type { BoundValues, FoundRow, ShownStatement, Statement, StatementText } from './engines/statement.js'
 
 /** How often a transaction is tried before its race counts as lost. */
 const TRIES = 5
@@ -167,6 +167,10 @@ export class TransactionAttempt implements WriteSession {
   run(statement: Statement, values: BoundValues): Promise<Value[][]> {
     if (this.#gathered !== undefined) return this.#gather(this.#gathered, { kind: 'run', statement, values })
     return this.#inTurn(async () => (await this.#open(BEGIN_TIMEOUT_MS)).run(statement, values))
+  }
+
+  rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]> {
+    return this.#inTurn(async () => (await this.#open(BEGIN_TIMEOUT_MS)).rows(statement, values))
   }
 
   change(text: StatementText, values: BoundValues): Promise<Changed> {

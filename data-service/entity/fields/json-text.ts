@@ -59,8 +59,13 @@ const DELETE = 0x7f
 /** Writes JSON text as UTF-8. `jsonBytes` hands one out. */
 export class JsonWriter {
   /** What is written is at the beginning, up to `at`. Whoever writes here makes room first. */
-  bytes = Buffer.allocUnsafeSlow(ROOM)
+  bytes: Buffer
   at = 0
+
+  /** `room`: bytes to begin with. */
+  constructor(room = ROOM) {
+    this.bytes = Buffer.allocUnsafeSlow(room)
+  }
 
   /** Makes room for so many bytes after `at`. */
   reserve(count: number): void {
@@ -124,6 +129,36 @@ export class JsonWriter {
     this.at = 0
     if (this.bytes.length > MAX_ROOM) this.bytes = Buffer.allocUnsafeSlow(ROOM)
   }
+}
+
+const DIGITS = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
+const PADDING = '='.charCodeAt(0)
+
+/** Writes some bytes of a buffer as a JSON string of padded standard base64 (RFC 4648 section 4). */
+export function writeBase64(
+  buffer: Buffer,
+  { start, end }: { readonly start: number; readonly end: number },
+  out: JsonWriter
+): void {
+  if (end - start > SHORT) {
+    out.text(`"${buffer.toString('base64', start, end)}"`)
+    return
+  }
+  out.reserve(2 * (end - start) + 6)
+  const { bytes } = out
+  let to = out.at
+  bytes[to++] = QUOTE
+  for (let at = start; at < end; at += 3) {
+    const left = end - at
+    const bits =
+      ((buffer[at] ?? 0) << 16) | (left > 1 ? (buffer[at + 1] ?? 0) << 8 : 0) | (left > 2 ? (buffer[at + 2] ?? 0) : 0)
+    bytes[to++] = DIGITS[bits >> 18] ?? 0
+    bytes[to++] = DIGITS[(bits >> 12) & 63] ?? 0
+    bytes[to++] = left > 1 ? (DIGITS[(bits >> 6) & 63] ?? 0) : PADDING
+    bytes[to++] = left > 2 ? (DIGITS[bits & 63] ?? 0) : PADDING
+  }
+  bytes[to++] = QUOTE
+  out.at = to
 }
 
 const shared = new JsonWriter()

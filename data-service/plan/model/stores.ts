@@ -1,6 +1,7 @@
 import type { Cancellation } from '../../../shared/cancellation.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
+import type { JsonWriter } from '../../entity/fields/json-text.js'
 import type { RowKey } from '../../entity/key.js'
 import type {
   ChildPlan,
@@ -22,9 +23,22 @@ import type {
   UpdatePlan
 } from './plans.js'
 
+/**
+ * The values of a row before they are decoded, from which JSON is written faster than from decoded ones. Both members throw
+ * for a value that is none of its column's type.
+ */
+export interface StoredValues {
+  value(at: number): Value
+  /** Writes the same as a writer of the decoded value (entity/fields/json-text.ts). */
+  write(at: number, out: JsonWriter): void
+}
+
 /** A row as it was loaded: values in the order of the projection's `selected`, navigations by name. */
 export interface LoadedRow {
+  /** May be decoded when they are asked for, and throw as `stored` does. */
   readonly values: readonly Value[]
+  /** The same values. undefined where a store has only decoded ones. */
+  readonly stored?: StoredValues
   readonly references: ReadonlyMap<string, LoadedRow | null>
   readonly manyToMany: ReadonlyMap<string, readonly LoadedRow[]>
   readonly children: ReadonlyMap<string, readonly LoadedChild[]>
@@ -32,8 +46,9 @@ export interface LoadedRow {
 
 /** A child with its own children by name. */
 export interface LoadedChild {
-  /** Its columns in order, then its row version. */
+  /** Its columns in order, then its row version. As those of a LoadedRow. */
   readonly values: readonly Value[]
+  readonly stored?: StoredValues
   readonly children: ReadonlyMap<string, readonly LoadedChild[]>
 }
 

@@ -1,11 +1,13 @@
 import { DomainError } from '../../../shared/errors.js'
 import type { Value } from '../../entity/fields/field.js'
-import type { BoundValues, Statement, StatementText } from './statement.js'
+import type { BoundValues, FoundRow, ShownStatement, Statement, StatementText } from './statement.js'
 
 /** One connection for the duration of one piece of work. */
 export interface ReadSession {
   /** The decoded rows, with values in the order of the statement's columns. */
   run(statement: Statement, values: BoundValues): Promise<Value[][]>
+  /** The same rows, for answers that show most of their values as JSON. */
+  rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]>
 }
 
 /** A connection of a Reader. */

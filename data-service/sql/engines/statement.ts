@@ -1,6 +1,7 @@
 import type { cast, fn, literal } from 'sequelize'
 import type { Column } from '../../entity/fields/columns.js'
 import type { Field, FieldType, Operand, Value } from '../../entity/fields/field.js'
+import { type JsonWriter, type ValueWriter, valueWriter } from '../../entity/fields/json-text.js'
 
 /** An expression as Sequelize's generator takes it. */
 export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn> | ReturnType<typeof cast>
@@ -30,6 +31,13 @@ export interface Statement extends StatementText {
   readonly exact: boolean
 }
 
+/** A SELECT whose values can be shown. */
+export interface ShownStatement extends Statement {
+  readonly fields: readonly Selected['field'][]
+  /** Write the decoded values as JSON. */
+  readonly write: readonly ValueWriter[]
+}
+
 /** A column that a statement selects, or the row version. */
 export interface Selected {
   /** `table.column`. */
@@ -44,11 +52,13 @@ export function selectStatement(
   text: string,
   selected: readonly Selected[],
   decode: (field: Field) => (raw: unknown) => Value
-): Statement {
+): ShownStatement {
   const fields = selected.map(({ field }) => field)
   return {
     ...statementText(text),
     decode: fields.map((field) => (field === 'rowVersion' ? bytes : decode(field))),
+    write: fields.map((field) => valueWriter(field === 'rowVersion' ? 'bytes' : field.type)),
+    fields,
     names: selected.map(({ name }) => name),
     keyAt: selected.flatMap(({ isKey }, index) => (isKey === true ? [index] : [])),
     exact: fields.some((field) => field !== 'rowVersion' && (field.type === 'long' || field.type === 'decimal'))
@@ -114,6 +124,37 @@ export function decodeRow({ decode, names, keyAt = [] }: Statement, raw: readonl
   } catch (error) {
     const of = keyAt.length === 0 ? 'a row' : `the row with the id ${keyAt.map((place) => String(raw[place])).join()}`
     throw new TypeError(`${names?.[at] ?? `Column ${at + 1}`} of ${of} is none of its type`, { cause: error })
+  }
+}
+
+/**
+ * A row of a SELECT. Its values may be decoded when they are asked for: each member throws for a value that is none of its
+ * type.
+ */
+export interface FoundRow {
+  readonly values: readonly Value[]
+  /** One value; null for a place beyond the last. */
+  value(at: number): Value
+  /** Writes one value as JSON. */
+  write(at: number, out: JsonWriter): void
+}
+
+/** A row whose values are decoded. */
+export class DecodedRow implements FoundRow {
+  readonly values: readonly Value[]
+  readonly #write: ShownStatement['write']
+
+  constructor(statement: ShownStatement, raw: readonly unknown[]) {
+    this.values = decodeRow(statement, raw)
+    this.#write = statement.write
+  }
+
+  value(at: number): Value {
+    return this.values[at] ?? null
+  }
+
+  write(at: number, out: JsonWriter): void {
+    this.#write[at]?.(this.value(at), out)
   }
 }
 

@@ -105,7 +105,7 @@ function batchReader<Part>(
       next: isLast
         ? undefined
         : {
-            last: keys.map((key) => sortKeyOf(key(latest))),
+            last: keys.map((key) => sortKeyOf(key({ value: (at) => latest[at] ?? null }))),
             left: left - found,
             rows: Math.max(1, Math.floor((BATCH_BYTES * found) / Math.max(1, written.bytes)))
           }

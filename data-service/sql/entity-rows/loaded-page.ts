@@ -12,6 +12,7 @@ import type {
 import type { LoadedChild, LoadedRow, PageResult } from '../../plan/model/stores.js'
 import { boundValues, isCountedAlong, type RowCondition } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
+import type { FoundRow } from '../engines/statement.js'
 import { anyOfRanges, exactKeys, exactOrder, type Ranges, rangesBehind, reversed, sortKeyOf } from './keyset.js'
 import { idText, type RowKey } from '../../entity/key.js'
 import {
@@ -48,20 +49,19 @@ interface Cut {
   readonly withTotal?: boolean
 }
 
-type Row = readonly Value[]
 /** Finds the navigation's rows of a row. */
-type Finder<Found> = (row: Row) => Found
+type Finder<Found> = (row: FoundRow) => Found
 
 /** The rows of a page. Their navigations are loaded one after another. */
 export class LoadedPage {
   readonly #plan: RowsPlan
   readonly #selection: Selection
-  readonly #rows: readonly Row[]
+  readonly #rows: readonly FoundRow[]
   readonly #references = new Map<string, Finder<LoadedRow | null>>()
   readonly #manyToMany = new Map<string, Finder<readonly LoadedRow[]>>()
   readonly #children = new Map<string, Finder<readonly LoadedChild[]>>()
 
-  private constructor(plan: RowsPlan, selection: Selection, rows: readonly Row[]) {
+  private constructor(plan: RowsPlan, selection: Selection, rows: readonly FoundRow[]) {
     this.#plan = plan
     this.#selection = selection
     this.#rows = rows
@@ -95,19 +95,19 @@ export class LoadedPage {
         : isAlone
           ? statements.indexForRanges(plan.entity, sort)
           : undefined
-    const rows = await session.run(statements.rows({ ...shape, index }), values).catch((error: unknown) => {
+    const rows = await session.rows(statements.rows({ ...shape, index }), values).catch((error: unknown) => {
       // An index that is dropped while the service runs costs time, and no request.
       if (index === undefined || !dialect.isIndexMissing(error)) throw error
       statements.forgetIndexes()
-      return session.run(statements.rows(shape), values)
+      return session.rows(statements.rows(shape), values)
     })
     return new LoadedPage(plan, selection, rows)
   }
 
   /** The number of all rows that meet the conditions. undefined if it was not counted, or if the page has no row to show it. */
   get total(): number | undefined {
-    const total = this.#rows[0]?.[this.#selection.selected.length]
-    return total === undefined ? undefined : Number(total)
+    const total = this.#rows[0]?.value(this.#selection.selected.length) ?? null
+    return total === null ? undefined : Number(total)
   }
 
   get length(): number {
@@ -133,11 +133,12 @@ export class LoadedPage {
   async loadReferences(session: ReadSession, source: Source): Promise<void> {
     for (const planned of this.#plan.references) {
       const { reference, target } = planned
+      const shown = planned.projection.selected.length
       const keyOf = keyReader(this.#selection, referencePaths(reference, target))
       const found = await loadReferenced(session, source, { planned, keys: this.#rows.map(keyOf) })
       this.#references.set(reference.name, (row) => {
         const values = foundBy(found, keyOf(row))
-        return values === undefined ? null : withoutNavigations(values)
+        return values === undefined ? null : new RowOfPage(values, shown)
       })
     }
   }
@@ -148,8 +149,11 @@ export class LoadedPage {
     const keyOf = keyReader(this.#selection, mapKey(entity.key, own))
     const keys = this.#rows.map(keyOf)
     for (const planned of manyToMany) {
+      const shown = planned.projection.selected.length
       const found = await loadLinked(session, source, { owner: entity, planned, keys })
-      this.#manyToMany.set(planned.navigation.name, (row) => (foundBy(found, keyOf(row)) ?? []).map(withoutNavigations))
+      this.#manyToMany.set(planned.navigation.name, (row) =>
+        (foundBy(found, keyOf(row)) ?? []).map((one) => new RowOfPage(one, shown))
+      )
     }
   }
 
@@ -179,13 +183,12 @@ export class LoadedPage {
     return byId
   }
 
-  #loaded(row: Row): LoadedRow {
-    return {
-      values: row.slice(0, this.#selection.shown),
+  #loaded(row: FoundRow): LoadedRow {
+    return new RowOfPage(row, this.#selection.shown, {
       references: foundFor(row, this.#references),
       manyToMany: foundFor(row, this.#manyToMany),
       children: foundFor(row, this.#children)
-    }
+    })
   }
 }
 
@@ -195,11 +198,30 @@ function foundBy<Found>(found: ReadonlyMap<string, Found>, key: RowKey | undefin
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>()
 
-function withoutNavigations(values: Row): LoadedRow {
-  return { values, references: NONE, manyToMany: NONE, children: NONE }
+const NO_NAVIGATIONS: Omit<LoadedRow, 'values' | 'stored'> = { references: NONE, manyToMany: NONE, children: NONE }
+
+/** A row with its navigations. Columns that were selected for other reasons follow those of the projection. */
+class RowOfPage implements LoadedRow {
+  readonly stored: FoundRow
+  readonly #shown: number
+  readonly references: LoadedRow['references']
+  readonly manyToMany: LoadedRow['manyToMany']
+  readonly children: LoadedRow['children']
+
+  constructor(row: FoundRow, shown: number, { references, manyToMany, children } = NO_NAVIGATIONS) {
+    this.stored = row
+    this.#shown = shown
+    this.references = references
+    this.manyToMany = manyToMany
+    this.children = children
+  }
+
+  get values(): readonly Value[] {
+    return this.stored.values.slice(0, this.#shown)
+  }
 }
 
-function foundFor<Found>(row: Row, finders: ReadonlyMap<string, Finder<Found>>): ReadonlyMap<string, Found> {
+function foundFor<Found>(row: FoundRow, finders: ReadonlyMap<string, Finder<Found>>): ReadonlyMap<string, Found> {
   if (finders.size === 0) return NONE
   return new Map([...finders].map(([name, find]) => [name, find(row)]))
 }

@@ -1,5 +1,6 @@
 import type { Children, Column, Entity, Reference } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
+import type { JsonWriter } from '../../entity/fields/json-text.js'
 import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
 import { binary } from '../../entity/fields/words.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
@@ -14,7 +15,7 @@ import {
 import type { LoadedChild } from '../../plan/model/stores.js'
 import { boundValues, keyIn, pathKey, type RowCondition } from './conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
-import type { SqlDialect } from '../engines/statement.js'
+import type { FoundRow, SqlDialect } from '../engines/statement.js'
 import { type ChildrenOwner, hasTextKey } from './row-models.js'
 import type { SelectedColumn, Statements } from './statements.js'
 
@@ -52,11 +53,11 @@ export function own(column: Column): Path {
 }
 
 /** Reads one column of the selection's rows. */
-export function valueAt({ selected }: Selection, path: Path): (row: readonly Value[]) => Value {
+export function valueAt({ selected }: Selection, path: Path): (row: Pick<FoundRow, 'value'>) => Value {
   const key = pathKey(path)
   const index = selected.findIndex((column) => keyOf(column) === key)
   if (index < 0) throw new TypeError(`${key} is not selected`)
-  return (row) => row[index] ?? null
+  return (row) => row.value(index)
 }
 
 function keyOf(column: SelectedColumn): string {
@@ -73,7 +74,7 @@ export interface Source {
 export function keyReader(
   selection: Selection,
   paths: readonly [Path, ...Path[]]
-): (row: readonly Value[]) => RowKey | undefined {
+): (row: FoundRow) => RowKey | undefined {
   const readers = paths.map((path) => valueAt(selection, path))
   return (row) => keyOfValues(readers.map((read) => read(row)))
 }
@@ -109,18 +110,18 @@ export async function loadReferenced(
   session: ReadSession,
   { statements, dialect }: Source,
   { planned, keys }: { readonly planned: PlannedReference; readonly keys: readonly (RowKey | undefined)[] }
-): Promise<ReadonlyMap<string, readonly Value[]>> {
+): Promise<ReadonlyMap<string, FoundRow>> {
   const { target, projection, scope } = planned
-  const found = new Map<string, readonly Value[]>()
+  const found = new Map<string, FoundRow>()
   if (scope === null) return found
   const selection = selectionOf(target, projection, [])
   const keyOfRow = keyReader(selection, mapKey(target.key, own))
   for (const some of chunks(keys)) {
     const conditions = [keyIn(target.key, some, 'isKeyIn'), ...scopeConditions(scope)]
     const statement = statements.rows({ entity: target, ...selection, conditions, sort: [], cut: 'whole' })
-    for (const row of await session.run(statement, boundValues(conditions, dialect))) {
+    for (const row of await session.rows(statement, boundValues(conditions, dialect))) {
       const key = keyOfRow(row)
-      if (key !== undefined) found.set(idText(key), row.slice(0, selection.shown))
+      if (key !== undefined) found.set(idText(key), row)
     }
   }
   return found
@@ -138,10 +139,10 @@ export async function loadLinked(
     readonly planned: PlannedManyToMany
     readonly keys: readonly (RowKey | undefined)[]
   }
-): Promise<ReadonlyMap<string, readonly (readonly Value[])[]>> {
+): Promise<ReadonlyMap<string, readonly FoundRow[]>> {
   const { navigation, projection, scope } = of.planned
   const { link, from, to, target } = navigation
-  const found = new Map<string, Map<string, readonly Value[]>>()
+  const found = new Map<string, Map<string, FoundRow>>()
   if (scope === null) return new Map()
   const linked = (column: Column): Path => ({ through: to, column })
   const shown = projection.selected.map((one): Path => {
@@ -160,13 +161,13 @@ export async function loadLinked(
   for (const some of chunks(of.keys)) {
     const conditions = [keyIn(from.via, some, 'refersToIn'), ...scopeConditions(scope)]
     const statement = statements.rows({ entity: link, ...selection, conditions, sort, cut: 'whole' })
-    for (const row of await session.run(statement, boundValues(conditions, dialect))) {
+    for (const row of await session.rows(statement, boundValues(conditions, dialect))) {
       const [owner, id] = [ownerOf(row), keyOf(row)]
       // Without a foreign key in the database a link may lead to no row.
       if (owner === undefined || id === undefined) continue
-      const rows = found.get(idText(owner)) ?? new Map<string, readonly Value[]>()
+      const rows = found.get(idText(owner)) ?? new Map<string, FoundRow>()
       found.set(idText(owner), rows)
-      if (!rows.has(idText(id))) rows.set(idText(id), row.slice(0, selection.shown))
+      if (!rows.has(idText(id))) rows.set(idText(id), row)
     }
   }
   return new Map(Array.from(found, ([id, rows]) => [id, [...rows.values()]]))
@@ -194,39 +195,77 @@ export async function loadChildren(
   const { columns, key, children: nested } = of.children
   const rows = await childRows(session, source, of)
   const positions = key.map((column) => columns.indexOf(column))
-  const keyOf = (values: readonly Value[]): RowKey | undefined => keyOfValues(positions.map((at) => values[at]))
+  const keyOf = (row: FoundRow): RowKey | undefined => keyOfValues(positions.map((at) => row.value(at)))
   const keys = nested.length === 0 ? [] : [...rows.values()].flatMap((some) => some.map(keyOf))
   const within: (readonly [string, ReadonlyMap<string, readonly LoadedChild[]>])[] = []
   for (const children of nested) {
     within.push([children.name, await loadChildren(session, source, { owner: of.children, children, keys })])
   }
-  const ofChild = (values: readonly Value[]): LoadedChild['children'] => {
-    const id = within.length === 0 ? undefined : keyOf(values)
+  const ofChild = (row: FoundRow): LoadedChild['children'] => {
+    const id = within.length === 0 ? undefined : keyOf(row)
     return id === undefined ? NONE : new Map(within.map(([name, found]) => [name, found.get(idText(id)) ?? []]))
   }
-  return new Map(Array.from(rows, ([id, some]) => [id, some.map((values) => ({ values, children: ofChild(values) }))]))
+  return new Map(Array.from(rows, ([id, some]) => [id, some.map((row) => new Child(row, ofChild(row)))]))
 }
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+
+class Child implements LoadedChild {
+  readonly stored: FoundRow
+  readonly children: LoadedChild['children']
+
+  constructor(row: FoundRow, children: LoadedChild['children']) {
+    this.stored = row
+    this.children = children
+  }
+
+  get values(): readonly Value[] {
+    return this.stored.values
+  }
+}
+
+/** A row without its first values. */
+class RowBehind implements FoundRow {
+  readonly #row: FoundRow
+  readonly #first: number
+
+  constructor(row: FoundRow, first: number) {
+    this.#row = row
+    this.#first = first
+  }
+
+  get values(): readonly Value[] {
+    return this.#row.values.slice(this.#first)
+  }
+
+  value(at: number): Value {
+    return this.#row.value(this.#first + at)
+  }
+
+  write(at: number, out: JsonWriter): void {
+    this.#row.write(this.#first + at, out)
+  }
+}
 
 /** The children by the text of the id of the row that they belong to: their columns, then the row version. */
 async function childRows(
   session: ReadSession,
   { statements, dialect }: Source,
   { owner, children, keys }: Parameters<typeof loadChildren>[2]
-): Promise<ReadonlyMap<string, readonly (readonly Value[])[]>> {
-  const found = new Map<string, (readonly Value[])[]>()
-  const parts = owner.key.length
+): Promise<ReadonlyMap<string, readonly FoundRow[]>> {
+  const found = new Map<string, FoundRow[]>()
+  const parts = owner.key.map((_, at) => at)
   for (const some of chunks(keys)) {
     const conditions = [keyIn(children.foreignKey, some, 'refersToIn')]
     const statement = statements.children({ owner, children, conditions })
-    for (const row of await session.run(statement, boundValues(conditions, dialect))) {
-      const key = keyOfValues(row.slice(0, parts))
+    for (const row of await session.rows(statement, boundValues(conditions, dialect))) {
+      const key = keyOfValues(parts.map((at) => row.value(at)))
       if (key === undefined) continue
       const id = idText(key)
       const siblings = found.get(id)
-      if (siblings === undefined) found.set(id, [row.slice(parts)])
-      else siblings.push(row.slice(parts))
+      const child = new RowBehind(row, parts.length)
+      if (siblings === undefined) found.set(id, [child])
+      else siblings.push(child)
     }
   }
   return found

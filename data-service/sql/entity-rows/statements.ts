@@ -9,8 +9,8 @@ import {
   type Expression,
   type Selected,
   selectStatement,
-  type SqlDialect,
-  type Statement
+  type ShownStatement,
+  type SqlDialect
 } from '../engines/statement.js'
 import { columnNamed, columnOf, sortExpression, type TextContext, whereAll } from './where-text.js'
 import { comparisonsOf, isComparison, pathKey, pathsOf, type RowCondition, shapeOf } from './conditions.js'
@@ -58,7 +58,7 @@ export class Statements {
   readonly #models: RowModels
   readonly #dialect: SqlDialect
   #sortOrders: ReadonlyMap<string, string>
-  readonly #compiled = new LRUCache<string, Statement>({
+  readonly #compiled = new LRUCache<string, ShownStatement>({
     maxSize: MAX_TEXT,
     sizeCalculation: ({ sql }, key) => key.length + sql.length
   })
@@ -125,7 +125,7 @@ export class Statements {
     return indexes.find((index) => index !== undefined)
   }
 
-  rows(shape: RowsShape): Statement {
+  rows(shape: RowsShape): ShownStatement {
     const { entity, selectedKey, sort, ranges = [], index, cut, lock, withTotal, many } = shape
     const conditions = [...shape.conditions, ...anyOfRanges(ranges)]
     const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending} ${path.exact}`).join()
@@ -134,20 +134,20 @@ export class Statements {
     return this.#cached(key, () => this.#compileRows(shape))
   }
 
-  count(entity: Entity, conditions: readonly RowCondition[]): Statement {
+  count(entity: Entity, conditions: readonly RowCondition[]): ShownStatement {
     const key = ['count', entity.name, shapeOf(conditions)].join('|')
     return this.#cached(key, () => this.#compileCount(entity, conditions))
   }
 
   /** Selects children: the owner's key, the child's columns, its row version if it has one, in the order of both keys. */
-  children(shape: ChildrenShape): Statement {
+  children(shape: ChildrenShape): ShownStatement {
     const key = ['children', this.#models.ofChildren(shape.children).path, shapeOf(shape.conditions), shape.lock].join(
       '|'
     )
     return this.#cached(key, () => this.#compileChildren(shape))
   }
 
-  #cached(key: string, compile: () => Statement): Statement {
+  #cached(key: string, compile: () => ShownStatement): ShownStatement {
     const kept = this.#compiled.get(key)
     if (kept !== undefined) return kept
     const compiled = compile()
@@ -155,7 +155,7 @@ export class Statements {
     return compiled
   }
 
-  #compileRows(shape: RowsShape): Statement {
+  #compileRows(shape: RowsShape): ShownStatement {
     const { entity, conditions, ranges = [], selected, withTotal } = shape
     const text =
       this.#dialect.readsRangesOfOr || ranges.length < 2
@@ -261,11 +261,11 @@ export class Statements {
     }
   }
 
-  #compileCount(entity: Entity, conditions: readonly RowCondition[]): Statement {
+  #compileCount(entity: Entity, conditions: readonly RowCondition[]): ShownStatement {
     return selectStatement(selectText(this.#countShape(entity, conditions)), [TOTAL], this.#dialect.decode)
   }
 
-  #compileChildren({ owner, children, conditions, lock }: ChildrenShape): Statement {
+  #compileChildren({ owner, children, conditions, lock }: ChildrenShape): ShownStatement {
     const { model } = this.#models.ofChildren(children)
     const context = { dialect: this.#dialect, root: aliasOf(model) }
     const own = (column: Column): Path => ({ through: null, column })

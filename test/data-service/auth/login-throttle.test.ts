@@ -202,6 +202,7 @@ eachDatabase((kind) => {
           return {
             node: undefined,
             run: (...of) => transaction.run(...of),
+            rows: (...of) => transaction.rows(...of),
             change: (...of) => transaction.change(...of),
             changeWithin: (...of) => transaction.changeWithin(...of),
             batch: (...of) => transaction.batch(...of),

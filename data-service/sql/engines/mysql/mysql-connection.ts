@@ -2,7 +2,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Connection, type ConnectionOptions, createConnection, type ResultSetHeader } from 'mysql2'
 import { ConnectionError, type Sequelize } from 'sequelize'
 import { raceAbort } from '../sessions.js'
-import type { BoundValue, Statement, StatementText } from '../statement.js'
+import {
+  type BoundValue,
+  DecodedRow,
+  type FoundRow,
+  type ShownStatement,
+  type Statement,
+  type StatementText
+} from '../statement.js'
+import { keepRows, MysqlRow } from './mysql-rows.js'
 
 /** The place of a MySQL or MariaDB server. A query at the server finds out which of the two it is. */
 export interface MysqlSettings {
@@ -183,18 +191,37 @@ export async function openBareConnection(settings: MysqlSettings, more: Connecti
 /** Runs a prepared SELECT, whose text is prepared once per connection and whose values are sent apart. Rows are arrays. */
 export function execute(
   connection: Connection,
-  { sql }: Statement,
+  statement: Statement,
   values: BoundValue[]
 ): Promise<readonly (readonly unknown[])[]> {
+  // rowsAsArray makes each row an array.
+  return executeCommand(connection, statement, { values, watch: () => undefined }) as Promise<unknown[][]>
+}
+
+/** The same, with rows as `keepRows` makes them. */
+export async function executeRows(
+  connection: Connection,
+  statement: ShownStatement,
+  values: BoundValue[]
+): Promise<FoundRow[]> {
+  const rows = await executeCommand(connection, statement, { values, watch: (command) => keepRows(command, statement) })
+  return rows.map((row) => (row instanceof MysqlRow ? row : new DecodedRow(statement, row as unknown[])))
+}
+
+function executeCommand(
+  connection: Connection,
+  { sql }: Statement,
+  { values, watch }: { readonly values: BoundValue[]; readonly watch: (command: unknown) => void }
+): Promise<readonly unknown[]> {
   const text = { sql, rowsAsArray: true }
   return new Promise((resolve, reject) => {
-    connection.execute({ ...text, values }, (error, rows) => {
+    const command = connection.execute({ ...text, values }, (error, rows) => {
       if (error !== null) return reject(error)
       if (sql.length > MAX_PREPARED_LENGTH) unprepare(connection, text)
       if (!Array.isArray(rows)) return reject(new TypeError('A SELECT answered no rows'))
-      // rowsAsArray makes each row an array.
-      resolve(rows as unknown[][])
+      resolve(rows)
     })
+    watch(command)
   })
 }
 

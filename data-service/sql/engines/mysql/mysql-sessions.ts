@@ -21,6 +21,7 @@ import {
   execute,
   executeChange,
   executeEach,
+  executeRows,
   MANY_ROWS,
   MysqlPool,
   type MysqlSettings,
@@ -29,7 +30,15 @@ import {
   serverBehind,
   stopStatement
 } from './mysql-connection.js'
-import { type BoundValues, decodeRow, type Statement, type StatementText, valuesOf } from '../statement.js'
+import {
+  type BoundValues,
+  decodeRow,
+  type FoundRow,
+  type ShownStatement,
+  type Statement,
+  type StatementText,
+  valuesOf
+} from '../statement.js'
 
 interface SessionOptions {
   readonly connection: Connection
@@ -60,6 +69,11 @@ class MysqlSession implements ReaderSession {
     this.signal.throwIfAborted()
     const rows = await this.untilAborted(execute(this.connection, statement, valuesOf(statement, values)))
     return rows.map((row) => decodeRow(statement, row))
+  }
+
+  async rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]> {
+    this.signal.throwIfAborted()
+    return await this.untilAborted(executeRows(this.connection, statement, valuesOf(statement, values)))
   }
 
   async runReadOnly(statement: Statement, values: BoundValues): Promise<Value[][]> {

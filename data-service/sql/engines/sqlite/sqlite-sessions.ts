@@ -18,7 +18,16 @@ import {
   type Transactions
 } from '../sessions.js'
 import { retryWhileBusy, SqliteConnection, SqliteError, WriteQueue } from './sqlite-connection.js'
-import { type BoundValues, decodeRow, type Statement, type StatementText, valuesOf } from '../statement.js'
+import {
+  type BoundValues,
+  DecodedRow,
+  decodeRow,
+  type FoundRow,
+  type ShownStatement,
+  type Statement,
+  type StatementText,
+  valuesOf
+} from '../statement.js'
 
 /**
  * Reads from the embedded database, on separate connections so that they do not see open transactions. The driver is
@@ -43,8 +52,9 @@ export class SqliteReader implements Reader {
       signal.throwIfAborted()
       const connection = this.#connection()
       const run: ReaderSession['run'] = (statement, values) => rowsOf(connection, { statement, values, signal })
+      const rows: ReaderSession['rows'] = (statement, values) => foundRowsOf(connection, { statement, values, signal })
       // The connection itself is read-only.
-      return await work({ run, runReadOnly: run })
+      return await work({ run, rows, runReadOnly: run })
     } catch (error) {
       throw toDomainError(error, classifySqliteError(error), this.#what)
     }
@@ -160,6 +170,13 @@ async function rowsOf(connection: SqliteConnection, bound: BoundStatement): Prom
   return (await rawRowsOf(connection, bound)).map((row) => decodeRow(bound.statement, row))
 }
 
+async function foundRowsOf(
+  connection: SqliteConnection,
+  bound: BoundStatement & { readonly statement: ShownStatement }
+): Promise<FoundRow[]> {
+  return (await rawRowsOf(connection, bound)).map((row) => new DecodedRow(bound.statement, row))
+}
+
 function rawRowsOf(
   connection: SqliteConnection,
   { statement, values, signal }: BoundStatement
@@ -254,6 +271,14 @@ class SqliteTransaction implements OpenTransaction {
       connection
         .rows(statement.sql, valuesOf(statement, values), statement.exact)
         .map((row) => decodeRow(statement, row))
+    )
+  }
+
+  rows(statement: ShownStatement, values: BoundValues): Promise<FoundRow[]> {
+    return this.#step((connection) =>
+      connection
+        .rows(statement.sql, valuesOf(statement, values), statement.exact)
+        .map((row) => new DecodedRow(statement, row))
     )
   }
 

@@ -51,6 +51,7 @@ class Failing implements Transactions {
     return step('begin').then(() => ({
       node: undefined,
       run: () => Promise.resolve([]),
+      rows: () => Promise.resolve([]),
       change,
       changeWithin: change,
       batch: (statements) => Promise.allSettled(statements.map(change)),
