@@ -163,6 +163,10 @@ function explaining(database: Database, seen: Explained[]): Database {
       await explain(session, statement, values)
       return session.run(statement, values)
     },
+    rows: async (statement, values) => {
+      await explain(session, statement, values)
+      return session.rows(statement, values)
+    },
     runReadOnly: (statement, values) => session.runReadOnly(statement, values)
   })
   return new Proxy(database, {
