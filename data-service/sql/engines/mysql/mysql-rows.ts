@@ -443,7 +443,11 @@ function writeDigits(bytes: Buffer, at: number, { value, digits }: { value: numb
   return at + digits
 }
 
-function writeDay(buffer: Buffer, at: number, bytes: Buffer, to: number): number {
+/** The day of a date or a moment, after a quote. */
+function writeDay(buffer: Buffer, at: number, out: JsonWriter): void {
+  out.reserve(LONGEST_MOMENT)
+  const { bytes } = out
+  let to = out.at
   const length = buffer[at] ?? 0
   const year = length === 0 ? 0 : buffer.readUInt16LE(at + 1)
   const month = length === 0 ? 0 : (buffer[at + 3] ?? 0)
@@ -453,7 +457,7 @@ function writeDay(buffer: Buffer, at: number, bytes: Buffer, to: number): number
   bytes[to++] = MINUS
   to = writeDigits(bytes, to, { value: month, digits: 2 })
   bytes[to++] = MINUS
-  return writeDigits(bytes, to, { value: day, digits: 2 })
+  out.at = writeDigits(bytes, to, { value: day, digits: 2 })
 }
 
 const T = 'T'.charCodeAt(0)
@@ -468,10 +472,8 @@ const LONGEST_MOMENT = 40
 function writeDate(buffer: Buffer, at: number, out: JsonWriter): boolean {
   const length = buffer[at] ?? 0
   if (length !== 0 && length !== OF_DATE) return false
-  out.reserve(LONGEST_MOMENT)
-  const to = writeDay(buffer, at, out.bytes, out.at)
-  out.bytes[to] = QUOTE
-  out.at = to + 1
+  writeDay(buffer, at, out)
+  out.byte(QUOTE)
   return true
 }
 
@@ -487,9 +489,9 @@ function writeDateTime(
   if (length !== 0 && length !== OF_DATE && length !== OF_SECONDS && !hasFraction) return false
   // A fraction of a column that has none: the driver's reading decides.
   if (hasFraction && (decimals === 0 || decimals > 6)) return false
-  out.reserve(LONGEST_MOMENT)
+  writeDay(buffer, at, out)
   const { bytes } = out
-  let to = writeDay(buffer, at, bytes, out.at)
+  let to = out.at
   bytes[to++] = T
   for (const part of [5, 6, 7]) {
     to = writeDigits(bytes, to, { value: hasTime ? (buffer[at + part] ?? 0) : 0, digits: 2 })
